@@ -1,0 +1,89 @@
+/*
+ * The calling thread's stack as a node of the calling context tree.
+ *
+ * Interface: stack_process_init() once, stack_thread_init() for each thread's state, then
+ * stack_current() on each event that wants a stack. New nodes and modules are handed to the
+ * caller by stack_sink before any thread can see their ids.
+ *
+ * How: an unwinder over .eh_frame with one compact rule a pc, cached; each thread keeps its last
+ * stack and only the part that changed is walked and looked up. No lock, no libc allocation,
+ * no loader function that locks (only _dl_find_object, which is lock-free).
+ */
+#ifndef MPROF_CAPTURE_STACK_H
+#define MPROF_CAPTURE_STACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What stack_current() found for the first time and must be written before it is published. */
+struct stack_module {
+    uint32_t id;
+    uint64_t load_bias, start, end;
+    const char *path; /* not NULL; "" where unknown */
+    const uint8_t *build_id;
+    size_t build_id_length;
+    size_t segment_count;
+    struct stack_segment {
+        uint64_t address, size;
+        uint32_t flags;
+    } segments[16];
+};
+
+struct stack_node {
+    uint32_t id, parent, module;
+    uint8_t frame; /* enum trace_node_frame */
+    uint64_t value;
+};
+
+/*
+ * Called on the thread that found it, inside stack_current(); writes and commits the record.
+ * False: it could not be written (recording stopped); the node is then not published.
+ */
+struct stack_sink {
+    bool (*module)(void *context, const struct stack_module *module);
+    bool (*node)(void *context, const struct stack_node *node);
+    void (*module_end)(void *context, uint32_t module);
+};
+
+enum stack_unwind {
+    STACK_UNWIND_AUTO,
+    STACK_UNWIND_FRAME_POINTERS,
+    STACK_UNWIND_EH,
+    STACK_UNWIND_OFF
+};
+
+struct stack_options {
+    enum stack_unwind unwind;
+    uint32_t depth_limit; /* frames; 0: the built-in limit of 4096 */
+};
+
+void stack_process_init(const struct stack_options *options, const struct stack_sink *sink);
+
+/* Called in a forked child before its first event: nothing has been written to its trace yet. */
+void stack_process_forked(void);
+
+/* Opaque per-thread state, stack_thread_size() bytes, zeroed by the caller, page-aligned. */
+struct stack_thread;
+size_t stack_thread_size(void);
+/* Finds the bounds of the calling thread's stack without the loader or pthread_getattr_np. */
+void stack_thread_init(struct stack_thread *thread);
+
+/*
+ * Where the walk begins: the frame of the public entry point (malloc, …), which is compiled
+ * with a frame pointer: pass __builtin_frame_address(0) of it. [fp] is the caller's rbp,
+ * [fp + 8] the return address, fp + 16 the caller's stack pointer.
+ */
+/* Returns the id of the innermost node, 0 where no stack could be taken. */
+uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, void *context);
+
+/* After dlclose(): drops rules, nodes and stacks of what is no longer mapped. */
+void stack_modules_changed(void *context);
+
+/* Figures for tests and for the summary. */
+struct stack_figures {
+    uint64_t nodes, rules, modules, bytes; /* bytes: memory mapped for all tables */
+};
+void stack_figures(struct stack_figures *figures);
+
+#endif

@@ -1,0 +1,31 @@
+# The warnings every C target of ours is built with.
+add_library(mprof_warnings INTERFACE)
+target_compile_options(mprof_warnings INTERFACE
+  $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes>
+  $<$<AND:$<COMPILE_LANGUAGE:C>,$<BOOL:${MPROF_WERROR}>>:-Werror>)
+target_compile_definitions(mprof_warnings INTERFACE _GNU_SOURCE MPROF_VERSION="${PROJECT_VERSION}")
+
+# Sanitizers, for all that does not run inside someone else's process.
+add_library(mprof_sanitized INTERFACE)
+if(MPROF_SANITIZE)
+  target_compile_options(mprof_sanitized INTERFACE -fsanitize=${MPROF_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(mprof_sanitized INTERFACE -fsanitize=${MPROF_SANITIZE})
+endif()
+
+# mprof_test(NAME SOURCES... [LIBS ...]): a cmocka program that ctest runs under its name.
+function(mprof_test name)
+  cmake_parse_arguments(T "" "" "SOURCES;LIBS" ${ARGN})
+  add_executable(${name} ${T_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_link_libraries(${name} PRIVATE mprof_warnings mprof_sanitized mprof_schemas ${T_LIBS} cmocka)
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 120)
+endfunction()
+
+# mprof_script_test(NAME SCRIPT [args...]): a shell script that ctest runs; it finds the build
+# in $MPROF_BUILD and the sources in $MPROF_SOURCE; exit 77 is a skip.
+function(mprof_script_test name script)
+  add_test(NAME ${name} COMMAND bash ${script} ${ARGN} WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77
+    ENVIRONMENT "MPROF_BUILD=${CMAKE_BINARY_DIR};MPROF_SOURCE=${CMAKE_SOURCE_DIR};LC_ALL=C.UTF-8;TZ=UTC")
+endfunction()

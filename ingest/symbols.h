@@ -1,0 +1,57 @@
+/*
+ * From a pc in a module to frames: function, file, line, inlined calls.
+ *
+ * Order of calls: symbols_new(), symbols_module() once for each module, symbols_lookup() for
+ * each distinct pc (the caller caches), symbols_free(). Tables are built at a module's first
+ * lookup: one pass over its symbol table and its DWARF units; a lookup is then a binary
+ * search. Names are owned by the tables and live until symbols_free().
+ */
+#ifndef MPROF_INGEST_SYMBOLS_H
+#define MPROF_INGEST_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct symbols;
+
+struct symbols_options {
+    const char *debug_dir; /* --debug-dir, besides /usr/lib/debug; NULL: none */
+    const char *sysroot;   /* --sysroot, before every path; NULL: none */
+};
+
+/* NULL only where memory is exhausted. */
+struct symbols *symbols_new(const struct symbols_options *options);
+void symbols_free(struct symbols *symbols);
+
+/*
+ * Registers the module with the trace's `id` (> 0). `build_id` may be empty; a file whose
+ * build-id differs is not used, and symbols_status() says so.
+ */
+void symbols_module(struct symbols *symbols, uint32_t id, const char *path, const uint8_t *build_id,
+                    size_t build_id_length);
+
+/* 'dwarf', 'symtab', 'dynsym', 'none', or one line that says why there are none. */
+const char *symbols_status(struct symbols *symbols, uint32_t id);
+
+struct symbols_frame {
+    const char *function;     /* demangled; "module+0x1234" where no symbol covers the pc */
+    const char *linkage_name; /* as in the symbol table; NULL where the same */
+    const char *file;         /* of `line`; NULL: unknown */
+    uint32_t line;            /* 0: unknown */
+    const char *decl_file;    /* where the function is declared; NULL: unknown */
+    uint32_t decl_line;
+    uint64_t start; /* address where the (inlined) function's code begins, 0: unknown */
+    bool inlined;   /* into the next frame */
+};
+
+#define SYMBOLS_FRAMES_MAX 64
+
+/*
+ * Frames of the ELF address `pc` (already minus 1 for return addresses) of module `id`,
+ * innermost first, at most SYMBOLS_FRAMES_MAX; returns at least 1. Module 0 is "no module".
+ */
+size_t symbols_lookup(struct symbols *symbols, uint32_t id, uint64_t pc,
+                      struct symbols_frame *frames);
+
+#endif

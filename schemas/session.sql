@@ -1,0 +1,205 @@
+-- Session schema 1. docs/session-schema.md explains every table and column.
+-- `CREATE`s only; ingest sets application_id and user_version. Loaded before any row.
+
+CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+
+CREATE TABLE module(
+  id INTEGER PRIMARY KEY,
+  path TEXT NOT NULL,
+  name TEXT NOT NULL,             -- last component of path
+  build_id TEXT,                  -- hexadecimal
+  load_bias INTEGER NOT NULL,
+  start_address INTEGER NOT NULL,
+  end_address INTEGER NOT NULL,
+  loaded_ns INTEGER NOT NULL,
+  unloaded_ns INTEGER,
+  symbols TEXT NOT NULL           -- 'dwarf', 'symtab', 'dynsym', 'none', or why there are none
+);
+CREATE TABLE source_file(id INTEGER PRIMARY KEY, path TEXT NOT NULL);
+CREATE TABLE function(
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,             -- demangled
+  linkage_name TEXT,              -- mangled, where it differs
+  module_id INTEGER NOT NULL REFERENCES module(id),  -- 0: no module
+  source_file_id INTEGER REFERENCES source_file(id),
+  line INTEGER,
+  role TEXT                       -- NULL, 'allocator' or 'wrapper': such a frame is no call site
+);
+CREATE TABLE frame(
+  id INTEGER PRIMARY KEY,
+  module_id INTEGER NOT NULL,     -- 0: no module
+  pc INTEGER NOT NULL,            -- address in the ELF file, as symbolized
+  function_id INTEGER NOT NULL REFERENCES function(id),
+  source_file_id INTEGER REFERENCES source_file(id),
+  line INTEGER,
+  inlined INTEGER NOT NULL DEFAULT 0 -- 1: inlined into the next outer frame
+);
+CREATE TABLE stack(
+  id INTEGER PRIMARY KEY,         -- 0: no stack taken; the stacks of allocations and frees
+  depth INTEGER NOT NULL,         -- frames, inlined ones included
+  call_site_frame_id INTEGER REFERENCES frame(id),
+  function_id INTEGER REFERENCES function(id),  -- of the call site
+  state TEXT NOT NULL,            -- 'complete', 'depth limit', 'unwind end', 'lost', 'none'
+  allocations INTEGER NOT NULL DEFAULT 0,
+  bytes INTEGER NOT NULL DEFAULT 0,
+  live_count INTEGER NOT NULL DEFAULT 0,        -- at the end
+  live_bytes INTEGER NOT NULL DEFAULT 0,
+  at_peak_count INTEGER NOT NULL DEFAULT 0,     -- at the program's peak
+  at_peak_bytes INTEGER NOT NULL DEFAULT 0,
+  peak_bytes INTEGER NOT NULL DEFAULT 0,        -- the stack's own largest live bytes
+  peak_ns INTEGER NOT NULL DEFAULT 0,
+  lifetime_ns INTEGER NOT NULL DEFAULT 0        -- sum over freed allocations
+);
+CREATE TABLE stack_frame(
+  stack_id INTEGER NOT NULL,
+  depth INTEGER NOT NULL,         -- 0 innermost
+  frame_id INTEGER NOT NULL,
+  PRIMARY KEY(stack_id, depth)
+) WITHOUT ROWID;
+CREATE TABLE thread(
+  id INTEGER PRIMARY KEY,         -- recorder's number, from 1
+  tid INTEGER,
+  name TEXT,
+  start_ns INTEGER,
+  end_ns INTEGER,
+  allocations INTEGER NOT NULL DEFAULT 0,
+  frees INTEGER NOT NULL DEFAULT 0,
+  bytes INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE type(
+  id INTEGER PRIMARY KEY,         -- 0 is unknown and has no row
+  name TEXT NOT NULL,
+  size INTEGER,
+  confidence TEXT NOT NULL        -- 'exact', 'inferred', 'candidate'
+);
+CREATE TABLE arena(id INTEGER PRIMARY KEY, parent_id INTEGER, name TEXT);
+CREATE TABLE mark(id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT);
+CREATE TABLE rss(ns INTEGER NOT NULL, bytes INTEGER NOT NULL);
+CREATE TABLE problem(
+  id INTEGER PRIMARY KEY,
+  kind TEXT NOT NULL,             -- 'unmatched free', 'double free', 'overlap', 'damage', …
+  ns INTEGER,
+  address INTEGER,
+  thread_id INTEGER,
+  byte_offset INTEGER,            -- in the trace
+  detail TEXT
+);
+
+CREATE TABLE allocation(
+  id INTEGER PRIMARY KEY,
+  address INTEGER NOT NULL,       -- as a signed 64-bit number
+  size INTEGER NOT NULL,
+  count INTEGER NOT NULL,
+  kind INTEGER NOT NULL,
+  alignment INTEGER NOT NULL,     -- 0: the allocator's own
+  arena_id INTEGER NOT NULL,      -- 0: the process heap
+  thread_id INTEGER NOT NULL,
+  stack_id INTEGER NOT NULL,
+  type_id INTEGER NOT NULL,       -- 0: unknown
+  alloc_ns INTEGER NOT NULL,
+  free_ns INTEGER,
+  free_thread_id INTEGER,
+  free_stack_id INTEGER,
+  realloc_of INTEGER
+);
+CREATE TABLE kind(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+INSERT INTO kind VALUES (0,'malloc'),(1,'calloc'),(2,'realloc'),(3,'reallocarray'),
+  (4,'posix_memalign'),(5,'aligned_alloc'),(6,'memalign'),(7,'valloc'),(8,'pvalloc'),
+  (9,'new'),(10,'new[]'),(11,'arena');
+
+-- Derived, rebuildable from the above.
+CREATE TABLE column_chunk(        -- schemas/columns.md; id = chunk * 32 + column
+  id INTEGER PRIMARY KEY,
+  rows INTEGER NOT NULL,
+  width INTEGER NOT NULL,
+  min INTEGER NOT NULL,
+  max INTEGER NOT NULL,
+  data BLOB NOT NULL
+);
+CREATE TABLE timeline(            -- equal slots of meta 'timeline_slot_ns'
+  slot INTEGER PRIMARY KEY,
+  live_bytes INTEGER NOT NULL,    -- at the slot's end
+  live_count INTEGER NOT NULL,
+  peak_bytes INTEGER NOT NULL,    -- largest within the slot
+  allocated_bytes INTEGER NOT NULL,
+  allocated_count INTEGER NOT NULL,
+  freed_bytes INTEGER NOT NULL,
+  freed_count INTEGER NOT NULL
+);
+CREATE TABLE function_total(
+  function_id INTEGER PRIMARY KEY,
+  self_bytes INTEGER NOT NULL,
+  self_count INTEGER NOT NULL,
+  total_bytes INTEGER NOT NULL,
+  total_count INTEGER NOT NULL,
+  live_bytes INTEGER NOT NULL,
+  live_count INTEGER NOT NULL,
+  at_peak_bytes INTEGER NOT NULL,
+  peak_bytes INTEGER NOT NULL
+);
+CREATE TABLE size_bin(            -- one row a distinct size
+  size INTEGER PRIMARY KEY,
+  allocations INTEGER NOT NULL,
+  frees INTEGER NOT NULL,
+  live_count INTEGER NOT NULL
+);
+
+CREATE VIEW v_stack AS
+  SELECT sf.stack_id AS stack_id, sf.depth AS depth, f.name AS function, m.name AS module,
+         s.path AS file, fr.line AS line, fr.inlined AS inlined, fr.pc AS pc
+  FROM stack_frame sf JOIN frame fr ON fr.id = sf.frame_id
+  JOIN function f ON f.id = fr.function_id
+  LEFT JOIN module m ON m.id = fr.module_id
+  LEFT JOIN source_file s ON s.id = fr.source_file_id;
+
+CREATE VIEW v_allocation AS
+  SELECT a.id AS id, a.address AS address, a.size AS size, a.count AS count, k.name AS kind,
+         a.alignment AS alignment, a.arena_id AS arena_id, a.thread_id AS thread_id,
+         a.stack_id AS stack_id, a.type_id AS type_id, a.alloc_ns AS alloc_ns,
+         a.free_ns AS free_ns, a.free_thread_id AS free_thread_id,
+         a.free_stack_id AS free_stack_id, a.realloc_of AS realloc_of,
+         f.name AS function, s.path AS file, fr.line AS line, m.name AS module,
+         ty.name AS type, COALESCE(ty.confidence, 'unknown') AS confidence, th.name AS thread,
+         COALESCE(a.free_ns, (SELECT value FROM meta WHERE key = 'duration_ns')) - a.alloc_ns
+           AS lifetime_ns
+  FROM stack st CROSS JOIN allocation a ON a.stack_id = st.id
+  LEFT JOIN kind k ON k.id = a.kind
+  LEFT JOIN frame fr ON fr.id = st.call_site_frame_id
+  LEFT JOIN function f ON f.id = st.function_id
+  LEFT JOIN module m ON m.id = fr.module_id
+  LEFT JOIN source_file s ON s.id = fr.source_file_id
+  LEFT JOIN type ty ON ty.id = a.type_id
+  LEFT JOIN thread th ON th.id = a.thread_id;
+
+CREATE VIEW v_function AS
+  SELECT f.name AS function, m.name AS module, t.self_bytes AS self_bytes,
+         t.self_count AS self_count, t.total_bytes AS total_bytes, t.total_count AS total_count,
+         t.live_bytes AS live_bytes, t.live_count AS live_count,
+         t.at_peak_bytes AS at_peak_bytes, t.peak_bytes AS peak_bytes
+  FROM function_total t JOIN function f ON f.id = t.function_id
+  LEFT JOIN module m ON m.id = f.module_id;
+
+CREATE VIEW v_leak AS
+  SELECT st.id AS stack_id, st.live_bytes AS live_bytes, st.live_count AS live_count,
+         st.bytes AS bytes, st.allocations AS allocations, f.name AS function, m.name AS module,
+         s.path AS file, fr.line AS line
+  FROM stack st LEFT JOIN frame fr ON fr.id = st.call_site_frame_id
+  LEFT JOIN function f ON f.id = st.function_id
+  LEFT JOIN module m ON m.id = fr.module_id
+  LEFT JOIN source_file s ON s.id = fr.source_file_id
+  WHERE st.live_count > 0;
+
+CREATE VIEW v_type AS
+  SELECT COALESCE(ty.name, '(unknown)') AS type, COALESCE(ty.confidence, 'unknown') AS confidence,
+         a.type_id AS type_id, count(*) AS allocations, sum(a.size) AS bytes,
+         sum(a.free_ns IS NULL) AS live_count,
+         sum(CASE WHEN a.free_ns IS NULL THEN a.size ELSE 0 END) AS live_bytes
+  FROM allocation a LEFT JOIN type ty ON ty.id = a.type_id GROUP BY a.type_id;
+
+CREATE VIEW v_size_bin AS
+  SELECT size, allocations, allocations * size AS bytes, frees, live_count,
+         live_count * size AS live_bytes FROM size_bin;
+
+CREATE VIEW v_timeline AS
+  SELECT slot * (SELECT value FROM meta WHERE key = 'timeline_slot_ns') AS bucket_ns,
+         live_bytes, live_count, allocated_bytes, freed_bytes FROM timeline;

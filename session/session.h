@@ -1,0 +1,229 @@
+/*
+ * The read side of a session: open it, filter it, ask it. No terminal, no printing.
+ *
+ * Order of calls: session_open(), then any query, then session_close(). Everything that a
+ * query returns with a pointer into the session (names) lives until session_close(); what has
+ * a *_free() belongs to the caller. One thread at a time uses a session.
+ *
+ * Queries never scan rows by SQL: names, stacks and totals are loaded once, allocations are
+ * read by column chunk (schemas/columns.md). Times are nanoseconds since the trace began,
+ * sizes are bytes.
+ */
+#ifndef MPROF_SESSION_SESSION_H
+#define MPROF_SESSION_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct session;
+
+/* One line for a person: what, where, what to do. Empty while nothing failed. */
+struct session_error {
+    char message[512];
+    int column; /* of a filter text, from 1; 0: not about a column */
+};
+
+/* ---- open and describe ------------------------------------------------------------------ */
+
+/* NULL with `error` set: no file, not a session, another schema version, damaged. */
+struct session *session_open(const char *path, struct session_error *error);
+void session_close(struct session *session);
+
+/* Value of a key of `meta` as text, NULL where there is none. */
+const char *session_meta(const struct session *session, const char *key);
+/* The same as a number, 0 where there is none. */
+int64_t session_meta_number(const struct session *session, const char *key);
+
+uint64_t session_allocation_count(const struct session *session);
+uint64_t session_duration_ns(const struct session *session);
+uint64_t session_peak_ns(const struct session *session);
+
+/* Names by id; never NULL ("?" for unknown ids). */
+const char *session_function_name(const struct session *session, uint32_t function);
+const char *session_function_module(const struct session *session, uint32_t function);
+/* Where the function begins, as "file.c:12" (last path component), or "". */
+const char *session_function_place(const struct session *session, uint32_t function);
+const char *session_thread_name(const struct session *session, uint32_t thread);
+const char *session_type_name(const struct session *session, uint32_t type);
+const char *session_kind_name(const struct session *session, uint32_t kind);
+
+struct session_thread {
+    uint32_t id;
+    int64_t tid;
+    const char *name;
+    uint64_t start_ns, end_ns, allocations, frees, bytes;
+};
+size_t session_threads(const struct session *session, const struct session_thread **threads);
+
+struct session_mark {
+    uint64_t ns;
+    const char *kind, *name;
+};
+size_t session_marks(const struct session *session, const struct session_mark **marks);
+
+/* One frame of a stack, innermost first, inlined ones expanded. */
+struct session_frame {
+    uint32_t function;
+    const char *file; /* full path or "" */
+    uint32_t line;    /* 0: unknown */
+    bool inlined;
+    uint64_t pc;
+};
+/* Writes up to `capacity` frames of a stack; returns how many it has. */
+size_t session_stack(const struct session *session, uint32_t stack, struct session_frame *frames,
+                     size_t capacity);
+/* Index of the call-site frame of a stack, 0 where none is known. */
+size_t session_stack_call_site(const struct session *session, uint32_t stack);
+/* "complete", "depth limit", "unwind end", "lost", "none". */
+const char *session_stack_state(const struct session *session, uint32_t stack);
+
+/* ---- allocations ------------------------------------------------------------------------ */
+
+#define SESSION_LIVE UINT64_MAX /* free_ns of what was not freed */
+
+struct session_allocation {
+    uint64_t id; /* from 1 */
+    uint64_t address, size, count, alloc_ns, free_ns, realloc_of, alignment;
+    uint32_t stack, thread, free_thread, free_stack, kind, type, arena;
+    uint32_t function; /* of the call site */
+};
+/* False where there is no such id or its chunk is damaged (`error` says). */
+bool session_allocation(struct session *session, uint64_t id, struct session_allocation *allocation,
+                        struct session_error *error);
+
+/* ---- selections: a filter graph that was run -------------------------------------------- */
+
+enum session_color_by {
+    SESSION_COLOR_NONE, /* by the `color` steps of the filter */
+    SESSION_COLOR_FUNCTION,
+    SESSION_COLOR_THREAD,
+    SESSION_COLOR_SIZE, /* powers of two */
+    SESSION_COLOR_AGE,  /* by allocation time, ten equal parts of the session */
+    SESSION_COLOR_TYPE,
+    SESSION_COLOR_MODULE,
+    SESSION_COLOR_LIFETIME, /* powers of ten */
+    SESSION_COLOR_KIND,
+};
+
+struct selection;
+
+/*
+ * Parses and runs `text` (schemas/filter-language.md; NULL or "" is `all`). NULL with `error`
+ * set, `error->column` from 1, on a bad filter. The result is a set of allocations with the
+ * pipeline's colouring, sort and top; a bitmap, not a copy.
+ */
+struct selection *selection_new(struct session *session, const char *text,
+                                struct session_error *error);
+void selection_free(struct selection *selection);
+
+/* Only parses: true, or false with `error` set. For the line editor, at every key. */
+bool filter_check(const char *text, struct session_error *error);
+
+uint64_t selection_count(const struct selection *selection);      /* N of "N of M allocations" */
+uint64_t selection_bytes(const struct selection *selection);      /* allocated in all */
+uint64_t selection_live_bytes(const struct selection *selection); /* live at the end */
+uint64_t selection_live_count(const struct selection *selection);
+uint64_t selection_peak_bytes(const struct selection *selection);
+uint64_t selection_peak_ns(const struct selection *selection);
+enum session_color_by selection_color_by(const struct selection *selection);
+bool selection_contains(const struct selection *selection, uint64_t id);
+/* The n-th selected allocation in the pipeline's sort order (default: by id), NULL-safe. */
+bool selection_row(struct selection *selection, uint64_t n, struct session_allocation *allocation);
+
+/*
+ * The legend of a colouring: categories by bytes allocated, largest first, the same for every
+ * view of a session. Categories beyond `SESSION_COLORS - 1` share the last one, "rest".
+ */
+#define SESSION_COLORS 11
+struct session_legend {
+    size_t count;
+    struct {
+        char label[96];
+        uint64_t bytes, allocations;
+        int color; /* fixed colour 0-255 from a `color red` step, or -1: by position */
+    } entry[SESSION_COLORS];
+};
+void selection_legend(struct selection *selection, enum session_color_by by,
+                      struct session_legend *legend);
+/* Position in that legend of one allocation. */
+size_t selection_color(struct selection *selection, enum session_color_by by,
+                       const struct session_allocation *allocation);
+
+/* ---- timeline --------------------------------------------------------------------------- */
+
+struct session_slot {
+    uint64_t live_bytes; /* at the slot's end */
+    uint64_t live_count;
+    uint64_t peak_bytes; /* largest in the slot, exact where `peak_exact`, else max of both ends */
+    uint64_t allocated_bytes, allocated_count, freed_bytes, freed_count;
+    uint64_t color_bytes[SESSION_COLORS]; /* live at the slot's end, by legend position */
+};
+/* Splits [from, to) into `count` equal slots, written to `slots`. */
+bool selection_timeline(struct selection *selection, uint64_t from_ns, uint64_t to_ns, size_t count,
+                        enum session_color_by by, struct session_slot *slots,
+                        struct session_error *error);
+
+/* The functions (call sites) that allocated most in [from, to), by bytes. */
+struct session_share {
+    uint32_t function;
+    uint64_t bytes, count;
+};
+size_t selection_top_functions(struct selection *selection, uint64_t from_ns, uint64_t to_ns,
+                               struct session_share *shares, size_t capacity);
+
+/* ---- functions -------------------------------------------------------------------------- */
+
+struct session_function_row {
+    uint32_t function;
+    uint64_t self_bytes, self_count;   /* call site is in the function */
+    uint64_t total_bytes, total_count; /* anywhere on the stack, recursion once */
+    uint64_t live_bytes, live_count;   /* self, at the end */
+    uint64_t at_peak_bytes;            /* self, at the program's peak */
+    uint64_t short_lived;              /* self allocations that lived under 1 ms */
+};
+/* All functions that occur; the caller frees `*rows` with free(). */
+bool selection_functions(struct selection *selection, struct session_function_row **rows,
+                         size_t *count, struct session_error *error);
+/* Callers and callees of one function by bytes: total of the stacks through that edge. */
+struct session_edge {
+    uint32_t function;
+    uint64_t bytes, count;
+};
+bool selection_edges(struct selection *selection, uint32_t function, struct session_edge **callers,
+                     size_t *caller_count, struct session_edge **callees, size_t *callee_count,
+                     struct session_error *error);
+
+/* ---- memory grid ------------------------------------------------------------------------ */
+
+/* A run of addresses with live allocations at a time, gaps under 16 MiB bridged. */
+struct session_region {
+    uint64_t start, end;
+    uint64_t used_bytes, count;
+};
+/* All regions at `ns`, of all allocations (not only the selected); caller frees `*regions`. */
+bool session_regions(struct session *session, uint64_t ns, struct session_region **regions,
+                     size_t *count, struct session_error *error);
+
+struct session_cell {
+    uint64_t used;     /* bytes of selected allocations in the cell */
+    uint64_t filtered; /* bytes in use but not selected */
+    uint64_t id;       /* of the allocation with most bytes in the cell (selected first); 0 none */
+    uint8_t color;     /* legend position of that allocation */
+    bool starts;       /* an allocation begins in the cell */
+    bool alternate;    /* flips from each allocation to the next by address */
+};
+/* Fills `count` cells of `bytes_per_cell` from `address` on, as memory stood at `ns`. */
+bool selection_grid(struct selection *selection, uint64_t ns, uint64_t address,
+                    uint64_t bytes_per_cell, size_t count, enum session_color_by by,
+                    struct session_cell *cells, struct session_error *error);
+/* Id of the allocation that holds `address` at `ns`, 0 where none does. */
+uint64_t session_allocation_at(struct session *session, uint64_t ns, uint64_t address);
+/* The live allocations nearest below and above `address` at `ns`, 0 where there is none. */
+void session_neighbours(struct session *session, uint64_t ns, uint64_t address, uint64_t *below,
+                        uint64_t *above);
+/* How often exactly this address was allocated before `ns`, and when it was last freed. */
+uint64_t session_address_history(struct session *session, uint64_t ns, uint64_t address,
+                                 uint64_t *last_free_ns);
+
+#endif

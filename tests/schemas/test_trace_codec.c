@@ -1,0 +1,175 @@
+/* schemas/trace-format.md: the worked bytes, round trips, and damage that must be noticed. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "schemas/trace_codec.h"
+
+static struct trace_coding writer, reader;
+
+static void worked_bytes(void **state)
+{
+    (void)state;
+    static const uint8_t expected[] = {
+        0x05, 0x02, 0x00, 0x01, 0xA0, 0x22,                   /* NODE 1 */
+        0x0D, 0x02, 0x01, 0xC3, 0x22,                         /* NODE 2 */
+        0x11, 0x64, 0xD4, 0x94, 0x20, 0x20, 0x02,             /* ALLOC */
+        0x22, 0x04, 0x06, 0xC8, 0x01, 0x06,                   /* ALLOC_ATTR */
+        0x83, 0x64, 0xF1,                                     /* FREE */
+        0x94, 0x00, 0x64, 0x96, 0x01, 0xCC, 0x06, 0x64, 0x01, /* REALLOC */
+        0x8E, 0x32, 0xA6, 0x3C,                               /* FREE_STACK */
+        0x07, 0x0C, 0x06, 0x00, 0x04, 'l',  'o',  'a',  'd',  /* MARK */
+    };
+    uint8_t bytes[256], payload[8], *p = bytes;
+    trace_coding_reset(&writer, 1000);
+    p = trace_put_node(p, &writer, 1, 0, TRACE_FRAME_RETURN, 1, 0x1120);
+    p = trace_put_node(p, &writer, 2, 1, TRACE_FRAME_RETURN, 1, 0x1143);
+    p = trace_put_alloc(p, &writer, 1100, 0x4052a0, 32, 2, TRACE_KIND_MALLOC, 0);
+    p = trace_put_alloc(p, &writer, 1300, 0x4052d0, 32, 2, TRACE_KIND_POSIX_MEMALIGN, 6);
+    p = trace_put_free(p, &writer, 1400, 0x4052a0);
+    p = trace_put_realloc(p, &writer, 1500, 1650, 0x4052d0, 0x405300, 100, 1, TRACE_REALLOC_MOVED,
+                          false);
+    p = trace_put_free_stack(p, &writer, 1700, 0x405300, 2);
+    uint8_t *e = trace_put_string(trace_put_varint(payload, 0), "load", 4);
+    p = trace_put_extended(p, TRACE_EXT_MARK, payload, (size_t)(e - payload));
+    assert_int_equal(p - bytes, sizeof expected);
+    assert_memory_equal(bytes, expected, sizeof expected);
+}
+
+struct put {
+    enum trace_kind kind;
+    uint64_t ticks, free_ticks, address, old_address, size;
+    uint32_t stack;
+    unsigned extra;
+};
+
+static uint64_t seed = 88172645463325252u;
+static uint64_t random_number(void)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    return seed ^= seed << 17;
+}
+
+static void random_records_come_back(void **state)
+{
+    (void)state;
+    enum { N = 20000 };
+    static struct put put[N];
+    static uint8_t bytes[N * TRACE_RECORD_MAX];
+    uint8_t *p = bytes;
+    uint64_t ticks = 5000;
+    trace_coding_reset(&writer, ticks);
+    for (int i = 0; i < N; i++) {
+        struct put *r = &put[i];
+        static const enum trace_kind kinds[] = {TRACE_ALLOC, TRACE_ALLOC_ATTR, TRACE_FREE,
+                                                TRACE_REALLOC, TRACE_FREE_STACK};
+        r->kind = kinds[random_number() % 5];
+        r->ticks = r->free_ticks = ticks += random_number() % 30000;
+        r->address = random_number() % 3 ? (random_number() % 500 + 1) * 16 : random_number() | 1;
+        r->old_address = (random_number() % 500 + 1) * 16;
+        r->size = random_number() >> (random_number() % 64);
+        r->stack = (uint32_t)(random_number() >> (32 + random_number() % 32));
+        r->extra = (unsigned)(random_number() % 3);
+        if (r->kind == TRACE_ALLOC)
+            p = trace_put_alloc(p, &writer, ticks, r->address, r->size, r->stack, 0, 0);
+        else if (r->kind == TRACE_ALLOC_ATTR)
+            p = trace_put_alloc(p, &writer, ticks, r->address, r->size, r->stack,
+                                r->extra ? TRACE_KIND_MEMALIGN : TRACE_KIND_CALLOC, 12);
+        else if (r->kind == TRACE_FREE)
+            p = trace_put_free(p, &writer, ticks, r->address);
+        else if (r->kind == TRACE_FREE_STACK)
+            p = trace_put_free_stack(p, &writer, ticks, r->address, r->stack);
+        else {
+            r->ticks = ticks += random_number() % 300;
+            p = trace_put_realloc(p, &writer, r->free_ticks, ticks, r->old_address, r->address,
+                                  r->size, r->stack, (enum trace_realloc_outcome)r->extra, false);
+        }
+    }
+    const uint8_t *at = bytes;
+    trace_coding_reset(&reader, 5000);
+    for (int i = 0; i < N; i++) {
+        const struct put *r = &put[i];
+        struct trace_record record;
+        assert_int_equal(trace_get(&at, p, &reader, &record), TRACE_GET_RECORD);
+        assert_int_equal(record.kind, r->kind);
+        assert_true(record.ticks == r->ticks);
+        if (r->kind == TRACE_REALLOC) {
+            assert_true(record.free_ticks == r->free_ticks);
+            assert_true(record.old_address == r->old_address);
+            assert_int_equal(record.outcome, r->extra);
+            assert_true(record.address ==
+                        (r->extra == TRACE_REALLOC_MOVED ? r->address : r->old_address));
+        } else
+            assert_true(record.address == r->address);
+        if (r->kind != TRACE_FREE)
+            assert_int_equal(record.stack, r->stack);
+        if (r->kind != TRACE_FREE && r->kind != TRACE_FREE_STACK)
+            assert_true(record.size == r->size);
+    }
+    struct trace_record record;
+    assert_int_equal(trace_get(&at, p, &reader, &record), TRACE_GET_END);
+}
+
+static void damage_is_noticed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what;
+        uint8_t bytes[16];
+        size_t length;
+    } bad[] = {
+        {"kind 0", {0x00}, 1},
+        {"alloc cut", {0x11, 0x64, 0xD4}, 3},
+        {"cached address never seen", {0x83, 0x64, 0xF1}, 3},
+        {"cached stack never seen", {0x09, 0x64, 0x02, 0x20, 0x55}, 5},
+        {"address mode 3", {0xC3, 0x64, 0x01}, 3},
+        {"reserved bit of free", {0x0B, 0x64, 0x02}, 3},
+        {"unknown allocation kind", {0x22, 0x09, 0x06, 0x64, 0x02}, 5},
+        {"varint over 64 bits",
+         {0x03, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F, 0x02},
+         12},
+        {"extended longer than the chunk", {0x07, 0x0C, 0x7F, 0x00}, 4},
+        {"node without last node, chained", {0x0D, 0x02, 0x01, 0x20}, 4},
+        {"node id 0", {0x05, 0x00, 0x00, 0x01, 0x20}, 5},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const uint8_t *at = bad[i].bytes;
+        struct trace_record record;
+        trace_coding_reset(&reader, 0);
+        print_message("  %s\n", bad[i].what);
+        assert_int_equal(trace_get(&at, at + bad[i].length, &reader, &record), TRACE_GET_DAMAGED);
+        assert_ptr_equal(at, bad[i].bytes);
+    }
+}
+
+static void sum_sees_every_bit(void **state)
+{
+    (void)state;
+    uint8_t data[100];
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (uint8_t)random_number();
+    for (size_t length = 1; length <= sizeof data; length++) {
+        uint64_t sum = trace_sum(data, length);
+        for (size_t bit = 0; bit < length * 8; bit++) {
+            data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            assert_true(trace_sum(data, length) != sum);
+            data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(worked_bytes),
+        cmocka_unit_test(random_records_come_back),
+        cmocka_unit_test(damage_is_noticed),
+        cmocka_unit_test(sum_sees_every_bit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
