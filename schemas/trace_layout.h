@@ -1,0 +1,163 @@
+/*
+ * Trace format 1: what lies where in the file, and the numbers that stand for things.
+ * schemas/trace-format.md is normative; schemas/trace_codec.h reads and writes the records.
+ */
+#ifndef MPROF_SCHEMAS_TRACE_LAYOUT_H
+#define MPROF_SCHEMAS_TRACE_LAYOUT_H
+
+#include <stdint.h>
+
+#define TRACE_VERSION 1u
+#define TRACE_MAGIC "\x89MPROF\r\n"   /* 8 bytes, without the terminating NUL */
+#define TRACE_CHUNK_MAGIC 0x4b43504du /* "MPCK" as stored */
+#define TRACE_FILE_HEADER_SIZE 4096u
+#define TRACE_CHUNK_HEADER_SIZE 64u
+#define TRACE_CHUNK_SIZE_DEFAULT 65536u
+#define TRACE_CHUNK_SIZE_MIN 4096u
+#define TRACE_CHUNK_SIZE_MAX 16777216u
+
+/* The longest alloc, free, realloc or node record. Extended records bring their own length. */
+#define TRACE_RECORD_MAX 96u
+/* Longest payload of an extended record: what is longer (argv) is cut, and marked as cut. */
+#define TRACE_EXTENDED_MAX 2048u
+
+enum trace_clock { TRACE_CLOCK_NANOSECONDS = 0, TRACE_CLOCK_TSC = 1 };
+
+enum trace_file_flag {
+    TRACE_FILE_CLOCK_FAST =
+        1u << 0,                  /* stamps are taken every few events: intervals, not instants */
+    TRACE_FILE_SAMPLED = 1u << 1, /* only a sample of the allocations was recorded */
+    TRACE_FILE_FREE_STACKS = 1u << 2, /* frees carry stacks */
+};
+
+/* How recording stands or ended; written by the recorder into the file header. */
+enum trace_state {
+    TRACE_STATE_RECORDING = 0, /* still running, or killed */
+    TRACE_STATE_ENDED = 1,     /* sealed at exit or by mprof_stop() */
+    TRACE_STATE_DISK_FULL = 2, /* no space: later events are counted in dropped_events only */
+    TRACE_STATE_LIMIT = 3,     /* RLIMIT_FSIZE or --max-size reached, counted likewise */
+    TRACE_STATE_ERROR = 4,     /* another error, see stop_errno */
+    TRACE_STATE_EXEC = 5,      /* the process went on as another program */
+};
+
+/* Offset 0 of the file. Little-endian. `dynamic` fields change while recording. */
+struct trace_file_header {
+    uint8_t magic[8];
+    uint32_t version;
+    uint32_t header_size;
+    uint32_t chunk_size;
+    uint32_t flags;        /* enum trace_file_flag */
+    uint32_t clock;        /* enum trace_clock */
+    uint32_t architecture; /* ELF e_machine: 62 for x86_64 */
+    uint64_t trace_id;     /* random, repeated in every chunk */
+    uint64_t start_ticks;
+    uint64_t start_monotonic_ns;
+    uint64_t start_realtime_ns;
+    uint64_t sample_interval; /* bytes; 0: everything is recorded */
+    uint32_t pid;
+    uint32_t page_size;
+    uint64_t header_sum; /* trace_sum() of the bytes before this field */
+    /* dynamic from here on */
+    uint32_t state; /* enum trace_state */
+    int32_t stop_errno;
+    uint32_t chunk_count;    /* chunk slots handed out so far */
+    uint32_t control;        /* reserved for control from outside, 0 */
+    uint64_t dropped_events; /* events seen while nothing could be recorded */
+    uint64_t end_ticks;      /* clock pair at the end; 0 while recording or if killed */
+    uint64_t end_monotonic_ns;
+};
+
+enum trace_chunk_flag { TRACE_CHUNK_SEALED = 1u << 0 /* `sum` is valid */ };
+
+/* First bytes of every chunk slot. A slot whose first 64 bytes are zero was never used. */
+struct trace_chunk_header {
+    uint32_t magic;
+    uint32_t slot;     /* index of this slot: the chunk lies at header_size + slot * chunk_size */
+    uint32_t thread;   /* recorder's thread number, from 1 */
+    uint32_t sequence; /* 0, 1, 2, … per thread: a gap is a lost chunk */
+    uint64_t trace_id;
+    uint64_t base_ticks; /* clock pair taken when the chunk was begun */
+    uint64_t base_monotonic_ns;
+    uint32_t header_sum; /* low half of trace_sum() of the bytes before this field */
+    uint32_t commit;     /* dynamic: bytes of this chunk that are valid, header included */
+    uint32_t flags;      /* dynamic: enum trace_chunk_flag */
+    uint32_t reserved;   /* 0 */
+    uint64_t sum;        /* dynamic: trace_sum() of the bytes [64, commit), if sealed */
+};
+
+_Static_assert(sizeof(struct trace_file_header) == 128, "file header layout");
+_Static_assert(sizeof(struct trace_chunk_header) == TRACE_CHUNK_HEADER_SIZE, "chunk header layout");
+
+/* Low three bits of a record's first byte. 0 is never a record. */
+enum trace_kind {
+    TRACE_ALLOC = 1,      /* malloc */
+    TRACE_ALLOC_ATTR = 2, /* allocation with an attribute byte: any other way to allocate */
+    TRACE_FREE = 3,
+    TRACE_REALLOC = 4,
+    TRACE_NODE = 5,       /* one node of the calling context tree */
+    TRACE_FREE_STACK = 6, /* free with its stack */
+    TRACE_EXTENDED = 7,   /* type, length, payload: may be skipped unread */
+};
+
+/* How the block was asked for. */
+enum trace_alloc_kind {
+    TRACE_KIND_MALLOC = 0,
+    TRACE_KIND_CALLOC = 1,
+    TRACE_KIND_REALLOC = 2, /* realloc(NULL, n), and the allocation half of a realloc */
+    TRACE_KIND_REALLOCARRAY = 3,
+    TRACE_KIND_POSIX_MEMALIGN = 4,
+    TRACE_KIND_ALIGNED_ALLOC = 5,
+    TRACE_KIND_MEMALIGN = 6,
+    TRACE_KIND_VALLOC = 7,
+    TRACE_KIND_PVALLOC = 8,
+    TRACE_KIND_COUNT
+};
+
+enum trace_realloc_outcome {
+    TRACE_REALLOC_MOVED = 0,
+    TRACE_REALLOC_IN_PLACE = 1,
+    TRACE_REALLOC_FAILED = 2, /* nothing changed: neither an allocation nor a free */
+};
+
+enum trace_node_frame {
+    TRACE_FRAME_RETURN = 0,      /* value: return address, as module offset */
+    TRACE_FRAME_EXACT = 1,       /* value: the instruction itself (interrupted by a signal) */
+    TRACE_FRAME_DEPTH_LIMIT = 2, /* marker: the stack went on outward, the depth limit cut it */
+    TRACE_FRAME_UNWIND_END = 3,  /* marker: the stack went on outward, no rule was found */
+};
+
+enum trace_extended {
+    TRACE_EXT_PROCESS = 1,
+    TRACE_EXT_THREAD = 2,
+    TRACE_EXT_SWITCH = 3, /* the only extended record that changes the coding state */
+    TRACE_EXT_THREAD_END = 4,
+    TRACE_EXT_MODULE = 5,
+    TRACE_EXT_MODULE_END = 6,
+    TRACE_EXT_ARENA = 7,
+    TRACE_EXT_ARENA_ALLOC = 8,
+    TRACE_EXT_ARENA_FREE = 9,
+    TRACE_EXT_ARENA_RESET = 10,
+    TRACE_EXT_TYPE = 11,
+    TRACE_EXT_MARK = 12,
+    TRACE_EXT_SNAPSHOT = 13,
+    TRACE_EXT_RSS = 14,
+    TRACE_EXT_DROPPED = 15,
+    TRACE_EXT_RECORDING = 16,
+    TRACE_EXT_FAILED = 17,
+    TRACE_EXT_END = 18,
+};
+
+enum trace_drop_reason {
+    TRACE_DROP_REENTRANT = 1, /* an allocation inside the recorder's own critical section */
+    TRACE_DROP_NO_THREAD = 2, /* the thread had no state: too early, or memory exhausted */
+};
+
+enum trace_end_reason {
+    TRACE_END_EXIT = 0,
+    TRACE_END_QUICK_EXIT = 1, /* _exit, _Exit, quick_exit */
+    TRACE_END_SIGNAL = 2,
+    TRACE_END_EXEC = 3,
+    TRACE_END_STOP = 4,
+};
+
+#endif

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Every command in the documents works. Blocks ```sh and ```sql of README.md and docs/*.md run in
+# order, each document in a folder of its own with build/bin in PATH; a block fails the test when
+# any command of it fails. ```sql blocks run on the document's session: `session.db` there.
+# ```text and unnamed blocks are not run.
+set -u
+export PATH="$MPROF_BUILD/bin:$PATH" LIBRARY_PATH="$MPROF_BUILD/lib" C_INCLUDE_PATH="$MPROF_SOURCE/capture"
+export LD_LIBRARY_PATH="$MPROF_BUILD/lib" SOURCE="$MPROF_SOURCE" HOME="$PWD/documents-home"
+rm -rf documents documents-home
+mkdir -p documents documents-home
+failed=0 blocks=0
+for document in "$MPROF_SOURCE"/README.md "$MPROF_SOURCE"/docs/*.md; do
+    name=$(basename "$document" .md)
+    mkdir -p "documents/$name"
+    python3 - "$document" "documents/$name" <<'PYTHON'
+import re, sys
+text = open(sys.argv[1]).read()
+for n, (kind, body) in enumerate(re.findall(r'^```(sh|sql)\n(.*?)^```', text, re.S | re.M)):
+    open(f'{sys.argv[2]}/{n:03}.{kind}', 'w').write(body)
+PYTHON
+    for block in documents/"$name"/[0-9]*.*; do
+        [ -e "$block" ] || continue
+        blocks=$((blocks + 1))
+        case $block in
+        *.sh) (cd "documents/$name" && bash -euo pipefail "$(basename "$block")") >"$block.out" 2>&1 </dev/null ;;
+        *.sql) sqlite3 -bail -header "documents/$name/session.db" <"$block" >"$block.out" 2>&1 && [ -s "$block.out" ] ;;
+        esac || {
+            failed=1
+            echo "$document: this block failed:"
+            cat "$block"
+            echo "--- it printed:"
+            tail -n 20 "$block.out"
+        }
+    done
+done
+echo "$blocks blocks run"
+[ "$blocks" -gt 0 ] || failed=1
+exit $failed

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# The dependency rules of docs/architecture.md: a folder is a stage, dependencies run one way,
+# each foreign library stands behind one door.
+set -u
+cd "$MPROF_SOURCE" || exit 1
+failed=0
+complain() { printf 'house rule broken: %s\n%s\n' "$1" "$2"; failed=1; }
+
+# may STAGE FOLDERS: a stage includes only these folders of ours.
+may() {
+    local stage=$1 allowed=$2 found
+    [ -d "$stage" ] || return
+    found=$(grep -rnE '#include "' "$stage" --include='*.c' --include='*.h' --include='*.hpp' |
+        grep -vE "#include \"($allowed)/|#include \"mprof\.h\"|#include \"session_sql\.h\"")
+    [ -z "$found" ] || complain "$stage may include only: $allowed" "$found"
+}
+may schemas schemas
+may capture 'capture|schemas'
+may ingest 'ingest|schemas'
+may session 'session|schemas'
+may tui 'tui|session'
+may report 'report|session'
+
+# only PATTERN WHERE: headers that match PATTERN are included only in files that match WHERE.
+only() {
+    local what=$1 pattern=$2 where=$3 found
+    found=$(git ls-files '*.c' '*.h' | grep -v '^tests/' | xargs grep -lE "#include <($pattern)" | grep -vE "$where")
+    [ -z "$found" ] || complain "$what stands only in $where" "$found"
+}
+only curses 'n?curses|ncursesw/|term\.h' '^tui/terminal_curses\.c$'
+only libdw 'elfutils/|dwarf\.h|libelf|gelf' '^ingest/(symbols|dwarf|elf)[a-z_]*\.[ch]$'
+only sqlite3 'sqlite3' '^(ingest/writer[a-z_]*\.[ch]|session/[a-z_]+\.[ch])$'
+
+long=$(git ls-files '*.c' '*.h' | xargs wc -l | awk '$2 != "total" && $1 > 600')
+[ -z "$long" ] || complain "no file is longer than 600 lines" "$long"
+
+exits=$(grep -nE '(^|[^_a-z])exit\(' -r ingest session tui --include='*.c' | grep -vE '/(main|mprof[-_][a-z]+)\.c:')
+[ -z "$exits" ] || complain "no exit() below main" "$exits"
+
+marks=$(git grep -nE '\b(TODO|FIXME|XXX|HACK)\b' -- '*.c' '*.h' '*.hpp' '*.sql' dev)
+[ -z "$marks" ] || complain "no unfinished marks" "$marks"
+
+[ $failed -eq 0 ] && echo "house rules kept"
+exit $failed
