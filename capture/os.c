@@ -1,0 +1,96 @@
+#include "capture/os.h"
+
+#include <fcntl.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "capture/arch_x86_64.h"
+
+static long os_call3(long number, long a, long b, long c)
+{
+    return arch_syscall(number, a, b, c, 0, 0, 0);
+}
+
+void *os_map(size_t size)
+{
+    long result = arch_syscall(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return result < 0 && result > -4096 ? NULL : (void *)result;
+}
+
+void os_unmap(void *memory, size_t size)
+{
+    os_call3(SYS_munmap, (long)memory, (long)size, 0);
+}
+
+void os_discard(void *memory, size_t size)
+{
+    os_call3(SYS_madvise, (long)memory, (long)size, MADV_DONTNEED);
+}
+
+int os_open_read(const char *path)
+{
+    return (int)arch_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+}
+
+long os_read(int descriptor, void *buffer, size_t size)
+{
+    long result;
+    do
+        result = os_call3(SYS_read, descriptor, (long)buffer, (long)size);
+    while (result == -EINTR);
+    return result;
+}
+
+void os_close(int descriptor)
+{
+    os_call3(SYS_close, descriptor, 0, 0);
+}
+
+long os_read_link(const char *path, char *buffer, size_t size)
+{
+    long length =
+        arch_syscall(SYS_readlinkat, AT_FDCWD, (long)path, (long)buffer, (long)(size - 1), 0, 0);
+    buffer[length > 0 ? length : 0] = 0;
+    return length;
+}
+
+int os_thread_id(void)
+{
+    return (int)os_call3(SYS_gettid, 0, 0, 0);
+}
+
+int os_process_id(void)
+{
+    return (int)os_call3(SYS_getpid, 0, 0, 0);
+}
+
+char *os_decimal(char *end, uint64_t number)
+{
+    do
+        *--end = (char)('0' + number % 10);
+    while (number /= 10);
+    return end;
+}
+
+static size_t os_append(char *line, size_t used, size_t size, const char *text)
+{
+    while (*text && used < size)
+        line[used++] = *text++;
+    return used;
+}
+
+void os_message(const char *first, ...)
+{
+    char line[512];
+    size_t room = sizeof line - 1, used = os_append(line, 0, room, "mprof: ");
+    va_list rest;
+    va_start(rest, first);
+    for (const char *text = first; text; text = va_arg(rest, const char *))
+        used = os_append(line, used, room, text);
+    va_end(rest);
+    line[used++] = '\n';
+    os_call3(SYS_write, 2, (long)line, (long)used);
+}

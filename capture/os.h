@@ -1,0 +1,41 @@
+/*
+ * The few things that the capture library wants from the kernel.
+ *
+ * All are raw system calls: errno keeps its value, nothing is allocated, no libc symbol that
+ * the program may have interposed is called; safe in signal handlers and at any time, before
+ * libc is ready too. Results are the kernel's: a negative errno on failure.
+ */
+#ifndef MPROF_CAPTURE_OS_H
+#define MPROF_CAPTURE_OS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Zeroed private memory of `size` bytes (rounded up to pages), or NULL. Touched pages count. */
+void *os_map(size_t size);
+/* Gives back what os_map() returned, with the same size. */
+void os_unmap(void *memory, size_t size);
+/* Keeps the mapping, drops its pages: the memory reads as zeros afterwards. */
+void os_discard(void *memory, size_t size);
+
+/* Opens for reading, with O_CLOEXEC. The descriptor, or a negative errno. */
+int os_open_read(const char *path);
+/* Bytes read (0: end), or a negative errno; goes on after EINTR. */
+long os_read(int descriptor, void *buffer, size_t size);
+void os_close(int descriptor);
+/* The link's target, NUL-terminated and cut to size - 1 bytes. Its length, or a negative errno. */
+long os_read_link(const char *path, char *buffer, size_t size);
+
+/* The kernel's ids of the calling thread and its process, never cached. */
+int os_thread_id(void);
+int os_process_id(void);
+
+/* Writes `number` in decimal before `end` and returns where it begins; at most 20 bytes. */
+char *os_decimal(char *end, uint64_t number);
+/*
+ * One line to standard error in one write: "mprof: ", then the strings up to a NULL, then a
+ * newline; what goes past 512 bytes is cut.
+ */
+void os_message(const char *first, ...) __attribute__((sentinel));
+
+#endif

@@ -1,0 +1,8 @@
+# The stack taker as a library of its own, for tests and for libmprof.
+include(${CMAKE_SOURCE_DIR}/capture/stack_sources.cmake)
+set(MPROF_CAPTURE_OPTIONS -O2 -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector)
+
+add_library(mprof_stacks STATIC ${MPROF_STACK_SOURCES})
+set_target_properties(mprof_stacks PROPERTIES POSITION_INDEPENDENT_CODE ON)
+target_compile_options(mprof_stacks PRIVATE ${MPROF_CAPTURE_OPTIONS})
+target_link_libraries(mprof_stacks PRIVATE mprof_warnings PUBLIC mprof_schemas)
