@@ -19,7 +19,7 @@ function(mprof_test name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_link_libraries(${name} PRIVATE mprof_warnings mprof_sanitized mprof_schemas ${T_LIBS} cmocka)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 120)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS unit)
 endfunction()
 
 # mprof_script_test(NAME SCRIPT [args...]): a shell script that ctest runs; it finds the build
