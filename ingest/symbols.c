@@ -1,0 +1,192 @@
+#include "symbols.h"
+
+#include "symbols_file.h"
+#include "symbols_strings.h"
+#include "symbols_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUILD_ID_MAX 64
+
+struct module {
+    char *path;
+    const char *name; /* last component of path */
+    uint8_t build_id[BUILD_ID_MAX];
+    size_t build_id_length;
+    bool opened; /* tried */
+    struct symbols_file file;
+    struct symbols_table *table; /* NULL: nothing could be opened */
+    char status[512];
+};
+
+struct symbols {
+    struct module **modules; /* by id; NULL where none was registered */
+    size_t module_count;
+    struct symbols_strings *strings;
+    char *debug_dir, *sysroot;
+};
+
+struct symbols *symbols_new(const struct symbols_options *options)
+{
+    struct symbols *symbols = calloc(1, sizeof *symbols);
+    if (symbols == NULL)
+        return NULL;
+    symbols->strings = symbols_strings_new();
+    bool good = symbols->strings != NULL;
+    if (options->debug_dir != NULL)
+        good = good && (symbols->debug_dir = strdup(options->debug_dir)) != NULL;
+    if (options->sysroot != NULL)
+        good = good && (symbols->sysroot = strdup(options->sysroot)) != NULL;
+    if (good)
+        return symbols;
+    symbols_free(symbols);
+    return NULL;
+}
+
+static void module_free(struct module *module)
+{
+    if (module == NULL)
+        return;
+    symbols_table_free(module->table);
+    symbols_file_close(&module->file);
+    free(module->path);
+    free(module);
+}
+
+void symbols_free(struct symbols *symbols)
+{
+    if (symbols == NULL)
+        return;
+    for (size_t id = 0; id < symbols->module_count; id++)
+        module_free(symbols->modules[id]);
+    free(symbols->modules);
+    symbols_strings_free(symbols->strings);
+    free(symbols->debug_dir);
+    free(symbols->sysroot);
+    free(symbols);
+}
+
+/* Module ids of a trace are dense; a damaged one must not make the table huge. */
+#define MODULE_ID_MAX (1U << 24)
+
+static bool reserve_module(struct symbols *symbols, uint32_t id)
+{
+    if (id >= MODULE_ID_MAX)
+        return false;
+    if (id < symbols->module_count)
+        return true;
+    size_t count = symbols->module_count == 0 ? 64 : symbols->module_count * 2;
+    while (count <= id)
+        count *= 2;
+    struct module **grown = realloc(symbols->modules, count * sizeof(struct module *));
+    if (grown == NULL)
+        return false;
+    memset(grown + symbols->module_count, 0,
+           (count - symbols->module_count) * sizeof(struct module *));
+    symbols->modules = grown;
+    symbols->module_count = count;
+    return true;
+}
+
+void symbols_module(struct symbols *symbols, uint32_t id, const char *path, const uint8_t *build_id,
+                    size_t build_id_length)
+{
+    if (id == 0 || !reserve_module(symbols, id))
+        return;
+    module_free(symbols->modules[id]);
+    symbols->modules[id] = NULL;
+    struct module *module = calloc(1, sizeof *module);
+    if (module == NULL || (module->path = strdup(path)) == NULL) {
+        free(module);
+        return;
+    }
+    const char *slash = strrchr(module->path, '/');
+    module->name = slash == NULL || slash[1] == '\0' ? module->path : slash + 1;
+    module->build_id_length = build_id_length < BUILD_ID_MAX ? build_id_length : BUILD_ID_MAX;
+    if (module->build_id_length > 0)
+        memcpy(module->build_id, build_id, module->build_id_length);
+    symbols->modules[id] = module;
+}
+
+static void module_open_file(struct symbols *symbols, struct module *module)
+{
+    if (module->path[0] != '/') {
+        snprintf(module->status, sizeof module->status, "none: %s is no file",
+                 module->path[0] == '\0' ? "a module without a name" : module->path);
+        return;
+    }
+    struct symbols_options options = {symbols->debug_dir, symbols->sysroot};
+    char *path = NULL;
+    if (asprintf(&path, "%s%s", symbols->sysroot ? symbols->sysroot : "", module->path) < 0) {
+        snprintf(module->status, sizeof module->status, "no memory");
+        return;
+    }
+    if (symbols_file_open(&module->file, &options, path, module->build_id, module->build_id_length,
+                          module->status, sizeof module->status)) {
+        module->table = symbols_table_new(&module->file, symbols->strings);
+        snprintf(module->status, sizeof module->status, "%s",
+                 module->table == NULL ? "no memory for the symbols"
+                                       : symbols_table_source(module->table));
+    }
+    free(path);
+}
+
+static struct module *module_of(struct symbols *symbols, uint32_t id)
+{
+    if (id >= symbols->module_count || symbols->modules[id] == NULL)
+        return NULL;
+    struct module *module = symbols->modules[id];
+    if (!module->opened) {
+        module->opened = true;
+        module_open_file(symbols, module);
+    }
+    return module;
+}
+
+const char *symbols_status(struct symbols *symbols, uint32_t id)
+{
+    const struct module *module = module_of(symbols, id);
+    return module == NULL ? "none" : module->status;
+}
+
+/* "module+0x1234": the function's beginning where its bounds are known, otherwise the pc. */
+static const char *nameless(struct symbols *symbols, const char *module, uint64_t address)
+{
+    char name[512];
+    snprintf(name, sizeof name, "%.400s+0x%llx", module, (unsigned long long)address);
+    return symbols_strings_keep(symbols->strings, name);
+}
+
+static void frame_by_symbol(struct symbols *symbols, const struct module *module, uint64_t pc,
+                            struct symbols_frame *frame)
+{
+    const struct symbols_symbol *symbol =
+        module->table == NULL ? NULL : symbols_table_find(module->table, pc);
+    if (symbol == NULL) {
+        frame->function = nameless(symbols, module->name, pc);
+        return;
+    }
+    frame->start = symbol->start;
+    if (symbol->name == NULL) {
+        frame->function = nameless(symbols, module->name, symbol->start);
+        return;
+    }
+    frame->function = symbols_strings_demangle(symbols->strings, symbol->name);
+    if (frame->function != symbol->name)
+        frame->linkage_name = symbol->name;
+}
+
+size_t symbols_lookup(struct symbols *symbols, uint32_t id, uint64_t pc,
+                      struct symbols_frame *frames)
+{
+    memset(frames, 0, sizeof *frames);
+    const struct module *module = module_of(symbols, id);
+    if (module == NULL) {
+        frames->function = nameless(symbols, "?", pc);
+        return 1;
+    }
+    frame_by_symbol(symbols, module, pc, frames);
+    return 1;
+}

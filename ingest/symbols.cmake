@@ -1,0 +1,13 @@
+# Symbolizer: a pc of a module to functions, files and lines.
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(ELFUTILS REQUIRED IMPORTED_TARGET libdw libelf)
+
+add_library(mprof_symbols STATIC
+  symbols.c
+  symbols_entries.c
+  symbols_file.c
+  symbols_strings.c
+  symbols_table.c)
+target_link_libraries(mprof_symbols
+  PRIVATE mprof_warnings mprof_sanitized PkgConfig::ELFUTILS iberty)
+target_include_directories(mprof_symbols PUBLIC ${CMAKE_SOURCE_DIR})

@@ -1,0 +1,173 @@
+#include "symbols_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <elfutils/libdwelf.h>
+
+/* More sections of code than any linker writes; what lies behind is not symbolized. */
+#define CODE_SECTIONS_MAX 65536
+
+static void write_hexadecimal(char *text, size_t size, const uint8_t *bytes, size_t length)
+{
+    text[0] = '\0';
+    for (size_t i = 0; i < length && 2 * i + 3 <= size; i++)
+        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+}
+
+/* A trace can name anything: only regular files are read, and a FIFO must not block. */
+static int open_regular(const char *path, char *reason, size_t reason_size)
+{
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (descriptor < 0) {
+        snprintf(reason, reason_size, "cannot open %s: %s", path, strerror(errno));
+        return -1;
+    }
+    struct stat information;
+    if (fstat(descriptor, &information) != 0 || !S_ISREG(information.st_mode)) {
+        snprintf(reason, reason_size, "%s is not a regular file", path);
+        close(descriptor);
+        return -1;
+    }
+    return descriptor;
+}
+
+static bool same_build_id(Elf *elf, const char *path, const uint8_t *build_id,
+                          size_t build_id_length, char *reason, size_t reason_size)
+{
+    if (build_id_length == 0)
+        return true;
+    const void *found = NULL;
+    ssize_t length = dwelf_elf_gnu_build_id(elf, &found);
+    if (length > 0 && (size_t)length == build_id_length &&
+        memcmp(found, build_id, build_id_length) == 0)
+        return true;
+    char recorded[96], present[96] = "none";
+    write_hexadecimal(recorded, sizeof recorded, build_id, build_id_length);
+    if (length > 0)
+        write_hexadecimal(present, sizeof present, found, (size_t)length);
+    snprintf(reason, reason_size,
+             "%s changed since the recording: its build-id is %s, recorded was %s", path, present,
+             recorded);
+    return false;
+}
+
+static int compare_ranges(const void *left, const void *right)
+{
+    const struct symbols_range *a = left, *b = right;
+    return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static bool read_code_sections(struct symbols_file *file)
+{
+    size_t capacity = 0;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(file->elf, section)) != NULL;) {
+        GElf_Shdr header;
+        if (gelf_getshdr(section, &header) == NULL || !(header.sh_flags & SHF_EXECINSTR) ||
+            !(header.sh_flags & SHF_ALLOC) || header.sh_size == 0 ||
+            header.sh_addr + header.sh_size < header.sh_addr)
+            continue;
+        if (file->code_count == capacity) {
+            if (capacity == CODE_SECTIONS_MAX)
+                break;
+            capacity = capacity == 0 ? 16 : capacity * 2;
+            struct symbols_range *grown = realloc(file->code, capacity * sizeof *grown);
+            if (grown == NULL)
+                return false;
+            file->code = grown;
+        }
+        file->code[file->code_count++] =
+            (struct symbols_range){header.sh_addr, header.sh_addr + header.sh_size};
+    }
+    if (file->code_count > 1)
+        qsort(file->code, file->code_count, sizeof *file->code, compare_ranges);
+    return true;
+}
+
+/* Where separate debug files are looked for; '+' has the CRC of .gnu_debuglink checked. */
+static char *debug_path(const struct symbols_options *options)
+{
+    const char *directory = options->debug_dir, *sysroot = options->sysroot;
+    char *path = NULL;
+    if (asprintf(&path, "+:.debug%s%s%s%s%s:/usr/lib/debug", directory ? ":" : "",
+                 directory ? directory : "", sysroot ? ":" : "", sysroot ? sysroot : "",
+                 sysroot ? "/usr/lib/debug" : "") < 0)
+        return NULL;
+    return path;
+}
+
+/* Takes over `descriptor` on success. */
+static bool open_elf(struct symbols_file *file, const struct symbols_options *options,
+                     const char *path, int descriptor)
+{
+    file->debug_path = debug_path(options);
+    file->callbacks = (Dwfl_Callbacks){
+        .find_debuginfo = dwfl_standard_find_debuginfo,
+        .section_address = dwfl_offline_section_address,
+        .debuginfo_path = &file->debug_path,
+    };
+    if (file->debug_path == NULL || (file->dwfl = dwfl_begin(&file->callbacks)) == NULL)
+        return false;
+    file->module = dwfl_report_elf(file->dwfl, path, path, descriptor, 0, true);
+    if (file->module == NULL)
+        return false;
+    dwfl_report_end(file->dwfl, NULL, NULL);
+    return true;
+}
+
+bool symbols_file_open(struct symbols_file *file, const struct symbols_options *options,
+                       const char *path, const uint8_t *build_id, size_t build_id_length,
+                       char *reason, size_t reason_size)
+{
+    memset(file, 0, sizeof *file);
+    int descriptor = open_regular(path, reason, reason_size);
+    if (descriptor < 0)
+        return false;
+    GElf_Addr elf_bias;
+    bool opened = open_elf(file, options, path, descriptor);
+    if (opened)
+        file->elf = dwfl_module_getelf(file->module, &elf_bias);
+    else
+        close(descriptor);
+    if (file->elf == NULL) {
+        snprintf(reason, reason_size, "%s is no readable ELF file: %s", path, dwfl_errmsg(-1));
+    } else if (same_build_id(file->elf, path, build_id, build_id_length, reason, reason_size)) {
+        if (read_code_sections(file)) {
+            file->dwarf = dwfl_module_getdwarf(file->module, &file->bias);
+            return true;
+        }
+        snprintf(reason, reason_size, "no memory for the sections of %s", path);
+    }
+    symbols_file_close(file);
+    return false;
+}
+
+void symbols_file_close(struct symbols_file *file)
+{
+    if (file->dwfl != NULL)
+        dwfl_end(file->dwfl);
+    free(file->code);
+    free(file->debug_path);
+    memset(file, 0, sizeof *file);
+}
+
+const struct symbols_range *symbols_file_code(const struct symbols_file *file, uint64_t address)
+{
+    size_t low = 0, high = file->code_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (file->code[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || file->code[low - 1].end <= address)
+        return NULL;
+    return &file->code[low - 1];
+}
