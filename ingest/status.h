@@ -1,0 +1,31 @@
+/*
+ * How the ingest library tells what went wrong: one status, carried up to main().
+ *
+ * A function that can fail takes a `struct ingest_status *` and returns false or NULL after
+ * ingest_fail(). The message is one or two lines for a person: what, where, what to do next.
+ */
+#ifndef MPROF_INGEST_STATUS_H
+#define MPROF_INGEST_STATUS_H
+
+#include <stdbool.h>
+
+enum ingest_code {
+    INGEST_OK = 0,
+    INGEST_BAD_INPUT,   /* the trace or the target file: exit status 1 */
+    INGEST_BAD_USAGE,   /* the command line: exit status 2 */
+    INGEST_INTERRUPTED, /* the user asked to stop */
+};
+
+struct ingest_status {
+    enum ingest_code code;
+    char message[1024];
+};
+
+/* Fills `status` and returns false, so that a caller can `return ingest_fail(...)`. */
+bool ingest_fail(struct ingest_status *status, enum ingest_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ingest_fail() for exhausted memory, with what it was wanted for. */
+bool ingest_fail_memory(struct ingest_status *status, const char *what);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * A trace as text: `mprof-ingest --dump`.
+ *
+ * One line a record, in file order or merged by time:
+ *
+ *     @OFFSET thread N TICKS NAME key value key value …
+ *
+ * OFFSET is the record's first byte in the file, TICKS the coding state's clock behind the
+ * record. Addresses are hexadecimal, strings quoted with \xNN for what is not printable ASCII.
+ * In file order a `file` line stands first, a `chunk` line before each chunk's records, and a
+ * `damage` line wherever bytes are lost.
+ */
+#ifndef MPROF_INGEST_TRACE_DUMP_H
+#define MPROF_INGEST_TRACE_DUMP_H
+
+#include <stdio.h>
+
+#include "ingest/trace_extended.h"
+#include "ingest/trace_file.h"
+
+/* The `file` line. */
+void trace_dump_header(FILE *out, const struct trace_file *file);
+
+/* One record with its newline. */
+void trace_dump_record(FILE *out, uint64_t offset, uint32_t thread, uint64_t ticks,
+                       const struct trace_record *record);
+
+/* The whole trace in file order. False with `status` set where memory is exhausted. */
+bool trace_dump_file(FILE *out, const struct trace_file *file, struct ingest_status *status);
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * Payloads of extended records (schemas/trace-format.md, "Extended records") as fields.
+ */
+#ifndef MPROF_INGEST_TRACE_EXTENDED_H
+#define MPROF_INGEST_TRACE_EXTENDED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schemas/trace_codec.h"
+
+/* Bytes within the chunk's buffer: not terminated, any byte may occur. */
+struct trace_text {
+    const char *bytes;
+    size_t length;
+};
+
+/* Fields that the type does not have are zero. */
+struct trace_extension {
+    uint64_t type; /* enum trace_extended, or unknown */
+    uint64_t when; /* absolute ticks, where the type has a time; otherwise the last stamp */
+    uint64_t thread, tid, sequence;
+    uint64_t module, load_bias, start, end, segment_count;
+    uint64_t arena, parent, address, size, count, stack, symbol;
+    uint64_t resident, reason, resumed;
+    uint64_t pid, parent_pid, parent_trace, flags, argument_count;
+    struct trace_text name; /* of a thread, arena, mark, snapshot; a module's path */
+    struct trace_text build_id, exe, directory, host, kernel;
+    const uint8_t *rest, *rest_end; /* the strings of argv, or a module's segments */
+};
+
+/*
+ * Reads the payload of `record`, whose coding state stands at `ticks`. False where the payload
+ * ends early: damage of this record alone. Unknown types are true, with no field but `type`.
+ */
+bool trace_extension_get(const struct trace_record *record, uint64_t ticks,
+                         struct trace_extension *extension);
+
+/* Steps through argv: false at its end. `at` begins as extension->rest. */
+bool trace_extension_argument(const struct trace_extension *extension, const uint8_t **at,
+                              struct trace_text *argument);
+
+#endif

@@ -1,0 +1,57 @@
+/*
+ * A trace file: its header and the index of its chunk slots (schemas/trace-format.md).
+ *
+ * Order of calls: trace_file_open(), then anything, then trace_file_close(). The file is read
+ * by pread() into buffers and never mapped, so a file that shrinks while it is read gives a
+ * short read, which counts as damage, and not a SIGBUS. A trace that is still being recorded
+ * is read as it stood when it was opened: sizes and commits are taken once.
+ */
+#ifndef MPROF_INGEST_TRACE_FILE_H
+#define MPROF_INGEST_TRACE_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ingest/status.h"
+#include "schemas/trace_codec.h"
+
+struct trace_file;
+
+/* One chunk slot that was begun. Slots that were never begun are not in the index. */
+struct trace_slot {
+    uint64_t offset; /* of the slot in the file, bytes */
+    uint64_t base_ticks, base_monotonic_ns;
+    uint64_t sum;
+    uint32_t number;
+    uint32_t thread, sequence;
+    uint32_t commit;    /* as in the header */
+    uint32_t available; /* bytes of the slot that can be read: below `commit` in a cut file */
+    uint32_t lost;      /* bytes of a damaged slot */
+    bool sealed;
+    const char *damage; /* why nothing of the slot can be read; NULL: it can */
+};
+
+/* NULL with `status` set: no such file, empty, not a trace, another version, unknown flag. */
+struct trace_file *trace_file_open(const char *path, struct ingest_status *status);
+void trace_file_close(struct trace_file *file);
+
+const char *trace_file_path(const struct trace_file *file);
+const struct trace_file_header *trace_file_header(const struct trace_file *file);
+uint64_t trace_file_size(const struct trace_file *file);
+
+/* The slots that were begun, in file order; returns how many. */
+size_t trace_file_slots(const struct trace_file *file, const struct trace_slot **slots);
+
+/* Slots that the header says were handed out and that lie behind the end of the file. */
+uint64_t trace_file_missing_slots(const struct trace_file *file);
+
+/* Reads up to `length` bytes at `offset`; returns how many there were. */
+size_t trace_file_read(const struct trace_file *file, uint64_t offset, void *buffer, size_t length);
+
+/*
+ * The clock pair that ends the straight line of time: the end pair of the header where there
+ * is one, otherwise the latest base of a chunk.
+ */
+void trace_file_last_clock(const struct trace_file *file, uint64_t *ticks, uint64_t *monotonic_ns);
+
+#endif
