@@ -1,0 +1,138 @@
+/* The grid of cells: clipping, wide glyphs, ASCII, and the dumps that golden screens rest on. */
+#include "tui/cells.h"
+
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct cell_style plain = {CELL_DEFAULT, CELL_DEFAULT, 0};
+static const struct cell_style bold = {CELL_DEFAULT, CELL_DEFAULT, CELL_BOLD};
+
+/* The whole grid as text; the caller frees it. */
+static char *dump(const struct grid *grid)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    grid_dump_text(grid, out);
+    fclose(out);
+    return text;
+}
+
+static void expect(const struct grid *grid, const char *expected)
+{
+    char *text = dump(grid);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void clips_at_every_side(void **state)
+{
+    (void)state;
+    struct grid *grid = grid_new(5, 3, 256, false);
+    struct area whole = area_whole(grid);
+    area_text(&whole, -2, 0, plain, "abcdefgh");
+    struct area part = area_part(&whole, 3, 1, 10, 10);
+    assert_int_equal(part.width, 2);
+    assert_int_equal(part.height, 2);
+    area_text(&part, 0, 0, plain, "xyz");
+    area_text(&part, 0, 5, plain, "xyz");
+    struct area none = area_part(&whole, 7, 0, 2, 2);
+    area_text(&none, 0, 0, plain, "no");
+    expect(grid, "cdefg\n   xy\n\n");
+    grid_free(grid);
+}
+
+static void wide_glyphs_take_two_cells(void **state)
+{
+    (void)state;
+    struct grid *grid = grid_new(5, 2, 256, false);
+    struct area whole = area_whole(grid);
+    assert_int_equal(area_text(&whole, 0, 0, plain, "日本語"), 6);
+    expect(grid, "日本\n\n"); /* the third does not fit, and is not halved */
+    area_put(&whole, 1, 0, 'x', plain);
+    expect(grid, " x本\n\n"); /* half of a glyph does not stay behind */
+    area_put(&whole, 2, 0, 'y', plain);
+    expect(grid, " xy\n\n");
+    grid_free(grid);
+}
+
+static void malformed_text_shows_as_marks(void **state)
+{
+    (void)state;
+    struct grid *grid = grid_new(12, 1, 256, false);
+    struct area whole = area_whole(grid);
+    area_text(&whole, 0, 0, plain,
+              "a\xc3(\xe2\x82\xff\xc0\xaf\xed\xa0\x80"
+              "z");
+    expect(grid, "a?(?????\?\?\?z\n");
+    assert_int_equal(text_width("e\xcc\x81"), 1); /* a combining accent takes no column */
+    grid_free(grid);
+}
+
+static void fields_cut_and_pad(void **state)
+{
+    (void)state;
+    struct grid *grid = grid_new(10, 4, 256, false);
+    struct area whole = area_whole(grid);
+    area_fill(&whole, 0, 0, 10, 4, '.', plain);
+    area_field(&whole, 1, 0, 6, plain, "dictAddRaw");
+    area_field(&whole, 1, 1, 6, plain, "main");
+    area_field_right(&whole, 1, 2, 6, plain, "12K");
+    area_field_right(&whole, 1, 3, 6, plain, "1234567890");
+    expect(grid, ".dictA…...\n.main  ...\n.   12K...\n.12345…...\n");
+    grid_free(grid);
+}
+
+static void ascii_terminals_get_ascii(void **state)
+{
+    (void)state;
+    struct grid *grid = grid_new(12, 1, 0, true);
+    struct area whole = area_whole(grid);
+    area_text(&whole, 0, 0, plain, "←→│█▁…é日");
+    char *text = dump(grid);
+    for (const char *byte = text; *byte; byte++)
+        assert_true((unsigned char)*byte < 0x80);
+    assert_memory_equal(text, "<>|#.~??", 8);
+    free(text);
+    grid_free(grid);
+}
+
+static void styles_are_dumped_with_a_legend(void **state)
+{
+    (void)state;
+    struct grid *grid = grid_new(4, 1, 256, false);
+    struct area whole = area_whole(grid);
+    area_text(&whole, 1, 0, bold, "x");
+    area_text(&whole, 2, 0, (struct cell_style){74, 25, 0}, "y");
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    grid_dump_styles(grid, out);
+    fclose(out);
+    assert_string_equal(text, ".ab.\na: bold\nb: foreground 74 background 25\n");
+    free(text);
+    grid_free(grid);
+}
+
+int main(void)
+{
+    setenv("LC_ALL", "C.UTF-8", 1);
+    setlocale(LC_ALL, "");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(clips_at_every_side),
+        cmocka_unit_test(wide_glyphs_take_two_cells),
+        cmocka_unit_test(malformed_text_shows_as_marks),
+        cmocka_unit_test(fields_cut_and_pad),
+        cmocka_unit_test(ascii_terminals_get_ascii),
+        cmocka_unit_test(styles_are_dumped_with_a_legend),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

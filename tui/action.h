@@ -1,0 +1,61 @@
+/* What a person asks for, apart from the key that asks. */
+#ifndef MPROF_TUI_ACTION_H
+#define MPROF_TUI_ACTION_H
+
+enum action {
+    ACTION_NONE,
+    ACTION_REFRESH, /* no key: size, filter or colouring changed; load what is missing */
+
+    ACTION_LEFT,
+    ACTION_RIGHT,
+    ACTION_UP,
+    ACTION_DOWN,
+    ACTION_PAGE_UP,
+    ACTION_PAGE_DOWN,
+    ACTION_HOME,
+    ACTION_END,
+    ACTION_FOLLOW, /* Enter: what the selected number is made of */
+    ACTION_BACK,
+
+    ACTION_ZOOM_IN,
+    ACTION_ZOOM_OUT,
+    ACTION_ZOOM_ALL,
+    ACTION_PAN_LEFT,
+    ACTION_PAN_RIGHT,
+    ACTION_STEP_BACK, /* in time */
+    ACTION_STEP_FORWARD,
+    ACTION_RANGE,  /* begin a range, or make it a filter */
+    ACTION_NARROW, /* make a filter of the selected */
+    ACTION_NEXT,   /* match, hole */
+    ACTION_PREVIOUS,
+    ACTION_SECTION_BACK, /* region */
+    ACTION_SECTION_FORWARD,
+    ACTION_PEAK,
+
+    ACTION_COLOR_BY,
+    ACTION_ALTERNATE,
+    ACTION_SORT,
+    ACTION_SORT_LEFT,
+    ACTION_SORT_RIGHT,
+
+    ACTION_GOTO,   /* asks, then comes again with text */
+    ACTION_SEARCH, /* asks, then comes again with text */
+    ACTION_CLICK,  /* with a place */
+    ACTION_WHEEL_UP,
+    ACTION_WHEEL_DOWN,
+
+    /* The browser's own; views never see them. */
+    ACTION_FILTER,
+    ACTION_COMMAND,
+    ACTION_HELP,
+    ACTION_QUIT,
+    ACTION_VIEW_1,
+    ACTION_VIEW_2,
+    ACTION_VIEW_3,
+    ACTION_VIEW_4,
+    ACTION_VIEW_NEXT,
+    ACTION_VIEW_PREVIOUS,
+    ACTION_REDRAW,
+};
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * Numbers for people. Each function writes into `out` (at least FORMAT_SIZE bytes) and returns
+ * it, so that calls can stand in an argument list.
+ */
+#ifndef MPROF_TUI_FORMAT_H
+#define MPROF_TUI_FORMAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define FORMAT_SIZE 32
+
+/* "812 B", "1.25 KiB", "48.2 MiB": three digits that count, units of 1024. */
+char *format_size(char *out, uint64_t bytes);
+/* The same in at most six columns, for tables and axes: "812", "1.25K", "48.2M". */
+char *format_size_short(char *out, uint64_t bytes);
+/* "3,104,220". */
+char *format_count(char *out, uint64_t count);
+/* "3,104", then "31.0k", "3.10M": at most six columns. */
+char *format_count_short(char *out, uint64_t count);
+/* "812 ns", "1.25 ms", "2.310 s", "3 min 05 s", "2 h 03 min". */
+char *format_duration(char *out, uint64_t ns);
+/* A moment, precise enough to tell steps of `step_ns` apart: "2.3 s", "2.310 s". */
+char *format_moment(char *out, uint64_t ns, uint64_t step_ns);
+/* "61%", "0.4%", "<0.1%", "" where the whole is 0. */
+char *format_percent(char *out, uint64_t part, uint64_t whole);
+
+/* A time as the filter language writes it ("2310us"), exact. */
+char *format_filter_time(char *out, uint64_t ns);
+/* Reads "2.5s", "300ms", "12us", "7ns" or a plain number of seconds; false on anything else. */
+bool parse_time(const char *text, uint64_t *ns);
+/* Reads a hexadecimal address with or without "0x"; false on anything else. */
+bool parse_address(const char *text, uint64_t *address);
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * Keys, and what they do. A key is a Unicode code point, or one of the KEYCODE values above
+ * Unicode. The table of bindings is the only place that joins keys to actions; footer, help
+ * screen and man page are made from it.
+ */
+#ifndef MPROF_TUI_KEYS_H
+#define MPROF_TUI_KEYS_H
+
+#include "tui/action.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum keycode {
+    KEYCODE_ESCAPE = 27,
+    KEYCODE_ENTER = '\n',
+    KEYCODE_TAB = '\t',
+    KEYCODE_BACKSPACE = 8,
+    KEYCODE_FIRST = 0x110000,
+    KEYCODE_LEFT = KEYCODE_FIRST,
+    KEYCODE_RIGHT,
+    KEYCODE_UP,
+    KEYCODE_DOWN,
+    KEYCODE_PAGE_UP,
+    KEYCODE_PAGE_DOWN,
+    KEYCODE_HOME,
+    KEYCODE_END,
+    KEYCODE_DELETE,
+    KEYCODE_BACKTAB,
+};
+/* Ctrl with a letter. */
+#define KEYCODE_CONTROL(letter) ((uint32_t)(letter)&31)
+
+/* The views as bits, for bindings that mean something in some of them only. */
+enum view_bit {
+    IN_OVERVIEW = 1,
+    IN_TIMELINE = 2,
+    IN_GRID = 4,
+    IN_FUNCTIONS = 8,
+    IN_ALL = 15,
+};
+
+struct key_binding {
+    uint32_t keys[3]; /* 0 ends */
+    enum action action;
+    unsigned views;          /* enum view_bit, or'ed */
+    const char *footer;      /* a word for the footer, NULL: not there */
+    const char *description; /* for help and man page */
+};
+
+const struct key_binding *key_bindings(size_t *count);
+/* The action of a key in the view with this bit; ACTION_NONE where it has none. */
+enum action key_action(uint32_t key, unsigned view);
+/* "Left", "PgUp", "Ctrl-R", "x"; `out` has at least 16 bytes. Returns `out`. */
+char *key_name(uint32_t key, char *out);
+/* The same for a footer: arrows as glyphs. */
+char *key_symbol(uint32_t key, char *out);
+/* Key of a name as key_name() writes it; 0 for an unknown one. */
+uint32_t key_from_name(const char *name);
+
+#endif
