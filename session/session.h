@@ -62,6 +62,12 @@ struct session_mark {
 };
 size_t session_marks(const struct session *session, const struct session_mark **marks);
 
+/* Resident set size of the program, by time; none where it was not sampled. */
+struct session_rss {
+    uint64_t ns, bytes;
+};
+size_t session_rss(const struct session *session, const struct session_rss **samples);
+
 /* One frame of a stack, innermost first, inlined ones expanded. */
 struct session_frame {
     uint32_t function;
@@ -71,10 +77,10 @@ struct session_frame {
     uint64_t pc;
 };
 /* Writes up to `capacity` frames of a stack; returns how many it has. */
-size_t session_stack(const struct session *session, uint32_t stack, struct session_frame *frames,
+size_t session_stack(struct session *session, uint32_t stack, struct session_frame *frames,
                      size_t capacity);
 /* Index of the call-site frame of a stack, 0 where none is known. */
-size_t session_stack_call_site(const struct session *session, uint32_t stack);
+size_t session_stack_call_site(struct session *session, uint32_t stack);
 /* "complete", "depth limit", "unwind end", "lost", "none". */
 const char *session_stack_state(const struct session *session, uint32_t stack);
 
@@ -155,7 +161,7 @@ size_t selection_color(struct selection *selection, enum session_color_by by,
 struct session_slot {
     uint64_t live_bytes; /* at the slot's end */
     uint64_t live_count;
-    uint64_t peak_bytes; /* largest in the slot, exact where `peak_exact`, else max of both ends */
+    uint64_t peak_bytes; /* largest live bytes seen in the slot, at least those at its end */
     uint64_t allocated_bytes, allocated_count, freed_bytes, freed_count;
     uint64_t color_bytes[SESSION_COLORS]; /* live at the slot's end, by legend position */
 };

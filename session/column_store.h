@@ -1,0 +1,62 @@
+/*
+ * Column chunks (schemas/columns.md) on demand: a chunk of one column is read whole at its
+ * first use and kept while it fits a budget; the least recently used goes first, so a session
+ * may be larger than memory.
+ *
+ * A view that column_store_get() gave stays valid until COLUMN_TOTAL other chunks have been
+ * asked for: a scan may hold all columns of one chunk at once.
+ */
+#ifndef MPROF_SESSION_COLUMN_STORE_H
+#define MPROF_SESSION_COLUMN_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schemas/column_codec.h"
+#include "session/session.h"
+
+struct database;
+struct column_store;
+
+struct column_view {
+    const uint8_t *data; /* NULL where width is 0 */
+    uint64_t min, max, mask;
+    unsigned width;
+    uint32_t rows;
+};
+
+#define COLUMN_STORE_BUDGET ((size_t)1 << 30)
+
+/*
+ * Reads the directory of chunks and checks it: lengths, widths, rows, gaps. NULL with `error`
+ * naming the damaged chunk. `budget` in bytes, raised to what a scan needs.
+ */
+struct column_store *column_store_open(struct database *database, size_t budget,
+                                       struct session_error *error);
+void column_store_close(struct column_store *store);
+
+uint64_t column_store_rows(const struct column_store *store);
+uint32_t column_store_chunks(const struct column_store *store);
+uint32_t column_store_chunk_rows(const struct column_store *store, uint32_t chunk);
+/* Smallest and largest value, without reading the data: for skipping chunks. */
+uint64_t column_store_min(const struct column_store *store, uint32_t chunk, enum column column);
+uint64_t column_store_max(const struct column_store *store, uint32_t chunk, enum column column);
+
+/*
+ * The values of a chunk. Every value is within [min, max] (checked when it is read), so what
+ * was bounded by the directory indexes arrays safely.
+ */
+bool column_store_get(struct column_store *store, uint32_t chunk, enum column column,
+                      struct column_view *view, struct session_error *error);
+
+static inline uint64_t column_view_at(const struct column_view *view, size_t row)
+{
+    return column_get(view->data, view->width, view->mask, view->min, row);
+}
+
+/* Bytes held now, and reads from the file so far: for tests and benchmarks. */
+size_t column_store_held(const struct column_store *store);
+uint64_t column_store_reads(const struct column_store *store);
+
+#endif

@@ -1,0 +1,146 @@
+#include "session/database.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "schemas/column_codec.h"
+#include "session/error.h"
+
+struct database {
+    sqlite3 *handle;
+    sqlite3_blob *blob; /* kept open, moved from row to row */
+    char *path;
+};
+
+/* sqlite3_stmt under a name of our own, so that no other file needs SQLite's header. */
+static sqlite3_stmt *statement_of(const struct database_row *row)
+{
+    return (sqlite3_stmt *)(uintptr_t)row;
+}
+
+static bool database_fail(struct database *database, struct session_error *error)
+{
+    return session_fail(error, 0, "%s: cannot be read as a session: %s: ingest the trace again",
+                        database->path, sqlite3_errmsg(database->handle));
+}
+
+static bool read_pragma(void *context, const struct database_row *row, struct session_error *error)
+{
+    (void)error;
+    *(int64_t *)context = database_number(row, 0);
+    return true;
+}
+
+static bool database_validate(struct database *database, struct session_error *error)
+{
+    int64_t application = 0;
+    int64_t version = 0;
+    if (!database_each(database, "PRAGMA application_id", read_pragma, &application, error) ||
+        !database_each(database, "PRAGMA user_version", read_pragma, &version, error))
+        return false;
+    if (application != SESSION_APPLICATION_ID)
+        return session_fail(error, 0,
+                            "%s is not a session (application id %lld): make one from a trace "
+                            "with mprof-ingest",
+                            database->path, (long long)application);
+    if (version != SESSION_SCHEMA_VERSION)
+        return session_fail(error, 0,
+                            "%s has schema version %lld, this program reads version %d: ingest "
+                            "the trace again",
+                            database->path, (long long)version, SESSION_SCHEMA_VERSION);
+    return true;
+}
+
+struct database *database_open(const char *path, struct session_error *error)
+{
+    if (access(path, R_OK) != 0) {
+        session_fail(error, 0, "%s: %s: name a session made by mprof-ingest", path,
+                     strerror(errno));
+        return NULL;
+    }
+    struct database *database = calloc(1, sizeof *database);
+    if (database == NULL || (database->path = strdup(path)) == NULL) {
+        free(database);
+        session_fail_memory(error, "the session");
+        return NULL;
+    }
+    if (sqlite3_open_v2(path, &database->handle, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) {
+        database_fail(database, error);
+        database_close(database);
+        return NULL;
+    }
+    /* Chunks are read once and kept by us: mapping the file saves SQLite's copy of them. */
+    sqlite3_exec(database->handle, "PRAGMA mmap_size = 1099511627776", NULL, NULL, NULL);
+    if (!database_validate(database, error)) {
+        database_close(database);
+        return NULL;
+    }
+    return database;
+}
+
+void database_close(struct database *database)
+{
+    if (database == NULL)
+        return;
+    sqlite3_blob_close(database->blob);
+    sqlite3_close(database->handle);
+    free(database->path);
+    free(database);
+}
+
+const char *database_path(const struct database *database)
+{
+    return database->path;
+}
+
+bool database_each(struct database *database, const char *sql, database_handler *handler,
+                   void *context, struct session_error *error)
+{
+    sqlite3_stmt *statement;
+    if (sqlite3_prepare_v2(database->handle, sql, -1, &statement, NULL) != SQLITE_OK)
+        return database_fail(database, error);
+    int status;
+    bool good = true;
+    while (good && (status = sqlite3_step(statement)) != SQLITE_DONE) {
+        if (status == SQLITE_ROW)
+            good = handler(context, (const struct database_row *)(uintptr_t)statement, error);
+        else
+            good = database_fail(database, error);
+    }
+    sqlite3_finalize(statement);
+    return good;
+}
+
+int64_t database_number(const struct database_row *row, int column)
+{
+    return sqlite3_column_int64(statement_of(row), column);
+}
+
+const char *database_text(const struct database_row *row, int column)
+{
+    return (const char *)sqlite3_column_text(statement_of(row), column);
+}
+
+bool database_is_null(const struct database_row *row, int column)
+{
+    return sqlite3_column_type(statement_of(row), column) == SQLITE_NULL;
+}
+
+bool database_chunk(struct database *database, int64_t id, void *data, size_t length,
+                    struct session_error *error)
+{
+    int status = database->blob != NULL
+                     ? sqlite3_blob_reopen(database->blob, id)
+                     : sqlite3_blob_open(database->handle, "main", "column_chunk", "data", id, 0,
+                                         &database->blob);
+    if (status == SQLITE_OK && (size_t)sqlite3_blob_bytes(database->blob) == length &&
+        sqlite3_blob_read(database->blob, data, (int)length, 0) == SQLITE_OK)
+        return true;
+    sqlite3_blob_close(database->blob);
+    database->blob = NULL;
+    return session_fail(error, 0, "%s: column chunk %lld is damaged: ingest the trace again",
+                        database->path, (long long)id);
+}

@@ -1,0 +1,22 @@
+#include "session/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+bool session_fail(struct session_error *error, int column, const char *format, ...)
+{
+    if (error == NULL)
+        return false;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+    error->column = column;
+    return false;
+}
+
+bool session_fail_memory(struct session_error *error, const char *what)
+{
+    return session_fail(error, 0, "out of memory for %s: close other programs or filter more",
+                        what);
+}

@@ -1,0 +1,17 @@
+/* Filling struct session_error: one line that says what, where and what to do. */
+#ifndef MPROF_SESSION_ERROR_H
+#define MPROF_SESSION_ERROR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "session/session.h"
+
+/* Formats the message, keeps `column` (0: none) and returns false. `error` may be NULL. */
+bool session_fail(struct session_error *error, int column, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same for exhausted memory. `what` was to be held. */
+bool session_fail_memory(struct session_error *error, const char *what);
+
+#endif

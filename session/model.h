@@ -1,0 +1,23 @@
+/*
+ * What an open session holds; private to this folder. The parts are files of their own:
+ * names (what ids mean), stacks (call sites and frames), columns (the allocations), live_list
+ * (what was live at a time, by address).
+ */
+#ifndef MPROF_SESSION_MODEL_H
+#define MPROF_SESSION_MODEL_H
+
+#include "session/column_store.h"
+#include "session/database.h"
+#include "session/names.h"
+#include "session/session.h"
+#include "session/stacks.h"
+
+struct session {
+    struct database *database;
+    struct column_store *columns;
+    struct names names;
+    struct stacks stacks;
+    uint64_t duration_ns, peak_ns;
+};
+
+#endif

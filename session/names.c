@@ -1,0 +1,261 @@
+#include "session/names.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/database.h"
+#include "session/error.h"
+
+const char *path_last(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+const char *name_table_get(const struct name_table *table, uint64_t id)
+{
+    return id < table->count ? table->name[id] : "?";
+}
+
+struct id_bound {
+    struct database *database;
+    const char *table;
+    uint32_t count;
+};
+
+static bool read_id_bound(void *context, const struct database_row *row,
+                          struct session_error *error)
+{
+    struct id_bound *bound = context;
+    int64_t rows = database_number(row, 0);
+    int64_t least = database_number(row, 1);
+    int64_t largest = database_number(row, 2);
+    /* A million more than rows bounds the array; more is damage. */
+    if (least < 0 || largest > rows * 16 + (1 << 20) || largest >= UINT32_MAX)
+        return session_fail(error, 0,
+                            "%s: ids of table %s are damaged (%" PRId64 " to %" PRId64
+                            " in %" PRId64 " rows): ingest the trace again",
+                            database_path(bound->database), bound->table, least, largest, rows);
+    bound->count = (uint32_t)largest + 1;
+    return true;
+}
+
+bool names_id_bound(struct database *database, const char *table, uint32_t *count,
+                    struct session_error *error)
+{
+    struct id_bound bound = {.database = database, .table = table};
+    char sql[128];
+    snprintf(sql, sizeof sql, "SELECT count(*), COALESCE(min(id), 0), COALESCE(max(id), 0) FROM %s",
+             table);
+    if (!database_each(database, sql, read_id_bound, &bound, error))
+        return false;
+    *count = bound.count;
+    return true;
+}
+
+/* Where the rows of one query go. */
+struct loading {
+    struct names *names;
+    struct name_table *table;
+};
+
+static const char *names_keep(struct names *names, const char *text, struct session_error *error)
+{
+    const char *kept = string_pool_add(&names->pool, text);
+    if (kept == NULL)
+        session_fail_memory(error, "the session's names");
+    return kept;
+}
+
+static bool read_name(void *context, const struct database_row *row, struct session_error *error)
+{
+    struct loading *loading = context;
+    const char *name = names_keep(loading->names, database_text(row, 1), error);
+    loading->table->name[database_number(row, 0)] = name;
+    return name != NULL;
+}
+
+static bool load_table(struct names *names, struct database *database, const char *sql_table,
+                       const char *column, struct name_table *table, struct session_error *error)
+{
+    char sql[128];
+    if (!names_id_bound(database, sql_table, &table->count, error))
+        return false;
+    table->name = malloc(table->count * sizeof *table->name);
+    if (table->name == NULL)
+        return session_fail_memory(error, "the session's names");
+    for (uint32_t id = 0; id < table->count; id++)
+        table->name[id] = "?";
+    struct loading loading = {.names = names, .table = table};
+    snprintf(sql, sizeof sql, "SELECT id, %s FROM %s", column, sql_table);
+    return database_each(database, sql, read_name, &loading, error);
+}
+
+static bool read_confidence(void *context, const struct database_row *row,
+                            struct session_error *error)
+{
+    struct names *names = context;
+    const char *confidence = names_keep(names, database_text(row, 1), error);
+    names->confidence[database_number(row, 0)] = confidence;
+    return confidence != NULL;
+}
+
+static bool load_types(struct names *names, struct database *database, struct session_error *error)
+{
+    if (!load_table(names, database, "type", "name", &names->type, error))
+        return false;
+    names->confidence = malloc(names->type.count * sizeof *names->confidence);
+    if (names->confidence == NULL)
+        return session_fail_memory(error, "the session's types");
+    for (uint32_t id = 0; id < names->type.count; id++)
+        names->confidence[id] = "unknown";
+    return database_each(database, "SELECT id, confidence FROM type", read_confidence, names,
+                         error);
+}
+
+static bool read_function(void *context, const struct database_row *row,
+                          struct session_error *error)
+{
+    struct names *names = context;
+    struct name_function *function = &names->function[database_number(row, 0)];
+    int64_t module = database_number(row, 2);
+    int64_t file = database_number(row, 3);
+    function->module = module > 0 && module < names->module.count ? (uint32_t)module : 0;
+    function->file = file > 0 && file < names->file.count ? (uint32_t)file : 0;
+    function->line = (uint32_t)database_number(row, 4);
+    function->name = names_keep(names, database_text(row, 1), error);
+    char place[256] = "";
+    if (function->file != 0)
+        snprintf(place, sizeof place, "%s:%" PRIu32, path_last(names->file.name[function->file]),
+                 function->line);
+    function->place = names_keep(names, place, error);
+    return function->name != NULL && function->place != NULL;
+}
+
+static bool load_functions(struct names *names, struct database *database,
+                           struct session_error *error)
+{
+    if (!names_id_bound(database, "function", &names->function_count, error))
+        return false;
+    names->function = calloc(names->function_count, sizeof *names->function);
+    if (names->function == NULL)
+        return session_fail_memory(error, "the session's functions");
+    for (uint32_t id = 0; id < names->function_count; id++)
+        names->function[id] = (struct name_function){.name = "?", .place = ""};
+    return database_each(database, "SELECT id, name, module_id, source_file_id, line FROM function",
+                         read_function, names, error);
+}
+
+/* Doubles an array that is full, at lengths 16, 32, 64, … */
+static bool grow(void **items, size_t count, size_t size, struct session_error *error)
+{
+    if (count != 0 && (count < 16 || (count & (count - 1)) != 0))
+        return true;
+    void *larger = realloc(*items, (count < 16 ? 16 : count * 2) * size);
+    if (larger == NULL)
+        return session_fail_memory(error, "the session's tables");
+    *items = larger;
+    return true;
+}
+
+static bool read_meta(void *context, const struct database_row *row, struct session_error *error)
+{
+    struct names *names = context;
+    if (!grow((void **)&names->meta, names->meta_count, sizeof *names->meta, error))
+        return false;
+    struct name_meta *meta = &names->meta[names->meta_count];
+    meta->key = names_keep(names, database_text(row, 0), error);
+    meta->value = names_keep(names, database_text(row, 1), error);
+    names->meta_count++;
+    return meta->key != NULL && meta->value != NULL;
+}
+
+static bool read_thread(void *context, const struct database_row *row, struct session_error *error)
+{
+    struct names *names = context;
+    if (!grow((void **)&names->threads, names->thread_count, sizeof *names->threads, error))
+        return false;
+    struct session_thread *thread = &names->threads[names->thread_count];
+    *thread = (struct session_thread){
+        .id = (uint32_t)database_number(row, 0),
+        .tid = database_number(row, 1),
+        .start_ns = (uint64_t)database_number(row, 3),
+        .end_ns = database_is_null(row, 4) ? UINT64_MAX : (uint64_t)database_number(row, 4),
+        .allocations = (uint64_t)database_number(row, 5),
+        .frees = (uint64_t)database_number(row, 6),
+        .bytes = (uint64_t)database_number(row, 7),
+    };
+    char numbered[64];
+    snprintf(numbered, sizeof numbered, "thread %" PRIu32, thread->id);
+    const char *name = database_text(row, 2);
+    thread->name = names_keep(names, name != NULL && name[0] != '\0' ? name : numbered, error);
+    names->thread_count++;
+    if (thread->id < names->thread.count)
+        names->thread.name[thread->id] = thread->name;
+    return thread->name != NULL;
+}
+
+static bool read_mark(void *context, const struct database_row *row, struct session_error *error)
+{
+    struct names *names = context;
+    if (!grow((void **)&names->marks, names->mark_count, sizeof *names->marks, error))
+        return false;
+    struct session_mark *mark = &names->marks[names->mark_count];
+    mark->ns = (uint64_t)database_number(row, 0);
+    mark->kind = names_keep(names, database_text(row, 1), error);
+    mark->name = names_keep(names, database_text(row, 2), error);
+    names->mark_count++;
+    return mark->kind != NULL && mark->name != NULL;
+}
+
+static bool read_rss(void *context, const struct database_row *row, struct session_error *error)
+{
+    struct names *names = context;
+    if (!grow((void **)&names->rss, names->rss_count, sizeof *names->rss, error))
+        return false;
+    names->rss[names->rss_count++] = (struct session_rss){
+        .ns = (uint64_t)database_number(row, 0), .bytes = (uint64_t)database_number(row, 1)};
+    return true;
+}
+
+bool names_load(struct names *names, struct database *database, struct session_error *error)
+{
+    return database_each(database, "SELECT key, value FROM meta", read_meta, names, error) &&
+           load_table(names, database, "module", "name", &names->module, error) &&
+           load_table(names, database, "source_file", "path", &names->file, error) &&
+           load_table(names, database, "kind", "name", &names->kind, error) &&
+           load_table(names, database, "arena", "name", &names->arena, error) &&
+           load_table(names, database, "thread", "name", &names->thread, error) &&
+           load_types(names, database, error) && load_functions(names, database, error) &&
+           database_each(database,
+                         "SELECT id, tid, name, start_ns, end_ns, allocations, frees, bytes "
+                         "FROM thread ORDER BY id",
+                         read_thread, names, error) &&
+           database_each(database, "SELECT ns, kind, name FROM mark ORDER BY ns, id", read_mark,
+                         names, error) &&
+           database_each(database, "SELECT ns, bytes FROM rss ORDER BY ns", read_rss, names, error);
+}
+
+static void name_table_free(struct name_table *table)
+{
+    free(table->name);
+}
+
+void names_free(struct names *names)
+{
+    string_pool_free(&names->pool);
+    free(names->meta);
+    name_table_free(&names->module);
+    name_table_free(&names->file);
+    name_table_free(&names->type);
+    name_table_free(&names->kind);
+    name_table_free(&names->arena);
+    name_table_free(&names->thread);
+    free(names->confidence);
+    free(names->function);
+    free(names->threads);
+    free(names->marks);
+    free(names->rss);
+}

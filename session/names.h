@@ -1,0 +1,66 @@
+/*
+ * What ids mean: meta, modules, source files, functions, threads, types, kinds, arenas, marks
+ * and RSS samples of a session, loaded once at open into arrays by id.
+ *
+ * Ids of these tables are dense (ingest numbers them 1, 2, 3, …); an id far beyond the number
+ * of rows is damage, not a reason for a huge array. Unused ids have the name "?".
+ */
+#ifndef MPROF_SESSION_NAMES_H
+#define MPROF_SESSION_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "session/session.h"
+#include "session/string_pool.h"
+
+struct database;
+
+struct name_meta {
+    const char *key, *value;
+};
+
+struct name_function {
+    const char *name, *place;
+    uint32_t module, file, line;
+};
+
+/* A table of plain names, by id; `count` is the largest id + 1. */
+struct name_table {
+    const char **name;
+    uint32_t count;
+};
+
+struct names {
+    struct string_pool pool;
+    struct name_meta *meta;
+    size_t meta_count;
+    struct name_table module, file, type, kind, arena, thread;
+    const char **confidence; /* of types, by type id; type.count of them */
+    struct name_function *function;
+    uint32_t function_count;
+    struct session_thread *threads;
+    size_t thread_count;
+    struct session_mark *marks;
+    size_t mark_count;
+    struct session_rss *rss;
+    size_t rss_count;
+};
+
+bool names_load(struct names *names, struct database *database, struct session_error *error);
+void names_free(struct names *names);
+
+/* The name of `id` in a table, "?" where there is none. */
+const char *name_table_get(const struct name_table *table, uint64_t id);
+/* The last component of a path. */
+const char *path_last(const char *path);
+
+/*
+ * For a table to be indexed by id: room for `count` ids in SQL table `table`, that is
+ * max(id) + 1, at least 1. False with `error` set where the ids are not dense.
+ */
+bool names_id_bound(struct database *database, const char *table, uint32_t *count,
+                    struct session_error *error);
+
+#endif
