@@ -1,9 +1,11 @@
 #include "symbols.h"
 
+#include "symbols_dwarf.h"
 #include "symbols_file.h"
 #include "symbols_strings.h"
 #include "symbols_table.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,7 @@ struct module {
     bool opened; /* tried */
     struct symbols_file file;
     struct symbols_table *table; /* NULL: nothing could be opened */
+    struct symbols_dwarf *dwarf; /* NULL: none */
     char status[512];
 };
 
@@ -49,6 +52,7 @@ static void module_free(struct module *module)
 {
     if (module == NULL)
         return;
+    symbols_dwarf_free(module->dwarf);
     symbols_table_free(module->table);
     symbols_file_close(&module->file);
     free(module->path);
@@ -110,6 +114,19 @@ void symbols_module(struct symbols *symbols, uint32_t id, const char *path, cons
     symbols->modules[id] = module;
 }
 
+static void module_build_tables(struct symbols *symbols, struct module *module)
+{
+    module->table = symbols_table_new(&module->file, symbols->strings);
+    const char *status =
+        module->table == NULL ? "no memory for the symbols" : symbols_table_source(module->table);
+    module->dwarf = symbols_dwarf_new(&module->file, symbols->strings);
+    if (module->dwarf != NULL)
+        status = "dwarf";
+    else if (errno == ENOMEM)
+        status = "no memory for the debug information";
+    snprintf(module->status, sizeof module->status, "%s", status);
+}
+
 static void module_open_file(struct symbols *symbols, struct module *module)
 {
     if (module->path[0] != '/') {
@@ -124,12 +141,8 @@ static void module_open_file(struct symbols *symbols, struct module *module)
         return;
     }
     if (symbols_file_open(&module->file, &options, path, module->build_id, module->build_id_length,
-                          module->status, sizeof module->status)) {
-        module->table = symbols_table_new(&module->file, symbols->strings);
-        snprintf(module->status, sizeof module->status, "%s",
-                 module->table == NULL ? "no memory for the symbols"
-                                       : symbols_table_source(module->table));
-    }
+                          module->status, sizeof module->status))
+        module_build_tables(symbols, module);
     free(path);
 }
 
@@ -159,8 +172,9 @@ static const char *nameless(struct symbols *symbols, const char *module, uint64_
     return symbols_strings_keep(symbols->strings, name);
 }
 
-static void frame_by_symbol(struct symbols *symbols, const struct module *module, uint64_t pc,
-                            struct symbols_frame *frame)
+/* A frame of which DWARF gave at most file and line: named by the symbol that covers it. */
+static void name_by_symbol(struct symbols *symbols, const struct module *module, uint64_t pc,
+                           struct symbols_frame *frame)
 {
     const struct symbols_symbol *symbol =
         module->table == NULL ? NULL : symbols_table_find(module->table, pc);
@@ -174,8 +188,34 @@ static void frame_by_symbol(struct symbols *symbols, const struct module *module
         return;
     }
     frame->function = symbols_strings_demangle(symbols->strings, symbol->name);
-    if (frame->function != symbol->name)
-        frame->linkage_name = symbol->name;
+    frame->linkage_name = frame->function == symbol->name ? NULL : symbol->name;
+}
+
+/*
+ * The linkage name is preferred, since it demangles to the full name. Where a compiler left it
+ * out (clang with -gline-tables-only) the symbol at the function's beginning has it.
+ */
+static void name_by_dwarf(struct symbols *symbols, const struct module *module,
+                          struct symbols_frame *frame)
+{
+    const char *linkage_name = frame->linkage_name;
+    if (linkage_name == NULL && !frame->inlined && module->table != NULL) {
+        const struct symbols_symbol *symbol = symbols_table_find(module->table, frame->start);
+        if (symbol != NULL && symbol->start == frame->start && symbol->name != NULL &&
+            (frame->function == NULL ||
+             symbols_strings_demangle(symbols->strings, symbol->name) != symbol->name))
+            linkage_name = symbol->name;
+    }
+    if (linkage_name != NULL) {
+        const char *name = symbols_strings_demangle(symbols->strings, linkage_name);
+        /* A linkage name that does not demangle is an assembler label: the source name says more.
+         */
+        if (name != linkage_name || frame->function == NULL)
+            frame->function = name;
+    }
+    if (frame->function == NULL)
+        frame->function = nameless(symbols, module->name, frame->start);
+    frame->linkage_name = linkage_name == frame->function ? NULL : linkage_name;
 }
 
 size_t symbols_lookup(struct symbols *symbols, uint32_t id, uint64_t pc,
@@ -187,6 +227,12 @@ size_t symbols_lookup(struct symbols *symbols, uint32_t id, uint64_t pc,
         frames->function = nameless(symbols, "?", pc);
         return 1;
     }
-    frame_by_symbol(symbols, module, pc, frames);
-    return 1;
+    size_t count = module->dwarf == NULL ? 0 : symbols_dwarf_lookup(module->dwarf, pc, frames);
+    for (size_t i = 0; i < count; i++)
+        name_by_dwarf(symbols, module, &frames[i]);
+    if (count == 0) {
+        name_by_symbol(symbols, module, pc, frames);
+        count = 1;
+    }
+    return count;
 }

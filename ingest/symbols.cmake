@@ -4,8 +4,12 @@ pkg_check_modules(ELFUTILS REQUIRED IMPORTED_TARGET libdw libelf)
 
 add_library(mprof_symbols STATIC
   symbols.c
+  symbols_dwarf.c
   symbols_entries.c
   symbols_file.c
+  symbols_intervals.c
+  symbols_lines.c
+  symbols_scopes.c
   symbols_strings.c
   symbols_table.c)
 target_link_libraries(mprof_symbols

@@ -1,0 +1,205 @@
+#include "symbols_dwarf.h"
+
+#include "symbols_lines.h"
+#include "symbols_scopes.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Entries of the last unit, or of one in a file of its own, whose size is not known here. */
+#define DIE_LIMIT (UINT64_C(1) << 26)
+
+struct unit {
+    Dwarf_Off die; /* offset of the unit's entry */
+    uint64_t die_limit;
+    bool built;
+    struct symbols_scopes scopes;
+    struct symbols_lines lines;
+};
+
+struct symbols_dwarf {
+    const struct symbols_file *file;
+    struct symbols_strings *strings;
+    struct unit *units;
+    size_t count, capacity;
+    struct symbols_intervals addresses;
+};
+
+/*
+ * A COMDAT function that several units hold is linked once, and the debug information of each
+ * of them names that one: of equal intervals the first unit's is used, whose code the linker
+ * kept. The map prefers greater values, hence the reversed number.
+ */
+static uint32_t unit_value(size_t unit)
+{
+    return SYMBOLS_NOWHERE - 1 - (uint32_t)unit;
+}
+
+static bool append_unit(struct symbols_dwarf *dwarf, Dwarf_Die *die)
+{
+    if (dwarf->count == dwarf->capacity) {
+        size_t capacity = dwarf->capacity == 0 ? 64 : dwarf->capacity * 2;
+        struct unit *grown = realloc(dwarf->units, capacity * sizeof *grown);
+        if (grown == NULL || capacity >= SYMBOLS_NOWHERE)
+            return false;
+        dwarf->units = grown;
+        dwarf->capacity = capacity;
+    }
+    dwarf->units[dwarf->count++] =
+        (struct unit){.die = dwarf_dieoffset(die), .die_limit = DIE_LIMIT};
+    return true;
+}
+
+static bool add_unit(struct symbols_dwarf *dwarf, Dwarf_Die *die)
+{
+    const struct symbols_file *file = dwarf->file;
+    Dwarf_Addr base, start, end;
+    bool added = false;
+    for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &start, &end)) > 0;) {
+        const struct symbols_range *code = symbols_file_code(file, start + file->bias);
+        if (code == NULL || end <= start)
+            continue;
+        start += file->bias;
+        end += file->bias;
+        if (!added && !append_unit(dwarf, die))
+            return false;
+        added = true;
+        /* A unit may span sections that the linker laid side by side. */
+        if (!symbols_intervals_add(&dwarf->addresses, start, end, unit_value(dwarf->count - 1)))
+            return false;
+    }
+    return true;
+}
+
+static bool index_units(struct symbols_dwarf *dwarf)
+{
+    Dwarf_CU *unit = NULL;
+    Dwarf_Die die;
+    size_t known = 0;
+    while (dwarf_get_units(dwarf->file->dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0) {
+        Dwarf_Off offset = dwarf_dieoffset(&die);
+        if (known < dwarf->count && offset > dwarf->units[known].die)
+            dwarf->units[known].die_limit = offset - dwarf->units[known].die;
+        known = dwarf->count;
+        int tag = dwarf_tag(&die);
+        if ((tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit) && !add_unit(dwarf, &die))
+            return false;
+    }
+    return symbols_intervals_settle(&dwarf->addresses);
+}
+
+struct symbols_dwarf *symbols_dwarf_new(const struct symbols_file *file,
+                                        struct symbols_strings *strings)
+{
+    errno = 0;
+    if (file->dwarf == NULL)
+        return NULL;
+    struct symbols_dwarf *dwarf = calloc(1, sizeof *dwarf);
+    if (dwarf == NULL)
+        return NULL;
+    dwarf->file = file;
+    dwarf->strings = strings;
+    bool good = index_units(dwarf);
+    if (good && dwarf->count > 0)
+        return dwarf;
+    symbols_dwarf_free(dwarf);
+    errno = good ? 0 : ENOMEM;
+    return NULL;
+}
+
+void symbols_dwarf_free(struct symbols_dwarf *dwarf)
+{
+    if (dwarf == NULL)
+        return;
+    for (size_t i = 0; i < dwarf->count; i++) {
+        symbols_scopes_free(&dwarf->units[i].scopes);
+        symbols_lines_free(&dwarf->units[i].lines);
+    }
+    free(dwarf->units);
+    symbols_intervals_free(&dwarf->addresses);
+    free(dwarf);
+}
+
+/* The entry that has the functions: of a split unit it stands in a file of its own. */
+static bool unit_entry(const struct symbols_dwarf *dwarf, const struct unit *unit,
+                       Dwarf_Die *skeleton, Dwarf_Die *entry)
+{
+    uint8_t type;
+    Dwarf_Die split;
+    if (dwarf_offdie(dwarf->file->dwarf, unit->die, skeleton) == NULL)
+        return false;
+    *entry = *skeleton;
+    if (dwarf_cu_info(skeleton->cu, NULL, &type, NULL, &split, NULL, NULL, NULL) == 0 &&
+        type == DW_UT_skeleton && split.addr != NULL)
+        *entry = split;
+    return true;
+}
+
+static bool build_unit(struct symbols_dwarf *dwarf, struct unit *unit)
+{
+    Dwarf_Die skeleton, entry;
+    unit->built = true;
+    if (!unit_entry(dwarf, unit, &skeleton, &entry))
+        return false;
+    uint64_t limit = entry.cu == skeleton.cu ? unit->die_limit : DIE_LIMIT;
+    /* Half a table would give wrong frames: without memory there is none. */
+    if (!symbols_scopes_build(&unit->scopes, dwarf->file, &entry, limit))
+        symbols_scopes_free(&unit->scopes);
+    if (!symbols_lines_build(&unit->lines, dwarf->file, dwarf->strings, &skeleton))
+        symbols_lines_free(&unit->lines);
+    return true;
+}
+
+static const char *call_file(Dwarf_Die *entry, struct symbols_strings *strings, uint32_t index)
+{
+    Dwarf_Files *files;
+    size_t count;
+    if (dwarf_getsrcfiles(entry, &files, &count) != 0 || index >= count)
+        return NULL;
+    const char *name = dwarf_filesrc(files, index, NULL, NULL);
+    return name == NULL ? NULL : symbols_strings_keep(strings, name);
+}
+
+size_t symbols_dwarf_lookup(struct symbols_dwarf *dwarf, uint64_t pc, struct symbols_frame *frames)
+{
+    uint32_t value = symbols_intervals_find(&dwarf->addresses, pc);
+    if (value == SYMBOLS_NOWHERE)
+        return 0;
+    struct unit *unit = &dwarf->units[SYMBOLS_NOWHERE - 1 - value];
+    if (!unit->built && !build_unit(dwarf, unit))
+        return 0;
+    const char *file;
+    uint32_t line;
+    symbols_lines_find(&unit->lines, pc, &file, &line);
+    uint32_t scope = symbols_intervals_find(&unit->scopes.addresses, pc);
+    frames->file = file;
+    frames->line = line;
+    Dwarf_Die skeleton, entry;
+    if (scope == SYMBOLS_NOWHERE || !unit_entry(dwarf, unit, &skeleton, &entry))
+        return 0;
+    size_t count = 0;
+    while (scope != SYMBOLS_NOWHERE && count < SYMBOLS_FRAMES_MAX) {
+        const struct symbols_scope *found =
+            symbols_scopes_named(&unit->scopes, dwarf->strings, &entry, scope);
+        frames[count++] = (struct symbols_frame){
+            .function = found->name,
+            .linkage_name = found->linkage_name,
+            .file = file,
+            .line = line,
+            .decl_file = found->decl_file,
+            .decl_line = found->decl_line,
+            .start = found->start,
+            .inlined = found->parent != SYMBOLS_NOWHERE && count < SYMBOLS_FRAMES_MAX,
+        };
+        if (found->parent != SYMBOLS_NOWHERE) {
+            file =
+                found->call_line == 0 ? NULL : call_file(&entry, dwarf->strings, found->call_file);
+            line = found->call_line;
+        }
+        scope = found->parent;
+    }
+    return count;
+}

@@ -1,0 +1,31 @@
+/*
+ * Functions, inlined calls, files and lines from a module's DWARF.
+ *
+ * symbols_dwarf_new() reads one entry a compilation unit: its ranges (some compilers write no
+ * .debug_aranges). A unit's functions and lines are read at the first lookup in it, so that of
+ * a large program only what was called is read.
+ */
+#ifndef MPROF_INGEST_SYMBOLS_DWARF_H
+#define MPROF_INGEST_SYMBOLS_DWARF_H
+
+#include "symbols_file.h"
+#include "symbols_strings.h"
+
+struct symbols_dwarf;
+
+/*
+ * NULL where the file has no units of code (errno 0) or memory is exhausted (ENOMEM). `file`
+ * and `strings` must live as long.
+ */
+struct symbols_dwarf *symbols_dwarf_new(const struct symbols_file *file,
+                                        struct symbols_strings *strings);
+void symbols_dwarf_free(struct symbols_dwarf *dwarf);
+
+/*
+ * Frames of `pc`, innermost first, at most SYMBOLS_FRAMES_MAX; returns how many. `function` is
+ * not demangled yet: it is DW_AT_name, or NULL, and `linkage_name` as found. With no frame,
+ * file and line of the first one are still set where they are known.
+ */
+size_t symbols_dwarf_lookup(struct symbols_dwarf *dwarf, uint64_t pc, struct symbols_frame *frames);
+
+#endif

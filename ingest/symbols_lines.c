@@ -1,0 +1,96 @@
+#include "symbols_lines.h"
+
+#include <elfutils/libdw.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool keep_files(struct symbols_lines *lines, struct symbols_strings *strings,
+                       Dwarf_Files *files, size_t count)
+{
+    lines->files = calloc(count + 1, sizeof *lines->files);
+    if (lines->files == NULL)
+        return false;
+    lines->file_count = count;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = dwarf_filesrc(files, i, NULL, NULL);
+        if (name != NULL)
+            lines->files[i] = symbols_strings_keep(strings, name);
+    }
+    return true;
+}
+
+/* One row; false: of no interest (a discarded function's, or unreadable). */
+static bool read_line(const struct symbols_file *file, Dwarf_Line *row, struct symbols_line *line)
+{
+    Dwarf_Addr address;
+    bool ends;
+    int number = 0;
+    size_t index = 0;
+    Dwarf_Files *files;
+    if (dwarf_lineaddr(row, &address) != 0 || dwarf_lineendsequence(row, &ends) != 0)
+        return false;
+    line->start = address + file->bias;
+    line->file = UINT32_MAX;
+    line->line = 0;
+    if (ends)
+        return true;
+    if (symbols_file_code(file, line->start) == NULL)
+        return false;
+    if (dwarf_lineno(row, &number) == 0 && number > 0)
+        line->line = (uint32_t)number;
+    if (dwarf_line_file(row, &files, &index) == 0 && index < UINT32_MAX)
+        line->file = (uint32_t)index;
+    return true;
+}
+
+bool symbols_lines_build(struct symbols_lines *lines, const struct symbols_file *file,
+                         struct symbols_strings *strings, Dwarf_Die *unit)
+{
+    Dwarf_Lines *rows;
+    Dwarf_Files *files;
+    size_t count, file_count;
+    if (dwarf_getsrclines(unit, &rows, &count) != 0 ||
+        dwarf_getsrcfiles(unit, &files, &file_count) != 0)
+        return true;
+    lines->lines = malloc((count + 1) * sizeof *lines->lines);
+    if (lines->lines == NULL || !keep_files(lines, strings, files, file_count))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        struct symbols_line line;
+        Dwarf_Line *row = dwarf_onesrcline(rows, i);
+        if (row == NULL || !read_line(file, row, &line))
+            continue;
+        struct symbols_line *last = lines->count > 0 ? &lines->lines[lines->count - 1] : NULL;
+        if (last != NULL && last->start == line.start)
+            *last = line;
+        else if (last == NULL || last->file != line.file || last->line != line.line)
+            lines->lines[lines->count++] = line;
+    }
+    return true;
+}
+
+void symbols_lines_free(struct symbols_lines *lines)
+{
+    free(lines->lines);
+    free(lines->files);
+    memset(lines, 0, sizeof *lines);
+}
+
+void symbols_lines_find(const struct symbols_lines *lines, uint64_t address, const char **file,
+                        uint32_t *line)
+{
+    size_t low = 0, high = lines->count;
+    *file = NULL;
+    *line = 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (lines->lines[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || lines->lines[low - 1].file >= lines->file_count)
+        return;
+    *file = lines->files[lines->lines[low - 1].file];
+    *line = lines->lines[low - 1].line;
+}

@@ -1,0 +1,33 @@
+/*
+ * The line table of one compilation unit, copied out of libdw into a sorted array.
+ */
+#ifndef MPROF_INGEST_SYMBOLS_LINES_H
+#define MPROF_INGEST_SYMBOLS_LINES_H
+
+#include "symbols_file.h"
+#include "symbols_strings.h"
+
+struct symbols_line {
+    uint64_t start; /* address in the module; up to the next one's start */
+    uint32_t file;  /* index of `files`; UINT32_MAX: no code of this unit */
+    uint32_t line;  /* 0: unknown */
+};
+
+/* All zero is the empty table. */
+struct symbols_lines {
+    struct symbols_line *lines;
+    size_t count;
+    const char **files; /* kept in the strings; NULL: no name */
+    size_t file_count;
+};
+
+/* False where memory is exhausted; a damaged table is an empty one. */
+bool symbols_lines_build(struct symbols_lines *lines, const struct symbols_file *file,
+                         struct symbols_strings *strings, Dwarf_Die *unit);
+void symbols_lines_free(struct symbols_lines *lines);
+
+/* File and line of `address`; NULL and 0 where unknown. */
+void symbols_lines_find(const struct symbols_lines *lines, uint64_t address, const char **file,
+                        uint32_t *line);
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * Functions and inlined calls of one compilation unit: a tree of scopes and a map from
+ * addresses to the innermost one.
+ */
+#ifndef MPROF_INGEST_SYMBOLS_SCOPES_H
+#define MPROF_INGEST_SYMBOLS_SCOPES_H
+
+#include "symbols_file.h"
+#include "symbols_intervals.h"
+#include "symbols_strings.h"
+
+struct symbols_scope {
+    uint64_t die;       /* offset in the unit's DWARF */
+    uint64_t start;     /* address of its code */
+    uint32_t parent;    /* inlined into that scope; SYMBOLS_NOWHERE: a function of its own */
+    uint32_t call_file; /* of the inlined call, index of the unit's files */
+    uint32_t call_line; /* 0: unknown */
+    bool named;         /* the fields below are valid */
+    uint32_t decl_line;
+    const char *name; /* DW_AT_name; NULL: none */
+    const char *linkage_name;
+    const char *decl_file;
+};
+
+/* All zero is the empty tree. */
+struct symbols_scopes {
+    struct symbols_scope *scopes;
+    size_t count, capacity;
+    struct symbols_intervals addresses;
+};
+
+/*
+ * Walks the unit, at most `die_limit` entries of it. False where memory is exhausted; what is
+ * damaged is left out.
+ */
+bool symbols_scopes_build(struct symbols_scopes *scopes, const struct symbols_file *file,
+                          Dwarf_Die *unit, uint64_t die_limit);
+void symbols_scopes_free(struct symbols_scopes *scopes);
+
+/* The scope with its names, which are read at the first call for it. `unit` as at the build. */
+const struct symbols_scope *symbols_scopes_named(struct symbols_scopes *scopes,
+                                                 struct symbols_strings *strings, Dwarf_Die *unit,
+                                                 uint32_t scope);
+
+#endif
