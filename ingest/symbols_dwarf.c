@@ -153,16 +153,6 @@ static bool build_unit(struct symbols_dwarf *dwarf, struct unit *unit)
     return true;
 }
 
-static const char *call_file(Dwarf_Die *entry, struct symbols_strings *strings, uint32_t index)
-{
-    Dwarf_Files *files;
-    size_t count;
-    if (dwarf_getsrcfiles(entry, &files, &count) != 0 || index >= count)
-        return NULL;
-    const char *name = dwarf_filesrc(files, index, NULL, NULL);
-    return name == NULL ? NULL : symbols_strings_keep(strings, name);
-}
-
 size_t symbols_dwarf_lookup(struct symbols_dwarf *dwarf, uint64_t pc, struct symbols_frame *frames)
 {
     uint32_t value = symbols_intervals_find(&dwarf->addresses, pc);
@@ -195,8 +185,7 @@ size_t symbols_dwarf_lookup(struct symbols_dwarf *dwarf, uint64_t pc, struct sym
             .inlined = found->parent != SYMBOLS_NOWHERE && count < SYMBOLS_FRAMES_MAX,
         };
         if (found->parent != SYMBOLS_NOWHERE) {
-            file =
-                found->call_line == 0 ? NULL : call_file(&entry, dwarf->strings, found->call_file);
+            file = symbols_scopes_file(dwarf->strings, entry.cu, found->call_file);
             line = found->call_line;
         }
         scope = found->parent;

@@ -13,7 +13,8 @@ static bool keep_files(struct symbols_lines *lines, struct symbols_strings *stri
     lines->file_count = count;
     for (size_t i = 0; i < count; i++) {
         const char *name = dwarf_filesrc(files, i, NULL, NULL);
-        if (name != NULL)
+        /* libdw's own entry for the number that means "none" */
+        if (name != NULL && strcmp(name, "???") != 0)
             lines->files[i] = symbols_strings_keep(strings, name);
     }
     return true;

@@ -28,13 +28,14 @@ static bool holds_no_code(int tag)
     }
 }
 
-static uint64_t number_attribute(Dwarf_Die *die, unsigned name)
+static uint32_t number_attribute(Dwarf_Die *die, unsigned name, uint32_t missing)
 {
     Dwarf_Attribute attribute;
-    Dwarf_Word value = 0;
-    if (dwarf_attr(die, name, &attribute) == NULL || dwarf_formudata(&attribute, &value) != 0)
-        return 0;
-    return value;
+    Dwarf_Word value;
+    if (dwarf_attr(die, name, &attribute) == NULL || dwarf_formudata(&attribute, &value) != 0 ||
+        value > UINT32_MAX)
+        return missing;
+    return (uint32_t)value;
 }
 
 static bool append_scope(struct symbols_scopes *scopes, const struct symbols_scope *scope)
@@ -82,8 +83,8 @@ static bool add_scope(struct symbols_scopes *scopes, const struct symbols_file *
     if (dwarf_entrypc(die, &entry) == 0 && symbols_file_code(file, entry + file->bias) != NULL)
         scope.start = entry + file->bias;
     if (inlined) {
-        scope.call_file = (uint32_t)number_attribute(die, DW_AT_call_file);
-        scope.call_line = (uint32_t)number_attribute(die, DW_AT_call_line);
+        scope.call_file = number_attribute(die, DW_AT_call_file, UINT32_MAX);
+        scope.call_line = number_attribute(die, DW_AT_call_line, 0);
     }
     *inner = index;
     return append_scope(scopes, &scope);
@@ -143,6 +144,22 @@ static const char *string_attribute(struct symbols_strings *strings, Dwarf_Die *
     return text == NULL || *text == '\0' ? NULL : symbols_strings_keep(strings, text);
 }
 
+/* dwarf_decl_file() would end the process where a split unit has no files of its own. */
+const char *symbols_scopes_file(struct symbols_strings *strings, Dwarf_CU *unit, uint64_t index)
+{
+    Dwarf_Die entry;
+    Dwarf_Files *files;
+    size_t count;
+    if (dwarf_cu_info(unit, NULL, NULL, &entry, NULL, NULL, NULL, NULL) != 0 ||
+        dwarf_getsrcfiles(&entry, &files, &count) != 0 || index >= count)
+        return NULL;
+    const char *name = dwarf_filesrc(files, index, NULL, NULL);
+    /* libdw's own entry for the number that means "none" */
+    if (name == NULL || strcmp(name, "???") == 0)
+        return NULL;
+    return symbols_strings_keep(strings, name);
+}
+
 const struct symbols_scope *symbols_scopes_named(struct symbols_scopes *scopes,
                                                  struct symbols_strings *strings, Dwarf_Die *unit,
                                                  uint32_t index)
@@ -158,11 +175,13 @@ const struct symbols_scope *symbols_scopes_named(struct symbols_scopes *scopes,
     scope->linkage_name = string_attribute(strings, &die, DW_AT_linkage_name);
     if (scope->linkage_name == NULL)
         scope->linkage_name = string_attribute(strings, &die, DW_AT_MIPS_linkage_name);
-    const char *file = dwarf_decl_file(&die);
-    int line;
-    if (file != NULL)
-        scope->decl_file = symbols_strings_keep(strings, file);
-    if (dwarf_decl_line(&die, &line) == 0 && line > 0)
-        scope->decl_line = (uint32_t)line;
+    Dwarf_Attribute attribute;
+    Dwarf_Word number;
+    if (dwarf_attr_integrate(&die, DW_AT_decl_file, &attribute) != NULL &&
+        dwarf_formudata(&attribute, &number) == 0)
+        scope->decl_file = symbols_scopes_file(strings, attribute.cu, number);
+    if (dwarf_attr_integrate(&die, DW_AT_decl_line, &attribute) != NULL &&
+        dwarf_formudata(&attribute, &number) == 0 && number <= UINT32_MAX)
+        scope->decl_line = (uint32_t)number;
     return scope;
 }

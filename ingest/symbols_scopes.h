@@ -13,7 +13,7 @@ struct symbols_scope {
     uint64_t die;       /* offset in the unit's DWARF */
     uint64_t start;     /* address of its code */
     uint32_t parent;    /* inlined into that scope; SYMBOLS_NOWHERE: a function of its own */
-    uint32_t call_file; /* of the inlined call, index of the unit's files */
+    uint32_t call_file; /* of the inlined call, number in the unit's files; UINT32_MAX: unknown */
     uint32_t call_line; /* 0: unknown */
     bool named;         /* the fields below are valid */
     uint32_t decl_line;
@@ -41,5 +41,8 @@ void symbols_scopes_free(struct symbols_scopes *scopes);
 const struct symbols_scope *symbols_scopes_named(struct symbols_scopes *scopes,
                                                  struct symbols_strings *strings, Dwarf_Die *unit,
                                                  uint32_t scope);
+
+/* The file with that number in the unit's table, NULL where there is none. */
+const char *symbols_scopes_file(struct symbols_strings *strings, Dwarf_CU *unit, uint64_t index);
 
 #endif
