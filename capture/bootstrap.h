@@ -1,0 +1,16 @@
+/*
+ * Memory for the moments before the real allocator is known: a fixed arena, never given back.
+ */
+#ifndef MPROF_CAPTURE_BOOTSTRAP_H
+#define MPROF_CAPTURE_BOOTSTRAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Zeroed memory aligned to `alignment` (a power of two), or NULL where the arena is used up. */
+void *bootstrap_allocate(size_t size, size_t alignment);
+bool bootstrap_owns(const void *block);
+/* The size that was asked for. */
+size_t bootstrap_size(const void *block);
+
+#endif

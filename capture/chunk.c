@@ -1,0 +1,73 @@
+#include "capture/chunk.h"
+
+#include "capture/clock.h"
+#include "capture/trace_file.h"
+
+bool chunk_begin(struct chunk *chunk, uint32_t thread, uint32_t sequence)
+{
+    uint32_t slot;
+    chunk->limit = NULL;
+    chunk->sealed = false;
+    chunk->base = trace_file_take_slot(&slot);
+    if (!chunk->base)
+        return false;
+    struct clock_pair base = clock_read_pair();
+    struct trace_chunk_header *header = (struct trace_chunk_header *)chunk->base;
+    header->slot = slot;
+    header->thread = thread;
+    header->sequence = sequence;
+    header->trace_id = trace_file_id();
+    header->base_ticks = base.ticks;
+    header->base_monotonic_ns = base.monotonic_ns;
+    header->commit = TRACE_CHUNK_HEADER_SIZE;
+    /* The sum is over the finished header, its magic included, which is stored last. */
+    struct trace_chunk_header whole = *header;
+    whole.magic = TRACE_CHUNK_MAGIC;
+    header->header_sum =
+        (uint32_t)trace_sum(&whole, offsetof(struct trace_chunk_header, header_sum));
+    atomic_store_explicit((_Atomic uint32_t *)&header->magic, TRACE_CHUNK_MAGIC,
+                          memory_order_release);
+    trace_coding_reset(&chunk->coding, base.ticks);
+    chunk->cursor = chunk->base + TRACE_CHUNK_HEADER_SIZE;
+    chunk_open_limit(chunk);
+    return true;
+}
+
+void chunk_seal(struct chunk *chunk)
+{
+    struct trace_chunk_header *header = (struct trace_chunk_header *)chunk->base;
+    if (!header || chunk->sealed)
+        return;
+    header->sum = trace_sum(chunk->base + TRACE_CHUNK_HEADER_SIZE,
+                            (size_t)(chunk->cursor - chunk->base) - TRACE_CHUNK_HEADER_SIZE);
+    atomic_store_explicit((_Atomic uint32_t *)&header->flags, TRACE_CHUNK_SEALED,
+                          memory_order_release);
+    chunk->sealed = true;
+    chunk->limit = NULL;
+}
+
+void chunk_unseal(struct chunk *chunk)
+{
+    struct trace_chunk_header *header = (struct trace_chunk_header *)chunk->base;
+    if (!header || !chunk->sealed)
+        return;
+    atomic_store((_Atomic uint32_t *)&header->flags, 0);
+    chunk->sealed = false;
+    chunk_open_limit(chunk);
+}
+
+void chunk_leave(struct chunk *chunk)
+{
+    if (!chunk->base)
+        return;
+    chunk_seal(chunk);
+    chunk_forget(chunk);
+}
+
+void chunk_forget(struct chunk *chunk)
+{
+    if (chunk->base)
+        trace_file_release_slot(chunk->base);
+    chunk->base = chunk->cursor = chunk->limit = NULL;
+    chunk->sealed = false;
+}

@@ -1,0 +1,65 @@
+/*
+ * One open chunk: where a thread's records go.
+ *
+ * Legal order: chunk_begin() on a zeroed struct or after chunk_leave(); then, while
+ * chunk_has_room(), records are put at `cursor` and published by chunk_commit(). A sealed chunk
+ * may be written again after chunk_unseal(). One thread at a time uses a chunk.
+ */
+#ifndef MPROF_CAPTURE_CHUNK_H
+#define MPROF_CAPTURE_CHUNK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schemas/trace_codec.h"
+
+struct chunk {
+    uint8_t *cursor;
+    /* A record of TRACE_RECORD_MAX bytes may begin before this. NULL asks the next event to
+     * take the slow path, which puts it right again. */
+    uint8_t *limit;
+    uint8_t *base; /* NULL: no chunk */
+    bool sealed;
+    struct trace_coding coding;
+};
+
+/* Takes a new slot for `thread`. False where there is none: `chunk` is then without one. */
+bool chunk_begin(struct chunk *chunk, uint32_t thread, uint32_t sequence);
+/* Gives the chunk its sum, so that a reader can tell damage. */
+void chunk_seal(struct chunk *chunk);
+void chunk_unseal(struct chunk *chunk);
+/* Seals and unmaps it. */
+void chunk_leave(struct chunk *chunk);
+/* In a forked child: unmaps the parent's chunk without a change. */
+void chunk_forget(struct chunk *chunk);
+
+/* Bytes that can still be written. */
+static inline size_t chunk_space(const struct chunk *chunk)
+{
+    return chunk->base ? (size_t)(chunk->base + TRACE_CHUNK_SIZE_DEFAULT - chunk->cursor) : 0;
+}
+
+static inline bool chunk_has_room(const struct chunk *chunk)
+{
+    return chunk->cursor < chunk->limit;
+}
+
+/* Sets `limit` again after it was cleared. */
+static inline void chunk_open_limit(struct chunk *chunk)
+{
+    chunk->limit =
+        chunk->base ? chunk->base + TRACE_CHUNK_SIZE_DEFAULT - TRACE_RECORD_MAX + 1 : NULL;
+}
+
+/* Publishes what was written up to `cursor`: from here on a SIGKILL does not lose it. */
+static inline void chunk_commit(struct chunk *chunk, uint8_t *cursor)
+{
+    struct trace_chunk_header *header = (struct trace_chunk_header *)chunk->base;
+    chunk->cursor = cursor;
+    atomic_store_explicit((_Atomic uint32_t *)&header->commit, (uint32_t)(cursor - chunk->base),
+                          memory_order_release);
+}
+
+#endif

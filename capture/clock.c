@@ -1,0 +1,49 @@
+#include "capture/clock.h"
+
+#include <cpuid.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/os.h"
+
+bool clock_is_tsc;
+
+/* The kernel takes the TSC off this list when it sees it drift between processors. */
+static bool clock_kernel_trusts_tsc(void)
+{
+    char text[256];
+    int descriptor =
+        os_open_read("/sys/devices/system/clocksource/clocksource0/available_clocksource");
+    if (descriptor < 0)
+        return true;
+    long length = os_read(descriptor, text, sizeof text - 1);
+    os_close(descriptor);
+    if (length <= 0)
+        return true;
+    text[length] = 0;
+    return strstr(text, "tsc") != NULL;
+}
+
+void clock_init(void)
+{
+    const char *forced = getenv("MPROF_TEST_CLOCK");
+    unsigned a, b, c, d;
+    const unsigned invariant = 1u << 8;
+    clock_is_tsc = !(forced && strcmp(forced, "ns") == 0) &&
+                   __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & invariant) &&
+                   clock_kernel_trusts_tsc();
+}
+
+struct clock_pair clock_read_pair(void)
+{
+    struct clock_pair pair;
+    if (!clock_is_tsc) {
+        pair.ticks = pair.monotonic_ns = clock_nanoseconds(CLOCK_MONOTONIC);
+        return pair;
+    }
+    uint64_t before = clock_after();
+    pair.monotonic_ns = clock_nanoseconds(CLOCK_MONOTONIC);
+    uint64_t after = clock_after();
+    pair.ticks = before + (after - before) / 2;
+    return pair;
+}

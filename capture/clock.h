@@ -1,0 +1,56 @@
+/*
+ * The recorder's clock: ticks of the invariant TSC, or nanoseconds of CLOCK_MONOTONIC where the
+ * processor or the kernel does not vouch for its TSC.
+ *
+ * Why two reads. A free is stamped before the real call with clock_before(), an allocation
+ * after it with clock_after(); another thread that is given the freed block must get a later
+ * stamp. The stores that hand the block over become visible only after all earlier
+ * instructions have retired, the plain RDTSC among them, so clock_before() needs no fence.
+ * RDTSC is no memory operation, though: without a fence the processor may read it before the
+ * loads of the allocator have seen that block come free. Hence LFENCE in clock_after().
+ */
+#ifndef MPROF_CAPTURE_CLOCK_H
+#define MPROF_CAPTURE_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+#include <x86intrin.h>
+
+struct clock_pair {
+    uint64_t ticks;
+    uint64_t monotonic_ns;
+};
+
+/* Written once by clock_init(), read by every event. */
+extern bool clock_is_tsc;
+
+/*
+ * Chooses the clock. MPROF_TEST_CLOCK=ns in the environment forces CLOCK_MONOTONIC.
+ */
+void clock_init(void);
+
+/* Both clocks at one moment. */
+struct clock_pair clock_read_pair(void);
+
+static inline uint64_t clock_nanoseconds(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static inline uint64_t clock_before(void)
+{
+    return clock_is_tsc ? __rdtsc() : clock_nanoseconds(CLOCK_MONOTONIC);
+}
+
+static inline uint64_t clock_after(void)
+{
+    if (!clock_is_tsc)
+        return clock_nanoseconds(CLOCK_MONOTONIC);
+    _mm_lfence();
+    return __rdtsc();
+}
+
+#endif

@@ -1,0 +1,244 @@
+/*
+ * The entry points of the heap: each makes the real call and records it.
+ *
+ * Compiled with a frame pointer: the stack walk starts at __builtin_frame_address(0) of the
+ * function that the program called. The guard is held over the real call too, so that what an
+ * allocator below this library allocates for itself is not taken for the program's.
+ *
+ * errno is what the real call left: recording uses raw system calls only.
+ */
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+
+#include "capture/arch_x86_64.h"
+#include "capture/entry_names.h"
+#include "capture/events.h"
+#include "capture/os.h"
+#include "capture/real.h"
+#include "capture/recorder.h"
+
+#define FRAME __builtin_frame_address(0)
+
+/* calloc and reallocarray of more than there can be: recorded as a failed call of this size. */
+static inline uint64_t entry_product(size_t count, size_t size)
+{
+    size_t product;
+    return __builtin_mul_overflow(count, size, &product) ? UINT64_MAX : product;
+}
+
+/* C libraries round an odd alignment up to a power of two. */
+static inline unsigned entry_log2(size_t alignment)
+{
+    return alignment <= 1 ? 0 : 64 - (unsigned)__builtin_clzl(alignment - 1);
+}
+
+void events_put_failed(struct thread *thread, uint64_t size, uint32_t stack)
+{
+    uint8_t *p = thread_extended_begin(thread, 40);
+    if (!p)
+        return;
+    p = thread_put_when(thread, p);
+    p = trace_put_varint(p, size);
+    p = trace_put_varint(p, stack);
+    thread_extended_end(thread, TRACE_EXT_FAILED, p);
+}
+
+ENTRY_POINT void *ENTRY(malloc)(size_t size)
+{
+    struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
+    void *address = real.malloc(size);
+    if (thread) {
+        events_put_allocation(thread, FRAME, address, size, TRACE_KIND_MALLOC, 0);
+        recorder_leave();
+    }
+    return address;
+}
+
+ENTRY_POINT void *ENTRY(calloc)(size_t count, size_t size)
+{
+    struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
+    void *address = real.calloc(count, size);
+    if (thread) {
+        events_put_allocation(thread, FRAME, address, entry_product(count, size), TRACE_KIND_CALLOC,
+                              0);
+        recorder_leave();
+    }
+    return address;
+}
+
+ENTRY_POINT void ENTRY(free)(void *address)
+{
+    if (!address || (__builtin_expect(real.bootstrap_used, 0) && real_is_bootstrap(address)))
+        return;
+    struct thread *thread = recorder_enter(FRAME, RECORDER_END_OF_BLOCK);
+    if (thread)
+        events_put_free(thread, FRAME, address);
+    real.free(address);
+    if (thread)
+        recorder_leave();
+}
+
+struct entry_resize {
+    size_t count; /* reallocarray: elements; realloc: 1 */
+    size_t size;
+    bool array;
+};
+
+static inline void *entry_real_resize(void *old, const struct entry_resize *resize)
+{
+    return resize->array ? real.reallocarray(old, resize->count, resize->size)
+                         : real.realloc(old, resize->size);
+}
+
+/* While paused only the end of the old block is written. */
+static void entry_put_paused_resize(struct thread *thread, uint64_t before, const void *old,
+                                    bool failed)
+{
+    struct chunk *chunk = &thread->chunk;
+    if (!failed && events_room(thread, 1))
+        chunk_commit(chunk, trace_put_free(chunk->cursor, &chunk->coding, before, (uintptr_t)old));
+}
+
+/*
+ * The stack is taken and room is made before the first stamp: nothing may come between the two
+ * stamps, and a chunk begun between them would hold the first one too late.
+ */
+static void *entry_resize(struct thread *thread, const void *frame, void *old,
+                          const struct entry_resize *resize)
+{
+    bool paused =
+        atomic_load_explicit(&recorder_page.state, memory_order_relaxed) == RECORDER_PAUSED;
+    uint64_t size = resize->array ? entry_product(resize->count, resize->size) : resize->size;
+    uint32_t stack = paused ? 0 : events_stack(thread, frame);
+    if (!events_room(thread, 1))
+        return entry_real_resize(old, resize);
+    uint64_t before = events_before(thread);
+    void *address = entry_real_resize(old, resize);
+    uint64_t after = events_after(thread);
+    struct chunk *chunk = &thread->chunk;
+    if (!address && size == 0) /* this C library frees */
+        chunk_commit(chunk, trace_put_free(chunk->cursor, &chunk->coding, before, (uintptr_t)old));
+    else if (paused)
+        entry_put_paused_resize(thread, before, old, !address);
+    else
+        chunk_commit(chunk, trace_put_realloc(chunk->cursor, &chunk->coding, before, after,
+                                              (uintptr_t)old, (uintptr_t)address, size, stack,
+                                              !address         ? TRACE_REALLOC_FAILED
+                                              : address == old ? TRACE_REALLOC_IN_PLACE
+                                                               : TRACE_REALLOC_MOVED,
+                                              resize->array));
+    return address;
+}
+
+/* What realloc and reallocarray have in common. */
+static inline __attribute__((always_inline)) void *
+entry_reallocate(const void *frame, void *old, const struct entry_resize *resize)
+{
+    bool bootstrap = __builtin_expect(real.bootstrap_used, 0) && old && real_is_bootstrap(old);
+    struct thread *thread =
+        recorder_enter(frame, old && !bootstrap ? RECORDER_END_OF_BLOCK : RECORDER_ALLOCATION);
+    uint64_t size = resize->array ? entry_product(resize->count, resize->size) : resize->size;
+    void *address;
+    if (!old || bootstrap) {
+        address = bootstrap ? real_move_bootstrap(old, size) : entry_real_resize(NULL, resize);
+        if (thread)
+            events_put_allocation(thread, frame, address, size,
+                                  resize->array ? TRACE_KIND_REALLOCARRAY : TRACE_KIND_REALLOC, 0);
+    } else
+        address =
+            thread ? entry_resize(thread, frame, old, resize) : entry_real_resize(old, resize);
+    if (thread)
+        recorder_leave();
+    return address;
+}
+
+ENTRY_POINT void *ENTRY(realloc)(void *old, size_t size)
+{
+    struct entry_resize resize = {1, size, false};
+    return entry_reallocate(FRAME, old, &resize);
+}
+
+ENTRY_POINT void *ENTRY(reallocarray)(void *old, size_t count, size_t size)
+{
+    struct entry_resize resize = {count, size, true};
+    return entry_reallocate(FRAME, old, &resize);
+}
+
+ENTRY_POINT int ENTRY(posix_memalign)(void **result, size_t alignment, size_t size)
+{
+    struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
+    int error = real.posix_memalign(result, alignment, size);
+    if (thread) {
+        events_put_allocation(thread, FRAME, error ? NULL : *result, size,
+                              TRACE_KIND_POSIX_MEMALIGN, entry_log2(alignment));
+        recorder_leave();
+    }
+    return error;
+}
+
+ENTRY_POINT void *ENTRY(aligned_alloc)(size_t alignment, size_t size)
+{
+    struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
+    void *address = real.aligned_alloc(alignment, size);
+    if (thread) {
+        events_put_allocation(thread, FRAME, address, size, TRACE_KIND_ALIGNED_ALLOC,
+                              entry_log2(alignment));
+        recorder_leave();
+    }
+    return address;
+}
+
+ENTRY_POINT void *ENTRY(memalign)(size_t alignment, size_t size)
+{
+    struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
+    void *address = real.memalign(alignment, size);
+    if (thread) {
+        events_put_allocation(thread, FRAME, address, size, TRACE_KIND_MEMALIGN,
+                              entry_log2(alignment));
+        recorder_leave();
+    }
+    return address;
+}
+
+ENTRY_POINT void *ENTRY(valloc)(size_t size)
+{
+    struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
+    void *address = real.valloc(size);
+    if (thread) {
+        events_put_allocation(thread, FRAME, address, size, TRACE_KIND_VALLOC,
+                              entry_log2(ARCH_PAGE_SIZE));
+        recorder_leave();
+    }
+    return address;
+}
+
+ENTRY_POINT void *ENTRY(pvalloc)(size_t size)
+{
+    struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
+    void *address = real.pvalloc(size);
+    if (thread) {
+        events_put_allocation(thread, FRAME, address, size, TRACE_KIND_PVALLOC,
+                              entry_log2(ARCH_PAGE_SIZE));
+        recorder_leave();
+    }
+    return address;
+}
+
+#ifndef MPROF_STATIC
+
+/* C23; C libraries that have them forward to free in the same way. */
+ENTRY_POINT void free_sized(void *address, size_t size)
+{
+    (void)size;
+    free(address);
+}
+
+ENTRY_POINT void free_aligned_sized(void *address, size_t alignment, size_t size)
+{
+    (void)alignment;
+    (void)size;
+    free(address);
+}
+
+#endif

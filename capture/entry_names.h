@@ -1,0 +1,30 @@
+/*
+ * How the public entry points are named: as the C library's in the shared library, as the
+ * linker's --wrap expects them in libmprof.a.
+ */
+#ifndef MPROF_CAPTURE_ENTRY_NAMES_H
+#define MPROF_CAPTURE_ENTRY_NAMES_H
+
+#include <stddef.h>
+
+#define ENTRY_POINT __attribute__((visibility("default"), noinline))
+
+#ifdef MPROF_STATIC
+#define ENTRY(name) __wrap_##name
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void *__wrap_reallocarray(void *old, size_t count, size_t size);
+void __wrap_free(void *address);
+int __wrap_posix_memalign(void **result, size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_memalign(size_t alignment, size_t size);
+void *__wrap_valloc(size_t size);
+void *__wrap_pvalloc(size_t size);
+#else
+#define ENTRY(name) name
+void free_sized(void *address, size_t size);
+void free_aligned_sized(void *address, size_t alignment, size_t size);
+#endif
+
+#endif

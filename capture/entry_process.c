@@ -1,0 +1,194 @@
+/*
+ * Entry points that change or end the process: exec, _exit, dlclose, thread names, and the
+ * library's own constructor and destructor.
+ *
+ * exec seals the trace before the real call and takes it back if that fails. A vfork child
+ * shares its parent's memory: recorder_end() sees that it is not the owner and leaves the trace
+ * be. The C library's own posix_spawn, system and popen do not come here, nor need they: their
+ * child has nothing of its own.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "capture/entry_names.h"
+#include "capture/events.h"
+#include "capture/os.h"
+#include "capture/real.h"
+#include "capture/recorder.h"
+#include "capture/stack.h"
+
+int dlclose(void *handle);
+int pthread_setname_np(pthread_t thread, const char *name);
+
+#define FRAME __builtin_frame_address(0)
+
+/* The next definition of a function, looked up at its first call. */
+static void *entry_find(_Atomic(void *) *known, const char *name)
+{
+    void *found = atomic_load_explicit(known, memory_order_acquire);
+    if (!found) {
+        found = real_find(name);
+        atomic_store_explicit(known, found, memory_order_release);
+    }
+    return found;
+}
+
+#define NEXT(name, type)                                                                           \
+    static _Atomic(void *) next_known;                                                             \
+    type next = (type)entry_find(&next_known, #name)
+
+typedef int (*execve_function)(const char *, char *const[], char *const[]);
+typedef int (*fexecve_function)(int, char *const[], char *const[]);
+typedef int (*execveat_function)(int, const char *, char *const[], char *const[], int);
+typedef void (*exit_function)(int) __attribute__((noreturn));
+typedef int (*dlclose_function)(void *);
+typedef int (*setname_function)(pthread_t, const char *);
+
+static int entry_exec_failed(void)
+{
+    int error = errno;
+    recorder_end_undone();
+    errno = error;
+    return -1;
+}
+
+ENTRY_POINT int execve(const char *path, char *const argv[], char *const envp[])
+{
+    NEXT(execve, execve_function);
+    recorder_end(FRAME, TRACE_END_EXEC);
+    next(path, argv, envp);
+    return entry_exec_failed();
+}
+
+ENTRY_POINT int execv(const char *path, char *const argv[])
+{
+    NEXT(execve, execve_function);
+    recorder_end(FRAME, TRACE_END_EXEC);
+    next(path, argv, environ);
+    return entry_exec_failed();
+}
+
+ENTRY_POINT int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+    NEXT(execvpe, execve_function);
+    recorder_end(FRAME, TRACE_END_EXEC);
+    next(file, argv, envp);
+    return entry_exec_failed();
+}
+
+ENTRY_POINT int execvp(const char *file, char *const argv[])
+{
+    NEXT(execvpe, execve_function);
+    recorder_end(FRAME, TRACE_END_EXEC);
+    next(file, argv, environ);
+    return entry_exec_failed();
+}
+
+ENTRY_POINT int fexecve(int descriptor, char *const argv[], char *const envp[])
+{
+    NEXT(fexecve, fexecve_function);
+    recorder_end(FRAME, TRACE_END_EXEC);
+    next(descriptor, argv, envp);
+    return entry_exec_failed();
+}
+
+ENTRY_POINT int execveat(int directory, const char *path, char *const argv[], char *const envp[],
+                         int flags)
+{
+    NEXT(execveat, execveat_function);
+    if (!next) {
+        errno = ENOSYS;
+        return -1;
+    }
+    recorder_end(FRAME, TRACE_END_EXEC);
+    next(directory, path, argv, envp, flags);
+    return entry_exec_failed();
+}
+
+static size_t entry_count_arguments(va_list list)
+{
+    size_t count = 1; /* the first, which is named */
+    while (va_arg(list, char *))
+        count++;
+    return count;
+}
+
+/*
+ * The arguments of execl and its kin as an array: on the caller's stack, as the C library does
+ * it, since a vfork child must not allocate.
+ */
+#define COLLECT(first, list)                                                                       \
+    va_list list;                                                                                  \
+    va_start(list, first);                                                                         \
+    size_t count = entry_count_arguments(list);                                                    \
+    va_end(list);                                                                                  \
+    char *argv[count + 1];                                                                         \
+    va_start(list, first);                                                                         \
+    argv[0] = (char *)(uintptr_t)(first);                                                          \
+    for (size_t i = 1; i <= count; i++)                                                            \
+    argv[i] = va_arg(list, char *)
+
+ENTRY_POINT int execl(const char *path, const char *first, ...)
+{
+    COLLECT(first, list);
+    va_end(list);
+    return execv(path, argv);
+}
+
+ENTRY_POINT int execlp(const char *file, const char *first, ...)
+{
+    COLLECT(first, list);
+    va_end(list);
+    return execvp(file, argv);
+}
+
+ENTRY_POINT int execle(const char *path, const char *first, ...)
+{
+    COLLECT(first, list);
+    char *const *envp = va_arg(list, char *const *);
+    va_end(list);
+    return execve(path, argv, envp);
+}
+
+ENTRY_POINT void _exit(int status)
+{
+    NEXT(_exit, exit_function);
+    recorder_end(FRAME, TRACE_END_QUICK_EXIT);
+    next(status);
+}
+
+ENTRY_POINT void _Exit(int status)
+{
+    _exit(status);
+}
+
+/* dlopen is not interposed: the loader looks at its caller's run path. */
+ENTRY_POINT int dlclose(void *handle)
+{
+    NEXT(dlclose, dlclose_function);
+    int result = next(handle);
+    struct thread *thread = recorder_enter(FRAME, RECORDER_NOTE);
+    if (thread) {
+        stack_modules_changed(thread);
+        recorder_leave();
+    }
+    return result;
+}
+
+ENTRY_POINT int pthread_setname_np(pthread_t target, const char *name)
+{
+    NEXT(pthread_setname_np, setname_function);
+    int result = next(target, name);
+    if (result == 0 && pthread_equal(target, pthread_self())) {
+        struct thread *thread = recorder_enter(FRAME, RECORDER_NOTE);
+        if (thread) {
+            thread_update_name(thread);
+            recorder_leave();
+        }
+    }
+    return result;
+}

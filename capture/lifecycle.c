@@ -1,0 +1,29 @@
+/*
+ * When recording begins and ends of itself: with the library.
+ *
+ * Most programs allocate before this constructor runs, and recording has then begun already.
+ * At exit the order of destructors is the loader's; what is freed after ours is recorded still.
+ */
+#include <stdlib.h>
+
+#include "capture/recorder.h"
+
+__attribute__((constructor)) static void lifecycle_begin(void);
+__attribute__((destructor)) static void lifecycle_end(void);
+
+static void lifecycle_end_quickly(void)
+{
+    recorder_end(__builtin_frame_address(0), TRACE_END_QUICK_EXIT);
+}
+
+static void lifecycle_begin(void)
+{
+    recorder_start();
+    /* Run in reverse order: registered first, it comes last. */
+    at_quick_exit(lifecycle_end_quickly);
+}
+
+static void lifecycle_end(void)
+{
+    recorder_end(__builtin_frame_address(0), TRACE_END_EXIT);
+}

@@ -1,0 +1,51 @@
+#include "capture/message.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "capture/arch_x86_64.h"
+
+static struct {
+    bool known;
+    dev_t device;
+    ino_t inode;
+} standard_error;
+
+static bool message_status(struct stat *status)
+{
+    return arch_syscall(SYS_fstat, 2, (long)status, 0, 0, 0, 0) == 0;
+}
+
+void message_init(void)
+{
+    struct stat status;
+    standard_error.known = message_status(&status);
+    if (!standard_error.known)
+        return;
+    standard_error.device = status.st_dev;
+    standard_error.inode = status.st_ino;
+}
+
+void message_line(const char *first, ...)
+{
+    struct stat status;
+    char line[1024];
+    const size_t room = sizeof line - 24;
+    size_t used = 0;
+    if (!standard_error.known || !message_status(&status) ||
+        status.st_dev != standard_error.device || status.st_ino != standard_error.inode)
+        return;
+    for (const char *text = "mprof: "; *text; text++)
+        line[used++] = *text;
+    va_list rest;
+    va_start(rest, first);
+    for (const char *text = first; text; text = va_arg(rest, const char *))
+        for (; *text && used < room; text++)
+            line[used++] = *text;
+    va_end(rest);
+    line[used++] = '\n';
+    arch_syscall(SYS_write, 2, (long)line, (long)used, 0, 0, 0);
+}

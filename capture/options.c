@@ -1,0 +1,98 @@
+#include "capture/options.h"
+
+#include <stddef.h>
+#include <string.h>
+
+struct option_word {
+    const char *text; /* not terminated */
+    size_t length;
+};
+
+static bool option_is(struct option_word word, const char *name)
+{
+    return word.length == strlen(name) && memcmp(word.text, name, word.length) == 0;
+}
+
+/* strtoul is not used: it follows the locale, which the program may be changing right now. */
+static bool option_number(struct option_word word, uint32_t *number)
+{
+    uint64_t value = 0;
+    if (word.length == 0 || word.length > 10)
+        return false;
+    for (size_t i = 0; i < word.length; i++) {
+        if (word.text[i] < '0' || word.text[i] > '9')
+            return false;
+        value = value * 10 + (uint64_t)(word.text[i] - '0');
+    }
+    if (value > UINT32_MAX)
+        return false;
+    *number = (uint32_t)value;
+    return true;
+}
+
+static bool option_unwind(struct option_word value, enum stack_unwind *unwind)
+{
+    static const char *const names[] = {
+        [STACK_UNWIND_AUTO] = "auto",
+        [STACK_UNWIND_FRAME_POINTERS] = "fp",
+        [STACK_UNWIND_EH] = "eh",
+        [STACK_UNWIND_OFF] = "off",
+    };
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (option_is(value, names[i])) {
+            *unwind = (enum stack_unwind)i;
+            return true;
+        }
+    return false;
+}
+
+/* `first` or `second`: sets *is_second. */
+static bool option_either(struct option_word value, const char *first, const char *second,
+                          bool *is_second)
+{
+    *is_second = option_is(value, second);
+    return *is_second || option_is(value, first);
+}
+
+static bool option_set(struct options *options, struct option_word key, struct option_word value)
+{
+    bool second;
+    if (option_is(key, "unwind"))
+        return option_unwind(value, &options->stack.unwind);
+    if (option_is(key, "depth"))
+        return option_number(value, &options->stack.depth_limit);
+    if (option_is(key, "root"))
+        return option_number(value, &options->root);
+    if (option_is(key, "clock"))
+        return option_either(value, "exact", "fast", &options->fast_clock);
+    if (option_is(key, "free-stacks") && value.length == 0)
+        return options->free_stacks = true;
+    if (option_is(key, "follow") && option_either(value, "all", "none", &second)) {
+        options->follow = !second;
+        return true;
+    }
+    return false;
+}
+
+bool options_parse(const char *text, struct options *options, char *bad, unsigned bad_size)
+{
+    *options = (struct options){.follow = true};
+    while (text && *text) {
+        struct option_word word = {text, strcspn(text, ",")};
+        struct option_word key = {text, strcspn(text, ",=")};
+        struct option_word value = {text + key.length, 0};
+        if (key.length < word.length) {
+            value.text++;
+            value.length = word.length - key.length - 1;
+        }
+        if (word.length > 0 && !option_set(options, key, value)) {
+            size_t length = word.length < bad_size ? word.length : bad_size - 1;
+            memcpy(bad, text, length);
+            bad[length] = 0;
+            return false;
+        }
+        text += word.length;
+        text += *text == ',';
+    }
+    return true;
+}

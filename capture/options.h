@@ -1,0 +1,36 @@
+/*
+ * What the environment asks of the recorder: MPROF_OUTPUT and MPROF_OPTIONS.
+ *
+ * MPROF_OPTIONS is a list key=value,key,…:
+ *   unwind=auto|fp|eh|off   how stacks are taken (default auto)
+ *   depth=N                 frames kept of a stack (default: no limit but 4096)
+ *   clock=exact|fast        a clock read for every event, or for every few (default exact)
+ *   free-stacks             frees carry stacks too
+ *   follow=all|none         whether forked children and re-executed programs record (default all)
+ *   root=PID                the process that MPROF_OUTPUT itself is meant for; any other writes
+ *                           beside it. mprof-run sets it.
+ */
+#ifndef MPROF_CAPTURE_OPTIONS_H
+#define MPROF_CAPTURE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/stack.h"
+
+struct options {
+    struct stack_options stack;
+    bool fast_clock;
+    bool free_stacks;
+    bool follow;
+    uint32_t root; /* process id; 0: whoever comes first */
+};
+
+/*
+ * Fills `options` with the defaults and then from `text` (NULL: defaults only). False where a
+ * word is not understood; `bad` then names it, cut to `bad_size` bytes, and the words before
+ * it hold.
+ */
+bool options_parse(const char *text, struct options *options, char *bad, unsigned bad_size);
+
+#endif

@@ -1,0 +1,98 @@
+#include "capture/process_record.h"
+
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+
+#include "capture/arch_x86_64.h"
+#include "capture/os.h"
+#include "capture/thread.h"
+
+/* Room for the fixed part; the arguments share what is left of the longest payload. */
+#define PATH_SHARE 500u
+#define ARGUMENT_MAX 4096u
+
+static uint64_t parent_trace_id;
+
+void process_record_set_parent(uint64_t trace_id)
+{
+    parent_trace_id = trace_id;
+}
+
+static uint8_t *process_put_text(uint8_t *p, const char *text, size_t limit)
+{
+    return trace_put_string(p, text, strnlen(text, limit));
+}
+
+/*
+ * Counts the NUL-terminated arguments that fit in `room` bytes once each has its length before
+ * it, and their bytes in *used; the last may be cut to what is left.
+ */
+static size_t process_count_arguments(const char *text, size_t length, size_t room, bool *cut)
+{
+    size_t count = 0, used = 0;
+    while (used < length) {
+        size_t one = strnlen(text + used, length - used);
+        size_t cost = one + 2;
+        if (cost > room) {
+            *cut = true;
+            return count;
+        }
+        room -= cost;
+        used += one + 1;
+        count++;
+    }
+    return count;
+}
+
+static uint8_t *process_put_arguments(uint8_t *p, const uint8_t *end)
+{
+    char text[ARGUMENT_MAX];
+    bool cut = false;
+    int descriptor = os_open_read("/proc/self/cmdline");
+    long length = descriptor < 0 ? 0 : os_read(descriptor, text, sizeof text);
+    if (descriptor >= 0)
+        os_close(descriptor);
+    size_t size = length > 0 ? (size_t)length : 0;
+    if (size == sizeof text) /* a whole buffer: there is more behind it */
+        cut = true;
+    size_t count = process_count_arguments(text, size, (size_t)(end - p) - 8, &cut);
+    p = trace_put_varint(p, cut ? 1 : 0);
+    p = trace_put_varint(p, count);
+    const char *argument = text;
+    for (size_t i = 0; i < count; i++) {
+        size_t one = strnlen(argument, (size_t)(text + size - argument));
+        p = trace_put_string(p, argument, one);
+        argument += one + 1;
+    }
+    return p;
+}
+
+static uint8_t *process_put_path(uint8_t *p, const char *link)
+{
+    char path[4096];
+    if (os_read_link(link, path, sizeof path) < 0)
+        path[0] = 0;
+    return process_put_text(p, path, PATH_SHARE);
+}
+
+bool process_record_write(struct thread *thread)
+{
+    uint8_t *p = thread_extended_begin(thread, TRACE_EXTENDED_MAX);
+    if (!p)
+        return false;
+    const uint8_t *end = p + TRACE_EXTENDED_MAX;
+    struct utsname names;
+    memset(&names, 0, sizeof names);
+    arch_syscall(SYS_uname, (long)&names, 0, 0, 0, 0, 0);
+    p = trace_put_varint(p, (uint64_t)os_process_id());
+    p = trace_put_varint(p, (uint64_t)arch_syscall(SYS_getppid, 0, 0, 0, 0, 0, 0));
+    p = trace_put_varint(p, parent_trace_id);
+    p = process_put_path(p, "/proc/self/exe");
+    p = process_put_path(p, "/proc/self/cwd");
+    p = process_put_text(p, names.nodename, sizeof names.nodename);
+    p = process_put_text(p, names.release, sizeof names.release);
+    p = process_put_arguments(p, end);
+    thread_extended_end(thread, TRACE_EXT_PROCESS, p);
+    return true;
+}

@@ -1,0 +1,264 @@
+#include "capture/recorder.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "capture/arch_x86_64.h"
+#include "capture/message.h"
+#include "capture/options.h"
+#include "capture/os.h"
+#include "capture/process_record.h"
+#include "capture/real.h"
+#include "capture/stack_records.h"
+#include "capture/trace_file.h"
+
+_Static_assert(sizeof(union recorder_page) == ARCH_PAGE_SIZE, "the page is wiped as a whole");
+
+union recorder_page recorder_page __attribute__((aligned(4096)));
+bool recorder_fast_clock;
+bool recorder_free_stacks;
+
+/* Outside the wiped page: what a forked child inherits. */
+static struct {
+    bool started;
+    bool off;    /* for this process and its children */
+    bool follow; /* forked children record too */
+    bool paused;
+    uint32_t flags; /* enum trace_file_flag */
+} recorder;
+
+static void recorder_set(enum recorder_state state)
+{
+    if (state == RECORDER_OFF || state == RECORDER_STOPPED)
+        recorder.off = true;
+    atomic_store(&recorder_page.state, state);
+}
+
+/* Where the kernel does not wipe pages (before 4.14), the C library's fork tells instead. */
+static void recorder_forked_without_wipe(void)
+{
+    atomic_store(&recorder_page.state, RECORDER_UNKNOWN);
+}
+
+static void recorder_watch_forks(void)
+{
+    if (arch_syscall(SYS_madvise, (long)&recorder_page, sizeof recorder_page, MADV_WIPEONFORK, 0, 0,
+                     0) != 0)
+        pthread_atfork(NULL, NULL, recorder_forked_without_wipe);
+}
+
+static bool recorder_read_options(struct options *options)
+{
+    char bad[64];
+    const char *text = getenv("MPROF_OPTIONS");
+    if (!options_parse(text, options, bad, sizeof bad)) {
+        message_line(
+            "MPROF_OPTIONS: \"", bad,
+            "\" is not understood; nothing is recorded. mprof-run --help lists the options.", NULL);
+        return false;
+    }
+    recorder_fast_clock = options->fast_clock;
+    recorder_free_stacks = options->free_stacks;
+    recorder.follow = options->follow;
+    recorder.flags = (options->fast_clock ? TRACE_FILE_CLOCK_FAST : 0u) |
+                     (options->free_stacks ? TRACE_FILE_FREE_STACKS : 0u);
+    return true;
+}
+
+/* The first start in this program. */
+static bool recorder_start_program(void)
+{
+    struct options options;
+    recorder.started = true;
+    message_init();
+    clock_init();
+    recorder_watch_forks();
+    thread_process_init();
+    if (!real_is_reached() || !recorder_read_options(&options))
+        return false;
+    const char *output = getenv("MPROF_OUTPUT");
+    bool beside = options.root != 0 && options.root != (uint32_t)os_process_id();
+    if (beside && !options.follow)
+        return false;
+    stack_process_init(&options.stack, &stack_records);
+    /* Under mprof-run a name that is taken is a program that was executed anew: no news. */
+    return trace_file_create(output, beside, options.root == 0, recorder.flags);
+}
+
+static bool recorder_start_child(void)
+{
+    uint64_t parent = trace_file_id();
+    trace_file_forget();
+    if (recorder.off || !recorder.follow)
+        return false;
+    stack_process_forked();
+    if (!trace_file_create(NULL, true, false, recorder.flags))
+        return false;
+    thread_process_forked();
+    process_record_set_parent(parent);
+    return true;
+}
+
+static void recorder_start_guarded(void)
+{
+    struct thread_local_part *self = &thread_local_part;
+    uint32_t unknown = RECORDER_UNKNOWN;
+    if (!atomic_compare_exchange_strong(&recorder_page.state, &unknown, RECORDER_STARTING))
+        return;
+    bool good = recorder.started ? recorder_start_child() : recorder_start_program();
+    if (!good) {
+        recorder_set(RECORDER_OFF);
+        return;
+    }
+    /* The wipe was asked for before this store, so it holds in every child from here on. */
+    struct thread *thread = self->thread ? self->thread : thread_acquire();
+    if (!thread || !process_record_write(thread)) {
+        recorder_set(RECORDER_STOPPED);
+        return;
+    }
+    recorder_set(recorder.paused ? RECORDER_PAUSED : RECORDER_RECORDING);
+}
+
+void recorder_start(void)
+{
+    struct thread_local_part *self = &thread_local_part;
+    if (self->guard)
+        return;
+    self->guard = __builtin_frame_address(0);
+    atomic_signal_fence(memory_order_seq_cst);
+    recorder_start_guarded();
+    atomic_signal_fence(memory_order_seq_cst);
+    self->guard = NULL;
+}
+
+/*
+ * A handler that left an entry point by longjmp leaves the guard held. It is stale when an
+ * entry point is called from further out on the same stack; on a signal stack the two
+ * addresses tell nothing.
+ */
+static bool recorder_guard_is_stale(const void *frame)
+{
+    const uintptr_t guard = (uintptr_t)thread_local_part.guard, now = (uintptr_t)frame;
+    stack_t alternate = {.ss_flags = SS_DISABLE};
+    const uintptr_t span = 8u << 20; /* two stacks of one thread lie further apart */
+    return now > guard && now - guard < span &&
+           arch_syscall(SYS_sigaltstack, 0, (long)&alternate, 0, 0, 0, 0) == 0 &&
+           !(alternate.ss_flags & SS_ONSTACK);
+}
+
+/* The record that was interrupted is not committed; the coding state may have it half. */
+static void recorder_recover(struct thread_local_part *self)
+{
+    struct thread *thread = self->thread;
+    if (!thread)
+        return;
+    thread->chunk.coding.ticks = clock_before();
+    thread_release(false);
+}
+
+static bool recorder_is_on(enum recorder_event event)
+{
+    if (atomic_load(&recorder_page.state) == RECORDER_UNKNOWN)
+        recorder_start_guarded();
+    switch (atomic_load(&recorder_page.state)) {
+    case RECORDER_RECORDING:
+        return true;
+    case RECORDER_PAUSED:
+        return event != RECORDER_ALLOCATION;
+    case RECORDER_STOPPED:
+        if (event != RECORDER_NOTE)
+            trace_file_count_dropped(1);
+        return false;
+    default:
+        return false;
+    }
+}
+
+struct thread *recorder_enter_slow(const void *frame, enum recorder_event event)
+{
+    struct thread_local_part *self = &thread_local_part;
+    if (self->guard) {
+        if (!recorder_guard_is_stale(frame)) {
+            if (event != RECORDER_NOTE)
+                atomic_fetch_add_explicit(&self->dropped, 1, memory_order_relaxed);
+            if (self->thread)
+                self->thread->chunk.limit = NULL;
+            return NULL;
+        }
+        recorder_recover(self);
+    }
+    self->guard = frame;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (recorder_is_on(event)) {
+        if (self->thread || thread_acquire())
+            return self->thread;
+        if (event != RECORDER_NOTE)
+            trace_file_count_dropped(1);
+    }
+    atomic_signal_fence(memory_order_seq_cst);
+    self->guard = NULL;
+    return NULL;
+}
+
+void recorder_leave_finished(void)
+{
+    thread_release(false);
+}
+
+void recorder_out_of_room(uint64_t events)
+{
+    uint32_t now = atomic_load(&recorder_page.state);
+    if (now == RECORDER_RECORDING || now == RECORDER_PAUSED)
+        recorder_set(RECORDER_STOPPED);
+    trace_file_count_dropped(events);
+}
+
+bool recorder_set_paused(const void *frame, bool paused)
+{
+    struct thread *thread = recorder_enter(frame, RECORDER_NOTE);
+    if (!thread)
+        return false;
+    uint32_t from = paused ? RECORDER_RECORDING : RECORDER_PAUSED;
+    uint32_t to = paused ? RECORDER_PAUSED : RECORDER_RECORDING;
+    bool changed = atomic_compare_exchange_strong(&recorder_page.state, &from, to);
+    if (changed) {
+        recorder.paused = paused;
+        uint8_t *p = thread_extended_begin(thread, 24);
+        if (p) {
+            p = thread_put_when(thread, p);
+            p = trace_put_varint(p, paused ? 0 : 1);
+            thread_extended_end(thread, TRACE_EXT_RECORDING, p);
+        }
+    }
+    recorder_leave();
+    return changed;
+}
+
+void recorder_end(const void *frame, enum trace_end_reason reason)
+{
+    if (!trace_file_is_open() || os_process_id() != trace_file_owner())
+        return;
+    struct thread *thread = recorder_enter(frame, RECORDER_NOTE);
+    if (!thread)
+        return;
+    thread_update_name(thread);
+    uint8_t *p = thread_extended_begin(thread, 24);
+    if (p) {
+        p = thread_put_when(thread, p);
+        p = trace_put_varint(p, reason);
+        thread_extended_end(thread, TRACE_EXT_END, p);
+    }
+    thread_seal_idle(thread);
+    trace_file_end(reason == TRACE_END_EXEC ? TRACE_STATE_EXEC : TRACE_STATE_ENDED,
+                   clock_read_pair());
+    recorder_leave();
+}
+
+void recorder_end_undone(void)
+{
+    if (trace_file_is_open() && os_process_id() == trace_file_owner())
+        trace_file_end(TRACE_STATE_RECORDING, (struct clock_pair){0, 0});
+}

@@ -1,0 +1,93 @@
+/*
+ * The recorder's life in the process: start, fork, pause, end, and the guard around each event.
+ *
+ * An entry point calls recorder_enter() with its own frame; with the thread that it returns it
+ * records (events.h), then calls recorder_leave(). NULL means: nothing to record, only make
+ * the real call. Between the two the guard is held, and allocations of the same thread (a
+ * signal handler, the allocator's own helpers) are counted as dropped and not recorded.
+ *
+ * The state stands in a page that the kernel wipes in a forked child (MADV_WIPEONFORK), so
+ * that a child notices by itself, even after a raw clone that runs no fork handlers.
+ */
+#ifndef MPROF_CAPTURE_RECORDER_H
+#define MPROF_CAPTURE_RECORDER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture/thread.h"
+#include "schemas/trace_layout.h"
+
+enum recorder_state {
+    RECORDER_UNKNOWN = 0, /* not started, or a forked child that has not noticed yet */
+    RECORDER_RECORDING,
+    RECORDER_PAUSED,  /* allocations are not recorded; what ends a block still is */
+    RECORDER_STOPPED, /* out of room: events are counted */
+    RECORDER_OFF,     /* nothing to record in this process */
+    RECORDER_STARTING,
+};
+
+/* A page of its own, since it is wiped as a whole. */
+union recorder_page {
+    _Atomic uint32_t state;
+    uint8_t bytes[4096];
+};
+extern union recorder_page recorder_page;
+
+/* Set once at the start, read by every event. */
+extern bool recorder_fast_clock;
+extern bool recorder_free_stacks;
+
+enum recorder_event {
+    RECORDER_ALLOCATION, /* not recorded while paused */
+    RECORDER_END_OF_BLOCK,
+    RECORDER_NOTE, /* marks, modules: no event of the program's heap, never counted as dropped */
+};
+
+/* Starts recording, unless it has been started or is off. Called by the constructor and by the
+ * first event, whichever comes first. */
+void recorder_start(void);
+
+struct thread *recorder_enter_slow(const void *frame, enum recorder_event event);
+void recorder_leave_finished(void);
+
+static inline struct thread *recorder_enter(const void *frame, enum recorder_event event)
+{
+    struct thread_local_part *self = &thread_local_part;
+    if (__builtin_expect(!self->guard && self->thread &&
+                             atomic_load_explicit(&recorder_page.state, memory_order_relaxed) ==
+                                 RECORDER_RECORDING,
+                         1)) {
+        self->guard = frame;
+        atomic_signal_fence(memory_order_seq_cst);
+        return self->thread;
+    }
+    return recorder_enter_slow(frame, event);
+}
+
+static inline void recorder_leave(void)
+{
+    struct thread_local_part *self = &thread_local_part;
+    if (__builtin_expect(self->finished, 0))
+        recorder_leave_finished();
+    atomic_signal_fence(memory_order_seq_cst);
+    self->guard = NULL;
+}
+
+/* Recording cannot go on: later events are counted. `events` of them are lost already. */
+void recorder_out_of_room(uint64_t events);
+
+/* Pauses or resumes; false where it was so already or nothing is recorded. */
+bool recorder_set_paused(const void *frame, bool paused);
+
+/*
+ * Seals the trace: END record, clock pair, sums. Events that come later are still recorded.
+ * Does nothing in a vfork child, which shares its parent's memory and must leave its trace be.
+ * recorder_end_undone() takes it back after an exec that failed.
+ */
+void recorder_end(const void *frame, enum trace_end_reason reason);
+void recorder_end_undone(void);
+
+#endif

@@ -1,0 +1,62 @@
+#include "capture/stack_records.h"
+
+#include <string.h>
+
+#include "capture/thread.h"
+
+#define PATH_SHARE 1200u
+#define BUILD_ID_SHARE 64u
+
+static bool stack_record_node(void *context, const struct stack_node *node)
+{
+    struct thread *thread = (struct thread *)context;
+    struct chunk *chunk = &thread->chunk;
+    if (!chunk_has_room(chunk) && !thread_make_room(thread, TRACE_RECORD_MAX))
+        return false;
+    chunk_commit(chunk,
+                 trace_put_node(chunk->cursor, &chunk->coding, node->id, node->parent,
+                                (enum trace_node_frame)node->frame, node->module, node->value));
+    return true;
+}
+
+static bool stack_record_module(void *context, const struct stack_module *module)
+{
+    struct thread *thread = (struct thread *)context;
+    uint8_t *p = thread_extended_begin(thread, TRACE_EXTENDED_MAX);
+    if (!p)
+        return false;
+    size_t build_id =
+        module->build_id_length < BUILD_ID_SHARE ? module->build_id_length : BUILD_ID_SHARE;
+    p = thread_put_when(thread, p);
+    p = trace_put_varint(p, module->id);
+    p = trace_put_varint(p, module->load_bias);
+    p = trace_put_varint(p, module->start);
+    p = trace_put_varint(p, module->end);
+    p = trace_put_string(p, module->path, strnlen(module->path, PATH_SHARE));
+    p = trace_put_string(p, build_id ? (const char *)module->build_id : "", build_id);
+    p = trace_put_varint(p, module->segment_count);
+    for (size_t i = 0; i < module->segment_count; i++) {
+        p = trace_put_varint(p, module->segments[i].address);
+        p = trace_put_varint(p, module->segments[i].size);
+        p = trace_put_varint(p, module->segments[i].flags);
+    }
+    thread_extended_end(thread, TRACE_EXT_MODULE, p);
+    return true;
+}
+
+static void stack_record_module_end(void *context, uint32_t module)
+{
+    struct thread *thread = (struct thread *)context;
+    uint8_t *p = thread_extended_begin(thread, 32);
+    if (!p)
+        return;
+    p = thread_put_when(thread, p);
+    p = trace_put_varint(p, module);
+    thread_extended_end(thread, TRACE_EXT_MODULE_END, p);
+}
+
+const struct stack_sink stack_records = {
+    .module = stack_record_module,
+    .node = stack_record_node,
+    .module_end = stack_record_module_end,
+};

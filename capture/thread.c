@@ -1,0 +1,317 @@
+#include "capture/thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "capture/arch_x86_64.h"
+#include "capture/os.h"
+#include "capture/trace_file.h"
+
+#define THREAD_MAX 65536u
+#define EXTENDED_HEAD_MAX 16u /* kind, type and length of an extended record */
+
+__thread struct thread_local_part thread_local_part;
+
+/* Key destructors run in rounds; the last is the one with the fewest events behind it. */
+#define DESTRUCTOR_ROUNDS 4u
+
+static struct {
+    struct thread *table[THREAD_MAX];
+    _Atomic uint32_t count;
+    _Atomic uint32_t numbers;     /* thread numbers given out */
+    _Atomic uint32_t next_search; /* count at which dead threads are looked for */
+    /* Low half: index + 1 of the first free state; high half: a tag against reuse (ABA). */
+    _Atomic uint64_t free;
+    pthread_key_t key;
+    bool has_key;
+} threads;
+
+static void thread_push_free(struct thread *thread)
+{
+    uint64_t head = atomic_load(&threads.free), next;
+    atomic_store(&thread->kernel_id, 0);
+    do {
+        thread->next_free = (uint32_t)head;
+        next = ((head >> 32) + 1) << 32 | (thread->index + 1);
+    } while (!atomic_compare_exchange_weak(&threads.free, &head, next));
+}
+
+static struct thread *thread_pop_free(void)
+{
+    uint64_t head = atomic_load(&threads.free), next;
+    struct thread *thread;
+    do {
+        if ((uint32_t)head == 0)
+            return NULL;
+        thread = threads.table[(uint32_t)head - 1];
+        next = ((head >> 32) + 1) << 32 | thread->next_free;
+    } while (!atomic_compare_exchange_weak(&threads.free, &head, next));
+    return thread;
+}
+
+/*
+ * States of threads that ended without their key destructors (a raw clone, a first event after
+ * them). Looked for only when the number of states has doubled since the last search.
+ */
+static void thread_reclaim_dead(void)
+{
+    uint32_t count = atomic_load(&threads.count), due = atomic_load(&threads.next_search);
+    if (count < due || !atomic_compare_exchange_strong(&threads.next_search, &due, 2 * count + 8))
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        struct thread *thread = threads.table[i];
+        int id = thread ? atomic_load(&thread->kernel_id) : 0;
+        if (id && arch_syscall(SYS_tgkill, os_process_id(), id, 0, 0, 0, 0) == -ESRCH &&
+            atomic_compare_exchange_strong(&thread->kernel_id, &id, 0))
+            thread_push_free(thread);
+    }
+}
+
+static struct thread *thread_create(void)
+{
+    size_t own = (sizeof(struct thread) + ARCH_PAGE_SIZE - 1) & ~(size_t)(ARCH_PAGE_SIZE - 1);
+    uint8_t *memory = os_map(own + stack_thread_size());
+    if (!memory)
+        return NULL;
+    struct thread *thread = (struct thread *)memory;
+    thread->stack = (struct stack_thread *)(memory + own);
+    thread->index = atomic_fetch_add(&threads.count, 1);
+    if (thread->index >= THREAD_MAX) {
+        atomic_fetch_sub(&threads.count, 1);
+        os_unmap(memory, own + stack_thread_size());
+        return NULL;
+    }
+    threads.table[thread->index] = thread;
+    return thread;
+}
+
+static void thread_key_destructor(void *value)
+{
+    struct thread_local_part *self = &thread_local_part;
+    uintptr_t round = (uintptr_t)value;
+    if (round < DESTRUCTOR_ROUNDS) {
+        pthread_setspecific(threads.key, (void *)(round + 1));
+        return;
+    }
+    if (!self->thread || self->guard)
+        return;
+    self->guard = __builtin_frame_address(0);
+    atomic_signal_fence(memory_order_seq_cst);
+    thread_release(true);
+    self->finished = true;
+    atomic_signal_fence(memory_order_seq_cst);
+    self->guard = NULL;
+}
+
+void thread_process_init(void)
+{
+    threads.has_key = pthread_key_create(&threads.key, thread_key_destructor) == 0;
+    atomic_store(&threads.next_search, 64);
+}
+
+void thread_process_forked(void)
+{
+    uint32_t count = atomic_load(&threads.count);
+    atomic_store(&threads.free, 0);
+    atomic_store(&threads.numbers, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        struct thread *thread = threads.table[i];
+        if (!thread)
+            continue;
+        chunk_forget(&thread->chunk);
+        thread_push_free(thread);
+    }
+    thread_local_part.thread = NULL;
+    thread_local_part.number = 0;
+    thread_local_part.finished = false;
+    atomic_store(&thread_local_part.dropped, 0);
+}
+
+uint8_t *thread_put_when(const struct thread *thread, uint8_t *payload)
+{
+    uint64_t now = clock_before(), last = thread->chunk.coding.ticks;
+    return trace_put_varint(payload, now > last ? now - last : 0);
+}
+
+/* Writes the record whose payload stands in `scratch`; room was made before. */
+void thread_extended_end(struct thread *thread, enum trace_extended type, const uint8_t *end)
+{
+    struct chunk *chunk = &thread->chunk;
+    chunk_commit(chunk, trace_put_extended(chunk->cursor, type, thread->scratch,
+                                           (size_t)(end - thread->scratch)));
+}
+
+uint8_t *thread_extended_begin(struct thread *thread, size_t size)
+{
+    if (size > TRACE_EXTENDED_MAX)
+        size = TRACE_EXTENDED_MAX;
+    if (!thread_make_room(thread, size + EXTENDED_HEAD_MAX))
+        return NULL;
+    return thread->scratch;
+}
+
+/* The kernel's name of the calling thread, at most 15 bytes. */
+static void thread_read_name(char name[16])
+{
+    memset(name, 0, 16);
+    arch_syscall(SYS_prctl, PR_GET_NAME, (long)name, 0, 0, 0, 0);
+}
+
+static void thread_put_name(struct thread *thread)
+{
+    uint8_t *p = thread_put_when(thread, thread->scratch);
+    p = trace_put_varint(p, thread->number);
+    p = trace_put_varint(p, (uint64_t)os_thread_id());
+    p = trace_put_string(p, thread->name, strnlen(thread->name, sizeof thread->name));
+    thread_extended_end(thread, TRACE_EXT_THREAD, p);
+}
+
+#define NAME_RECORD_MAX 80u
+
+void thread_update_name(struct thread *thread)
+{
+    char name[16];
+    thread_read_name(name);
+    if (memcmp(name, thread->name, sizeof name) == 0 ||
+        !thread_extended_begin(thread, NAME_RECORD_MAX))
+        return;
+    memcpy(thread->name, name, sizeof name);
+    thread_put_name(thread);
+}
+
+/* The room must be there: this is called while it is being made. */
+static void thread_put_dropped(struct thread *thread)
+{
+    uint32_t dropped = atomic_load(&thread_local_part.dropped);
+    if (dropped == 0)
+        return;
+    uint8_t *p = thread_put_when(thread, thread->scratch);
+    p = trace_put_varint(p, dropped);
+    p = trace_put_varint(p, TRACE_DROP_REENTRANT);
+    thread_extended_end(thread, TRACE_EXT_DROPPED, p);
+    atomic_fetch_sub(&thread_local_part.dropped, dropped);
+}
+
+#define DROPPED_RECORD_MAX 48u
+
+bool thread_make_room(struct thread *thread, size_t need)
+{
+    struct chunk *chunk = &thread->chunk;
+    chunk_unseal(chunk);
+    if (chunk_space(chunk) >= need + DROPPED_RECORD_MAX) {
+        chunk_open_limit(chunk);
+        thread_put_dropped(thread);
+        return true;
+    }
+    chunk_leave(chunk);
+    if (!chunk_begin(chunk, thread->number, thread->sequence))
+        return false;
+    thread->sequence++;
+    thread_put_dropped(thread);
+    char name[16];
+    thread_read_name(name);
+    if (memcmp(name, thread->name, sizeof name) != 0) {
+        memcpy(thread->name, name, sizeof name);
+        thread_put_name(thread);
+    }
+    return true;
+}
+
+/* Goes on in the chunk that another thread left. */
+static void thread_put_switch(struct thread *thread)
+{
+    struct chunk *chunk = &thread->chunk;
+    uint64_t now = clock_before();
+    if (now < chunk->coding.ticks)
+        now = chunk->coding.ticks;
+    uint8_t *p = trace_put_varint(thread->scratch, thread->number);
+    p = trace_put_varint(p, thread->sequence++);
+    p = trace_put_varint(p, now);
+    thread_extended_end(thread, TRACE_EXT_SWITCH, p);
+    trace_coding_reset(&chunk->coding, now);
+}
+
+static void thread_begin_records(struct thread *thread)
+{
+    const size_t need = 64 + NAME_RECORD_MAX + DROPPED_RECORD_MAX + TRACE_RECORD_MAX;
+    memset(thread->name, 0, sizeof thread->name);
+    if (chunk_space(&thread->chunk) < need) {
+        thread_read_name(thread->name);
+        if (thread_make_room(thread, need))
+            thread_put_name(thread);
+        return;
+    }
+    chunk_unseal(&thread->chunk);
+    chunk_open_limit(&thread->chunk);
+    thread_put_switch(thread);
+    thread_read_name(thread->name);
+    if (!thread_local_part.finished)
+        thread_put_name(thread);
+}
+
+struct thread *thread_acquire(void)
+{
+    struct thread_local_part *self = &thread_local_part;
+    struct thread *thread = thread_pop_free();
+    if (!thread) {
+        thread_reclaim_dead();
+        thread = thread_pop_free();
+    }
+    if (!thread)
+        thread = thread_create();
+    if (!thread)
+        return NULL;
+    if (self->number == 0) {
+        self->number = atomic_fetch_add(&threads.numbers, 1) + 1;
+        self->sequence = 0;
+    }
+    atomic_store(&thread->kernel_id, os_thread_id());
+    thread->number = self->number;
+    thread->sequence = self->sequence;
+    thread->clock_countdown = 0;
+    thread->stack_ready = false;
+    thread_begin_records(thread);
+    self->thread = thread;
+    if (threads.has_key && !self->finished)
+        pthread_setspecific(threads.key, (void *)1);
+    return thread;
+}
+
+void thread_release(bool ended)
+{
+    struct thread_local_part *self = &thread_local_part;
+    struct thread *thread = self->thread;
+    if (!thread)
+        return;
+    if (ended) {
+        thread_update_name(thread);
+        uint8_t *p = thread_extended_begin(thread, 24);
+        if (p) {
+            p = thread_put_when(thread, p);
+            p = trace_put_varint(p, thread->number);
+            thread_extended_end(thread, TRACE_EXT_THREAD_END, p);
+        }
+    }
+    self->sequence = thread->sequence;
+    self->thread = NULL;
+    thread_push_free(thread);
+}
+
+void thread_seal_idle(struct thread *thread)
+{
+    /* The free states are taken off together, so that no thread begins to write in one. */
+    uint64_t head = atomic_load(&threads.free);
+    while (!atomic_compare_exchange_weak(&threads.free, &head, ((head >> 32) + 1) << 32))
+        ;
+    for (uint32_t next = (uint32_t)head; next;) {
+        struct thread *idle = threads.table[next - 1];
+        next = idle->next_free;
+        chunk_seal(&idle->chunk);
+        thread_push_free(idle);
+    }
+    if (thread)
+        chunk_seal(&thread->chunk);
+}

@@ -1,0 +1,82 @@
+/*
+ * What the recorder keeps of each thread, and how it outlives threads.
+ *
+ * A thread gets a state at its first event and gives it back when it ends. The state keeps the
+ * part-used chunk: the next thread that takes it goes on in the same chunk behind a SWITCH
+ * record, so thousands of short threads fill one chunk. States lie in mapped memory and are
+ * never unmapped; the free ones are a lock-free stack.
+ *
+ * All functions need the thread's guard (see recorder.h) held.
+ */
+#ifndef MPROF_CAPTURE_THREAD_H
+#define MPROF_CAPTURE_THREAD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture/chunk.h"
+#include "capture/clock.h"
+#include "capture/stack.h"
+
+struct thread {
+    struct chunk chunk;
+    uint32_t clock_countdown; /* clock=fast: events until the next read */
+    uint64_t clock_ticks;     /* clock=fast: the last read */
+    uint32_t number;          /* of the thread that has this state, from 1 */
+    uint32_t sequence;        /* of its next chunk or segment */
+    bool stack_ready;
+    struct stack_thread *stack;
+    _Atomic int kernel_id; /* 0: free */
+    uint32_t index;        /* in the table of states */
+    uint32_t next_free;    /* index + 1 of the next free state, 0: none */
+    char name[16];
+    uint8_t scratch[TRACE_EXTENDED_MAX + 64]; /* payload under construction */
+};
+
+/* What stays with a thread when it has no state. Initial-exec: reached without a call. */
+struct thread_local_part {
+    struct thread *thread;
+    const void *guard; /* frame of the entry point that is recording; NULL: none */
+    uint32_t number;   /* 0: never seen */
+    uint32_t sequence;
+    _Atomic uint32_t dropped; /* events that came while the guard was held */
+    bool finished;            /* its key destructors have run: states are borrowed for one event */
+};
+extern __thread struct thread_local_part thread_local_part
+    __attribute__((tls_model("initial-exec")));
+
+/* Once a process, before any other. */
+void thread_process_init(void);
+/* In a forked child, once its own trace is open: all states are free, numbers begin anew. */
+void thread_process_forked(void);
+
+/* Gives the calling thread a state and names it in the trace. NULL: none to be had. */
+struct thread *thread_acquire(void);
+/* Hands the calling thread's state on; `ended` says so in the trace. */
+void thread_release(bool ended);
+
+/*
+ * Makes at least `need` bytes of room, in a new chunk where it must be, and writes what the
+ * thread owes (dropped events, a new name). False where recording has stopped.
+ */
+bool thread_make_room(struct thread *thread, size_t need);
+
+/* Writes a THREAD record if the thread's name has changed. */
+void thread_update_name(struct thread *thread);
+
+/*
+ * An extended record: thread_extended_begin() makes room for `size` bytes of payload and returns
+ * where it goes (NULL: recording has stopped), thread_extended_end() writes the record with the
+ * payload up to `end`.
+ */
+uint8_t *thread_extended_begin(struct thread *thread, size_t size);
+void thread_extended_end(struct thread *thread, enum trace_extended type, const uint8_t *end);
+/* The `when` of an extended record: now, relative to the coding state. */
+uint8_t *thread_put_when(const struct thread *thread, uint8_t *payload);
+
+/* Seals the chunks that nobody writes: the thread's own and those of free states. */
+void thread_seal_idle(struct thread *thread);
+
+#endif

@@ -1,0 +1,301 @@
+#include "capture/trace_file.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "capture/arch_x86_64.h"
+#include "capture/message.h"
+#include "capture/os.h"
+#include "capture/trace_name.h"
+
+#define CHUNK_SIZE TRACE_CHUNK_SIZE_DEFAULT
+#define NAME_ATTEMPTS 100000u
+
+static struct {
+    _Atomic(struct trace_file_header *) header;
+    _Atomic int descriptor;
+    int owner;
+    uint64_t id;
+    dev_t device;
+    ino_t inode;
+    _Atomic uint32_t next_slot;
+    _Atomic bool stopped;
+    char base[TRACE_NAME_SIZE];
+    char path[TRACE_NAME_SIZE];
+} file = {.descriptor = -1};
+
+static long file_call(long number, long a, long b, long c, long d)
+{
+    long result;
+    do
+        result = arch_syscall(number, a, b, c, d, 0, 0);
+    while (result == -EINTR);
+    return result;
+}
+
+/* High up, where programs that number their own descriptors do not meet it. */
+static int file_raise_descriptor(int descriptor)
+{
+    struct rlimit limit = {0, 0};
+    arch_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit, 0, 0);
+    rlim_t top = limit.rlim_cur < 1024 ? limit.rlim_cur : 1024;
+    if (top < 64)
+        return descriptor;
+    long raised = file_call(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, (long)top - 24, 0);
+    if (raised < 0)
+        return descriptor;
+    os_close(descriptor);
+    return (int)raised;
+}
+
+static bool file_is_ours(int descriptor)
+{
+    struct stat status;
+    return descriptor >= 0 && arch_syscall(SYS_fstat, descriptor, (long)&status, 0, 0, 0, 0) == 0 &&
+           status.st_dev == file.device && status.st_ino == file.inode;
+}
+
+/*
+ * A descriptor of the trace, or a negative errno. What sits under a lost number now belongs to
+ * the program and is left alone.
+ */
+static int file_descriptor(void)
+{
+    int descriptor = atomic_load(&file.descriptor);
+    if (file_is_ours(descriptor))
+        return descriptor;
+    long opened = file_call(SYS_openat, AT_FDCWD, (long)file.path, O_RDWR | O_CLOEXEC, 0);
+    if (opened < 0)
+        return (int)opened;
+    if (!file_is_ours((int)opened)) {
+        os_close((int)opened);
+        return -ESTALE;
+    }
+    int raised = file_raise_descriptor((int)opened);
+    /* Two threads at once: the loser uses the winner's. */
+    if (!atomic_compare_exchange_strong(&file.descriptor, &descriptor, raised)) {
+        os_close(raised);
+        return file_is_ours(descriptor) ? descriptor : -ESTALE;
+    }
+    return raised;
+}
+
+/* The kernel would send SIGXFSZ for what goes beyond, so it is asked first. */
+static bool file_within_limit(uint64_t end)
+{
+    struct rlimit limit;
+    return arch_syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0) != 0 ||
+           limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur;
+}
+
+/* 0 or a negative errno. Filesystems without fallocate are made to find the blocks by a write. */
+static int file_reserve(int descriptor, uint64_t offset, uint64_t size)
+{
+    static const char zeros[4096];
+    if (!file_within_limit(offset + size))
+        return -EFBIG;
+    long result = file_call(SYS_fallocate, descriptor, 0, (long)offset, (long)size);
+    if (result != -EOPNOTSUPP && result != -ENOSYS)
+        return (int)result;
+    for (uint64_t at = offset; at < offset + size; at += sizeof zeros) {
+        result = file_call(SYS_pwrite64, descriptor, (long)zeros, sizeof zeros, (long)at);
+        if (result != (long)sizeof zeros)
+            return result < 0 ? (int)result : -ENOSPC;
+    }
+    return 0;
+}
+
+static void *file_map(int descriptor, uint64_t offset, uint64_t size)
+{
+    long result = arch_syscall(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_SHARED,
+                               descriptor, (long)offset);
+    return result < 0 && result > -4096 ? NULL : (void *)result;
+}
+
+static void file_fill_header(struct trace_file_header *header, uint32_t flags)
+{
+    struct clock_pair start = clock_read_pair();
+    memcpy(header->magic, TRACE_MAGIC, sizeof header->magic);
+    header->version = TRACE_VERSION;
+    header->header_size = TRACE_FILE_HEADER_SIZE;
+    header->chunk_size = CHUNK_SIZE;
+    header->flags = flags;
+    header->clock = clock_is_tsc ? TRACE_CLOCK_TSC : TRACE_CLOCK_NANOSECONDS;
+    header->architecture = EM_X86_64;
+    header->trace_id = file.id;
+    header->start_ticks = start.ticks;
+    header->start_monotonic_ns = start.monotonic_ns;
+    header->start_realtime_ns = clock_nanoseconds(CLOCK_REALTIME);
+    header->pid = (uint32_t)file.owner;
+    header->page_size = ARCH_PAGE_SIZE;
+    header->header_sum = trace_sum(header, offsetof(struct trace_file_header, header_sum));
+}
+
+static uint64_t file_random(void)
+{
+    uint64_t number = 0;
+    if (arch_syscall(SYS_getrandom, (long)&number, sizeof number, GRND_NONBLOCK, 0, 0, 0) !=
+        (long)sizeof number)
+        number = clock_nanoseconds(CLOCK_REALTIME) * UINT64_C(0x9E3779B97F4A7C15) ^
+                 (uint64_t)file.owner << 32;
+    return number ? number : 1;
+}
+
+/* Opens the first name that is free. The descriptor, or a negative errno. */
+static int file_open_free_name(bool beside)
+{
+    for (unsigned attempt = beside; attempt < NAME_ATTEMPTS; attempt++) {
+        if (!trace_name_attempt(file.base, file.owner, attempt, file.path))
+            return -ENAMETOOLONG;
+        long result = file_call(SYS_openat, AT_FDCWD, (long)file.path,
+                                O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        if (result != -EEXIST)
+            return (int)result;
+    }
+    return -EEXIST;
+}
+
+static bool file_refuse(const char *what, long error)
+{
+    char digits[24];
+    digits[sizeof digits - 1] = 0;
+    message_line(what, " ", file.path, ": error ",
+                 os_decimal(digits + sizeof digits - 1, (uint64_t)-error),
+                 "; nothing is recorded. Name another place by MPROF_OUTPUT.", NULL);
+    return false;
+}
+
+bool trace_file_create(const char *path, bool beside, bool announce, uint32_t flags)
+{
+    struct stat status;
+    file.owner = os_process_id();
+    file.id = file_random();
+    atomic_store(&file.next_slot, 0);
+    atomic_store(&file.stopped, false);
+    if ((path || !file.base[0]) && !trace_name_base(path, file.base))
+        return file_refuse("the working directory has no name for the trace", -ENAMETOOLONG);
+    int descriptor = file_open_free_name(beside);
+    if (descriptor < 0)
+        return file_refuse("cannot create the trace", descriptor);
+    descriptor = file_raise_descriptor(descriptor);
+    if (arch_syscall(SYS_fstat, descriptor, (long)&status, 0, 0, 0, 0) != 0)
+        return file_refuse("cannot read the state of the trace", -EIO);
+    file.device = status.st_dev;
+    file.inode = status.st_ino;
+    int error = file_reserve(descriptor, 0, TRACE_FILE_HEADER_SIZE);
+    struct trace_file_header *header =
+        error ? NULL : file_map(descriptor, 0, TRACE_FILE_HEADER_SIZE);
+    if (!header) {
+        os_close(descriptor);
+        /* An empty file that this call made: no one wants it. */
+        file_call(SYS_unlink, (long)file.path, 0, 0, 0);
+        return file_refuse("cannot reserve room for the trace", error ? error : -ENOMEM);
+    }
+    file_fill_header(header, flags);
+    atomic_store(&file.descriptor, descriptor);
+    atomic_store(&file.header, header);
+    if (announce && strcmp(file.base, file.path) != 0)
+        message_line(file.base, " exists: recording into ", file.path, NULL);
+    return true;
+}
+
+bool trace_file_is_open(void)
+{
+    return atomic_load_explicit(&file.header, memory_order_relaxed) != NULL;
+}
+
+uint64_t trace_file_id(void)
+{
+    return file.id;
+}
+
+int trace_file_owner(void)
+{
+    return file.owner;
+}
+
+/* Says once why recording stops; what happens from now on is only counted. */
+static void file_stop(struct trace_file_header *header, int error)
+{
+    if (atomic_exchange(&file.stopped, true))
+        return;
+    bool full = error == -ENOSPC || error == -EDQUOT;
+    char digits[24];
+    digits[sizeof digits - 1] = 0;
+    header->stop_errno = -error;
+    header->state = full              ? TRACE_STATE_DISK_FULL
+                    : error == -EFBIG ? TRACE_STATE_LIMIT
+                                      : TRACE_STATE_ERROR;
+    message_line(full              ? "the disk is full"
+                 : error == -EFBIG ? "the file size limit is reached"
+                                   : "the trace cannot grow",
+                 " (error ", os_decimal(digits + sizeof digits - 1, (uint64_t)-error),
+                 "): recording stops, ", file.path,
+                 " holds what happened so far; the program goes on", NULL);
+}
+
+uint8_t *trace_file_take_slot(uint32_t *slot)
+{
+    struct trace_file_header *header = atomic_load(&file.header);
+    if (!header || atomic_load(&file.stopped))
+        return NULL;
+    uint32_t number = atomic_fetch_add(&file.next_slot, 1);
+    uint64_t offset = TRACE_FILE_HEADER_SIZE + (uint64_t)number * CHUNK_SIZE;
+    int descriptor = file_descriptor();
+    int error = descriptor < 0 ? descriptor : file_reserve(descriptor, offset, CHUNK_SIZE);
+    uint8_t *memory = error ? NULL : file_map(descriptor, offset, CHUNK_SIZE);
+    if (!memory) {
+        file_stop(header, error ? error : -ENOMEM);
+        return NULL;
+    }
+    /* Filled at once, a slot costs one call instead of sixteen faults; kernels before 5.14 do
+     * not know it, and then the faults do the same. */
+    arch_syscall(SYS_madvise, (long)memory, CHUNK_SIZE, 23 /* MADV_POPULATE_WRITE */, 0, 0, 0);
+    _Atomic uint32_t *count = (_Atomic uint32_t *)&header->chunk_count;
+    uint32_t seen = atomic_load(count);
+    while (seen < number + 1 && !atomic_compare_exchange_weak(count, &seen, number + 1))
+        ;
+    *slot = number;
+    return memory;
+}
+
+void trace_file_release_slot(uint8_t *memory)
+{
+    os_unmap(memory, CHUNK_SIZE);
+}
+
+void trace_file_count_dropped(uint64_t events)
+{
+    struct trace_file_header *header = atomic_load_explicit(&file.header, memory_order_relaxed);
+    if (header)
+        atomic_fetch_add_explicit((_Atomic uint64_t *)&header->dropped_events, events,
+                                  memory_order_relaxed);
+}
+
+void trace_file_end(enum trace_state state, struct clock_pair end)
+{
+    struct trace_file_header *header = atomic_load(&file.header);
+    if (!header || atomic_load(&file.stopped))
+        return;
+    header->end_ticks = end.ticks;
+    header->end_monotonic_ns = end.monotonic_ns;
+    atomic_store((_Atomic uint32_t *)&header->state, state);
+}
+
+void trace_file_forget(void)
+{
+    struct trace_file_header *header = atomic_exchange(&file.header, NULL);
+    int descriptor = atomic_exchange(&file.descriptor, -1);
+    if (header)
+        os_unmap(header, TRACE_FILE_HEADER_SIZE);
+    if (file_is_ours(descriptor))
+        os_close(descriptor);
+}

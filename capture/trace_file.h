@@ -1,0 +1,58 @@
+/*
+ * The trace file of this process: its name, header, chunk slots and how recording stopped.
+ *
+ * Legal order: trace_file_create() once (and again in a forked child, after
+ * trace_file_forget()); then trace_file_take_slot() and trace_file_release_slot() from any
+ * thread, trace_file_end() at the end. There is one file a process at a time.
+ *
+ * A slot is reserved on the disk before it is mapped, so that a full disk is an error here and
+ * no SIGBUS later. The descriptor may be closed and its number reused by the program at any
+ * time (a daemon closes all): before each use device and inode are compared, and the file is
+ * opened anew by its absolute path where they differ.
+ *
+ * All system calls are raw: errno keeps its value. No lock, no allocation.
+ */
+#ifndef MPROF_CAPTURE_TRACE_FILE_H
+#define MPROF_CAPTURE_TRACE_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/clock.h"
+#include "schemas/trace_codec.h"
+
+/*
+ * Creates the file and its header. `path` NULL: the base of the last call, or
+ * mprof.PROGRAM.PID.bin in the working directory. Where it exists already, or `beside` asks
+ * for it, the name is PATH.PID, PATH.PID.2, … . `flags`: enum trace_file_flag. False, after one
+ * message, where it cannot be created.
+ */
+bool trace_file_create(const char *path, bool beside, bool announce, uint32_t flags);
+
+/* True while a file is open. */
+bool trace_file_is_open(void);
+/* Random number of the trace, 0 before there is one. */
+uint64_t trace_file_id(void);
+/* The process that owns the file. */
+int trace_file_owner(void);
+
+/*
+ * The next chunk slot, zeroed, mapped and writable, TRACE_CHUNK_SIZE_DEFAULT bytes; its number
+ * in *slot. NULL where there is no room: the reason then stands in the header, and one message
+ * was written to standard error for the whole trace.
+ */
+uint8_t *trace_file_take_slot(uint32_t *slot);
+/* Unmaps it; the bytes stay in the file. */
+void trace_file_release_slot(uint8_t *memory);
+
+/* Counts events that came when nothing could be recorded. */
+void trace_file_count_dropped(uint64_t events);
+
+/* Marks how recording ended, with the clock pair of the end. TRACE_STATE_RECORDING takes it back
+ * (a failed exec). Does nothing where an error stopped it before. */
+void trace_file_end(enum trace_state state, struct clock_pair end);
+
+/* In a forked child: lets go of the parent's file without touching it. */
+void trace_file_forget(void);
+
+#endif
