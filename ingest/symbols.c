@@ -236,3 +236,31 @@ size_t symbols_lookup(struct symbols *symbols, uint32_t id, uint64_t pc,
     }
     return count;
 }
+
+const struct symbols_file *symbols_module_file(struct symbols *symbols, uint32_t id)
+{
+    const struct module *module = module_of(symbols, id);
+    return module == NULL || module->file.elf == NULL ? NULL : &module->file;
+}
+
+struct symbols_dwarf *symbols_module_dwarf(struct symbols *symbols, uint32_t id)
+{
+    const struct module *module = module_of(symbols, id);
+    return module == NULL ? NULL : module->dwarf;
+}
+
+bool symbols_place(struct symbols *symbols, uint32_t id, uint64_t pc, struct symbols_place *place)
+{
+    const struct module *module = module_of(symbols, id);
+    const struct symbols_symbol *symbol =
+        module == NULL || module->table == NULL ? NULL : symbols_table_find(module->table, pc);
+    if (symbol == NULL)
+        return false;
+    *place = (struct symbols_place){symbol->name, symbol->start, symbol->end};
+    return true;
+}
+
+const char *symbols_keep(struct symbols *symbols, const char *text)
+{
+    return symbols_strings_keep(symbols->strings, text);
+}

@@ -14,6 +14,8 @@
 #include <stdint.h>
 
 struct symbols;
+struct symbols_file;
+struct symbols_dwarf;
 
 struct symbols_options {
     const char *debug_dir; /* --debug-dir, besides /usr/lib/debug; NULL: none */
@@ -53,5 +55,23 @@ struct symbols_frame {
  */
 size_t symbols_lookup(struct symbols *symbols, uint32_t id, uint64_t pc,
                       struct symbols_frame *frames);
+
+/*
+ * For rules that read more of a module than names: its open file (symbols_file.h) and the index
+ * of its DWARF (symbols_dwarf.h). NULL where there is none. They live until symbols_free().
+ */
+const struct symbols_file *symbols_module_file(struct symbols *symbols, uint32_t id);
+struct symbols_dwarf *symbols_module_dwarf(struct symbols *symbols, uint32_t id);
+
+/* A symbol of module `id`, linkage name as in the symbol table. */
+struct symbols_place {
+    const char *name;    /* NULL: only its bounds are known */
+    uint64_t start, end; /* end == start: unknown */
+};
+/* The symbol that covers the ELF address `pc`; false where none does. */
+bool symbols_place(struct symbols *symbols, uint32_t id, uint64_t pc, struct symbols_place *place);
+
+/* The kept copy of `text`: equal texts are equal pointers. Lives until symbols_free(). */
+const char *symbols_keep(struct symbols *symbols, const char *text);
 
 #endif

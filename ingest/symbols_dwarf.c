@@ -153,13 +153,20 @@ static bool build_unit(struct symbols_dwarf *dwarf, struct unit *unit)
     return true;
 }
 
-size_t symbols_dwarf_lookup(struct symbols_dwarf *dwarf, uint64_t pc, struct symbols_frame *frames)
+/* The unit that has the code at `pc`, read; NULL where there is none. */
+static struct unit *find_unit(struct symbols_dwarf *dwarf, uint64_t pc)
 {
     uint32_t value = symbols_intervals_find(&dwarf->addresses, pc);
     if (value == SYMBOLS_NOWHERE)
-        return 0;
+        return NULL;
     struct unit *unit = &dwarf->units[SYMBOLS_NOWHERE - 1 - value];
-    if (!unit->built && !build_unit(dwarf, unit))
+    return unit->built || build_unit(dwarf, unit) ? unit : NULL;
+}
+
+size_t symbols_dwarf_lookup(struct symbols_dwarf *dwarf, uint64_t pc, struct symbols_frame *frames)
+{
+    struct unit *unit = find_unit(dwarf, pc);
+    if (unit == NULL)
         return 0;
     const char *file;
     uint32_t line;
@@ -188,6 +195,23 @@ size_t symbols_dwarf_lookup(struct symbols_dwarf *dwarf, uint64_t pc, struct sym
             file = symbols_scopes_file(dwarf->strings, entry.cu, found->call_file);
             line = found->call_line;
         }
+        scope = found->parent;
+    }
+    return count;
+}
+
+size_t symbols_dwarf_entries(struct symbols_dwarf *dwarf, uint64_t pc, Dwarf_Die *entries)
+{
+    struct unit *unit = find_unit(dwarf, pc);
+    Dwarf_Die skeleton, entry;
+    size_t count = 0;
+    if (unit == NULL || !unit_entry(dwarf, unit, &skeleton, &entry))
+        return 0;
+    uint32_t scope = symbols_intervals_find(&unit->scopes.addresses, pc);
+    for (; scope != SYMBOLS_NOWHERE && count < SYMBOLS_FRAMES_MAX; count++) {
+        const struct symbols_scope *found = &unit->scopes.scopes[scope];
+        if (dwarf_offdie(dwarf_cu_getdwarf(entry.cu), found->die, &entries[count]) == NULL)
+            break;
         scope = found->parent;
     }
     return count;

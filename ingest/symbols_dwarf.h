@@ -28,4 +28,10 @@ void symbols_dwarf_free(struct symbols_dwarf *dwarf);
  */
 size_t symbols_dwarf_lookup(struct symbols_dwarf *dwarf, uint64_t pc, struct symbols_frame *frames);
 
+/*
+ * Entries of the functions of those frames, innermost first: DW_TAG_inlined_subroutine and, last,
+ * the DW_TAG_subprogram; at most SYMBOLS_FRAMES_MAX. Returns how many.
+ */
+size_t symbols_dwarf_entries(struct symbols_dwarf *dwarf, uint64_t pc, Dwarf_Die *entries);
+
 #endif
