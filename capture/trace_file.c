@@ -173,6 +173,22 @@ static bool file_refuse(const char *what, long error)
     return false;
 }
 
+/*
+ * Whether the base's name is taken by a process that still runs: our own program executed anew,
+ * or a child of one that records. Then a name beside it is what everyone expects.
+ */
+static bool file_base_is_in_use(void)
+{
+    struct trace_file_header header;
+    int descriptor = os_open_read(file.base);
+    if (descriptor < 0)
+        return false;
+    bool whole = os_read(descriptor, &header, sizeof header) == (long)sizeof header;
+    os_close(descriptor);
+    return whole && memcmp(header.magic, TRACE_MAGIC, sizeof header.magic) == 0 &&
+           arch_syscall(SYS_kill, (long)header.pid, 0, 0, 0, 0, 0) != -ESRCH;
+}
+
 bool trace_file_create(const char *path, bool beside, bool announce, uint32_t flags)
 {
     struct stat status;
@@ -202,7 +218,7 @@ bool trace_file_create(const char *path, bool beside, bool announce, uint32_t fl
     file_fill_header(header, flags);
     atomic_store(&file.descriptor, descriptor);
     atomic_store(&file.header, header);
-    if (announce && strcmp(file.base, file.path) != 0)
+    if (announce && strcmp(file.base, file.path) != 0 && !file_base_is_in_use())
         message_line(file.base, " exists: recording into ", file.path, NULL);
     return true;
 }

@@ -24,8 +24,9 @@
 /*
  * Creates the file and its header. `path` NULL: the base of the last call, or
  * mprof.PROGRAM.PID.bin in the working directory. Where it exists already, or `beside` asks
- * for it, the name is PATH.PID, PATH.PID.2, … . `flags`: enum trace_file_flag. False, after one
- * message, where it cannot be created.
+ * for it, the name is PATH.PID, PATH.PID.2, … ; `announce` says so to the user where the other
+ * trace is an old one. `flags`: enum trace_file_flag. False, after one message, where it cannot
+ * be created.
  */
 bool trace_file_create(const char *path, bool beside, bool announce, uint32_t flags);
 

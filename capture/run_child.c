@@ -1,0 +1,162 @@
+#include "capture/run_child.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What the child tells before it becomes the program. */
+struct child_report {
+    char trace[PATH_MAX];
+    int error;
+    const char *what; /* of a literal: the same address on both sides of the fork */
+};
+
+static const int passed_on[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+static volatile sig_atomic_t child_process;
+
+static void child_pass_on(int signal_number)
+{
+    if (child_process > 0)
+        kill((pid_t)child_process, signal_number);
+}
+
+/* Sets `name` to `first`, then the separator and what the variable held. */
+static int child_extend_variable(const char *name, const char *first, const char *separator,
+                                 bool new_last)
+{
+    const char *old = getenv(name);
+    char *value = NULL;
+    if (!old || !*old)
+        return setenv(name, first, 1);
+    int length = new_last ? asprintf(&value, "%s%s%s", old, separator, first)
+                          : asprintf(&value, "%s%s%s", first, separator, old);
+    int result = length < 0 ? -1 : setenv(name, value, 1);
+    free(value);
+    return result;
+}
+
+/* The trace's absolute path: the first free mprof.PROGRAM.PID.bin, or what was asked for. */
+static bool child_name_trace(const struct run_child *child, char *trace)
+{
+    char folder[PATH_MAX];
+    if (child->trace && child->trace[0] == '/')
+        return snprintf(trace, PATH_MAX, "%s", child->trace) < PATH_MAX;
+    if (!getcwd(folder, sizeof folder))
+        return false;
+    if (child->trace)
+        return snprintf(trace, PATH_MAX, "%s/%s", folder, child->trace) < PATH_MAX;
+    const char *slash = strrchr(child->path, '/');
+    const char *program = slash && slash[1] ? slash + 1 : child->path;
+    int length = snprintf(trace, PATH_MAX, "%s/mprof.%s.%d.bin", folder, program, (int)getpid());
+    for (int again = 2; length < PATH_MAX && access(trace, F_OK) == 0; again++)
+        length = snprintf(trace, PATH_MAX, "%s/mprof.%s.%d.%d.bin", folder, program, (int)getpid(),
+                          again);
+    return length < PATH_MAX;
+}
+
+static const char *child_prepare(const struct run_child *child, struct child_report *report)
+{
+    char *settings = NULL;
+    if (!child_name_trace(child, report->trace)) {
+        errno = errno ? errno : ENAMETOOLONG;
+        return "the trace's name";
+    }
+    if (asprintf(&settings, "root=%d%s%s", (int)getpid(), *child->settings ? "," : "",
+                 child->settings) < 0 ||
+        setenv("MPROF_OUTPUT", report->trace, 1) != 0 ||
+        child_extend_variable("MPROF_OPTIONS", settings, ",", true) != 0 ||
+        child_extend_variable("LD_PRELOAD", child->library, ":", false) != 0)
+        return "the environment";
+    return NULL;
+}
+
+static _Noreturn void child_become_program(const struct run_child *child,
+                                           struct child_report *report)
+{
+    errno = 0;
+    report->what = child_prepare(child, report);
+    if (!report->what) {
+        execv(child->path, child->argv);
+        report->what = child->path;
+    }
+    report->error = errno ? errno : EINVAL;
+    _exit(127);
+}
+
+static int child_wait(pid_t process)
+{
+    int status;
+    while (waitpid(process, &status, 0) < 0)
+        if (errno != EINTR)
+            return 127 << 8;
+    return status;
+}
+
+int run_child(struct run_child *child, const char **what)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, pass = {.sa_handler = child_pass_on};
+    struct sigaction interrupt, quit, before[sizeof passed_on / sizeof *passed_on];
+    sigset_t blocked, old;
+    struct child_report *report =
+        mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    *what = "memory";
+    if (report == MAP_FAILED)
+        return errno;
+    pass.sa_flags = SA_RESTART;
+    sigfillset(&blocked);
+    /* Nothing is delivered between the handlers' change and the fork, so that the program
+     * starts with the dispositions that mprof-run was started with. */
+    sigprocmask(SIG_BLOCK, &blocked, &old);
+    pid_t process = fork();
+    if (process == 0) {
+        sigprocmask(SIG_SETMASK, &old, NULL);
+        child_become_program(child, report);
+    }
+    *what = "fork";
+    if (process < 0) {
+        int error = errno;
+        sigprocmask(SIG_SETMASK, &old, NULL);
+        munmap(report, sizeof *report);
+        return error;
+    }
+    child_process = process;
+    sigaction(SIGINT, &ignore, &interrupt);
+    sigaction(SIGQUIT, &ignore, &quit);
+    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+        sigaction(passed_on[i], &pass, &before[i]);
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    child->status = child_wait(process);
+    child_process = 0;
+    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+        sigaction(passed_on[i], &before[i], NULL);
+    sigaction(SIGINT, &interrupt, NULL);
+    sigaction(SIGQUIT, &quit, NULL);
+    memcpy(child->recorded, report->trace, sizeof child->recorded);
+    int error = report->error;
+    *what = report->what;
+    munmap(report, sizeof *report);
+    return error;
+}
+
+_Noreturn void run_child_end_alike(int status)
+{
+    if (!WIFSIGNALED(status))
+        _exit(WEXITSTATUS(status));
+    const int number = WTERMSIG(status);
+    struct rlimit none = {0, 0};
+    sigset_t only;
+    /* The program has left its core already, if it was to leave one. */
+    setrlimit(RLIMIT_CORE, &none);
+    signal(number, SIG_DFL);
+    sigemptyset(&only);
+    sigaddset(&only, number);
+    sigprocmask(SIG_UNBLOCK, &only, NULL);
+    raise(number);
+    _exit(128 + number);
+}

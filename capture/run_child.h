@@ -1,0 +1,31 @@
+/*
+ * mprof-run's child: the recorded program, started with the library preloaded.
+ */
+#ifndef MPROF_CAPTURE_RUN_CHILD_H
+#define MPROF_CAPTURE_RUN_CHILD_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+struct run_child {
+    const char *library;  /* path of libmprof.so */
+    const char *trace;    /* NULL: mprof.PROGRAM.PID.bin in the working directory */
+    const char *settings; /* for MPROF_OPTIONS, "" for none */
+    char **argv;          /* the program and its arguments, NULL at the end */
+    const char *path;     /* where the program is */
+
+    char recorded[PATH_MAX]; /* out: the trace's absolute path */
+    int status;              /* out: as waitpid gives it */
+};
+
+/*
+ * Runs the program and waits for its end. SIGINT and SIGQUIT, which the terminal sends to both,
+ * are left to the program; SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 are passed on. 0, or the errno
+ * of what failed before the program ran; *what then names it.
+ */
+int run_child(struct run_child *child, const char **what);
+
+/* Ends this process as the child ended: the same exit status, or by the same signal. */
+_Noreturn void run_child_end_alike(int status);
+
+#endif

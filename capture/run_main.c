@@ -1,0 +1,319 @@
+/* mprof-run: runs a program and records its heap. */
+#include <errno.h>
+#include <getopt.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/options.h"
+#include "capture/run_child.h"
+#include "capture/run_program.h"
+
+struct arguments {
+    const char *trace;
+    const char *session;
+    bool force, open, quiet;
+    char settings[512];
+    char **program;
+};
+
+static const char usage_text[] =
+    "usage: mprof-run [OPTIONS] [--] PROGRAM [ARGS…]\n"
+    "\n"
+    "Runs PROGRAM, records every allocation and free into a trace, and ends as PROGRAM ends.\n"
+    "Its children, and programs that it executes, record beside it as TRACE.PID.\n"
+    "\n"
+    "  -o, --output TRACE    the trace (default: mprof.PROGRAM.PID.bin)\n"
+    "  --force               replace TRACE, and SESSION, where they exist\n"
+    "  --open                afterwards ingest the trace and open the browser\n"
+    "  --session FILE        the session that --open makes (default: TRACE with .db)\n"
+    "  --unwind HOW          auto (default), fp, eh or off: how stacks are taken\n"
+    "  --depth N             frames kept of each stack (default: all)\n"
+    "  --clock HOW           exact (default): read for every event; fast: for every few\n"
+    "  --free-stacks         take the stacks of frees too\n"
+    "  --follow WHAT         all (default) or none: whether children record too\n"
+    "  --quiet               do not say where the trace is\n"
+    "  --help, --version\n";
+
+enum {
+    OPTION_FORCE = 256,
+    OPTION_OPEN,
+    OPTION_SESSION,
+    OPTION_UNWIND,
+    OPTION_DEPTH,
+    OPTION_CLOCK,
+    OPTION_FREE_STACKS,
+    OPTION_FOLLOW,
+    OPTION_QUIET,
+    OPTION_HELP,
+    OPTION_VERSION,
+};
+
+static const struct option long_options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"force", no_argument, NULL, OPTION_FORCE},
+    {"open", no_argument, NULL, OPTION_OPEN},
+    {"session", required_argument, NULL, OPTION_SESSION},
+    {"unwind", required_argument, NULL, OPTION_UNWIND},
+    {"depth", required_argument, NULL, OPTION_DEPTH},
+    {"clock", required_argument, NULL, OPTION_CLOCK},
+    {"free-stacks", no_argument, NULL, OPTION_FREE_STACKS},
+    {"follow", required_argument, NULL, OPTION_FOLLOW},
+    {"quiet", no_argument, NULL, OPTION_QUIET},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {"version", no_argument, NULL, OPTION_VERSION},
+    {0},
+};
+
+/* Adds "key=value" to what the library is told; false where the library would not take it. */
+static bool add_setting(struct arguments *arguments, const char *key, const char *value)
+{
+    struct options parsed;
+    char one[128], bad[64];
+    int length = snprintf(one, sizeof one, "%s%s%s", key, value ? "=" : "", value ? value : "");
+    if (length < 0 || (size_t)length >= sizeof one || strchr(one, ',') ||
+        !options_parse(one, &parsed, bad, sizeof bad)) {
+        fprintf(stderr, "mprof-run: --%s does not take \"%s\"; see mprof-run --help\n", key,
+                value ? value : "");
+        return false;
+    }
+    size_t used = strlen(arguments->settings);
+    snprintf(arguments->settings + used, sizeof arguments->settings - used, "%s%s", used ? "," : "",
+             one);
+    return true;
+}
+
+/* -1 to go on, otherwise the exit status. */
+static int parse(int argc, char **argv, struct arguments *arguments)
+{
+    int option;
+    while ((option = getopt_long(argc, argv, "+o:h", long_options, NULL)) != -1) {
+        bool good = true;
+        switch (option) {
+        case 'o':
+            arguments->trace = optarg;
+            good = *optarg != 0;
+            break;
+        case OPTION_FORCE:
+            arguments->force = true;
+            break;
+        case OPTION_OPEN:
+            arguments->open = true;
+            break;
+        case OPTION_SESSION:
+            arguments->session = optarg;
+            break;
+        case OPTION_UNWIND:
+            good = add_setting(arguments, "unwind", optarg);
+            break;
+        case OPTION_DEPTH:
+            good = add_setting(arguments, "depth", optarg);
+            break;
+        case OPTION_CLOCK:
+            good = add_setting(arguments, "clock", optarg);
+            break;
+        case OPTION_FREE_STACKS:
+            good = add_setting(arguments, "free-stacks", NULL);
+            break;
+        case OPTION_FOLLOW:
+            good = add_setting(arguments, "follow", optarg);
+            break;
+        case OPTION_QUIET:
+            arguments->quiet = true;
+            break;
+        case 'h':
+        case OPTION_HELP:
+            fputs(usage_text, stdout);
+            return 0;
+        case OPTION_VERSION:
+            puts("mprof-run " MPROF_VERSION);
+            return 0;
+        default:
+            fputs(usage_text, stderr);
+            return 2;
+        }
+        if (!good)
+            return 2;
+    }
+    if (optind >= argc) {
+        fputs(usage_text, stderr);
+        return 2;
+    }
+    arguments->program = argv + optind;
+    return -1;
+}
+
+/* The folder of this program, without the name. */
+static bool own_folder(char *folder)
+{
+    ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+    if (length <= 0)
+        return false;
+    folder[length] = 0;
+    char *slash = strrchr(folder, '/');
+    if (!slash)
+        return false;
+    *slash = 0;
+    return true;
+}
+
+static bool find_library(char *library)
+{
+    char folder[PATH_MAX];
+    static const char *const places[] = {"/../lib/libmprof.so", "/libmprof.so"};
+    if (own_folder(folder))
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+            char *whole = NULL, *real_path = NULL;
+            if (asprintf(&whole, "%s%s", folder, places[i]) >= 0)
+                real_path = realpath(whole, library);
+            free(whole);
+            if (real_path)
+                return true;
+        }
+    snprintf(library, PATH_MAX, "%s", MPROF_LIBRARY_FOLDER "/libmprof.so");
+    return access(library, R_OK) == 0;
+}
+
+/* 0, or the exit status after a message. */
+static int check_places(const struct arguments *arguments, char *library, char *program)
+{
+    if (!find_library(library)) {
+        fprintf(stderr,
+                "mprof-run: libmprof.so is neither beside this program nor in "
+                "%s; install it there\n",
+                MPROF_LIBRARY_FOLDER);
+        return 1;
+    }
+    if (strpbrk(library, " :")) {
+        fprintf(stderr,
+                "mprof-run: %s: the loader takes no blank or colon in a preloaded library's path; "
+                "move the installation\n",
+                library);
+        return 1;
+    }
+    enum run_program_verdict verdict = run_program_check(arguments->program[0], program);
+    if (verdict != RUN_PROGRAM_GOOD) {
+        fprintf(stderr, "mprof-run: %s: %s\n", arguments->program[0], run_program_explain(verdict));
+        return verdict == RUN_PROGRAM_NOT_FOUND        ? 127
+               : verdict == RUN_PROGRAM_NOT_EXECUTABLE ? 126
+                                                       : 1;
+    }
+    if (arguments->trace && access(arguments->trace, F_OK) == 0) {
+        if (!arguments->force) {
+            fprintf(stderr, "mprof-run: %s exists; --force replaces it\n", arguments->trace);
+            return 1;
+        }
+        if (unlink(arguments->trace) != 0) {
+            fprintf(stderr, "mprof-run: cannot replace %s: %s\n", arguments->trace,
+                    strerror(errno));
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void say_where(const char *trace)
+{
+    struct stat status;
+    if (stat(trace, &status) != 0) {
+        fprintf(stderr, "mprof-run: no trace was written to %s\n", trace);
+        return;
+    }
+    glob_t beside;
+    char pattern[PATH_MAX + 16];
+    snprintf(pattern, sizeof pattern, "%s.[0-9]*", trace);
+    size_t more = glob(pattern, GLOB_NOSORT, NULL, &beside) == 0 ? beside.gl_pathc : 0;
+    if (more > 0)
+        fprintf(stderr, "mprof-run: recorded %s, and %zu of other processes as %s.PID\n", trace,
+                more, trace);
+    else
+        fprintf(stderr, "mprof-run: recorded %s\n", trace);
+    globfree(&beside);
+}
+
+/* Runs a program of ours that lies beside this one; its exit status, 127 where it cannot. */
+static int run_own(const char *name, char *const argv[])
+{
+    char folder[PATH_MAX], path[PATH_MAX + 32];
+    if (!own_folder(folder))
+        return 127;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    int status;
+    pid_t process = fork();
+    if (process == 0) {
+        execv(path, argv);
+        fprintf(stderr, "mprof-run: cannot run %s: %s\n", path, strerror(errno));
+        _exit(127);
+    }
+    if (process < 0 || waitpid(process, &status, 0) < 0)
+        return 127;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* The session beside the trace: .bin becomes .db. */
+static void name_session(const char *trace, char *session, size_t size)
+{
+    size_t length = strlen(trace);
+    if (length > 4 && strcmp(trace + length - 4, ".bin") == 0)
+        length -= 4;
+    snprintf(session, size, "%.*s.db", (int)length, trace);
+}
+
+static int open_session(const struct arguments *arguments, char *trace)
+{
+    char session[PATH_MAX + 8];
+    if (arguments->session)
+        snprintf(session, sizeof session, "%s", arguments->session);
+    else
+        name_session(trace, session, sizeof session);
+    char ingest_name[] = "mprof-ingest", output[] = "-o", force[] = "--force";
+    char *ingest[] = {ingest_name, trace, output, session, arguments->force ? force : NULL, NULL};
+    int status = run_own(ingest_name, ingest);
+    if (status != 0)
+        return status;
+    if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) {
+        char browser_name[] = "mprof-tui";
+        char *browser[] = {browser_name, session, NULL};
+        return run_own(browser_name, browser);
+    }
+    printf("%s\n", session);
+    return fflush(stdout) == 0 ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments arguments = {0};
+    char library[PATH_MAX], program[PATH_MAX];
+    int status = parse(argc, argv, &arguments);
+    if (status < 0)
+        status = check_places(&arguments, library, program);
+    else
+        return status;
+    if (status != 0)
+        return status;
+    struct run_child child = {
+        .library = library,
+        .trace = arguments.trace,
+        .settings = arguments.settings,
+        .argv = arguments.program,
+        .path = program,
+    };
+    const char *what;
+    int error = run_child(&child, &what);
+    if (error != 0) {
+        fprintf(stderr, "mprof-run: %s: %s\n", what, strerror(error));
+        return error == ENOENT ? 127 : 126;
+    }
+    if (!arguments.quiet)
+        say_where(child.recorded);
+    if (arguments.open) {
+        status = open_session(&arguments, child.recorded);
+        if (status != 0)
+            return status;
+    }
+    run_child_end_alike(child.status);
+}

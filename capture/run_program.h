@@ -1,0 +1,29 @@
+/*
+ * mprof-run's look at the program before it starts it: where it is, and whether the loader will
+ * take a preloaded library into it.
+ */
+#ifndef MPROF_CAPTURE_RUN_PROGRAM_H
+#define MPROF_CAPTURE_RUN_PROGRAM_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+enum run_program_verdict {
+    RUN_PROGRAM_GOOD,
+    RUN_PROGRAM_NOT_FOUND,
+    RUN_PROGRAM_NOT_EXECUTABLE,
+    RUN_PROGRAM_STATIC,  /* no loader runs, so nothing is preloaded */
+    RUN_PROGRAM_SETUID,  /* the loader drops what is preloaded */
+    RUN_PROGRAM_FOREIGN, /* another word size or architecture than the library's */
+};
+
+/*
+ * Finds `name` as execvp does and writes its path into `path` (PATH_MAX bytes). A script is
+ * judged by its interpreter.
+ */
+enum run_program_verdict run_program_check(const char *name, char *path);
+
+/* What the verdict means to the user, to follow "PROGRAM: ". */
+const char *run_program_explain(enum run_program_verdict verdict);
+
+#endif
