@@ -11,9 +11,37 @@
 #error "mprof's capture library knows x86_64 only; a new architecture is one header like this"
 #endif
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #define ARCH_PAGE_SIZE 4096u
+#define ARCH_ELF_MACHINE 62 /* EM_X86_64 */
+
+/* DWARF register numbers (psABI, figure 3.36). The return address is a column of its own. */
+enum { ARCH_RBX = 3, ARCH_RBP = 6, ARCH_RSP = 7, ARCH_R12 = 12, ARCH_RA = 16, ARCH_REGISTERS };
+
+/*
+ * A signal handler returns to code that calls rt_sigreturn; at that return address the stack
+ * pointer points at the ucontext, in which these registers of the interrupted code lie.
+ */
+#define ARCH_SIGNAL_RBP 120u
+#define ARCH_SIGNAL_RSP 160u
+#define ARCH_SIGNAL_RIP 168u
+
+/* Whether the nine bytes at `code` are `mov $15,%rax; syscall`: the return from a signal. */
+static inline bool arch_is_signal_return(const uint8_t *code)
+{
+    return !memcmp(code, "\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05", 9);
+}
+
+/* The thread control block; threads of libpthread have it at the top of their stack. */
+static inline uint64_t arch_thread_pointer(void)
+{
+    uint64_t pointer;
+    __asm__("mov %%fs:0, %0" : "=r"(pointer));
+    return pointer;
+}
 
 /* The kernel's result: negative errno on failure. */
 static inline long arch_syscall(long number, long a, long b, long c, long d, long e, long f)

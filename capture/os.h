@@ -26,6 +26,14 @@ void os_close(int descriptor);
 /* The link's target, NUL-terminated and cut to size - 1 bytes. Its length, or a negative errno. */
 long os_read_link(const char *path, char *buffer, size_t size);
 
+/*
+ * Copies `size` bytes at `address` of this process without ever faulting. Returns the number of
+ * bytes that could be read from the beginning (0: none).
+ */
+size_t os_peek(uint64_t address, void *buffer, size_t size);
+/* Lets another thread run. */
+void os_yield(void);
+
 /* The kernel's ids of the calling thread and its process, never cached. */
 int os_thread_id(void);
 int os_process_id(void);

@@ -1,3 +1,20 @@
 # What takes stacks, and what it stands on; libmprof and the tests build it alike.
 set(MPROF_STACK_SOURCES
-  ${CMAKE_SOURCE_DIR}/capture/os.c)
+  ${CMAKE_SOURCE_DIR}/capture/context_tree.c
+  ${CMAKE_SOURCE_DIR}/capture/module_image.c
+  ${CMAKE_SOURCE_DIR}/capture/modules.c
+  ${CMAKE_SOURCE_DIR}/capture/os.c
+  ${CMAKE_SOURCE_DIR}/capture/process_maps.c
+  ${CMAKE_SOURCE_DIR}/capture/shared_table.c
+  ${CMAKE_SOURCE_DIR}/capture/stack.c
+  ${CMAKE_SOURCE_DIR}/capture/stack_memory.c
+  ${CMAKE_SOURCE_DIR}/capture/unwind_cache.c
+  ${CMAKE_SOURCE_DIR}/capture/unwind_expression.c
+  ${CMAKE_SOURCE_DIR}/capture/unwind_full.c
+  ${CMAKE_SOURCE_DIR}/capture/unwind_program.c
+  ${CMAKE_SOURCE_DIR}/capture/unwind_rule.c
+  ${CMAKE_SOURCE_DIR}/capture/unwind_step.c
+  ${CMAKE_SOURCE_DIR}/capture/unwind_table.c)
+
+# How code is compiled that runs inside someone else's process.
+set(MPROF_CAPTURE_OPTIONS -O2 -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector)

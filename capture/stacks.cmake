@@ -1,6 +1,5 @@
 # The stack taker as a library of its own, for tests and for libmprof.
 include(${CMAKE_SOURCE_DIR}/capture/stack_sources.cmake)
-set(MPROF_CAPTURE_OPTIONS -O2 -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector)
 
 add_library(mprof_stacks STATIC ${MPROF_STACK_SOURCES})
 set_target_properties(mprof_stacks PROPERTIES POSITION_INDEPENDENT_CODE ON)

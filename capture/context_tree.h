@@ -1,0 +1,35 @@
+/*
+ * The calling context tree: one node for each distinct (caller's node, code address).
+ *
+ * Process-wide and lock-free. A new node is written through the sink before its id can be
+ * found; two threads that meet the same new context at once define it twice, which the trace
+ * format allows. A node costs 16 bytes at a load of 35 to 70 %, and nothing is kept beside it.
+ */
+#ifndef MPROF_CAPTURE_CONTEXT_TREE_H
+#define MPROF_CAPTURE_CONTEXT_TREE_H
+
+#include <stdint.h>
+
+#include "schemas/trace_codec.h"
+
+#include "capture/stack.h"
+
+void context_tree_init(const struct stack_sink *sink);
+
+/*
+ * The node of `pc` under `parent` (0: outermost). `pc` is 0 for the markers. Returns 0 where
+ * the node is new and could not be written.
+ */
+uint32_t context_tree_node(uint32_t parent, uint64_t pc, enum trace_node_frame frame,
+                           void *context);
+
+/* Forgets the nodes with low <= pc < high: what stands there later gets new ids. */
+void context_tree_forget(uint64_t low, uint64_t high);
+
+/* Forgets all: ids begin anew. Only in a process with one thread. */
+void context_tree_reset(void);
+
+uint64_t context_tree_nodes(void);
+uint64_t context_tree_bytes(void);
+
+#endif

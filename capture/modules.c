@@ -1,0 +1,343 @@
+#include "capture/modules.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "capture/module_image.h"
+#include "capture/os.h"
+#include "capture/process_maps.h"
+
+/*
+ * A fixed table, searched from a hash of the module's first address. An entry goes EMPTY →
+ * FILLING → LOADED → GONE → FILLING …; its fields are written in FILLING only. Who reads them
+ * checks afterwards that the id is still the same.
+ */
+#define MODULE_CAPACITY 4096u
+#define WAIT_TURNS 10000u
+
+enum entry_state { EMPTY, FILLING, LOADED, GONE };
+enum announcement { UNKNOWN, IN_HAND, WRITTEN };
+
+struct module_entry {
+    _Atomic uint32_t state, id, announcement;
+    uint64_t identity; /* hash of build-id and link map: the same load */
+    struct module module;
+};
+
+/* Where a module was found to lie, before it has an entry. */
+struct location {
+    uint64_t start, end, load_bias;
+    const struct link_map *link_map; /* NULL where only the maps are known */
+};
+
+static struct {
+    struct module_entry *entries;
+    _Atomic uint32_t last_id;
+    _Atomic uint64_t announced;
+    bool by_maps;
+    uint64_t vdso;
+    char executable[PATH_MAX];
+} modules;
+
+#if __GLIBC_PREREQ(2, 35)
+extern __typeof(_dl_find_object) _dl_find_object __attribute__((weak));
+
+static bool loader_known(void)
+{
+    return &_dl_find_object != NULL;
+}
+
+static bool locate_by_loader(uint64_t pc, struct location *location)
+{
+    struct dl_find_object object;
+    if (_dl_find_object((void *)pc, &object) != 0)
+        return false;
+    location->start = (uint64_t)object.dlfo_map_start;
+    location->end = (uint64_t)object.dlfo_map_end;
+    location->link_map = object.dlfo_link_map;
+    location->load_bias = object.dlfo_link_map ? object.dlfo_link_map->l_addr : 0;
+    return true;
+}
+#else
+static bool loader_known(void)
+{
+    return false;
+}
+
+static bool locate_by_loader(uint64_t pc, struct location *location)
+{
+    (void)pc;
+    (void)location;
+    return false;
+}
+#endif
+
+void modules_init(bool by_maps)
+{
+    if (!modules.entries)
+        modules.entries = os_map(MODULE_CAPACITY * sizeof *modules.entries);
+    modules.by_maps = by_maps || !loader_known();
+    modules.vdso = getauxval(AT_SYSINFO_EHDR);
+    os_read_link("/proc/self/exe", modules.executable, sizeof modules.executable);
+}
+
+/*
+ * The file mapped at `pc`: begins at the last mapping of offset 0 before it. Its path is copied
+ * into `path` (PATH_MAX bytes) unless that is NULL.
+ */
+static bool locate_by_maps(uint64_t pc, struct location *location, char *path)
+{
+    struct process_maps *maps = process_maps_open();
+    struct process_map map;
+    uint64_t start = 0;
+    bool found = false;
+    while (maps && !found && process_maps_next(maps, &map)) {
+        if (map.offset == 0)
+            start = map.start;
+        if (pc - map.start >= map.end - map.start)
+            continue;
+        struct module_image image;
+        found = module_image_read(start, &image) && pc < image.end;
+        *location = (struct location){start, image.end, image.load_bias, NULL};
+        if (path) {
+            size_t length = strnlen(map.path, PATH_MAX - 1);
+            memcpy(path, map.path, length);
+            path[length] = 0;
+        }
+        break;
+    }
+    if (maps)
+        process_maps_close(maps);
+    return found;
+}
+
+static bool locate(uint64_t pc, struct location *location)
+{
+    return modules.by_maps ? locate_by_maps(pc, location, NULL) : locate_by_loader(pc, location);
+}
+
+static uint64_t identity(const struct location *location, const struct module_image *image)
+{
+    uint64_t hash = (uint64_t)location->link_map ^ location->load_bias ^ location->end << 1;
+    for (size_t i = 0; i < image->build_id_length; i++)
+        hash = (hash ^ image->build_id[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static bool entry_read(struct module_entry *entry, uint64_t start, struct module *module)
+{
+    uint32_t id = atomic_load_explicit(&entry->id, memory_order_acquire);
+    if (atomic_load_explicit(&entry->state, memory_order_acquire) != LOADED)
+        return false;
+    *module = entry->module;
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load_explicit(&entry->id, memory_order_relaxed) == id && module->id == id &&
+           module->start == start;
+}
+
+static struct module_entry *entry_at(uint64_t start, unsigned probe)
+{
+    uint64_t hash = start * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    return &modules.entries[(hash + probe) % MODULE_CAPACITY];
+}
+
+static void entry_fill(struct module_entry *entry, const struct location *location)
+{
+    struct module_image image;
+    struct module *module = &entry->module;
+    bool known = module_image_read(location->start, &image);
+    *module = (struct module){
+        .id = atomic_fetch_add(&modules.last_id, 1) + 1,
+        .start = location->start,
+        .end = location->end,
+        .load_bias = location->link_map ? location->load_bias : image.load_bias,
+        .image = image.unwind,
+    };
+    (void)known; /* without a header the image is all zero: no unwind tables, no build-id */
+    entry->identity = identity(location, &image);
+    atomic_store_explicit(&entry->announcement, UNKNOWN, memory_order_relaxed);
+    atomic_store_explicit(&entry->id, module->id, memory_order_release);
+    atomic_store_explicit(&entry->state, LOADED, memory_order_release);
+}
+
+/* Waits, within reason, while another thread fills the entry. Returns its state. */
+static uint32_t entry_settled(struct module_entry *entry)
+{
+    uint32_t state = atomic_load_explicit(&entry->state, memory_order_acquire);
+    for (unsigned turn = 0; state == FILLING && turn < WAIT_TURNS; turn++) {
+        os_yield();
+        state = atomic_load_explicit(&entry->state, memory_order_acquire);
+    }
+    return state;
+}
+
+static bool entry_find(uint64_t start, struct module *module)
+{
+    for (unsigned probe = 0; probe < MODULE_CAPACITY; probe++) {
+        struct module_entry *entry = entry_at(start, probe);
+        if (entry_settled(entry) == EMPTY)
+            return false;
+        if (entry_read(entry, start, module))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Takes the first free entry. Two threads that want to make the same one meet there, and the
+ * second finds it filled.
+ */
+static bool entry_make(const struct location *location, struct module *module)
+{
+    for (unsigned probe = 0; probe < MODULE_CAPACITY; probe++) {
+        struct module_entry *entry = entry_at(location->start, probe);
+        uint32_t state = entry_settled(entry);
+        if ((state == EMPTY || state == GONE) &&
+            atomic_compare_exchange_strong(&entry->state, &state, FILLING))
+            entry_fill(entry, location);
+        entry_settled(entry);
+        if (entry_read(entry, location->start, module))
+            return true;
+    }
+    return false;
+}
+
+/* Where each look at the maps would cost a file: what is known first. */
+static bool known_find(uint64_t pc, struct module *module)
+{
+    for (unsigned i = 0; i < MODULE_CAPACITY; i++) {
+        struct module_entry *entry = &modules.entries[i];
+        if (atomic_load_explicit(&entry->state, memory_order_acquire) == LOADED &&
+            pc - entry->module.start < entry->module.end - entry->module.start &&
+            entry_read(entry, entry->module.start, module))
+            return true;
+    }
+    return false;
+}
+
+bool modules_find(uint64_t pc, struct module *module)
+{
+    struct location location;
+    if (!modules.entries)
+        return false;
+    if (modules.by_maps && known_find(pc, module))
+        return true;
+    return locate(pc, &location) &&
+           (entry_find(location.start, module) || entry_make(&location, module));
+}
+
+static const char *path_of(const struct module *module, const struct location *location,
+                           char *buffer)
+{
+    struct location unused;
+    if (module->start == modules.vdso)
+        return "[vdso]";
+    if (!location->link_map) {
+        buffer[0] = 0;
+        locate_by_maps(module->start, &unused, buffer);
+        return buffer;
+    }
+    const char *name = location->link_map->l_name;
+    return name && name[0] ? name : modules.executable;
+}
+
+static bool announce(const struct module *module, const struct stack_sink *sink, void *context)
+{
+    struct location location = {0};
+    struct module_image image;
+    if (!modules.by_maps && !locate_by_loader(module->start, &location))
+        return false;
+    char *buffer = os_map(PATH_MAX);
+    if (!buffer)
+        return false;
+    module_image_read(module->start, &image);
+    struct stack_module record = {
+        .id = module->id,
+        .load_bias = module->load_bias,
+        .start = module->start,
+        .end = module->end,
+        .path = path_of(module, &location, buffer),
+        .build_id = image.build_id,
+        .build_id_length = image.build_id_length,
+        .segment_count = image.segment_count,
+    };
+    memcpy(record.segments, image.segments, sizeof record.segments);
+    bool written = sink->module(context, &record);
+    os_unmap(buffer, PATH_MAX);
+    return written;
+}
+
+static struct module_entry *entry_of(const struct module *module)
+{
+    for (unsigned probe = 0; probe < MODULE_CAPACITY; probe++) {
+        struct module_entry *entry = entry_at(module->start, probe);
+        uint32_t state = atomic_load_explicit(&entry->state, memory_order_acquire);
+        if (state == EMPTY)
+            return NULL;
+        if (state == LOADED && atomic_load(&entry->id) == module->id)
+            return entry;
+    }
+    return NULL;
+}
+
+bool modules_announce(const struct module *module, const struct stack_sink *sink, void *context)
+{
+    struct module_entry *entry = entry_of(module);
+    for (unsigned turn = 0; entry && turn < WAIT_TURNS; turn++) {
+        uint32_t state = UNKNOWN;
+        if (atomic_compare_exchange_strong(&entry->announcement, &state, IN_HAND)) {
+            bool written = announce(module, sink, context);
+            atomic_fetch_add_explicit(&modules.announced, written, memory_order_relaxed);
+            atomic_store_explicit(&entry->announcement, written ? WRITTEN : UNKNOWN,
+                                  memory_order_release);
+            return written;
+        }
+        if (state == WRITTEN)
+            return true;
+        os_yield();
+    }
+    return false;
+}
+
+void modules_sweep(void (*gone)(const struct module *module, bool announced, void *argument),
+                   void *argument)
+{
+    for (unsigned i = 0; modules.entries && i < MODULE_CAPACITY; i++) {
+        struct module_entry *entry = &modules.entries[i];
+        struct location location = {0};
+        struct module_image image;
+        uint32_t state = LOADED;
+        if (atomic_load_explicit(&entry->state, memory_order_acquire) != LOADED)
+            continue;
+        if (locate(entry->module.start, &location) && location.start == entry->module.start) {
+            module_image_read(location.start, &image);
+            if (identity(&location, &image) == entry->identity)
+                continue;
+        }
+        if (!atomic_compare_exchange_strong(&entry->state, &state, FILLING))
+            continue;
+        bool announced = atomic_load(&entry->announcement) == WRITTEN;
+        gone(&entry->module, announced, argument);
+        atomic_store_explicit(&entry->state, GONE, memory_order_release);
+    }
+}
+
+void modules_reset(void)
+{
+    for (unsigned i = 0; modules.entries && i < MODULE_CAPACITY; i++) {
+        struct module_entry *entry = &modules.entries[i];
+        if (atomic_load(&entry->state) == FILLING)
+            atomic_store(&entry->state, GONE);
+        atomic_store(&entry->announcement, UNKNOWN);
+    }
+    atomic_store(&modules.announced, 0);
+}
+
+uint64_t modules_announced(void)
+{
+    return atomic_load_explicit(&modules.announced, memory_order_relaxed);
+}

@@ -1,0 +1,143 @@
+#include "capture/shared_table.h"
+
+#include <stddef.h>
+
+#include "capture/arch_x86_64.h"
+#include "capture/os.h"
+
+#define FIRST_CAPACITY_LOG2 12u
+
+static struct shared_slots *slots_create(unsigned capacity_log2)
+{
+    uint64_t capacity = UINT64_C(1) << capacity_log2;
+    uint64_t bytes = sizeof(struct shared_slots) + capacity * sizeof(struct shared_entry);
+    struct shared_slots *slots = os_map(bytes);
+    if (!slots)
+        return NULL;
+    slots->mask = capacity - 1;
+    slots->shift = 64 - capacity_log2;
+    slots->bytes = bytes;
+    return slots;
+}
+
+/* True where (key, tag) is in the table afterwards. */
+static bool slots_insert(struct shared_slots *slots, uint64_t key, uint32_t tag, uint32_t tag_mask,
+                         uint64_t value)
+{
+    uint64_t at = shared_hash(key, tag) >> slots->shift;
+    for (unsigned probe = 0; probe < SHARED_TABLE_PROBES; probe++) {
+        struct shared_entry *entry = &slots->entries[(at + probe) & slots->mask];
+        uint64_t found = atomic_load_explicit(&entry->key, memory_order_acquire);
+        if (!found) {
+            if (atomic_compare_exchange_strong(&entry->key, &found, key)) {
+                atomic_fetch_add_explicit(&slots->used, 1, memory_order_relaxed);
+                found = key;
+            }
+        }
+        if (found != key)
+            continue;
+        /* Empty values are forgotten ones, or a thread is between its two stores: it checks. */
+        uint64_t present = 0;
+        if (atomic_compare_exchange_strong(&entry->value, &present, value) ||
+            ((present >> 32 ^ tag) & tag_mask) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void slots_copy(struct shared_slots *to, struct shared_slots *from, uint32_t tag_mask)
+{
+    for (uint64_t i = 0; i <= from->mask; i++) {
+        uint64_t value = atomic_load_explicit(&from->entries[i].value, memory_order_acquire);
+        uint64_t key = atomic_load_explicit(&from->entries[i].key, memory_order_acquire);
+        if (value && key)
+            slots_insert(to, key, (uint32_t)(value >> 32) & tag_mask, tag_mask, value);
+    }
+}
+
+static void slots_empty(struct shared_slots *slots)
+{
+    size_t header = ARCH_PAGE_SIZE; /* entries on the first page stay: their values are right */
+    if (slots->bytes > header)
+        os_discard((char *)slots + header, slots->bytes - header);
+}
+
+static void table_grow(struct shared_table *table, struct shared_slots *old, uint32_t tag_mask)
+{
+    unsigned log2 = old ? 64 - old->shift + 1 : FIRST_CAPACITY_LOG2;
+    struct shared_slots *slots = slots_create(log2);
+    if (!slots)
+        return;
+    slots->older = old;
+    if (old)
+        slots_copy(slots, old, tag_mask);
+    atomic_store_explicit(&table->slots, slots, memory_order_release);
+    if (old) {
+        slots_copy(slots, old, tag_mask); /* what came while the first copy ran */
+        slots_empty(old);
+    }
+}
+
+static bool table_change_begin(struct shared_table *table)
+{
+    return atomic_exchange_explicit(&table->changing, 1, memory_order_acquire) == 0;
+}
+
+static void table_change_end(struct shared_table *table)
+{
+    atomic_store_explicit(&table->changing, 0, memory_order_release);
+}
+
+void shared_table_insert(struct shared_table *table, uint64_t key, uint32_t tag, uint32_t tag_mask,
+                         uint64_t value)
+{
+    struct shared_slots *slots = atomic_load_explicit(&table->slots, memory_order_acquire);
+    bool full = !slots || atomic_load_explicit(&slots->used, memory_order_relaxed) >
+                              (slots->mask + 1) / 10 * 7;
+    if (full && table_change_begin(table)) {
+        struct shared_slots *now = atomic_load_explicit(&table->slots, memory_order_acquire);
+        if (now == slots)
+            table_grow(table, now, tag_mask);
+        slots = atomic_load_explicit(&table->slots, memory_order_acquire);
+        table_change_end(table);
+    }
+    if (slots)
+        slots_insert(slots, key, tag, tag_mask, value);
+}
+
+void shared_table_forget(struct shared_table *table, uint64_t low, uint64_t high)
+{
+    while (!table_change_begin(table))
+        os_yield();
+    struct shared_slots *slots = atomic_load_explicit(&table->slots, memory_order_acquire);
+    for (uint64_t i = 0; slots && i <= slots->mask; i++) {
+        uint64_t key = atomic_load_explicit(&slots->entries[i].key, memory_order_relaxed);
+        if (key >= low && key < high)
+            atomic_store_explicit(&slots->entries[i].value, 0, memory_order_release);
+    }
+    table_change_end(table);
+}
+
+void shared_table_reset(struct shared_table *table)
+{
+    struct shared_slots *slots = atomic_load_explicit(&table->slots, memory_order_relaxed);
+    atomic_store_explicit(&table->slots, NULL, memory_order_relaxed);
+    atomic_store_explicit(&table->changing, 0, memory_order_relaxed);
+    while (slots) {
+        struct shared_slots *older = slots->older;
+        os_unmap(slots, slots->bytes);
+        slots = older;
+    }
+}
+
+uint64_t shared_table_bytes(const struct shared_table *table)
+{
+    const struct shared_slots *slots = atomic_load_explicit(&table->slots, memory_order_acquire);
+    return slots ? slots->bytes : 0;
+}
+
+uint64_t shared_table_used(const struct shared_table *table)
+{
+    const struct shared_slots *slots = atomic_load_explicit(&table->slots, memory_order_acquire);
+    return slots ? atomic_load_explicit(&slots->used, memory_order_relaxed) : 0;
+}

@@ -1,0 +1,337 @@
+/*
+ * stack_current(): see stack.h for the interface.
+ *
+ * The last stack of the thread is kept with the words that it was read from. If the caller's
+ * frame is the innermost kept one, and all these words are still the same, the stack is the same.
+ * Otherwise frames are stepped outward by their rules until one equals a kept frame in pc,
+ * stack pointer and (where it matters) rbp, and all words outward of it are the same. Stopping
+ * at the first equal frame without that comparison would be wrong: two callers with frames of
+ * equal size leave the same inner frames. At the first word that differs the walk goes on by
+ * rules, and may meet a kept frame further out.
+ */
+#include "capture/stack.h"
+
+#include <stdatomic.h>
+
+#include "capture/context_tree.h"
+#include "capture/modules.h"
+#include "capture/os.h"
+#include "capture/stack_thread.h"
+#include "capture/unwind_cache.h"
+#include "capture/unwind_step.h"
+
+static struct {
+    const struct stack_sink *sink;
+    enum stack_unwind mode;
+    uint32_t limit;
+    _Atomic uint32_t generation; /* changes when kept stacks must be dropped */
+} stacks;
+
+void stack_process_init(const struct stack_options *options, const struct stack_sink *sink)
+{
+    uint32_t limit = options->depth_limit ? options->depth_limit : STACK_DEPTH_LIMIT;
+    stacks.sink = sink;
+    stacks.mode = options->unwind;
+    stacks.limit = limit < STACK_DEPTH_LIMIT_MAX ? limit : STACK_DEPTH_LIMIT_MAX;
+    modules_init(false);
+    unwind_cache_init(options->unwind);
+    context_tree_init(sink);
+}
+
+void stack_process_forked(void)
+{
+    modules_reset();
+    unwind_cache_forked();
+    context_tree_reset();
+    atomic_fetch_add(&stacks.generation, 1);
+}
+
+size_t stack_thread_size(void)
+{
+    size_t frame = 2 * sizeof(struct stack_frame) + 3 * sizeof(struct stack_pair);
+    size_t size = sizeof(struct stack_thread) + sizeof(struct stack_pair) + stacks.limit * frame;
+    return (size + ARCH_PAGE_SIZE - 1) & ~(size_t)(ARCH_PAGE_SIZE - 1);
+}
+
+void stack_thread_init(struct stack_thread *thread)
+{
+    thread->limit = stacks.limit;
+    thread->count = 0;
+    thread->generation = atomic_load(&stacks.generation);
+    thread->frames = (struct stack_frame *)(thread + 1);
+    thread->changed = thread->frames + thread->limit;
+    thread->pairs = (struct stack_pair *)(thread->changed + thread->limit);
+    if (stacks.mode != STACK_UNWIND_OFF)
+        stack_memory_init(&thread->memory);
+}
+
+/*
+ * How many of the first `count` pairs, from the end backwards, are still as they were: returns
+ * the number of pairs up to and including the last one that differs, 0 if none does.
+ */
+static uint32_t pairs_differ(const struct stack_pair *pairs, uint32_t count)
+{
+    while (count >= 8) {
+        uint64_t difference = 0;
+        for (unsigned i = 1; i <= 8; i++)
+            difference |= *(const uint64_t *)pairs[count - i].address ^ pairs[count - i].value;
+        if (difference)
+            break;
+        count -= 8;
+    }
+    while (count && *(const uint64_t *)pairs[count - 1].address == pairs[count - 1].value)
+        count--;
+    return count;
+}
+
+static inline bool frame_equal(const struct stack_frame *kept, const struct stack_frame *now)
+{
+    return kept->sp == now->sp && kept->pc == now->pc && kept->exact == now->exact &&
+           (!kept->needs_rbp || kept->rbp == now->rbp);
+}
+
+/* What one walk works with. */
+struct walk {
+    struct stack_thread *thread;
+    struct unwind_walk unwind;
+    struct stack_pair probe;
+    uint32_t candidates; /* kept frames that may still be met, from the outermost */
+    uint32_t changed;    /* frames walked so far */
+    bool matched;        /* the walk ended at kept frame candidates - 1 */
+    enum stack_end end;  /* how it ended otherwise */
+};
+
+/*
+ * If `frame` is a kept one whose callers are the same too, true. If only some of its callers
+ * are, the kept frames from the first that has another caller on inward are no candidates.
+ */
+static bool walk_meets(struct walk *walk, const struct stack_frame *frame)
+{
+    struct stack_thread *thread = walk->thread;
+    struct stack_frame *frames = thread->frames;
+    uint64_t proof;
+    if (!walk->candidates || !stack_memory_is_own(&thread->memory, frame->sp))
+        return false;
+    while (walk->candidates && frames[walk->candidates - 1].sp < frame->sp)
+        walk->candidates--;
+    if (!walk->candidates || !frame_equal(&frames[walk->candidates - 1], frame))
+        return false;
+    if (!stack_memory_read(&thread->memory, frame->sp, &proof))
+        return false;
+    uint32_t differ = pairs_differ(thread->pairs, frames[walk->candidates - 1].pair_end);
+    if (!differ)
+        return true;
+    while (walk->candidates && frames[walk->candidates - 1].pair_end >= differ)
+        walk->candidates--;
+    return false;
+}
+
+/*
+ * Steps outward from the first frame into thread->changed until a kept frame is met or the stack
+ * ends. A stack deeper than the limit is cut to three quarters of it, so that a recursion that
+ * goes on from there costs one new root in so many calls, not one each.
+ */
+static void walk_outward(struct walk *walk)
+{
+    struct stack_thread *thread = walk->thread;
+    struct stack_frame *frame = &thread->changed[0];
+    walk->changed = 0;
+    for (;;) {
+        if (walk_meets(walk, frame)) {
+            if (walk->candidates + walk->changed <= thread->limit) {
+                walk->matched = true;
+                return;
+            }
+            walk->candidates = 0;
+        }
+        struct stack_frame caller;
+        enum unwind_step step =
+            unwind_step_outward(&thread->memory, &walk->unwind, frame, &caller, &walk->probe);
+        walk->changed++;
+        if (step != UNWIND_STEP_CALLER) {
+            walk->end = step == UNWIND_STEP_OUTERMOST ? STACK_END_WHOLE : STACK_END_UNKNOWN;
+            return;
+        }
+        if (walk->changed == thread->limit) {
+            walk->changed = thread->limit - thread->limit / 4;
+            walk->end = STACK_END_CUT;
+            walk->probe.address = 0;
+            return;
+        }
+        frame = &thread->changed[walk->changed];
+        *frame = caller;
+    }
+}
+
+static bool pair_keep(struct stack_thread *thread, uint32_t *count, uint64_t address,
+                      uint64_t value)
+{
+    if (!stack_memory_is_own(&thread->memory, address) || address % 8)
+        return false;
+    thread->pairs[(*count)++] = (struct stack_pair){address, value};
+    return true;
+}
+
+/* Keeps what the step from `frame` to `caller` read. False where it cannot be kept. */
+static bool step_keep(struct stack_thread *thread, struct stack_frame *frame,
+                      const struct stack_frame *caller)
+{
+    uint32_t pairs = thread->count ? thread->frames[thread->count - 1].pair_end : 0;
+    bool rbp_passes = caller->needs_rbp && !caller->rbp_slot;
+    frame->needs_rbp = frame->uses_rbp || rbp_passes;
+    if (frame->transient || !stack_memory_is_own(&thread->memory, frame->sp) ||
+        caller->sp <= frame->sp || !pair_keep(thread, &pairs, caller->pc_slot, caller->pc))
+        return false;
+    if (caller->needs_rbp && caller->rbp_slot &&
+        !pair_keep(thread, &pairs, caller->rbp_slot, caller->rbp))
+        return false;
+    if (caller->cfa_slot && !pair_keep(thread, &pairs, caller->cfa_slot, caller->cfa_value))
+        return false;
+    frame->pair_end = pairs;
+    return true;
+}
+
+/* The outermost frame: what made the walk end there. */
+static bool end_keep(struct walk *walk, struct stack_frame *frame)
+{
+    struct stack_thread *thread = walk->thread;
+    uint32_t pairs = 0;
+    frame->needs_rbp = frame->uses_rbp;
+    if (frame->transient || !stack_memory_is_own(&thread->memory, frame->sp))
+        return false;
+    if (walk->probe.address && !pair_keep(thread, &pairs, walk->probe.address, walk->probe.value))
+        return false;
+    frame->pair_end = pairs;
+    return true;
+}
+
+static uint32_t frame_node(uint32_t parent, const struct stack_frame *frame, void *context)
+{
+    return context_tree_node(parent, frame->pc,
+                             frame->exact ? TRACE_FRAME_EXACT : TRACE_FRAME_RETURN, context);
+}
+
+/* The node that stands for what is missing outward of the outermost frame, 0 if nothing is. */
+static bool end_node(const struct walk *walk, void *context, uint32_t *node)
+{
+    *node = 0;
+    if (walk->end == STACK_END_WHOLE)
+        return true;
+    *node = context_tree_node(
+        0, 0, walk->end == STACK_END_CUT ? TRACE_FRAME_DEPTH_LIMIT : TRACE_FRAME_UNWIND_END,
+        context);
+    return *node != 0;
+}
+
+/*
+ * Gives the walked frames their nodes, from the outermost inward, and keeps them as far as they
+ * can be. Returns the innermost node.
+ */
+static uint32_t walk_commit(struct walk *walk, void *context)
+{
+    struct stack_thread *thread = walk->thread;
+    struct stack_frame *outer = NULL;
+    uint32_t node = 0, left = walk->changed;
+    bool keeping = true;
+    if (walk->matched) {
+        thread->count = walk->candidates;
+        outer = &thread->frames[thread->count - 1];
+        node = outer->node;
+        /* the same frame, reached by another step */
+        struct stack_frame *met = &thread->changed[walk->changed];
+        outer->pc_slot = met->pc_slot;
+        outer->rbp_slot = met->rbp_slot;
+        outer->cfa_slot = met->cfa_slot;
+        outer->cfa_value = met->cfa_value;
+        outer->rbp = met->rbp;
+    } else {
+        /* A coroutine's stack has no part of the thread's own, which may come back. */
+        keeping = stack_memory_is_own(&thread->memory, thread->changed[left - 1].sp);
+        if (!end_node(walk, context, &node))
+            return 0;
+        if (keeping) {
+            thread->count = 0;
+            thread->end = walk->end;
+        }
+    }
+    while (left--) {
+        struct stack_frame *frame = &thread->changed[left];
+        node = frame_node(node, frame, context);
+        if (!node)
+            return 0;
+        frame->node = node;
+        if (!keeping)
+            continue;
+        keeping = outer ? step_keep(thread, frame, outer) : end_keep(walk, frame);
+        if (keeping) {
+            outer = &thread->frames[thread->count++];
+            *outer = *frame;
+        }
+    }
+    return node;
+}
+
+static __attribute__((noinline)) uint32_t stack_walk(struct stack_thread *thread,
+                                                     const struct stack_frame *first, void *context)
+{
+    struct walk walk;
+    thread->changed[0] = *first;
+    walk.thread = thread;
+    walk.unwind.first = first;
+    walk.unwind.registers.valid = false;
+    walk.unwind.guess = stacks.mode != STACK_UNWIND_EH;
+    walk.candidates = thread->count;
+    walk.matched = false;
+    walk_outward(&walk);
+    /* Where a cut stack has shrunk, more of it can be shown: once anew, up to the limit. */
+    if (walk.matched && thread->end == STACK_END_CUT &&
+        walk.candidates + walk.changed < thread->limit / 2) {
+        walk.candidates = 0;
+        walk.matched = false;
+        walk_outward(&walk);
+    }
+    return walk_commit(&walk, context);
+}
+
+uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, void *context)
+{
+    const uint64_t *entry = entry_frame;
+    if (stacks.mode == STACK_UNWIND_OFF)
+        return 0;
+    struct stack_frame first = {
+        .rbp = entry[0], .pc = entry[1], .sp = (uint64_t)(entry + 2), .pc_slot = 0};
+    uint32_t generation = atomic_load_explicit(&stacks.generation, memory_order_acquire);
+    if (thread->generation != generation) {
+        thread->generation = generation;
+        thread->count = 0;
+    }
+    if (thread->count) {
+        struct stack_frame *top = &thread->frames[thread->count - 1];
+        if (frame_equal(top, &first) && !pairs_differ(thread->pairs, top->pair_end))
+            return top->node;
+    }
+    stack_memory_begin(&thread->memory, (uint64_t)entry);
+    return stack_walk(thread, &first, context);
+}
+
+static void module_gone(const struct module *module, bool announced, void *context)
+{
+    unwind_cache_forget(module->start, module->end);
+    context_tree_forget(module->start, module->end);
+    if (announced)
+        stacks.sink->module_end(context, module->id);
+}
+
+void stack_modules_changed(void *context)
+{
+    atomic_fetch_add(&stacks.generation, 1);
+    modules_sweep(module_gone, context);
+}
+
+void stack_figures(struct stack_figures *figures)
+{
+    figures->nodes = context_tree_nodes();
+    figures->rules = shared_table_used(&unwind_cache_table);
+    figures->modules = modules_announced();
+    figures->bytes = context_tree_bytes() + shared_table_bytes(&unwind_cache_table);
+}

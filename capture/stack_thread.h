@@ -1,0 +1,53 @@
+/*
+ * The per-thread state of stack taking: the last stack, and room for the frames that changed.
+ *
+ * Frames lie outermost first, so that a change at the inner end pushes and pops at the end. For
+ * each frame, `pairs` holds what was read from the stack to step from it to its caller: while
+ * these words keep their values, the same frame has the same callers.
+ */
+#ifndef MPROF_CAPTURE_STACK_THREAD_H
+#define MPROF_CAPTURE_STACK_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/stack.h"
+#include "capture/stack_memory.h"
+
+#define STACK_DEPTH_LIMIT 4096u
+#define STACK_DEPTH_LIMIT_MAX 65536u
+
+/* A word of the stack on which a step outward depended. */
+struct stack_pair {
+    uint64_t address, value;
+};
+
+struct stack_frame {
+    uint64_t pc, sp;
+    uint64_t rbp;      /* right where needs_rbp; otherwise it may be out of date */
+    uint64_t pc_slot;  /* where pc, rbp and (realigned or interrupted frames) the CFA were read */
+    uint64_t rbp_slot; /* while stepping here from the inner frame; 0: not read */
+    uint64_t cfa_slot;
+    uint64_t cfa_value;
+    uint32_t node;
+    uint32_t pair_end; /* pairs up to here belong to this frame and its callers */
+    bool exact;        /* pc is an interrupted instruction, not a return address */
+    bool uses_rbp;     /* the step outward depends on rbp */
+    bool needs_rbp;    /* this step or one further out depends on rbp as it is here */
+    bool transient;    /* depends on what pairs cannot hold: walk it anew each time */
+};
+
+enum stack_end { STACK_END_WHOLE, STACK_END_CUT, STACK_END_UNKNOWN };
+
+struct stack_thread {
+    struct stack_memory memory;
+    uint32_t generation; /* of the modules, when the frames were taken */
+    uint32_t limit;
+    uint32_t count; /* frames of the last stack that are kept */
+    enum stack_end end;
+    struct stack_frame *frames;  /* limit of them */
+    struct stack_frame *changed; /* limit of them, innermost first */
+    struct stack_pair *pairs;    /* three for each frame, and one for the end */
+};
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * The rule of each code address, computed once: a process-wide table without locks.
+ *
+ * Addresses are looked up as in the unwind tables: a return address minus one, an interrupted
+ * instruction as it is.
+ */
+#ifndef MPROF_CAPTURE_UNWIND_CACHE_H
+#define MPROF_CAPTURE_UNWIND_CACHE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/shared_table.h"
+#include "capture/stack.h"
+#include "capture/unwind_rule.h"
+
+extern struct shared_table unwind_cache_table;
+
+void unwind_cache_init(enum stack_unwind mode);
+/* Reads the tables of the module at `pc`. In frame pointer mode there is one rule for all. */
+unwind_rule unwind_cache_compute(uint64_t pc);
+
+static inline unwind_rule unwind_cache_rule(uint64_t pc)
+{
+    unwind_rule rule = shared_table_find(&unwind_cache_table, pc, 0, 0);
+    return __builtin_expect(rule != UNWIND_RULE_MISSING, 1) ? rule : unwind_cache_compute(pc);
+}
+
+/* Whether a rule was computed before: the address is then in a module. */
+static inline bool unwind_cache_known(uint64_t pc)
+{
+    return shared_table_find(&unwind_cache_table, pc, 0, 0) != UNWIND_RULE_MISSING;
+}
+
+/* Forgets the rules of low <= pc < high. */
+void unwind_cache_forget(uint64_t low, uint64_t high);
+/* In a forked child: rules stay, what other threads were at is ended. */
+void unwind_cache_forked(void);
+
+#endif

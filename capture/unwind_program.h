@@ -1,0 +1,24 @@
+/* The call frame instructions of one entry; see unwind_table.h. */
+#ifndef MPROF_CAPTURE_UNWIND_PROGRAM_H
+#define MPROF_CAPTURE_UNWIND_PROGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/unwind_table.h"
+
+/* What a common information entry and one of its frame description entries say. */
+struct unwind_entry {
+    uint64_t code_alignment;
+    int64_t data_alignment;
+    uint64_t pc_begin, pc_size;
+    const uint8_t *initial, *initial_end; /* instructions of the common entry */
+    const uint8_t *program, *program_end; /* instructions of the entry itself */
+    uint8_t pointer_encoding;
+    bool signal_frame;
+};
+
+/* Runs both programs up to `pc`. False where they are damaged; `row` is then worthless. */
+bool unwind_program_run(const struct unwind_entry *entry, uint64_t pc, struct unwind_row *row);
+
+#endif

@@ -1,0 +1,125 @@
+#include "capture/unwind_step.h"
+
+#include "capture/modules.h"
+#include "capture/unwind_cache.h"
+#include "capture/unwind_full.h"
+
+/* The first page is never mapped; addresses of programs end at 2^47. */
+#define CODE_LOW UINT64_C(4096)
+#define CODE_HIGH (UINT64_C(1) << 47)
+
+static bool plausible_code(uint64_t pc)
+{
+    return pc - CODE_LOW < CODE_HIGH - CODE_LOW;
+}
+
+/*
+ * The new stack pointer must lie further out, or a bad rule could go round in circles. Only a
+ * signal can lead from one stack to another.
+ */
+static enum unwind_step step_frame(struct stack_memory *memory, unwind_rule rule,
+                                   struct stack_frame *frame, struct stack_frame *caller)
+{
+    uint64_t base = unwind_rule_by_rbp(rule) ? frame->rbp : frame->sp;
+    uint64_t cfa = base + (uint64_t)unwind_rule_offset(rule);
+    enum unwind_rbp rbp = unwind_rule_rbp(rule);
+    frame->uses_rbp = unwind_rule_by_rbp(rule) || rbp == UNWIND_RBP_AT_RBP;
+    caller->cfa_slot = 0;
+    if (unwind_rule_kind(rule) == UNWIND_RULE_REALIGNED) {
+        caller->cfa_slot = cfa;
+        if (cfa < frame->sp || !stack_memory_read(memory, cfa, &caller->cfa_value))
+            return UNWIND_STEP_UNKNOWN;
+        cfa = caller->cfa_value + (uint64_t)unwind_rule_addend(rule);
+    }
+    if (cfa - 8 < frame->sp || cfa < 8 || !stack_memory_read(memory, cfa - 8, &caller->pc))
+        return UNWIND_STEP_UNKNOWN;
+    caller->sp = cfa;
+    caller->pc_slot = cfa - 8;
+    caller->rbp = frame->rbp;
+    caller->rbp_slot = 0;
+    caller->exact = false;
+    if (rbp == UNWIND_RBP_SAME)
+        return UNWIND_STEP_CALLER;
+    caller->rbp_slot =
+        (rbp == UNWIND_RBP_AT_CFA ? cfa : frame->rbp) + (uint64_t)unwind_rule_rbp_offset(rule);
+    if (caller->rbp_slot < frame->sp || !stack_memory_read(memory, caller->rbp_slot, &caller->rbp))
+        return UNWIND_STEP_UNKNOWN;
+    return UNWIND_STEP_CALLER;
+}
+
+static enum unwind_step step_signal(struct stack_memory *memory, struct stack_frame *frame,
+                                    struct stack_frame *caller)
+{
+    caller->pc_slot = frame->sp + ARCH_SIGNAL_RIP;
+    caller->rbp_slot = frame->sp + ARCH_SIGNAL_RBP;
+    caller->cfa_slot = frame->sp + ARCH_SIGNAL_RSP;
+    caller->exact = true;
+    if (!stack_memory_read(memory, caller->pc_slot, &caller->pc) ||
+        !stack_memory_read(memory, caller->rbp_slot, &caller->rbp) ||
+        !stack_memory_read(memory, caller->cfa_slot, &caller->cfa_value))
+        return UNWIND_STEP_UNKNOWN;
+    caller->sp = caller->cfa_value;
+    return UNWIND_STEP_CALLER;
+}
+
+/*
+ * Code without unwind tables: if rbp looks like a frame pointer, it is taken for one. Code that
+ * belongs to a file is not believed to be called from code that belongs to none.
+ */
+static enum unwind_step step_guess(struct stack_memory *memory, struct stack_frame *frame,
+                                   struct stack_frame *caller, struct stack_pair *probe)
+{
+    struct module module;
+    frame->uses_rbp = frame->transient = true;
+    if (frame->rbp < frame->sp || frame->rbp % 8 ||
+        !stack_memory_read(memory, frame->rbp, &caller->rbp))
+        return UNWIND_STEP_UNKNOWN;
+    if (step_frame(memory, unwind_rule_frame_pointer(), frame, caller) != UNWIND_STEP_CALLER)
+        return UNWIND_STEP_UNKNOWN;
+    frame->transient = false; /* from here on the words that were read decide */
+    *probe = (struct stack_pair){caller->pc_slot, caller->pc};
+    if (!caller->pc)
+        return UNWIND_STEP_OUTERMOST;
+    if (!plausible_code(caller->pc))
+        return UNWIND_STEP_UNKNOWN;
+    if (unwind_cache_known(caller->pc - 1))
+        return UNWIND_STEP_CALLER;
+    if (!modules_find(caller->pc - 1, &module) && modules_find(frame->pc, &module))
+        return UNWIND_STEP_UNKNOWN;
+    return UNWIND_STEP_CALLER;
+}
+
+enum unwind_step unwind_step_outward(struct stack_memory *memory, struct unwind_walk *walk,
+                                     struct stack_frame *frame, struct stack_frame *caller,
+                                     struct stack_pair *probe)
+{
+    unwind_rule rule = unwind_cache_rule(frame->pc - !frame->exact);
+    enum unwind_step step;
+    frame->uses_rbp = frame->transient = false;
+    probe->address = 0;
+    switch (unwind_rule_kind(rule)) {
+    case UNWIND_RULE_FRAME:
+    case UNWIND_RULE_REALIGNED:
+        step = step_frame(memory, rule, frame, caller);
+        break;
+    case UNWIND_RULE_SIGNAL:
+        step = step_signal(memory, frame, caller);
+        break;
+    case UNWIND_RULE_OUTERMOST:
+        return UNWIND_STEP_OUTERMOST;
+    case UNWIND_RULE_FULL:
+        frame->transient = true;
+        step = unwind_full_step(memory, walk, frame, caller);
+        break;
+    default:
+        return walk->guess ? step_guess(memory, frame, caller, probe) : UNWIND_STEP_UNKNOWN;
+    }
+    if (step != UNWIND_STEP_CALLER) {
+        frame->transient = true;
+        return step;
+    }
+    *probe = (struct stack_pair){caller->pc_slot, caller->pc};
+    if (!caller->pc)
+        return UNWIND_STEP_OUTERMOST;
+    return plausible_code(caller->pc) ? UNWIND_STEP_CALLER : UNWIND_STEP_UNKNOWN;
+}

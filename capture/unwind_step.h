@@ -1,0 +1,38 @@
+/* One step outward: from a frame to its caller, by the rule of its pc. */
+#ifndef MPROF_CAPTURE_UNWIND_STEP_H
+#define MPROF_CAPTURE_UNWIND_STEP_H
+
+#include <stdint.h>
+
+#include "capture/arch_x86_64.h"
+#include "capture/stack_thread.h"
+
+enum unwind_step {
+    UNWIND_STEP_CALLER,    /* `caller` is filled */
+    UNWIND_STEP_OUTERMOST, /* there is none: the stack is whole */
+    UNWIND_STEP_UNKNOWN    /* no rule, or one that leads nowhere */
+};
+
+/* All callee-saved registers, for the rare rules that need more than rsp and rbp. */
+struct unwind_registers {
+    bool valid;
+    uint64_t pc, exact;
+    uint64_t values[ARCH_REGISTERS];
+};
+
+/* What goes with one walk: made zero before its first step. */
+struct unwind_walk {
+    const struct stack_frame *first; /* the frame of the entry point's caller */
+    struct unwind_registers registers;
+    bool guess; /* guess by the frame pointer where there is no rule */
+};
+
+/*
+ * Fills in the caller and the flags of `frame` that say what the step depended on. Where it
+ * fails, `probe` is the word whose value was the reason (address 0: none).
+ */
+enum unwind_step unwind_step_outward(struct stack_memory *memory, struct unwind_walk *walk,
+                                     struct stack_frame *frame, struct stack_frame *caller,
+                                     struct stack_pair *probe);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * Compares stacks with those of libunwind, whole and frame by frame.
+ *
+ * Nodes and modules that stack_current() hands over are kept in memory; differences are named on
+ * standard error, the first few in full.
+ */
+#ifndef MPROF_TESTS_STACK_ORACLE_H
+#define MPROF_TESTS_STACK_ORACLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture/stack.h"
+
+void stack_oracle_init(const struct stack_options *options);
+/* A zeroed and initialised state for the calling thread. */
+struct stack_thread *stack_oracle_thread(void);
+
+/*
+ * Takes the stack from `entry_frame` (see stack.h) and, if `compare`, libunwind's as well. True
+ * where they are the same or were not compared.
+ */
+bool stack_oracle_check(struct stack_thread *thread, const void *entry_frame, bool compare);
+
+/* The pcs of a node, innermost first; the kind of the outermost marker in *marker, 0: none. */
+size_t stack_oracle_expand(uint32_t node, uint64_t *pcs, size_t size, unsigned *marker);
+/* Path of the module with this id, "" for 0, NULL if it was never handed over. */
+const char *stack_oracle_module(uint32_t id);
+/* The module of the innermost frame of a node. */
+uint32_t stack_oracle_node_module(uint32_t node);
+unsigned stack_oracle_ended_modules(void);
+
+struct stack_oracle_counts {
+    unsigned long taken, compared, differences, frames;
+};
+struct stack_oracle_counts stack_oracle_counts(void);
+
+#endif
