@@ -80,15 +80,21 @@ ENTRY_POINT void ENTRY(free)(void *address)
 }
 
 struct entry_resize {
-    size_t count; /* reallocarray: elements; realloc: 1 */
-    size_t size;
-    bool array;
+    uint64_t size; /* of the whole block; UINT64_MAX where that does not fit */
+    bool array;    /* asked for by reallocarray */
 };
 
+/*
+ * reallocarray goes to the real realloc: C libraries make it of their public realloc, which is
+ * the entry point here and would look like a second call.
+ */
 static inline void *entry_real_resize(void *old, const struct entry_resize *resize)
 {
-    return resize->array ? real.reallocarray(old, resize->count, resize->size)
-                         : real.realloc(old, resize->size);
+    if (__builtin_expect(resize->array && resize->size == UINT64_MAX, 0)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return real.realloc(old, resize->size);
 }
 
 /* While paused only the end of the old block is written. */
@@ -109,7 +115,7 @@ static void *entry_resize(struct thread *thread, const void *frame, void *old,
 {
     bool paused =
         atomic_load_explicit(&recorder_page.state, memory_order_relaxed) == RECORDER_PAUSED;
-    uint64_t size = resize->array ? entry_product(resize->count, resize->size) : resize->size;
+    uint64_t size = resize->size;
     uint32_t stack = paused ? 0 : events_stack(thread, frame);
     if (!events_room(thread, 1))
         return entry_real_resize(old, resize);
@@ -138,7 +144,7 @@ entry_reallocate(const void *frame, void *old, const struct entry_resize *resize
     bool bootstrap = __builtin_expect(real.bootstrap_used, 0) && old && real_is_bootstrap(old);
     struct thread *thread =
         recorder_enter(frame, old && !bootstrap ? RECORDER_END_OF_BLOCK : RECORDER_ALLOCATION);
-    uint64_t size = resize->array ? entry_product(resize->count, resize->size) : resize->size;
+    uint64_t size = resize->size;
     void *address;
     if (!old || bootstrap) {
         address = bootstrap ? real_move_bootstrap(old, size) : entry_real_resize(NULL, resize);
@@ -155,13 +161,13 @@ entry_reallocate(const void *frame, void *old, const struct entry_resize *resize
 
 ENTRY_POINT void *ENTRY(realloc)(void *old, size_t size)
 {
-    struct entry_resize resize = {1, size, false};
+    struct entry_resize resize = {size, false};
     return entry_reallocate(FRAME, old, &resize);
 }
 
 ENTRY_POINT void *ENTRY(reallocarray)(void *old, size_t count, size_t size)
 {
-    struct entry_resize resize = {count, size, true};
+    struct entry_resize resize = {entry_product(count, size), true};
     return entry_reallocate(FRAME, old, &resize);
 }
 

@@ -18,7 +18,6 @@
 void *__real_malloc(size_t);
 void *__real_calloc(size_t, size_t);
 void *__real_realloc(void *, size_t);
-void *__real_reallocarray(void *, size_t, size_t);
 void __real_free(void *);
 int __real_posix_memalign(void **, size_t, size_t);
 void *__real_aligned_alloc(size_t, size_t);
@@ -30,7 +29,6 @@ struct real real = {
     .malloc = __real_malloc,
     .calloc = __real_calloc,
     .realloc = __real_realloc,
-    .reallocarray = __real_reallocarray,
     .free = __real_free,
     .posix_memalign = __real_posix_memalign,
     .aligned_alloc = __real_aligned_alloc,
@@ -87,16 +85,6 @@ static void *early_realloc(void *block, size_t size)
         memcpy(moved, block, old < size ? old : size);
     }
     return moved;
-}
-
-static void *early_reallocarray(void *block, size_t count, size_t size)
-{
-    size_t product;
-    if (__builtin_mul_overflow(count, size, &product)) {
-        errno = ENOMEM;
-        return NULL;
-    }
-    return real.realloc(block, product);
 }
 
 static void early_free(void *block)
@@ -161,7 +149,6 @@ struct real real = {
     .malloc = early_malloc,
     .calloc = early_calloc,
     .realloc = early_realloc,
-    .reallocarray = early_reallocarray,
     .free = early_free,
     .posix_memalign = early_posix_memalign,
     .aligned_alloc = early_aligned_alloc,
@@ -190,7 +177,6 @@ static bool early_resolve(void)
         {"realloc", &found.realloc, NULL},
         {"free", &found.free, NULL},
         {"posix_memalign", &found.posix_memalign, NULL},
-        {"reallocarray", &found.reallocarray, (void *)early_reallocarray},
         {"aligned_alloc", &found.aligned_alloc, (void *)missing_aligned},
         {"memalign", &found.memalign, (void *)missing_aligned},
         {"valloc", &found.valloc, (void *)missing_valloc},
