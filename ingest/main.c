@@ -1,81 +1,217 @@
 /* mprof-ingest: a trace becomes a session. */
+#include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "ingest/ingest.h"
+#include "ingest/progress.h"
+#include "ingest/summary.h"
 #include "ingest/trace_dump.h"
 #include "ingest/trace_file.h"
 
 struct options {
-    const char *trace;
-    bool dump;
+    struct ingest_options ingest;
+    enum { DUMP_NONE, DUMP_FILE_ORDER, DUMP_BY_TIME } dump;
+    bool quiet;
+    char *default_session;
 };
 
-static const char usage_text[] = "usage: mprof-ingest --dump TRACE\n"
-                                 "\n"
-                                 "  --dump       print the trace as text, one line a record\n"
-                                 "  --help       this text\n"
-                                 "  --version    the version\n";
+static const char usage_text[] =
+    "usage: mprof-ingest [OPTION…] TRACE\n"
+    "\n"
+    "Turns a trace that mprof-run wrote into a session, an SQLite file for mprof-tui and sqlite3.\n"
+    "\n"
+    "  -o, --output FILE   the session; default: TRACE with .db in place of .bin\n"
+    "  -f, --force         replace an existing session\n"
+    "  -q, --quiet         no progress bar and no summary\n"
+    "      --index=WHICH   indexes of the table allocation: none, stack (default) or all\n"
+    "      --debug-dir DIR look for separate debug files there too\n"
+    "      --sysroot DIR   look for the program's files below DIR\n"
+    "      --dump[=ORDER]  print the trace as text instead, one line a record; ORDER is file\n"
+    "                      (default) or time (events only, merged)\n"
+    "  -h, --help          this text\n"
+    "      --version       the version\n"
+    "\n"
+    "Exit status: 0 done, 1 the trace or the session cannot be used, 2 wrong options.\n";
 
-enum { OPTION_DUMP = 256, OPTION_HELP, OPTION_VERSION };
+enum { OPTION_DUMP = 256, OPTION_VERSION, OPTION_INDEX, OPTION_DEBUG_DIR, OPTION_SYSROOT };
 
 static const struct option long_options[] = {
-    {"dump", no_argument, NULL, OPTION_DUMP},
-    {"help", no_argument, NULL, OPTION_HELP},
+    {"output", required_argument, NULL, 'o'},
+    {"force", no_argument, NULL, 'f'},
+    {"quiet", no_argument, NULL, 'q'},
+    {"index", required_argument, NULL, OPTION_INDEX},
+    {"debug-dir", required_argument, NULL, OPTION_DEBUG_DIR},
+    {"sysroot", required_argument, NULL, OPTION_SYSROOT},
+    {"dump", optional_argument, NULL, OPTION_DUMP},
+    {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, OPTION_VERSION},
     {0},
 };
 
-static bool dump(const struct options *options, struct ingest_status *status)
+static volatile sig_atomic_t interrupted;
+
+static void note_interrupt(int signal_number)
 {
-    struct trace_file *file = trace_file_open(options->trace, status);
-    if (file == NULL)
-        return false;
-    bool good = trace_dump_file(stdout, file, status);
-    trace_file_close(file);
-    if (good && (fflush(stdout) != 0 || ferror(stdout)))
-        return ingest_fail(status, INGEST_BAD_INPUT, "the output cannot be written");
-    return good;
+    interrupted = signal_number;
+}
+
+static bool fail_usage(const char *message, const char *what)
+{
+    fprintf(stderr, "mprof-ingest: %s%s; mprof-ingest --help lists the options\n", message, what);
+    return false;
+}
+
+static bool set_index(struct options *options, const char *name)
+{
+    static const char *const names[] = {
+        [WRITER_INDEX_NONE] = "none", [WRITER_INDEX_STACK] = "stack", [WRITER_INDEX_ALL] = "all"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0) {
+            options->ingest.writer.index = (enum writer_index)i;
+            return true;
+        }
+    return fail_usage("--index is none, stack or all, not ", name);
+}
+
+static bool set_dump(struct options *options, const char *order)
+{
+    if (order == NULL || strcmp(order, "file") == 0)
+        options->dump = DUMP_FILE_ORDER;
+    else if (strcmp(order, "time") == 0)
+        options->dump = DUMP_BY_TIME;
+    else
+        return fail_usage("--dump is file or time, not ", order);
+    return true;
+}
+
+/* TRACE with .bin replaced by .db, otherwise with .db appended. */
+static bool set_default_session(struct options *options)
+{
+    const char *trace = options->ingest.trace;
+    size_t length = strlen(trace);
+    if (length > 4 && strcmp(trace + length - 4, ".bin") == 0)
+        length -= 4;
+    if (asprintf(&options->default_session, "%.*s.db", (int)length, trace) < 0)
+        return fail_usage("memory is exhausted", "");
+    options->ingest.session = options->default_session;
+    return true;
 }
 
 /* Returns -1 to go on, otherwise the exit status. */
 static int parse(int argc, char **argv, struct options *options)
 {
     int option;
-    while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
+    bool good = true;
+    while (good && (option = getopt_long(argc, argv, "o:fqh", long_options, NULL)) != -1) {
         switch (option) {
+        case 'o':
+            options->ingest.session = optarg;
+            break;
+        case 'f':
+            options->ingest.writer.force = true;
+            break;
+        case 'q':
+            options->quiet = true;
+            break;
+        case OPTION_INDEX:
+            good = set_index(options, optarg);
+            break;
+        case OPTION_DEBUG_DIR:
+            options->ingest.debug_dir = optarg;
+            break;
+        case OPTION_SYSROOT:
+            options->ingest.sysroot = optarg;
+            break;
         case OPTION_DUMP:
-            options->dump = true;
+            good = set_dump(options, optarg);
             break;
         case 'h':
-        case OPTION_HELP:
             fputs(usage_text, stdout);
             return 0;
         case OPTION_VERSION:
             puts("mprof-ingest " MPROF_VERSION);
             return 0;
-        default:
-            fputs(usage_text, stderr);
+        default: /* getopt has said what is wrong */
+            fputs("mprof-ingest --help lists the options\n", stderr);
             return 2;
         }
     }
-    if (optind + 1 != argc || !options->dump) {
-        fputs(usage_text, stderr);
+    if (good && optind + 1 != argc)
+        good = fail_usage(optind < argc ? "one trace at a time" : "which trace?", "");
+    if (!good)
         return 2;
-    }
-    options->trace = argv[optind];
+    options->ingest.trace = argv[optind];
+    if (options->ingest.session == NULL && !set_default_session(options))
+        return 2;
     return -1;
+}
+
+static bool dump(const struct options *options, struct ingest_status *status)
+{
+    struct trace_file *file = trace_file_open(options->ingest.trace, status);
+    if (file == NULL)
+        return false;
+    bool good = options->dump == DUMP_BY_TIME ? trace_dump_by_time(stdout, file, status)
+                                              : trace_dump_file(stdout, file, status);
+    trace_file_close(file);
+    if (good && (fflush(stdout) != 0 || ferror(stdout)))
+        return ingest_fail(status, INGEST_BAD_INPUT, "the output cannot be written: %s",
+                           strerror(errno));
+    return good;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static bool ingest(struct options *options, struct ingest_status *status)
+{
+    struct sigaction action = {.sa_handler = note_interrupt};
+    struct ingest_summary summary = {0};
+    struct progress progress;
+    if (same_file(options->ingest.trace, options->ingest.session))
+        return ingest_fail(status, INGEST_BAD_USAGE,
+                           "%s: the session would replace the trace; name another with -o",
+                           options->ingest.session);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    progress_init(&progress, options->quiet);
+    options->ingest.progress = progress_report;
+    options->ingest.progress_context = &progress;
+    options->ingest.writer.interrupted = &interrupted;
+    bool good = ingest_run(&options->ingest, &summary, status);
+    progress_end(&progress);
+    if (good && !options->quiet)
+        summary_print(stdout, &summary, options->ingest.session);
+    free(summary.program);
+    return good;
 }
 
 int main(int argc, char **argv)
 {
-    struct options options = {0};
+    struct options options = {.ingest.writer.index = WRITER_INDEX_STACK};
     struct ingest_status status = {INGEST_OK, ""};
     int exit_status = parse(argc, argv, &options);
-    if (exit_status >= 0)
-        return exit_status;
-    if (dump(&options, &status))
-        return 0;
-    fprintf(stderr, "mprof-ingest: %s\n", status.message);
-    return status.code == INGEST_BAD_USAGE ? 2 : 1;
+    if (exit_status < 0) {
+        bool good = options.dump != DUMP_NONE ? dump(&options, &status) : ingest(&options, &status);
+        exit_status = good ? 0 : status.code == INGEST_BAD_USAGE ? 2 : 1;
+        if (!good)
+            fprintf(stderr, "mprof-ingest: %s\n", status.message);
+    }
+    free(options.default_session);
+    if (status.code == INGEST_INTERRUPTED && interrupted != 0) {
+        /* Whoever waits for us sees the signal, as if we had not caught it. */
+        signal(interrupted, SIG_DFL);
+        raise(interrupted);
+    }
+    return exit_status;
 }

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "ingest/merge.h"
 #include "ingest/trace_cursor.h"
 
 static const char *const kind_names[TRACE_KIND_COUNT] = {
@@ -312,4 +313,19 @@ bool trace_dump_file(FILE *out, const struct trace_file *file, struct ingest_sta
         fprintf(out, "damage @%" PRIu64 " the file is cut: %" PRIu64 " chunk slots are missing\n",
                 trace_file_size(file), trace_file_missing_slots(file));
     return true;
+}
+
+bool trace_dump_by_time(FILE *out, const struct trace_file *file, struct ingest_status *status)
+{
+    struct trace_event event;
+    struct merge *merge = merge_new(file, status);
+    if (merge == NULL)
+        return false;
+    while (!ferror(out) && merge_next(merge, &event, status)) {
+        if (event.of_realloc)
+            fputs(event.kind == EVENT_FREE ? "first half  " : "second half ", out);
+        trace_dump_record(out, event.offset, event.thread, event.ticks, event.record);
+    }
+    merge_free(merge);
+    return status->code == INGEST_OK;
 }

@@ -28,4 +28,10 @@ void trace_dump_record(FILE *out, uint64_t offset, uint32_t thread, uint64_t tic
 /* The whole trace in file order. False with `status` set where memory is exhausted. */
 bool trace_dump_file(FILE *out, const struct trace_file *file, struct ingest_status *status);
 
+/*
+ * Only the events, merged by time as replay sees them: a realloc is two lines, each with the part
+ * of it that happens then. TICKS is the event's own time.
+ */
+bool trace_dump_by_time(FILE *out, const struct trace_file *file, struct ingest_status *status);
+
 #endif

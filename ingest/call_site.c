@@ -1,0 +1,275 @@
+/*
+ * How names are matched: first what a demangler puts around a name is set aside, that is, the
+ * parameter list, and for templates the return type before the name. What is left is compared
+ * with the patterns of the table, where '*' stands for any characters (at any place).
+ *
+ * What is in the table and why:
+ *  - C++: operator new in all forms; std::allocator, its traits and the containers' internal
+ *    functions whose only work is to call them (_M_allocate, _M_create_storage, …). Not the
+ *    functions that decide to allocate, such as std::string::_M_create or vector::reserve:
+ *    inlined or not, the frame outside of them is the program's, and the container's own name
+ *    tells what happened.
+ *  - C: the names that programs and libraries commonly give to malloc with a check or a counter
+ *    around it.
+ *  - libc functions whose result is a new block that the caller must free, and that do nothing
+ *    else of note (strdup, asprintf): the user's call site is where they are called. Those that
+ *    allocate for purposes of their own (fopen, getline, opendir, setlocale, qsort) are call
+ *    sites.
+ */
+#include "ingest/call_site.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct pattern {
+    const char *text;
+    enum function_role role;
+};
+
+static const struct pattern patterns[] = {
+    /* The entry points themselves, where a program defines its own or a frame shows them. */
+    {"malloc", ROLE_ALLOCATOR},
+    {"calloc", ROLE_ALLOCATOR},
+    {"realloc", ROLE_ALLOCATOR},
+    {"reallocarray", ROLE_ALLOCATOR},
+    {"free", ROLE_ALLOCATOR},
+    {"posix_memalign", ROLE_ALLOCATOR},
+    {"aligned_alloc", ROLE_ALLOCATOR},
+    {"memalign", ROLE_ALLOCATOR},
+    {"valloc", ROLE_ALLOCATOR},
+    {"pvalloc", ROLE_ALLOCATOR},
+    {"__libc_malloc", ROLE_ALLOCATOR},
+    {"__libc_calloc", ROLE_ALLOCATOR},
+    {"__libc_realloc", ROLE_ALLOCATOR},
+    {"__libc_memalign", ROLE_ALLOCATOR},
+    {"__libc_free", ROLE_ALLOCATOR},
+    /* C++ */
+    {"operator new", ROLE_ALLOCATOR},
+    {"operator new[]", ROLE_ALLOCATOR},
+    {"operator delete", ROLE_ALLOCATOR},
+    {"operator delete[]", ROLE_ALLOCATOR},
+    {"std::allocator<*>::allocate", ROLE_ALLOCATOR},
+    {"std::allocator<*>::deallocate", ROLE_ALLOCATOR},
+    {"std::allocator_traits<*>::allocate", ROLE_ALLOCATOR},
+    {"std::allocator_traits<*>::deallocate", ROLE_ALLOCATOR},
+    {"std::__new_allocator<*>::allocate", ROLE_ALLOCATOR},
+    {"std::__new_allocator<*>::deallocate", ROLE_ALLOCATOR},
+    {"std::__allocate_guarded<*>", ROLE_ALLOCATOR},
+    {"std::__libcpp_allocate*", ROLE_ALLOCATOR},
+    {"std::__1::allocator<*>::allocate", ROLE_ALLOCATOR},
+    {"std::__1::allocator_traits<*>::allocate", ROLE_ALLOCATOR},
+    {"std::__1::__libcpp_allocate*", ROLE_ALLOCATOR},
+    {"std::__1::__allocate_at_least<*>", ROLE_ALLOCATOR},
+    {"std::pmr::*::allocate", ROLE_ALLOCATOR},
+    {"std::pmr::*::do_allocate", ROLE_ALLOCATOR},
+    {"__gnu_cxx::*allocator<*>::allocate", ROLE_ALLOCATOR},
+    {"__gnu_cxx::*allocator<*>::deallocate", ROLE_ALLOCATOR},
+    {"__gnu_cxx::__alloc_traits<*>::allocate", ROLE_ALLOCATOR},
+    {"std::*::_M_allocate", ROLE_ALLOCATOR},
+    {"std::*::_M_allocate_map", ROLE_ALLOCATOR},
+    {"std::*::_M_allocate_node", ROLE_ALLOCATOR},
+    {"std::*::_M_allocate_node<*>", ROLE_ALLOCATOR},
+    {"std::*::_M_allocate_buckets", ROLE_ALLOCATOR},
+    {"std::*::_M_allocate_and_copy<*>", ROLE_ALLOCATOR},
+    {"std::*::_M_create_storage", ROLE_ALLOCATOR},
+    {"std::*::_M_get_node", ROLE_ALLOCATOR},
+    {"std::*::_M_create_node<*>", ROLE_ALLOCATOR},
+    {"std::*::_S_allocate", ROLE_ALLOCATOR},
+    /* Programs' and libraries' own names */
+    {"xmalloc", ROLE_WRAPPER},
+    {"xcalloc", ROLE_WRAPPER},
+    {"xrealloc", ROLE_WRAPPER},
+    {"xreallocarray", ROLE_WRAPPER},
+    {"xzalloc", ROLE_WRAPPER},
+    {"xnmalloc", ROLE_WRAPPER},
+    {"xnrealloc", ROLE_WRAPPER},
+    {"xmallocz", ROLE_WRAPPER},
+    {"xstrdup", ROLE_WRAPPER},
+    {"xstrndup", ROLE_WRAPPER},
+    {"xmemdup", ROLE_WRAPPER},
+    {"xmemdupz", ROLE_WRAPPER},
+    {"ximalloc", ROLE_WRAPPER},
+    {"xirealloc", ROLE_WRAPPER},
+    {"xpalloc", ROLE_WRAPPER},
+    {"x2realloc", ROLE_WRAPPER},
+    {"x2nrealloc", ROLE_WRAPPER},
+    {"xcharalloc", ROLE_WRAPPER},
+    {"do_xmalloc*", ROLE_WRAPPER},
+    {"safe_malloc", ROLE_WRAPPER},
+    {"safe_calloc", ROLE_WRAPPER},
+    {"safe_realloc", ROLE_WRAPPER},
+    {"emalloc", ROLE_WRAPPER},
+    {"ecalloc", ROLE_WRAPPER},
+    {"erealloc", ROLE_WRAPPER},
+    {"zmalloc", ROLE_WRAPPER},
+    {"zmalloc_usable", ROLE_WRAPPER},
+    {"zcalloc", ROLE_WRAPPER},
+    {"zcalloc_usable", ROLE_WRAPPER},
+    {"zcalloc_num", ROLE_WRAPPER},
+    {"zrealloc", ROLE_WRAPPER},
+    {"zrealloc_usable", ROLE_WRAPPER},
+    {"zstrdup", ROLE_WRAPPER},
+    {"ztrymalloc*", ROLE_WRAPPER},
+    {"ztrycalloc*", ROLE_WRAPPER},
+    {"ztryrealloc*", ROLE_WRAPPER},
+    {"zfree", ROLE_WRAPPER},
+    {"g_malloc*", ROLE_WRAPPER},
+    {"g_try_malloc*", ROLE_WRAPPER},
+    {"g_realloc*", ROLE_WRAPPER},
+    {"g_try_realloc*", ROLE_WRAPPER},
+    {"g_slice_alloc*", ROLE_WRAPPER},
+    {"g_strdup", ROLE_WRAPPER},
+    {"g_strndup", ROLE_WRAPPER},
+    {"g_memdup*", ROLE_WRAPPER},
+    {"g_free", ROLE_WRAPPER},
+    {"PyMem_*alloc", ROLE_WRAPPER},
+    {"PyMem_Raw*alloc", ROLE_WRAPPER},
+    {"PyObject_Malloc", ROLE_WRAPPER},
+    {"PyObject_Calloc", ROLE_WRAPPER},
+    {"PyObject_Realloc", ROLE_WRAPPER},
+    {"PyObject_Free", ROLE_WRAPPER},
+    {"_PyMem_*alloc", ROLE_WRAPPER},
+    {"_PyObject_Malloc", ROLE_WRAPPER},
+    {"_PyObject_Calloc", ROLE_WRAPPER},
+    {"_PyObject_Realloc", ROLE_WRAPPER},
+    {"Perl_safesysmalloc", ROLE_WRAPPER},
+    {"Perl_safesyscalloc", ROLE_WRAPPER},
+    {"Perl_safesysrealloc", ROLE_WRAPPER},
+    {"Perl_safesysfree", ROLE_WRAPPER},
+    {"sqlite3MemMalloc", ROLE_WRAPPER},
+    {"sqlite3MemRealloc", ROLE_WRAPPER},
+    {"sqlite3Malloc*", ROLE_WRAPPER},
+    {"sqlite3Realloc*", ROLE_WRAPPER},
+    {"sqlite3_malloc*", ROLE_WRAPPER},
+    {"sqlite3_realloc*", ROLE_WRAPPER},
+    {"sqlite3DbMalloc*", ROLE_WRAPPER},
+    {"sqlite3DbRealloc*", ROLE_WRAPPER},
+    {"sqlite3DbStrDup", ROLE_WRAPPER},
+    {"mallocWithAlarm", ROLE_WRAPPER},
+    {"dbMallocRawFinish", ROLE_WRAPPER},
+    {"CRYPTO_malloc", ROLE_WRAPPER},
+    {"CRYPTO_zalloc", ROLE_WRAPPER},
+    {"CRYPTO_realloc", ROLE_WRAPPER},
+    {"CRYPTO_strdup", ROLE_WRAPPER},
+    {"OPENSSL_malloc", ROLE_WRAPPER},
+    {"jv_mem_alloc*", ROLE_WRAPPER},
+    {"jv_mem_calloc*", ROLE_WRAPPER},
+    {"jv_mem_realloc*", ROLE_WRAPPER},
+    {"jv_mem_strdup*", ROLE_WRAPPER},
+    {"talloc_*alloc*", ROLE_WRAPPER},
+    {"apr_palloc*", ROLE_WRAPPER},
+    {"av_malloc*", ROLE_WRAPPER},
+    {"av_realloc*", ROLE_WRAPPER},
+    {"SDL_malloc", ROLE_WRAPPER},
+    {"SDL_calloc", ROLE_WRAPPER},
+    {"SDL_realloc", ROLE_WRAPPER},
+    {"llvm::safe_malloc", ROLE_WRAPPER},
+    {"llvm::safe_calloc", ROLE_WRAPPER},
+    {"llvm::safe_realloc", ROLE_WRAPPER},
+    {"llvm::allocate_buffer", ROLE_WRAPPER},
+    /* libc: a new block for the caller, and nothing else */
+    {"strdup", ROLE_WRAPPER},
+    {"__strdup", ROLE_WRAPPER},
+    {"strndup", ROLE_WRAPPER},
+    {"__strndup", ROLE_WRAPPER},
+    {"wcsdup", ROLE_WRAPPER},
+    {"__wcsdup", ROLE_WRAPPER},
+    {"asprintf", ROLE_WRAPPER},
+    {"__asprintf", ROLE_WRAPPER},
+    {"___asprintf", ROLE_WRAPPER},
+    {"__asprintf_chk", ROLE_WRAPPER},
+    {"vasprintf", ROLE_WRAPPER},
+    {"__vasprintf_internal", ROLE_WRAPPER},
+    {"__vasprintf_chk", ROLE_WRAPPER},
+};
+
+/* The parts of a demangled name: [begin, end) is the qualified name without return type. */
+struct bare_name {
+    const char *begin, *end;
+};
+
+/* Where the parameter list begins: the last '(' outside of <> and of other parentheses. */
+static const char *parameters(const char *name)
+{
+    int angles = 0, parentheses = 0;
+    const char *found = NULL;
+    for (const char *at = name; *at != '\0'; at++) {
+        if (strncmp(at, "operator", 8) == 0 && (at[8] == '(' || at[8] == '<' || at[8] == '>'))
+            at += at[8] == '(' ? 9 : 8;
+        else if (*at == '<')
+            angles++;
+        else if (*at == '>')
+            angles--;
+        else if (*at == '(' && angles == 0 && parentheses++ == 0)
+            found = at;
+        else if (*at == ')' && angles == 0)
+            parentheses--;
+    }
+    return found;
+}
+
+static struct bare_name strip(const char *name)
+{
+    struct bare_name bare = {name, parameters(name)};
+    if (bare.end == NULL || bare.end == name)
+        bare.end = name + strlen(name);
+    /* A return type ends at the last space outside of <>, but "operator new" holds one itself. */
+    int angles = 0;
+    for (const char *at = name; at < bare.end; at++) {
+        if (strncmp(at, "operator", 8) == 0)
+            break;
+        if (*at == '<' || *at == '(')
+            angles++;
+        else if (*at == '>' || *at == ')')
+            angles--;
+        else if (*at == ' ' && angles == 0)
+            bare.begin = at + 1;
+    }
+    return bare;
+}
+
+/* '*' matches any run of characters; the rest must be equal, to the end. */
+static bool matches(const char *pattern, const char *at, const char *end)
+{
+    const char *star = NULL, *resume = NULL;
+    while (at < end) {
+        if (*pattern == '*') {
+            star = pattern++;
+            resume = at;
+        } else if (*pattern == *at) {
+            pattern++;
+            at++;
+        } else if (star != NULL) {
+            pattern = star + 1;
+            at = ++resume;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*')
+        pattern++;
+    return *pattern == '\0';
+}
+
+enum function_role call_site_role(const char *name)
+{
+    struct bare_name bare = strip(name);
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+        if (matches(patterns[i].text, bare.begin, bare.end))
+            return patterns[i].role;
+    return ROLE_NONE;
+}
+
+const char *call_site_role_name(enum function_role role)
+{
+    return role == ROLE_ALLOCATOR ? "allocator" : role == ROLE_WRAPPER ? "wrapper" : NULL;
+}
+
+enum operator_new call_site_operator(const char *name)
+{
+    struct bare_name bare = strip(name);
+    if (matches("operator new", bare.begin, bare.end))
+        return OPERATOR_NEW;
+    return matches("operator new[]", bare.begin, bare.end) ? OPERATOR_NEW_ARRAY : OPERATOR_OTHER;
+}

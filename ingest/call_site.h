@@ -1,0 +1,27 @@
+/*
+ * Which functions are allocators or wrappers of one, and so no call site.
+ *
+ * The call site of an allocation is the innermost frame that is neither: the function that a
+ * person would name when asked who allocated this. Decided by name alone, from a const table.
+ */
+#ifndef MPROF_INGEST_CALL_SITE_H
+#define MPROF_INGEST_CALL_SITE_H
+
+enum function_role {
+    ROLE_NONE = 0,
+    ROLE_ALLOCATOR, /* hands out memory: operator new, std::allocator and its internals */
+    ROLE_WRAPPER,   /* a program's or library's own name for malloc: xmalloc, g_malloc, strdup */
+};
+
+/* `name` is demangled. */
+enum function_role call_site_role(const char *name);
+
+/* 'allocator', 'wrapper' or NULL. */
+const char *call_site_role_name(enum function_role role);
+
+enum operator_new { OPERATOR_OTHER = 0, OPERATOR_NEW, OPERATOR_NEW_ARRAY };
+
+/* Whether the function is C++'s operator new or operator new[], in any of its forms. */
+enum operator_new call_site_operator(const char *name);
+
+#endif

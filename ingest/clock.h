@@ -1,0 +1,42 @@
+/*
+ * From a trace's ticks to nanoseconds since it began: the straight line through two clock pairs
+ * (schemas/trace-format.md, "Time"), exact in 128-bit arithmetic.
+ */
+#ifndef MPROF_INGEST_CLOCK_H
+#define MPROF_INGEST_CLOCK_H
+
+#include <stdint.h>
+
+#include "ingest/trace_file.h"
+
+struct trace_time {
+    uint64_t start_ticks;
+    uint64_t ticks, ns; /* of the line: `ns` nanoseconds in `ticks` ticks */
+    uint64_t factor;    /* ns per tick, as factor / 2^shift, rounded down */
+    unsigned shift;
+    bool scaled;  /* false: ticks are nanoseconds */
+    bool unknown; /* the clock ticks otherwise, and no second pair says how: taken as 1:1 */
+};
+
+void trace_time_init(struct trace_time *time, const struct trace_file *file);
+
+/* Nanoseconds since the start, at most INT64_MAX; 0 for stamps before the start. */
+static inline uint64_t trace_time_ns(const struct trace_time *time, uint64_t ticks)
+{
+    if (ticks <= time->start_ticks)
+        return 0;
+    uint64_t delta = ticks - time->start_ticks;
+    if (time->scaled) {
+        unsigned __int128 whole = (unsigned __int128)delta * time->ns;
+        unsigned __int128 estimate = ((unsigned __int128)delta * time->factor) >> time->shift;
+        if (estimate > INT64_MAX)
+            return INT64_MAX;
+        /* The factor is rounded down, by less than one nanosecond over the line's length. */
+        while ((estimate + 1) * time->ticks <= whole)
+            estimate++;
+        delta = (uint64_t)estimate;
+    }
+    return delta > INT64_MAX ? INT64_MAX : delta;
+}
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * Distinct program counters as frames, functions and source files: the names of a session.
+ *
+ * Each distinct pc of a module is symbolized once, when it is first asked for; its frames
+ * (inlined ones innermost first) are consecutive rows. Functions of the same file that was
+ * loaded twice (dlclose, dlopen) are the same functions.
+ */
+#ifndef MPROF_INGEST_FRAMES_H
+#define MPROF_INGEST_FRAMES_H
+
+#include "ingest/array.h"
+#include "ingest/call_site.h"
+#include "ingest/symbols.h"
+
+#define FRAMES_NONE UINT32_MAX /* no such function, file or frame */
+
+struct frame_row {
+    uint64_t pc;
+    uint32_t module;
+    uint32_t function, source_file; /* indices; source_file may be FRAMES_NONE */
+    uint32_t line;
+    bool inlined;
+};
+
+struct function_row {
+    const char *name, *linkage_name; /* of the symbolizer; linkage_name may be NULL */
+    uint32_t module;                 /* the trace's id of the first module of that file */
+    uint32_t source_file, line;
+    enum function_role role;
+    enum operator_new operator_new;
+};
+
+/* Which frames a pc has: rows first … first + count - 1, innermost first. */
+struct frame_range {
+    uint32_t first, count;
+};
+
+struct frames {
+    struct symbols *symbols; /* not owned */
+    struct frame_row *rows;
+    size_t row_count, row_capacity;
+    struct function_row *functions;
+    size_t function_count, function_capacity;
+    const char **source_files;
+    size_t source_file_count, source_file_capacity;
+    struct frame_range *ranges; /* one a distinct pc */
+    size_t range_count, range_capacity;
+    struct index_map by_pc, by_function, by_source_file;
+};
+
+/*
+ * Frames of `pc` (as symbols_lookup() wants it) of `module`; functions are those of
+ * `function_module`, which stands for all modules of the same file. count 0: memory is exhausted.
+ */
+struct frame_range frames_at(struct frames *frames, uint32_t module, uint32_t function_module,
+                             uint64_t pc);
+void frames_free(struct frames *frames);
+
+#endif

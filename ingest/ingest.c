@@ -1,0 +1,148 @@
+#include "ingest/ingest.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "ingest/session_tables.h"
+
+/* Events between two looks at the progress bar and at Ctrl-C. */
+enum { EVENTS_PER_LOOK = 16384 };
+
+struct pipeline {
+    const struct ingest_options *options;
+    struct ingest_status *status;
+    struct trace_file *file;
+    struct symbols *symbols;
+    struct writer *writer;
+    struct trace_scan scan;
+    struct stacks stacks;
+    struct totals totals;
+    struct replay replay;
+};
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void report(const struct pipeline *pipeline, enum ingest_phase phase, uint64_t done)
+{
+    const struct ingest_options *options = pipeline->options;
+    if (options->progress != NULL)
+        options->progress(options->progress_context, phase, done, trace_file_size(pipeline->file));
+}
+
+static bool replay_all(struct pipeline *pipeline)
+{
+    const volatile sig_atomic_t *interrupted = pipeline->options->writer.interrupted;
+    struct trace_event event;
+    struct merge *merge = merge_new(pipeline->file, pipeline->status);
+    bool good = merge != NULL;
+    for (uint64_t n = 0; good && merge_next(merge, &event, pipeline->status); n++) {
+        good = replay_event(&pipeline->replay, &event, pipeline->status);
+        if (n % EVENTS_PER_LOOK != 0)
+            continue;
+        if (interrupted != NULL && *interrupted != 0)
+            good = ingest_fail(pipeline->status, INGEST_INTERRUPTED, "interrupted");
+        report(pipeline, INGEST_REPLAY, merge_bytes_done(merge));
+    }
+    merge_free(merge);
+    return good && pipeline->status->code == INGEST_OK;
+}
+
+static bool write_tables(struct pipeline *pipeline)
+{
+    struct session_facts facts = {pipeline->file, &pipeline->scan, &pipeline->replay,
+                                  &pipeline->stacks, &pipeline->totals};
+    report(pipeline, INGEST_WRITE, 0);
+    if (session_tables_put(pipeline->writer, &facts))
+        return writer_commit(pipeline->writer);
+    return pipeline->status->code == INGEST_OK
+               ? ingest_fail_memory(pipeline->status, "the tables of the session")
+               : false;
+}
+
+static bool run(struct pipeline *pipeline)
+{
+    const struct ingest_options *options = pipeline->options;
+    struct ingest_status *status = pipeline->status;
+    struct symbols_options symbols_options = {options->debug_dir, options->sysroot};
+    pipeline->file = trace_file_open(options->trace, status);
+    if (pipeline->file == NULL)
+        return false;
+    pipeline->writer = writer_open(options->session, &options->writer, status);
+    if (pipeline->writer == NULL)
+        return false;
+    report(pipeline, INGEST_SCAN, 0);
+    if (!trace_scan(&pipeline->scan, pipeline->file, status))
+        return false;
+    pipeline->symbols = symbols_new(&symbols_options);
+    if (pipeline->symbols == NULL ||
+        !stacks_init(&pipeline->stacks, &pipeline->scan, pipeline->symbols))
+        return ingest_fail_memory(status, "the names of the program");
+    return replay_init(&pipeline->replay, pipeline->file, &pipeline->scan, &pipeline->stacks,
+                       &pipeline->totals, writer_sink(pipeline->writer), status) &&
+           replay_all(pipeline) && replay_finish(&pipeline->replay, status) &&
+           writer_rows_done(pipeline->writer) && write_tables(pipeline);
+}
+
+static void summarize(const struct pipeline *pipeline, struct ingest_summary *summary)
+{
+    const struct trace_file_header *header = trace_file_header(pipeline->file);
+    const struct trace_scan *scan = &pipeline->scan;
+    const struct totals *totals = &pipeline->totals;
+    *summary = (struct ingest_summary){
+        .program = strdup(scan->process.found ? scan->process.exe : "(unknown program)"),
+        .allocations = totals->allocations,
+        .frees = totals->frees,
+        .reallocs = totals->reallocs,
+        .bytes = totals->bytes,
+        .peak_bytes = totals->peak_bytes,
+        .peak_count = totals->peak_count,
+        .peak_ns = totals->peak_ns,
+        .live_bytes = totals->live_bytes,
+        .live_count = totals->live_count,
+        .duration_ns = trace_time_ns(&pipeline->replay.time, scan->last_ticks),
+        .threads = scan->threads.count,
+        .stacks = pipeline->stacks.count - 1,
+        .events = pipeline->replay.events,
+        .dropped = header->dropped_events + scan->dropped_events,
+        .unmatched_frees = scan->problems.counts[PROBLEM_UNMATCHED_FREE],
+        .double_frees = scan->problems.counts[PROBLEM_DOUBLE_FREE],
+        .overlaps = scan->problems.counts[PROBLEM_OVERLAP],
+        .orphaned_events = pipeline->replay.orphaned_events,
+        .damaged_bytes = scan->damaged_bytes,
+        .missing_chunks = scan->problems.counts[PROBLEM_MISSING_CHUNK],
+        .ended = scan->ended || header->state != TRACE_STATE_RECORDING,
+        .unknown_clock = pipeline->replay.time.unknown,
+        .state = header->state,
+    };
+}
+
+bool ingest_run(const struct ingest_options *options, struct ingest_summary *summary,
+                struct ingest_status *status)
+{
+    double begin = seconds_now();
+    struct pipeline *pipeline = calloc(1, sizeof *pipeline);
+    if (pipeline == NULL)
+        return ingest_fail_memory(status, "the pipeline");
+    pipeline->options = options;
+    pipeline->status = status;
+    bool good = run(pipeline);
+    if (good) {
+        summarize(pipeline, summary);
+        summary->seconds = seconds_now() - begin;
+    }
+    writer_close(pipeline->writer);
+    replay_free(&pipeline->replay);
+    totals_free_memory(&pipeline->totals);
+    stacks_free(&pipeline->stacks);
+    symbols_free(pipeline->symbols);
+    trace_scan_free(&pipeline->scan);
+    trace_file_close(pipeline->file);
+    free(pipeline);
+    return good;
+}

@@ -1,0 +1,41 @@
+/*
+ * A trace becomes a session: the whole pipeline in one call.
+ */
+#ifndef MPROF_INGEST_INGEST_H
+#define MPROF_INGEST_INGEST_H
+
+#include <signal.h>
+
+#include "ingest/status.h"
+#include "ingest/writer.h"
+
+enum ingest_phase { INGEST_SCAN, INGEST_REPLAY, INGEST_WRITE };
+
+struct ingest_options {
+    const char *trace, *session;
+    const char *debug_dir, *sysroot; /* for the symbolizer; NULL: none */
+    struct writer_options writer;
+    /* Called now and then: how far the phase is, `done` of `total` bytes. NULL: not called. */
+    void (*progress)(void *context, enum ingest_phase phase, uint64_t done, uint64_t total);
+    void *progress_context;
+};
+
+/* What the summary says. */
+struct ingest_summary {
+    char *program; /* free() */
+    uint64_t allocations, frees, reallocs, bytes;
+    uint64_t peak_bytes, peak_count, peak_ns, live_bytes, live_count, duration_ns;
+    uint64_t threads, stacks, events;
+    uint64_t dropped, unmatched_frees, double_frees, overlaps, orphaned_events, damaged_bytes,
+        missing_chunks;
+    bool ended; /* the recorder closed the trace */
+    bool unknown_clock;
+    uint32_t state; /* enum trace_state */
+    double seconds;
+};
+
+/* False with `status` set; the session file is then not there (or is the old one). */
+bool ingest_run(const struct ingest_options *options, struct ingest_summary *summary,
+                struct ingest_status *status);
+
+#endif

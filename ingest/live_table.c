@@ -1,0 +1,66 @@
+#include "ingest/live_table.h"
+
+#include <stdlib.h>
+
+#include "ingest/array.h"
+
+static size_t home(const struct live_table *table, uint64_t address)
+{
+    return (size_t)hash_number(address ^ table->seed) & (table->capacity - 1);
+}
+
+/* Rebuilds without the freed blocks, twice as large if more than three eighths are live. */
+static bool rebuild(struct live_table *table)
+{
+    size_t old_capacity = table->capacity, capacity = old_capacity ? old_capacity : 512;
+    struct live_block *old = table->blocks, *blocks;
+    if (old_capacity == 0 || table->live * 8 > old_capacity * 3)
+        capacity *= 2;
+    blocks = calloc(capacity, sizeof *blocks);
+    if (blocks == NULL)
+        return false;
+    if (table->seed == 0)
+        table->seed = hash_seed();
+    table->blocks = blocks;
+    table->capacity = capacity;
+    table->used = table->live;
+    for (size_t i = 0; i < old_capacity; i++) {
+        if (old[i].state != BLOCK_LIVE)
+            continue;
+        size_t at = home(table, old[i].address);
+        while (blocks[at].state != BLOCK_EMPTY)
+            at = (at + 1) & (capacity - 1);
+        blocks[at] = old[i];
+    }
+    free(old);
+    return true;
+}
+
+struct live_block *live_table_find(struct live_table *table, uint64_t address)
+{
+    if ((table->used + 1) * 4 > table->capacity * 3 && !rebuild(table))
+        return NULL;
+    size_t at = home(table, address);
+    while (table->blocks[at].state != BLOCK_EMPTY && table->blocks[at].address != address)
+        at = (at + 1) & (table->capacity - 1);
+    return &table->blocks[at];
+}
+
+void live_table_claim(struct live_table *table, struct live_block *block)
+{
+    table->used += block->state == BLOCK_EMPTY;
+    table->live += block->state != BLOCK_LIVE;
+    block->state = BLOCK_LIVE;
+}
+
+void live_table_release(struct live_table *table, struct live_block *block)
+{
+    table->live--;
+    block->state = BLOCK_FREED;
+}
+
+void live_table_clear(struct live_table *table)
+{
+    free(table->blocks);
+    *table = (struct live_table){.seed = table->seed};
+}

@@ -1,0 +1,250 @@
+#include "ingest/merge.h"
+
+#include <stdlib.h>
+
+#include "ingest/array.h"
+#include "ingest/trace_cursor.h"
+
+/*
+ * Open chunks may hold this much in all. A recorder leaves one chunk open for each thread that
+ * lives, 64 KiB each; only a made-up file, all of whose chunks begin at once, comes near.
+ */
+static const uint64_t open_bytes_limit = UINT64_C(4) << 30;
+
+/* One open chunk, standing at its next event. */
+struct run {
+    struct trace_cursor cursor;
+    struct trace_record record;
+    struct trace_extension extension;
+    uint64_t key; /* ticks of the event */
+    uint64_t offset;
+    uint64_t carry;
+    enum event_kind kind;
+    bool second_half;
+};
+
+struct merge {
+    const struct trace_file *file;
+    const struct trace_slot **slots; /* good ones, by base_ticks */
+    size_t slot_count, next_slot;
+    struct run **heap;
+    size_t heap_count, heap_capacity, most_open;
+    struct run *spare; /* a closed run for the next chunk: its memory is used again */
+    uint64_t open_bytes, bytes_done;
+    bool emitted; /* the heap's first run has given its event */
+};
+
+static bool before(const struct run *a, const struct run *b)
+{
+    if (a->key != b->key)
+        return a->key < b->key;
+    if ((a->kind == EVENT_FREE) != (b->kind == EVENT_FREE))
+        return a->kind == EVENT_FREE;
+    return a->cursor.slot->number < b->cursor.slot->number;
+}
+
+static void sift_down(struct merge *merge, size_t at)
+{
+    struct run *run = merge->heap[at];
+    for (;;) {
+        size_t child = 2 * at + 1;
+        if (child >= merge->heap_count)
+            break;
+        if (child + 1 < merge->heap_count && before(merge->heap[child + 1], merge->heap[child]))
+            child++;
+        if (!before(merge->heap[child], run))
+            break;
+        merge->heap[at] = merge->heap[child];
+        at = child;
+    }
+    merge->heap[at] = run;
+}
+
+static void sift_up(struct merge *merge, size_t at)
+{
+    struct run *run = merge->heap[at];
+    while (at > 0 && before(run, merge->heap[(at - 1) / 2])) {
+        merge->heap[at] = merge->heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    merge->heap[at] = run;
+}
+
+/* Whether an extended record is an event: the first pass has read the others. */
+static bool is_event(uint64_t type)
+{
+    return type >= TRACE_EXT_ARENA && type <= TRACE_EXT_END;
+}
+
+/* Moves to the chunk's next event. False at its end. */
+static bool advance(struct run *run)
+{
+    if (run->kind == EVENT_FREE && run->record.kind == TRACE_REALLOC && !run->second_half) {
+        run->kind = EVENT_ALLOCATE;
+        run->key = run->record.ticks;
+        return run->second_half = true;
+    }
+    run->second_half = false;
+    for (;;) {
+        run->offset = trace_cursor_offset(&run->cursor);
+        if (trace_cursor_next(&run->cursor, &run->record) != TRACE_GET_RECORD)
+            return false;
+        switch (run->record.kind) {
+        case TRACE_ALLOC:
+        case TRACE_ALLOC_ATTR:
+            run->kind = EVENT_ALLOCATE;
+            run->key = run->record.ticks;
+            return true;
+        case TRACE_FREE:
+        case TRACE_FREE_STACK:
+            run->kind = EVENT_FREE;
+            run->key = run->record.ticks;
+            return true;
+        case TRACE_REALLOC:
+            if (run->record.outcome == TRACE_REALLOC_FAILED)
+                continue;
+            run->kind = EVENT_FREE;
+            run->key = run->record.free_ticks;
+            return true;
+        case TRACE_EXTENDED:
+            if (!is_event(run->record.extended.type) ||
+                !trace_extension_get(&run->record, run->cursor.coding.ticks, &run->extension))
+                continue;
+            run->kind = EVENT_EXTENDED;
+            run->key = run->extension.when;
+            return true;
+        case TRACE_NODE:
+            continue;
+        }
+    }
+}
+
+static void close_run(struct merge *merge, struct run *run)
+{
+    merge->open_bytes -= run->cursor.slot->available;
+    merge->bytes_done += trace_file_header(merge->file)->chunk_size;
+    trace_cursor_close(&run->cursor);
+    free(merge->spare);
+    merge->spare = run;
+}
+
+/* Opens the next chunk and puts it into the heap, if it has an event at all. */
+static bool open_next(struct merge *merge, struct ingest_status *status)
+{
+    const struct trace_slot *slot = merge->slots[merge->next_slot++];
+    struct run *run = merge->spare ? merge->spare : malloc(sizeof *run);
+    merge->spare = NULL;
+    if (merge->open_bytes + slot->available > open_bytes_limit) {
+        free(run);
+        return ingest_fail(status, INGEST_BAD_INPUT,
+                           "%s: more than 4 GiB of chunks begin before the first of them ends; no "
+                           "recorder writes that, the trace is damaged",
+                           trace_file_path(merge->file));
+    }
+    if (run == NULL ||
+        !array_reserve(&merge->heap, &merge->heap_capacity, merge->heap_count + 1,
+                       sizeof *merge->heap) ||
+        !trace_cursor_open(&run->cursor, merge->file, slot)) {
+        free(run);
+        return ingest_fail_memory(status, "the open chunks of the trace");
+    }
+    merge->open_bytes += slot->available;
+    run->kind = EVENT_EXTENDED;
+    run->second_half = false;
+    if (!advance(run)) {
+        close_run(merge, run);
+        return true;
+    }
+    merge->heap[merge->heap_count++] = run;
+    sift_up(merge, merge->heap_count - 1);
+    if (merge->heap_count > merge->most_open)
+        merge->most_open = merge->heap_count;
+    return true;
+}
+
+static int compare_slots(const void *a, const void *b)
+{
+    const struct trace_slot *x = *(const struct trace_slot *const *)a;
+    const struct trace_slot *y = *(const struct trace_slot *const *)b;
+    if (x->base_ticks != y->base_ticks)
+        return x->base_ticks < y->base_ticks ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+struct merge *merge_new(const struct trace_file *file, struct ingest_status *status)
+{
+    const struct trace_slot *slots;
+    size_t count = trace_file_slots(file, &slots);
+    struct merge *merge = calloc(1, sizeof *merge);
+    if (merge == NULL || (merge->slots = malloc((count + 1) * sizeof *merge->slots)) == NULL) {
+        free(merge);
+        ingest_fail_memory(status, "the index of chunks");
+        return NULL;
+    }
+    merge->file = file;
+    for (size_t i = 0; i < count; i++)
+        if (slots[i].damage == NULL)
+            merge->slots[merge->slot_count++] = &slots[i];
+    qsort(merge->slots, merge->slot_count, sizeof *merge->slots, compare_slots);
+    return merge;
+}
+
+void merge_free(struct merge *merge)
+{
+    if (merge == NULL)
+        return;
+    for (size_t i = 0; i < merge->heap_count; i++) {
+        trace_cursor_close(&merge->heap[i]->cursor);
+        free(merge->heap[i]);
+    }
+    free(merge->spare);
+    free(merge->heap);
+    free(merge->slots);
+    free(merge);
+}
+
+/* Steps the run whose event was given, and keeps the heap in order. */
+static void step(struct merge *merge)
+{
+    struct run *run = merge->heap[0];
+    if (!advance(run)) {
+        merge->heap[0] = merge->heap[--merge->heap_count];
+        close_run(merge, run);
+    }
+    if (merge->heap_count > 1)
+        sift_down(merge, 0);
+}
+
+bool merge_next(struct merge *merge, struct trace_event *event, struct ingest_status *status)
+{
+    if (merge->emitted)
+        step(merge);
+    merge->emitted = false;
+    while (merge->next_slot < merge->slot_count &&
+           (merge->heap_count == 0 ||
+            merge->slots[merge->next_slot]->base_ticks <= merge->heap[0]->key))
+        if (!open_next(merge, status))
+            return false;
+    if (merge->heap_count == 0)
+        return false;
+    struct run *run = merge->heap[0];
+    event->kind = run->kind;
+    event->of_realloc = run->record.kind == TRACE_REALLOC;
+    event->thread = run->cursor.thread;
+    event->ticks = run->key;
+    event->offset = run->offset;
+    event->record = &run->record;
+    event->extension = &run->extension;
+    event->carry = &run->carry;
+    return merge->emitted = true;
+}
+
+uint64_t merge_bytes_done(const struct merge *merge)
+{
+    return merge->bytes_done;
+}
+
+size_t merge_most_open(const struct merge *merge)
+{
+    return merge->most_open;
+}

@@ -1,0 +1,298 @@
+#include "ingest/replay.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "ingest/replay_internal.h"
+
+static const uint64_t largest_size = UINT64_C(1) << 47;
+
+/* Kinds of the session beyond those of the trace: table `kind` of schemas/session.sql. */
+enum { KIND_NEW = 9, KIND_NEW_ARRAY = 10 };
+
+struct thread_row *replay_thread(struct replay *replay, uint32_t number)
+{
+    if (replay->thread == NULL || replay->thread->number != number) {
+        uint32_t index = threads_find(&replay->scan->threads, number);
+        replay->thread = index == INDEX_NONE ? NULL : &replay->scan->threads.rows[index];
+    }
+    return replay->thread;
+}
+
+void replay_problem(struct replay *replay, const struct trace_event *event, enum problem_kind kind,
+                    uint64_t address, const char *detail)
+{
+    struct problem *problem = problems_add(&replay->scan->problems, kind, "%s", detail);
+    if (problem == NULL)
+        return;
+    problem->ns = (int64_t)replay->now_ns;
+    problem->address = (int64_t)address;
+    problem->thread = event->thread;
+    problem->byte_offset = (int64_t)event->offset;
+}
+
+uint64_t replay_put_row(struct replay *replay, const struct live_block *block, uint64_t life_ns,
+                        uint32_t free_thread, uint32_t free_stack)
+{
+    struct row_batch *batch = replay->batch;
+    if (batch == NULL)
+        return 0;
+    size_t row = batch->rows++;
+    batch->column[COLUMN_ADDRESS][row] = block->address;
+    batch->column[COLUMN_SIZE][row] = block->size;
+    batch->column[COLUMN_ALLOC_NS][row] = block->alloc_ns;
+    batch->column[COLUMN_LIFE_NS][row] = life_ns;
+    batch->column[COLUMN_STACK][row] = block->stack;
+    batch->column[COLUMN_THREAD][row] = block->thread;
+    batch->column[COLUMN_FREE_THREAD][row] = free_thread;
+    batch->column[COLUMN_KIND][row] = block->kind;
+    batch->column[COLUMN_TYPE][row] = 0;
+    batch->column[COLUMN_ARENA][row] = block->arena;
+    batch->column[COLUMN_COUNT_OF_OBJECTS][row] = block->count;
+    batch->column[COLUMN_ALIGNMENT][row] =
+        block->alignment ? UINT64_C(1) << (block->alignment - 1) : 0;
+    batch->column[COLUMN_REALLOC_OF][row] = block->realloc_of;
+    batch->column[COLUMN_FREE_STACK][row] = free_stack;
+    if (batch->rows == COLUMN_CHUNK_ROWS) {
+        replay->batch = replay->sink.exchange(replay->sink.context, batch);
+        if (replay->batch == NULL)
+            return 0;
+        replay->batch->rows = 0;
+        replay->batch->first_id = replay->rows + 2;
+    }
+    return ++replay->rows;
+}
+
+uint32_t replay_stack(struct replay *replay, const struct trace_event *event, uint64_t node)
+{
+    uint32_t stack = stacks_find(replay->stacks, node > UINT32_MAX ? UINT32_MAX : (uint32_t)node);
+    if (stack != INDEX_NONE && replay->stacks->rows[stack].state == STACK_LOST) {
+        replay->orphaned_events++;
+        replay_problem(replay, event, PROBLEM_ORPHANED_STACK, 0,
+                       "the stack was defined in a part of the trace that is lost");
+    }
+    return stack;
+}
+
+uint64_t replay_size(struct replay *replay, const struct trace_event *event, uint64_t size)
+{
+    if (size <= largest_size)
+        return size;
+    replay_problem(replay, event, PROBLEM_IMPOSSIBLE_SIZE, event->record->address,
+                   "larger than the address space: taken as 0");
+    return 0;
+}
+
+/* Ends a live block of the heap: its row, its share in the sums. Returns the row's id, 0: failed.
+ */
+static uint64_t close_block(struct replay *replay, struct live_block *block, uint32_t thread,
+                            uint32_t stack)
+{
+    uint64_t lifetime = replay->now_ns - block->alloc_ns;
+    live_table_release(&replay->heap, block);
+    totals_free(replay->totals, replay->stacks, block->stack, block->size, replay->now_ns, lifetime,
+                thread != 0);
+    return replay_put_row(replay, block, lifetime + 1, thread, stack);
+}
+
+static void settle_pending(struct replay *replay)
+{
+    for (size_t i = 0; i < replay->pending_count; i++) {
+        const struct pending_free *free_event = &replay->pending[i];
+        struct live_block *block = live_table_find(&replay->heap, free_event->address);
+        struct trace_event event = {.thread = free_event->thread, .offset = free_event->offset};
+        bool twice = block != NULL && block->state == BLOCK_FREED;
+        replay_problem(replay, &event, twice ? PROBLEM_DOUBLE_FREE : PROBLEM_UNMATCHED_FREE,
+                       free_event->address,
+                       twice ? "freed before, and not allocated in between"
+                             : "not seen to be allocated: before recording began, or elsewhere");
+    }
+    replay->pending_count = 0;
+}
+
+/* Frees of this very stamp that found nothing live wait for an allocation of the same stamp. */
+static bool keep_pending(struct replay *replay, const struct trace_event *event, uint64_t address,
+                         uint32_t stack)
+{
+    /* More at one stamp than there are processors is no race but a stopped clock. */
+    if (replay->pending_count >= 1024)
+        settle_pending(replay);
+    if (!array_reserve(&replay->pending, &replay->pending_capacity, replay->pending_count + 1,
+                       sizeof *replay->pending))
+        return false;
+    replay->pending[replay->pending_count++] =
+        (struct pending_free){address, event->offset, event->thread, stack};
+    return true;
+}
+
+/* The block that was just allocated was freed at the same stamp, by an event that came first. */
+static bool take_pending(struct replay *replay, struct live_block *block)
+{
+    for (size_t i = 0; i < replay->pending_count; i++) {
+        struct pending_free waiting = replay->pending[i];
+        if (waiting.address != block->address)
+            continue;
+        replay->pending[i] = replay->pending[--replay->pending_count];
+        struct thread_row *thread = replay_thread(replay, waiting.thread);
+        if (thread == NULL)
+            return false;
+        thread->frees++;
+        return close_block(replay, block, waiting.thread, waiting.stack) != 0;
+    }
+    return true;
+}
+
+static bool handle_free(struct replay *replay, const struct trace_event *event)
+{
+    const struct trace_record *record = event->record;
+    uint64_t address = event->of_realloc ? record->old_address : record->address;
+    struct live_block *block = live_table_find(&replay->heap, address);
+    struct thread_row *thread = replay_thread(replay, event->thread);
+    uint32_t stack = 0;
+    replay->events++;
+    *event->carry = 0;
+    if (block == NULL || thread == NULL)
+        return false;
+    if (record->kind == TRACE_FREE_STACK &&
+        (stack = replay_stack(replay, event, record->stack)) == INDEX_NONE)
+        return false;
+    if (block->state != BLOCK_LIVE)
+        return keep_pending(replay, event, address, stack);
+    thread->frees++;
+    *event->carry = close_block(replay, block, event->thread, stack);
+    return *event->carry != 0;
+}
+
+static uint8_t kind_of(const struct replay *replay, const struct trace_record *record,
+                       uint32_t stack)
+{
+    enum operator_new operator_new = replay->stacks->rows[stack].operator_new;
+    switch (record->alloc_kind) {
+    case TRACE_KIND_MALLOC:
+    case TRACE_KIND_POSIX_MEMALIGN:
+    case TRACE_KIND_ALIGNED_ALLOC:
+    case TRACE_KIND_MEMALIGN:
+        if (operator_new != OPERATOR_OTHER)
+            return operator_new == OPERATOR_NEW ? KIND_NEW : KIND_NEW_ARRAY;
+        break;
+    default:
+        break;
+    }
+    return (uint8_t)record->alloc_kind;
+}
+
+static uint8_t log2_plus_1(uint64_t alignment)
+{
+    return alignment ? (uint8_t)(64 - __builtin_clzll(alignment)) : 0;
+}
+
+static bool handle_allocate(struct replay *replay, const struct trace_event *event)
+{
+    const struct trace_record *record = event->record;
+    uint64_t size = replay_size(replay, event, record->size);
+    uint32_t stack = replay_stack(replay, event, record->stack);
+    struct thread_row *thread = replay_thread(replay, event->thread);
+    struct live_block *block = live_table_find(&replay->heap, record->address);
+    replay->events++;
+    if (stack == INDEX_NONE || thread == NULL || block == NULL)
+        return false;
+    if (block->state == BLOCK_LIVE) {
+        replay_problem(replay, event, PROBLEM_OVERLAP, record->address,
+                       "allocated while it was live: the block before ends here");
+        if (close_block(replay, block, 0, 0) == 0)
+            return false;
+    }
+    thread->allocations++;
+    thread->bytes += size;
+    replay->totals->reallocs += event->of_realloc;
+    if (!totals_allocate(replay->totals, replay->stacks, stack, size, replay->now_ns))
+        return false;
+    live_table_claim(&replay->heap, block);
+    block->address = record->address;
+    block->size = size;
+    block->alloc_ns = replay->now_ns;
+    block->realloc_of = event->of_realloc ? *event->carry : 0;
+    block->order = replay->totals->allocations;
+    block->count = 1;
+    block->stack = stack;
+    block->thread = event->thread;
+    block->arena = 0;
+    block->kind = kind_of(replay, record, stack);
+    block->alignment = log2_plus_1(record->alignment);
+    return replay->pending_count == 0 || take_pending(replay, block);
+}
+
+bool replay_event(struct replay *replay, const struct trace_event *event,
+                  struct ingest_status *status)
+{
+    bool good;
+    if (event->ticks != replay->now_ticks) {
+        uint64_t ns = trace_time_ns(&replay->time, event->ticks);
+        if (replay->pending_count != 0)
+            settle_pending(replay);
+        replay->now_ticks = event->ticks;
+        /* Only a damaged run is not sorted; time stands still for its stragglers. */
+        if (ns > replay->now_ns)
+            replay->now_ns = ns;
+    }
+    if (event->kind == EVENT_FREE)
+        good = handle_free(replay, event);
+    else if (event->kind == EVENT_ALLOCATE)
+        good = handle_allocate(replay, event);
+    else
+        good = replay_extended(replay, event);
+    if (!good && status->code == INGEST_OK)
+        return ingest_fail_memory(status, "live blocks, stacks and sizes");
+    return good;
+}
+
+bool replay_init(struct replay *replay, const struct trace_file *file, struct trace_scan *scan,
+                 struct stacks *stacks, struct totals *totals, struct row_sink sink,
+                 struct ingest_status *status)
+{
+    *replay = (struct replay){.scan = scan, .stacks = stacks, .totals = totals, .sink = sink};
+    trace_time_init(&replay->time, file);
+    if (replay->time.unknown)
+        problems_add(&scan->problems, PROBLEM_CLOCK,
+                     "the trace holds one clock pair only: times are processor ticks, not ns");
+    totals_init(totals, trace_time_ns(&replay->time, scan->last_ticks));
+    replay->batch = sink.exchange(sink.context, NULL);
+    if (replay->batch == NULL)
+        return status->code == INGEST_OK ? ingest_fail_memory(status, "rows") : false;
+    replay->batch->rows = 0;
+    replay->batch->first_id = 1;
+    return true;
+}
+
+bool replay_finish(struct replay *replay, struct ingest_status *status)
+{
+    bool good;
+    settle_pending(replay);
+    totals_finish(replay->totals, replay->stacks);
+    good = replay_put_live(replay, &replay->heap);
+    for (size_t i = 0; good && i < replay->arena_count; i++)
+        good = replay_put_live(replay, &replay->arenas[i].blocks);
+    if (good && replay->batch->rows > 0)
+        replay->batch = replay->sink.exchange(replay->sink.context, replay->batch);
+    if (good && replay->batch != NULL)
+        return true;
+    return status->code == INGEST_OK ? ingest_fail_memory(status, "the blocks that are live")
+                                     : false;
+}
+
+void replay_free(struct replay *replay)
+{
+    live_table_clear(&replay->heap);
+    for (size_t i = 0; i < replay->arena_count; i++) {
+        live_table_clear(&replay->arenas[i].blocks);
+        free(replay->arenas[i].name);
+    }
+    for (size_t i = 0; i < replay->mark_count; i++)
+        free(replay->marks[i].name);
+    free(replay->arenas);
+    free(replay->marks);
+    free(replay->samples);
+    free(replay->pending);
+    index_map_free(&replay->arena_by_id);
+    *replay = (struct replay){0};
+}

@@ -1,0 +1,88 @@
+/*
+ * Events in the order of time become allocations: a free completes the row that its allocation
+ * began. Rows are numbered 1, 2, 3, … as they are completed; what is never freed comes last.
+ *
+ * Order of calls: replay_init(), replay_event() for each event of the merge, replay_finish(),
+ * then the results may be read, replay_free().
+ *
+ * What does not fit:
+ *  - A free of an address that is not live is an *unmatched free*; if that very address was freed
+ *    before and the table still remembers it, a *double free* (so double frees are those that are
+ *    certain; a late one may be counted as unmatched). Neither counts among the frees.
+ *  - An allocation of an address that is live is an *overlap*. The old block is closed at the new
+ *    one's time, with no freeing thread; this is no free of the program.
+ *  - A realloc of an unknown address is an unmatched free and an allocation.
+ *  - An event whose stack is not defined in what could be read is counted as *orphaned*; its stack
+ *    is the one row with state 'lost'.
+ *  - Sizes above 2^47 are not possible: counted, and taken as 0.
+ */
+#ifndef MPROF_INGEST_REPLAY_H
+#define MPROF_INGEST_REPLAY_H
+
+#include "ingest/clock.h"
+#include "ingest/live_table.h"
+#include "ingest/merge.h"
+#include "ingest/row_batch.h"
+#include "ingest/totals.h"
+
+struct arena_row {
+    uint32_t id, parent;
+    char *name;
+    struct live_table blocks;
+};
+
+struct mark_row {
+    uint64_t ns;
+    const char *kind; /* 'mark', 'snapshot', 'pause', 'resume', 'end' */
+    char *name;       /* NULL: none */
+};
+
+struct rss_row {
+    uint64_t ns, bytes;
+};
+
+struct pending_free {
+    uint64_t address;
+    uint64_t offset;
+    uint32_t thread, stack;
+};
+
+struct replay {
+    struct trace_scan *scan; /* threads' counts and problems are kept there */
+    struct stacks *stacks;
+    struct totals *totals;
+    struct trace_time time;
+    struct row_sink sink;
+    struct row_batch *batch;
+    struct live_table heap;
+    uint64_t rows;   /* completed */
+    uint64_t events; /* allocation and free events that were replayed, halves of reallocs both */
+    uint64_t orphaned_events;
+    uint64_t failed_allocations;
+    uint64_t now_ns, now_ticks;
+    struct thread_row *thread; /* of the last event: a cache */
+    struct pending_free *pending;
+    size_t pending_count, pending_capacity;
+    struct arena_row *arenas;
+    size_t arena_count, arena_capacity;
+    struct index_map arena_by_id;
+    struct mark_row *marks;
+    size_t mark_count, mark_capacity;
+    struct rss_row *samples;
+    size_t sample_count, sample_capacity;
+};
+
+/* All pointers must outlive it. False with `status` set. */
+bool replay_init(struct replay *replay, const struct trace_file *file, struct trace_scan *scan,
+                 struct stacks *stacks, struct totals *totals, struct row_sink sink,
+                 struct ingest_status *status);
+
+/* False with `status` set where memory is exhausted or the sink refused. */
+bool replay_event(struct replay *replay, const struct trace_event *event,
+                  struct ingest_status *status);
+
+/* Puts out what is still live, in the order of allocation, and the last batch. */
+bool replay_finish(struct replay *replay, struct ingest_status *status);
+void replay_free(struct replay *replay);
+
+#endif

@@ -1,0 +1,33 @@
+/* What the parts of replay share. */
+#ifndef MPROF_INGEST_REPLAY_INTERNAL_H
+#define MPROF_INGEST_REPLAY_INTERNAL_H
+
+#include "ingest/replay.h"
+
+/* Row of the event's thread. NULL where memory is exhausted. */
+struct thread_row *replay_thread(struct replay *replay, uint32_t number);
+
+/* Notes a problem with the event's time, thread and place in the trace. */
+void replay_problem(struct replay *replay, const struct trace_event *event, enum problem_kind kind,
+                    uint64_t address, const char *detail);
+
+/*
+ * Writes the row of `block`; life_ns 0: it was never freed. Returns the row's id, 0 where the sink
+ * refused.
+ */
+uint64_t replay_put_row(struct replay *replay, const struct live_block *block, uint64_t life_ns,
+                        uint32_t free_thread, uint32_t free_stack);
+
+/* Stack id of an event's node; counts orphans. INDEX_NONE where memory is exhausted. */
+uint32_t replay_stack(struct replay *replay, const struct trace_event *event, uint64_t node);
+
+/* A size as it counts: impossible ones are noted, and 0. */
+uint64_t replay_size(struct replay *replay, const struct trace_event *event, uint64_t size);
+
+/* Arena, mark, RSS and the like. False where memory is exhausted or the sink refused. */
+bool replay_extended(struct replay *replay, const struct trace_event *event);
+
+/* Rows of all blocks that are live in `table`, in the order of allocation. */
+bool replay_put_live(struct replay *replay, const struct live_table *table);
+
+#endif

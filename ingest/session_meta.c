@@ -1,0 +1,113 @@
+/* The keys of the table `meta`. */
+#include <stdio.h>
+#include <time.h>
+
+#include "ingest/session_tables.h"
+
+static bool put_text(struct writer *writer, const char *key, const char *text)
+{
+    return writer_put(writer, WRITER_META,
+                      (const struct writer_value[]){value_text(key), value_text(text)}, 2);
+}
+
+static bool put_number(struct writer *writer, const char *key, uint64_t number)
+{
+    return writer_put(writer, WRITER_META,
+                      (const struct writer_value[]){value_text(key), value_number(number)}, 2);
+}
+
+/* How recording stood when the trace was read. */
+static const char *ending(const struct session_facts *facts)
+{
+    switch (trace_file_header(facts->file)->state) {
+    case TRACE_STATE_ENDED:
+        return "ended";
+    case TRACE_STATE_DISK_FULL:
+        return "disk full";
+    case TRACE_STATE_LIMIT:
+        return "size limit";
+    case TRACE_STATE_ERROR:
+        return "error";
+    case TRACE_STATE_EXEC:
+        return "exec";
+    default:
+        return facts->scan->ended ? "ended" : "killed or running";
+    }
+}
+
+static bool put_process(struct writer *writer, const struct session_facts *facts)
+{
+    const struct trace_file_header *header = trace_file_header(facts->file);
+    const struct trace_process *process = &facts->scan->process;
+    time_t seconds = (time_t)(header->start_realtime_ns / 1000000000u);
+    struct tm utc = {0};
+    char start[64], base[40];
+    gmtime_r(&seconds, &utc);
+    strftime(base, sizeof base, "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(start, sizeof start, "%s.%03uZ", base,
+             (unsigned)(header->start_realtime_ns / 1000000u % 1000u));
+    return put_text(writer, "program", process->found ? process->exe : "(unknown)") &&
+           put_text(writer, "argv", process->found ? process->arguments : "") &&
+           put_number(writer, "pid", process->found ? process->pid : header->pid) &&
+           put_number(writer, "parent_pid", process->parent_pid) &&
+           put_text(writer, "directory", process->found ? process->directory : "") &&
+           put_text(writer, "host", process->found ? process->host : "") &&
+           put_text(writer, "kernel", process->found ? process->kernel : "") &&
+           put_text(writer, "start_time", start) &&
+           put_number(writer, "page_size", header->page_size);
+}
+
+static bool put_totals(struct writer *writer, const struct session_facts *facts)
+{
+    const struct totals *totals = facts->totals;
+    return put_number(writer, "events", totals->allocations + totals->frees) &&
+           put_number(writer, "allocations", totals->allocations) &&
+           put_number(writer, "frees", totals->frees) &&
+           put_number(writer, "reallocs", totals->reallocs) &&
+           put_number(writer, "bytes_allocated", totals->bytes) &&
+           put_number(writer, "live_bytes_end", totals->live_bytes) &&
+           put_number(writer, "live_count_end", totals->live_count) &&
+           put_number(writer, "peak_bytes", totals->peak_bytes) &&
+           put_number(writer, "peak_count", totals->peak_count) &&
+           put_number(writer, "peak_ns", totals->peak_ns) &&
+           put_number(writer, "rows", facts->replay->rows) &&
+           put_number(writer, "failed_allocations", facts->replay->failed_allocations) &&
+           put_number(writer, "threads", facts->scan->threads.count) &&
+           put_number(writer, "stacks", facts->stacks->count - 1);
+}
+
+static bool put_oddities(struct writer *writer, const struct session_facts *facts)
+{
+    const struct trace_file_header *header = trace_file_header(facts->file);
+    const struct trace_scan *scan = facts->scan;
+    const uint64_t *counts = scan->problems.counts;
+    return put_number(writer, "dropped_events", header->dropped_events + scan->dropped_events) &&
+           put_number(writer, "unmatched_frees", counts[PROBLEM_UNMATCHED_FREE]) &&
+           put_number(writer, "double_frees", counts[PROBLEM_DOUBLE_FREE]) &&
+           put_number(writer, "overlaps", counts[PROBLEM_OVERLAP]) &&
+           /* Only with stamps that are intervals could a pair be read two ways. */
+           put_number(writer, "ambiguous_pairs", 0) &&
+           put_number(writer, "damaged_bytes", scan->damaged_bytes) &&
+           put_number(writer, "missing_chunks", counts[PROBLEM_MISSING_CHUNK]) &&
+           put_number(writer, "orphaned_stacks", facts->replay->orphaned_events) &&
+           put_number(writer, "unknown_records", scan->unknown_records) &&
+           put_number(writer, "sampled", header->sample_interval != 0) &&
+           put_number(writer, "sample_interval", header->sample_interval);
+}
+
+bool session_meta_put(struct writer *writer, const struct session_facts *facts)
+{
+    return put_process(writer, facts) && put_totals(writer, facts) && put_oddities(writer, facts) &&
+           put_number(writer, "duration_ns",
+                      trace_time_ns(&facts->replay->time, facts->scan->last_ticks)) &&
+           put_number(writer, "timeline_slot_ns", facts->totals->slot_ns) &&
+           put_text(writer, "trace", trace_file_path(facts->file)) &&
+           put_number(writer, "trace_bytes", trace_file_size(facts->file)) &&
+           put_number(writer, "trace_version", TRACE_VERSION) &&
+           put_text(writer, "clock",
+                    !facts->replay->time.scaled && !facts->replay->time.unknown ? "nanoseconds"
+                    : facts->replay->time.unknown                               ? "tsc, unscaled"
+                                                                                : "tsc") &&
+           put_text(writer, "ending", ending(facts)) &&
+           put_text(writer, "ingest_version", MPROF_VERSION);
+}

@@ -1,0 +1,211 @@
+#include "ingest/session_tables.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PUT(writer, table, ...)                                                                    \
+    writer_put((writer), (table), (const struct writer_value[]){__VA_ARGS__},                      \
+               sizeof((const struct writer_value[]){__VA_ARGS__}) / sizeof(struct writer_value))
+
+/* Rows are numbered from 1 in the session where they are indices from 0 here. */
+static struct writer_value value_index(uint32_t index)
+{
+    return index == FRAMES_NONE ? value_null() : value_number((uint64_t)index + 1);
+}
+
+/* 0 is "unknown" for lines. */
+static struct writer_value value_line(uint32_t line)
+{
+    return line ? value_number(line) : value_null();
+}
+
+static struct writer_value value_time(const struct session_facts *facts, uint64_t ticks)
+{
+    return ticks == THREAD_TIME_NONE ? value_null()
+                                     : value_number(trace_time_ns(&facts->replay->time, ticks));
+}
+
+static struct writer_value value_known(int64_t number)
+{
+    return number == PROBLEM_NONE ? value_null() : value_number((uint64_t)number);
+}
+
+static bool put_modules(struct writer *writer, const struct session_facts *facts)
+{
+    const struct trace_scan *scan = facts->scan;
+    bool good = true;
+    for (size_t i = 0; good && i < scan->module_count; i++) {
+        const struct module_row *module = &scan->modules[i];
+        const char *slash = strrchr(module->path, '/');
+        char *build_id = calloc(module->build_id_length * 2 + 1, 1);
+        if (build_id == NULL)
+            return false;
+        for (size_t k = 0; k < module->build_id_length; k++)
+            snprintf(build_id + 2 * k, 3, "%02x", module->build_id[k]);
+        good = PUT(writer, WRITER_MODULE, value_number(module->id), value_text(module->path),
+                   value_text(slash ? slash + 1 : module->path),
+                   value_text(module->build_id_length ? build_id : NULL),
+                   value_number(module->load_bias), value_number(module->start),
+                   value_number(module->end), value_time(facts, module->loaded_ticks),
+                   value_time(facts, module->unloaded_ticks),
+                   value_text(symbols_status(facts->stacks->frames.symbols, module->id)));
+        free(build_id);
+    }
+    return good;
+}
+
+static bool put_names(struct writer *writer, const struct session_facts *facts)
+{
+    const struct frames *frames = &facts->stacks->frames;
+    bool good = true;
+    for (size_t i = 0; good && i < frames->source_file_count; i++)
+        good = PUT(writer, WRITER_SOURCE_FILE, value_number(i + 1),
+                   value_text(frames->source_files[i]));
+    for (size_t i = 0; good && i < frames->function_count; i++) {
+        const struct function_row *function = &frames->functions[i];
+        good = PUT(writer, WRITER_FUNCTION, value_number(i + 1), value_text(function->name),
+                   value_text(function->linkage_name), value_number(function->module),
+                   value_index(function->source_file), value_line(function->line),
+                   value_text(call_site_role_name(function->role)));
+    }
+    for (size_t i = 0; good && i < frames->row_count; i++) {
+        const struct frame_row *frame = &frames->rows[i];
+        good = PUT(writer, WRITER_FRAME, value_number(i + 1), value_number(frame->module),
+                   value_number(frame->pc), value_index(frame->function),
+                   value_index(frame->source_file), value_line(frame->line),
+                   value_number(frame->inlined));
+    }
+    return good;
+}
+
+static bool put_stacks(struct writer *writer, const struct session_facts *facts)
+{
+    const struct stacks *stacks = facts->stacks;
+    bool good = true;
+    for (size_t i = 0; good && i < stacks->count; i++) {
+        const struct stack_row *row = &stacks->rows[i];
+        const struct usage *usage = &row->usage;
+        good = PUT(writer, WRITER_STACK, value_number(i), value_number(row->depth),
+                   value_index(row->call_site_frame), value_index(row->function),
+                   value_text(stack_state_name(row->state)), value_number(usage->allocations),
+                   value_number(usage->bytes), value_number(usage->live_count),
+                   value_number(usage->live_bytes), value_number(usage->at_peak_count),
+                   value_number(usage->at_peak_bytes), value_number(usage->peak_bytes),
+                   value_number(usage->peak_ns), value_number(usage->lifetime_ns));
+        struct stack_walk walk = stacks_walk(row);
+        uint32_t frame;
+        for (uint64_t depth = 0; good && (frame = stacks_walk_next(stacks, &walk)) != FRAMES_NONE;
+             depth++)
+            good = PUT(writer, WRITER_STACK_FRAME, value_number(i), value_number(depth),
+                       value_index(frame));
+    }
+    return good;
+}
+
+struct function_sum {
+    uint64_t bytes, count; /* of stacks that the function is on */
+    size_t stack;          /* the last of them + 1: a recursive function counts once */
+};
+
+static bool put_function_totals(struct writer *writer, const struct session_facts *facts)
+{
+    const struct stacks *stacks = facts->stacks;
+    const struct totals *totals = facts->totals;
+    size_t count = stacks->frames.function_count;
+    struct function_sum *sums = calloc(count + 1, sizeof *sums);
+    bool good = sums != NULL;
+    for (size_t i = 0; good && i < stacks->count; i++) {
+        const struct stack_row *row = &stacks->rows[i];
+        struct stack_walk walk = stacks_walk(row);
+        uint32_t frame;
+        while ((frame = stacks_walk_next(stacks, &walk)) != FRAMES_NONE) {
+            struct function_sum *sum = &sums[stacks->frames.rows[frame].function];
+            if (sum->stack == i + 1)
+                continue;
+            sum->stack = i + 1;
+            sum->bytes += row->usage.bytes;
+            sum->count += row->usage.allocations;
+        }
+    }
+    for (size_t i = 0; good && i < count; i++) {
+        static const struct usage none;
+        const struct usage *self = i < totals->function_capacity ? &totals->functions[i] : &none;
+        good = PUT(writer, WRITER_FUNCTION_TOTAL, value_number(i + 1), value_number(self->bytes),
+                   value_number(self->allocations), value_number(sums[i].bytes),
+                   value_number(sums[i].count), value_number(self->live_bytes),
+                   value_number(self->live_count), value_number(self->at_peak_bytes),
+                   value_number(self->peak_bytes));
+    }
+    free(sums);
+    return good;
+}
+
+static bool put_threads(struct writer *writer, const struct session_facts *facts)
+{
+    const struct threads *threads = &facts->scan->threads;
+    bool good = true;
+    for (size_t i = 0; good && i < threads->count; i++) {
+        const struct thread_row *thread = &threads->rows[i];
+        good = PUT(writer, WRITER_THREAD, value_number(thread->number),
+                   thread->named ? value_number(thread->tid) : value_null(),
+                   value_text(thread->named ? thread->name : NULL),
+                   value_time(facts, thread->start_ticks), value_time(facts, thread->end_ticks),
+                   value_number(thread->allocations), value_number(thread->frees),
+                   value_number(thread->bytes));
+    }
+    return good;
+}
+
+static bool put_incidents(struct writer *writer, const struct session_facts *facts)
+{
+    const struct replay *replay = facts->replay;
+    const struct problems *problems = &facts->scan->problems;
+    bool good = true;
+    for (size_t i = 0; good && i < replay->arena_count; i++) {
+        const struct arena_row *arena = &replay->arenas[i];
+        good = PUT(writer, WRITER_ARENA, value_number(arena->id), value_number(arena->parent),
+                   value_text(arena->name));
+    }
+    for (size_t i = 0; good && i < replay->mark_count; i++)
+        good = PUT(writer, WRITER_MARK, value_number(i + 1), value_number(replay->marks[i].ns),
+                   value_text(replay->marks[i].kind), value_text(replay->marks[i].name));
+    for (size_t i = 0; good && i < replay->sample_count; i++)
+        good = PUT(writer, WRITER_RSS, value_number(replay->samples[i].ns),
+                   value_number(replay->samples[i].bytes));
+    for (size_t i = 0; good && i < problems->kept_count; i++) {
+        const struct problem *problem = &problems->kept[i];
+        good = PUT(writer, WRITER_PROBLEM, value_number(i + 1),
+                   value_text(problem_name(problem->kind)), value_known(problem->ns),
+                   value_known(problem->address), value_known(problem->thread),
+                   value_known(problem->byte_offset), value_text(problem->detail));
+    }
+    return good;
+}
+
+static bool put_sums(struct writer *writer, const struct session_facts *facts)
+{
+    const struct totals *totals = facts->totals;
+    bool good = true;
+    for (size_t i = 0; good && i < totals->slot_count; i++) {
+        const struct timeline_slot *slot = &totals->slots[i];
+        good = PUT(writer, WRITER_TIMELINE, value_number(i), value_number(slot->live_bytes),
+                   value_number(slot->live_count), value_number(slot->peak_bytes),
+                   value_number(slot->allocated_bytes), value_number(slot->allocated_count),
+                   value_number(slot->freed_bytes), value_number(slot->freed_count));
+    }
+    for (size_t i = 0; good && i < totals->size_count; i++) {
+        const struct size_row *row = &totals->sizes[i];
+        good = PUT(writer, WRITER_SIZE_BIN, value_number(row->size), value_number(row->allocations),
+                   value_number(row->frees), value_number(row->allocations - row->frees));
+    }
+    return good;
+}
+
+bool session_tables_put(struct writer *writer, const struct session_facts *facts)
+{
+    return put_modules(writer, facts) && put_names(writer, facts) && put_stacks(writer, facts) &&
+           put_function_totals(writer, facts) && put_threads(writer, facts) &&
+           put_incidents(writer, facts) && put_sums(writer, facts) &&
+           session_meta_put(writer, facts);
+}

@@ -1,0 +1,118 @@
+#include "ingest/summary.h"
+
+#include <inttypes.h>
+
+#include "schemas/trace_codec.h"
+
+/* "12,345": in threes, into one of a few static places, so that several fit into one printf. */
+static const char *grouped(uint64_t number)
+{
+    static char places[8][32];
+    static unsigned next;
+    char digits[24];
+    char *to = places[next = (next + 1) % 8];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, number);
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            *to++ = ',';
+        *to++ = digits[i];
+    }
+    *to = '\0';
+    return places[next];
+}
+
+/* "1.2 MiB (1,258,291 bytes)" */
+static void put_size(FILE *out, uint64_t bytes)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
+    double size = (double)bytes / 1024;
+    size_t unit = 0;
+    if (bytes < 1024) {
+        fprintf(out, "%" PRIu64 " bytes", bytes);
+        return;
+    }
+    for (; size >= 1024 && unit < 4; unit++)
+        size /= 1024;
+    fprintf(out, "%.1f %s (%s bytes)", size, units[unit], grouped(bytes));
+}
+
+static void put_time(FILE *out, uint64_t ns)
+{
+    if (ns < 1000000)
+        fprintf(out, "%.1f us", (double)ns / 1e3);
+    else if (ns < 1000000000)
+        fprintf(out, "%.1f ms", (double)ns / 1e6);
+    else
+        fprintf(out, "%.3f s", (double)ns / 1e9);
+}
+
+static void put_odd(FILE *out, const struct ingest_summary *summary)
+{
+    const struct {
+        const char *what;
+        uint64_t count;
+    } odd[] = {
+        {"dropped", summary->dropped},
+        {"unmatched frees", summary->unmatched_frees},
+        {"double frees", summary->double_frees},
+        {"overlaps", summary->overlaps},
+        {"with lost stacks", summary->orphaned_events},
+        {"damaged bytes", summary->damaged_bytes},
+        {"missing chunks", summary->missing_chunks},
+    };
+    bool any = false;
+    fputs("odd          ", out);
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        if (odd[i].count == 0)
+            continue;
+        fprintf(out, "%s%s %s", any ? ", " : "", grouped(odd[i].count), odd[i].what);
+        any = true;
+    }
+    if (summary->unknown_clock)
+        fprintf(out, "%sclock not scaled: times are processor ticks", any ? ", " : "");
+    fputs(any || summary->unknown_clock ? "\n" : "none\n", out);
+}
+
+static const char *ending(const struct ingest_summary *summary)
+{
+    switch (summary->state) {
+    case TRACE_STATE_DISK_FULL:
+        return "recording stopped: the disk was full";
+    case TRACE_STATE_LIMIT:
+        return "recording stopped at its size limit";
+    case TRACE_STATE_ERROR:
+        return "recording stopped with an error";
+    case TRACE_STATE_EXEC:
+        return "the process went on as another program";
+    default:
+        return summary->ended ? NULL
+                              : "not closed: the program was killed, or still runs; all that it "
+                                "had recorded is here";
+    }
+}
+
+void summary_print(FILE *out, const struct ingest_summary *summary, const char *session)
+{
+    double rate = summary->seconds > 0 ? (double)summary->events / summary->seconds : 0;
+    fprintf(out, "program      %s, ", summary->program);
+    put_time(out, summary->duration_ns);
+    if (ending(summary) != NULL)
+        fprintf(out, " (%s)", ending(summary));
+    fprintf(out, "\nevents       %s\n", grouped(summary->allocations + summary->frees));
+    fprintf(out, "allocations  %s, ", grouped(summary->allocations));
+    put_size(out, summary->bytes);
+    fprintf(out, "\nfrees        %s, of them %s by realloc\n", grouped(summary->frees),
+            grouped(summary->reallocs));
+    fputs("peak         ", out);
+    put_size(out, summary->peak_bytes);
+    fprintf(out, " in %s blocks, at ", grouped(summary->peak_count));
+    put_time(out, summary->peak_ns);
+    fputs("\nlive at end  ", out);
+    put_size(out, summary->live_bytes);
+    fprintf(out, " in %s blocks\n", grouped(summary->live_count));
+    fprintf(out, "threads      %s, %s distinct stacks\n", grouped(summary->threads),
+            grouped(summary->stacks));
+    put_odd(out, summary);
+    fprintf(out, "took         %.2f s, %.2f million events/s\n", summary->seconds, rate / 1e6);
+    fprintf(out, "session      %s\n", session);
+}

@@ -1,0 +1,35 @@
+/*
+ * The threads of a trace by the recorder's number.
+ */
+#ifndef MPROF_INGEST_THREADS_H
+#define MPROF_INGEST_THREADS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ingest/array.h"
+
+#define THREAD_TIME_NONE UINT64_MAX
+
+struct thread_row {
+    uint32_t number;
+    bool named; /* a THREAD record told its tid and name */
+    uint64_t tid;
+    char name[64]; /* as the kernel has it (15 bytes), or longer by pthread_setname */
+    uint64_t start_ticks, end_ticks; /* THREAD_TIME_NONE: not known */
+    uint64_t allocations, frees, bytes;
+    uint32_t segments, last_sequence; /* chunk segments found, the highest number */
+};
+
+struct threads {
+    struct thread_row *rows;
+    size_t count, capacity;
+    struct index_map by_number;
+};
+
+/* Index of the thread's row, made where it is new; INDEX_NONE where memory is exhausted. */
+uint32_t threads_find(struct threads *threads, uint32_t number);
+void threads_free(struct threads *threads);
+
+#endif

@@ -1,0 +1,118 @@
+#include "ingest/totals.h"
+
+#include <stdlib.h>
+
+void totals_init(struct totals *totals, uint64_t duration_ns)
+{
+    *totals = (struct totals){.generation = 1};
+    totals->slot_ns = duration_ns / TIMELINE_SLOTS + 1;
+    totals->slot_end = totals->slot_ns;
+    totals->slot_count = (size_t)(duration_ns / totals->slot_ns) + 1;
+}
+
+void totals_free_memory(struct totals *totals)
+{
+    free(totals->functions);
+    free(totals->sizes);
+    index_map_free(&totals->by_size);
+    *totals = (struct totals){0};
+}
+
+/* Closes the slots that end at or before `ns`. */
+static void advance_slot(struct totals *totals, uint64_t ns)
+{
+    while (ns >= totals->slot_end && totals->slot + 1 < totals->slot_count) {
+        struct timeline_slot *slot = &totals->slots[totals->slot];
+        slot->live_bytes = totals->live_bytes;
+        slot->live_count = totals->live_count;
+        totals->slots[++totals->slot].peak_bytes = totals->live_bytes;
+        totals->slot_end += totals->slot_ns;
+    }
+}
+
+/* NULL where memory is exhausted. */
+static struct size_row *find_size(struct totals *totals, uint64_t size)
+{
+    const size_t small = sizeof totals->small_sizes / sizeof *totals->small_sizes;
+    uint64_t hash = hash_combine(hash_seed(), size);
+    size_t probe = index_map_begin(&totals->by_size, hash);
+    uint32_t index;
+    if (size < small && totals->small_sizes[size] != 0)
+        return &totals->sizes[totals->small_sizes[size] - 1];
+    while (size >= small && (index = index_map_next(&totals->by_size, hash, &probe)) != INDEX_NONE)
+        if (totals->sizes[index].size == size)
+            return &totals->sizes[index];
+    if (totals->size_count >= INDEX_NONE ||
+        !array_reserve(&totals->sizes, &totals->size_capacity, totals->size_count + 1,
+                       sizeof *totals->sizes))
+        return NULL;
+    if (size < small)
+        totals->small_sizes[size] = (uint32_t)totals->size_count + 1;
+    else if (!index_map_insert(&totals->by_size, hash, (uint32_t)totals->size_count))
+        return NULL;
+    totals->sizes[totals->size_count] = (struct size_row){.size = size};
+    return &totals->sizes[totals->size_count++];
+}
+
+bool totals_allocate(struct totals *totals, struct stacks *stacks, uint32_t stack, uint64_t size,
+                     uint64_t ns)
+{
+    struct stack_row *row = &stacks->rows[stack];
+    struct size_row *bin = find_size(totals, size);
+    if (bin == NULL || (row->function != FRAMES_NONE &&
+                        !array_reserve(&totals->functions, &totals->function_capacity,
+                                       (size_t)row->function + 1, sizeof *totals->functions)))
+        return false;
+    advance_slot(totals, ns);
+    usage_allocate(&row->usage, totals->generation, size, ns);
+    if (row->function != FRAMES_NONE)
+        usage_allocate(&totals->functions[row->function], totals->generation, size, ns);
+    bin->allocations++;
+    totals->allocations++;
+    totals->bytes += size;
+    totals->live_count++;
+    totals->live_bytes += size;
+    if (totals->live_bytes > totals->peak_bytes) {
+        totals->peak_bytes = totals->live_bytes;
+        totals->peak_count = totals->live_count;
+        totals->peak_ns = ns;
+        totals->generation++;
+    }
+    struct timeline_slot *slot = &totals->slots[totals->slot];
+    slot->allocated_bytes += size;
+    slot->allocated_count++;
+    if (totals->live_bytes > slot->peak_bytes)
+        slot->peak_bytes = totals->live_bytes;
+    return true;
+}
+
+void totals_free(struct totals *totals, struct stacks *stacks, uint32_t stack, uint64_t size,
+                 uint64_t ns, uint64_t lifetime_ns, bool counted)
+{
+    struct stack_row *row = &stacks->rows[stack];
+    struct timeline_slot *slot;
+    advance_slot(totals, ns);
+    usage_free(&row->usage, totals->generation, size, lifetime_ns);
+    if (row->function != FRAMES_NONE)
+        usage_free(&totals->functions[row->function], totals->generation, size, lifetime_ns);
+    totals->live_count--;
+    totals->live_bytes -= size;
+    slot = &totals->slots[totals->slot];
+    slot->freed_bytes += size;
+    slot->freed_count++;
+    find_size(totals, size)->frees++; /* it has a row since its allocation */
+    totals->frees += counted;
+}
+
+void totals_finish(struct totals *totals, struct stacks *stacks)
+{
+    struct timeline_slot *last;
+    advance_slot(totals, UINT64_MAX);
+    last = &totals->slots[totals->slot];
+    last->live_bytes = totals->live_bytes;
+    last->live_count = totals->live_count;
+    for (size_t i = 0; i < stacks->count; i++)
+        usage_finish(&stacks->rows[i].usage, totals->generation);
+    for (size_t i = 0; i < totals->function_capacity; i++)
+        usage_finish(&totals->functions[i], totals->generation);
+}

@@ -1,0 +1,303 @@
+#include "ingest/trace_scan.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ingest/trace_cursor.h"
+
+/* A terminated copy; bytes NUL within are dropped with what follows. */
+static char *copy_text(struct trace_text text)
+{
+    return strndup(text.bytes, text.length);
+}
+
+static uint32_t find_module(const struct trace_scan *scan, uint64_t id)
+{
+    uint64_t hash = hash_combine(hash_seed(), id);
+    size_t probe = index_map_begin(&scan->module_by_id, hash);
+    uint32_t index;
+    while ((index = index_map_next(&scan->module_by_id, hash, &probe)) != INDEX_NONE)
+        if (scan->modules[index].id == id)
+            return index;
+    return INDEX_NONE;
+}
+
+const struct module_row *trace_scan_module(const struct trace_scan *scan, uint32_t id)
+{
+    uint32_t index = find_module(scan, id);
+    return index == INDEX_NONE ? NULL : &scan->modules[index];
+}
+
+static bool add_module(struct trace_scan *scan, const struct trace_extension *extension)
+{
+    if (extension->module == 0 || extension->module > UINT32_MAX ||
+        find_module(scan, extension->module) != INDEX_NONE) {
+        problems_add(&scan->problems, PROBLEM_RECORD, "module id %" PRIu64 " is 0 or used twice",
+                     extension->module);
+        return true;
+    }
+    if (!array_reserve(&scan->modules, &scan->module_capacity, scan->module_count + 1,
+                       sizeof *scan->modules) ||
+        !index_map_insert(&scan->module_by_id, hash_combine(hash_seed(), extension->module),
+                          (uint32_t)scan->module_count))
+        return false;
+    struct module_row *module = &scan->modules[scan->module_count++];
+    *module = (struct module_row){.id = (uint32_t)extension->module,
+                                  .path = copy_text(extension->name),
+                                  .build_id = malloc(extension->build_id.length + 1),
+                                  .build_id_length = extension->build_id.length,
+                                  .load_bias = extension->load_bias,
+                                  .start = extension->start,
+                                  .end = extension->end,
+                                  .loaded_ticks = extension->when,
+                                  .unloaded_ticks = THREAD_TIME_NONE};
+    if (module->path == NULL || module->build_id == NULL)
+        return false;
+    memcpy(module->build_id, extension->build_id.bytes, module->build_id_length);
+    return true;
+}
+
+/* One argument in a shell's words: as it is, or in single quotes. */
+static void put_argument(FILE *line, const char *bytes, size_t length)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-./=:,+@%^";
+    size_t i = 0;
+    while (i < length && bytes[i] != '\0' && strchr(plain, bytes[i]) != NULL)
+        i++;
+    if (i == length && length != 0) {
+        fwrite(bytes, 1, length, line);
+        return;
+    }
+    fputc('\'', line);
+    for (i = 0; i < length; i++) {
+        if (bytes[i] == '\'')
+            fputs("'\\''", line);
+        else if (bytes[i] != '\0')
+            fputc(bytes[i], line);
+    }
+    fputc('\'', line);
+}
+
+static bool add_process(struct trace_scan *scan, const struct trace_extension *extension)
+{
+    struct trace_process *process = &scan->process;
+    const uint8_t *at = extension->rest;
+    struct trace_text argument;
+    size_t length;
+    if (process->found)
+        return true;
+    process->found = true;
+    process->pid = extension->pid;
+    process->parent_pid = extension->parent_pid;
+    process->exe = copy_text(extension->exe);
+    process->directory = copy_text(extension->directory);
+    process->host = copy_text(extension->host);
+    process->kernel = copy_text(extension->kernel);
+    FILE *line = open_memstream(&process->arguments, &length);
+    if (line == NULL)
+        return false;
+    for (uint64_t i = 0; i < extension->argument_count; i++) {
+        if (!trace_extension_argument(extension, &at, &argument))
+            break;
+        if (i > 0)
+            fputc(' ', line);
+        put_argument(line, argument.bytes, argument.length);
+    }
+    if (extension->flags & 1)
+        fputs(" …", line);
+    fclose(line);
+    return process->exe && process->directory && process->host && process->kernel &&
+           process->arguments;
+}
+
+static bool name_thread(struct trace_scan *scan, const struct trace_extension *extension)
+{
+    uint32_t index = extension->thread == 0 || extension->thread > UINT32_MAX
+                         ? INDEX_NONE
+                         : threads_find(&scan->threads, (uint32_t)extension->thread);
+    if (index == INDEX_NONE)
+        return true;
+    struct thread_row *thread = &scan->threads.rows[index];
+    if (extension->type == TRACE_EXT_THREAD_END) {
+        thread->end_ticks = extension->when;
+        return true;
+    }
+    size_t length = extension->name.length < sizeof thread->name - 1 ? extension->name.length
+                                                                     : sizeof thread->name - 1;
+    memcpy(thread->name, extension->name.bytes, length);
+    thread->name[length] = '\0';
+    thread->tid = extension->tid;
+    if (!thread->named)
+        thread->start_ticks = extension->when;
+    thread->named = true;
+    return true;
+}
+
+/* A segment begins: its thread exists, and its number in the thread's sequence is taken. */
+static bool note_segment(struct trace_scan *scan, const struct trace_cursor *cursor)
+{
+    uint32_t index = threads_find(&scan->threads, cursor->thread);
+    if (index == INDEX_NONE)
+        return false;
+    struct thread_row *thread = &scan->threads.rows[index];
+    thread->segments++;
+    if (cursor->sequence > thread->last_sequence)
+        thread->last_sequence = cursor->sequence;
+    if (thread->start_ticks == THREAD_TIME_NONE || cursor->coding.ticks < thread->start_ticks)
+        thread->start_ticks = cursor->coding.ticks;
+    return true;
+}
+
+static bool scan_extended(struct trace_scan *scan, struct trace_cursor *cursor,
+                          const struct trace_record *record, uint64_t offset)
+{
+    struct trace_extension extension;
+    if (!trace_extension_get(record, cursor->coding.ticks, &extension)) {
+        struct problem *problem =
+            problems_add(&scan->problems, PROBLEM_RECORD, "record of type %" PRIu64 " ends early",
+                         extension.type);
+        if (problem != NULL)
+            problem->byte_offset = (int64_t)offset;
+        return true;
+    }
+    if (extension.when > scan->last_ticks)
+        scan->last_ticks = extension.when;
+    switch (extension.type) {
+    case TRACE_EXT_PROCESS:
+        return add_process(scan, &extension);
+    case TRACE_EXT_THREAD:
+    case TRACE_EXT_THREAD_END:
+        return name_thread(scan, &extension);
+    case TRACE_EXT_SWITCH:
+        return note_segment(scan, cursor);
+    case TRACE_EXT_MODULE:
+        return add_module(scan, &extension);
+    case TRACE_EXT_MODULE_END: {
+        uint32_t index = find_module(scan, extension.module);
+        if (index != INDEX_NONE)
+            scan->modules[index].unloaded_ticks = extension.when;
+        return true;
+    }
+    case TRACE_EXT_ARENA_ALLOC:
+    case TRACE_EXT_ARENA_FREE:
+        scan->events++;
+        return true;
+    case TRACE_EXT_DROPPED:
+        scan->dropped_events += extension.count;
+        return true;
+    case TRACE_EXT_END:
+        scan->ended = true;
+        return true;
+    default:
+        scan->unknown_records += extension.type == 0 || extension.type > TRACE_EXT_END;
+        return true;
+    }
+}
+
+static void note_damage(struct trace_scan *scan, uint64_t offset, uint64_t lost, const char *why)
+{
+    struct problem *problem =
+        problems_add(&scan->problems, PROBLEM_DAMAGE, "%" PRIu64 " bytes lost: %s", lost, why);
+    if (problem != NULL)
+        problem->byte_offset = (int64_t)offset;
+    scan->damaged_bytes += lost;
+}
+
+static bool scan_records(struct trace_scan *scan, struct trace_cursor *cursor)
+{
+    struct trace_record record;
+    enum trace_get got;
+    bool good = note_segment(scan, cursor);
+    bool sum_good = trace_cursor_sum_good(cursor);
+    for (;;) {
+        uint64_t offset = trace_cursor_offset(cursor);
+        got = trace_cursor_next(cursor, &record);
+        if (!good || got != TRACE_GET_RECORD)
+            break;
+        if (record.kind == TRACE_NODE)
+            good = context_tree_add(&scan->tree, record.node.id, record.node.parent,
+                                    record.node.frame, record.node.module, record.node.value);
+        else if (record.kind == TRACE_EXTENDED)
+            good = scan_extended(scan, cursor, &record, offset);
+        else
+            scan->events++;
+    }
+    /* Before each SWITCH the stamps were lower: the last is the highest. */
+    if (cursor->coding.ticks > scan->last_ticks)
+        scan->last_ticks = cursor->coding.ticks;
+    uint64_t lost = trace_cursor_lost(cursor);
+    if (!sum_good)
+        note_damage(scan, cursor->slot->offset, cursor->slot->commit,
+                    "a sealed chunk's sum is wrong");
+    else if (lost != 0)
+        note_damage(scan, trace_cursor_offset(cursor), lost,
+                    got == TRACE_GET_DAMAGED ? "no record stands here" : "the file is cut here");
+    return good;
+}
+
+static void note_gaps(struct trace_scan *scan)
+{
+    for (size_t i = 0; i < scan->threads.count; i++) {
+        const struct thread_row *thread = &scan->threads.rows[i];
+        if (thread->segments == 0 || thread->last_sequence < thread->segments)
+            continue;
+        struct problem *problem = problems_add(&scan->problems, PROBLEM_MISSING_CHUNK,
+                                               "%" PRIu32 " chunks or parts of one are missing",
+                                               thread->last_sequence + 1 - thread->segments);
+        if (problem != NULL)
+            problem->thread = thread->number;
+    }
+}
+
+bool trace_scan(struct trace_scan *scan, const struct trace_file *file,
+                struct ingest_status *status)
+{
+    const struct trace_slot *slots;
+    size_t count = trace_file_slots(file, &slots);
+    for (size_t i = 0; i < count; i++) {
+        struct trace_cursor cursor;
+        if (slots[i].damage != NULL) {
+            note_damage(scan, slots[i].offset, slots[i].lost, slots[i].damage);
+            continue;
+        }
+        if (!trace_cursor_open(&cursor, file, &slots[i]))
+            return ingest_fail_memory(status, "a chunk");
+        bool good = scan_records(scan, &cursor);
+        trace_cursor_close(&cursor);
+        if (!good)
+            return ingest_fail_memory(status, "the stacks, modules and threads of the trace");
+    }
+    note_gaps(scan);
+    if (trace_file_missing_slots(file) != 0) {
+        struct problem *problem = problems_add(
+            &scan->problems, PROBLEM_MISSING_CHUNK,
+            "the file is cut: %" PRIu64 " chunk slots are missing", trace_file_missing_slots(file));
+        if (problem != NULL)
+            problem->byte_offset = (int64_t)trace_file_size(file);
+    }
+    if (!context_tree_resolve(&scan->tree))
+        return ingest_fail_memory(status, "the stacks of the trace");
+    return true;
+}
+
+void trace_scan_free(struct trace_scan *scan)
+{
+    for (size_t i = 0; i < scan->module_count; i++) {
+        free(scan->modules[i].path);
+        free(scan->modules[i].build_id);
+    }
+    free(scan->modules);
+    index_map_free(&scan->module_by_id);
+    free(scan->process.exe);
+    free(scan->process.directory);
+    free(scan->process.host);
+    free(scan->process.kernel);
+    free(scan->process.arguments);
+    context_tree_free(&scan->tree);
+    threads_free(&scan->threads);
+    problems_free(&scan->problems);
+    *scan = (struct trace_scan){0};
+}

@@ -1,0 +1,56 @@
+/*
+ * The first pass over a trace: everything that is not an event.
+ *
+ * An event may name a stack node that stands in another thread's chunk and, by the stamps, a
+ * little later; so nodes, modules and threads are collected before any event is replayed. The
+ * pass also finds the damage, the last stamp (the length of the session) and the number of events.
+ */
+#ifndef MPROF_INGEST_TRACE_SCAN_H
+#define MPROF_INGEST_TRACE_SCAN_H
+
+#include "ingest/context_tree.h"
+#include "ingest/problems.h"
+#include "ingest/threads.h"
+#include "ingest/trace_file.h"
+
+struct module_row {
+    uint32_t id;
+    char *path;
+    uint8_t *build_id;
+    size_t build_id_length;
+    uint64_t load_bias, start, end;
+    uint64_t loaded_ticks, unloaded_ticks; /* THREAD_TIME_NONE: still loaded */
+};
+
+struct trace_process {
+    char *exe, *directory, *host, *kernel;
+    char *arguments; /* argv in one line, quoted where it needs be */
+    uint64_t pid, parent_pid;
+    bool found;
+};
+
+struct trace_scan {
+    struct context_tree tree;
+    struct module_row *modules;
+    size_t module_count, module_capacity;
+    struct index_map module_by_id;
+    struct threads threads;
+    struct trace_process process;
+    struct problems problems;
+    uint64_t events;     /* alloc, free and realloc records, arena ones included */
+    uint64_t last_ticks; /* the highest stamp */
+    uint64_t damaged_bytes;
+    uint64_t unknown_records;
+    uint64_t dropped_events; /* of DROPPED records */
+    bool ended;              /* an END record was found */
+};
+
+/* Zero-initialised `scan`. False with `status` set; trace_scan_free() in any case. */
+bool trace_scan(struct trace_scan *scan, const struct trace_file *file,
+                struct ingest_status *status);
+void trace_scan_free(struct trace_scan *scan);
+
+/* Row of the module with the trace's `id`, NULL where it is not known. */
+const struct module_row *trace_scan_module(const struct trace_scan *scan, uint32_t id);
+
+#endif

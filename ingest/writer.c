@@ -1,0 +1,325 @@
+#include "ingest/writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ingest/writer_rows.h"
+#include "session_sql.h"
+
+/* Batches in flight: one that replay fills, one that is written, and two to even out. */
+enum { BATCHES = 4 };
+
+struct writer {
+    char *target, *part;
+    int lock; /* descriptor of TARGET.part, locked */
+    struct writer_options options;
+    struct ingest_status *status;
+    sqlite3 *database;
+    sqlite3_stmt *insert[WRITER_TABLES];
+    struct writer_rows rows;
+    bool committed;
+
+    /* Shared with the second thread, under `mutex`. */
+    pthread_t thread;
+    bool thread_runs;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    struct row_batch *all[BATCHES], *empty[BATCHES], *full[BATCHES]; /* full[0] is the oldest */
+    size_t empty_count, full_count, made;
+    bool no_more;
+    int result; /* SQLite's code of the second thread's first failure */
+    char message[200];
+};
+
+static const char *const insert_sql[WRITER_TABLES] = {
+    [WRITER_META] = "INSERT INTO meta VALUES (?,?)",
+    [WRITER_MODULE] = "INSERT INTO module VALUES (?,?,?,?,?,?,?,?,?,?)",
+    [WRITER_SOURCE_FILE] = "INSERT INTO source_file VALUES (?,?)",
+    [WRITER_FUNCTION] = "INSERT INTO function VALUES (?,?,?,?,?,?,?)",
+    [WRITER_FRAME] = "INSERT INTO frame VALUES (?,?,?,?,?,?,?)",
+    [WRITER_STACK] = "INSERT INTO stack VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [WRITER_STACK_FRAME] = "INSERT INTO stack_frame VALUES (?,?,?)",
+    [WRITER_THREAD] = "INSERT INTO thread VALUES (?,?,?,?,?,?,?,?)",
+    [WRITER_ARENA] = "INSERT INTO arena VALUES (?,?,?)",
+    [WRITER_MARK] = "INSERT INTO mark VALUES (?,?,?,?)",
+    [WRITER_RSS] = "INSERT INTO rss VALUES (?,?)",
+    [WRITER_PROBLEM] = "INSERT INTO problem VALUES (?,?,?,?,?,?,?)",
+    [WRITER_TIMELINE] = "INSERT INTO timeline VALUES (?,?,?,?,?,?,?,?)",
+    [WRITER_FUNCTION_TOTAL] = "INSERT INTO function_total VALUES (?,?,?,?,?,?,?,?,?)",
+    [WRITER_SIZE_BIN] = "INSERT INTO size_bin VALUES (?,?,?,?)",
+};
+
+static bool interrupted(const struct writer *writer)
+{
+    return writer->options.interrupted != NULL && *writer->options.interrupted != 0;
+}
+
+static bool fail(struct writer *writer, const char *message)
+{
+    if (interrupted(writer))
+        return ingest_fail(writer->status, INGEST_INTERRUPTED, "interrupted");
+    return ingest_fail(writer->status, INGEST_BAD_INPUT,
+                       "%s: cannot be written: %s (is the disk full?); nothing was left behind",
+                       writer->part, message);
+}
+
+static bool run(struct writer *writer, const char *sql)
+{
+    if (sqlite3_exec(writer->database, sql, NULL, NULL, NULL) == SQLITE_OK)
+        return true;
+    return fail(writer, sqlite3_errmsg(writer->database));
+}
+
+/* Takes TARGET.part for this run alone, empty. */
+static bool lock_part(struct writer *writer)
+{
+    struct stat locked, named;
+    writer->lock = open(writer->part, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (writer->lock < 0)
+        return ingest_fail(writer->status, INGEST_BAD_INPUT, "%s: cannot be created: %s",
+                           writer->part, strerror(errno));
+    /* Between open and lock another run may have finished: what is locked is then its session. */
+    if (flock(writer->lock, LOCK_EX | LOCK_NB) != 0 || fstat(writer->lock, &locked) != 0 ||
+        stat(writer->part, &named) != 0 || locked.st_ino != named.st_ino ||
+        locked.st_dev != named.st_dev) {
+        close(writer->lock);
+        writer->lock = -1; /* so that it is not removed either */
+        return ingest_fail(writer->status, INGEST_BAD_INPUT,
+                           "%s: another mprof-ingest is writing it; wait for it, or name another "
+                           "session with -o",
+                           writer->part);
+    }
+    if (ftruncate(writer->lock, 0) != 0)
+        return ingest_fail(writer->status, INGEST_BAD_INPUT, "%s: cannot be emptied: %s",
+                           writer->part, strerror(errno));
+    return true;
+}
+
+static int stop_if_interrupted(void *context)
+{
+    return interrupted(context);
+}
+
+static bool open_database(struct writer *writer)
+{
+    char pragmas[160];
+    if (sqlite3_open_v2(writer->part, &writer->database,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+                        NULL) != SQLITE_OK)
+        return fail(writer,
+                    writer->database ? sqlite3_errmsg(writer->database) : "memory is exhausted");
+    sqlite3_progress_handler(writer->database, 100000, stop_if_interrupted, writer);
+    snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
+             SESSION_APPLICATION_ID, SESSION_SCHEMA_VERSION);
+    /* Nobody sees the file before it is complete, so it needs no protection while it is made. */
+    return run(writer, "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF;"
+                       "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
+                       "PRAGMA cache_size = -65536; PRAGMA threads = 2;") &&
+           run(writer, pragmas) && run(writer, "BEGIN") && run(writer, session_sql);
+}
+
+static bool prepare(struct writer *writer)
+{
+    for (int i = 0; i < WRITER_TABLES; i++)
+        if (sqlite3_prepare_v3(writer->database, insert_sql[i], -1, SQLITE_PREPARE_PERSISTENT,
+                               &writer->insert[i], NULL) != SQLITE_OK)
+            return fail(writer, sqlite3_errmsg(writer->database));
+    if (writer_rows_open(&writer->rows, writer->database) != SQLITE_OK)
+        return fail(writer, sqlite3_errmsg(writer->database));
+    return true;
+}
+
+/* The second thread: writes full batches until there are no more. */
+static void *write_batches(void *context)
+{
+    struct writer *writer = context;
+    pthread_mutex_lock(&writer->mutex);
+    for (;;) {
+        while (writer->full_count == 0 && !writer->no_more)
+            pthread_cond_wait(&writer->changed, &writer->mutex);
+        if (writer->full_count == 0)
+            break;
+        struct row_batch *batch = writer->full[0];
+        bool skip = writer->result != SQLITE_OK;
+        pthread_mutex_unlock(&writer->mutex);
+        int result = skip ? SQLITE_OK : writer_rows_put(&writer->rows, batch);
+        pthread_mutex_lock(&writer->mutex);
+        if (result != SQLITE_OK) {
+            writer->result = result;
+            snprintf(writer->message, sizeof writer->message, "%s",
+                     sqlite3_errmsg(writer->database));
+        }
+        writer->full_count--;
+        memmove(writer->full, writer->full + 1, writer->full_count * sizeof *writer->full);
+        writer->empty[writer->empty_count++] = batch;
+        pthread_cond_signal(&writer->changed);
+    }
+    pthread_mutex_unlock(&writer->mutex);
+    return NULL;
+}
+
+static struct row_batch *exchange(void *context, struct row_batch *full)
+{
+    struct writer *writer = context;
+    struct row_batch *batch = NULL;
+    pthread_mutex_lock(&writer->mutex);
+    if (full != NULL) {
+        writer->full[writer->full_count++] = full;
+        pthread_cond_signal(&writer->changed);
+    }
+    if (writer->empty_count == 0 && writer->made < BATCHES) {
+        batch = malloc(sizeof *batch);
+        if (batch != NULL)
+            writer->all[writer->made++] = batch;
+    }
+    while (batch == NULL && writer->empty_count == 0 && writer->made > 0)
+        pthread_cond_wait(&writer->changed, &writer->mutex);
+    if (batch == NULL && writer->empty_count > 0)
+        batch = writer->empty[--writer->empty_count];
+    if (writer->result != SQLITE_OK && batch != NULL) {
+        fail(writer, writer->message);
+        writer->empty[writer->empty_count++] = batch;
+        batch = NULL;
+    }
+    pthread_mutex_unlock(&writer->mutex);
+    return batch;
+}
+
+struct row_sink writer_sink(struct writer *writer)
+{
+    return (struct row_sink){writer, exchange};
+}
+
+struct writer *writer_open(const char *target, const struct writer_options *options,
+                           struct ingest_status *status)
+{
+    struct writer *writer = calloc(1, sizeof *writer);
+    if (writer == NULL) {
+        ingest_fail_memory(status, "the session");
+        return NULL;
+    }
+    writer->status = status;
+    writer->options = *options;
+    writer->lock = -1;
+    pthread_mutex_init(&writer->mutex, NULL);
+    pthread_cond_init(&writer->changed, NULL);
+    writer->target = strdup(target);
+    if (writer->target == NULL || asprintf(&writer->part, "%s.part", target) < 0) {
+        writer->part = NULL;
+        ingest_fail_memory(status, "the session");
+    } else if (!options->force && access(target, F_OK) == 0) {
+        ingest_fail(status, INGEST_BAD_INPUT,
+                    "%s: exists already; replace it with --force, or name another with -o", target);
+    } else if (lock_part(writer) && open_database(writer) && prepare(writer)) {
+        writer->thread_runs = pthread_create(&writer->thread, NULL, write_batches, writer) == 0;
+        if (writer->thread_runs)
+            return writer;
+        ingest_fail_memory(status, "a second thread");
+    }
+    writer_close(writer);
+    return NULL;
+}
+
+/* Waits for the second thread; the database then belongs to the first alone. */
+static void join(struct writer *writer)
+{
+    if (!writer->thread_runs)
+        return;
+    pthread_mutex_lock(&writer->mutex);
+    writer->no_more = true;
+    pthread_cond_signal(&writer->changed);
+    pthread_mutex_unlock(&writer->mutex);
+    pthread_join(writer->thread, NULL);
+    writer->thread_runs = false;
+}
+
+bool writer_rows_done(struct writer *writer)
+{
+    join(writer);
+    return writer->result == SQLITE_OK || fail(writer, writer->message);
+}
+
+bool writer_put(struct writer *writer, enum writer_table table, const struct writer_value *values,
+                size_t count)
+{
+    sqlite3_stmt *insert = writer->insert[table];
+    int result = SQLITE_OK;
+    for (size_t i = 0; i < count && result == SQLITE_OK; i++) {
+        int place = (int)i + 1;
+        if (values[i].type == VALUE_NUMBER)
+            result = sqlite3_bind_int64(insert, place, values[i].number);
+        else if (values[i].type == VALUE_TEXT)
+            result = sqlite3_bind_text(insert, place, values[i].text, -1, SQLITE_STATIC);
+        else
+            result = sqlite3_bind_null(insert, place);
+    }
+    if (result == SQLITE_OK && sqlite3_step(insert) == SQLITE_DONE)
+        result = SQLITE_OK;
+    else if (result == SQLITE_OK)
+        result = SQLITE_ERROR;
+    sqlite3_reset(insert);
+    return result == SQLITE_OK || fail(writer, sqlite3_errmsg(writer->database));
+}
+
+static void close_database(struct writer *writer)
+{
+    for (int i = 0; i < WRITER_TABLES; i++) {
+        sqlite3_finalize(writer->insert[i]);
+        writer->insert[i] = NULL;
+    }
+    writer_rows_close(&writer->rows);
+    sqlite3_close(writer->database);
+    writer->database = NULL;
+}
+
+static bool create_indexes(struct writer *writer)
+{
+    static const char *const all_sql = "CREATE INDEX allocation_alloc_ns ON allocation(alloc_ns);"
+                                       "CREATE INDEX allocation_free_ns ON allocation(free_ns);"
+                                       "CREATE INDEX allocation_address ON allocation(address);"
+                                       "CREATE INDEX allocation_size ON allocation(size);";
+    if (writer->options.index == WRITER_INDEX_NONE)
+        return true;
+    if (!run(writer, "CREATE INDEX allocation_stack ON allocation(stack_id);"))
+        return false;
+    return writer->options.index != WRITER_INDEX_ALL || run(writer, all_sql);
+}
+
+bool writer_commit(struct writer *writer)
+{
+    if (!create_indexes(writer) || !run(writer, "COMMIT"))
+        return false;
+    close_database(writer);
+    if (interrupted(writer))
+        return fail(writer, "");
+    if (rename(writer->part, writer->target) != 0)
+        return ingest_fail(writer->status, INGEST_BAD_INPUT, "%s: cannot be renamed to %s: %s",
+                           writer->part, writer->target, strerror(errno));
+    return writer->committed = true;
+}
+
+void writer_close(struct writer *writer)
+{
+    if (writer == NULL)
+        return;
+    join(writer);
+    close_database(writer);
+    if (!writer->committed && writer->lock >= 0)
+        unlink(writer->part);
+    if (writer->lock >= 0)
+        close(writer->lock);
+    for (size_t i = 0; i < writer->made; i++)
+        free(writer->all[i]);
+    pthread_cond_destroy(&writer->changed);
+    pthread_mutex_destroy(&writer->mutex);
+    free(writer->target);
+    free(writer->part);
+    free(writer);
+}
