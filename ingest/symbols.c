@@ -191,6 +191,18 @@ static void name_by_symbol(struct symbols *symbols, const struct module *module,
     frame->linkage_name = frame->function == symbol->name ? NULL : symbol->name;
 }
 
+/* "_Z3addi.cold" is a part of "_Z3addi": both are the function that DWARF describes. */
+static const char *without_clone_suffix(struct symbols *symbols, const char *name)
+{
+    char cut[4096];
+    size_t length = strcspn(name, ".");
+    if (strncmp(name, "_Z", 2) != 0 || name[length] == '\0' || length >= sizeof cut)
+        return name;
+    memcpy(cut, name, length);
+    cut[length] = '\0';
+    return symbols_strings_keep(symbols->strings, cut);
+}
+
 /*
  * The linkage name is preferred, since it demangles to the full name. Where a compiler left it
  * out (clang with -gline-tables-only) the symbol at the function's beginning has it.
@@ -204,7 +216,7 @@ static void name_by_dwarf(struct symbols *symbols, const struct module *module,
         if (symbol != NULL && symbol->start == frame->start && symbol->name != NULL &&
             (frame->function == NULL ||
              symbols_strings_demangle(symbols->strings, symbol->name) != symbol->name))
-            linkage_name = symbol->name;
+            linkage_name = without_clone_suffix(symbols, symbol->name);
     }
     if (linkage_name != NULL) {
         const char *name = symbols_strings_demangle(symbols->strings, linkage_name);

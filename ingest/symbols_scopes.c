@@ -74,12 +74,12 @@ static bool add_scope(struct symbols_scopes *scopes, const struct symbols_file *
             end = code->end;
         if (!symbols_intervals_add(&scopes->addresses, start, end, index))
             return false;
-        if (start < scope.start)
+        if (scope.start == UINT64_MAX)
             scope.start = start;
     }
     if (scope.start == UINT64_MAX)
         return true;
-    /* With a hot and a cold part the beginning is where the code is entered. */
+    /* Where a function was split the first part listed is the hot one, unless this says more. */
     if (dwarf_entrypc(die, &entry) == 0 && symbols_file_code(file, entry + file->bias) != NULL)
         scope.start = entry + file->bias;
     if (inlined) {

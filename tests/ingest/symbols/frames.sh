@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Frames of 1,000 random addresses of each program against addr2line, LLVM as the second opinion.
+# frames.sh COMPILER...: pairs "cc c++", every way of writing debug information that they know.
+set -u
+here=$MPROF_SOURCE/tests/ingest/symbols
+symbolize=$MPROF_BUILD/tests/symbolize
+command -v "$1" addr2line llvm-addr2line /usr/bin/python3 >/dev/null || exit 77
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+bad=0
+
+compare() { /usr/bin/python3 "$here/compare_addr2line.py" "$symbolize" "$1" || bad=1; }
+
+# build NAME COMPILER "FLAGS" SOURCES...: once for each set of flags
+build() {
+    local name=$1 compiler=$2 flags=$3
+    shift 3
+    # shellcheck disable=SC2086
+    (cd "$here/programs" && "$compiler" $flags -w -o "$work/$name" "$@") || { bad=1; return; }
+    compare "$name"
+}
+
+if [ "$1" = built ]; then
+    compare "$MPROF_BUILD/bin/mprof-ingest"
+    compare "$MPROF_BUILD/lib/libmprof.so"
+    exit $bad
+fi
+lines_only=-g1
+case $1 in clang*) lines_only=-gline-tables-only ;; esac
+number=0
+for flags in "-O2 -gdwarf-5" "-O2 -gdwarf-4" "-O0 -g" "-O2 $lines_only" "-O2 -g -ffunction-sections -Wl,--gc-sections" "-O2 -g -flto" "-O3 -g -no-pie"; do
+    number=$((number + 1))
+    build "c-$1-$number${flags// /}" "$1" "$flags" plain.c
+    build "cxx-$1-$number${flags// /}" "$2" "$flags" shapes.cpp second.cpp
+done
+# Split units: addr2line does not follow them, LLVM does.
+(cd "$work" && "$2" -O2 -g -gsplit-dwarf -w -o split "$here/programs/shapes.cpp" "$here/programs/second.cpp") || bad=1
+compare split
+exit $bad

@@ -1,0 +1,9 @@
+#include <map>
+#include <string>
+#include <vector>
+
+namespace shapes
+{
+using Table = std::map<std::string, std::vector<int>>;
+Table second(int count);
+} // namespace shapes
