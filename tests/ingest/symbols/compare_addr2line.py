@@ -76,7 +76,7 @@ def elf_symbols():
     for kind in ((), ("-D",)):
         for line in run("nm", "-C", "-S", "--defined-only", "--without-symbol-versions",
                         *kind, binary).splitlines():
-            match = re.fullmatch(r"([0-9a-f]+) ([0-9a-f]+ )?([tTwWiuV]) (.*)", line)
+            match = re.fullmatch(r"([0-9a-f]+) ([0-9a-f]+ )?([tTwWi]) (.*)", line)
             if match:
                 start = int(match[1], 16)
                 symbols.append((start, start + int(match[2] or "0", 16), match[4]))
@@ -117,12 +117,20 @@ def second_opinion():
     return parse(run("c++filt", text=output), r"0x[0-9a-f]+")
 
 
-def confirmed(address, ours):
-    """LLVM finds the same calls at the same places."""
-    theirs = second_opinion()[address]
-    return len(ours) == len(theirs) and all(
-        bare(mine[0]) == bare(other[0]) and mine[1] == other[1]
-        for mine, other in zip(ours, theirs))
+def nameless(function):
+    return re.search(r"\+0x[0-9a-f]+$", function) is not None
+
+
+def confirmed(address, ours, theirs):
+    """LLVM finds the same calls at the same places; a name may also be as addr2line's."""
+    llvm = second_opinion()[address]
+    if len(ours) != len(llvm):
+        return False
+    for mine, other, third in itertools.zip_longest(ours, llvm, theirs[:len(ours)]):
+        same_name = bare(mine[0]) == bare(other[0]) or (nameless(mine[0]) and other[0] == "??")
+        if mine[1] != other[1] or not (same_name or (third and third[0] == mine[0])):
+            return False
+    return True
 
 
 def classify_name(address, ours, theirs, depth):
@@ -142,12 +150,12 @@ def classify_name(address, ours, theirs, depth):
 
 def classify(address, ours, theirs):
     """The name of the class of a difference; None for a difference without excuse."""
-    if len(ours) == 1 and re.search(r"\+0x[0-9a-f]+$", ours[0][0]):
+    if len(ours) == 1 and nameless(ours[0][0]):
         # addr2line names padding after the function in front of it.
         return None if covering(address) else "padding"
     if len(ours) != len(theirs):
         # Binutils 2.40 does not read every DW_FORM_rnglistx, nor split units.
-        return "inlined calls that addr2line misses" if confirmed(address, ours) else None
+        return "inlined calls that addr2line misses" if confirmed(address, ours, theirs) else None
     classes = set()
     for depth, (mine, other) in enumerate(zip(ours, theirs)):
         if mine[0] != other[0]:
@@ -158,7 +166,7 @@ def classify(address, ours, theirs):
             classes.add("file only from an STT_FILE symbol")
         else:
             classes.add("place that LLVM confirms")
-    if any("LLVM" in name for name in classes) and not confirmed(address, ours):
+    if any("LLVM" in name for name in classes) and not confirmed(address, ours, theirs):
         return None
     return ", ".join(sorted(classes))
 

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Names by symbol alone, against nm: a program without DWARF, one with only the dynamic table,
+# libraries of the system; the linkage table; a stripped program; a separate debug file.
+set -u
+here=$MPROF_SOURCE/tests/ingest/symbols
+symbolize=$MPROF_BUILD/tests/symbolize
+command -v g++ nm objdump objcopy strip /usr/bin/python3 >/dev/null || exit 77
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+bad=0
+fail() { echo "$*"; bad=1; }
+names() { /usr/bin/python3 "$here/compare_nm.py" "$symbolize" "$@" || bad=1; }
+# first_name FILE ADDRESS [OPTIONS]: and the status in $work/status
+first_name() { echo "$2" | "$symbolize" "${@:3}" "$1" 2>"$work/status" | sed -n 2p; }
+expect() { [ "$1" = "$2" ] || fail "expected '$2', got '$1' ($3)"; }
+
+(cd "$here/programs" && g++ -O2 -w -o "$work/symtab" shapes.cpp second.cpp) || exit 1
+names "$work/symtab"
+(cd "$here/programs" && g++ -O2 -w -rdynamic -s -o "$work/dynsym" shapes.cpp second.cpp) || exit 1
+names "$work/dynsym" --dynamic
+strip -g -o "$work/libmprof.so" "$MPROF_BUILD/lib/libmprof.so"
+names "$work/libmprof.so"
+
+# Of aliases the global name without underscores, of an IFUNC the public name; always the same.
+(cd "$here/programs" && gcc -O2 -o "$work/plain" plain.c) || exit 1
+at=$(nm "$work/plain" | awk '$3 == "visible_length" {print $1}')
+expect "$(first_name "$work/plain" "$at")" visible_length "aliases"
+expect "$(cat "$work/status")" symtab "status"
+
+# Entries of the linkage table.
+objdump -d -j .plt -j .plt.sec -j .plt.got "$work/plain" 2>/dev/null |
+    sed -n 's/^\([0-9a-f]*\) <\([^*+]*@plt\)>:$/\1 \2/p' >"$work/plt"
+[ -s "$work/plt" ] || fail "objdump shows no linkage table"
+while read -r at name; do
+    expect "$(first_name "$work/plain" "$at")" "$name" "linkage table"
+done <"$work/plt"
+
+# Without any symbol: all of a function is one name, the module and where the function begins.
+read -r start size < <(nm -S "$work/plain" | awk '$4 == "visible_length" {print $1, $2}')
+strip -o "$work/stripped" "$work/plain"
+want=$(printf 'stripped+0x%x' "0x$start")
+for offset in 0 1 $((0x$size - 1)); do
+    expect "$(first_name "$work/stripped" "$(printf '%x' $((0x$start + offset)))")" "$want" "stripped"
+done
+
+# A separate debug file by .gnu_debuglink, and by build-id under --debug-dir.
+(cd "$here/programs" && gcc -O2 -g -Wl,--build-id -o "$work/whole" plain.c) || exit 1
+at=$(nm "$work/whole" | awk '$3 == "main" {print $1}')
+want=$(echo "$at" | "$symbolize" "$work/whole" 2>/dev/null)
+mkdir -p "$work/link/.debug" "$work/debug"
+objcopy --only-keep-debug "$work/whole" "$work/link/.debug/whole.debug"
+strip -o "$work/link/whole" "$work/whole"
+(cd "$work/link/.debug" && objcopy --add-gnu-debuglink=whole.debug ../whole) || bad=1
+expect "$(echo "$at" | "$symbolize" "$work/link/whole" 2>"$work/status")" "$want" ".gnu_debuglink"
+expect "$(cat "$work/status")" dwarf "status of .gnu_debuglink"
+id=$(readelf -n "$work/whole" | sed -n 's/.*Build ID: //p')
+mkdir -p "$work/debug/.build-id/${id:0:2}"
+cp "$work/link/.debug/whole.debug" "$work/debug/.build-id/${id:0:2}/${id:2}.debug"
+strip -o "$work/bare" "$work/whole"
+expect "$(echo "$at" | "$symbolize" --debug-dir "$work/debug" "$work/bare" 2>"$work/status")" \
+    "$want" "--debug-dir"
+expect "$(cat "$work/status")" dwarf "status of --debug-dir"
+# The same with its common parts in a file of their own, as Debian's debug packages have it.
+if command -v dwz >/dev/null; then
+    cp "$work/whole" "$work/copy" && cp "$work/whole" "$work/copy2"
+    (cd "$work" && dwz -m "$work/common.debug" copy copy2 2>/dev/null) &&
+        expect "$(echo "$at" | "$symbolize" "$work/copy" 2>/dev/null)" "$want" ".gnu_debugaltlink"
+fi
+exit $bad
