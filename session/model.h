@@ -12,12 +12,15 @@
 #include "session/session.h"
 #include "session/stacks.h"
 
+struct live_list;
+
 struct session {
     struct database *database;
     struct column_store *columns;
     struct names names;
     struct stacks stacks;
     uint64_t duration_ns, peak_ns;
+    struct live_list *live; /* of the time asked for last */
 };
 
 #endif

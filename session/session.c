@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "session/error.h"
+#include "session/live_list.h"
 #include "session/model.h"
 
 /* A column whose values are ids: the largest must have a place in the table it points into. */
@@ -60,6 +61,7 @@ void session_close(struct session *session)
 {
     if (session == NULL)
         return;
+    live_list_free(session->live);
     column_store_close(session->columns);
     stacks_close(&session->stacks);
     names_free(&session->names);

@@ -138,8 +138,10 @@ bool selection_contains(const struct selection *selection, uint64_t id);
 bool selection_row(struct selection *selection, uint64_t n, struct session_allocation *allocation);
 
 /*
- * The legend of a colouring: categories by bytes allocated, largest first, the same for every
- * view of a session. Categories beyond `SESSION_COLORS - 1` share the last one, "rest".
+ * The legend of a colouring: the largest categories of the selection by bytes allocated, the
+ * same for every view. They stand largest first, or in the order of the scale for sizes, ages
+ * and lifetimes. Categories beyond `SESSION_COLORS - 1` share the last one, "rest"; so does,
+ * in selection_color(), what does not occur in the selection.
  */
 #define SESSION_COLORS 11
 struct session_legend {
@@ -161,7 +163,7 @@ size_t selection_color(struct selection *selection, enum session_color_by by,
 struct session_slot {
     uint64_t live_bytes; /* at the slot's end */
     uint64_t live_count;
-    uint64_t peak_bytes; /* largest live bytes seen in the slot, at least those at its end */
+    uint64_t peak_bytes; /* largest live bytes at 17 moments of the slot and at the peak */
     uint64_t allocated_bytes, allocated_count, freed_bytes, freed_count;
     uint64_t color_bytes[SESSION_COLORS]; /* live at the slot's end, by legend position */
 };
@@ -225,10 +227,16 @@ bool selection_grid(struct selection *selection, uint64_t ns, uint64_t address,
                     struct session_cell *cells, struct session_error *error);
 /* Id of the allocation that holds `address` at `ns`, 0 where none does. */
 uint64_t session_allocation_at(struct session *session, uint64_t ns, uint64_t address);
-/* The live allocations nearest below and above `address` at `ns`, 0 where there is none. */
+/*
+ * The live allocations nearest below and above `address` at `ns` (the one that holds the
+ * address is neither), 0 where there is none.
+ */
 void session_neighbours(struct session *session, uint64_t ns, uint64_t address, uint64_t *below,
                         uint64_t *above);
-/* How often exactly this address was allocated before `ns`, and when it was last freed. */
+/*
+ * How many allocations began at exactly this address and were freed by `ns`, and when the last
+ * of them was freed (0 where there is none; `last_free_ns` may be NULL).
+ */
 uint64_t session_address_history(struct session *session, uint64_t ns, uint64_t address,
                                  uint64_t *last_free_ns);
 

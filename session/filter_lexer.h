@@ -1,0 +1,40 @@
+/*
+ * The tokens of the filter language (schemas/filter-language.md). lexer_start(), then
+ * lexer_next() until TOKEN_END or TOKEN_BAD. Columns are counted in characters from 1.
+ */
+#ifndef MPROF_SESSION_FILTER_LEXER_H
+#define MPROF_SESSION_FILTER_LEXER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum token_kind {
+    TOKEN_END,
+    TOKEN_BAD, /* `problem` says why */
+    TOKEN_WORD,
+    TOKEN_STRING, /* text between the quotes, escapes still in it */
+    TOKEN_NUMBER, /* with its unit, if one follows */
+    TOKEN_OPERATOR,
+};
+
+struct token {
+    enum token_kind kind;
+    const char *text; /* into the source, `length` bytes */
+    size_t length;
+    int column;
+    const char *problem;
+};
+
+struct lexer {
+    const char *next;
+    int column;
+};
+
+void lexer_start(struct lexer *lexer, const char *text);
+struct token lexer_next(struct lexer *lexer);
+
+/* Is it this word or operator? Never true for a quoted string. */
+bool token_is(const struct token *token, const char *text);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * The text fields of allocations by the ids that rows carry: which column, and the name (or
+ * null) for each value of it. Filters and sorting both work on these.
+ */
+#ifndef MPROF_SESSION_FILTER_NAMES_H
+#define MPROF_SESSION_FILTER_NAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "schemas/column_codec.h"
+#include "session/filter_tree.h"
+
+struct session;
+
+/* From a column's value to the id of a name, and from that to the name. */
+struct field_names {
+    enum column column;
+    uint32_t count;    /* values of the column: 0 to count - 1 */
+    uint32_t *name_id; /* by value; NULL: the value is the id. Owned. */
+    const char **name; /* by name id, NULL is null; owned (the texts are the session's) */
+    uint32_t name_count;
+};
+
+/* For TYPE_TEXT fields and thread and arena. False with `error` set. */
+bool field_names_open(struct session *session, enum filter_field field, struct field_names *names,
+                      struct session_error *error);
+void field_names_close(struct field_names *names);
+
+static inline uint32_t field_names_id(const struct field_names *names, uint32_t value)
+{
+    return names->name_id != NULL ? names->name_id[value] : value;
+}
+
+#endif

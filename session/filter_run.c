@@ -1,0 +1,201 @@
+#include "session/filter_run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/error.h"
+#include "session/model.h"
+#include "session/sort_order.h"
+
+/* Names may be used again and again: a text of a page can stand for any amount of work. */
+enum { PIPELINES_MAX = 1000 };
+
+struct run {
+    struct session *session;
+    struct filter_colors *colors;
+    enum session_color_by color_by;
+    unsigned pipelines;
+    struct session_error *error;
+};
+
+static bool run_pipeline(struct run *run, const struct filter_pipeline *pipeline,
+                         struct row_set *set);
+
+/* set becomes the rows of set for which the program holds. */
+static bool keep_where(struct run *run, const struct filter_program *program, struct row_set *set)
+{
+    uint64_t words[ROW_SET_WORDS];
+    for (uint32_t chunk = 0; chunk < set->chunks; chunk++) {
+        uint64_t *of_set = row_set_chunk(set, chunk);
+        if (row_set_chunk_count(set, chunk) == 0)
+            continue;
+        if (!filter_program_run(run->session, program, chunk, set->colors, words, run->error))
+            return false;
+        for (size_t i = 0; i < ROW_SET_WORDS; i++)
+            of_set[i] &= words[i];
+    }
+    return true;
+}
+
+static bool run_where(struct run *run, const struct filter_step *step, struct row_set *set)
+{
+    struct filter_program *program =
+        filter_program_new(run->session, step->predicate, run->colors, run->error);
+    bool good = program != NULL && keep_where(run, program, set);
+    filter_program_free(program);
+    return good;
+}
+
+static bool color_where(struct run *run, const struct filter_program *program, uint8_t number,
+                        struct row_set *set)
+{
+    uint64_t words[ROW_SET_WORDS];
+    for (uint32_t chunk = 0; chunk < set->chunks; chunk++) {
+        const uint64_t *of_set = row_set_chunk(set, chunk);
+        uint8_t *of_row = set->colors + (size_t)chunk * COLUMN_CHUNK_ROWS;
+        memcpy(words, of_set, sizeof words);
+        if (program != NULL) {
+            if (!filter_program_run(run->session, program, chunk, set->colors, words, run->error))
+                return false;
+            for (size_t i = 0; i < ROW_SET_WORDS; i++)
+                words[i] &= of_set[i];
+        }
+        ROW_SET_EACH(words, row)
+        {
+            of_row[row] = number;
+        }
+    }
+    return true;
+}
+
+/* Keeps what fits of the step as written; a character that would be cut is left out. */
+static void color_label(char *label, size_t size, const char *text)
+{
+    size_t length = strlen(text);
+    if (length >= size) {
+        length = size - 1;
+        while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
+            length--;
+    }
+    memcpy(label, text, length);
+    label[length] = '\0';
+}
+
+static bool run_color(struct run *run, const struct filter_step *step, struct row_set *set)
+{
+    struct filter_colors *colors = run->colors;
+    if (colors->count == FILTER_COLOR_STEPS)
+        return session_fail(run->error, step->color.column, "more than %d color steps",
+                            FILTER_COLOR_STEPS);
+    struct filter_program *program = NULL;
+    if (step->predicate != NULL) {
+        program = filter_program_new(run->session, step->predicate, colors, run->error);
+        if (program == NULL)
+            return false;
+    }
+    colors->count++;
+    colors->step[colors->count].number = (int)step->color.number;
+    color_label(colors->step[colors->count].label, sizeof colors->step[0].label, step->text);
+    bool good =
+        row_set_color(set, run->error) && color_where(run, program, (uint8_t)colors->count, set);
+    filter_program_free(program);
+    run->color_by = SESSION_COLOR_NONE;
+    return good;
+}
+
+static bool run_top(struct run *run, const struct filter_step *step, struct row_set *set)
+{
+    struct sort_entry *entries;
+    size_t count;
+    if (!sort_order_rows(run->session, set, run->colors, step->limit, &entries, &count, run->error))
+        return false;
+    memset(set->words, 0, (size_t)set->chunks * ROW_SET_WORDS * sizeof *set->words);
+    for (size_t i = 0; i < count; i++)
+        set->words[entries[i].row / 64] |= UINT64_C(1) << (entries[i].row % 64);
+    free(entries);
+    return true;
+}
+
+static bool run_step(struct run *run, const struct filter_step *step, struct row_set *set)
+{
+    switch (step->kind) {
+    case STEP_WHERE:
+        return run_where(run, step, set);
+    case STEP_COLOR:
+        return run_color(run, step, set);
+    case STEP_COLOR_BY:
+        run->color_by = (enum session_color_by)filter_fields[step->field].color_by;
+        return true;
+    case STEP_SORT:
+        set->sorted = true;
+        set->sort_field = step->field;
+        set->descending = step->descending;
+        return true;
+    case STEP_TOP:
+        return run_top(run, step, set);
+    }
+    return true;
+}
+
+static bool run_live_at(struct run *run, const struct filter_value *moment, struct row_set *set)
+{
+    struct filter_program live = {.kind = PREDICATE_TEST, .leaf = LEAF_LIVE_AT};
+    if (moment->moment == MOMENT_END) {
+        /* Live at the end is what was never freed, whatever the trace's last time stamp. */
+        live.leaf = LEAF_RANGE;
+        live.column = COLUMN_LIFE_NS;
+    } else if (!filter_moment_ns(run->session, moment, &live.low, run->error)) {
+        return false;
+    }
+    return row_set_start(set, run->session->columns, true, run->error) &&
+           keep_where(run, &live, set);
+}
+
+static bool run_set(struct run *run, const struct filter_set *source, struct row_set *set)
+{
+    struct row_set right = {.words = NULL};
+    switch (source->kind) {
+    case SET_ALL:
+        return row_set_start(set, run->session->columns, true, run->error);
+    case SET_LIVE_AT:
+        return run_live_at(run, &source->moment, set);
+    case SET_PIPELINE:
+        return run_pipeline(run, source->pipeline, set);
+    default:
+        break;
+    }
+    bool good = run_set(run, source->left, set) && run_set(run, source->right, &right) &&
+                row_set_combine(set, source->kind, &right, run->error);
+    row_set_free(&right);
+    return good;
+}
+
+static bool run_pipeline(struct run *run, const struct filter_pipeline *pipeline,
+                         struct row_set *set)
+{
+    if (++run->pipelines > PIPELINES_MAX)
+        return session_fail(run->error, 1, "more than %d pipelines to run: use fewer names",
+                            PIPELINES_MAX);
+    if (!run_set(run, pipeline->set, set))
+        return false;
+    for (const struct filter_step *step = pipeline->steps; step != NULL; step = step->next) {
+        if (!run_step(run, step, set))
+            return false;
+    }
+    return true;
+}
+
+bool filter_run(struct session *session, const struct filter_graph *graph, struct row_set *set,
+                struct filter_colors *colors, enum session_color_by *by,
+                struct session_error *error)
+{
+    struct run run = {.session = session, .colors = colors, .error = error};
+    *set = (struct row_set){.words = NULL};
+    if (!run_pipeline(&run, filter_graph_pipeline(graph), set)) {
+        row_set_free(set);
+        return false;
+    }
+    *by = run.color_by;
+    return true;
+}

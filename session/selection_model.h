@@ -1,0 +1,92 @@
+/*
+ * What a selection holds; private to this folder. Everything but the set itself is computed at
+ * its first use and kept, since many key presses ask for the same.
+ */
+#ifndef MPROF_SESSION_SELECTION_MODEL_H
+#define MPROF_SESSION_SELECTION_MODEL_H
+
+#include "session/column_store.h"
+#include "session/filter_program.h"
+#include "session/row_set.h"
+#include "session/session.h"
+
+/* Sums over the selected allocations of one stack. */
+struct stack_sum {
+    uint64_t bytes, count, live_bytes, live_count, at_peak_bytes, short_lived;
+};
+
+/* How a row finds its position in a legend: by a code, and the code's position. */
+struct color_map {
+    enum session_color_by by;
+    enum column column; /* whose value is the code, where `by` has such a column */
+    uint8_t *position;  /* by code */
+    uint64_t age_step_ns;
+    struct session_legend legend;
+};
+
+#define COLOR_BY_TOTAL (SESSION_COLOR_KIND + 1)
+
+struct selection {
+    struct session *session;
+    struct row_set set;
+    struct filter_colors colors;
+    enum session_color_by color_by;
+    uint64_t *before; /* selected rows before each chunk; chunks + 1 */
+    uint64_t bytes, live_bytes, live_count;
+    bool peak_known;
+    uint64_t peak_bytes, peak_ns;
+    uint64_t *order;              /* rows in sort order */
+    struct stack_sum *stack_sums; /* by stack */
+    struct color_map *maps[COLOR_BY_TOTAL];
+};
+
+/* The selected rows of one chunk, with the columns that were asked for. */
+struct chunk_rows {
+    uint32_t chunk;
+    uint64_t first_row;
+    const uint64_t *words;
+    const uint8_t *colors; /* by row of the chunk, NULL: none */
+    struct column_view views[COLUMN_TOTAL];
+};
+
+#define COLUMN_BIT(column) (1u << (column))
+
+/*
+ * Calls `visit` for each chunk that has selected rows, with the views of the columns in
+ * `columns` (COLUMN_BIT of each). False with `error` set where a chunk cannot be read.
+ */
+typedef void chunk_visitor(void *context, const struct chunk_rows *rows);
+bool selection_each_chunk(const struct selection *selection, unsigned columns, chunk_visitor *visit,
+                          void *context, struct session_error *error);
+
+/* Sums by stack (session->stacks.count of them); NULL with `error` set. */
+const struct stack_sum *selection_stack_sums(struct selection *selection,
+                                             struct session_error *error);
+
+/* The colouring `by`; NULL with `error` set. */
+const struct color_map *selection_color_map(struct selection *selection, enum session_color_by by,
+                                            struct session_error *error);
+void color_map_free(struct color_map *map);
+
+/* Columns that color_map_at() reads. */
+unsigned color_map_columns(const struct color_map *map);
+uint64_t color_code(const struct color_map *map, uint64_t value, uint64_t size, uint64_t alloc_ns,
+                    uint64_t life_ns, uint8_t color);
+
+/* The legend position of one row of a chunk. */
+static inline size_t color_map_at(const struct color_map *map, const struct chunk_rows *rows,
+                                  size_t row)
+{
+    uint64_t value = column_view_at(&rows->views[map->column], row);
+    if (map->by == SESSION_COLOR_NONE)
+        return map->position[rows->colors == NULL ? 0 : rows->colors[row]];
+    if (map->by != SESSION_COLOR_SIZE && map->by != SESSION_COLOR_AGE &&
+        map->by != SESSION_COLOR_LIFETIME)
+        return map->position[value];
+    return map->position[color_code(map, value, value, value, value, 0)];
+}
+
+/* Computes peak_bytes and peak_ns if not known yet. */
+bool selection_find_peak(struct selection *selection, struct session_error *error);
+
+#endif

@@ -1,0 +1,194 @@
+/*
+ * The peak of a selection, exact, without sorting all events. Time is cut into buckets; one
+ * scan sums what each bucket allocates and frees, which gives the live bytes at every boundary
+ * and, for each bucket, a bound that its inside cannot exceed. Only buckets whose bound reaches
+ * the largest boundary value can hold the peak: their events are collected by another scan,
+ * sorted, and swept. What is allocated or freed at the same nanosecond takes effect in the
+ * order free, allocate, as "live at t" means alloc <= t < free.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/error.h"
+#include "session/model.h"
+#include "session/selection_model.h"
+#include "session/sort_order.h"
+
+enum { BUCKETS = 16384, EVENTS_AT_ONCE = 1 << 22 };
+
+struct bucket {
+    uint64_t allocated, freed, events;
+    uint64_t before; /* live bytes at its start */
+    uint64_t order;  /* position + 1 among those to sweep now, 0: not now */
+    bool done;
+};
+
+struct search {
+    struct bucket *buckets;
+    uint64_t width_ns; /* of a bucket */
+    struct sort_entry *events;
+    size_t count;
+};
+
+static uint64_t bucket_of(const struct search *search, uint64_t ns)
+{
+    uint64_t bucket = ns / search->width_ns;
+    return bucket < BUCKETS ? bucket : BUCKETS - 1;
+}
+
+static void sum_buckets(void *context, const struct chunk_rows *rows)
+{
+    struct search *search = context;
+    ROW_SET_EACH(rows->words, row)
+    {
+        uint64_t size = column_view_at(&rows->views[COLUMN_SIZE], row);
+        uint64_t began = column_view_at(&rows->views[COLUMN_ALLOC_NS], row);
+        uint64_t life = column_view_at(&rows->views[COLUMN_LIFE_NS], row);
+        struct bucket *bucket = &search->buckets[bucket_of(search, began)];
+        bucket->allocated += size;
+        bucket->events++;
+        if (life != 0) {
+            bucket = &search->buckets[bucket_of(search, began + life - 1)];
+            bucket->freed += size;
+            bucket->events++;
+        }
+    }
+}
+
+/* Frees sort before allocations of the same time: the lowest bit says which it is. */
+static void collect_event(struct search *search, uint64_t ns, uint64_t size, bool allocated)
+{
+    if (search->buckets[bucket_of(search, ns)].order != 0)
+        search->events[search->count++] = (struct sort_entry){ns << 1 | allocated, size};
+}
+
+static void collect_events(void *context, const struct chunk_rows *rows)
+{
+    struct search *search = context;
+    ROW_SET_EACH(rows->words, row)
+    {
+        uint64_t size = column_view_at(&rows->views[COLUMN_SIZE], row);
+        uint64_t began = column_view_at(&rows->views[COLUMN_ALLOC_NS], row);
+        uint64_t life = column_view_at(&rows->views[COLUMN_LIFE_NS], row);
+        collect_event(search, began, size, true);
+        if (life != 0)
+            collect_event(search, began + life - 1, size, false);
+    }
+}
+
+/* Takes the buckets with the highest bounds that fit; false where none can hold the peak. */
+static bool choose_buckets(struct search *search, uint64_t best)
+{
+    uint64_t events = 0;
+    bool chosen = false;
+    for (;;) {
+        struct bucket *highest = NULL;
+        for (size_t i = 0; i < BUCKETS; i++) {
+            struct bucket *bucket = &search->buckets[i];
+            if (bucket->done || bucket->allocated == 0 || bucket->before + bucket->allocated < best)
+                continue;
+            if (highest == NULL ||
+                bucket->before + bucket->allocated > highest->before + highest->allocated)
+                highest = bucket;
+        }
+        if (highest == NULL || (chosen && events + highest->events > EVENTS_AT_ONCE))
+            return chosen;
+        highest->order = 1;
+        highest->done = true;
+        events += highest->events;
+        chosen = true;
+    }
+}
+
+static void sweep(const struct search *search, struct selection *selection)
+{
+    uint64_t bucket = UINT64_MAX;
+    uint64_t live = 0;
+    for (size_t i = 0; i < search->count; i++) {
+        uint64_t ns = search->events[i].key >> 1;
+        if (bucket_of(search, ns) != bucket) {
+            bucket = bucket_of(search, ns);
+            live = search->buckets[bucket].before;
+        }
+        if ((search->events[i].key & 1) == 0) {
+            live -= search->events[i].row;
+            continue;
+        }
+        live += search->events[i].row;
+        /* The last allocation of a nanosecond has the largest sum of it. */
+        if (live > selection->peak_bytes ||
+            (live == selection->peak_bytes && ns < selection->peak_ns)) {
+            selection->peak_bytes = live;
+            selection->peak_ns = ns;
+        }
+    }
+}
+
+static bool sweep_candidates(struct search *search, struct selection *selection, uint64_t best,
+                             struct session_error *error)
+{
+    const unsigned columns =
+        COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_ALLOC_NS) | COLUMN_BIT(COLUMN_LIFE_NS);
+    while (choose_buckets(search, best > selection->peak_bytes ? best : selection->peak_bytes)) {
+        size_t events = 0;
+        for (size_t i = 0; i < BUCKETS; i++)
+            events += search->buckets[i].order != 0 ? search->buckets[i].events : 0;
+        search->events = malloc(events * sizeof *search->events);
+        search->count = 0;
+        bool good = search->events != NULL || session_fail_memory(error, "the peak");
+        good = good && selection_each_chunk(selection, columns, collect_events, search, error);
+        good = good && (sort_entries(search->events, search->count) ||
+                        session_fail_memory(error, "the peak"));
+        if (good)
+            sweep(search, selection);
+        free(search->events);
+        if (!good)
+            return false;
+        for (size_t i = 0; i < BUCKETS; i++)
+            search->buckets[i].order = 0;
+    }
+    return true;
+}
+
+bool selection_find_peak(struct selection *selection, struct session_error *error)
+{
+    const unsigned columns =
+        COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_ALLOC_NS) | COLUMN_BIT(COLUMN_LIFE_NS);
+    if (selection->peak_known)
+        return true;
+    struct search search = {.width_ns = selection->session->duration_ns / BUCKETS + 1};
+    search.buckets = calloc(BUCKETS, sizeof *search.buckets);
+    if (search.buckets == NULL)
+        return session_fail_memory(error, "the peak");
+    bool good = selection_each_chunk(selection, columns, sum_buckets, &search, error);
+    uint64_t live = 0;
+    uint64_t best = 0;
+    for (size_t i = 0; i < BUCKETS; i++) {
+        search.buckets[i].before = live;
+        live += search.buckets[i].allocated - search.buckets[i].freed;
+        best = live > best ? live : best;
+    }
+    good = good && sweep_candidates(&search, selection, best, error);
+    free(search.buckets);
+    selection->peak_known = good;
+    return good;
+}
+
+/* A getter that finds its value at the first call: the selection itself was never const. */
+static struct selection *with_peak(const struct selection *selection)
+{
+    struct selection *found = (struct selection *)(uintptr_t)selection;
+    return selection_find_peak(found, NULL) ? found : NULL;
+}
+
+uint64_t selection_peak_bytes(const struct selection *selection)
+{
+    const struct selection *found = with_peak(selection);
+    return found == NULL ? 0 : found->peak_bytes;
+}
+
+uint64_t selection_peak_ns(const struct selection *selection)
+{
+    const struct selection *found = with_peak(selection);
+    return found == NULL ? 0 : found->peak_ns;
+}
