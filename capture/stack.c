@@ -48,8 +48,10 @@ void stack_process_forked(void)
 
 size_t stack_thread_size(void)
 {
-    size_t frame = 2 * sizeof(struct stack_frame) + 3 * sizeof(struct stack_pair);
-    size_t size = sizeof(struct stack_thread) + sizeof(struct stack_pair) + stacks.limit * frame;
+    size_t frame = sizeof(struct stack_kept) + sizeof(struct stack_frame);
+    size_t size = sizeof(struct stack_thread) + sizeof(struct stack_frame) +
+                  sizeof(struct stack_pair) +
+                  stacks.limit * (frame + 3 * sizeof(struct stack_pair));
     return (size + ARCH_PAGE_SIZE - 1) & ~(size_t)(ARCH_PAGE_SIZE - 1);
 }
 
@@ -58,9 +60,9 @@ void stack_thread_init(struct stack_thread *thread)
     thread->limit = stacks.limit;
     thread->count = 0;
     thread->generation = atomic_load(&stacks.generation);
-    thread->frames = (struct stack_frame *)(thread + 1);
-    thread->changed = thread->frames + thread->limit;
-    thread->pairs = (struct stack_pair *)(thread->changed + thread->limit);
+    thread->kept = (struct stack_kept *)(thread + 1);
+    thread->changed = (struct stack_frame *)(thread->kept + thread->limit);
+    thread->pairs = (struct stack_pair *)(thread->changed + thread->limit + 1);
     if (stacks.mode != STACK_UNWIND_OFF)
         stack_memory_init(&thread->memory);
 }
@@ -71,20 +73,24 @@ void stack_thread_init(struct stack_thread *thread)
  */
 static uint32_t pairs_differ(const struct stack_pair *pairs, uint32_t count)
 {
-    while (count >= 8) {
+    const struct stack_pair *pair = pairs + count;
+    while (pair - pairs >= 8) {
         uint64_t difference = 0;
-        for (unsigned i = 1; i <= 8; i++)
-            difference |= *(const uint64_t *)pairs[count - i].address ^ pairs[count - i].value;
-        if (difference)
+        pair -= 8;
+#pragma GCC unroll 8
+        for (unsigned i = 0; i < 8; i++)
+            difference |= *(const uint64_t *)pair[i].address ^ pair[i].value;
+        if (difference) {
+            pair += 8;
             break;
-        count -= 8;
+        }
     }
-    while (count && *(const uint64_t *)pairs[count - 1].address == pairs[count - 1].value)
-        count--;
-    return count;
+    while (pair != pairs && *(const uint64_t *)pair[-1].address == pair[-1].value)
+        pair--;
+    return (uint32_t)(pair - pairs);
 }
 
-static inline bool frame_equal(const struct stack_frame *kept, const struct stack_frame *now)
+static inline bool frame_equal(const struct stack_kept *kept, const struct stack_frame *now)
 {
     return kept->sp == now->sp && kept->pc == now->pc && kept->exact == now->exact &&
            (!kept->needs_rbp || kept->rbp == now->rbp);
@@ -108,20 +114,20 @@ struct walk {
 static bool walk_meets(struct walk *walk, const struct stack_frame *frame)
 {
     struct stack_thread *thread = walk->thread;
-    struct stack_frame *frames = thread->frames;
+    const struct stack_kept *kept = thread->kept;
     uint64_t proof;
     if (!walk->candidates || !stack_memory_is_own(&thread->memory, frame->sp))
         return false;
-    while (walk->candidates && frames[walk->candidates - 1].sp < frame->sp)
+    while (walk->candidates && kept[walk->candidates - 1].sp < frame->sp)
         walk->candidates--;
-    if (!walk->candidates || !frame_equal(&frames[walk->candidates - 1], frame))
+    if (!walk->candidates || !frame_equal(&kept[walk->candidates - 1], frame))
         return false;
     if (!stack_memory_read(&thread->memory, frame->sp, &proof))
         return false;
-    uint32_t differ = pairs_differ(thread->pairs, frames[walk->candidates - 1].pair_end);
+    uint32_t differ = pairs_differ(thread->pairs, kept[walk->candidates - 1].pair_end);
     if (!differ)
         return true;
-    while (walk->candidates && frames[walk->candidates - 1].pair_end >= differ)
+    while (walk->candidates && kept[walk->candidates - 1].pair_end >= differ)
         walk->candidates--;
     return false;
 }
@@ -144,9 +150,9 @@ static void walk_outward(struct walk *walk)
             }
             walk->candidates = 0;
         }
-        struct stack_frame caller;
+        struct stack_frame *caller = frame + 1;
         enum unwind_step step =
-            unwind_step_outward(&thread->memory, &walk->unwind, frame, &caller, &walk->probe);
+            unwind_step_outward(&thread->memory, &walk->unwind, frame, caller, &walk->probe);
         walk->changed++;
         if (step != UNWIND_STEP_CALLER) {
             walk->end = step == UNWIND_STEP_OUTERMOST ? STACK_END_WHOLE : STACK_END_UNKNOWN;
@@ -158,8 +164,7 @@ static void walk_outward(struct walk *walk)
             walk->probe.address = 0;
             return;
         }
-        frame = &thread->changed[walk->changed];
-        *frame = caller;
+        frame = caller;
     }
 }
 
@@ -172,37 +177,39 @@ static bool pair_keep(struct stack_thread *thread, uint32_t *count, uint64_t add
     return true;
 }
 
-/* Keeps what the step from `frame` to `caller` read. False where it cannot be kept. */
-static bool step_keep(struct stack_thread *thread, struct stack_frame *frame,
-                      const struct stack_frame *caller)
-{
-    uint32_t pairs = thread->count ? thread->frames[thread->count - 1].pair_end : 0;
-    bool rbp_passes = caller->needs_rbp && !caller->rbp_slot;
-    frame->needs_rbp = frame->uses_rbp || rbp_passes;
-    if (frame->transient || !stack_memory_is_own(&thread->memory, frame->sp) ||
-        caller->sp <= frame->sp || !pair_keep(thread, &pairs, caller->pc_slot, caller->pc))
-        return false;
-    if (caller->needs_rbp && caller->rbp_slot &&
-        !pair_keep(thread, &pairs, caller->rbp_slot, caller->rbp))
-        return false;
-    if (caller->cfa_slot && !pair_keep(thread, &pairs, caller->cfa_slot, caller->cfa_value))
-        return false;
-    frame->pair_end = pairs;
-    return true;
-}
-
-/* The outermost frame: what made the walk end there. */
-static bool end_keep(struct walk *walk, struct stack_frame *frame)
+/*
+ * The pairs of the step from `frame` to `caller` (NULL: the stack ended) go behind the others.
+ * False where the step cannot be kept.
+ */
+static bool step_keep(struct walk *walk, struct stack_frame *frame,
+                      const struct stack_frame *caller, uint32_t *pairs)
 {
     struct stack_thread *thread = walk->thread;
-    uint32_t pairs = 0;
-    frame->needs_rbp = frame->uses_rbp;
     if (frame->transient || !stack_memory_is_own(&thread->memory, frame->sp))
         return false;
-    if (walk->probe.address && !pair_keep(thread, &pairs, walk->probe.address, walk->probe.value))
-        return false;
-    frame->pair_end = pairs;
-    return true;
+    if (!caller) {
+        frame->needs_rbp = frame->uses_rbp;
+        return !walk->probe.address ||
+               pair_keep(thread, pairs, walk->probe.address, walk->probe.value);
+    }
+    frame->needs_rbp = frame->uses_rbp || (caller->needs_rbp && !caller->rbp_slot);
+    return caller->sp > frame->sp && pair_keep(thread, pairs, caller->pc_slot, caller->pc) &&
+           (!caller->needs_rbp || !caller->rbp_slot ||
+            pair_keep(thread, pairs, caller->rbp_slot, caller->rbp)) &&
+           (!caller->cfa_slot || pair_keep(thread, pairs, caller->cfa_slot, caller->cfa_value));
+}
+
+static void frame_keep(struct stack_thread *thread, const struct stack_frame *frame, uint32_t node,
+                       uint32_t pairs)
+{
+    struct stack_kept *kept = &thread->kept[thread->count++];
+    kept->pc = frame->pc;
+    kept->sp = frame->sp;
+    kept->rbp = frame->rbp;
+    kept->node = node;
+    kept->pair_end = pairs;
+    kept->exact = frame->exact;
+    kept->needs_rbp = frame->needs_rbp;
 }
 
 static uint32_t frame_node(uint32_t parent, const struct stack_frame *frame, void *context)
@@ -223,6 +230,18 @@ static bool end_node(const struct walk *walk, void *context, uint32_t *node)
     return *node != 0;
 }
 
+/* The kept frame that the walk met stays, as it was met now. Returns its node. */
+static uint32_t met_keep(struct walk *walk, uint32_t *pairs)
+{
+    struct stack_kept *met = &walk->thread->kept[walk->candidates - 1];
+    struct stack_frame *frame = &walk->thread->changed[walk->changed];
+    walk->thread->count = walk->candidates;
+    met->rbp = frame->rbp;
+    frame->needs_rbp = met->needs_rbp;
+    *pairs = met->pair_end;
+    return met->node;
+}
+
 /*
  * Gives the walked frames their nodes, from the outermost inward, and keeps them as far as they
  * can be. Returns the innermost node.
@@ -230,21 +249,12 @@ static bool end_node(const struct walk *walk, void *context, uint32_t *node)
 static uint32_t walk_commit(struct walk *walk, void *context)
 {
     struct stack_thread *thread = walk->thread;
-    struct stack_frame *outer = NULL;
-    uint32_t node = 0, left = walk->changed;
+    uint32_t node, pairs = 0, left = walk->changed;
+    const struct stack_frame *caller = walk->matched ? &thread->changed[left] : NULL;
     bool keeping = true;
-    if (walk->matched) {
-        thread->count = walk->candidates;
-        outer = &thread->frames[thread->count - 1];
-        node = outer->node;
-        /* the same frame, reached by another step */
-        struct stack_frame *met = &thread->changed[walk->changed];
-        outer->pc_slot = met->pc_slot;
-        outer->rbp_slot = met->rbp_slot;
-        outer->cfa_slot = met->cfa_slot;
-        outer->cfa_value = met->cfa_value;
-        outer->rbp = met->rbp;
-    } else {
+    if (walk->matched)
+        node = met_keep(walk, &pairs);
+    else {
         /* A coroutine's stack has no part of the thread's own, which may come back. */
         keeping = stack_memory_is_own(&thread->memory, thread->changed[left - 1].sp);
         if (!end_node(walk, context, &node))
@@ -259,25 +269,18 @@ static uint32_t walk_commit(struct walk *walk, void *context)
         node = frame_node(node, frame, context);
         if (!node)
             return 0;
-        frame->node = node;
-        if (!keeping)
-            continue;
-        keeping = outer ? step_keep(thread, frame, outer) : end_keep(walk, frame);
-        if (keeping) {
-            outer = &thread->frames[thread->count++];
-            *outer = *frame;
-        }
+        keeping = keeping && step_keep(walk, frame, caller, &pairs);
+        if (keeping)
+            frame_keep(thread, frame, node, pairs);
+        caller = frame;
     }
     return node;
 }
 
-static __attribute__((noinline)) uint32_t stack_walk(struct stack_thread *thread,
-                                                     const struct stack_frame *first, void *context)
+static __attribute__((noinline)) uint32_t stack_walk(struct stack_thread *thread, void *context)
 {
     struct walk walk;
-    thread->changed[0] = *first;
     walk.thread = thread;
-    walk.unwind.first = first;
     walk.unwind.registers.valid = false;
     walk.unwind.guess = stacks.mode != STACK_UNWIND_EH;
     walk.candidates = thread->count;
@@ -298,20 +301,24 @@ uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, voi
     const uint64_t *entry = entry_frame;
     if (stacks.mode == STACK_UNWIND_OFF)
         return 0;
-    struct stack_frame first = {
-        .rbp = entry[0], .pc = entry[1], .sp = (uint64_t)(entry + 2), .pc_slot = 0};
+    struct stack_frame *first = &thread->changed[0];
+    first->rbp = entry[0];
+    first->pc = entry[1];
+    first->sp = (uint64_t)(entry + 2);
+    first->pc_slot = first->rbp_slot = first->cfa_slot = 0;
+    first->exact = 0;
     uint32_t generation = atomic_load_explicit(&stacks.generation, memory_order_acquire);
     if (thread->generation != generation) {
         thread->generation = generation;
         thread->count = 0;
     }
     if (thread->count) {
-        struct stack_frame *top = &thread->frames[thread->count - 1];
-        if (frame_equal(top, &first) && !pairs_differ(thread->pairs, top->pair_end))
+        const struct stack_kept *top = &thread->kept[thread->count - 1];
+        if (frame_equal(top, first) && !pairs_differ(thread->pairs, top->pair_end))
             return top->node;
     }
     stack_memory_begin(&thread->memory, (uint64_t)entry);
-    return stack_walk(thread, &first, context);
+    return stack_walk(thread, context);
 }
 
 static void module_gone(const struct module *module, bool announced, void *context)

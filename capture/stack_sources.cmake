@@ -16,5 +16,6 @@ set(MPROF_STACK_SOURCES
   ${CMAKE_SOURCE_DIR}/capture/unwind_step.c
   ${CMAKE_SOURCE_DIR}/capture/unwind_table.c)
 
-# How code is compiled that runs inside someone else's process.
-set(MPROF_CAPTURE_OPTIONS -O2 -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector)
+# How code is compiled that runs inside someone else's process. Vectors would only copy words
+# that were just stored one by one, which stalls.
+set(MPROF_CAPTURE_OPTIONS -O2 -fno-tree-vectorize -fno-tree-slp-vectorize -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector)

@@ -1,8 +1,8 @@
 /*
  * The per-thread state of stack taking: the last stack, and room for the frames that changed.
  *
- * Frames lie outermost first, so that a change at the inner end pushes and pops at the end. For
- * each frame, `pairs` holds what was read from the stack to step from it to its caller: while
+ * Kept frames lie outermost first, so that a change at the inner end pushes and pops at the end.
+ * For each frame, `pairs` holds what was read from the stack to step from it to its caller: while
  * these words keep their values, the same frame has the same callers.
  */
 #ifndef MPROF_CAPTURE_STACK_THREAD_H
@@ -22,19 +22,26 @@ struct stack_pair {
     uint64_t address, value;
 };
 
+/* A frame as it is walked. */
 struct stack_frame {
-    uint64_t pc, sp;
-    uint64_t rbp;      /* right where needs_rbp; otherwise it may be out of date */
+    uint64_t pc, sp, rbp;
     uint64_t pc_slot;  /* where pc, rbp and (realigned or interrupted frames) the CFA were read */
     uint64_t rbp_slot; /* while stepping here from the inner frame; 0: not read */
     uint64_t cfa_slot;
     uint64_t cfa_value;
+    uint32_t exact;     /* pc is an interrupted instruction, not a return address */
+    uint32_t uses_rbp;  /* the step outward depends on rbp */
+    uint32_t needs_rbp; /* this step or one further out depends on rbp as it is here */
+    uint32_t transient; /* depends on what pairs cannot hold: walk it anew each time */
+};
+
+/* A frame of the last stack. */
+struct stack_kept {
+    uint64_t pc, sp;
+    uint64_t rbp; /* right where needs_rbp; otherwise it may be out of date */
     uint32_t node;
     uint32_t pair_end; /* pairs up to here belong to this frame and its callers */
-    bool exact;        /* pc is an interrupted instruction, not a return address */
-    bool uses_rbp;     /* the step outward depends on rbp */
-    bool needs_rbp;    /* this step or one further out depends on rbp as it is here */
-    bool transient;    /* depends on what pairs cannot hold: walk it anew each time */
+    uint32_t exact, needs_rbp;
 };
 
 enum stack_end { STACK_END_WHOLE, STACK_END_CUT, STACK_END_UNKNOWN };
@@ -45,8 +52,8 @@ struct stack_thread {
     uint32_t limit;
     uint32_t count; /* frames of the last stack that are kept */
     enum stack_end end;
-    struct stack_frame *frames;  /* limit of them */
-    struct stack_frame *changed; /* limit of them, innermost first */
+    struct stack_kept *kept;     /* limit of them, outermost first */
+    struct stack_frame *changed; /* limit and one more, innermost first */
     struct stack_pair *pairs;    /* three for each frame, and one for the end */
 };
 

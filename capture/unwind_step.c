@@ -8,6 +8,15 @@
 #define CODE_LOW UINT64_C(4096)
 #define CODE_HIGH (UINT64_C(1) << 47)
 
+/* Where the kernel left the first thread's stack pointer; glibc only. */
+extern void *__libc_stack_end __attribute__((weak));
+
+/* The loader's first instructions have no tables; nothing is further out than they. */
+static bool is_process_entry(const struct stack_frame *frame)
+{
+    return &__libc_stack_end && (uint64_t)__libc_stack_end - frame->sp <= 16;
+}
+
 static bool plausible_code(uint64_t pc)
 {
     return pc - CODE_LOW < CODE_HIGH - CODE_LOW;
@@ -112,6 +121,8 @@ enum unwind_step unwind_step_outward(struct stack_memory *memory, struct unwind_
         step = unwind_full_step(memory, walk, frame, caller);
         break;
     default:
+        if (is_process_entry(frame))
+            return UNWIND_STEP_OUTERMOST;
         return walk->guess ? step_guess(memory, frame, caller, probe) : UNWIND_STEP_UNKNOWN;
     }
     if (step != UNWIND_STEP_CALLER) {

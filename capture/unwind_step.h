@@ -22,7 +22,6 @@ struct unwind_registers {
 
 /* What goes with one walk: made zero before its first step. */
 struct unwind_walk {
-    const struct stack_frame *first; /* the frame of the entry point's caller */
     struct unwind_registers registers;
     bool guess; /* guess by the frame pointer where there is no rule */
 };

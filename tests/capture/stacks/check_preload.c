@@ -17,7 +17,7 @@ static void *(*real_malloc)(size_t);
 static void *(*real_calloc)(size_t, size_t);
 static void *(*real_realloc)(void *, size_t);
 static unsigned long every = 100;
-static char early[65536];
+static char early[4 << 20]; /* libstdc++ takes 72 KiB as it starts */
 static size_t early_used;
 static bool ready;
 static _Thread_local bool inside __attribute__((tls_model("initial-exec")));
@@ -43,8 +43,13 @@ static void *early_allocate(size_t size)
     return early_used <= sizeof early ? block : NULL;
 }
 
+/* At the first call, which may come from another library's constructor. */
 static __attribute__((constructor)) void begin(void)
 {
+    static bool begun;
+    if (begun)
+        return;
+    begun = true;
     const char *wanted = getenv("STACK_CHECK_EVERY");
     inside = true;
     if (wanted)
@@ -78,6 +83,7 @@ static __attribute__((destructor)) void end(void)
 
 __attribute__((visibility("default"))) void *malloc(size_t size)
 {
+    begin();
     if (!real_malloc)
         return early_allocate(size);
     check(__builtin_frame_address(0));
@@ -86,6 +92,7 @@ __attribute__((visibility("default"))) void *malloc(size_t size)
 
 __attribute__((visibility("default"))) void *calloc(size_t count, size_t size)
 {
+    begin();
     if (!real_calloc)
         return early_allocate(count * size);
     check(__builtin_frame_address(0));
@@ -94,6 +101,7 @@ __attribute__((visibility("default"))) void *calloc(size_t count, size_t size)
 
 __attribute__((visibility("default"))) void *realloc(void *block, size_t size)
 {
+    begin();
     check(__builtin_frame_address(0));
     if ((char *)block >= early && (char *)block < early + sizeof early) {
         void *moved = malloc(size);

@@ -1,6 +1,7 @@
 #include "tests/capture/stacks/stack_oracle.h"
 
 #define UNW_LOCAL_ONLY
+#include <dlfcn.h>
 #include <libunwind.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -110,9 +111,11 @@ unsigned stack_oracle_ended_modules(void)
 
 static void name_frame(const char *side, size_t index, uint64_t pc)
 {
-    char line[160];
-    int length = snprintf(line, sizeof line, "  %s #%zu %#lx\n", side, index, pc);
-    fwrite(line, 1, (size_t)length, stderr);
+    Dl_info info = {0};
+    dladdr((void *)pc, &info);
+    fprintf(stderr, "  %s #%zu %#lx %s+%#lx %s\n", side, index, pc,
+            info.dli_fname ? info.dli_fname : "?", pc - (uint64_t)info.dli_fbase,
+            info.dli_sname ? info.dli_sname : "");
 }
 
 static void name_difference(const uint64_t *ours, size_t our_count, const uint64_t *theirs,
@@ -129,13 +132,6 @@ static void name_difference(const uint64_t *ours, size_t our_count, const uint64
         if (k < their_count)
             name_frame("libunwind", k, theirs[k]);
     }
-    FILE *maps = fopen("/proc/self/maps", "r");
-    char line[512];
-    while (maps && fgets(line, sizeof line, maps))
-        if (strstr(line, "r-xp"))
-            fputs(line, stderr);
-    if (maps)
-        fclose(maps);
 }
 
 bool stack_oracle_check(struct stack_thread *thread, const void *entry_frame, bool compare)
