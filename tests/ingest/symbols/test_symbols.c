@@ -1,0 +1,205 @@
+#include "ingest/symbols.h"
+#include "ingest/symbols_intervals.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static const struct symbols_options none = {NULL, NULL};
+
+static uint32_t at(const struct symbols_intervals *map, uint64_t address)
+{
+    return symbols_intervals_find(map, address);
+}
+
+static void intervals_nest(void **state)
+{
+    (void)state;
+    struct symbols_intervals map = {0};
+    assert_true(symbols_intervals_add(&map, 100, 200, 0));
+    assert_true(symbols_intervals_add(&map, 120, 160, 1));
+    assert_true(symbols_intervals_add(&map, 130, 160, 2));
+    assert_true(symbols_intervals_add(&map, 160, 170, 3));
+    assert_true(symbols_intervals_add(&map, 300, 310, 4));
+    assert_true(symbols_intervals_add(&map, 305, 305, 5));
+    assert_true(symbols_intervals_settle(&map));
+    assert_int_equal(at(&map, 99), SYMBOLS_NOWHERE);
+    assert_int_equal(at(&map, 100), 0);
+    assert_int_equal(at(&map, 119), 0);
+    assert_int_equal(at(&map, 120), 1);
+    assert_int_equal(at(&map, 130), 2);
+    assert_int_equal(at(&map, 159), 2);
+    assert_int_equal(at(&map, 160), 3);
+    assert_int_equal(at(&map, 170), 0);
+    assert_int_equal(at(&map, 200), SYMBOLS_NOWHERE);
+    assert_int_equal(at(&map, 305), 4);
+    assert_int_equal(at(&map, 310), SYMBOLS_NOWHERE);
+    symbols_intervals_free(&map);
+}
+
+static void equal_intervals_give_the_greater_value(void **state)
+{
+    (void)state;
+    struct symbols_intervals map = {0};
+    assert_true(symbols_intervals_add(&map, 10, 20, 7));
+    assert_true(symbols_intervals_add(&map, 10, 20, 9));
+    assert_true(symbols_intervals_add(&map, 10, 20, 8));
+    assert_true(symbols_intervals_settle(&map));
+    assert_int_equal(at(&map, 10), 9);
+    assert_int_equal(at(&map, 19), 9);
+    assert_int_equal(at(&map, 20), SYMBOLS_NOWHERE);
+    symbols_intervals_free(&map);
+}
+
+/* Damaged input overlaps without nesting: the answer is still one that covers the address. */
+static void overlaps_are_covered_by_one_of_them(void **state)
+{
+    (void)state;
+    enum { INTERVALS = 40, ADDRESSES = 256 };
+    unsigned seed = 1988;
+    for (int round = 0; round < 200; round++) {
+        struct symbols_intervals map = {0};
+        uint64_t start[INTERVALS], end[INTERVALS];
+        for (uint32_t i = 0; i < INTERVALS; i++) {
+            seed = seed * 1103515245 + 12345;
+            start[i] = seed >> 16 & 127;
+            end[i] = start[i] + (seed >> 24 & 31);
+            assert_true(symbols_intervals_add(&map, start[i], end[i], i));
+        }
+        assert_true(symbols_intervals_settle(&map));
+        for (uint64_t address = 0; address < ADDRESSES; address++) {
+            uint32_t value = at(&map, address);
+            bool covered = false;
+            for (int i = 0; i < INTERVALS; i++)
+                covered = covered || (start[i] <= address && address < end[i]);
+            if (value == SYMBOLS_NOWHERE)
+                assert_false(covered);
+            else
+                assert_true(start[value] <= address && address < end[value]);
+        }
+        symbols_intervals_free(&map);
+    }
+}
+
+static struct symbols *with_module(const char *path, const uint8_t *build_id, size_t length)
+{
+    struct symbols *symbols = symbols_new(&none);
+    assert_non_null(symbols);
+    symbols_module(symbols, 1, path, build_id, length);
+    return symbols;
+}
+
+/* What cannot be used is named in one line, and lookups still give one frame. */
+static void assert_unusable(const char *path, const char *reason)
+{
+    struct symbols *symbols = with_module(path, NULL, 0);
+    struct symbols_frame frames[SYMBOLS_FRAMES_MAX];
+    if (strstr(symbols_status(symbols, 1), reason) == NULL)
+        fail_msg("%s: %s", path, symbols_status(symbols, 1));
+    assert_null(strchr(symbols_status(symbols, 1), '\n'));
+    assert_int_equal(symbols_lookup(symbols, 1, 0x1234, frames), 1);
+    assert_non_null(strstr(frames[0].function, "+0x1234"));
+    assert_null(frames[0].file);
+    symbols_free(symbols);
+}
+
+static void unusable_files_say_why(void **state)
+{
+    (void)state;
+    char directory[] = "/tmp/mprof-symbols-XXXXXX", path[64];
+    assert_non_null(mkdtemp(directory));
+    assert_unusable("/nonexistent/library.so", "No such file");
+    assert_unusable("[vdso]", "[vdso] is no file");
+    assert_unusable("", "without a name");
+    assert_unusable(directory, "not a regular file");
+    assert_unusable("/dev/zero", "not a regular file");
+    snprintf(path, sizeof path, "%s/fifo", directory);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_unusable(path, "not a regular file");
+    unlink(path);
+    snprintf(path, sizeof path, "%s/text", directory);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("not an ELF file", file);
+    fclose(file);
+    assert_unusable(path, "no readable ELF file");
+    unlink(path);
+    rmdir(directory);
+}
+
+static void another_build_id_is_not_used(void **state)
+{
+    (void)state;
+    static const uint8_t wrong[20] = {0xde, 0xad};
+    struct symbols *symbols = with_module("/proc/self/exe", wrong, sizeof wrong);
+    struct symbols_frame frames[SYMBOLS_FRAMES_MAX];
+    assert_non_null(strstr(symbols_status(symbols, 1), "build-id"));
+    assert_non_null(strstr(symbols_status(symbols, 1), "dead0000"));
+    assert_int_equal(symbols_lookup(symbols, 1, 0x1000, frames), 1);
+    assert_string_equal(frames[0].function, "exe+0x1000");
+    symbols_free(symbols);
+}
+
+static void unknown_modules_are_nameless(void **state)
+{
+    (void)state;
+    struct symbols *symbols = with_module("/proc/self/exe", NULL, 0);
+    struct symbols_frame frames[SYMBOLS_FRAMES_MAX];
+    assert_string_equal(symbols_status(symbols, 1), "dwarf");
+    assert_string_equal(symbols_status(symbols, 0), "none");
+    assert_string_equal(symbols_status(symbols, 7), "none");
+    symbols_module(symbols, UINT32_MAX, "/proc/self/exe", NULL, 0);
+    assert_string_equal(symbols_status(symbols, UINT32_MAX), "none");
+    assert_int_equal(symbols_lookup(symbols, 0, 0xabc, frames), 1);
+    assert_string_equal(frames[0].function, "?+0xabc");
+    assert_int_equal(symbols_lookup(symbols, 1, UINT64_MAX, frames), 1);
+    assert_int_equal(symbols_lookup(symbols, 1, 0, frames), 1);
+    symbols_free(symbols);
+}
+
+static void a_sysroot_stands_before_every_path(void **state)
+{
+    (void)state;
+    struct symbols_options options = {NULL, "/proc"};
+    struct symbols *symbols = symbols_new(&options);
+    assert_non_null(symbols);
+    symbols_module(symbols, 1, "/self/exe", NULL, 0);
+    assert_string_equal(symbols_status(symbols, 1), "dwarf");
+    symbols_free(symbols);
+}
+
+/* Names stay valid, and the same name is the same pointer. */
+static void names_are_shared(void **state)
+{
+    (void)state;
+    struct symbols *symbols = with_module("/nonexistent", NULL, 0);
+    struct symbols_frame first[SYMBOLS_FRAMES_MAX], second[SYMBOLS_FRAMES_MAX];
+    symbols_lookup(symbols, 1, 0x10, first);
+    for (uint64_t pc = 0x1000; pc < 0x3000; pc++)
+        symbols_lookup(symbols, 1, pc, second);
+    symbols_lookup(symbols, 1, 0x10, second);
+    assert_ptr_equal(first[0].function, second[0].function);
+    assert_string_equal(first[0].function, "nonexistent+0x10");
+    symbols_free(symbols);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(intervals_nest),
+        cmocka_unit_test(equal_intervals_give_the_greater_value),
+        cmocka_unit_test(overlaps_are_covered_by_one_of_them),
+        cmocka_unit_test(unusable_files_say_why),
+        cmocka_unit_test(another_build_id_is_not_used),
+        cmocka_unit_test(unknown_modules_are_nameless),
+        cmocka_unit_test(a_sysroot_stands_before_every_path),
+        cmocka_unit_test(names_are_shared),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
