@@ -26,8 +26,7 @@ void replay_problem(struct replay *replay, const struct trace_event *event, enum
     if (problem == NULL)
         return;
     problem->ns = (int64_t)replay->now_ns;
-    if (address != 0)
-        problem->address = (int64_t)address;
+    problem->address = (int64_t)address;
     problem->thread = event->thread;
     problem->byte_offset = (int64_t)event->offset;
 }

@@ -37,6 +37,7 @@ enum action {
     ACTION_SORT,
     ACTION_SORT_LEFT,
     ACTION_SORT_RIGHT,
+    ACTION_SORT_REVERSE,
 
     ACTION_GOTO,   /* asks, then comes again with text */
     ACTION_SEARCH, /* asks, then comes again with text */

@@ -45,6 +45,7 @@ struct key_binding {
     uint32_t keys[3]; /* 0 ends */
     enum action action;
     unsigned views;          /* enum view_bit, or'ed */
+    const char *footer_keys; /* how the footer writes the keys, NULL: the first one */
     const char *footer;      /* a word for the footer, NULL: not there */
     const char *description; /* for help and man page */
 };
@@ -53,10 +54,10 @@ const struct key_binding *key_bindings(size_t *count);
 /* The action of a key in the view with this bit; ACTION_NONE where it has none. */
 enum action key_action(uint32_t key, unsigned view);
 /* "Left", "PgUp", "Ctrl-R", "x"; `out` has at least 16 bytes. Returns `out`. */
-char *key_name(uint32_t key, char *out);
+char *key_spelling(uint32_t key, char *out);
 /* The same for a footer: arrows as glyphs. */
 char *key_symbol(uint32_t key, char *out);
-/* Key of a name as key_name() writes it; 0 for an unknown one. */
+/* Key of a name as key_spelling() writes it; 0 for an unknown one. */
 uint32_t key_from_name(const char *name);
 
 #endif

@@ -134,7 +134,6 @@ enum line_result line_editor_key(struct line_editor *editor, uint32_t key)
     case KEYCODE_ENTER:
         return LINE_DONE;
     case KEYCODE_ESCAPE:
-    case KEYCODE_CONTROL('C'):
         return LINE_CANCELLED;
     case KEYCODE_LEFT:
     case KEYCODE_CONTROL('B'):

@@ -1,0 +1,69 @@
+/* The inside of the browser, shared by the files that make it up (browser, frame, prompt). */
+#ifndef MPROF_TUI_BROWSER_STATE_H
+#define MPROF_TUI_BROWSER_STATE_H
+
+#include "tui/explore.h"
+#include "tui/line_editor.h"
+#include "tui/view.h"
+
+#include <stdbool.h>
+
+enum browser_mode {
+    MODE_VIEW, /* keys go to the view */
+    MODE_FILTER,
+    MODE_SEARCH,
+    MODE_COMMAND,
+    MODE_GOTO,
+    MODE_HELP,
+    MODES
+};
+
+#define TRAIL_MOST 64
+
+struct browser {
+    struct exploration exploration;
+    void *views[VIEWS];
+    enum view_number current;
+    enum browser_mode mode;
+    int width, height;
+    int help_scroll;
+    bool finished, redraw;
+
+    struct line_editor *editors[MODES]; /* of the modes that type */
+    struct session_error filter_error;  /* of the filter that is being typed */
+
+    /* Where Esc goes back to. */
+    struct {
+        enum view_number view;
+        char *filter;
+    } trail[TRAIL_MOST];
+    int trail_length;
+};
+
+/* The view of a number. */
+const struct view_ops *browser_view(enum view_number number);
+/* Sends an action to the current view and does what the view wishes for. */
+bool browser_act(struct browser *browser, const struct view_input *input);
+/* Goes to a view; `remember` lets Esc come back. */
+void browser_go(struct browser *browser, enum view_number number, bool remember);
+/* Applies a filter and remembers the one before; false with `error` where it is bad. */
+bool browser_filter(struct browser *browser, const char *text, struct session_error *error);
+/* Goes to the functions view and finds a function there. */
+void browser_search(struct browser *browser, const char *text);
+
+/* prompt.c: the modes that type. */
+void prompt_open(struct browser *browser, enum browser_mode mode);
+void prompt_key(struct browser *browser, uint32_t key);
+
+/* frame.c: all but the view. */
+#define FRAME_TOP 2    /* rows above the view */
+#define FRAME_BOTTOM 1 /* and below */
+#define FRAME_WIDTH_LEAST 40
+#define FRAME_HEIGHT_LEAST 10
+void frame_render(const struct browser *browser, const struct area *screen);
+/* The view whose name in the title line is at column `x`, VIEW_SAME where there is none. */
+enum view_number frame_tab_at(const struct browser *browser, int x);
+/* First column of the filter's text. */
+#define FRAME_FILTER_COLUMN 3
+
+#endif

@@ -1,0 +1,71 @@
+/*
+ * What all views share: the session, the active filter and its selection, the colouring, the
+ * moment and the function that are looked at; and the way a view asks the browser for
+ * something (another filter, another view, a message).
+ */
+#ifndef MPROF_TUI_EXPLORE_H
+#define MPROF_TUI_EXPLORE_H
+
+#include "session/session.h"
+#include "tui/cells.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum view_number {
+    VIEW_OVERVIEW,
+    VIEW_TIMELINE,
+    VIEW_GRID,
+    VIEW_FUNCTIONS,
+    VIEWS,
+    VIEW_SAME = VIEWS, /* in a wish: stay */
+};
+
+struct exploration {
+    struct session *session;
+    struct selection *selection;
+    char *filter;        /* its text; "" lets everything through */
+    unsigned generation; /* another number after each change of filter or colouring */
+    enum session_color_by color_by;
+    struct session_legend legend; /* of `color_by` */
+    uint64_t moment_ns;           /* timeline's cursor, the grid's time */
+    uint32_t function;            /* that was looked at last */
+    bool has_function;
+
+    /* What a view asks for; the browser takes it after update(). */
+    char *wish_filter; /* owned; NULL: none */
+    enum view_number wish_view;
+    char message[320];
+    bool message_is_error;
+};
+
+/* Opens nothing: takes the session, which must outlive it, and runs no filter. */
+void exploration_init(struct exploration *exploration, struct session *session);
+void exploration_close(struct exploration *exploration);
+
+/* Runs a filter; on an error nothing changes and `error` says why. */
+bool exploration_filter(struct exploration *exploration, const char *text,
+                        struct session_error *error);
+/* Chooses the colouring and loads its legend. */
+void exploration_color_by(struct exploration *exploration, enum session_color_by color_by);
+/* Name of a colouring, as in `color by NAME`; "filter's own" for SESSION_COLOR_NONE. */
+const char *color_by_name(enum session_color_by color_by);
+/* Colouring of a name; false where there is no such. */
+bool color_by_from_name(const char *name, enum session_color_by *color_by);
+/* Style of a legend position. */
+struct cell_style exploration_category(const struct exploration *exploration,
+                                       const struct grid *grid, size_t position);
+
+/* Wishes for the active filter with one step more; `step` is the text after the bar. */
+void exploration_narrow(struct exploration *exploration, const char *step);
+/* Wishes for a filter that does not build on the active one. */
+void exploration_replace(struct exploration *exploration, const char *filter);
+void exploration_say(struct exploration *exploration, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void exploration_complain(struct exploration *exploration, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Writes `name` as a string of the filter language; "" where `size` is too small. */
+char *filter_quote(char *out, size_t size, const char *name);
+
+#endif

@@ -1,0 +1,156 @@
+#include "tui/findings.h"
+
+#include "tui/format.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct collection {
+    const struct exploration *exploration;
+    const struct session_function_row *rows;
+    size_t row_count;
+    struct finding *findings;
+    size_t capacity, count;
+};
+
+static void add(struct collection *to, enum finding_grave grave, const char *filter,
+                enum view_number view, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+static void add(struct collection *to, enum finding_grave grave, const char *filter,
+                enum view_number view, const char *format, ...)
+{
+    if (to->count == to->capacity)
+        return;
+    struct finding *finding = &to->findings[to->count++];
+    finding->grave = grave;
+    finding->view = view;
+    snprintf(finding->filter, sizeof(finding->filter), "%s", filter);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(finding->text, sizeof(finding->text), format, arguments);
+    va_end(arguments);
+}
+
+static uint64_t number(const struct collection *to, const char *key)
+{
+    int64_t value = session_meta_number(to->exploration->session, key);
+    return value > 0 ? (uint64_t)value : 0;
+}
+
+/* What the recording or the trace lost: everything below must be read with it in mind. */
+static void add_losses(struct collection *to)
+{
+    char a[FORMAT_SIZE];
+    uint64_t dropped = number(to, "dropped_events"), damaged = number(to, "damaged_bytes");
+    uint64_t overlaps = number(to, "overlaps"), ambiguous = number(to, "ambiguous_pairs");
+    if (dropped > 0)
+        add(to, FINDING_BAD, "", VIEW_SAME, "%s events were dropped while recording",
+            format_count(a, dropped));
+    if (damaged > 0)
+        add(to, FINDING_BAD, "", VIEW_SAME, "%s of the trace were damaged and left out",
+            format_size(a, damaged));
+    if (overlaps > 0)
+        add(to, FINDING_BAD, "", VIEW_SAME,
+            "%s times an address was live twice: events are missing or out of order",
+            format_count(a, overlaps));
+    if (ambiguous > 0)
+        add(to, FINDING_BAD, "", VIEW_SAME, "%s pairs of events could be read two ways",
+            format_count(a, ambiguous));
+    if (number(to, "sampled") > 0)
+        add(to, FINDING_BAD, "", VIEW_SAME, "recorded by sampling: all numbers are estimates");
+}
+
+static void add_stacks(struct collection *to)
+{
+    const struct session *session = to->exploration->session;
+    uint64_t stacks = number(to, "stacks"), incomplete = 0;
+    char a[FORMAT_SIZE], b[FORMAT_SIZE];
+    for (uint64_t id = 1; id <= stacks && id <= UINT32_MAX; id++) {
+        const char *state = session_stack_state(session, (uint32_t)id);
+        incomplete += strcmp(state, "complete") != 0 && strcmp(state, "none") != 0;
+    }
+    if (incomplete > 0)
+        add(to, incomplete * 20 > stacks ? FINDING_BAD : FINDING_ODD, "", VIEW_SAME,
+            "%s of %s stacks are incomplete", format_count(a, incomplete), format_count(b, stacks));
+}
+
+static void add_misuse(struct collection *to)
+{
+    char a[FORMAT_SIZE];
+    uint64_t twice = number(to, "double_frees"), unknown = number(to, "unmatched_frees");
+    if (twice > 0)
+        add(to, FINDING_ODD, "", VIEW_SAME, "%s blocks were freed twice", format_count(a, twice));
+    if (unknown > 0)
+        add(to, FINDING_ODD, "", VIEW_SAME, "%s frees of blocks that were never seen allocated",
+            format_count(a, unknown));
+}
+
+static void add_leaks(struct collection *to)
+{
+    const struct selection *selection = to->exploration->selection;
+    uint64_t bytes = selection_live_bytes(selection), count = selection_live_count(selection);
+    const struct session_function_row *most = NULL;
+    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE];
+    if (count == 0) {
+        add(to, FINDING_GOOD, "", VIEW_SAME, "nothing leaked: everything was freed");
+        return;
+    }
+    for (size_t i = 0; i < to->row_count; i++)
+        if (!most || to->rows[i].live_bytes > most->live_bytes)
+            most = &to->rows[i];
+    add(to, FINDING_ODD, "where freed == 0", VIEW_FUNCTIONS,
+        "%s never freed in %s allocations, %s of it by %.80s", format_size(a, bytes),
+        format_count(b, count), format_percent(c, most ? most->live_bytes : 0, bytes),
+        most ? session_function_name(to->exploration->session, most->function) : "?");
+}
+
+static void add_short_lived(struct collection *to)
+{
+    uint64_t count = 0, all = selection_count(to->exploration->selection);
+    const struct session_function_row *most = NULL;
+    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE];
+    for (size_t i = 0; i < to->row_count; i++) {
+        count += to->rows[i].short_lived;
+        if (!most || to->rows[i].short_lived > most->short_lived)
+            most = &to->rows[i];
+    }
+    if (!most || count * 10 < all || count < 1000) {
+        add(to, FINDING_GOOD, "", VIEW_SAME, "no storm of short-lived allocations");
+        return;
+    }
+    add(to, FINDING_ODD, "where lifetime < 1ms", VIEW_FUNCTIONS,
+        "%s of all allocations (%s) lived under 1 ms, %s of them by %.80s",
+        format_percent(a, count, all), format_count(b, count),
+        format_percent(c, most->short_lived, count),
+        session_function_name(to->exploration->session, most->function));
+}
+
+size_t findings_collect(const struct exploration *exploration,
+                        const struct session_function_row *rows, size_t row_count,
+                        struct finding *findings, size_t capacity)
+{
+    struct collection to = {.exploration = exploration,
+                            .rows = rows,
+                            .row_count = row_count,
+                            .findings = findings,
+                            .capacity = capacity};
+    add_losses(&to);
+    size_t losses = to.count;
+    add_leaks(&to);
+    add_short_lived(&to);
+    add_misuse(&to);
+    add_stacks(&to);
+    if (losses == 0)
+        add(&to, FINDING_GOOD, "", VIEW_SAME, "no event dropped, no byte of the trace damaged");
+    /* Stable order by gravity: few enough to insert each in its place. */
+    for (size_t i = 1; i < to.count; i++) {
+        struct finding moved = findings[i];
+        size_t at = i;
+        for (; at > 0 && findings[at - 1].grave < moved.grave; at--)
+            findings[at] = findings[at - 1];
+        findings[at] = moved;
+    }
+    return to.count;
+}

@@ -1,0 +1,32 @@
+/* What is odd about a session, as lines for the overview. */
+#ifndef MPROF_TUI_FINDINGS_H
+#define MPROF_TUI_FINDINGS_H
+
+#include "tui/explore.h"
+
+#include <stddef.h>
+
+#define FINDINGS_MOST 8
+
+enum finding_grave {
+    FINDING_GOOD, /* looked for, and not found */
+    FINDING_ODD,
+    FINDING_BAD, /* what is shown is not the whole truth */
+};
+
+struct finding {
+    enum finding_grave grave;
+    char text[200];
+    char filter[64];       /* step that selects what it counts, "" for none */
+    enum view_number view; /* that shows it best */
+};
+
+/*
+ * Writes up to `capacity` findings about the selection, the gravest first, and returns how
+ * many; at least one. `rows` are the selection's functions.
+ */
+size_t findings_collect(const struct exploration *exploration,
+                        const struct session_function_row *rows, size_t row_count,
+                        struct finding *findings, size_t capacity);
+
+#endif

@@ -1,0 +1,220 @@
+/* Title line, filter line, footer: what stays when the view changes. */
+#include "tui/browser_state.h"
+#include "tui/format.h"
+#include "tui/keys.h"
+#include "tui/theme.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- title line ------------------------------------------------------------------------- */
+
+static int tab_width(enum view_number number)
+{
+    return text_width(browser_view(number)->title) + 4; /* " 1 Title " */
+}
+
+static int tabs_start(const struct browser *browser)
+{
+    int width = 0;
+    for (int i = 0; i < VIEWS; i++)
+        width += tab_width((enum view_number)i);
+    return browser->width - width;
+}
+
+enum view_number frame_tab_at(const struct browser *browser, int x)
+{
+    int at = tabs_start(browser);
+    for (int i = 0; i < VIEWS; i++) {
+        int width = tab_width((enum view_number)i);
+        if (x >= at && x < at + width)
+            return (enum view_number)i;
+        at += width;
+    }
+    return VIEW_SAME;
+}
+
+static const char *program_name(const struct session *session)
+{
+    const char *program = session_meta(session, "program");
+    if (!program)
+        return "?";
+    const char *slash = strrchr(program, '/');
+    return slash && slash[1] ? slash + 1 : program;
+}
+
+/* Parts in the order of their worth: what does not fit is left out. */
+static void render_title(const struct browser *browser, const struct area *screen)
+{
+    const struct session *session = browser->exploration.session;
+    char size[FORMAT_SIZE], time[FORMAT_SIZE], count[FORMAT_SIZE];
+    char parts[4][96];
+    snprintf(parts[0], sizeof(parts[0]), "peak %s at %s",
+             format_size(size, (uint64_t)session_meta_number(session, "peak_bytes")),
+             format_duration(time, session_peak_ns(session)));
+    snprintf(parts[1], sizeof(parts[1]), "%s allocations",
+             format_count(count, session_allocation_count(session)));
+    snprintf(parts[2], sizeof(parts[2]), "%s live at end",
+             format_size(size, (uint64_t)session_meta_number(session, "live_bytes_end")));
+    snprintf(parts[3], sizeof(parts[3]), "pid %lld",
+             (long long)session_meta_number(session, "pid"));
+    int end = tabs_start(browser);
+    area_fill(screen, 0, 0, screen->width, 1, ' ', theme_style(THEME_TITLE));
+    struct area left = area_part(screen, 0, 0, end < 0 ? 0 : end, 1);
+    int x = 1 + area_text(&left, 1, 0, theme_style(THEME_TITLE), program_name(session));
+    for (int i = 0; i < 4; i++) {
+        if (x + 3 + text_width(parts[i]) >= left.width)
+            continue;
+        x += area_text(&left, x, 0, theme_style(THEME_FAINT), " · ");
+        x += area_text(&left, x, 0, theme_style(THEME_PLAIN), parts[i]);
+    }
+    for (int i = 0; i < VIEWS; i++) {
+        bool active = i == (int)browser->current;
+        area_print(screen, end, 0, theme_style(active ? THEME_TAB_ACTIVE : THEME_TAB), " %d %s ",
+                   i + 1, browser_view((enum view_number)i)->title);
+        end += tab_width((enum view_number)i);
+    }
+}
+
+/* ---- filter line ------------------------------------------------------------------------ */
+
+/* Points at the column of the error from the row below, and says what it is. */
+static void render_filter_error(const struct browser *browser, const struct area *screen, int x)
+{
+    const char *message = browser->filter_error.message;
+    int width = text_width(message);
+    area_fill(screen, 0, 2, screen->width, 1, ' ', theme_style(THEME_PLAIN));
+    if (x < 0)
+        x = 0;
+    area_put(screen, x, 2, 0x25b2, theme_style(THEME_WARNING));
+    if (x + 2 + width <= screen->width) {
+        area_text(screen, x + 2, 2, theme_style(THEME_WARNING), message);
+    } else if (x - 1 - width >= 0) {
+        area_text(screen, x - 1 - width, 2, theme_style(THEME_WARNING), message);
+    } else {
+        /* No side has room for it: a row of its own. */
+        area_field(screen, 0, 3, screen->width, theme_style(THEME_WARNING), message);
+    }
+}
+
+static void render_filter_editor(const struct browser *browser, const struct area *screen)
+{
+    struct line_editor *editor = browser->editors[MODE_FILTER];
+    int error = -1;
+    if (browser->filter_error.message[0])
+        error = browser->filter_error.column > 0 ? browser->filter_error.column - 1 : 0;
+    struct area line =
+        area_part(screen, FRAME_FILTER_COLUMN, 1, screen->width - FRAME_FILTER_COLUMN, 1);
+    int x = line_editor_render(editor, &line, error, theme_style(THEME_FILTER),
+                               theme_style(THEME_ERROR));
+    if (browser->filter_error.message[0])
+        render_filter_error(browser, screen, x < 0 ? -1 : x + FRAME_FILTER_COLUMN);
+}
+
+static void render_filter(const struct browser *browser, const struct area *screen)
+{
+    const struct exploration *exploration = &browser->exploration;
+    area_fill(screen, 0, 1, screen->width, 1, ' ', theme_style(THEME_PLAIN));
+    area_put(screen, 1, 1, 0x25b8, theme_style(THEME_KEY));
+    if (browser->mode == MODE_FILTER) {
+        render_filter_editor(browser, screen);
+        return;
+    }
+    char selected[FORMAT_SIZE], all[FORMAT_SIZE], size[FORMAT_SIZE], right[128];
+    format_count(selected, selection_count(exploration->selection));
+    format_count(all, session_allocation_count(exploration->session));
+    format_size(size, selection_peak_bytes(exploration->selection));
+    snprintf(right, sizeof(right), "%s of %s allocations · peak %s", selected, all, size);
+    if (screen->width < 70)
+        snprintf(right, sizeof(right), "%s of %s", selected, all);
+    int start = screen->width - text_width(right) - 1;
+    area_text(screen, start, 1, theme_style(THEME_PLAIN), right);
+    const char *filter = exploration->filter[0] ? exploration->filter : "all";
+    area_field(screen, FRAME_FILTER_COLUMN, 1, start - FRAME_FILTER_COLUMN - 2,
+               theme_style(THEME_FILTER), filter);
+}
+
+/* ---- footer ----------------------------------------------------------------------------- */
+
+static int put_hint(const struct area *footer, int x, const struct key_binding *binding)
+{
+    char symbol[16];
+    x += area_text(footer, x, 0, theme_style(THEME_KEY),
+                   binding->footer_keys ? binding->footer_keys
+                                        : key_symbol(binding->keys[0], symbol));
+    return x + 1 + area_text(footer, x + 1, 0, theme_style(THEME_PLAIN), binding->footer);
+}
+
+static int hint_width(const struct key_binding *binding)
+{
+    char symbol[16];
+    return text_width(binding->footer_keys ? binding->footer_keys
+                                           : key_symbol(binding->keys[0], symbol)) +
+           1 + text_width(binding->footer);
+}
+
+static bool is_last_hint(enum action action)
+{
+    return action == ACTION_HELP || action == ACTION_QUIT;
+}
+
+/* The keys of this view as far as there is room; help and quit always. */
+static void render_hints(const struct area *footer, unsigned view)
+{
+    size_t count;
+    const struct key_binding *bindings = key_bindings(&count);
+    int reserved = 0, x = 1;
+    for (size_t i = 0; i < count; i++)
+        if (is_last_hint(bindings[i].action))
+            reserved += hint_width(&bindings[i]) + 2;
+    for (size_t i = 0; i < count; i++) {
+        if (!bindings[i].footer || !(bindings[i].views & view))
+            continue;
+        bool last = is_last_hint(bindings[i].action);
+        if (last)
+            reserved -= hint_width(&bindings[i]) + 2;
+        if (x + hint_width(&bindings[i]) + reserved < footer->width)
+            x = put_hint(footer, x, &bindings[i]) + 2;
+    }
+}
+
+static void render_typing(const struct browser *browser, const struct area *footer)
+{
+    const char *before = browser->mode == MODE_SEARCH    ? "/"
+                         : browser->mode == MODE_COMMAND ? ":"
+                                                         : browser_view(browser->current)->asks;
+    int x = 1 + area_text(footer, 1, 0, theme_style(THEME_KEY), before);
+    if (browser->mode == MODE_GOTO)
+        x++;
+    struct area line = area_part(footer, x, 0, footer->width - x, 1);
+    line_editor_render(browser->editors[browser->mode], &line, -1, theme_style(THEME_PLAIN),
+                       theme_style(THEME_PLAIN));
+}
+
+static void render_footer(const struct browser *browser, const struct area *screen)
+{
+    struct area footer = area_part(screen, 0, screen->height - 1, screen->width, 1);
+    area_fill(&footer, 0, 0, footer.width, 1, ' ', theme_style(THEME_PLAIN));
+    const struct exploration *exploration = &browser->exploration;
+    if (browser->mode == MODE_HELP)
+        area_text(&footer, 1, 0, theme_style(THEME_PLAIN),
+                  "↑↓ PgUp PgDn scroll · any other key closes the help");
+    else if (browser->mode == MODE_FILTER)
+        area_text(&footer, 1, 0, theme_style(THEME_PLAIN),
+                  "Enter apply · Esc leave as it was · ↑↓ earlier filters · Ctrl-U clear");
+    else if (browser->mode != MODE_VIEW)
+        render_typing(browser, &footer);
+    else if (exploration->message[0])
+        area_field(&footer, 1, 0, footer.width - 2,
+                   theme_style(exploration->message_is_error ? THEME_WARNING : THEME_STRONG),
+                   exploration->message);
+    else
+        render_hints(&footer, browser_view(browser->current)->bit);
+}
+
+void frame_render(const struct browser *browser, const struct area *screen)
+{
+    render_title(browser, screen);
+    render_filter(browser, screen);
+    render_footer(browser, screen);
+}

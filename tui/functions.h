@@ -1,0 +1,77 @@
+/*
+ * State of the functions view, shared by what changes it (view_functions.c), what draws it
+ * (functions_render.c) and the table of columns (function_columns.c).
+ */
+#ifndef MPROF_TUI_FUNCTIONS_H
+#define MPROF_TUI_FUNCTIONS_H
+
+#include "tui/explore.h"
+
+enum function_column {
+    COLUMN_TOTAL,
+    COLUMN_SELF,
+    COLUMN_COUNT,
+    COLUMN_PEAK,
+    COLUMN_LIVE,
+    COLUMN_SHORT,
+    COLUMN_TOTAL_COUNT,
+    COLUMN_LIVE_COUNT,
+    COLUMN_NAME,
+    COLUMN_PLACE,
+    FUNCTION_COLUMNS
+};
+
+struct column {
+    const char *title;
+    int width;       /* 0: what is left over */
+    int least_width; /* of the screen, for the column to be shown */
+    bool text;
+    bool bytes; /* a size, not a count */
+};
+
+const struct column *function_column(enum function_column column);
+/* The number that a column shows and sorts by; of text columns 0. */
+uint64_t function_column_value(enum function_column column, const struct session_function_row *row);
+/* Where a column stands in a screen of this width; false where it is not shown. */
+bool function_column_place(enum function_column column, int screen_width, int *x, int *width);
+/* Sorts rows; ties by name. `descending` for numbers means largest first. */
+void function_rows_sort(const struct session *session, struct session_function_row *rows,
+                        size_t count, enum function_column column, bool descending);
+
+enum functions_focus { FOCUS_LIST, FOCUS_CALLERS, FOCUS_CALLEES };
+
+struct edge_list {
+    struct session_edge *edges; /* owned */
+    size_t count;
+    int selected, first;
+};
+
+struct functions {
+    unsigned loaded_generation;
+    struct session_function_row *rows; /* owned */
+    size_t count;
+    uint64_t total_bytes; /* of the selection, for percentages */
+    enum function_column sort;
+    bool descending;
+    int selected, first; /* rows */
+    enum functions_focus focus;
+
+    bool edges_loaded;
+    uint32_t edges_function;
+    unsigned edges_generation;
+    struct edge_list callers, callees;
+
+    char search[200];
+};
+
+/* Rows of the parts of an area of this height. */
+struct functions_layout {
+    int list, list_rows;  /* first row and number of the list's rows */
+    int edges, edge_rows; /* the same for callers and callees; their heading is above */
+};
+struct functions_layout functions_lay_out(int height);
+
+void functions_render(const void *view, const struct exploration *exploration,
+                      const struct area *area);
+
+#endif

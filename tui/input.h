@@ -1,0 +1,23 @@
+/* What comes from a person, or from a script that plays one. */
+#ifndef MPROF_TUI_INPUT_H
+#define MPROF_TUI_INPUT_H
+
+#include <stdint.h>
+
+enum event_kind {
+    EVENT_NONE,
+    EVENT_KEY,
+    EVENT_CLICK,
+    EVENT_WHEEL_UP,
+    EVENT_WHEEL_DOWN,
+    EVENT_RESIZE,
+};
+
+struct event {
+    enum event_kind kind;
+    uint32_t key;      /* EVENT_KEY: see tui/keys.h */
+    int x, y;          /* mouse: cell of the screen */
+    int width, height; /* EVENT_RESIZE */
+};
+
+#endif

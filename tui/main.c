@@ -1,0 +1,191 @@
+/* mprof-tui: command line, and the loop between terminal and browser. */
+#include "session/session.h"
+#include "tui/browser.h"
+#include "tui/manual.h"
+#include "tui/script.h"
+#include "tui/terminal.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum exit_status { EXIT_GOOD = 0, EXIT_BAD_INPUT = 1, EXIT_BAD_USAGE = 2 };
+
+struct arguments {
+    const char *session, *script;
+    struct browser_options browser;
+    bool ascii;
+};
+
+static int complain(int status, const char *what)
+{
+    fprintf(stderr, "mprof-tui: %s\n", what);
+    return status;
+}
+
+static int usage_error(const char *what)
+{
+    fprintf(stderr, "mprof-tui: %s\n", what);
+    manual_usage(stderr);
+    return EXIT_BAD_USAGE;
+}
+
+/* Goes on with -1, or ends with an exit status. */
+static int read_arguments(int count, char **values, struct arguments *arguments)
+{
+    enum { ASCII = 256, FILTER, HELP, MAN, SCRIPT, SIZE, VERSION, VIEW };
+    static const struct option options[] = {{"ascii", no_argument, NULL, ASCII},
+                                            {"filter", required_argument, NULL, FILTER},
+                                            {"help", no_argument, NULL, HELP},
+                                            {"man", no_argument, NULL, MAN},
+                                            {"script", required_argument, NULL, SCRIPT},
+                                            {"size", required_argument, NULL, SIZE},
+                                            {"version", no_argument, NULL, VERSION},
+                                            {"view", required_argument, NULL, VIEW},
+                                            {NULL, 0, NULL, 0}};
+    for (int option; (option = getopt_long(count, values, "", options, NULL)) != -1;) {
+        switch (option) {
+        case ASCII:
+            arguments->ascii = true;
+            break;
+        case FILTER:
+            arguments->browser.filter = optarg;
+            break;
+        case HELP:
+            manual_help(stdout);
+            return EXIT_GOOD;
+        case MAN:
+            manual_page(stdout);
+            return EXIT_GOOD;
+        case SCRIPT:
+            arguments->script = optarg;
+            break;
+        case SIZE:
+            if (!script_size(optarg, &arguments->browser.width, &arguments->browser.height))
+                return usage_error("--size wants a width and a height of 1 to 1000, as in 80x24");
+            break;
+        case VERSION:
+            puts("mprof-tui " MPROF_VERSION);
+            return EXIT_GOOD;
+        case VIEW:
+            arguments->browser.view = optarg;
+            break;
+        default:
+            manual_usage(stderr);
+            return EXIT_BAD_USAGE;
+        }
+    }
+    if (optind == count)
+        return usage_error("no session named");
+    if (count - optind > 1)
+        return usage_error("more than one session named");
+    arguments->session = values[optind];
+    if (arguments->browser.width != 0 && !arguments->script)
+        return usage_error("--size goes with --script; a terminal has its own size");
+    return -1;
+}
+
+static struct browser *start(struct session *session, const struct browser_options *options)
+{
+    struct session_error error = {.message = ""};
+    struct browser *browser = browser_new(session, options, &error);
+    if (browser)
+        return browser;
+    if (error.column > 0)
+        fprintf(stderr, "mprof-tui: --filter, column %d: %s\n  %s\n  %*s^\n", error.column,
+                error.message, options->filter, error.column - 1, "");
+    else
+        complain(EXIT_BAD_INPUT, error.message);
+    return NULL;
+}
+
+static int run_script(struct session *session, struct arguments *arguments)
+{
+    if (arguments->browser.width == 0) {
+        arguments->browser.width = 80;
+        arguments->browser.height = 24;
+    }
+    FILE *script = strcmp(arguments->script, "-") == 0 ? stdin : fopen(arguments->script, "r");
+    if (!script) {
+        fprintf(stderr, "mprof-tui: %s: %s\n", arguments->script, strerror(errno));
+        return EXIT_BAD_INPUT;
+    }
+    const char *no_color = getenv("NO_COLOR");
+    int status = EXIT_BAD_INPUT;
+    struct grid *grid = grid_new(arguments->browser.width, arguments->browser.height,
+                                 no_color && *no_color ? 0 : 256, arguments->ascii);
+    struct browser *browser = grid ? start(session, &arguments->browser) : NULL;
+    char error[256];
+    if (browser &&
+        script_run(script, arguments->script, browser, grid, stdout, error, sizeof(error)))
+        status = EXIT_GOOD;
+    else if (browser)
+        complain(status, error);
+    browser_free(browser);
+    grid_free(grid);
+    if (script != stdin)
+        fclose(script);
+    return status;
+}
+
+static void loop(struct terminal *terminal, struct browser *browser, struct grid *grid)
+{
+    struct event event = {.kind = EVENT_NONE};
+    do {
+        if (event.kind == EVENT_RESIZE && !grid_resize(grid, event.width, event.height))
+            return;
+        browser_event(browser, &event);
+        if (browser_takes_redraw(browser))
+            terminal_redraw(terminal);
+        browser_render(browser, grid);
+        terminal_show(terminal, grid);
+    } while (!browser_finished(browser) && terminal_wait(terminal, &event));
+}
+
+static int run_terminal(struct session *session, struct arguments *arguments)
+{
+    char error[256];
+    /* What the command line gets wrong is said before the screen is taken. */
+    arguments->browser.width = 80;
+    arguments->browser.height = 24;
+    struct browser *browser = start(session, &arguments->browser);
+    if (!browser)
+        return EXIT_BAD_INPUT;
+    struct terminal *terminal = terminal_open(arguments->ascii, error);
+    if (!terminal) {
+        browser_free(browser);
+        return complain(EXIT_BAD_INPUT, error);
+    }
+    int width = terminal_width(terminal), height = terminal_height(terminal);
+    struct grid *grid =
+        grid_new(width, height, terminal_colors(terminal), terminal_ascii(terminal));
+    if (grid) {
+        browser_event(browser,
+                      &(struct event){.kind = EVENT_RESIZE, .width = width, .height = height});
+        loop(terminal, browser, grid);
+    }
+    terminal_close(terminal);
+    browser_free(browser);
+    grid_free(grid);
+    return grid ? EXIT_GOOD : complain(EXIT_BAD_INPUT, "memory is short");
+}
+
+int main(int count, char **values)
+{
+    struct arguments arguments = {.session = NULL};
+    setlocale(LC_ALL, "");
+    setlocale(LC_NUMERIC, "C");
+    int status = read_arguments(count, values, &arguments);
+    if (status >= 0)
+        return status;
+    struct session_error error = {.message = ""};
+    struct session *session = session_open(arguments.session, &error);
+    if (!session)
+        return complain(EXIT_BAD_INPUT, error.message);
+    status = arguments.script ? run_script(session, &arguments) : run_terminal(session, &arguments);
+    session_close(session);
+    return status;
+}

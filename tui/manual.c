@@ -1,0 +1,141 @@
+#include "tui/manual.h"
+
+#include "tui/command.h"
+#include "tui/help.h"
+#include "tui/keys.h"
+
+#include <stddef.h>
+
+static const struct {
+    const char *name, *argument, *description;
+} options[] = {
+    {.name = "--filter", .argument = "TEXT", .description = "begin with this filter"},
+    {.name = "--view",
+     .argument = "NAME",
+     .description = "begin with this view: overview, timeline, grid or functions"},
+    {.name = "--ascii", .argument = "", .description = "show nothing but ASCII characters"},
+    {.name = "--script",
+     .argument = "FILE",
+     .description = "take keys from FILE (- is standard input) and write screens as text, "
+                    "without a terminal"},
+    {.name = "--size",
+     .argument = "WxH",
+     .description = "size of the screen of a script; 80x24 where it is not given"},
+    {.name = "--man", .argument = "", .description = "write the manual page, for man -l"},
+    {.name = "--help", .argument = "", .description = "this text"},
+    {.name = "--version", .argument = "", .description = "the version"},
+};
+
+static const char synopsis[] =
+    "mprof-tui [--filter TEXT] [--view NAME] [--ascii] [--script FILE [--size WxH]] session.db";
+
+void manual_usage(FILE *out)
+{
+    fprintf(out, "usage: %s\n       mprof-tui --help explains them\n", synopsis);
+}
+
+void manual_help(FILE *out)
+{
+    fprintf(out, "usage: %s\n\nBrowses a session that mprof-ingest made.\n\n", synopsis);
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+        char left[40];
+        snprintf(left, sizeof(left), "%s %s", options[i].name, options[i].argument);
+        fprintf(out, "  %-16s %s\n", left, options[i].description);
+    }
+    fputs("\nIn the browser ? explains every key.\n"
+          "Exit status: 0 good, 1 bad session, filter, script or terminal, 2 bad usage.\n",
+          out);
+}
+
+/* Text for a man page: what its macros would take for their own is escaped. */
+static void put_escaped(FILE *out, const char *text)
+{
+    if (*text == '.' || *text == '\'')
+        fputs("\\&", out);
+    for (; *text; text++) {
+        if (*text == '\\')
+            fputs("\\e", out);
+        else if (*text == '-')
+            fputs("\\-", out);
+        else if (*text == '^')
+            fputs("\\(ha", out);
+        else if (*text == '~')
+            fputs("\\(ti", out);
+        else
+            fputc(*text, out);
+    }
+}
+
+static void put_entry(FILE *out, const char *head, const char *argument, const char *text)
+{
+    fputs(".TP\n\\fB", out);
+    put_escaped(out, head);
+    fputs("\\fR", out);
+    if (*argument)
+        fprintf(out, " \\fI%s\\fR", argument);
+    fputc('\n', out);
+    put_escaped(out, text);
+    fputc('\n', out);
+}
+
+static void put_keys(FILE *out, unsigned views, const char *title)
+{
+    size_t count;
+    const struct key_binding *bindings = key_bindings(&count);
+    fprintf(out, ".SS %s\n", title);
+    for (size_t i = 0; i < count; i++) {
+        if (bindings[i].views == IN_ALL ? views != IN_ALL : !(bindings[i].views & views))
+            continue;
+        if (views == IN_ALL && bindings[i].views != IN_ALL)
+            continue;
+        char head[64];
+        size_t length = 0;
+        for (size_t k = 0; k < 3 && bindings[i].keys[k]; k++) {
+            char name[16];
+            length += (size_t)snprintf(head + length, sizeof(head) - length, "%s%s", k ? ", " : "",
+                                       key_spelling(bindings[i].keys[k], name));
+        }
+        put_entry(out, head, "", bindings[i].description);
+    }
+}
+
+void manual_page(FILE *out)
+{
+    size_t count;
+    fputs(".\\\" Made by mprof-tui --man from the program's own tables.\n"
+          ".TH MPROF\\-TUI 1 \"\" \"mprof " MPROF_VERSION "\" \"mprof\"\n"
+          ".SH NAME\nmprof\\-tui \\- browse the heap of a recorded program\n.SH SYNOPSIS\n",
+          out);
+    put_escaped(out, synopsis);
+    fputs(
+        "\n.SH DESCRIPTION\n"
+        "Shows a session that\n.BR mprof\\-ingest (1)\nmade: an overview of what is odd, the live "
+        "bytes over time, the memory as it\nwas at any moment, and the functions that "
+        "allocated. Every view obeys the filter in the\nsecond line and says how many of how "
+        "many allocations it lets through.\n.SH OPTIONS\n",
+        out);
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+        put_entry(out, options[i].name, options[i].argument, options[i].description);
+    fputs(".SH KEYS\n", out);
+    put_keys(out, IN_ALL, "In every view");
+    put_keys(out, IN_OVERVIEW, "Overview");
+    put_keys(out, IN_TIMELINE, "Timeline");
+    put_keys(out, IN_GRID, "Memory grid");
+    put_keys(out, IN_FUNCTIONS, "Functions");
+    fputs(".SH COMMANDS\nTyped after a colon; a command may be cut short.\n", out);
+    const struct command *commands = command_table(&count);
+    for (size_t i = 0; i < count; i++)
+        put_entry(out, commands[i].name, commands[i].argument, commands[i].description);
+    fputs(".SH FILTERS\nExamples:\n", out);
+    const struct filter_example *examples = help_filter_examples(&count);
+    for (size_t i = 0; i < count; i++)
+        put_entry(out, examples[i].text, "", examples[i].meaning);
+    fputs(".SH ENVIRONMENT\n", out);
+    put_entry(out, "NO_COLOR", "", "where it is set and not empty, no colour is used");
+    put_entry(out, "LC_ALL, LC_CTYPE, LANG", "",
+              "in a locale without UTF-8 nothing but ASCII is shown");
+    fputs(".SH EXIT STATUS\n", out);
+    put_entry(out, "0", "", "good");
+    put_entry(out, "1", "", "bad session, filter, script or terminal");
+    put_entry(out, "2", "", "bad usage");
+}

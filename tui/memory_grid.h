@@ -1,0 +1,109 @@
+/*
+ * State of the memory grid, shared by what changes it (view_grid.c), what knows where an
+ * address stands (memory_map.c), what loads the allocation under the cursor
+ * (memory_details.c) and what draws it all (memory_grid_render.c).
+ *
+ * The regions of the address space stand below each other, each with a heading row, then rows
+ * of `columns` cells. A row of cells begins at a multiple of its own bytes, so the first and
+ * the last row of a region may reach beyond it. Rows are numbered from 0 over all regions
+ * ("row"); `first_row` is the one at the top of the screen.
+ */
+#ifndef MPROF_TUI_MEMORY_GRID_H
+#define MPROF_TUI_MEMORY_GRID_H
+
+#include "tui/explore.h"
+
+#define MEMORY_ROWS_MOST 256
+#define MEMORY_COLUMNS_MOST 512
+#define MEMORY_FRAMES_MOST 512
+#define MEMORY_CELL_LEAST 8 /* bytes */
+
+struct memory_map {
+    struct session_region *regions; /* owned; ascending */
+    size_t region_count;
+    uint64_t bytes_per_cell; /* a power of two */
+    int columns;
+};
+
+uint64_t memory_row_bytes(const struct memory_map *map);
+/* Address at which a region's first row of cells begins. */
+uint64_t memory_region_base(const struct memory_map *map, size_t region);
+uint64_t memory_region_rows(const struct memory_map *map, size_t region); /* of cells */
+/* Rows of all regions, headings included. */
+uint64_t memory_rows(const struct memory_map *map);
+/* Region that holds an address, or the one nearest to it; region_count where there is none. */
+size_t memory_region_of(const struct memory_map *map, uint64_t address);
+/* Row of an address in a region. */
+uint64_t memory_row_of(const struct memory_map *map, size_t region, uint64_t address);
+/* What stands in a row: its region, and the address of its first cell or a heading. */
+struct memory_row {
+    size_t region; /* region_count: below everything */
+    bool heading;
+    uint64_t address;
+};
+struct memory_row memory_row_at(const struct memory_map *map, uint64_t row);
+/* The smallest cells with which everything takes at most `rows` rows. */
+uint64_t memory_fitting_cell(const struct memory_map *map, uint64_t rows);
+
+/* A region's use, found with cells of `resolution` bytes. */
+struct memory_use {
+    uint64_t resolution;
+    uint64_t selected_bytes, filtered_bytes;
+    uint64_t holes, largest_hole, largest_at; /* runs of wholly unused cells */
+};
+
+struct memory_details {
+    uint64_t address, ns; /* what was asked */
+    bool loaded, found;
+    struct session_allocation allocation;
+    struct session_frame frames[MEMORY_FRAMES_MOST];
+    size_t frame_count;
+    bool has_below, has_above; /* neighbours, of the allocation or of the hole */
+    struct session_allocation below, above;
+    uint64_t used_before, last_free_ns;
+};
+
+struct memory_grid {
+    struct memory_map map;
+    uint64_t regions_ns;
+    bool regions_loaded;
+    bool zoom_chosen; /* else everything is fitted in */
+    uint64_t cursor;  /* an address */
+    uint64_t first_row;
+    int rows; /* of the screen */
+    bool alternate;
+
+    struct {
+        unsigned generation;
+        uint64_t ns, bytes_per_cell, first_row;
+        int columns, rows;
+    } loaded;                   /* what the cells are of */
+    struct session_cell *cells; /* rows × columns, owned */
+
+    struct memory_use use;
+    struct {
+        unsigned generation;
+        uint64_t ns, start, bytes_per_cell;
+    } use_of;
+
+    struct memory_details details;
+    bool stack_focus;
+    int stack_scroll;
+};
+
+/* Loads the allocation at an address (its id where it is known, else 0) and its surroundings. */
+void memory_details_load(struct memory_details *details, struct exploration *exploration,
+                         uint64_t address, uint64_t id);
+
+struct memory_layout {
+    int columns, rows;  /* of the grid */
+    int grid_x, grid_y; /* its first cell */
+    int legend_y;
+    int details_x, details_y, details_width, details_height;
+};
+struct memory_layout memory_lay_out(int width, int height);
+
+void memory_grid_render(const void *view, const struct exploration *exploration,
+                        const struct area *area);
+
+#endif

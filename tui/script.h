@@ -1,0 +1,33 @@
+/*
+ * A script plays the person in front of the browser. One command a line, '#' begins a comment:
+ *
+ *   key NAME…          keys by name: key 2 Right PgDn Ctrl-U Enter
+ *   type TEXT          each character of the rest of the line as a key
+ *   click X Y          mouse; places count from 0
+ *   wheel up|down X Y
+ *   resize WxH
+ *   dump [NAME]        writes the screen as text
+ *   styles [NAME]      writes the screen's styles, a letter a cell, and what they stand for
+ *
+ * Each command is done, and what it loads is loaded, before the next one is read. A script
+ * that dumps nothing dumps the screen once at its end.
+ */
+#ifndef MPROF_TUI_SCRIPT_H
+#define MPROF_TUI_SCRIPT_H
+
+#include "tui/browser.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* Reads "80x24" (1 to 1000 each); false on anything else. */
+bool script_size(const char *text, int *width, int *height);
+/*
+ * Plays `script` (named `name` in messages) and writes dumps to `out`. False with one line in
+ * `error` at the first command that cannot be read.
+ */
+bool script_run(FILE *script, const char *name, struct browser *browser, struct grid *grid,
+                FILE *out, char *error, size_t error_size);
+
+#endif

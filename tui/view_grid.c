@@ -1,0 +1,576 @@
+/* Memory as it stood at a moment: regions, cells, a cursor that shows what it stands on. */
+#include "tui/format.h"
+#include "tui/keys.h"
+#include "tui/memory_grid.h"
+#include "tui/view.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define USE_CELLS 65536 /* resolution at which a region's holes are counted */
+#define TIME_STEPS 200  /* of [ and ] in a session */
+
+static void *create(void)
+{
+    struct memory_grid *grid = calloc(1, sizeof(*grid));
+    if (grid) {
+        grid->map.bytes_per_cell = MEMORY_CELL_LEAST;
+        grid->map.columns = 1;
+    }
+    return grid;
+}
+
+static void destroy(void *view)
+{
+    struct memory_grid *grid = view;
+    free(grid->map.regions);
+    free(grid->cells);
+    free(grid);
+}
+
+struct memory_layout memory_lay_out(int width, int height)
+{
+    struct memory_layout layout = {.grid_x = 14, .grid_y = 2};
+    bool beside = width >= 150;
+    int details_rows = height >= 36 ? 14 : height >= 20 ? 7 : height >= 14 ? 5 : 2;
+    layout.details_width = beside ? width * 2 / 5 : width;
+    layout.details_height = beside ? height - 2 : details_rows;
+    layout.details_x = width - layout.details_width;
+    layout.details_y = height - layout.details_height;
+    layout.legend_y = beside ? height - 1 : layout.details_y - 1;
+    layout.rows = layout.legend_y - layout.grid_y;
+    int room = (beside ? layout.details_x : width) - layout.grid_x - 1;
+    int power = 8;
+    while (power * 2 <= room)
+        power *= 2;
+    /* Round addresses where they cost little room. */
+    layout.columns = power * 4 >= room * 3 ? power : room - room % 16;
+    if (layout.columns < 8)
+        layout.columns = 8;
+    if (layout.columns > MEMORY_COLUMNS_MOST)
+        layout.columns = MEMORY_COLUMNS_MOST;
+    if (layout.rows > MEMORY_ROWS_MOST)
+        layout.rows = MEMORY_ROWS_MOST;
+    if (layout.rows < 1)
+        layout.rows = 1;
+    return layout;
+}
+
+/* ---- loading ---------------------------------------------------------------------------- */
+
+static void load_regions(struct memory_grid *grid, struct exploration *exploration)
+{
+    struct session_error error = {.message = ""};
+    if (grid->regions_loaded && grid->regions_ns == exploration->moment_ns)
+        return;
+    free(grid->map.regions);
+    grid->map.regions = NULL;
+    grid->map.region_count = 0;
+    grid->regions_loaded = true;
+    grid->regions_ns = exploration->moment_ns;
+    grid->details.loaded = false;
+    if (!session_regions(exploration->session, exploration->moment_ns, &grid->map.regions,
+                         &grid->map.region_count, &error))
+        exploration_complain(exploration, "%s", error.message);
+}
+
+/* Keeps the cursor on memory, at the beginning of a cell. */
+static void place_cursor(struct memory_grid *grid)
+{
+    const struct memory_map *map = &grid->map;
+    if (map->region_count == 0)
+        return;
+    size_t region = memory_region_of(map, grid->cursor);
+    uint64_t start = map->regions[region].start, end = map->regions[region].end;
+    if (grid->cursor >= end)
+        grid->cursor = end - 1;
+    if (grid->cursor < start)
+        grid->cursor = start;
+    grid->cursor -= grid->cursor % map->bytes_per_cell;
+    uint64_t row = memory_row_of(map, region, grid->cursor), rows = memory_rows(map);
+    uint64_t height = (uint64_t)grid->rows;
+    /* The region's heading is shown with its first row. */
+    uint64_t top = row > 0 && memory_row_at(map, row - 1).heading && height > 1 ? row - 1 : row;
+    if (top < grid->first_row)
+        grid->first_row = top;
+    if (row >= grid->first_row + height)
+        grid->first_row = row - height + 1;
+    if (grid->first_row + height > rows)
+        grid->first_row = rows > height ? rows - height : 0;
+}
+
+static bool cells_are_loaded(const struct memory_grid *grid, const struct exploration *exploration)
+{
+    return grid->cells && grid->loaded.generation == exploration->generation &&
+           grid->loaded.ns == exploration->moment_ns &&
+           grid->loaded.bytes_per_cell == grid->map.bytes_per_cell &&
+           grid->loaded.first_row == grid->first_row && grid->loaded.rows == grid->rows &&
+           grid->loaded.columns == grid->map.columns;
+}
+
+static void load_cells(struct memory_grid *grid, struct exploration *exploration)
+{
+    struct session_error error = {.message = ""};
+    const struct memory_map *map = &grid->map;
+    if (cells_are_loaded(grid, exploration))
+        return;
+    size_t columns = (size_t)map->columns, rows = (size_t)grid->rows;
+    free(grid->cells);
+    grid->cells = calloc(rows * columns, sizeof(*grid->cells));
+    if (!grid->cells) {
+        exploration_complain(exploration, "memory is short");
+        return;
+    }
+    /* Each run of rows of one region in one question. */
+    for (size_t row = 0; row < rows;) {
+        struct memory_row first = memory_row_at(map, grid->first_row + row);
+        size_t count = 1;
+        if (!first.heading && first.region < map->region_count) {
+            uint64_t end = memory_region_base(map, first.region) +
+                           memory_region_rows(map, first.region) * memory_row_bytes(map);
+            count = (size_t)((end - first.address) / memory_row_bytes(map));
+            if (count > rows - row)
+                count = rows - row;
+            if (!selection_grid(exploration->selection, exploration->moment_ns, first.address,
+                                map->bytes_per_cell, count * columns, exploration->color_by,
+                                grid->cells + row * columns, &error))
+                exploration_complain(exploration, "%s", error.message);
+        }
+        row += count;
+    }
+    grid->loaded.generation = exploration->generation;
+    grid->loaded.ns = exploration->moment_ns;
+    grid->loaded.bytes_per_cell = map->bytes_per_cell;
+    grid->loaded.first_row = grid->first_row;
+    grid->loaded.rows = grid->rows;
+    grid->loaded.columns = map->columns;
+    grid->details.loaded = false;
+}
+
+static bool is_hole(const struct session_cell *cell)
+{
+    return cell->used == 0 && cell->filtered == 0;
+}
+
+static void count_use(struct memory_use *use, const struct session_cell *cells, size_t count,
+                      uint64_t start)
+{
+    uint64_t run = 0;
+    for (size_t i = 0; i <= count; i++) {
+        if (i < count && is_hole(&cells[i])) {
+            run += use->resolution;
+            continue;
+        }
+        if (run > 0)
+            use->holes++;
+        if (run > use->largest_hole) {
+            use->largest_hole = run;
+            use->largest_at = start + i * use->resolution - run;
+        }
+        run = 0;
+        if (i < count) {
+            use->selected_bytes += cells[i].used;
+            use->filtered_bytes += cells[i].filtered;
+        }
+    }
+}
+
+static void load_use(struct memory_grid *grid, struct exploration *exploration)
+{
+    if (grid->map.region_count == 0)
+        return;
+    const struct session_region *region =
+        &grid->map.regions[memory_region_of(&grid->map, grid->cursor)];
+    if (grid->use_of.generation == exploration->generation &&
+        grid->use_of.ns == exploration->moment_ns && grid->use_of.start == region->start &&
+        grid->use_of.bytes_per_cell == grid->map.bytes_per_cell)
+        return;
+    uint64_t resolution = grid->map.bytes_per_cell < 64 ? 64 : grid->map.bytes_per_cell;
+    while ((region->end - region->start) / resolution >= USE_CELLS)
+        resolution *= 2;
+    size_t count = (size_t)((region->end - region->start) / resolution);
+    struct session_cell *cells = calloc(count + 1, sizeof(*cells));
+    struct session_error error = {.message = ""};
+    grid->use = (struct memory_use){.resolution = resolution};
+    count += (region->end - region->start) % resolution != 0;
+    if (cells && selection_grid(exploration->selection, exploration->moment_ns, region->start,
+                                resolution, count, SESSION_COLOR_NONE, cells, &error))
+        count_use(&grid->use, cells, count, region->start);
+    else
+        exploration_complain(exploration, "%s", cells ? error.message : "memory is short");
+    free(cells);
+    grid->use_of.generation = exploration->generation;
+    grid->use_of.ns = exploration->moment_ns;
+    grid->use_of.start = region->start;
+    grid->use_of.bytes_per_cell = grid->map.bytes_per_cell;
+}
+
+/* The cell under the cursor, NULL where it is not on the screen. */
+static const struct session_cell *cursor_cell(const struct memory_grid *grid)
+{
+    const struct memory_map *map = &grid->map;
+    if (map->region_count == 0 || !grid->cells)
+        return NULL;
+    size_t region = memory_region_of(map, grid->cursor);
+    uint64_t row = memory_row_of(map, region, grid->cursor) - grid->first_row;
+    uint64_t column = (grid->cursor - memory_region_base(map, region)) / map->bytes_per_cell %
+                      (uint64_t)map->columns;
+    return row < (uint64_t)grid->rows ? &grid->cells[row * (uint64_t)map->columns + column] : NULL;
+}
+
+static void load(struct memory_grid *grid, struct exploration *exploration)
+{
+    load_cells(grid, exploration);
+    load_use(grid, exploration);
+    const struct session_cell *cell = cursor_cell(grid);
+    struct memory_details *details = &grid->details;
+    if (!cell || (details->loaded && details->address == grid->cursor &&
+                  details->ns == exploration->moment_ns))
+        return;
+    memory_details_load(details, exploration, grid->cursor, cell->id);
+    grid->stack_scroll = 0;
+}
+
+/* ---- moving ----------------------------------------------------------------------------- */
+
+static void move_cells(struct memory_grid *grid, bool up, uint64_t bytes)
+{
+    const struct memory_map *map = &grid->map;
+    size_t region = memory_region_of(map, grid->cursor);
+    uint64_t start = map->regions[region].start, end = map->regions[region].end;
+    if (up && grid->cursor + bytes < end)
+        grid->cursor += bytes;
+    else if (!up && grid->cursor >= bytes && grid->cursor - bytes + map->bytes_per_cell > start)
+        grid->cursor -= bytes;
+    else if (up && region + 1 < map->region_count)
+        grid->cursor = map->regions[region + 1].start;
+    else if (!up && region > 0)
+        grid->cursor = map->regions[region - 1].end - 1;
+    else
+        grid->cursor = up ? end - 1 : start;
+}
+
+static void move_region(struct memory_grid *grid, bool up)
+{
+    const struct memory_map *map = &grid->map;
+    size_t region = memory_region_of(map, grid->cursor);
+    if (up && region + 1 < map->region_count)
+        grid->cursor = map->regions[region + 1].start;
+    else if (!up && grid->cursor > map->regions[region].start + map->bytes_per_cell)
+        grid->cursor = map->regions[region].start;
+    else if (!up && region > 0)
+        grid->cursor = map->regions[region - 1].start;
+}
+
+static void zoom(struct memory_grid *grid, bool in)
+{
+    struct memory_map *map = &grid->map;
+    uint64_t before = memory_row_of(map, memory_region_of(map, grid->cursor), grid->cursor);
+    uint64_t offset = before - grid->first_row;
+    grid->zoom_chosen = true;
+    if (in && map->bytes_per_cell > MEMORY_CELL_LEAST)
+        map->bytes_per_cell /= 2;
+    else if (!in && map->bytes_per_cell < (uint64_t)1 << 40)
+        map->bytes_per_cell *= 2;
+    uint64_t row = memory_row_of(map, memory_region_of(map, grid->cursor), grid->cursor);
+    grid->first_row = row > offset ? row - offset : 0;
+}
+
+/* Scans for the next run of empty cells from the cursor on, in the zoom of the screen. */
+static bool find_hole_above(struct memory_grid *grid, struct exploration *exploration)
+{
+    enum { BLOCK = 16384 };
+    const struct memory_map *map = &grid->map;
+    struct session_cell *cells = calloc(BLOCK, sizeof(*cells));
+    struct session_error error = {.message = ""};
+    size_t region = memory_region_of(map, grid->cursor);
+    const struct session_cell *here = cursor_cell(grid);
+    bool inside = here && is_hole(here), found = false;
+    uint64_t address = grid->cursor;
+    for (; cells && !found && region < map->region_count; region++) {
+        uint64_t end = map->regions[region].end;
+        for (; !found && address < end; address += BLOCK * map->bytes_per_cell) {
+            uint64_t left = (end - address + map->bytes_per_cell - 1) / map->bytes_per_cell;
+            size_t count = left < BLOCK ? (size_t)left : BLOCK;
+            if (!selection_grid(exploration->selection, exploration->moment_ns, address,
+                                map->bytes_per_cell, count, SESSION_COLOR_NONE, cells, &error)) {
+                exploration_complain(exploration, "%s", error.message);
+                free(cells);
+                return true;
+            }
+            for (size_t i = 0; i < count && !found; i++) {
+                bool hole = is_hole(&cells[i]);
+                found = hole && !inside;
+                inside = hole;
+                if (found)
+                    grid->cursor = address + i * map->bytes_per_cell;
+            }
+        }
+        inside = false;
+        if (region + 1 < map->region_count)
+            address = map->regions[region + 1].start -
+                      map->regions[region + 1].start % map->bytes_per_cell;
+    }
+    free(cells);
+    return found;
+}
+
+/* The same towards lower addresses, to the first cell of the hole. */
+static bool find_hole_below(struct memory_grid *grid, struct exploration *exploration)
+{
+    enum { BLOCK = 16384 };
+    const struct memory_map *map = &grid->map;
+    struct session_cell *cells = calloc(BLOCK, sizeof(*cells));
+    struct session_error error = {.message = ""};
+    bool inside = false, found = false;
+    uint64_t high = grid->cursor, at = 0;
+    for (size_t region = memory_region_of(map, grid->cursor) + 1;
+         cells && !found && region-- > 0;) {
+        uint64_t start =
+            map->regions[region].start - map->regions[region].start % map->bytes_per_cell;
+        if (high > map->regions[region].end)
+            high =
+                map->regions[region].end - (map->regions[region].end - start) % map->bytes_per_cell;
+        while (!found && high > start) {
+            uint64_t left = (high - start) / map->bytes_per_cell;
+            size_t count = left < BLOCK ? (size_t)left : BLOCK;
+            uint64_t address = high - count * map->bytes_per_cell;
+            if (!selection_grid(exploration->selection, exploration->moment_ns, address,
+                                map->bytes_per_cell, count, SESSION_COLOR_NONE, cells, &error)) {
+                exploration_complain(exploration, "%s", error.message);
+                free(cells);
+                return true;
+            }
+            for (size_t i = count; i-- > 0 && !found;) {
+                bool hole = is_hole(&cells[i]);
+                found = inside && !hole;
+                if (hole)
+                    at = address + i * map->bytes_per_cell;
+                inside = hole;
+            }
+            high = address;
+        }
+        inside = false;
+    }
+    if (found)
+        grid->cursor = at;
+    free(cells);
+    return found;
+}
+
+static void step_time(struct exploration *exploration, bool later)
+{
+    uint64_t duration = session_duration_ns(exploration->session);
+    uint64_t step = duration / TIME_STEPS ? duration / TIME_STEPS : 1;
+    uint64_t moment = exploration->moment_ns;
+    if (later)
+        exploration->moment_ns = moment + step < duration ? moment + step
+                                 : duration > 0           ? duration - 1
+                                                          : 0;
+    else
+        exploration->moment_ns = moment > step ? moment - step : 0;
+}
+
+static void go_to(struct memory_grid *grid, struct exploration *exploration, const char *text)
+{
+    uint64_t address;
+    if (!parse_address(text, &address)) {
+        exploration_complain(exploration, "\"%.40s\" is no address; 55d0c4a02780 or 0x55d0 are",
+                             text);
+        return;
+    }
+    if (grid->map.region_count == 0)
+        return;
+    const struct session_region *region = &grid->map.regions[memory_region_of(&grid->map, address)];
+    if (address < region->start || address >= region->end)
+        exploration_say(exploration,
+                        "no region holds %" PRIx64 " at this moment; the nearest is shown",
+                        address);
+    grid->cursor = address;
+}
+
+static void narrow(const struct memory_grid *grid, struct exploration *exploration)
+{
+    char name[1100], step[1200];
+    if (!grid->details.found) {
+        exploration_say(exploration, "nothing is allocated here");
+        return;
+    }
+    const char *function =
+        session_function_name(exploration->session, grid->details.allocation.function);
+    snprintf(step, sizeof(step), "where function == %s",
+             filter_quote(name, sizeof(name), function));
+    exploration_narrow(exploration, step);
+}
+
+static void click(struct memory_grid *grid, const struct view_input *input)
+{
+    struct memory_layout layout = memory_lay_out(input->width, input->height);
+    int column = input->x - layout.grid_x, row = input->y - layout.grid_y;
+    if (column < 0 || column >= grid->map.columns || row < 0 || row >= grid->rows)
+        return;
+    struct memory_row at = memory_row_at(&grid->map, grid->first_row + (uint64_t)row);
+    if (at.region < grid->map.region_count)
+        grid->cursor =
+            at.heading ? at.address : at.address + (uint64_t)column * grid->map.bytes_per_cell;
+}
+
+/* ---- update ----------------------------------------------------------------------------- */
+
+static bool act_on_stack(struct memory_grid *grid, const struct view_input *input)
+{
+    switch (input->action) {
+    case ACTION_UP:
+    case ACTION_WHEEL_UP:
+        grid->stack_scroll--;
+        break;
+    case ACTION_DOWN:
+    case ACTION_WHEEL_DOWN:
+        grid->stack_scroll++;
+        break;
+    case ACTION_PAGE_UP:
+        grid->stack_scroll -= 10;
+        break;
+    case ACTION_PAGE_DOWN:
+        grid->stack_scroll += 10;
+        break;
+    case ACTION_HOME:
+        grid->stack_scroll = 0;
+        break;
+    case ACTION_END:
+        grid->stack_scroll = MEMORY_FRAMES_MOST;
+        break;
+    case ACTION_FOLLOW:
+    case ACTION_BACK:
+        grid->stack_focus = false;
+        break;
+    default:
+        return false;
+    }
+    int last = (int)grid->details.frame_count - 1;
+    if (grid->stack_scroll > last)
+        grid->stack_scroll = last;
+    if (grid->stack_scroll < 0)
+        grid->stack_scroll = 0;
+    return true;
+}
+
+static bool act_on_time(struct exploration *exploration, enum action action)
+{
+    switch (action) {
+    case ACTION_STEP_BACK:
+    case ACTION_STEP_FORWARD:
+        step_time(exploration, action == ACTION_STEP_FORWARD);
+        return true;
+    case ACTION_PEAK:
+        exploration->moment_ns = selection_peak_ns(exploration->selection);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool act(struct memory_grid *grid, struct exploration *exploration,
+                const struct view_input *input)
+{
+    uint64_t row = memory_row_bytes(&grid->map);
+    switch (input->action) {
+    case ACTION_LEFT:
+    case ACTION_RIGHT:
+        move_cells(grid, input->action == ACTION_RIGHT, grid->map.bytes_per_cell);
+        break;
+    case ACTION_UP:
+    case ACTION_DOWN:
+        move_cells(grid, input->action == ACTION_DOWN, row);
+        break;
+    case ACTION_WHEEL_UP:
+    case ACTION_WHEEL_DOWN:
+        move_cells(grid, input->action == ACTION_WHEEL_DOWN, row * 3);
+        break;
+    case ACTION_PAGE_UP:
+    case ACTION_PAGE_DOWN:
+        move_cells(grid, input->action == ACTION_PAGE_DOWN, row * (uint64_t)grid->rows);
+        break;
+    case ACTION_HOME:
+        grid->cursor = grid->map.regions[0].start;
+        break;
+    case ACTION_END:
+        grid->cursor = grid->map.regions[grid->map.region_count - 1].end - 1;
+        break;
+    case ACTION_SECTION_BACK:
+    case ACTION_SECTION_FORWARD:
+        move_region(grid, input->action == ACTION_SECTION_FORWARD);
+        break;
+    case ACTION_ZOOM_IN:
+    case ACTION_ZOOM_OUT:
+        zoom(grid, input->action == ACTION_ZOOM_IN);
+        break;
+    case ACTION_ZOOM_ALL:
+        grid->zoom_chosen = false;
+        break;
+    case ACTION_NEXT:
+    case ACTION_PREVIOUS:
+        if (!(input->action == ACTION_NEXT ? find_hole_above(grid, exploration)
+                                           : find_hole_below(grid, exploration)))
+            exploration_say(exploration, "no further hole of a cell or more in this direction");
+        break;
+    case ACTION_GOTO:
+        go_to(grid, exploration, input->text);
+        break;
+    case ACTION_ALTERNATE:
+        grid->alternate = !grid->alternate;
+        break;
+    case ACTION_NARROW:
+        narrow(grid, exploration);
+        break;
+    case ACTION_CLICK:
+        click(grid, input);
+        break;
+    case ACTION_FOLLOW:
+        grid->stack_focus = grid->details.frame_count > 0;
+        break;
+    default:
+        return false;
+    }
+    return true;
+}
+
+static void fit(struct memory_grid *grid, const struct view_input *input)
+{
+    struct memory_layout layout = memory_lay_out(input->width, input->height);
+    grid->map.columns = layout.columns;
+    grid->rows = layout.rows;
+    if (!grid->zoom_chosen)
+        grid->map.bytes_per_cell = memory_fitting_cell(&grid->map, (uint64_t)layout.rows);
+}
+
+static bool update(void *view, struct exploration *exploration, const struct view_input *input)
+{
+    struct memory_grid *grid = view;
+    bool used = input->action == ACTION_REFRESH;
+    load_regions(grid, exploration);
+    fit(grid, input);
+    if (!used)
+        used = act_on_time(exploration, input->action);
+    if (!used && grid->stack_focus && grid->map.region_count > 0)
+        used = act_on_stack(grid, input);
+    if (!used && grid->map.region_count > 0)
+        used = act(grid, exploration, input);
+    load_regions(grid, exploration);
+    fit(grid, input);
+    place_cursor(grid);
+    load(grid, exploration);
+    return used;
+}
+
+const struct view_ops grid_view = {
+    .name = "grid",
+    .title = "Memory",
+    .bit = IN_GRID,
+    .asks = "address:",
+    .create = create,
+    .destroy = destroy,
+    .update = update,
+    .render = memory_grid_render,
+};

@@ -1,0 +1,320 @@
+/* Live bytes over time: the window, the cursor, the range. */
+#include "tui/format.h"
+#include "tui/keys.h"
+#include "tui/timeline.h"
+#include "tui/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *create(void)
+{
+    struct timeline *timeline = calloc(1, sizeof(*timeline));
+    if (timeline)
+        timeline->shares_slot = -1;
+    return timeline;
+}
+
+static void destroy(void *view)
+{
+    free(view);
+}
+
+struct timeline_layout timeline_lay_out(int width, int height)
+{
+    struct timeline_layout layout = {.axis_width = 8, .legend_x = -1};
+    layout.legend_width = width >= 160 ? 48 : width >= 110 ? 38 : width >= 64 ? 26 : 0;
+    layout.chart_width = width - layout.axis_width - layout.legend_width;
+    if (layout.legend_width > 0)
+        layout.legend_x = layout.axis_width + layout.chart_width;
+    if (layout.chart_width > TIMELINE_SLOTS_MOST)
+        layout.chart_width = TIMELINE_SLOTS_MOST;
+    if (layout.chart_width < 1)
+        layout.chart_width = 1;
+    layout.detail_rows = height >= 14 ? 3 : 1;
+    layout.chart_height = height - 2 - layout.detail_rows;
+    if (layout.chart_height < 1)
+        layout.chart_height = 1;
+    layout.details = layout.chart_height + 2;
+    return layout;
+}
+
+uint64_t timeline_edge(const struct timeline *timeline, int slot)
+{
+    uint64_t span = timeline->to - timeline->from;
+    uint64_t count = timeline->slot_count > 0 ? (uint64_t)timeline->slot_count : 1;
+    uint64_t whole = span / count, rest = span % count;
+    return timeline->from + whole * (uint64_t)slot + rest * (uint64_t)slot / count;
+}
+
+/* ---- window and cursor ------------------------------------------------------------------ */
+
+static uint64_t session_end(const struct exploration *exploration)
+{
+    uint64_t duration = session_duration_ns(exploration->session);
+    return duration > 0 ? duration : 1;
+}
+
+/* Takes a window, moved and cut so that it lies within the session. */
+static void set_window(struct timeline *timeline, uint64_t end, uint64_t from, uint64_t span)
+{
+    uint64_t least = (uint64_t)timeline->slot_count;
+    if (span < least)
+        span = least;
+    if (span > end)
+        span = end;
+    if (from > end - span)
+        from = end - span;
+    timeline->from = from;
+    timeline->to = from + span;
+}
+
+static int slot_of(const struct timeline *timeline, uint64_t ns)
+{
+    int low = 0, high = timeline->slot_count - 1;
+    while (low < high) {
+        int middle = (low + high + 1) / 2;
+        if (timeline_edge(timeline, middle) <= ns)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* Moves the window so that the shared moment is in it, and the cursor there. */
+static void show_moment(struct timeline *timeline, const struct exploration *exploration)
+{
+    uint64_t span = timeline->to - timeline->from, moment = exploration->moment_ns;
+    if (moment < timeline->from || moment >= timeline->to)
+        set_window(timeline, session_end(exploration), moment > span / 2 ? moment - span / 2 : 0,
+                   span);
+    timeline->cursor = slot_of(timeline, moment);
+}
+
+static void set_cursor(struct timeline *timeline, struct exploration *exploration, int slot)
+{
+    uint64_t end = session_end(exploration), span = timeline->to - timeline->from;
+    uint64_t step = span / (uint64_t)timeline->slot_count;
+    step = step ? step : 1;
+    if (slot < 0) {
+        uint64_t back = step * (uint64_t)-slot;
+        set_window(timeline, end, timeline->from > back ? timeline->from - back : 0, span);
+        slot = 0;
+    } else if (slot >= timeline->slot_count) {
+        set_window(timeline, end,
+                   timeline->from + step * (uint64_t)(slot - timeline->slot_count + 1), span);
+        slot = timeline->slot_count - 1;
+    }
+    timeline->cursor = slot;
+    exploration->moment_ns = timeline_edge(timeline, slot + 1) - 1;
+}
+
+static void zoom(struct timeline *timeline, const struct exploration *exploration, bool in)
+{
+    uint64_t span = timeline->to - timeline->from, moment = exploration->moment_ns;
+    uint64_t wider = in ? span / 2 : span > UINT64_MAX / 2 ? span : span * 2;
+    /* The moment stays where it is on the screen. */
+    uint64_t before = moment > timeline->from ? moment - timeline->from : 0;
+    uint64_t offset = (uint64_t)((double)before / (double)span * (double)wider);
+    set_window(timeline, session_end(exploration), moment > offset ? moment - offset : 0, wider);
+    show_moment(timeline, exploration);
+}
+
+static void pan(struct timeline *timeline, struct exploration *exploration, bool later, int columns)
+{
+    uint64_t span = timeline->to - timeline->from;
+    uint64_t move = span / (uint64_t)timeline->slot_count * (uint64_t)columns;
+    uint64_t from = later                   ? timeline->from + move
+                    : timeline->from > move ? timeline->from - move
+                                            : 0;
+    uint64_t before = timeline->from;
+    set_window(timeline, session_end(exploration), from, span);
+    if (timeline->from == before)
+        timeline->cursor = later ? timeline->slot_count - 1 : 0;
+    exploration->moment_ns = timeline_edge(timeline, timeline->cursor + 1) - 1;
+}
+
+/* ---- loading ---------------------------------------------------------------------------- */
+
+static void load(struct timeline *timeline, struct exploration *exploration)
+{
+    struct session_error error = {.message = ""};
+    if (timeline->loaded_generation != exploration->generation ||
+        timeline->loaded_from != timeline->from || timeline->loaded_to != timeline->to ||
+        timeline->loaded_count != timeline->slot_count) {
+        memset(timeline->slots, 0, sizeof(timeline->slots));
+        if (!selection_timeline(exploration->selection, timeline->from, timeline->to,
+                                (size_t)timeline->slot_count, exploration->color_by,
+                                timeline->slots, &error))
+            exploration_complain(exploration, "%s", error.message);
+        timeline->loaded_generation = exploration->generation;
+        timeline->loaded_from = timeline->from;
+        timeline->loaded_to = timeline->to;
+        timeline->loaded_count = timeline->slot_count;
+        timeline->shares_slot = -1;
+    }
+    if (timeline->shares_slot != timeline->cursor) {
+        timeline->share_count = selection_top_functions(
+            exploration->selection, timeline_edge(timeline, timeline->cursor),
+            timeline_edge(timeline, timeline->cursor + 1), timeline->shares, TIMELINE_SHARES_MOST);
+        timeline->shares_slot = timeline->cursor;
+    }
+}
+
+static void fit(struct timeline *timeline, struct exploration *exploration,
+                const struct view_input *input)
+{
+    struct timeline_layout layout = timeline_lay_out(input->width, input->height);
+    timeline->slot_count = layout.chart_width;
+    if (timeline->to == 0)
+        set_window(timeline, session_end(exploration), 0, UINT64_MAX);
+    else
+        set_window(timeline, session_end(exploration), timeline->from,
+                   timeline->to - timeline->from);
+    if (exploration->moment_ns >= session_end(exploration))
+        exploration->moment_ns = session_end(exploration) - 1;
+    show_moment(timeline, exploration);
+}
+
+/* ---- keys ------------------------------------------------------------------------------- */
+
+static void narrow_to(struct exploration *exploration, uint64_t from, uint64_t to)
+{
+    char a[FORMAT_SIZE], b[FORMAT_SIZE], step[128];
+    snprintf(step, sizeof(step), "where alloc_time in %s .. %s", format_filter_time(a, from),
+             format_filter_time(b, to > from ? to - 1 : to));
+    exploration_narrow(exploration, step);
+}
+
+static void range(struct timeline *timeline, struct exploration *exploration)
+{
+    uint64_t begin = timeline_edge(timeline, timeline->cursor);
+    uint64_t end = timeline_edge(timeline, timeline->cursor + 1);
+    if (!timeline->ranging) {
+        timeline->ranging = true;
+        timeline->range_ns = begin;
+        exploration_say(exploration, "range begun: move the cursor, then v again to filter by it");
+        return;
+    }
+    timeline->ranging = false;
+    if (timeline->range_ns <= begin)
+        narrow_to(exploration, timeline->range_ns, end);
+    else
+        narrow_to(exploration, begin, timeline->range_ns);
+}
+
+static void go_to(struct timeline *timeline, struct exploration *exploration, const char *text)
+{
+    uint64_t ns;
+    if (!parse_time(text, &ns)) {
+        exploration_complain(exploration, "\"%.40s\" is no time; 2.5s, 300ms or 12us are", text);
+        return;
+    }
+    uint64_t end = session_end(exploration);
+    exploration->moment_ns = ns < end ? ns : end - 1;
+    show_moment(timeline, exploration);
+}
+
+static bool click(struct timeline *timeline, struct exploration *exploration,
+                  const struct view_input *input)
+{
+    struct timeline_layout layout = timeline_lay_out(input->width, input->height);
+    int slot = input->x - layout.axis_width;
+    if (slot < 0 || slot >= timeline->slot_count || input->y >= layout.details)
+        return false;
+    set_cursor(timeline, exploration, slot);
+    if (input->action != ACTION_CLICK)
+        zoom(timeline, exploration, input->action == ACTION_WHEEL_UP);
+    return true;
+}
+
+static bool act(struct timeline *timeline, struct exploration *exploration,
+                const struct view_input *input)
+{
+    switch (input->action) {
+    case ACTION_REFRESH:
+        break;
+    case ACTION_LEFT:
+    case ACTION_STEP_BACK:
+        set_cursor(timeline, exploration, timeline->cursor - 1);
+        break;
+    case ACTION_RIGHT:
+    case ACTION_STEP_FORWARD:
+        set_cursor(timeline, exploration, timeline->cursor + 1);
+        break;
+    case ACTION_PAGE_UP:
+    case ACTION_PAN_LEFT:
+        pan(timeline, exploration, false, timeline->slot_count / 2);
+        break;
+    case ACTION_PAGE_DOWN:
+    case ACTION_PAN_RIGHT:
+        pan(timeline, exploration, true, timeline->slot_count / 2);
+        break;
+    case ACTION_HOME:
+        exploration->moment_ns = 0;
+        show_moment(timeline, exploration);
+        break;
+    case ACTION_END:
+        exploration->moment_ns = session_end(exploration) - 1;
+        show_moment(timeline, exploration);
+        break;
+    case ACTION_PEAK:
+        exploration->moment_ns = selection_peak_ns(exploration->selection);
+        show_moment(timeline, exploration);
+        break;
+    case ACTION_ZOOM_IN:
+    case ACTION_ZOOM_OUT:
+        zoom(timeline, exploration, input->action == ACTION_ZOOM_IN);
+        break;
+    case ACTION_ZOOM_ALL:
+        set_window(timeline, session_end(exploration), 0, UINT64_MAX);
+        show_moment(timeline, exploration);
+        break;
+    case ACTION_RANGE:
+        range(timeline, exploration);
+        break;
+    case ACTION_NARROW:
+        narrow_to(exploration, timeline_edge(timeline, timeline->cursor),
+                  timeline_edge(timeline, timeline->cursor + 1));
+        break;
+    case ACTION_FOLLOW:
+        exploration->wish_view = VIEW_GRID;
+        break;
+    case ACTION_GOTO:
+        go_to(timeline, exploration, input->text);
+        break;
+    case ACTION_CLICK:
+    case ACTION_WHEEL_UP:
+    case ACTION_WHEEL_DOWN:
+        return click(timeline, exploration, input);
+    case ACTION_BACK:
+        if (!timeline->ranging)
+            return false;
+        timeline->ranging = false;
+        break;
+    default:
+        return false;
+    }
+    return true;
+}
+
+static bool update(void *view, struct exploration *exploration, const struct view_input *input)
+{
+    struct timeline *timeline = view;
+    fit(timeline, exploration, input);
+    bool used = act(timeline, exploration, input);
+    load(timeline, exploration);
+    return used;
+}
+
+const struct view_ops timeline_view = {
+    .name = "timeline",
+    .title = "Timeline",
+    .bit = IN_TIMELINE,
+    .asks = "time:",
+    .create = create,
+    .destroy = destroy,
+    .update = update,
+    .render = timeline_render,
+};
