@@ -28,7 +28,7 @@ only() {
     [ -z "$found" ] || complain "$what stands only in $where" "$found"
 }
 only curses 'n?curses|ncursesw/|term\.h' '^tui/terminal_curses\.c$'
-only libdw 'elfutils/|dwarf\.h|libelf|gelf' '^ingest/(symbols|dwarf|elf)[a-z_]*\.[ch]$'
+only libdw 'elfutils/|dwarf\.h|libelf|gelf' '^ingest/(symbols|types|dwarf|elf)[a-z_]*\.[ch]$'
 only sqlite3 'sqlite3' '^(ingest/writer[a-z_]*\.[ch]|session/[a-z_]+\.[ch])$'
 
 long=$(git ls-files '*.c' '*.h' | xargs wc -l | awk '$2 != "total" && $1 > 600')

@@ -1,0 +1,69 @@
+/*
+ * What was allocated: the type of an allocation from its stack and size, by debug information,
+ * machine code and source text of the program as it was built.
+ *
+ * Order of calls: types_new() over a symbolizer whose modules are registered, types_infer() for
+ * each distinct (stack, size, kind) (the caller caches), types_free() before symbols_free().
+ *
+ * How: the stack is walked from the innermost frame outward. A frame of a typed allocator names
+ * the type (types_allocators.h). Otherwise the machine code behind the call is followed to see
+ * where the result goes (types_flow.h): into a constructor's `this` or a table of virtual
+ * functions, a variable, a member, a global, or out of the function. A function that returns the
+ * result as it is, under no type, is a wrapper, and its caller is asked in the same way. What no
+ * rule names, the source line may (types_source.h).
+ */
+#ifndef MPROF_INGEST_TYPES_H
+#define MPROF_INGEST_TYPES_H
+
+#include "ingest/symbols.h"
+
+struct types;
+
+/* NULL only where memory is exhausted. `symbols` must live as long. */
+struct types *types_new(struct symbols *symbols);
+void types_free(struct types *types);
+
+/* A frame of a stack: the module's id and the ELF address of the call (return address - 1). */
+struct types_frame {
+    uint32_t module;
+    uint64_t pc;
+};
+
+enum types_confidence {
+    TYPES_UNKNOWN,
+    TYPES_CANDIDATE, /* one of several of that size; never the answer */
+    TYPES_INFERRED,
+    TYPES_EXACT
+};
+
+/* Which rule gave the answer; for tests and statistics. */
+enum types_rule {
+    TYPES_RULE_NONE,
+    TYPES_RULE_ALLOCATOR,   /* a frame of std::allocator<T>::allocate or the like */
+    TYPES_RULE_LIBRARY,     /* a symbol of a library without debug information */
+    TYPES_RULE_CONSTRUCTOR, /* a constructor or a table of virtual functions */
+    TYPES_RULE_RECEIVER,    /* variable, member or global that holds the result */
+    TYPES_RULE_RETURN,      /* declared return type of the function */
+    TYPES_RULE_ARGUMENT,    /* parameter that the result is passed as */
+    TYPES_RULE_SOURCE       /* cast, sizeof or new on the source line */
+};
+
+struct types_answer {
+    const char *name;    /* kept until symbols_free(); NULL: unknown. "buffer" for char and void */
+    const char *element; /* what a container's node holds, otherwise NULL */
+    uint64_t size;       /* of the type in bytes, 0: unknown */
+    uint64_t count;      /* of elements, at least 1 */
+    uint64_t cookie;     /* bytes in front of the first element */
+    enum types_confidence confidence;
+    enum types_rule rule;
+};
+
+/*
+ * The type of an allocation of `size` bytes whose stack is `frames`, innermost first; the entry
+ * point itself (malloc) is not among them, operator new is. `kind` is an enum trace_alloc_kind:
+ * posix_memalign hands its result over in memory.
+ */
+void types_infer(struct types *types, const struct types_frame *frames, size_t count, uint64_t size,
+                 uint8_t kind, struct types_answer *answer);
+
+#endif

@@ -1,0 +1,250 @@
+#include "ingest/types_allocators.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+/* A member function of a class template, or (`scope` NULL) a function template. */
+struct typed_allocator {
+    const char *space; /* namespace, without inline ones */
+    const char *scope; /* class */
+    const char *function;
+    bool unwrap; /* the argument is an allocator: its value_type is meant */
+};
+
+/* The allocated type is the first template argument of the class, or else of the function. */
+static const struct typed_allocator typed_allocators[] = {
+    {.space = "std", .scope = "allocator", .function = "allocate"},
+    {.space = "std", .scope = "__new_allocator", .function = "allocate"},
+    {.space = "__gnu_cxx", .scope = "new_allocator", .function = "allocate"},
+    {.space = "__gnu_cxx", .scope = "malloc_allocator", .function = "allocate"},
+    {.space = "__gnu_cxx", .scope = "__pool_alloc", .function = "allocate"},
+    {.space = "__gnu_cxx", .scope = "__mt_alloc", .function = "allocate"},
+    {.space = "__gnu_cxx", .scope = "bitmap_allocator", .function = "allocate"},
+    {.space = "std", .scope = "allocator_traits", .function = "allocate", .unwrap = true},
+    {.space = "std", .scope = "polymorphic_allocator", .function = "allocate"},
+    {.space = "std::pmr", .scope = "polymorphic_allocator", .function = "allocate"},
+    {.space = "std", .function = "make_unique"},
+    {.space = "std", .function = "make_unique_for_overwrite"},
+    {.space = "std", .function = "get_temporary_buffer"},
+};
+
+/* Which template argument of a container's node is the element. libstdc++, then libc++. */
+static const struct {
+    const char *name;
+    int element;
+} container_nodes[] = {
+    {"std::_Rb_tree_node", 0},
+    {"std::_List_node", 0},
+    {"std::_Fwd_list_node", 0},
+    {"std::__detail::_Hash_node", 0},
+    {"std::_Sp_counted_ptr_inplace", 0},
+    {"std::__tree_node", 0},
+    {"std::__list_node", 0},
+    {"std::__forward_list_node", 0},
+    {"std::__hash_node", 0},
+    {"std::__shared_ptr_emplace", 0},
+};
+
+bool types_is_operator_new(const char *function)
+{
+    static const char name[] = "operator new";
+    if (strncmp(function, name, sizeof name - 1) != 0)
+        return false;
+    char next = function[sizeof name - 1];
+    return next == '(' || next == '[' || next == '\0';
+}
+
+bool types_is_operator_new_array(const char *function)
+{
+    return strncmp(function, "operator new[]", 14) == 0;
+}
+
+bool types_is_string_function(const char *function)
+{
+    static const char *const prefixes[] = {
+        "std::__cxx11::basic_string<char,",
+        "std::basic_string<char,",
+        "std::string::_Rep::",
+        "std::__1::basic_string<char,",
+    };
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (strncmp(function, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return false;
+}
+
+int types_node_element(const char *name)
+{
+    for (size_t i = 0; i < sizeof container_nodes / sizeof *container_nodes; i++) {
+        size_t length = strlen(container_nodes[i].name);
+        if (strncmp(name, container_nodes[i].name, length) == 0 && name[length] == '<')
+            return container_nodes[i].element;
+    }
+    return -1;
+}
+
+/* ---- frames as DWARF tells them --------------------------------------------------------- */
+
+/* The function as it was declared: behind an inlined or out-of-line instance. */
+static void declared_function(Dwarf_Die *entry, Dwarf_Die *declared)
+{
+    static const unsigned links[] = {DW_AT_abstract_origin, DW_AT_specification};
+    *declared = *entry;
+    for (int i = 0; i < 4; i++)
+        for (size_t k = 0; k < 2; k++) {
+            Dwarf_Attribute attribute;
+            Dwarf_Die next;
+            if (dwarf_attr(declared, links[k], &attribute) != NULL &&
+                dwarf_formref_die(&attribute, &next) != NULL)
+                *declared = next;
+        }
+}
+
+static bool is_inline_space(const char *name)
+{
+    return strcmp(name, "__1") == 0 || strcmp(name, "__cxx11") == 0 || strcmp(name, "_V2") == 0;
+}
+
+/* True where the namespaces of `entry` and outward are `space`, e.g. "std::pmr". */
+static bool in_space(const struct types_unit *unit, uint32_t entry, const char *space)
+{
+    const char *end = space + strlen(space);
+    for (; entry != TYPES_NO_PARENT; entry = unit->entries[entry].parent) {
+        const char *name = unit->entries[entry].name;
+        if (unit->entries[entry].tag != DW_TAG_namespace || name == NULL)
+            return false;
+        if (is_inline_space(name))
+            continue;
+        size_t length = strlen(name);
+        if ((size_t)(end - space) < length || memcmp(end - length, name, length) != 0)
+            return false;
+        end -= length;
+        if (end - space >= 2 && end[-1] == ':')
+            end -= 2;
+    }
+    return end == space;
+}
+
+/* The name without its template arguments is `name`. */
+static bool is_named(const char *text, const char *name)
+{
+    size_t length = strlen(name);
+    return text != NULL && strncmp(text, name, length) == 0 &&
+           (text[length] == '\0' || text[length] == '<');
+}
+
+static bool is_record(const struct types_entry *entry)
+{
+    return entry->tag == DW_TAG_structure_type || entry->tag == DW_TAG_class_type;
+}
+
+static bool first_argument(Dwarf_Die *template, Dwarf_Die *argument)
+{
+    Dwarf_Die child;
+    Dwarf_Attribute attribute;
+    if (dwarf_child(template, &child) != 0)
+        return false;
+    do {
+        if (dwarf_tag(&child) == DW_TAG_template_type_parameter)
+            return dwarf_attr(&child, DW_AT_type, &attribute) != NULL &&
+                   dwarf_formref_die(&attribute, argument) != NULL;
+    } while (dwarf_siblingof(&child, &child) == 0);
+    return false;
+}
+
+/* The allocator class's value_type, or else its own first argument. */
+static bool value_type(Dwarf_Die *allocator, Dwarf_Die *value)
+{
+    Dwarf_Die class, child;
+    Dwarf_Attribute attribute;
+    if (!types_strip(allocator, &class))
+        return false;
+    if (dwarf_child(&class, &child) == 0) {
+        do {
+            const char *name = dwarf_tag(&child) == DW_TAG_typedef ? dwarf_diename(&child) : NULL;
+            if (name != NULL && strcmp(name, "value_type") == 0 &&
+                dwarf_attr(&child, DW_AT_type, &attribute) != NULL &&
+                dwarf_formref_die(&attribute, value) != NULL)
+                return true;
+        } while (dwarf_siblingof(&child, &child) == 0);
+    }
+    return first_argument(&class, value);
+}
+
+static bool find_allocator(const struct types_unit *unit, const struct types_entry *function,
+                           struct typed_allocator *found)
+{
+    const struct types_entry *scope =
+        function->parent == TYPES_NO_PARENT ? NULL : &unit->entries[function->parent];
+    for (size_t i = 0; i < sizeof typed_allocators / sizeof *typed_allocators; i++) {
+        const struct typed_allocator *allocator = &typed_allocators[i];
+        if (!is_named(function->name, allocator->function))
+            continue;
+        bool member = allocator->scope != NULL && scope != NULL && is_record(scope);
+        if (member
+                ? is_named(scope->name, allocator->scope) &&
+                      in_space(unit, scope->parent, allocator->space)
+                : allocator->scope == NULL && in_space(unit, function->parent, allocator->space)) {
+            *found = *allocator;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool allocated_type(struct types_index *index, Dwarf_Die *entry, struct types_type *type)
+{
+    Dwarf_Die function, scope, argument, value;
+    struct typed_allocator allocator;
+    declared_function(entry, &function);
+    const struct types_unit *unit = types_index_unit(index, &function);
+    const struct types_entry *declared = unit == NULL ? NULL : types_index_entry(unit, &function);
+    if (declared == NULL || !find_allocator(unit, declared, &allocator))
+        return false;
+    scope = function;
+    if (allocator.scope != NULL &&
+        dwarf_offdie(dwarf_cu_getdwarf(function.cu), unit->entries[declared->parent].die, &scope) ==
+            NULL)
+        return false;
+    if (!first_argument(&scope, &argument) && !first_argument(entry, &argument))
+        return false;
+    if (allocator.unwrap) {
+        if (!value_type(&argument, &value))
+            return false;
+        argument = value;
+    }
+    if (!types_from(index, &argument, type))
+        return false;
+    Dwarf_Die stripped;
+    if (type->shape == TYPES_ARRAY && types_strip(&argument, &stripped))
+        return types_of(index, &stripped, type); /* make_unique<T[]> */
+    return true;
+}
+
+/* Frames of user code end the search: what lies outside them did not allocate this. */
+static bool is_standard(const struct types_site *site, size_t frame)
+{
+    Dwarf_Die function, entry = site->entries[frame];
+    declared_function(&entry, &function);
+    const struct types_unit *unit = types_index_unit(site->index, &function);
+    const struct types_entry *declared = unit == NULL ? NULL : types_index_entry(unit, &function);
+    if (declared == NULL)
+        return false;
+    const char *outermost = NULL;
+    for (uint32_t at = declared->parent; at != TYPES_NO_PARENT; at = unit->entries[at].parent)
+        outermost = unit->entries[at].tag == DW_TAG_namespace ? unit->entries[at].name : NULL;
+    return outermost != NULL &&
+           (strcmp(outermost, "std") == 0 || strcmp(outermost, "__gnu_cxx") == 0);
+}
+
+bool types_allocator_type(const struct types_site *site, struct types_type *type)
+{
+    for (size_t i = 0; i < site->entry_count; i++) {
+        Dwarf_Die entry = site->entries[i];
+        if (allocated_type(site->index, &entry, type))
+            return true;
+        if (!is_standard(site, i))
+            return false;
+    }
+    return false;
+}

@@ -1,0 +1,243 @@
+#include "ingest/types_index.h"
+
+#include <dwarf.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Deeper nesting than any compiler writes, and more entries than any unit has. */
+#define NESTING_MAX 256
+#define ENTRIES_MAX (1U << 24)
+
+struct types_index {
+    const struct symbols_file *file;
+    void *units; /* tree of struct types_unit by `unit` */
+    bool all;    /* every unit has been read */
+    struct types_unit **list;
+    size_t count, capacity;
+};
+
+static int compare_units(const void *left, const void *right)
+{
+    const struct types_unit *a = left, *b = right;
+    return a->unit < b->unit ? -1 : a->unit > b->unit;
+}
+
+struct types_index *types_index_new(const struct symbols_file *file)
+{
+    struct types_index *index = calloc(1, sizeof *index);
+    if (index != NULL)
+        index->file = file;
+    return index;
+}
+
+void types_index_free(struct types_index *index)
+{
+    if (index == NULL)
+        return;
+    for (size_t i = 0; i < index->count; i++) {
+        tdelete(index->list[i], &index->units, compare_units);
+        free(index->list[i]->entries);
+        free(index->list[i]);
+    }
+    free(index->list);
+    free(index);
+}
+
+/* ---- one unit --------------------------------------------------------------------------- */
+
+static bool is_kept(int tag)
+{
+    switch (tag) {
+    case DW_TAG_base_type:
+    case DW_TAG_class_type:
+    case DW_TAG_enumeration_type:
+    case DW_TAG_namespace:
+    case DW_TAG_structure_type:
+    case DW_TAG_subprogram:
+    case DW_TAG_typedef:
+    case DW_TAG_union_type:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Entries below which types can be declared. */
+static bool is_scope(int tag)
+{
+    return tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type ||
+           tag == DW_TAG_union_type || tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block ||
+           tag == DW_TAG_imported_unit;
+}
+
+static uint64_t stated_size(Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word size;
+    if (dwarf_attr(die, DW_AT_byte_size, &attribute) == NULL ||
+        dwarf_formudata(&attribute, &size) != 0)
+        return 0;
+    return size;
+}
+
+static bool append_entry(struct types_unit *unit, Dwarf_Die *die, uint32_t parent)
+{
+    if (unit->count == unit->capacity) {
+        size_t capacity = unit->capacity == 0 ? 128 : unit->capacity * 2;
+        struct types_entry *grown = realloc(unit->entries, capacity * sizeof *grown);
+        if (grown == NULL || capacity > ENTRIES_MAX)
+            return false;
+        unit->entries = grown;
+        unit->capacity = capacity;
+    }
+    bool declaration = false;
+    Dwarf_Attribute attribute;
+    if (dwarf_attr(die, DW_AT_declaration, &attribute) != NULL)
+        dwarf_formflag(&attribute, &declaration);
+    unit->entries[unit->count++] = (struct types_entry){
+        .die = dwarf_dieoffset(die),
+        .parent = parent,
+        .tag = (uint16_t)dwarf_tag(die),
+        .declaration = declaration,
+        .size = stated_size(die),
+        .name = dwarf_diename(die),
+    };
+    return true;
+}
+
+/* Entries only run forward: DW_AT_sibling of a damaged unit must not lead back. */
+static bool next_sibling(Dwarf_Die *die)
+{
+    Dwarf_Off offset = dwarf_dieoffset(die);
+    return dwarf_siblingof(die, die) == 0 && dwarf_dieoffset(die) > offset;
+}
+
+static bool read_unit(struct types_unit *unit, Dwarf_Die *root)
+{
+    Dwarf_Die path[NESTING_MAX];
+    uint32_t parents[NESTING_MAX];
+    if (dwarf_child(root, &path[0]) != 0)
+        return true;
+    size_t depth = 1;
+    parents[0] = TYPES_NO_PARENT;
+    while (depth > 0) {
+        Dwarf_Die *die = &path[depth - 1];
+        int tag = dwarf_tag(die);
+        uint32_t parent = parents[depth - 1];
+        if (is_kept(tag)) {
+            if (!append_entry(unit, die, parent))
+                return false;
+            parent = (uint32_t)(unit->count - 1);
+        }
+        if (is_scope(tag) && depth < NESTING_MAX && dwarf_child(die, &path[depth]) == 0) {
+            parents[depth++] = parent;
+            continue;
+        }
+        while (depth > 0 && !next_sibling(&path[depth - 1]))
+            depth--;
+    }
+    return true;
+}
+
+static bool remember_unit(struct types_index *index, struct types_unit *unit)
+{
+    if (index->count == index->capacity) {
+        size_t capacity = index->capacity == 0 ? 32 : index->capacity * 2;
+        struct types_unit **grown = realloc(index->list, capacity * sizeof(struct types_unit *));
+        if (grown == NULL)
+            return false;
+        index->list = grown;
+        index->capacity = capacity;
+    }
+    if (tsearch(unit, &index->units, compare_units) == NULL)
+        return false;
+    index->list[index->count++] = unit;
+    return true;
+}
+
+const struct types_unit *types_index_unit(struct types_index *index, const Dwarf_Die *die)
+{
+    struct types_unit key = {.unit = die->cu};
+    struct types_unit **found = tfind(&key, &index->units, compare_units);
+    if (found != NULL)
+        return *found;
+    struct types_unit *unit = calloc(1, sizeof *unit);
+    Dwarf_Die root;
+    if (unit == NULL)
+        return NULL;
+    unit->unit = die->cu;
+    if (dwarf_cu_die(die->cu, &root, NULL, NULL, NULL, NULL, NULL, NULL) != NULL &&
+        read_unit(unit, &root) && remember_unit(index, unit))
+        return unit;
+    free(unit->entries);
+    free(unit);
+    return NULL;
+}
+
+const struct types_entry *types_index_entry(const struct types_unit *unit, Dwarf_Die *die)
+{
+    uint64_t offset = dwarf_dieoffset(die);
+    size_t low = 0, high = unit->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (unit->entries[middle].die < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < unit->count && unit->entries[low].die == offset ? &unit->entries[low] : NULL;
+}
+
+/* ---- definitions in other units --------------------------------------------------------- */
+
+static void read_all_units(struct types_index *index)
+{
+    Dwarf_CU *unit = NULL;
+    Dwarf_Die die, split;
+    uint8_t type;
+    index->all = true;
+    while (dwarf_get_units(index->file->dwarf, unit, &unit, NULL, &type, &die, &split) == 0)
+        types_index_unit(index, type == DW_UT_skeleton && split.addr != NULL ? &split : &die);
+}
+
+static bool same_text(const char *left, const char *right)
+{
+    return left == right || (left != NULL && right != NULL && strcmp(left, right) == 0);
+}
+
+static bool same_scopes(const struct types_unit *left, const struct types_entry *a,
+                        const struct types_unit *right, const struct types_entry *b)
+{
+    for (;;) {
+        if (!same_text(a->name, b->name))
+            return false;
+        if (a->parent == TYPES_NO_PARENT || b->parent == TYPES_NO_PARENT)
+            return a->parent == b->parent;
+        a = &left->entries[a->parent];
+        b = &right->entries[b->parent];
+    }
+}
+
+bool types_index_definition(struct types_index *index, Dwarf_Die *die, Dwarf_Die *definition)
+{
+    const struct types_unit *unit = types_index_unit(index, die);
+    const struct types_entry *entry = unit == NULL ? NULL : types_index_entry(unit, die);
+    if (entry == NULL || entry->name == NULL)
+        return false;
+    if (!index->all)
+        read_all_units(index);
+    for (size_t i = 0; i < index->count; i++) {
+        const struct types_unit *other = index->list[i];
+        for (size_t k = 0; k < other->count; k++) {
+            const struct types_entry *candidate = &other->entries[k];
+            bool record = candidate->tag == DW_TAG_structure_type ||
+                          candidate->tag == DW_TAG_class_type ||
+                          candidate->tag == DW_TAG_union_type;
+            if (record && !candidate->declaration && same_scopes(unit, entry, other, candidate))
+                return dwarf_offdie(dwarf_cu_getdwarf(other->unit), candidate->die, definition) !=
+                       NULL;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,48 @@
+/*
+ * What the units of one DWARF file declare: for each type and namespace the scope that holds it,
+ * so that names can be qualified, and types found by name or by size. A unit is read at the first
+ * question about it.
+ */
+#ifndef MPROF_INGEST_TYPES_INDEX_H
+#define MPROF_INGEST_TYPES_INDEX_H
+
+#include "ingest/symbols_file.h"
+
+#include <elfutils/libdw.h>
+
+struct types_index;
+
+#define TYPES_NO_PARENT UINT32_MAX
+
+struct types_entry {
+    uint64_t die;     /* offset in the unit's DWARF */
+    uint32_t parent;  /* index of the entry that holds it; TYPES_NO_PARENT: the unit itself */
+    uint16_t tag;     /* DW_TAG_structure_type, … , DW_TAG_namespace, DW_TAG_subprogram */
+    bool declaration; /* without its members */
+    uint64_t size;    /* of a record or base type, 0: not stated */
+    const char *name; /* DW_AT_name, in libdw's memory; NULL: none */
+};
+
+struct types_unit {
+    Dwarf_CU *unit;
+    struct types_entry *entries; /* by offset */
+    size_t count, capacity;
+};
+
+/* NULL where memory is exhausted. `file` must live as long and have DWARF. */
+struct types_index *types_index_new(const struct symbols_file *file);
+void types_index_free(struct types_index *index);
+
+/* The unit of `die`; NULL where memory is exhausted. */
+const struct types_unit *types_index_unit(struct types_index *index, const Dwarf_Die *die);
+
+/* The entry of `die` in its unit, NULL where it is neither type nor scope. */
+const struct types_entry *types_index_entry(const struct types_unit *unit, Dwarf_Die *die);
+
+/*
+ * The definition of a record that `die` only declares, in whichever unit it stands: the same
+ * DW_AT_name in scopes of the same names. False where there is none.
+ */
+bool types_index_definition(struct types_index *index, Dwarf_Die *die, Dwarf_Die *definition);
+
+#endif

@@ -1,0 +1,21 @@
+/*
+ * One machine frame of an allocation's stack, with all that the type rules ask about it.
+ */
+#ifndef MPROF_INGEST_TYPES_SITE_H
+#define MPROF_INGEST_TYPES_SITE_H
+
+#include "ingest/types_entries.h"
+
+struct types_site {
+    struct symbols *symbols;
+    uint32_t module;
+    uint64_t return_address;
+    const struct symbols_file *file;                 /* NULL: the module could not be opened */
+    struct types_index *index;                       /* NULL: no DWARF */
+    struct symbols_frame frames[SYMBOLS_FRAMES_MAX]; /* inlined ones expanded, innermost first */
+    size_t frame_count;
+    Dwarf_Die entries[SYMBOLS_FRAMES_MAX]; /* of those frames, where there is DWARF */
+    size_t entry_count;
+};
+
+#endif

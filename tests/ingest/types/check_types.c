@@ -1,0 +1,147 @@
+/*
+ * check_types [--share PERCENT] [--quiet] LOG: infers the type of each allocation of a log
+ * (allocation_logger.c) and compares it with the stated one. Prints a line for each, "ok", "none"
+ * or "WRONG", and the figures. Exit status 1 where one is wrong or fewer than PERCENT of the
+ * sites are typed.
+ */
+#include "ingest/types.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MODULES_MAX 256
+#define FRAMES_MAX 64
+
+struct modules {
+    char *paths[MODULES_MAX];
+    uint32_t count;
+};
+
+static uint32_t module_of(struct modules *modules, struct symbols *symbols, const char *path)
+{
+    for (uint32_t i = 0; i < modules->count; i++)
+        if (strcmp(modules->paths[i], path) == 0)
+            return i + 1;
+    if (modules->count == MODULES_MAX)
+        return 0;
+    modules->paths[modules->count++] = strdup(path);
+    symbols_module(symbols, modules->count, path, NULL, 0);
+    return modules->count;
+}
+
+static size_t read_frames(char *text, struct modules *modules, struct symbols *symbols,
+                          struct types_frame *frames)
+{
+    size_t count = 0;
+    char *rest = NULL;
+    for (char *frame = strtok_r(text, "|", &rest); frame != NULL && count < FRAMES_MAX;
+         frame = strtok_r(NULL, "|", &rest)) {
+        char *space = strrchr(frame, ' ');
+        if (space == NULL)
+            continue;
+        *space = '\0';
+        frames[count++] =
+            (struct types_frame){module_of(modules, symbols, frame), strtoull(space + 1, NULL, 16)};
+    }
+    return count;
+}
+
+struct figures {
+    unsigned sites, typed, wrong;
+};
+
+static const char *const rules[] = {
+    [TYPES_RULE_NONE] = "-",
+    [TYPES_RULE_ALLOCATOR] = "allocator",
+    [TYPES_RULE_LIBRARY] = "library",
+    [TYPES_RULE_CONSTRUCTOR] = "constructor",
+    [TYPES_RULE_RECEIVER] = "receiver",
+    [TYPES_RULE_RETURN] = "return",
+    [TYPES_RULE_ARGUMENT] = "argument",
+    [TYPES_RULE_SOURCE] = "source",
+};
+
+/* The stated type "?" says that it cannot be known: any answer but none is wrong. */
+static void compare(const char *type, uint64_t count, uint64_t size,
+                    const struct types_answer *answer, bool quiet, struct figures *figures)
+{
+    bool typed = answer->name != NULL && answer->confidence >= TYPES_INFERRED;
+    bool unknowable = strcmp(type, "?") == 0;
+    bool right = typed && !unknowable && strcmp(answer->name, type) == 0 && answer->count == count;
+    figures->sites += !unknowable;
+    figures->typed += right;
+    figures->wrong += typed && !right;
+    if (quiet && (right || !typed))
+        return;
+    printf("%-5s %s x %" PRIu64 " (%" PRIu64 " bytes)",
+           right   ? "ok"
+           : typed ? "WRONG"
+                   : "none",
+           type, count, size);
+    if (typed)
+        printf(": %s x %" PRIu64 ", %s by %s", answer->name, answer->count,
+               answer->confidence == TYPES_EXACT ? "exact" : "inferred", rules[answer->rule]);
+    if (answer->element != NULL)
+        printf(", holds %s", answer->element);
+    printf("\n");
+}
+
+static bool check_log(FILE *log, bool quiet, struct figures *figures)
+{
+    struct symbols_options options = {NULL, NULL};
+    struct symbols *symbols = symbols_new(&options);
+    struct types *types = symbols == NULL ? NULL : types_new(symbols);
+    struct modules modules = {{NULL}, 0};
+    char *line = NULL;
+    size_t capacity = 0;
+    while (types != NULL && getline(&line, &capacity, log) > 0) {
+        struct types_frame frames[FRAMES_MAX];
+        struct types_answer answer;
+        char *rest = NULL;
+        line[strcspn(line, "\n")] = '\0';
+        const char *type = strtok_r(line, "|", &rest);
+        const char *count = strtok_r(NULL, "|", &rest), *size = strtok_r(NULL, "|", &rest);
+        const char *kind = strtok_r(NULL, "|", &rest);
+        if (kind == NULL)
+            continue;
+        size_t frame_count = read_frames(rest, &modules, symbols, frames);
+        uint64_t bytes = strtoull(size, NULL, 10);
+        types_infer(types, frames, frame_count, bytes, (uint8_t)strtoul(kind, NULL, 10), &answer);
+        compare(type, strtoull(count, NULL, 10), bytes, &answer, quiet, figures);
+    }
+    free(line);
+    for (uint32_t i = 0; i < modules.count; i++)
+        free(modules.paths[i]);
+    types_free(types);
+    symbols_free(symbols);
+    return types != NULL;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned long share = 0;
+    bool quiet = false;
+    int at = 1;
+    for (; at + 1 < argc; at++) {
+        if (strcmp(argv[at], "--quiet") == 0)
+            quiet = true;
+        else if (strcmp(argv[at], "--share") == 0)
+            share = strtoul(argv[++at], NULL, 10);
+        else
+            break;
+    }
+    FILE *log = at + 1 == argc ? fopen(argv[at], "r") : NULL;
+    if (log == NULL) {
+        fprintf(stderr, "usage: check_types [--share PERCENT] [--quiet] LOG\n");
+        return 2;
+    }
+    struct figures figures = {0, 0, 0};
+    bool done = check_log(log, quiet, &figures);
+    fclose(log);
+    printf("%u sites, %u typed (%u %%), %u wrong\n", figures.sites, figures.typed,
+           figures.sites == 0 ? 0 : figures.typed * 100 / figures.sites, figures.wrong);
+    return !done || figures.sites == 0 || figures.wrong > 0 ||
+           figures.typed * 100 < share * figures.sites;
+}

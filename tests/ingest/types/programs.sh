@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Compiles the programs of tests/programs/types by gcc and clang with -g and -O0, -O1, -O2, runs
+# each under the logger and compares what is inferred with what the program states. Nothing may
+# be wrong; of the sites at least 75 % in C and 85 % in C++ must be typed.
+set -u
+shopt -s nullglob
+command -v clang >/dev/null && command -v clang++ >/dev/null || exit 77
+failed=0
+check() {
+    local program=$1 compiler=$2 share=$3 level binary
+    for level in -O0 -O1 -O2; do
+        binary=$(basename "${program%.*}").$compiler$level
+        "$compiler" -g "$level" -fno-builtin-malloc -o "$binary" "$program" || { failed=1; continue; }
+        LD_PRELOAD=$MPROF_BUILD/tests/liballocation_logger.so ALLOCATION_LOG=$binary.log "./$binary" ||
+            { echo "$binary failed"; failed=1; continue; }
+        printf '%-28s' "$binary"
+        "$MPROF_BUILD/tests/check_types" --quiet --share "$share" "$binary.log" || failed=1
+    done
+}
+for program in "$MPROF_SOURCE"/tests/programs/types/*.c; do
+    check "$program" gcc 75
+    check "$program" clang 75
+done
+for program in "$MPROF_SOURCE"/tests/programs/types/*.cpp; do
+    check "$program" g++ 85
+    check "$program" clang++ 85
+done
+exit $failed

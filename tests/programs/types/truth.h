@@ -1,0 +1,22 @@
+/*
+ * A test program says what its next allocation is: TRUTH("type", count). The words go to whoever
+ * listens (a preloaded logger); without one they do nothing.
+ */
+#ifndef TRUTH_H
+#define TRUTH_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+void allocation_truth(const char *type, unsigned long count) __attribute__((weak));
+#ifdef __cplusplus
+}
+#endif
+
+#define TRUTH(type, count)                                                                         \
+    do {                                                                                           \
+        if (allocation_truth)                                                                      \
+            allocation_truth(type, count);                                                         \
+    } while (0)
+
+#endif
