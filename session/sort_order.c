@@ -224,12 +224,12 @@ bool sort_entries(struct sort_entry *entries, size_t count)
     return true;
 }
 
-/* Keeps the first `limit` rows in `entries` as a heap once it is full. */
+/* Keeps the first `limit` rows in `entries`, as a heap once it is full. */
 static void offer(struct sort_entry *entries, size_t *count, size_t limit, struct sort_entry entry)
 {
     if (*count < limit) {
         entries[(*count)++] = entry;
-        if (*count == limit && limit <= HEAP_MAX) {
+        if (*count == limit) {
             for (size_t i = limit / 2; i-- > 0;)
                 sift_down(entries, limit, i);
         }
@@ -279,7 +279,7 @@ bool sort_order_rows(struct session *session, const struct row_set *set,
     *entries = malloc((kept + 1) * sizeof **entries);
     bool good = *entries != NULL || session_fail_memory(error, "the sort order");
     good = good && (!set->sorted || source_open(session, set, colors, &source, error));
-    good = good && collect(session, set, &source, *entries, count, kept, error);
+    good = good && collect(session, set, &source, *entries, count, heap ? kept : SIZE_MAX, error);
     if (good && heap)
         qsort(*entries, *count, sizeof **entries, compare_entries);
     else if (good)
