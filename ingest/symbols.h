@@ -40,11 +40,11 @@ struct symbols_frame {
     const char *function;     /* demangled; "module+0x1234" where no symbol covers the pc */
     const char *linkage_name; /* as in the symbol table; NULL where the same */
     const char *file;         /* of `line`; NULL: unknown */
-    uint32_t line;            /* 0: unknown */
     const char *decl_file;    /* where the function is declared; NULL: unknown */
+    uint64_t start;           /* where the (inlined) function's code begins, 0: unknown */
+    uint32_t line;            /* 0: unknown */
     uint32_t decl_line;
-    uint64_t start; /* address where the (inlined) function's code begins, 0: unknown */
-    bool inlined;   /* into the next frame */
+    bool inlined; /* into the next frame */
 };
 
 #define SYMBOLS_FRAMES_MAX 64

@@ -42,8 +42,10 @@ static bool append_unit(struct symbols_dwarf *dwarf, Dwarf_Die *die)
 {
     if (dwarf->count == dwarf->capacity) {
         size_t capacity = dwarf->capacity == 0 ? 64 : dwarf->capacity * 2;
+        if (capacity >= SYMBOLS_NOWHERE)
+            return false;
         struct unit *grown = realloc(dwarf->units, capacity * sizeof *grown);
-        if (grown == NULL || capacity >= SYMBOLS_NOWHERE)
+        if (grown == NULL)
             return false;
         dwarf->units = grown;
         dwarf->capacity = capacity;

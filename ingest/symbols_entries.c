@@ -184,7 +184,7 @@ bool symbols_entries_add_unwound(struct symbols_table *table, const struct symbo
     struct bytes frames = section_bytes(file->elf, ".eh_frame");
     static const uint8_t usual[] = {1, 0x1b, 0x03, 0x3b};
     uint32_t count;
-    if (index.size < 12 || memcmp(index.data, usual, sizeof usual) != 0)
+    if (index.data == NULL || index.size < 12 || memcmp(index.data, usual, sizeof usual) != 0)
         return true;
     memcpy(&count, index.data + 8, sizeof count);
     for (size_t i = 0; i < count && 12 + 8 * i + 8 <= index.size; i++) {

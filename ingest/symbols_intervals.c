@@ -65,7 +65,7 @@ bool symbols_intervals_settle(struct symbols_intervals *map)
     if (map->count == 0)
         return true;
     uint32_t *open = malloc(map->count * sizeof *open);
-    map->segments = malloc((2 * map->count + 1) * sizeof *map->segments);
+    map->segments = calloc(2 * map->count + 1, sizeof *map->segments);
     if (open == NULL || map->segments == NULL || map->count >= SYMBOLS_NOWHERE) {
         free(open);
         return false;

@@ -53,19 +53,20 @@ bool symbols_lines_build(struct symbols_lines *lines, const struct symbols_file 
     if (dwarf_getsrclines(unit, &rows, &count) != 0 ||
         dwarf_getsrcfiles(unit, &files, &file_count) != 0)
         return true;
-    lines->lines = malloc((count + 1) * sizeof *lines->lines);
+    lines->lines = calloc(count + 1, sizeof *lines->lines);
     if (lines->lines == NULL || !keep_files(lines, strings, files, file_count))
         return false;
+    struct symbols_line last = {0, UINT32_MAX, 0};
     for (size_t i = 0; i < count; i++) {
         struct symbols_line line;
         Dwarf_Line *row = dwarf_onesrcline(rows, i);
         if (row == NULL || !read_line(file, row, &line))
             continue;
-        struct symbols_line *last = lines->count > 0 ? &lines->lines[lines->count - 1] : NULL;
-        if (last != NULL && last->start == line.start)
-            *last = line;
-        else if (last == NULL || last->file != line.file || last->line != line.line)
-            lines->lines[lines->count++] = line;
+        if (lines->count > 0 && last.start == line.start)
+            lines->count--;
+        else if (lines->count > 0 && last.file == line.file && last.line == line.line)
+            continue;
+        lines->lines[lines->count++] = last = line;
     }
     return true;
 }

@@ -42,8 +42,10 @@ static bool append_scope(struct symbols_scopes *scopes, const struct symbols_sco
 {
     if (scopes->count == scopes->capacity) {
         size_t capacity = scopes->capacity == 0 ? 32 : scopes->capacity * 2;
+        if (capacity >= SYMBOLS_NOWHERE)
+            return false;
         struct symbols_scope *grown = realloc(scopes->scopes, capacity * sizeof *grown);
-        if (grown == NULL || capacity >= SYMBOLS_NOWHERE)
+        if (grown == NULL)
             return false;
         scopes->scopes = grown;
         scopes->capacity = capacity;

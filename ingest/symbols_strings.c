@@ -28,7 +28,7 @@ struct symbols_strings *symbols_strings_new(void)
     if (strings == NULL)
         return NULL;
     strings->bucket_count = 1024;
-    strings->buckets = calloc(strings->bucket_count, sizeof *strings->buckets);
+    strings->buckets = calloc(strings->bucket_count, sizeof(struct entry *));
     if (strings->buckets == NULL) {
         free(strings);
         return NULL;
