@@ -100,8 +100,8 @@ static void add_leaks(struct collection *to)
     for (size_t i = 0; i < to->row_count; i++)
         if (!most || to->rows[i].live_bytes > most->live_bytes)
             most = &to->rows[i];
-    add(to, FINDING_ODD, "where freed == 0", VIEW_FUNCTIONS,
-        "%s never freed in %s allocations, %s of it by %.80s", format_size(a, bytes),
+    add(to, FINDING_ODD, "where freed == false", VIEW_FUNCTIONS,
+        "%s never freed in %s allocations, most (%s) by %.80s", format_size(a, bytes),
         format_count(b, count), format_percent(c, most ? most->live_bytes : 0, bytes),
         most ? session_function_name(to->exploration->session, most->function) : "?");
 }
@@ -121,7 +121,7 @@ static void add_short_lived(struct collection *to)
         return;
     }
     add(to, FINDING_ODD, "where lifetime < 1ms", VIEW_FUNCTIONS,
-        "%s of all allocations (%s) lived under 1 ms, %s of them by %.80s",
+        "%s of all allocations (%s) lived under 1 ms, most (%s) by %.80s",
         format_percent(a, count, all), format_count(b, count),
         format_percent(c, most->short_lived, count),
         session_function_name(to->exploration->session, most->function));

@@ -117,6 +117,24 @@ char *format_duration(char *out, uint64_t ns)
     return out;
 }
 
+char *format_instant(char *out, uint64_t ns)
+{
+    if (ns < 1000)
+        return format_duration(out, ns);
+    double value = (double)ns / 1e9;
+    const char *name = "s";
+    if (ns < 999950) {
+        value = (double)ns / 1e3;
+        name = "µs";
+    } else if (ns < 999950000) {
+        value = (double)ns / 1e6;
+        name = "ms";
+    }
+    int decimals = value < 10 || ns >= 10000000000 ? 3 : value < 100 ? 2 : 1;
+    snprintf(out, FORMAT_SIZE, "%.*f %s", decimals, value, name);
+    return out;
+}
+
 char *format_moment(char *out, uint64_t ns, uint64_t step_ns)
 {
     double unit = 1e9;

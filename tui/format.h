@@ -20,6 +20,8 @@ char *format_count(char *out, uint64_t count);
 char *format_count_short(char *out, uint64_t count);
 /* "812 ns", "1.25 ms", "2.310 s", "3 min 05 s", "2 h 03 min". */
 char *format_duration(char *out, uint64_t ns);
+/* The same with more digits, for a moment: "14.77 ms", "2.310 s", "75.312 s". */
+char *format_instant(char *out, uint64_t ns);
 /* A moment, precise enough to tell steps of `step_ns` apart: "2.3 s", "2.310 s". */
 char *format_moment(char *out, uint64_t ns, uint64_t step_ns);
 /* "61%", "0.4%", "<0.1%", "" where the whole is 0. */

@@ -121,15 +121,17 @@ static void render_filter(const struct browser *browser, const struct area *scre
         return;
     }
     char selected[FORMAT_SIZE], all[FORMAT_SIZE], size[FORMAT_SIZE], right[128];
+    const char *filter = exploration->filter[0] ? exploration->filter : "all";
     format_count(selected, selection_count(exploration->selection));
     format_count(all, session_allocation_count(exploration->session));
     format_size(size, selection_peak_bytes(exploration->selection));
     snprintf(right, sizeof(right), "%s of %s allocations · peak %s", selected, all, size);
-    if (screen->width < 70)
+    if (FRAME_FILTER_COLUMN + text_width(filter) + 2 + text_width(right) >= screen->width)
+        snprintf(right, sizeof(right), "%s of %s allocations", selected, all);
+    if (screen->width < 56)
         snprintf(right, sizeof(right), "%s of %s", selected, all);
     int start = screen->width - text_width(right) - 1;
     area_text(screen, start, 1, theme_style(THEME_PLAIN), right);
-    const char *filter = exploration->filter[0] ? exploration->filter : "all";
     area_field(screen, FRAME_FILTER_COLUMN, 1, start - FRAME_FILTER_COLUMN - 2,
                theme_style(THEME_FILTER), filter);
 }

@@ -5,8 +5,8 @@
 
 /* In the order of the screen; the ones that need a wider screen go first where it is narrow. */
 static const struct column columns[FUNCTION_COLUMNS] = {
-    [COLUMN_TOTAL] = {.title = "total", .width = 12, .bytes = true},
-    [COLUMN_SELF] = {.title = "self", .width = 12, .bytes = true},
+    [COLUMN_TOTAL] = {.title = "total", .width = 13, .bytes = true},
+    [COLUMN_SELF] = {.title = "self", .width = 14, .bytes = true},
     [COLUMN_COUNT] = {.title = "count", .width = 8, .least_width = 56},
     [COLUMN_PEAK] = {.title = "at peak", .width = 9, .bytes = true, .least_width = 72},
     [COLUMN_LIVE] = {.title = "live", .width = 8, .bytes = true, .least_width = 64},

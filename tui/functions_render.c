@@ -48,9 +48,9 @@ static void render_number(const struct functions *functions, const struct area *
         format_size_short(text, value);
     else
         format_count_short(text, value);
-    area_field_right(area, x, y, shared ? width - 5 : width, style, text);
+    area_field_right(area, x, y, shared ? width - 6 : width, style, text);
     if (shared)
-        area_field_right(area, x + width - 5, y, 5, theme_style(THEME_FAINT),
+        area_field_right(area, x + width - 6, y, 6, theme_style(THEME_FAINT),
                          value ? format_percent(percent, value, functions->total_bytes) : "");
 }
 

@@ -14,23 +14,19 @@
 static void render_status(const struct memory_grid *grid, const struct exploration *exploration,
                           const struct area *area)
 {
-    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE], d[FORMAT_SIZE];
+    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE];
     const struct memory_map *map = &grid->map;
     size_t number = memory_region_of(map, grid->cursor);
     const struct session_region *region = &map->regions[number];
     const struct memory_use *use = &grid->use;
     int x = 1 + area_text(area, 1, 0, theme_style(THEME_FAINT), "at ");
-    x += area_text(
-        area, x, 0, theme_style(THEME_STRONG),
-        format_moment(a, exploration->moment_ns, session_duration_ns(exploration->session) / 1000));
-    area_print(area, x, 0, theme_style(THEME_PLAIN),
-               " · %s a cell · %s · region %zu of %zu: %s, %s (%s) in use by %s",
-               format_size(a, map->bytes_per_cell),
-               grid->alternate ? "alternating" : color_by_name(exploration->color_by), number + 1,
-               map->region_count, format_size(b, region->end - region->start),
-               format_size(c, region->used_bytes),
-               format_percent(d, region->used_bytes, region->end - region->start),
-               format_count((char[FORMAT_SIZE]){0}, region->count));
+    x +=
+        area_text(area, x, 0, theme_style(THEME_STRONG), format_instant(a, exploration->moment_ns));
+    area_print(
+        area, x, 0, theme_style(THEME_PLAIN), " · %s a cell · by %s · region %zu of %zu, %s in use",
+        format_size(a, map->bytes_per_cell),
+        grid->alternate ? "neighbour" : color_by_name(exploration->color_by), number + 1,
+        map->region_count, format_percent(b, region->used_bytes, region->end - region->start));
     x = 1;
     if (use->holes == 0)
         x += area_print(area, x, 1, theme_style(THEME_PLAIN), "no hole of %s or more",
@@ -161,7 +157,6 @@ static int render_allocation(const struct memory_details *details,
     const struct session *session = exploration->session;
     const struct session_allocation *allocation = &details->allocation;
     char a[FORMAT_SIZE], b[FORMAT_SIZE], name[64];
-    uint64_t step = session_duration_ns(session) / 100000;
     struct cell_style plain = theme_style(THEME_PLAIN);
     int x = 1 + area_print(area, 1, 0, theme_style(THEME_STRONG), "%" PRIx64, allocation->address);
     x += area_print(area, x, 0, plain, "  %s", format_size(a, allocation->size));
@@ -176,7 +171,7 @@ static int render_allocation(const struct memory_details *details,
 
     uint64_t age = details->ns > allocation->alloc_ns ? details->ns - allocation->alloc_ns : 0;
     x = 1 + area_print(area, 1, 1, plain, "%s old, allocated at %s by %s", format_duration(a, age),
-                       format_moment(b, allocation->alloc_ns, step),
+                       format_instant(b, allocation->alloc_ns),
                        thread_name(exploration, allocation->thread, name, sizeof(name)));
     const char *fate = x + 24 > area->width ? "" : ", ";
     int y = *fate ? 1 : 2;
@@ -185,7 +180,7 @@ static int render_allocation(const struct memory_details *details,
         area_print(area, x, y, theme_style(THEME_WARNING), "%snever freed", fate);
     else
         area_print(area, x, y, plain, "%sfreed at %s%s%s", fate,
-                   format_moment(a, allocation->free_ns, step),
+                   format_instant(a, allocation->free_ns),
                    allocation->free_thread != allocation->thread ? " by " : "",
                    allocation->free_thread != allocation->thread
                        ? thread_name(exploration, allocation->free_thread, name, sizeof(name))
@@ -208,16 +203,16 @@ static void render_hole(const struct memory_details *details, const struct area 
 }
 
 static int render_neighbour(const struct exploration *exploration, const struct area *area, int x,
-                            int y, const char *what, uint64_t gap,
+                            int y, const char *where, uint64_t gap,
                             const struct session_allocation *neighbour)
 {
     char a[FORMAT_SIZE], b[FORMAT_SIZE];
-    const char *name = neighbour->type
-                           ? session_type_name(exploration->session, neighbour->type)
-                           : session_function_name(exploration->session, neighbour->function);
-    x += area_text(area, x, y, theme_style(THEME_FAINT), what);
-    return x + area_print(area, x, y, theme_style(THEME_PLAIN), " %s off: %s %.30s  ",
-                          format_size(a, gap), format_size(b, neighbour->size), name);
+    const char *name =
+        neighbour->type ? session_type_name(exploration->session, neighbour->type)
+                        : session_function_name(exploration->session, neighbour->function);
+    x += area_print(area, x, y, theme_style(THEME_PLAIN), "%s %s", format_size(a, gap), where);
+    return x + area_print(area, x, y, theme_style(THEME_FAINT), " (%s %.24s)  ",
+                          format_size(b, neighbour->size), name);
 }
 
 static void render_around(const struct memory_details *details,
@@ -225,23 +220,21 @@ static void render_around(const struct memory_details *details,
 {
     uint64_t start = details->found ? details->allocation.address : details->address;
     uint64_t end = details->found ? start + details->allocation.size : start;
-    int x = 1;
+    int x = 1 + area_text(area, 1, y, theme_style(THEME_FAINT), "free ");
     if (details->has_below) {
         uint64_t below_end = details->below.address + details->below.size;
-        x = render_neighbour(exploration, area, x, y, "below,",
+        x = render_neighbour(exploration, area, x, y, "below",
                              start > below_end ? start - below_end : 0, &details->below);
     }
     if (details->has_above)
-        x = render_neighbour(exploration, area, x, y, "above,",
+        x = render_neighbour(exploration, area, x, y, "above",
                              details->above.address > end ? details->above.address - end : 0,
                              &details->above);
     if (details->used_before > 0) {
         char a[FORMAT_SIZE], b[FORMAT_SIZE];
         area_print(area, x, y, theme_style(THEME_FAINT),
-                   "· address used %s times before, free since %s",
-                   format_count(a, details->used_before),
-                   format_moment(b, details->last_free_ns,
-                                 session_duration_ns(exploration->session) / 100000));
+                   "· allocated %s× before, until %s", format_count(a, details->used_before),
+                   format_instant(b, details->last_free_ns));
     }
 }
 
@@ -252,7 +245,7 @@ static const char *file_name(const char *path)
 }
 
 static void render_frame(const struct exploration *exploration, const struct area *area, int y,
-                         size_t depth, const struct session_frame *frame)
+                         size_t depth, const struct session_frame *frame, bool call_site)
 {
     char place[160] = "";
     int x = 1 + area_print(area, 1, y, theme_style(THEME_FAINT), "#%-3zu", depth);
@@ -266,7 +259,7 @@ static void render_frame(const struct exploration *exploration, const struct are
     const char *name = session_function_name(exploration->session, frame->function);
     int room = area->width - x - place_width - 3;
     int width = text_width(name) < room ? text_width(name) : room;
-    area_field(area, x, y, width, theme_style(THEME_PLAIN), name);
+    area_field(area, x, y, width, theme_style(call_site ? THEME_STRONG : THEME_PLAIN), name);
     area_field(area, x + width + 2, y, place_width, theme_style(THEME_FAINT), place);
 }
 
@@ -278,7 +271,8 @@ static void render_stack(const struct memory_grid *grid, const struct exploratio
     if (first > count - area->height)
         first = count > area->height ? count - area->height : 0;
     for (int y = 0; y < area->height && first + y < count; y++)
-        render_frame(exploration, area, y, (size_t)(first + y), &details->frames[first + y]);
+        render_frame(exploration, area, y, (size_t)(first + y), &details->frames[first + y],
+                     (size_t)(first + y) == details->call_site);
     const char *state = session_stack_state(exploration->session, details->allocation.stack);
     bool whole = strcmp(state, "complete") == 0;
     if (!whole && area->height > count - first)
@@ -322,7 +316,7 @@ void memory_grid_render(const void *view, const struct exploration *exploration,
         char a[FORMAT_SIZE];
         area_print(area, 2, 1, theme_style(THEME_FAINT),
                    "nothing is live at %s; [ and ] step in time, p goes to the peak",
-                   format_duration(a, exploration->moment_ns));
+                   format_instant(a, exploration->moment_ns));
         return;
     }
     render_status(grid, exploration, area);

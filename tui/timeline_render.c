@@ -195,8 +195,8 @@ static void render_legend(const struct timeline *timeline, const struct explorat
     int y = 0;
     bool percents = legend.width >= 30;
     int label = legend.width - 2 - 7 - (percents ? 6 : 0);
-    area_print(&legend, 0, y++, theme_style(THEME_HEADING), "by %s, at the cursor",
-               color_by_name(exploration->color_by));
+    area_print(&legend, 0, y++, theme_style(THEME_HEADING), "by %s%s",
+               color_by_name(exploration->color_by), percents ? ", at the cursor" : "");
     for (size_t i = 0; i < exploration->legend.count && y < legend.height; i++, y++) {
         char size[FORMAT_SIZE], percent[FORMAT_SIZE];
         struct cell_style style = exploration_category(exploration, legend.grid, i);

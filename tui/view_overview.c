@@ -265,7 +265,7 @@ static void render_totals(const struct exploration *exploration, const struct ar
                format_size(a, bytes), format_count(b, count),
                format_size(c, count ? bytes / count : 0));
     area_print(area, 10, y + 1, theme_style(THEME_PLAIN),
-               "peak       %s at %s, %s of it live at the end in %s",
+               "peak       %s at %s · live at the end %s in %s",
                format_size(a, selection_peak_bytes(selection)),
                format_duration(b, selection_peak_ns(selection)),
                format_size(c, selection_live_bytes(selection)), format_count(d, live));

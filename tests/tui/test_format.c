@@ -84,6 +84,19 @@ static void moments_tell_steps_apart(void **state)
     assert_string_equal(format_moment(out, 120000000000, 1000000000), "120 s");
 }
 
+static void instants(void **state)
+{
+    (void)state;
+    char out[FORMAT_SIZE];
+    assert_string_equal(format_instant(out, 7), "7 ns");
+    assert_string_equal(format_instant(out, 14768100), "14.77 ms");
+    assert_string_equal(format_instant(out, 3748200), "3.748 ms");
+    assert_string_equal(format_instant(out, 999960), "1.000 ms");
+    assert_string_equal(format_instant(out, 812500), "812.5 µs");
+    assert_string_equal(format_instant(out, 2310000000), "2.310 s");
+    assert_string_equal(format_instant(out, 75312000000), "75.312 s");
+}
+
 static void percentages(void **state)
 {
     (void)state;
@@ -135,6 +148,7 @@ int main(void)
         cmocka_unit_test(counts),
         cmocka_unit_test(durations),
         cmocka_unit_test(moments_tell_steps_apart),
+        cmocka_unit_test(instants),
         cmocka_unit_test(percentages),
         cmocka_unit_test(times_are_read_and_written),
         cmocka_unit_test(addresses_are_read),
