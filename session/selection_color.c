@@ -19,6 +19,8 @@ struct categories {
     uint32_t codes, count;
     uint32_t *of_code;
     uint64_t *bytes, *allocations; /* by category */
+    uint64_t *at_peak_bytes;       /* live at the program's peak; ranks them */
+    uint64_t peak_ns;
     const struct selection *selection;
     const struct color_map *map;
 };
@@ -113,7 +115,10 @@ static bool categories_open(struct categories *categories, const struct session 
     categories->of_code = malloc(categories->codes * sizeof *categories->of_code);
     categories->bytes = calloc(categories->count, sizeof *categories->bytes);
     categories->allocations = calloc(categories->count, sizeof *categories->allocations);
-    if (categories->of_code == NULL || categories->bytes == NULL || categories->allocations == NULL)
+    categories->at_peak_bytes = calloc(categories->count, sizeof *categories->at_peak_bytes);
+    categories->peak_ns = session_peak_ns(session);
+    if (categories->of_code == NULL || categories->bytes == NULL ||
+        categories->allocations == NULL || categories->at_peak_bytes == NULL)
         return session_fail_memory(error, "a legend");
     for (uint32_t code = 0; code < categories->codes; code++) {
         categories->of_code[code] = by == SESSION_COLOR_FUNCTION ? stacks->function[code]
@@ -129,6 +134,7 @@ static void categories_close(struct categories *categories)
     free(categories->of_code);
     free(categories->bytes);
     free(categories->allocations);
+    free(categories->at_peak_bytes);
 }
 
 static void add_rows(void *context, const struct chunk_rows *rows)
@@ -141,7 +147,13 @@ static void add_rows(void *context, const struct chunk_rows *rows)
         uint64_t value = column_view_at(&code, row);
         uint8_t color = rows->colors == NULL ? 0 : rows->colors[row];
         uint32_t category = categories->of_code[color_code(map, value, value, value, value, color)];
-        categories->bytes[category] += column_view_at(&rows->views[COLUMN_SIZE], row);
+        uint64_t size = column_view_at(&rows->views[COLUMN_SIZE], row);
+        uint64_t began = column_view_at(&rows->views[COLUMN_ALLOC_NS], row);
+        uint64_t life = column_view_at(&rows->views[COLUMN_LIFE_NS], row);
+        /* Never freed is 0, which becomes the longest life here. */
+        bool at_peak = began <= categories->peak_ns && life - 1 > categories->peak_ns - began;
+        categories->bytes[category] += size;
+        categories->at_peak_bytes[category] += at_peak ? size : 0;
         categories->allocations[category]++;
     }
 }
@@ -153,13 +165,15 @@ static bool add_all(struct categories *categories, struct selection *selection,
     enum session_color_by by = categories->map->by;
     if (by != SESSION_COLOR_FUNCTION && by != SESSION_COLOR_MODULE)
         return selection_each_chunk(selection,
-                                    color_map_columns(categories->map) | COLUMN_BIT(COLUMN_SIZE),
+                                    color_map_columns(categories->map) | COLUMN_BIT(COLUMN_SIZE) |
+                                        COLUMN_BIT(COLUMN_ALLOC_NS) | COLUMN_BIT(COLUMN_LIFE_NS),
                                     add_rows, categories, error);
     const struct stack_sum *sums = selection_stack_sums(selection, error);
     if (sums == NULL)
         return false;
     for (uint32_t stack = 0; stack < categories->codes; stack++) {
         categories->bytes[categories->of_code[stack]] += sums[stack].bytes;
+        categories->at_peak_bytes[categories->of_code[stack]] += sums[stack].at_peak_bytes;
         categories->allocations[categories->of_code[stack]] += sums[stack].count;
     }
     return true;
@@ -239,6 +253,8 @@ static int compare_categories(const void *left, const void *right)
 {
     uint32_t a = *(const uint32_t *)left;
     uint32_t b = *(const uint32_t *)right;
+    if (ranking->at_peak_bytes[a] != ranking->at_peak_bytes[b])
+        return ranking->at_peak_bytes[a] < ranking->at_peak_bytes[b] ? 1 : -1;
     if (ranking->bytes[a] != ranking->bytes[b])
         return ranking->bytes[a] < ranking->bytes[b] ? 1 : -1;
     if (ranking->allocations[a] != ranking->allocations[b])
