@@ -4,12 +4,21 @@
  * Most programs allocate before this constructor runs, and recording has then begun already.
  * At exit the order of destructors is the loader's; what is freed after ours is recorded still.
  */
+#include "capture/lifecycle.h"
+
 #include <stdlib.h>
 
 #include "capture/recorder.h"
 
 __attribute__((constructor)) static void lifecycle_begin(void);
 __attribute__((destructor)) static void lifecycle_end(void);
+
+static bool begun;
+
+bool lifecycle_has_begun(void)
+{
+    return begun;
+}
 
 static void lifecycle_end_quickly(void)
 {
@@ -18,6 +27,7 @@ static void lifecycle_end_quickly(void)
 
 static void lifecycle_begin(void)
 {
+    begun = true;
     recorder_start();
     /* Run in reverse order: registered first, it comes last. */
     at_quick_exit(lifecycle_end_quickly);

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 
 #include "capture/arch_x86_64.h"
+#include "capture/lifecycle.h"
 #include "capture/message.h"
 #include "capture/options.h"
 #include "capture/os.h"
@@ -127,24 +128,28 @@ void recorder_start(void)
     struct thread_local_part *self = &thread_local_part;
     if (self->guard)
         return;
-    self->guard = __builtin_frame_address(0);
-    atomic_signal_fence(memory_order_seq_cst);
+    recorder_take_guard(self, __builtin_frame_address(0));
     recorder_start_guarded();
     atomic_signal_fence(memory_order_seq_cst);
     self->guard = NULL;
 }
 
 /*
- * A handler that left an entry point by longjmp leaves the guard held. It is stale when an
- * entry point is called from further out on the same stack; on a signal stack the two
- * addresses tell nothing.
+ * A handler that left an entry point by longjmp leaves the guard held. It is stale when the
+ * frame is gone: its return address is another by now, or an entry point is called from as far
+ * out or further on the same stack (on a signal stack the two addresses tell nothing).
  */
 static bool recorder_guard_is_stale(const void *frame)
 {
-    const uintptr_t guard = (uintptr_t)thread_local_part.guard, now = (uintptr_t)frame;
-    stack_t alternate = {.ss_flags = SS_DISABLE};
+    const struct thread_local_part *self = &thread_local_part;
+    const uintptr_t guard = (uintptr_t)self->guard, now = (uintptr_t)frame;
     const uintptr_t span = 8u << 20; /* two stacks of one thread lie further apart */
-    return now > guard && now - guard < span &&
+    stack_t alternate = {.ss_flags = SS_DISABLE};
+    const void *still;
+    if (os_peek(guard + sizeof still, &still, sizeof still) != sizeof still ||
+        still != self->guard_return)
+        return true;
+    return now >= guard && now - guard < span &&
            arch_syscall(SYS_sigaltstack, 0, (long)&alternate, 0, 0, 0, 0) == 0 &&
            !(alternate.ss_flags & SS_ONSTACK);
 }
@@ -159,9 +164,22 @@ static void recorder_recover(struct thread_local_part *self)
     thread_release(false);
 }
 
+/*
+ * The C library's start of a static program allocates before it is ready for the stack walk, so
+ * there recording begins with the constructor.
+ */
+static bool recorder_may_start(void)
+{
+#ifdef MPROF_STATIC
+    return lifecycle_has_begun();
+#else
+    return true;
+#endif
+}
+
 static bool recorder_is_on(enum recorder_event event)
 {
-    if (atomic_load(&recorder_page.state) == RECORDER_UNKNOWN)
+    if (atomic_load(&recorder_page.state) == RECORDER_UNKNOWN && recorder_may_start())
         recorder_start_guarded();
     switch (atomic_load(&recorder_page.state)) {
     case RECORDER_RECORDING:
@@ -190,8 +208,7 @@ struct thread *recorder_enter_slow(const void *frame, enum recorder_event event)
         }
         recorder_recover(self);
     }
-    self->guard = frame;
-    atomic_signal_fence(memory_order_seq_cst);
+    recorder_take_guard(self, frame);
     if (recorder_is_on(event)) {
         if (self->thread || thread_acquire())
             return self->thread;

@@ -50,6 +50,13 @@ enum recorder_event {
  * first event, whichever comes first. */
 void recorder_start(void);
 
+static inline void recorder_take_guard(struct thread_local_part *self, const void *frame)
+{
+    self->guard_return = ((const void *const *)frame)[1];
+    self->guard = frame;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
 struct thread *recorder_enter_slow(const void *frame, enum recorder_event event);
 void recorder_leave_finished(void);
 
@@ -60,8 +67,7 @@ static inline struct thread *recorder_enter(const void *frame, enum recorder_eve
                              atomic_load_explicit(&recorder_page.state, memory_order_relaxed) ==
                                  RECORDER_RECORDING,
                          1)) {
-        self->guard = frame;
-        atomic_signal_fence(memory_order_seq_cst);
+        recorder_take_guard(self, frame);
         return self->thread;
     }
     return recorder_enter_slow(frame, event);

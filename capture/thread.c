@@ -98,6 +98,7 @@ static void thread_key_destructor(void *value)
     }
     if (!self->thread || self->guard)
         return;
+    self->guard_return = __builtin_return_address(0);
     self->guard = __builtin_frame_address(0);
     atomic_signal_fence(memory_order_seq_cst);
     thread_release(true);

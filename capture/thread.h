@@ -38,8 +38,9 @@ struct thread {
 /* What stays with a thread when it has no state. Initial-exec: reached without a call. */
 struct thread_local_part {
     struct thread *thread;
-    const void *guard; /* frame of the entry point that is recording; NULL: none */
-    uint32_t number;   /* 0: never seen */
+    const void *guard;        /* frame of the entry point that is recording; NULL: none */
+    const void *guard_return; /* the return address in that frame */
+    uint32_t number;          /* 0: never seen */
     uint32_t sequence;
     _Atomic uint32_t dropped; /* events that came while the guard was held */
     bool finished;            /* its key destructors have run: states are borrowed for one event */

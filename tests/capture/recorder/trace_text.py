@@ -147,9 +147,7 @@ class Trace:
 
 
 class OwnLog:
-    def __init__(self, path):
-        with open(path, "rb") as file:
-            data = file.read()
+    def __init__(self, data):
         count, self.strict, self.process, self.tid, _ = struct.unpack_from("<5Q", data)
         self.events = []
         for call, address, old, size, alignment in struct.iter_unpack("<5Q", data[40:40 + 40 * count]):
@@ -160,9 +158,22 @@ def own_logs(folder):
     """All logs, by process."""
     logs = {}
     for path in glob.glob(folder + "/log.*"):
-        log = OwnLog(path)
+        with open(path, "rb") as file:
+            data = file.read()
+        if not any(data[:40]):  # killed before the log was begun
+            continue
+        log = OwnLog(data)
         logs.setdefault(log.process, []).append(log)
     return logs
+
+
+def own_count(folder):
+    """How many calls all logs hold, read without their contents."""
+    count = 0
+    for path in glob.glob(folder + "/log.*"):
+        with open(path, "rb") as file:
+            count += int.from_bytes(file.read(8), "little")
+    return count
 
 
 def compare(log, events, killed=False):

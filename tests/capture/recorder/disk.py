@@ -1,0 +1,57 @@
+"""No room: a full disk, a file size limit, a folder that cannot be written. One message, a counted
+loss, and the program goes on."""
+import os
+import resource
+import subprocess
+
+import recording
+from recording import Recording, check
+
+endings = recording.program("endings")
+
+
+def check_stopped(one, state, trace):
+    check(one.returncode == 0, f"{state}: the program ended with {one.returncode}")
+    lines = [line for line in one.stderr.splitlines() if line.startswith("mprof: ")]
+    check(len(lines) == 1 and "recording stops" in lines[0], f"{state}: said {one.stderr!r}")
+    check(trace.header["state"] == state, f"{state}: the header says {trace.header['state']}")
+    check(not trace.damage, f"{state}: {trace.damage}")
+    recorded = sum(len(thread.events()) for thread in trace.threads.values())
+    lost = int(trace.header["dropped"])
+    check(recorded + lost >= 400200 and lost > 0, f"{state}: {recorded} recorded, {lost} counted as lost")
+    # Beside the program's own calls the C library makes a few.
+    check(recorded + lost < 400300, f"{state}: {recorded} recorded and {lost} lost are too many")
+
+
+limited = Recording("disk-out", [endings, "many"],
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (200000, 200000)))
+check_stopped(limited.run, "limit", limited.main)
+
+nowhere = subprocess.run([endings, "return"], capture_output=True, text=True, env={
+    **os.environ, "MPROF_OUTPUT": "/proc/no/such/folder/trace.bin",
+    "LD_PRELOAD": recording.BUILD + "/lib/libmprof.so"})
+check(nowhere.returncode == 0 and nowhere.stderr.count("mprof: ") == 1 and "MPROF_OUTPUT" in nowhere.stderr,
+      f"a folder that is not there: {nowhere.returncode} {nowhere.stderr!r}")
+
+bad = subprocess.run([endings, "return"], capture_output=True, text=True, env={
+    **os.environ, "MPROF_OPTIONS": "depth=many", "LD_PRELOAD": recording.BUILD + "/lib/libmprof.so"})
+check(bad.returncode == 0 and '"depth=many" is not understood' in bad.stderr, f"bad options: {bad.stderr!r}")
+
+if os.geteuid() == 0:
+    disk = recording.folder("disk-small")
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", disk], capture_output=True).returncode == 0:
+        try:
+            run = subprocess.run([recording.BUILD + "/bin/mprof-run", "--quiet", "-o", disk + "/trace.bin", endings,
+                                  "many"], capture_output=True, text=True)
+            check_stopped(run, "disk-full", recording.trace_text.Trace(disk + "/trace.bin"))
+            subprocess.run(["mount", "-o", "remount,ro", disk])
+            run = subprocess.run([recording.BUILD + "/bin/mprof-run", "--quiet", "-o", disk + "/other.bin", endings,
+                                  "return"], capture_output=True, text=True)
+            check(run.returncode == 0 and "nothing is recorded" in run.stderr, f"read-only: {run.stderr!r}")
+        finally:
+            subprocess.run(["umount", "-l", disk])
+    else:
+        print("no tmpfs here: the full disk was not tried")
+else:
+    print("not root: the full disk was not tried")
+recording.done()

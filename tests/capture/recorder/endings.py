@@ -1,0 +1,43 @@
+"""Ways to end, and what errno and the exit status are; the daemon that closes all descriptors."""
+import signal
+
+import recording
+from recording import Recording, check, check_sound, sizes
+
+endings = recording.program("endings")
+EXIT, QUICK = 0, 1
+for way, status, state, ends in (
+        ("exit", 3, "ended", [EXIT]), ("return", 0, "ended", [EXIT]), ("_exit", 4, "ended", [QUICK]),
+        ("_Exit", 5, "ended", [QUICK]), ("quick_exit", 6, "ended", [QUICK]),
+        ("abort", -signal.SIGABRT, "recording", []), ("terminate", -signal.SIGTERM, "recording", []),
+        ("pthread_exit", 0, "ended", [EXIT])):
+    one = Recording("endings-out", [endings, way])
+    check(one.run.returncode == status, f"{way}: ended with {one.run.returncode}")
+    check(one.run.stderr == "", f"{way}: said {one.run.stderr!r}")
+    check_sound(one)
+    check(one.main.header["state"] == state and one.main.ends == ends,
+          f"{way}: state {one.main.header['state']}, ends {one.main.ends}")
+    late = sizes(one.main, 8000)
+    at_exit = state == "ended" and not way.lower().startswith("_e")
+    check(late == ({8000: 1, 9000: 1} if at_exit else {9000: 1}), f"{way}: blocks of the handlers: {late}")
+
+folder = recording.folder("endings-daemon")
+daemon = Recording("endings-out", [endings, "close-all", folder + "/own"])
+check(daemon.run.returncode == 0, f"daemon: {daemon.run.returncode}")
+check_sound(daemon)
+check(open(folder + "/own").read() == "abcdefghijklmnopqrstuvwxyz", "the daemon's own file is its own")
+check(daemon.main.header["state"] == "ended" and int(daemon.main.header["chunks"]) > 2,
+      f"the daemon's trace goes on: {daemon.main.header}")
+check(sum(sizes(daemon.main).values()) >= 60010, "all of the daemon's events")
+
+for rounds, options in (("1", []), ("5000", []), ("2000", ["--clock=fast", "--free-stacks"])):
+    one = Recording("endings-out", [recording.program("errno_kept"), rounds], run_options=options)
+    check(one.run.returncode == 0, f"errno: {one.run.stderr}")
+    check_sound(one)
+    # malloc, calloc, realloc, reallocarray, posix_memalign, aligned_alloc
+    check(len(one.main.failed) == 60, f"{len(one.main.failed)} failed calls in the trace, 60 were made")
+
+clock = Recording("endings-out", [endings, "return"], environment={"MPROF_TEST_CLOCK": "ns"})
+check_sound(clock)
+check(clock.main.header["clock"] == "nanoseconds", f"the other clock: {clock.main.header['clock']}")
+recording.done()

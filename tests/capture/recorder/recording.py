@@ -1,0 +1,72 @@
+"""Records a program into a fresh folder and reads what came of it; for the tests beside it."""
+import glob
+import os
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(__file__))
+import trace_text
+
+BUILD = os.environ["MPROF_BUILD"]
+wrong = []
+
+
+def program(name):
+    return f"{BUILD}/tests/{name}"
+
+
+def folder(name):
+    path = os.path.abspath(name)
+    shutil.rmtree(path, ignore_errors=True)
+    os.makedirs(path)
+    return path
+
+
+class Recording:
+    """traces: by path; `main` is the one that was asked for (None: there is none)."""
+
+    def __init__(self, name, arguments, environment=None, run_options=(), **keywords):
+        self.folder = folder(name)
+        self.path = self.folder + "/trace.bin"
+        self.run = subprocess.run(
+            [BUILD + "/bin/mprof-run", "--quiet", "-o", self.path, *run_options, *arguments],
+            env={**os.environ, **(environment or {})}, capture_output=True, text=True,
+            cwd=self.folder, **keywords)
+        self.read()
+
+    def read(self):
+        paths = [self.path] if os.path.exists(self.path) else []
+        self.traces = {path: trace_text.Trace(path) for path in paths + sorted(glob.glob(self.path + ".*"))}
+        self.main = self.traces.get(self.path)
+        self.others = [trace for path, trace in self.traces.items() if path != self.path]
+
+
+def check(true, what):
+    if not true:
+        wrong.append(what)
+        print("wrong:", what)
+
+
+def check_sound(recording):
+    for path, trace in recording.traces.items():
+        # With the fast clock stamps are intervals: the order between threads is not in them.
+        exact = not int(trace.header["flags"]) & 1
+        for line in (trace.complain() + (trace.overlaps(unknown_frees=True) if exact else []))[:10]:
+            check(False, f"{path}: {line}")
+
+
+def sizes(trace, least=0):
+    """How often each size from `least` up was allocated."""
+    count = {}
+    for thread in trace.threads.values():
+        for call, _, _, size, _ in thread.events():
+            if call != "free" and size >= least:
+                count[size] = count.get(size, 0) + 1
+    return count
+
+
+def done():
+    if not wrong:
+        print("all as expected")
+    sys.exit(1 if wrong else 0)

@@ -1,0 +1,93 @@
+"""mprof-run: names, refusals, statuses; the library's symbols and needs; linking."""
+import os
+import re
+import shutil
+import signal
+import subprocess
+
+import recording
+from recording import check, sizes
+from trace_text import Trace
+
+build, source = recording.BUILD, os.environ["MPROF_SOURCE"]
+run_path, library = build + "/bin/mprof-run", build + "/lib/libmprof.so"
+folder = recording.folder("run-out")
+
+
+def run(*arguments, **keywords):
+    return subprocess.run([run_path, *arguments], capture_output=True, text=True, cwd=folder, **keywords)
+
+
+def expect(result, status, text, what):
+    check(result.returncode == status and text in result.stderr + result.stdout,
+          f"{what}: {result.returncode} {result.stderr!r}")
+
+
+expect(run("sh", "-c", "exit 7"), 7, "recorded", "the program's status")
+expect(run("--", "sh", "-c", "kill -USR1 $$"), -signal.SIGUSR1, "recorded", "the program's signal")
+expect(run("no-such-program"), 127, "no such program", "a program that is not there")
+expect(run("/etc/passwd"), 126, "not executable", "a file that is no program")
+expect(run(), 2, "usage:", "no program")
+expect(run("--nonsense"), 2, "usage:", "an unknown option")
+expect(run("--clock=slow", "true"), 2, "--clock", "a bad option")
+expect(run("--help"), 0, "--free-stacks", "--help")
+expect(run("--version"), 0, "mprof-run ", "--version")
+names = [name for name in os.listdir(folder) if name.endswith(".bin")]
+check(all(re.fullmatch(r"mprof\.sh\.\d+\.bin", name) for name in names) and len(names) == 2,
+      f"default names: {names}")
+open(folder + "/there.bin", "w").write("mine")
+expect(run("-o", "there.bin", "true"), 1, "--force", "a trace that exists")
+check(open(folder + "/there.bin").read() == "mine", "it is left alone")
+expect(run("--force", "-o", "there.bin", "true"), 0, "recorded", "--force")
+check(Trace(folder + "/there.bin").header["state"] == "ended", "--force replaces it")
+
+static = folder + "/static"
+open(folder + "/empty.c", "w").write("int main(void) { return 0; }\n")
+subprocess.run(["cc", "-static", "-o", static, folder + "/empty.c"], check=True)
+expect(run(static), 1, "statically linked", "a static program")
+shutil.copy(build + "/tests/widgets", folder + "/setuid")
+os.chmod(folder + "/setuid", 0o4755)
+if os.geteuid() == 0:
+    os.chown(folder + "/setuid", 65534, 65534)
+    os.chmod(folder + "/setuid", 0o4755)
+    expect(run(folder + "/setuid"), 1, "setuid", "a setuid program")
+
+own = run("--quiet", "-o", "own.bin", build + "/tests/own_malloc")
+check(own.returncode == 0 and own.stdout == "ran\n" and own.stderr.count("mprof: ") == 1
+      and "its own malloc" in own.stderr and not os.path.exists(folder + "/own.bin"),
+      f"a program with its own malloc: {own}")
+
+# A preload that is there already is kept, and ours comes first.
+shown = run("--quiet", "-o", "preload.bin", "sh", "-c", "echo $LD_PRELOAD",
+            env={**os.environ, "LD_PRELOAD": "libc.so.6"})
+check(shown.stdout.strip() == f"{os.path.realpath(library)}:libc.so.6", f"LD_PRELOAD: {shown.stdout!r}")
+
+symbols = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True)
+exported = {line.split()[2] for line in symbols.stdout.splitlines()}
+public = set(re.sub(r"global:|;|[{}]", " ", open(source + "/capture/mprof.map").read().split("local:")[0]).split())
+check(exported == public, f"exported beside the list: {exported ^ public}")
+needs = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
+check(re.findall(r"NEEDED.*\[(.*)\]", needs) == ["libc.so.6"], f"the library needs more than libc: {needs}")
+
+# Linked instead of preloaded; for -no-pie the address of malloc is the program's own stub.
+program = source + "/tests/programs/widgets.c"
+wraps = ",".join("--wrap=" + name for name in (
+    "malloc calloc realloc reallocarray free posix_memalign aligned_alloc memalign valloc pvalloc").split())
+for name, options, environment in (
+        ("linked", ["-lmprof"], {"LD_LIBRARY_PATH": build + "/lib"}),
+        ("linked-no-pie", ["-no-pie", "-lmprof"], {"LD_LIBRARY_PATH": build + "/lib"}),
+        ("archive", ["-Wl," + wraps, build + "/lib/libmprof.a"], {}),
+        ("static-archive", ["-static", "-Wl," + wraps, build + "/lib/libmprof.a"], {})):
+    one = f"{folder}/{name}"
+    made = subprocess.run(["cc", "-fno-builtin", "-o", one, program, "-L" + build + "/lib", "-Wl,--no-as-needed",
+                           *options], capture_output=True, text=True)
+    check(made.returncode == 0, f"{name} does not link: {made.stderr}")
+    result = subprocess.run([one], env={**os.environ, **environment, "MPROF_OUTPUT": one + ".bin"},
+                            capture_output=True, text=True)
+    check(result.returncode == 0 and result.stderr == "", f"{name}: {result}")
+    check(os.path.exists(one + ".bin") and sizes(Trace(one + ".bin"), 204).get(204) == 10000,
+          f"{name}: 10,000 widgets")
+again = subprocess.run([folder + "/linked"], capture_output=True, text=True, env={
+    **os.environ, "LD_LIBRARY_PATH": build + "/lib", "MPROF_OUTPUT": folder + "/linked.bin"})
+check("exists: recording into" in again.stderr, f"a name that is taken is said: {again.stderr!r}")
+recording.done()
