@@ -1,0 +1,13 @@
+# bash completion for mprof-run
+_mprof_run()
+{
+    local word=${COMP_WORDS[COMP_CWORD]}
+    case $word in
+    --unwind=*) mapfile -t COMPREPLY < <(compgen -W 'auto eh fp off' -- "${word#*=}") ;;
+    --clock=*) mapfile -t COMPREPLY < <(compgen -W 'exact fast' -- "${word#*=}") ;;
+    --follow=*) mapfile -t COMPREPLY < <(compgen -W 'none fork exec all' -- "${word#*=}") ;;
+    -*) mapfile -t COMPREPLY < <(compgen -W "--output --force --open --session --unwind= --depth= --clock= --free-stacks --follow= --help --version" -- "$word") ;;
+    *) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;
+    esac
+}
+complete -o filenames -F _mprof_run mprof-run

@@ -1,0 +1,161 @@
+"""Times workloads under recorders, interleaved, and prints a table (see capture.sh)."""
+import json, math, os, shutil, statistics, subprocess, sys, tempfile, time
+
+BUILD = os.environ['MPROF_BUILD']
+RUNS = int(os.environ.get('RUNS', '5'))
+RUN = f'{BUILD}/bin/mprof-run'
+INGEST = f'{BUILD}/bin/mprof-ingest'
+PRELOAD = '/usr/lib/heaptrack/libheaptrack_preload.so'
+work = tempfile.mkdtemp(prefix='mprof-bench-')
+
+MICRO = r'''
+#include <pthread.h>
+#include <stdlib.h>
+static int depth, rounds;
+static void *volatile sink;
+static __attribute__((noinline)) void work(void)
+{
+    void *blocks[8];
+    for (int i = 0; i < rounds; i++) {
+        for (int k = 0; k < 8; k++) blocks[k] = malloc(24 + 16 * (size_t)((i + k) % 10));
+        for (int k = 0; k < 8; k++) free(blocks[k]);
+    }
+}
+static __attribute__((noinline)) int down(int n)
+{
+    volatile char frame[32];
+    frame[0] = (char)n;
+    if (n == 0) work(); else down(n - 1);
+    return frame[0];
+}
+static void *run(void *unused) { down(depth); return unused; }
+int main(int argc, char **argv)
+{
+    int threads = argc > 3 ? atoi(argv[3]) : 1;
+    depth = atoi(argv[1]); rounds = atoi(argv[2]);
+    pthread_t t[16];
+    for (int i = 1; i < threads; i++) pthread_create(&t[i], 0, run, 0);
+    run(0);
+    for (int i = 1; i < threads; i++) pthread_join(t[i], 0);
+    return 0;
+}
+'''
+
+CXX = '#include <algorithm>\n#include <map>\n#include <regex>\n#include <string>\n#include <vector>\n' + ''.join(
+    f'struct s{i} {{ std::map<int, std::vector<std::string>> m; bool f(const std::string &x) {{ '
+    f'return std::regex_match(x, std::regex("a{i}b*")); }} }}; bool g{i}(s{i} &a) {{ return a.f("x"); }}\n'
+    for i in range(1))
+
+
+def prepare():
+    open(f'{work}/micro.c', 'w').write(MICRO)
+    subprocess.run(['cc', '-O2', '-fno-builtin', '-fomit-frame-pointer', '-pthread', '-o', f'{work}/micro', f'{work}/micro.c'], check=True)
+    open(f'{work}/big.cpp', 'w').write(CXX)
+    json.dump([{'id': i, 'name': f'item {i}', 'tags': ['a', 'b', str(i % 7)], 'value': i * 1.5} for i in range(60000)], open(f'{work}/big.json', 'w'))
+    open(f'{work}/bulk.sql', 'w').write(
+        "CREATE TABLE t(a INTEGER PRIMARY KEY, b TEXT, c REAL);"
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<400000) INSERT INTO t SELECT i, 'text '||i, i*0.5 FROM n;"
+        "SELECT count(*), sum(length(b)) FROM t WHERE b LIKE '%7%'; SELECT b, count(*) FROM t GROUP BY substr(b, 1, 7) ORDER BY 2 DESC LIMIT 3;")
+    open(f'{work}/work.py', 'w').write(
+        'import json, ast\nd = json.load(open("%s/big.json"))\ns = json.dumps(d)\n'
+        'src = "\\n".join(f"x{i} = [a * {i} for a in range({i})]" for i in range(4000))\nast.parse(src)\n' % work)
+    open(f'{work}/work.pl', 'w').write(
+        'my %h; for my $i (1..1200000) { push @{$h{$i % 5000}}, "value $i"; } my $n = 0;'
+        'for (sort keys %h) { $n += scalar(grep { /7/ } @{$h{$_}}); } print "$n\\n";')
+    cc1plus = subprocess.run(['g++', '-print-prog-name=cc1plus'], capture_output=True, text=True).stdout.strip()
+    real = [
+        ('sqlite3', ['/usr/bin/sqlite3', ':memory:', f'.read {work}/bulk.sql'], {}),
+        ('python3', ['/usr/bin/python3', f'{work}/work.py'], {'PYTHONMALLOC': 'malloc', 'PYTHONHASHSEED': '0'}),
+        ('jq', ['/usr/bin/jq', '[.[] | {id, n: (.name|length)}] | length', f'{work}/big.json'], {}),
+        ('perl', ['/usr/bin/perl', f'{work}/work.pl'], {'PERL_HASH_SEED': '0'}),
+        ('cc1plus', [cc1plus, '-quiet', '-imultiarch', 'x86_64-linux-gnu', '-D_GNU_SOURCE', '-O2', f'{work}/big.cpp', '-o', '/dev/null'], {}),
+    ]
+    micro = [(f'micro depth {d}', [f'{work}/micro', str(d), '250000'], {}) for d in (10, 30, 100, 300)]
+    micro.append(('micro depth 30, 2 threads', [f'{work}/micro', '30', '250000', '2'], {}))
+    return real, micro
+
+
+def timed(command, extra):
+    environment = dict(os.environ, **extra)
+    before = time.monotonic()
+    subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return time.monotonic() - before
+
+
+def ways(command):
+    trace = f'{work}/t.bin'
+    found = [('alone', command, {}),
+             ('mprof', [RUN, '--force', '-o', trace, '--', *command], {}),
+             ('mprof fast clock', [RUN, '--force', '--clock=fast', '-o', trace, '--', *command], {})]
+    if os.path.exists(PRELOAD):
+        found.append(('heaptrack raw', command, {'LD_PRELOAD': PRELOAD, 'DUMP_HEAPTRACK_OUTPUT': f'{work}/h.raw'}))
+    if shutil.which('heaptrack'):
+        found.append(('heaptrack', ['heaptrack', '-o', f'{work}/h', *command], {}))
+    return found
+
+
+def events_of(command, extra):
+    """Events and bytes of one recording; the events by ingest's own count."""
+    trace = f'{work}/count.bin'
+    timed([RUN, '--force', '-o', trace, '--', *command], extra)
+    # Committed bytes of all chunks: what is behind the commit word is reserved, not written.
+    size = events = 0
+    with open(trace, 'rb') as f:
+        header = f.read(4096)
+        chunk = int.from_bytes(header[16:20], 'little')
+        while head := f.read(64):
+            commit = int.from_bytes(head[44:48], 'little')
+            size += commit
+            f.seek(chunk - 64, 1)
+    dump = subprocess.run(f"{INGEST} --dump {trace} | awk '/ (alloc|free) /{{n++}} / realloc kind/{{n+=2}} END{{print n}}'", shell=True, capture_output=True, text=True)
+    return int(dump.stdout), size
+
+
+def bench(name, command, extra):
+    table = ways(command)
+    times = {way: [] for way, _, _ in table}
+    for run in range(RUNS + 1):
+        for way, line, more in table:
+            for left in ('t.bin', 'h.raw'):
+                if os.path.exists(f'{work}/{left}'):
+                    os.remove(f'{work}/{left}')
+            seconds = timed(line, dict(extra, **more))
+            if run:  # the first round warms up
+                times[way].append(seconds)
+    events, size = events_of(command, extra)
+    alone = statistics.median(times['alone'])
+    print(f'| {name} | {events/1e6:.2f} M | {size/max(events,1):.1f} |', end='')
+    added = {}
+    for way in times:
+        t = times[way]
+        added[way] = (statistics.median(t) - alone) / max(events, 1) * 1e9
+        if way == 'alone':
+            print(f' {alone:.3f} ({min(t):.3f}–{max(t):.3f}) |', end='')
+        else:
+            print(f' ×{statistics.median(t)/alone:.2f} ({min(t)/alone:.2f}–{max(t)/alone:.2f}), {added[way]:.0f} |', end='')
+    print(flush=True)
+    return added
+
+
+def main():
+    real, micro = prepare()
+    only = sys.argv[1:]
+    print(f'{RUNS} interleaved runs after a warm-up; seconds alone as median (min–max); recorded: wall ratio, median (min–max), then nanoseconds added per event (a malloc and a free count one each).\n')
+    heads = [w for w, _, _ in ways(['true'])]
+    print('| workload | events | bytes/event | ' + ' | '.join(heads) + ' |')
+    print('|---' * (3 + len(heads)) + '|')
+    added = [(name, bench(name, command, extra)) for name, command, extra in real if not only or name in only]
+    for name, command, extra in micro:
+        if not only or 'micro' in only:
+            bench(name, command, extra)
+    for peer in ('heaptrack raw', 'heaptrack'):
+        ratios = {name: a['mprof'] / a[peer] for name, a in added if a.get(peer, 0) > 0 and a['mprof'] > 0}
+        if ratios:
+            mean = math.exp(sum(map(math.log, ratios.values())) / len(ratios))
+            print(f'\nAdded time per event, mprof against {peer}, real programs: geometric mean {mean:.2f}; ' + ', '.join(f'{n} {r:.2f}' for n, r in ratios.items()))
+
+
+try:
+    main()
+finally:
+    shutil.rmtree(work, ignore_errors=True)
