@@ -196,7 +196,8 @@ static void begin(struct run *run, uint64_t now, const struct fixture_allocation
     uint64_t part = fixture_random(program, stacks) * fixture_random(program, stacks) / stacks;
     uint64_t chosen = (part + phase_of(program, now) * (stacks / 7)) % stacks;
     const struct fixture_stack *stack = &program->stacks[chosen];
-    made->stack = (uint32_t)chosen + 1;
+    /* Now and then no stack was taken. */
+    made->stack = fixture_random(program, 300) == 0 ? 0 : (uint32_t)chosen + 1;
     made->alloc_ns = now;
     made->kind = stack->kind;
     made->type = stack->type;

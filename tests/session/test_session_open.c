@@ -90,12 +90,13 @@ static void test_rows_against_sql(void **state)
     sqlite3 *database;
     sqlite3_stmt *statement;
     assert_int_equal(sqlite3_open(PATH, &database), SQLITE_OK);
-    sqlite3_prepare_v2(database,
-                       "SELECT a.id, address, size, count, a.kind, alignment, arena_id, thread_id,"
-                       "stack_id, type_id, alloc_ns, free_ns, COALESCE(free_thread_id, 0),"
-                       "COALESCE(free_stack_id, 0), COALESCE(realloc_of, 0), s.function_id "
-                       "FROM allocation a JOIN stack s ON s.id = a.stack_id ORDER BY a.id",
-                       -1, &statement, NULL);
+    sqlite3_prepare_v2(
+        database,
+        "SELECT a.id, address, size, count, a.kind, alignment, arena_id, thread_id,"
+        "stack_id, type_id, alloc_ns, free_ns, COALESCE(free_thread_id, 0),"
+        "COALESCE(free_stack_id, 0), COALESCE(realloc_of, 0), COALESCE(s.function_id, 0) "
+        "FROM allocation a JOIN stack s ON s.id = a.stack_id ORDER BY a.id",
+        -1, &statement, NULL);
     uint64_t id = 0;
     while (sqlite3_step(statement) == SQLITE_ROW) {
         struct session_allocation row;
