@@ -9,16 +9,28 @@
 
 /* ---- title line ------------------------------------------------------------------------- */
 
-static int tab_width(enum view_number number)
+/* Where the names of all views have no room beside the program's, only the active one is named. */
+static bool tabs_are_named(const struct browser *browser)
 {
-    return text_width(browser_view(number)->title) + 4; /* " 1 Title " */
+    int width = 0;
+    for (int i = 0; i < VIEWS; i++)
+        width += text_width(browser_view((enum view_number)i)->title) + 4;
+    return width + 12 <= browser->width;
+}
+
+/* " 1 Title ", or " 1 ". */
+static int tab_width(const struct browser *browser, enum view_number number)
+{
+    if (number != browser->current && !tabs_are_named(browser))
+        return 3;
+    return text_width(browser_view(number)->title) + 4;
 }
 
 static int tabs_start(const struct browser *browser)
 {
     int width = 0;
     for (int i = 0; i < VIEWS; i++)
-        width += tab_width((enum view_number)i);
+        width += tab_width(browser, (enum view_number)i);
     return browser->width - width;
 }
 
@@ -26,7 +38,7 @@ enum view_number frame_tab_at(const struct browser *browser, int x)
 {
     int at = tabs_start(browser);
     for (int i = 0; i < VIEWS; i++) {
-        int width = tab_width((enum view_number)i);
+        int width = tab_width(browser, (enum view_number)i);
         if (x >= at && x < at + width)
             return (enum view_number)i;
         at += width;
@@ -70,9 +82,12 @@ static void render_title(const struct browser *browser, const struct area *scree
     }
     for (int i = 0; i < VIEWS; i++) {
         bool active = i == (int)browser->current;
-        area_print(screen, end, 0, theme_style(active ? THEME_TAB_ACTIVE : THEME_TAB), " %d %s ",
-                   i + 1, browser_view((enum view_number)i)->title);
-        end += tab_width((enum view_number)i);
+        struct cell_style style = theme_style(active ? THEME_TAB_ACTIVE : THEME_TAB);
+        int width = tab_width(browser, (enum view_number)i);
+        area_print(screen, end, 0, style, " %d ", i + 1);
+        if (width > 3)
+            area_print(screen, end + 3, 0, style, "%s ", browser_view((enum view_number)i)->title);
+        end += width;
     }
 }
 

@@ -126,7 +126,7 @@ static void render_below(const struct functions *functions, const struct explora
     int half = area->width / 2, y = layout->edges - 1;
     area_fill(area, 0, y, area->width, 1, 0x2500, theme_style(THEME_FAINT));
     const char *name = session_function_name(exploration->session, row->function);
-    int name_width = text_width(name) + 14;
+    int name_width = text_width(name) + 18;
     name_width = name_width < half - 4 ? name_width : half - 4;
     render_edge_title(area, 2, y, name_width > 12 ? name_width : 12, "callers", &functions->callers,
                       layout->edge_rows, name);

@@ -207,9 +207,9 @@ static int render_neighbour(const struct exploration *exploration, const struct 
                             const struct session_allocation *neighbour)
 {
     char a[FORMAT_SIZE], b[FORMAT_SIZE];
-    const char *name =
-        neighbour->type ? session_type_name(exploration->session, neighbour->type)
-                        : session_function_name(exploration->session, neighbour->function);
+    const char *name = neighbour->type
+                           ? session_type_name(exploration->session, neighbour->type)
+                           : session_function_name(exploration->session, neighbour->function);
     x += area_print(area, x, y, theme_style(THEME_PLAIN), "%s %s", format_size(a, gap), where);
     return x + area_print(area, x, y, theme_style(THEME_FAINT), " (%s %.24s)  ",
                           format_size(b, neighbour->size), name);
@@ -232,9 +232,8 @@ static void render_around(const struct memory_details *details,
                              &details->above);
     if (details->used_before > 0) {
         char a[FORMAT_SIZE], b[FORMAT_SIZE];
-        area_print(area, x, y, theme_style(THEME_FAINT),
-                   "· allocated %s× before, until %s", format_count(a, details->used_before),
-                   format_instant(b, details->last_free_ns));
+        area_print(area, x, y, theme_style(THEME_FAINT), "· allocated %s× before, until %s",
+                   format_count(a, details->used_before), format_instant(b, details->last_free_ns));
     }
 }
 

@@ -51,6 +51,6 @@ struct cell_style theme_category(const struct grid *grid, size_t position, size_
 
 uint32_t theme_pattern(size_t position)
 {
-    static const char patterns[] = "#o+x=%*@&s.";
+    static const char patterns[] = "#o+x=%*@&s~";
     return (uint32_t)patterns[position % (sizeof(patterns) - 1)];
 }

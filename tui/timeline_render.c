@@ -39,7 +39,7 @@ static void render_slot(const struct exploration *exploration, const struct area
     /* What came and went inside the slot, on top. */
     layers[count] = (struct bar_layer){.value = slot->peak_bytes > sum ? slot->peak_bytes - sum : 0,
                                        .style = theme_style(THEME_TRANSIENT),
-                                       .pattern = '.'};
+                                       .pattern = ':'};
     bars_column(chart, x, layers, count + 1, scale, CELL_DEFAULT);
 }
 
@@ -211,7 +211,7 @@ static void render_legend(const struct timeline *timeline, const struct explorat
     }
     if (y < legend.height && slot->peak_bytes > slot->live_bytes) {
         char size[FORMAT_SIZE];
-        area_put(&legend, 0, y, grid_colors(legend.grid) ? 0x2588 : '.',
+        area_put(&legend, 0, y, grid_colors(legend.grid) ? 0x2588 : ':',
                  theme_style(THEME_TRANSIENT));
         area_field(&legend, 2, y, label, theme_style(THEME_FAINT), "gone within the slot");
         area_field_right(&legend, 2 + label, y, 7, theme_style(THEME_FAINT),
@@ -244,12 +244,12 @@ static void render_slot_line(const struct timeline *timeline, const struct explo
     x += area_text(area, x, y, faint, "  live ");
     x += area_text(area, x, y, theme_style(THEME_STRONG), format_size(a, slot->live_bytes));
     x += area_print(area, x, y, plain, " in %s", format_count(a, slot->live_count));
-    if (slot->peak_bytes > slot->live_bytes && area->width >= 100) {
+    if (slot->peak_bytes > slot->live_bytes && x + 16 <= area->width) {
         x += area_text(area, x, y, faint, "  peak ");
         x += area_text(area, x, y, plain, format_size(a, slot->peak_bytes));
     }
     uint64_t rss = rss_at(exploration, end);
-    if (rss > 0) {
+    if (rss > 0 && x + 15 <= area->width) {
         x += area_text(area, x, y, faint, "  RSS ");
         area_text(area, x, y, plain, format_size(a, rss));
     }

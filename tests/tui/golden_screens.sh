@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Plays every script of tests/tui/screens at two sizes on a generated session, and compares the
+# screens with tests/golden/screens. MPROF_UPDATE_GOLDEN=1 writes them anew instead.
+set -eu
+export LC_ALL=C.UTF-8 TZ=UTC TERM=xterm-256color HOME=/nonexistent
+unset NO_COLOR
+scripts=$MPROF_SOURCE/tests/tui/screens
+golden=$MPROF_SOURCE/tests/golden/screens
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$MPROF_BUILD/tests/make_session" "$work/session.db" 20000 400 150 4 1
+[ "${MPROF_UPDATE_GOLDEN:-0}" = 1 ] && mkdir -p "$golden"
+failed=0
+
+# play NAME SCRIPT SIZE [options]: one dump compared with one golden file.
+play() {
+    local name=$1 script=$2 size=$3
+    shift 3
+    "$MPROF_BUILD/bin/mprof-tui" --script "$scripts/$script.script" --size "$size" "$@" \
+        "$work/session.db" >"$work/$name.txt" || { echo "$name: the browser failed"; failed=1; return; }
+    if [ "${MPROF_UPDATE_GOLDEN:-0}" = 1 ]; then
+        cp "$work/$name.txt" "$golden/$name.txt"
+    elif ! diff -u "$golden/$name.txt" "$work/$name.txt"; then
+        echo "$name: the screen differs (MPROF_UPDATE_GOLDEN=1 takes the new one)"
+        failed=1
+    fi
+}
+
+for script in overview timeline grid functions; do
+    play "$script.80x24" "$script" 80x24
+    play "$script.120x40" "$script" 120x40
+done
+for script in filter resize help mouse; do
+    play "$script.80x24" "$script" 80x24
+done
+play plain.200x60 plain 200x60
+NO_COLOR=1 play plain-mono.80x24 plain 80x24 --ascii
+exit $failed

@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# mprof-tui in a real terminal (tmux on a socket of its own): starts, answers keys and the mouse,
+# follows a resize, stops and goes on by Ctrl-Z and fg, and gives the terminal back as it was
+# after q, after a signal, and after Ctrl-C.
+set -u
+command -v tmux >/dev/null || exit 77
+export LC_ALL=C.UTF-8 TZ=UTC TERM=xterm-256color HOME=/nonexistent
+unset NO_COLOR TMUX
+work=$(mktemp -d)
+socket=mprof-tui-test-$$
+tm() { tmux -L "$socket" -f /dev/null "$@"; }
+trap 'tm kill-server 2>/dev/null; rm -rf "$work"' EXIT
+"$MPROF_BUILD/tests/make_session" "$work/session.db" 5000 100 50 2 1 || exit 1
+
+fail() { printf 'failed: %s; the screen is:\n' "$1"; tm capture-pane -p; exit 1; }
+
+# wait_for PATTERN: until the screen shows it; gives up after about 20 s of looking.
+wait_for() {
+    local tries=0
+    until tm capture-pane -p | grep -qE -- "$1"; do
+        tries=$((tries + 1))
+        [ $tries -lt 400 ] || fail "no \"$1\" on the screen"
+        read -rt 0.05 <> <(:) || true
+    done
+}
+wait_gone() {
+    local tries=0
+    while tm capture-pane -p | grep -qE -- "$1"; do
+        tries=$((tries + 1))
+        [ $tries -lt 400 ] || fail "still \"$1\" on the screen"
+        read -rt 0.05 <> <(:) || true
+    done
+}
+alternate() { tm display-message -p '#{alternate_on}'; }
+say() { tm send-keys -l -- "$1"; tm send-keys Enter; }
+
+tm new-session -d -x 80 -y 24 "env TERM=xterm-256color PS1='ready> ' bash --norc --noprofile" || exit 1
+wait_for '^ready>'
+say "stty -a >$work/before; echo sav''ed"
+wait_for '^saved'
+[ "$(alternate)" = 0 ] || fail 'the alternate screen is on before the start'
+
+say "$MPROF_BUILD/bin/mprof-tui $work/session.db"
+wait_for 'What is odd'
+[ "$(alternate)" = 1 ] || fail 'the browser does not use the alternate screen'
+tm send-keys 2
+wait_for 'allocated \+'
+tm send-keys 4
+wait_for 'total ▼'
+tm send-keys Down Down s
+wait_for 'self ▼'
+tm send-keys f
+say 'all | where size > 100'
+wait_for 'where size > 100 .* of 5,000'
+tm resize-window -x 120 -y 40
+wait_for 'where size > 100 {50,}.* of 5,000'
+[ "$(tm capture-pane -p | wc -l)" -ge 39 ] || fail 'the screen did not grow'
+tm send-keys '?'
+wait_for 'Everywhere'
+tm send-keys Escape
+wait_gone 'Everywhere'
+# A click on the third view's name, as xterm reports it.
+column=$(tm capture-pane -p | head -1 | grep -bo '3 Memory' | head -1 | cut -d: -f1)
+bytes_before=$(tm capture-pane -p | head -1 | cut -b1-"$column" | wc -m)
+tm send-keys -l "$(printf '\033[<0;%d;1M' "$bytes_before")"
+wait_for 'a cell'
+
+tm send-keys C-z
+wait_for 'Stopped'
+[ "$(alternate)" = 0 ] || fail 'Ctrl-Z leaves the alternate screen on'
+say fg
+wait_for 'a cell'
+tm send-keys q
+wait_for '^ready> *$'
+[ "$(alternate)" = 0 ] || fail 'q leaves the alternate screen on'
+say "echo status=\$?; stty -a >$work/after; echo do''ne"
+wait_for '^done'
+tm capture-pane -p | grep -q 'status=0' || fail 'the browser did not end well'
+sed 's/rows [0-9]*; columns [0-9]*;//' "$work/before" >"$work/a"
+sed 's/rows [0-9]*; columns [0-9]*;//' "$work/after" >"$work/b"
+diff "$work/a" "$work/b" || fail 'the terminal is not as it was'
+
+# Signals: the terminal is given back by the handler.
+for signal in TERM SEGV INT; do
+    say 'clear'
+    wait_gone 'status='
+    say "$MPROF_BUILD/bin/mprof-tui $work/session.db"
+    wait_for 'What is odd'
+    if [ $signal = INT ]; then
+        tm send-keys C-c
+    else
+        kill -$signal "$(pgrep -P "$(tm display-message -p '#{pane_pid}')" mprof-tui)"
+    fi
+    wait_for '^ready> *$'
+    [ "$(alternate)" = 0 ] || fail "SIG$signal leaves the alternate screen on"
+    say "stty -a >$work/after; echo do''ne-$signal"
+    wait_for "^done-$signal"
+    sed 's/rows [0-9]*; columns [0-9]*;//' "$work/after" >"$work/b"
+    diff "$work/a" "$work/b" || fail "the terminal is not as it was after SIG$signal"
+done
+echo 'the terminal is given back in every case'
