@@ -16,6 +16,8 @@
 #include <string.h>
 
 #define ARCH_PAGE_SIZE 4096u
+/* Below the stack pointer, so many bytes survive a signal. */
+#define ARCH_RED_ZONE 128u
 #define ARCH_ELF_MACHINE 62 /* EM_X86_64 */
 
 /* DWARF register numbers (psABI, figure 3.36). The return address is a column of its own. */

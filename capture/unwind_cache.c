@@ -18,16 +18,29 @@ static bool returns_from_signal(uint64_t pc)
     return os_peek(pc + 1, code, sizeof code) == sizeof code && arch_is_signal_return(code);
 }
 
+/*
+ * makecontext and its like plant the address of a function as if it had been called by the
+ * instruction before, of which the tables know nothing: such a stack ends there.
+ */
+static bool is_planted(const struct module *module, uint64_t pc)
+{
+    struct unwind_row row;
+    return unwind_table_find(&module->image, pc + 1, &row) == UNWIND_FOUND &&
+           row.function == pc + 1;
+}
+
 static unwind_rule rule_compute(const struct module *module, uint64_t pc)
 {
     struct unwind_row row;
-    if (unwind_mode == STACK_UNWIND_FRAME_POINTERS)
-        return returns_from_signal(pc) ? UNWIND_RULE_SIGNAL : UNWIND_RULE_NONE;
-    if (!module->image.header || unwind_table_find(&module->image, pc, &row) != UNWIND_FOUND)
-        return returns_from_signal(pc) ? UNWIND_RULE_SIGNAL : UNWIND_RULE_NONE;
-    if (row.signal_frame && returns_from_signal(pc))
+    enum unwind_found found = UNWIND_NO_ENTRY;
+    if (unwind_mode != STACK_UNWIND_FRAME_POINTERS && module->image.header)
+        found = unwind_table_find(&module->image, pc, &row);
+    if ((found != UNWIND_FOUND || row.signal_frame) && returns_from_signal(pc))
         return UNWIND_RULE_SIGNAL;
-    return unwind_rule_pack(&row, pc);
+    if (found == UNWIND_FOUND)
+        return unwind_rule_pack(&row, pc);
+    return module->image.header && is_planted(module, pc) ? UNWIND_RULE_OUTERMOST
+                                                          : UNWIND_RULE_NONE;
 }
 
 unwind_rule unwind_cache_compute(uint64_t pc)

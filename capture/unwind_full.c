@@ -65,8 +65,12 @@ static enum unwind_step registers_step(struct unwind_registers *registers,
     if (!cfa_value(&row, old, memory, &cfa) || (cfa <= old[ARCH_RSP] && !row.signal_frame))
         return UNWIND_STEP_UNKNOWN;
     for (unsigned i = 0; i < ARCH_REGISTERS; i++)
-        if (!register_value(&row.registers[i], i, cfa, old, memory, &registers->values[i]))
-            return UNWIND_STEP_UNKNOWN;
+        if (!register_value(&row.registers[i], i, cfa, old, memory, &registers->values[i])) {
+            /* Compilers describe some epilogues wrongly; what is lost may never be needed. */
+            registers->values[i] = 0;
+            if (i == ARCH_RA || i == ARCH_RSP)
+                return UNWIND_STEP_UNKNOWN;
+        }
     registers->pc = registers->values[ARCH_RA];
     registers->exact = row.signal_frame;
     return UNWIND_STEP_CALLER;

@@ -268,6 +268,7 @@ bool unwind_program_run(const struct unwind_entry *entry, uint64_t pc, struct un
     machine.pc = pc;
     *row = (struct unwind_row){.cfa = {.how = UNWIND_IS_OFFSET},
                                .cfa_register = ARCH_REGISTERS,
+                               .function = entry->pc_begin,
                                .signal_frame = entry->signal_frame};
     machine.initial = *row;
     if (!program_run(&machine, entry->initial, entry->initial_end))

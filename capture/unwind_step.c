@@ -51,8 +51,12 @@ static enum unwind_step step_frame(struct stack_memory *memory, unwind_rule rule
         return UNWIND_STEP_CALLER;
     caller->rbp_slot =
         (rbp == UNWIND_RBP_AT_CFA ? cfa : frame->rbp) + (uint64_t)unwind_rule_rbp_offset(rule);
-    if (caller->rbp_slot < frame->sp || !stack_memory_read(memory, caller->rbp_slot, &caller->rbp))
-        return UNWIND_STEP_UNKNOWN;
+    /* Interrupted in an epilogue, rbp may have been popped already: the red zone holds it still. */
+    if (caller->rbp_slot < frame->sp - (frame->exact ? ARCH_RED_ZONE : 0) ||
+        !stack_memory_read(memory, caller->rbp_slot, &caller->rbp)) {
+        caller->rbp = caller->rbp_slot = 0; /* lost; few callers need it */
+        frame->transient = true;
+    }
     return UNWIND_STEP_CALLER;
 }
 

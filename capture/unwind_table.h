@@ -48,6 +48,7 @@ struct unwind_row {
     struct unwind_location cfa; /* UNWIND_IS_OFFSET of cfa_register, or UNWIND_IS_EXPRESSION */
     uint32_t cfa_register;      /* ARCH_REGISTERS: none that is followed */
     struct unwind_location registers[ARCH_REGISTERS];
+    uint64_t function; /* where the code begins that this entry describes */
     bool signal_frame; /* the caller was interrupted: its pc is exact */
 };
 

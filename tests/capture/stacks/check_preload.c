@@ -71,9 +71,11 @@ static __attribute__((destructor)) void end(void)
     stack_figures(&figures);
     FILE *report = path ? fopen(path, "a") : stderr;
     fprintf(report,
-            "%s: %lu stacks, %lu compared, %lu differ, mean depth %.1f, %lu nodes, %lu rules, %lu "
+            "%s: %lu stacks, %lu compared, %lu disputed, %lu differ, mean depth %.1f, %lu nodes, "
+            "%lu rules, %lu "
             "modules, %lu bytes\n",
-            program_invocation_short_name, counts.taken, counts.compared, counts.differences,
+            program_invocation_short_name, counts.taken, counts.compared, counts.disputed,
+            counts.differences,
             counts.compared ? (double)counts.frames / (double)counts.compared : 0.0, figures.nodes,
             figures.rules, figures.modules, figures.bytes);
     fflush(report);

@@ -2,6 +2,7 @@
 
 #define UNW_LOCAL_ONLY
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <libunwind.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@ static struct {
         uint64_t bias;
         char path[256];
     } * modules;
-    _Atomic unsigned long taken, compared, differences, frames;
+    _Atomic unsigned long taken, compared, disputed, differences, frames;
     _Atomic unsigned ended;
 } oracle;
 
@@ -68,6 +69,7 @@ void stack_oracle_init(const struct stack_options *options)
         oracle.nodes = reserve(NODES_MAX * sizeof *oracle.nodes);
         oracle.modules = reserve(MODULES_MAX * sizeof *oracle.modules);
     }
+    unw_set_caching_policy(unw_local_addr_space, UNW_CACHE_PER_THREAD);
     stack_process_init(options, &sink);
 }
 
@@ -109,6 +111,12 @@ unsigned stack_oracle_ended_modules(void)
     return oracle.ended;
 }
 
+void stack_oracle_forget(void)
+{
+    memset(oracle.modules, 0, MODULES_MAX * sizeof *oracle.modules);
+    madvise(oracle.nodes, NODES_MAX * sizeof *oracle.nodes, MADV_DONTNEED);
+}
+
 static void name_frame(const char *side, size_t index, uint64_t pc)
 {
     Dl_info info = {0};
@@ -124,42 +132,80 @@ static void name_difference(const uint64_t *ours, size_t our_count, const uint64
     size_t i = 0;
     while (i < our_count && i < their_count && ours[i] == theirs[i])
         i++;
-    fprintf(stderr, "stacks differ at frame %zu (ours %zu deep, marker %u; libunwind's %zu)\n", i,
+    fprintf(stderr, "stacks differ at frame %zu (ours %zu deep, marker %u; libgcc's %zu)\n", i,
             our_count, marker, their_count);
     for (size_t k = i > 2 ? i - 2 : 0; k < i + 3; k++) {
         if (k < our_count)
             name_frame("ours     ", k, ours[k]);
         if (k < their_count)
-            name_frame("libunwind", k, theirs[k]);
+            name_frame("theirs   ", k, theirs[k]);
     }
 }
 
-bool stack_oracle_check(struct stack_thread *thread, const void *entry_frame, bool compare)
+/*
+ * From the frame whose stack pointer the entry point's caller has. By steps: unw_backtrace keeps
+ * a cache of its own that loses frames around interrupted prologues.
+ */
+static size_t libunwind_walk(const void *entry_frame, uint64_t *pcs, size_t size)
+{
+    unw_context_t context;
+    unw_cursor_t cursor;
+    unw_word_t pc, sp;
+    size_t count = 0;
+    unw_getcontext(&context);
+    unw_init_local(&cursor, &context);
+    while (count < size && unw_step(&cursor) > 0) {
+        unw_get_reg(&cursor, UNW_REG_IP, &pc);
+        unw_get_reg(&cursor, UNW_REG_SP, &sp);
+        if (count || sp == (uint64_t)entry_frame + 16)
+            pcs[count++] = pc;
+    }
+    while (count && !pcs[count - 1])
+        count--;
+    return count;
+}
+
+/*
+ * The second opinion, asked where libunwind differs: it loses a frame where a signal comes in
+ * code that setjmp's caller runs.
+ */
+static size_t libgcc_walk(const void *entry_frame, uint64_t *pcs, size_t size)
+{
+    int count = backtrace((void **)pcs, (int)size), skip = 0;
+    while (skip < count && pcs[skip] != ((const uint64_t *)entry_frame)[1])
+        skip++;
+    count -= skip;
+    memmove(pcs, pcs + skip, (size_t)count * sizeof *pcs);
+    while (count && !pcs[count - 1])
+        count--;
+    return (size_t)count;
+}
+
+uint32_t stack_oracle_check(struct stack_thread *thread, const void *entry_frame, bool compare)
 {
     static _Thread_local uint64_t ours[FRAMES_MAX], theirs[FRAMES_MAX];
     unsigned marker;
     uint32_t node = stack_current(thread, entry_frame, NULL);
     oracle.taken++;
     if (!compare)
-        return true;
+        return node;
     size_t our_count = stack_oracle_expand(node, ours, FRAMES_MAX, &marker);
-    int their_count = unw_backtrace((void **)theirs, FRAMES_MAX), skip = 0;
-    while (skip < their_count && theirs[skip] != ((const uint64_t *)entry_frame)[1])
-        skip++;
-    while (their_count > skip && !theirs[their_count - 1])
-        their_count--;
+    size_t their_count = libunwind_walk(entry_frame, theirs, FRAMES_MAX);
     oracle.compared++;
     oracle.frames += our_count;
-    if (our_count == (size_t)(their_count - skip) && !marker &&
-        !memcmp(ours, theirs + skip, our_count * sizeof *ours))
-        return true;
+    if (our_count == their_count && !marker && !memcmp(ours, theirs, our_count * sizeof *ours))
+        return node;
+    their_count = libgcc_walk(entry_frame, theirs, FRAMES_MAX);
+    oracle.disputed++;
+    if (our_count == their_count && !marker && !memcmp(ours, theirs, our_count * sizeof *ours))
+        return node;
     if (oracle.differences++ < SHOWN)
-        name_difference(ours, our_count, theirs + skip, (size_t)(their_count - skip), marker);
-    return false;
+        name_difference(ours, our_count, theirs, their_count, marker);
+    return node;
 }
 
 struct stack_oracle_counts stack_oracle_counts(void)
 {
-    return (struct stack_oracle_counts){oracle.taken, oracle.compared, oracle.differences,
-                                        oracle.frames};
+    return (struct stack_oracle_counts){oracle.taken, oracle.compared, oracle.disputed,
+                                        oracle.differences, oracle.frames};
 }

@@ -18,10 +18,10 @@ void stack_oracle_init(const struct stack_options *options);
 struct stack_thread *stack_oracle_thread(void);
 
 /*
- * Takes the stack from `entry_frame` (see stack.h) and, if `compare`, libunwind's as well. True
- * where they are the same or were not compared.
+ * Takes the stack from `entry_frame` (see stack.h) and, if `compare`, libunwind's as well. A
+ * difference is counted and named. Returns the node.
  */
-bool stack_oracle_check(struct stack_thread *thread, const void *entry_frame, bool compare);
+uint32_t stack_oracle_check(struct stack_thread *thread, const void *entry_frame, bool compare);
 
 /* The pcs of a node, innermost first; the kind of the outermost marker in *marker, 0: none. */
 size_t stack_oracle_expand(uint32_t node, uint64_t *pcs, size_t size, unsigned *marker);
@@ -30,9 +30,13 @@ const char *stack_oracle_module(uint32_t id);
 /* The module of the innermost frame of a node. */
 uint32_t stack_oracle_node_module(uint32_t node);
 unsigned stack_oracle_ended_modules(void);
+/* In a forked child: nothing was handed over yet. */
+void stack_oracle_forget(void);
 
 struct stack_oracle_counts {
-    unsigned long taken, compared, differences, frames;
+    unsigned long taken, compared;
+    unsigned long disputed; /* libunwind differed, libgcc did not: not counted as differences */
+    unsigned long differences, frames;
 };
 struct stack_oracle_counts stack_oracle_counts(void);
 

@@ -1,0 +1,28 @@
+/*
+ * Code of many shapes, compiled without frame pointers, each of which calls event() from
+ * somewhere inside. `random` is a state of its own for each thread.
+ */
+#ifndef MPROF_TESTS_SHAPES_H
+#define MPROF_TESTS_SHAPES_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+unsigned shapes_random(unsigned *random, unsigned below);
+/* Goes down through `depth` random shapes. */
+void shapes_descend(unsigned *random, unsigned depth);
+/* Two callers of one function whose frames have the same size; event() in the same function. */
+void shapes_twin_left(void);
+void shapes_twin_right(void);
+/* Recursion `depth` deep, with an event at each `every`-th level downward. */
+void shapes_recurse(unsigned depth, unsigned every);
+
+/* C++: throws through frames, catches, rethrows; events before, in and after the handlers. */
+void shapes_exceptions(unsigned *random, unsigned depth);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
