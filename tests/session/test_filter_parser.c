@@ -155,10 +155,11 @@ static char *repeated(const char *before, const char *part, size_t count, const 
 {
     char *text = malloc(strlen(before) + strlen(part) * count + strlen(after) + 1);
     assert_non_null(text);
-    strcpy(text, before);
+    char *end = stpcpy(text, before);
     for (size_t i = 0; i < count; i++)
-        strcat(text, part);
-    return strcat(text, after);
+        end = stpcpy(end, part);
+    stpcpy(end, after);
+    return text;
 }
 
 static void test_nesting(void **state)
