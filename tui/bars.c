@@ -35,18 +35,18 @@ static struct split split_cell(const int *edges, size_t count, int bottom)
         if (split.lower_eighths == 0) {
             split.lower = i;
             split.lower_eighths = part;
-        } else if (split.upper_eighths == 0) {
-            split.upper = i;
-            split.upper_eighths = part;
-        } else if (split.lower_eighths <= split.upper_eighths && part > split.lower_eighths) {
-            split.lower = split.upper;
-            split.lower_eighths = split.upper_eighths;
-            split.upper = i;
-            split.upper_eighths = part;
-        } else if (part > split.upper_eighths) {
-            split.upper = i;
-            split.upper_eighths = part;
+            continue;
         }
+        if (split.upper_eighths > 0) {
+            if (split.lower_eighths <= split.upper_eighths && part > split.lower_eighths) {
+                split.lower = split.upper;
+                split.lower_eighths = split.upper_eighths;
+            } else if (part <= split.upper_eighths) {
+                continue;
+            }
+        }
+        split.upper = i;
+        split.upper_eighths = part;
     }
     return split;
 }

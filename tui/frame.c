@@ -155,7 +155,7 @@ static void render_filter(const struct browser *browser, const struct area *scre
 
 static int put_hint(const struct area *footer, int x, const struct key_binding *binding)
 {
-    char symbol[16];
+    char symbol[KEY_NAME_SIZE];
     x += area_text(footer, x, 0, theme_style(THEME_KEY),
                    binding->footer_keys ? binding->footer_keys
                                         : key_symbol(binding->keys[0], symbol));
@@ -164,7 +164,7 @@ static int put_hint(const struct area *footer, int x, const struct key_binding *
 
 static int hint_width(const struct key_binding *binding)
 {
-    char symbol[16];
+    char symbol[KEY_NAME_SIZE];
     return text_width(binding->footer_keys ? binding->footer_keys
                                            : key_symbol(binding->keys[0], symbol)) +
            1 + text_width(binding->footer);

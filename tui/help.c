@@ -36,7 +36,7 @@ static void write_keys(const struct key_binding *binding, char *out, size_t size
     size_t length = 0;
     out[0] = 0;
     for (size_t i = 0; i < 3 && binding->keys[i]; i++) {
-        char symbol[16];
+        char symbol[KEY_NAME_SIZE];
         length += (size_t)snprintf(out + length, size - length, "%s%s", i ? " " : "",
                                    key_symbol(binding->keys[i], symbol));
     }

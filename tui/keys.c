@@ -271,17 +271,23 @@ static const struct {
 };
 #define KEY_NAMES (sizeof(key_names) / sizeof(key_names[0]))
 
+static char *copy(char *out, const char *name)
+{
+    snprintf(out, KEY_NAME_SIZE, "%s", name);
+    return out;
+}
+
 char *key_spelling(uint32_t key, char *out)
 {
     for (size_t i = 0; i < KEY_NAMES; i++)
         if (key_names[i].key == key)
-            return strcpy(out, key_names[i].name);
+            return copy(out, key_names[i].name);
     if (key < 32)
-        snprintf(out, 16, "Ctrl-%c", (char)(key + 64));
+        snprintf(out, KEY_NAME_SIZE, "Ctrl-%c", (char)(key + 64));
     else if (key < KEYCODE_FIRST)
         text_encode(key, out);
     else
-        strcpy(out, "?");
+        copy(out, "?");
     return out;
 }
 
@@ -289,7 +295,7 @@ char *key_symbol(uint32_t key, char *out)
 {
     for (size_t i = 0; i < KEY_NAMES; i++)
         if (key_names[i].key == key)
-            return strcpy(out, key_names[i].symbol);
+            return copy(out, key_names[i].symbol);
     return key_spelling(key, out);
 }
 

@@ -53,7 +53,8 @@ struct key_binding {
 const struct key_binding *key_bindings(size_t *count);
 /* The action of a key in the view with this bit; ACTION_NONE where it has none. */
 enum action key_action(uint32_t key, unsigned view);
-/* "Left", "PgUp", "Ctrl-R", "x"; `out` has at least 16 bytes. Returns `out`. */
+#define KEY_NAME_SIZE 16
+/* "Left", "PgUp", "Ctrl-R", "x"; `out` has KEY_NAME_SIZE bytes. Returns `out`. */
 char *key_spelling(uint32_t key, char *out);
 /* The same for a footer: arrows as glyphs. */
 char *key_symbol(uint32_t key, char *out);

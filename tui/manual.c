@@ -91,7 +91,7 @@ static void put_keys(FILE *out, unsigned views, const char *title)
         char head[64];
         size_t length = 0;
         for (size_t k = 0; k < 3 && bindings[i].keys[k]; k++) {
-            char name[16];
+            char name[KEY_NAME_SIZE];
             length += (size_t)snprintf(head + length, sizeof(head) - length, "%s%s", k ? ", " : "",
                                        key_spelling(bindings[i].keys[k], name));
         }

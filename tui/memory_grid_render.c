@@ -269,9 +269,11 @@ static void render_stack(const struct memory_grid *grid, const struct exploratio
     int count = (int)details->frame_count, first = grid->stack_scroll;
     if (first > count - area->height)
         first = count > area->height ? count - area->height : 0;
-    for (int y = 0; y < area->height && first + y < count; y++)
-        render_frame(exploration, area, y, (size_t)(first + y), &details->frames[first + y],
-                     (size_t)(first + y) == details->call_site);
+    for (int y = 0; y < area->height && first + y < count; y++) {
+        size_t depth = (size_t)first + (size_t)y;
+        render_frame(exploration, area, y, depth, &details->frames[depth],
+                     depth == details->call_site);
+    }
     const char *state = session_stack_state(exploration->session, details->allocation.stack);
     bool whole = strcmp(state, "complete") == 0;
     if (!whole && area->height > count - first)
