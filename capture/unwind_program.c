@@ -122,7 +122,7 @@ static bool register_instruction(struct machine *machine, unsigned code)
         return true;
     case GNU_NEGATIVE_OFFSET:
         location_set(machine, number, UNWIND_AT_OFFSET,
-                     -factored(machine, unwind_read_uleb(reader)));
+                     factored(machine, -unwind_read_uleb(reader)));
         return true;
     case VAL_OFFSET:
         location_set(machine, number, UNWIND_IS_OFFSET,

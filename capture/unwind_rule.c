@@ -76,7 +76,8 @@ static bool pack_plt(struct unwind_reader *reader, uint64_t pc, struct packing *
         unwind_read(reader, 1) != OP_GE || !read_literal(reader, &shift) ||
         unwind_read(reader, 1) != OP_SHL || unwind_read(reader, 1) != OP_PLUS)
         return false;
-    packing->offset += (int64_t)((pc & mask) >= least) << shift;
+    uint64_t extra = (uint64_t)((pc & mask) >= least) << shift;
+    packing->offset = (int64_t)((uint64_t)packing->offset + extra);
     return reader->at == reader->end && !reader->failed;
 }
 

@@ -1,0 +1,193 @@
+/*
+ * The ways to unwind, the depth limit, the module table without the loader's help, the shared
+ * table under threads. Each mode in a process of its own, since it is set once.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "capture/modules.h"
+#include "capture/shared_table.h"
+#include "schemas/trace_codec.h"
+#include "tests/capture/stacks/event.h"
+#include "tests/capture/stacks/shapes.h"
+#include "tests/capture/stacks/stack_oracle.h"
+
+/* Runs `body` in a child with these options; its result must be 0. */
+static void in_child(const struct stack_options *options, int (*body)(void))
+{
+    int status;
+    pid_t child = fork();
+    if (!child) {
+        stack_oracle_init(options);
+        _exit(body());
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static int shapes_agree(void)
+{
+    unsigned random = 29;
+    for (unsigned i = 0; i < 300; i++)
+        shapes_descend(&random, 20);
+    struct stack_oracle_counts counts = stack_oracle_counts();
+    return counts.differences != 0 || counts.compared < 1000;
+}
+
+static void test_tables_only(void **data)
+{
+    (void)data;
+    in_child(&(struct stack_options){.unwind = STACK_UNWIND_EH}, shapes_agree);
+}
+
+static int nothing_taken(void)
+{
+    event_compare_every(1000000);
+    event();
+    return event_last_node() != 0;
+}
+
+static void test_off(void **data)
+{
+    (void)data;
+    in_child(&(struct stack_options){.unwind = STACK_UNWIND_OFF}, nothing_taken);
+}
+
+#define FRAME_POINTER __attribute__((noinline, optimize("no-omit-frame-pointer")))
+
+FRAME_POINTER static void pointer_leaf(void)
+{
+    event();
+    __asm__ volatile("" ::: "memory");
+}
+
+FRAME_POINTER static void pointer_recurse(unsigned depth)
+{
+    if (depth)
+        pointer_recurse(depth - 1);
+    else
+        pointer_leaf();
+    __asm__ volatile("" ::: "memory");
+}
+
+/* All of the recursion, and the frame that began it. */
+static int pointers_followed(void)
+{
+    uint64_t pcs[64];
+    unsigned marker;
+    event_compare_every(1000000);
+    for (unsigned round = 0; round < 3; round++) {
+        pointer_recurse(20 + round);
+        size_t count = stack_oracle_expand(event_last_node(), pcs, 64, &marker);
+        if (count < 22 + round)
+            return 1;
+        for (unsigned i = 3; i < 20 + round; i++)
+            if (pcs[i] != pcs[2])
+                return 2;
+    }
+    return 0;
+}
+
+static void test_frame_pointers(void **data)
+{
+    (void)data;
+    in_child(&(struct stack_options){.unwind = STACK_UNWIND_FRAME_POINTERS}, pointers_followed);
+}
+
+/* The limit cuts, and a stack that has shrunk is shown whole again. */
+static int limit_cuts(void)
+{
+    uint64_t pcs[64];
+    unsigned marker;
+    event_compare_every(1000000);
+    shapes_recurse(2000, 10);
+    size_t count = stack_oracle_expand(event_last_node(), pcs, 64, &marker);
+    if (marker != TRACE_FRAME_DEPTH_LIMIT || count < 24 || count > 32)
+        return 1;
+    event();
+    count = stack_oracle_expand(event_last_node(), pcs, 64, &marker);
+    return marker != 0 || count < 3 || count > 31;
+}
+
+static void test_depth_limit(void **data)
+{
+    (void)data;
+    in_child(&(struct stack_options){.depth_limit = 32}, limit_cuts);
+}
+
+static int modules_same(void)
+{
+    void *addresses[] = {(void *)qsort, (void *)event, (void *)cmocka_set_test_filter};
+    struct module loader[3], maps;
+    for (unsigned i = 0; i < 3; i++)
+        if (!modules_find((uint64_t)addresses[i], &loader[i]))
+            return 1;
+    modules_reset();
+    modules_init(true);
+    for (unsigned i = 0; i < 3; i++)
+        if (!modules_find((uint64_t)addresses[i], &maps) || maps.start != loader[i].start ||
+            maps.load_bias != loader[i].load_bias || maps.image.header != loader[i].image.header)
+            return 2;
+    return modules_find(16, &maps) ? 3 : shapes_agree();
+}
+
+static void test_modules_by_maps(void **data)
+{
+    (void)data;
+    in_child(&(struct stack_options){.unwind = STACK_UNWIND_AUTO}, modules_same);
+}
+
+static struct shared_table table;
+
+static void *table_fill(void *data)
+{
+    (void)data;
+    for (uint64_t key = 1; key <= 100000; key++)
+        shared_table_insert(&table, key, (uint32_t)key % 7, UINT32_MAX,
+                            (key % 7) << 32 | (uint32_t)(key * 3));
+    return NULL;
+}
+
+static void test_shared_table(void **data)
+{
+    (void)data;
+    pthread_t threads[4];
+    unsigned found = 0, wrong = 0;
+    for (unsigned i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, table_fill, NULL);
+    for (unsigned i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    table_fill(NULL); /* what was lost in growing */
+    for (uint64_t key = 1; key <= 100000; key++) {
+        uint64_t value = shared_table_find(&table, key, (uint32_t)key % 7, UINT32_MAX);
+        found += value != 0;
+        wrong += value && value != ((key % 7) << 32 | (uint32_t)(key * 3));
+        wrong += shared_table_find(&table, key, 9, UINT32_MAX) != 0;
+    }
+    assert_int_equal(found, 100000);
+    assert_int_equal(wrong, 0);
+    shared_table_forget(&table, 500, 600);
+    assert_int_equal(shared_table_find(&table, 500, 500 % 7, UINT32_MAX), 0);
+    assert_int_not_equal(shared_table_find(&table, 600, 600 % 7, UINT32_MAX), 0);
+    shared_table_reset(&table);
+    assert_int_equal(shared_table_find(&table, 600, 600 % 7, UINT32_MAX), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tables_only),     cmocka_unit_test(test_off),
+        cmocka_unit_test(test_frame_pointers),  cmocka_unit_test(test_depth_limit),
+        cmocka_unit_test(test_modules_by_maps), cmocka_unit_test(test_shared_table),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
