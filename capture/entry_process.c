@@ -109,14 +109,6 @@ ENTRY_POINT int execveat(int directory, const char *path, char *const argv[], ch
     return entry_exec_failed();
 }
 
-static size_t entry_count_arguments(va_list list)
-{
-    size_t count = 1; /* the first, which is named */
-    while (va_arg(list, char *))
-        count++;
-    return count;
-}
-
 /*
  * The arguments of execl and its kin as an array: on the caller's stack, as the C library does
  * it, since a vfork child must not allocate.
@@ -124,7 +116,9 @@ static size_t entry_count_arguments(va_list list)
 #define COLLECT(first, list)                                                                       \
     va_list list;                                                                                  \
     va_start(list, first);                                                                         \
-    size_t count = entry_count_arguments(list);                                                    \
+    size_t count = 1; /* the first, which is named */                                              \
+    while (va_arg(list, char *))                                                                   \
+        count++;                                                                                   \
     va_end(list);                                                                                  \
     char *argv[count + 1];                                                                         \
     va_start(list, first);                                                                         \

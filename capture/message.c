@@ -21,7 +21,7 @@ static bool message_status(struct stat *status)
 
 void message_init(void)
 {
-    struct stat status;
+    struct stat status = {0};
     standard_error.known = message_status(&status);
     if (!standard_error.known)
         return;
@@ -31,7 +31,7 @@ void message_init(void)
 
 void message_line(const char *first, ...)
 {
-    struct stat status;
+    struct stat status = {0};
     char line[1024];
     const size_t room = sizeof line - 24;
     size_t used = 0;

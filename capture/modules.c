@@ -289,13 +289,16 @@ bool modules_announce(const struct module *module, const struct stack_sink *sink
     struct module_entry *entry = entry_of(module);
     for (unsigned turn = 0; entry && turn < WAIT_TURNS; turn++) {
         uint32_t state = UNKNOWN;
+        uint64_t signals = os_block_signals();
         if (atomic_compare_exchange_strong(&entry->announcement, &state, IN_HAND)) {
             bool written = announce(module, sink, context);
             atomic_fetch_add_explicit(&modules.announced, written, memory_order_relaxed);
             atomic_store_explicit(&entry->announcement, written ? WRITTEN : UNKNOWN,
                                   memory_order_release);
+            os_restore_signals(signals);
             return written;
         }
+        os_restore_signals(signals);
         if (state == WRITTEN)
             return true;
         os_yield();

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -89,6 +90,19 @@ size_t os_peek(uint64_t address, void *buffer, size_t size)
 void os_yield(void)
 {
     os_call3(SYS_sched_yield, 0, 0, 0);
+}
+
+uint64_t os_block_signals(void)
+{
+    const uint64_t all = UINT64_MAX;
+    uint64_t old = 0;
+    arch_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&old, sizeof old, 0, 0);
+    return old;
+}
+
+void os_restore_signals(uint64_t mask)
+{
+    arch_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask, 0, 0);
 }
 
 int os_thread_id(void)

@@ -34,6 +34,13 @@ size_t os_peek(uint64_t address, void *buffer, size_t size);
 /* Lets another thread run. */
 void os_yield(void);
 
+/*
+ * Holds back all signals of the calling thread, so that no handler leaves by longjmp while a
+ * table is half changed; give the result to os_restore_signals(). For rare paths: two calls.
+ */
+uint64_t os_block_signals(void);
+void os_restore_signals(uint64_t mask);
+
 /* The kernel's ids of the calling thread and its process, never cached. */
 int os_thread_id(void);
 int os_process_id(void);

@@ -186,38 +186,49 @@ static bool recorder_is_on(enum recorder_event event)
         return true;
     case RECORDER_PAUSED:
         return event != RECORDER_ALLOCATION;
-    case RECORDER_STOPPED:
-        if (event != RECORDER_NOTE)
-            trace_file_count_dropped(1);
-        return false;
     default:
         return false;
     }
 }
 
-struct thread *recorder_enter_slow(const void *frame, enum recorder_event event)
+static struct thread *recorder_enter_blocked(const void *frame, enum recorder_event event)
 {
     struct thread_local_part *self = &thread_local_part;
-    if (self->guard) {
-        if (!recorder_guard_is_stale(frame)) {
-            if (event != RECORDER_NOTE)
-                atomic_fetch_add_explicit(&self->dropped, 1, memory_order_relaxed);
-            if (self->thread)
-                self->thread->chunk.limit = NULL;
-            return NULL;
-        }
+    if (self->guard)
         recorder_recover(self);
-    }
     recorder_take_guard(self, frame);
-    if (recorder_is_on(event)) {
-        if (self->thread || thread_acquire())
-            return self->thread;
-        if (event != RECORDER_NOTE)
-            trace_file_count_dropped(1);
-    }
+    if (recorder_is_on(event) && (self->thread || thread_acquire()))
+        return self->thread;
+    if (event != RECORDER_NOTE)
+        trace_file_count_dropped(1);
     atomic_signal_fence(memory_order_seq_cst);
     self->guard = NULL;
     return NULL;
+}
+
+struct thread *recorder_enter_slow(const void *frame, enum recorder_event event)
+{
+    struct thread_local_part *self = &thread_local_part;
+    if (self->guard && !recorder_guard_is_stale(frame)) {
+        if (event != RECORDER_NOTE)
+            atomic_fetch_add_explicit(&self->dropped, 1, memory_order_relaxed);
+        if (self->thread)
+            self->thread->chunk.limit = NULL;
+        return NULL;
+    }
+    /* What is never recorded comes this way with every event: it must stay cheap. */
+    uint32_t state = atomic_load_explicit(&recorder_page.state, memory_order_relaxed);
+    if (state == RECORDER_OFF || (state == RECORDER_PAUSED && event == RECORDER_ALLOCATION))
+        return NULL;
+    if (state == RECORDER_STOPPED) {
+        if (event != RECORDER_NOTE)
+            trace_file_count_dropped(1);
+        return NULL;
+    }
+    uint64_t signals = os_block_signals();
+    struct thread *thread = recorder_enter_blocked(frame, event);
+    os_restore_signals(signals);
+    return thread;
 }
 
 void recorder_leave_finished(void)

@@ -198,6 +198,22 @@ static void thread_put_dropped(struct thread *thread)
 
 #define DROPPED_RECORD_MAX 48u
 
+static bool thread_next_chunk(struct thread *thread)
+{
+    char name[16];
+    chunk_leave(&thread->chunk);
+    if (!chunk_begin(&thread->chunk, thread->number, thread->sequence))
+        return false;
+    thread->sequence++;
+    thread_put_dropped(thread);
+    thread_read_name(name);
+    if (memcmp(name, thread->name, sizeof name) != 0) {
+        memcpy(thread->name, name, sizeof name);
+        thread_put_name(thread);
+    }
+    return true;
+}
+
 bool thread_make_room(struct thread *thread, size_t need)
 {
     struct chunk *chunk = &thread->chunk;
@@ -207,18 +223,10 @@ bool thread_make_room(struct thread *thread, size_t need)
         thread_put_dropped(thread);
         return true;
     }
-    chunk_leave(chunk);
-    if (!chunk_begin(chunk, thread->number, thread->sequence))
-        return false;
-    thread->sequence++;
-    thread_put_dropped(thread);
-    char name[16];
-    thread_read_name(name);
-    if (memcmp(name, thread->name, sizeof name) != 0) {
-        memcpy(thread->name, name, sizeof name);
-        thread_put_name(thread);
-    }
-    return true;
+    uint64_t signals = os_block_signals();
+    bool begun = thread_next_chunk(thread);
+    os_restore_signals(signals);
+    return begun;
 }
 
 /* Goes on in the chunk that another thread left. */

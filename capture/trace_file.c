@@ -58,7 +58,7 @@ static int file_raise_descriptor(int descriptor)
 
 static bool file_is_ours(int descriptor)
 {
-    struct stat status;
+    struct stat status = {0};
     return descriptor >= 0 && arch_syscall(SYS_fstat, descriptor, (long)&status, 0, 0, 0, 0) == 0 &&
            status.st_dev == file.device && status.st_ino == file.inode;
 }
@@ -91,7 +91,7 @@ static int file_descriptor(void)
 /* The kernel would send SIGXFSZ for what goes beyond, so it is asked first. */
 static bool file_within_limit(uint64_t end)
 {
-    struct rlimit limit;
+    struct rlimit limit = {0, 0};
     return arch_syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0) != 0 ||
            limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur;
 }
@@ -191,7 +191,7 @@ static bool file_base_is_in_use(void)
 
 bool trace_file_create(const char *path, bool beside, bool announce, uint32_t flags)
 {
-    struct stat status;
+    struct stat status = {0};
     file.owner = os_process_id();
     file.id = file_random();
     atomic_store(&file.next_slot, 0);
