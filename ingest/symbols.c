@@ -276,3 +276,8 @@ const char *symbols_keep(struct symbols *symbols, const char *text)
 {
     return symbols_strings_keep(symbols->strings, text);
 }
+
+const char *symbols_demangle(struct symbols *symbols, const char *linkage_name)
+{
+    return symbols_strings_demangle(symbols->strings, linkage_name);
+}

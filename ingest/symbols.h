@@ -71,6 +71,9 @@ struct symbols_place {
 /* The symbol that covers the ELF address `pc`; false where none does. */
 bool symbols_place(struct symbols *symbols, uint32_t id, uint64_t pc, struct symbols_place *place);
 
+/* The kept, demangled form of a linkage name, or the name itself where it is not mangled. */
+const char *symbols_demangle(struct symbols *symbols, const char *linkage_name);
+
 /* The kept copy of `text`: equal texts are equal pointers. Lives until symbols_free(). */
 const char *symbols_keep(struct symbols *symbols, const char *text);
 

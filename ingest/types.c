@@ -2,8 +2,12 @@
 
 #include "ingest/symbols_dwarf.h"
 #include "ingest/types_allocators.h"
+#include "ingest/types_calls.h"
+#include "ingest/types_choose.h"
 #include "ingest/types_site.h"
 #include "ingest/types_spelling.h"
+
+#include "schemas/trace_layout.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +17,15 @@
 /* Frames behind the allocator that may tell whose characters it allocates. */
 #define STRING_FRAMES 6
 
-struct module_index {
+struct module_types {
     uint32_t module;
-    struct types_index *index; /* NULL: no DWARF */
+    struct types_index *index;     /* NULL: no DWARF */
+    struct types_globals *globals; /* NULL: no DWARF */
 };
 
 struct types {
     struct symbols *symbols;
-    struct module_index *modules;
+    struct module_types *modules;
     size_t count, capacity;
 };
 
@@ -36,29 +41,36 @@ void types_free(struct types *types)
 {
     if (types == NULL)
         return;
-    for (size_t i = 0; i < types->count; i++)
+    for (size_t i = 0; i < types->count; i++) {
         types_index_free(types->modules[i].index);
+        types_globals_free(types->modules[i].globals);
+    }
     free(types->modules);
     free(types);
 }
 
-static struct types_index *index_of(struct types *types, uint32_t module,
-                                    const struct symbols_file *file)
+static const struct module_types *module_of(struct types *types, uint32_t module,
+                                            const struct symbols_file *file)
 {
+    static const struct module_types none = {0, NULL, NULL};
     for (size_t i = 0; i < types->count; i++)
         if (types->modules[i].module == module)
-            return types->modules[i].index;
+            return &types->modules[i];
     if (types->count == types->capacity) {
         size_t capacity = types->capacity == 0 ? 16 : types->capacity * 2;
-        struct module_index *grown = realloc(types->modules, capacity * sizeof *grown);
+        struct module_types *grown = realloc(types->modules, capacity * sizeof *grown);
         if (grown == NULL)
-            return NULL;
+            return &none;
         types->modules = grown;
         types->capacity = capacity;
     }
-    struct types_index *index = file == NULL || file->dwarf == NULL ? NULL : types_index_new(file);
-    types->modules[types->count++] = (struct module_index){module, index};
-    return index;
+    struct module_types *added = &types->modules[types->count++];
+    *added = (struct module_types){.module = module};
+    if (file != NULL && file->dwarf != NULL) {
+        added->index = types_index_new(file);
+        added->globals = types_globals_new(file);
+    }
+    return added;
 }
 
 static void open_site(struct types *types, const struct types_frame *frame, struct types_site *site)
@@ -67,12 +79,13 @@ static void open_site(struct types *types, const struct types_frame *frame, stru
     site->module = frame->module;
     site->return_address = frame->pc + 1;
     site->file = symbols_module_file(types->symbols, frame->module);
-    site->index = index_of(types, frame->module, site->file);
+    const struct module_types *module = module_of(types, frame->module, site->file);
+    site->index = module->index;
+    site->globals = module->globals;
     site->frame_count = symbols_lookup(types->symbols, frame->module, frame->pc, site->frames);
-    struct symbols_dwarf *dwarf = symbols_module_dwarf(types->symbols, frame->module);
-    site->entry_count = dwarf == NULL || site->index == NULL
-                            ? 0
-                            : symbols_dwarf_entries(dwarf, frame->pc, site->entries);
+    site->dwarf = site->index == NULL ? NULL : symbols_module_dwarf(types->symbols, frame->module);
+    site->entry_count =
+        site->dwarf == NULL ? 0 : symbols_dwarf_entries(site->dwarf, frame->pc, site->entries);
 }
 
 static const char *keep(struct types *types, char *name)
@@ -126,44 +139,88 @@ static void string_answer(uint64_t size, enum types_rule rule, struct types_answ
                                     .rule = rule};
 }
 
-/* True where the frame settled the matter; otherwise its caller is to be asked if `*wrapper`. */
-static bool infer_at(struct types *types, const struct types_site *site,
-                     const struct types_frame *frames, size_t count, uint64_t size,
-                     struct types_answer *answer, bool *wrapper)
+/* What a frame's own name says about the block. */
+static bool infer_by_name(struct types *types, const struct types_site *site,
+                          const struct types_frame *frames, size_t count, uint64_t size,
+                          struct types_answer *answer)
 {
     struct types_type type;
-    *wrapper = false;
-    if (types_is_operator_new(site->frames[site->frame_count - 1].function)) {
-        *wrapper = true;
+    if (site->entry_count == 0) {
+        if (types_is_string_function(site->frames[0].function))
+            string_answer(size, TYPES_RULE_LIBRARY, answer);
+        else if (types_is_text_function(site->frames[0].function))
+            *answer = (struct types_answer){.name = "buffer",
+                                            .size = 1,
+                                            .count = size > 0 ? size : 1,
+                                            .confidence = TYPES_INFERRED,
+                                            .rule = TYPES_RULE_LIBRARY};
+        return answer->name != NULL;
+    }
+    if (!types_allocator_type(site, &type))
         return false;
-    }
-    if (types_allocator_type(site, &type)) {
-        if (type.shape == TYPES_CHARACTER && is_string_buffer(types, frames, count)) {
-            string_answer(size, TYPES_RULE_ALLOCATOR, answer);
-            return true;
-        }
-        answer_with(types, site, &type, size, 0, answer);
-        answer->confidence = TYPES_EXACT;
-        answer->rule = TYPES_RULE_ALLOCATOR;
+    if (type.shape == TYPES_CHARACTER && is_string_buffer(types, frames, count)) {
+        string_answer(size, TYPES_RULE_ALLOCATOR, answer);
         return true;
     }
-    if (site->entry_count == 0 && types_is_string_function(site->frames[0].function)) {
-        string_answer(size, TYPES_RULE_LIBRARY, answer);
+    answer_with(types, site, &type, size, 0, answer);
+    answer->confidence = TYPES_EXACT;
+    answer->rule = TYPES_RULE_ALLOCATOR;
+    return true;
+}
+
+/* The walk along the stack: what is known of the block so far. */
+struct walk {
+    enum types_operator by;
+    int64_t offset; /* of the pointer that the frame before returned */
+    bool in_memory;
+};
+
+/* True where the frame's caller is to be asked. */
+static bool infer_at(struct types *types, const struct types_site *site,
+                     const struct types_frame *frames, size_t count, uint64_t size,
+                     struct walk *walk, struct types_answer *answer)
+{
+    const char *function = site->frames[site->frame_count - 1].function;
+    if (types_is_operator_new(function)) {
+        if (types_is_operator_new_array(function))
+            walk->by = TYPES_BY_NEW_ARRAY;
+        else if (walk->by == TYPES_BY_FUNCTION)
+            walk->by = TYPES_BY_NEW;
         return true;
     }
-    return false;
+    if (infer_by_name(types, site, frames, count, size, answer))
+        return false;
+    /* operator new[] may jump to operator new, and leave no frame. */
+    const char *called = walk->by == TYPES_BY_NEW ? types_called_name(site) : NULL;
+    if (called != NULL && strncmp(called, "_Zna", 4) == 0)
+        walk->by = TYPES_BY_NEW_ARRAY;
+    struct types_flow *flow = malloc(sizeof *flow);
+    struct types_choice choice = {.wrapper = false};
+    if (flow != NULL && types_flow_follow(site, walk->offset, walk->in_memory, flow)) {
+        types_choose(site, flow, walk->by, size, &choice);
+        walk->offset = flow->returned_offset;
+        walk->in_memory = false;
+    }
+    free(flow);
+    if (choice.chosen) {
+        answer_with(types, site, &choice.type, size, choice.offset, answer);
+        answer->confidence = choice.confidence;
+        answer->rule = choice.rule;
+        if (choice.single)
+            answer->count = 1;
+    }
+    return choice.wrapper;
 }
 
 void types_infer(struct types *types, const struct types_frame *frames, size_t count, uint64_t size,
                  uint8_t kind, struct types_answer *answer)
 {
-    (void)kind;
+    struct walk walk = {.in_memory = kind == TRACE_KIND_POSIX_MEMALIGN};
     *answer = (struct types_answer){.count = 1};
     struct types_site *site = malloc(sizeof *site);
     for (size_t i = 0; site != NULL && i < count && i < WRAPPERS_MAX; i++) {
-        bool wrapper;
         open_site(types, &frames[i], site);
-        if (infer_at(types, site, frames + i, count - i, size, answer, &wrapper) || !wrapper)
+        if (!infer_at(types, site, frames + i, count - i, size, &walk, answer))
             break;
     }
     free(site);

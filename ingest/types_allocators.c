@@ -1,5 +1,7 @@
 #include "ingest/types_allocators.h"
 
+#include "ingest/types_calls.h"
+
 #include <dwarf.h>
 #include <string.h>
 
@@ -73,6 +75,20 @@ bool types_is_string_function(const char *function)
     return false;
 }
 
+bool types_is_text_function(const char *function)
+{
+    static const char *const names[] = {
+        "strdup",        "__strdup",       "strndup",      "__strndup",
+        "asprintf",      "vasprintf",      "getline",      "getdelim",
+        "__getdelim",    "realpath",       "getcwd",       "__getcwd",
+        "__GI___strdup", "__GI___strndup", "_IO_getdelim", "__vasprintf_internal",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], function) == 0)
+            return true;
+    return false;
+}
+
 int types_node_element(const char *name)
 {
     for (size_t i = 0; i < sizeof container_nodes / sizeof *container_nodes; i++) {
@@ -84,21 +100,6 @@ int types_node_element(const char *name)
 }
 
 /* ---- frames as DWARF tells them --------------------------------------------------------- */
-
-/* The function as it was declared: behind an inlined or out-of-line instance. */
-static void declared_function(Dwarf_Die *entry, Dwarf_Die *declared)
-{
-    static const unsigned links[] = {DW_AT_abstract_origin, DW_AT_specification};
-    *declared = *entry;
-    for (int i = 0; i < 4; i++)
-        for (size_t k = 0; k < 2; k++) {
-            Dwarf_Attribute attribute;
-            Dwarf_Die next;
-            if (dwarf_attr(declared, links[k], &attribute) != NULL &&
-                dwarf_formref_die(&attribute, &next) != NULL)
-                *declared = next;
-        }
-}
 
 static bool is_inline_space(const char *name)
 {
@@ -196,7 +197,7 @@ static bool allocated_type(struct types_index *index, Dwarf_Die *entry, struct t
 {
     Dwarf_Die function, scope, argument, value;
     struct typed_allocator allocator;
-    declared_function(entry, &function);
+    types_declared_function(entry, &function);
     const struct types_unit *unit = types_index_unit(index, &function);
     const struct types_entry *declared = unit == NULL ? NULL : types_index_entry(unit, &function);
     if (declared == NULL || !find_allocator(unit, declared, &allocator))
@@ -225,7 +226,7 @@ static bool allocated_type(struct types_index *index, Dwarf_Die *entry, struct t
 static bool is_standard(const struct types_site *site, size_t frame)
 {
     Dwarf_Die function, entry = site->entries[frame];
-    declared_function(&entry, &function);
+    types_declared_function(&entry, &function);
     const struct types_unit *unit = types_index_unit(site->index, &function);
     const struct types_entry *declared = unit == NULL ? NULL : types_index_entry(unit, &function);
     if (declared == NULL)

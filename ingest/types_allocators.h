@@ -21,6 +21,9 @@ bool types_allocator_type(const struct types_site *site, struct types_type *type
 /* True for a member of a standard string of char, demangled. */
 bool types_is_string_function(const char *function);
 
+/* True for a function of the C library whose caller gets a block of characters. */
+bool types_is_text_function(const char *function);
+
 /*
  * Index of the template argument that is the element of a container's node ("1" of
  * std::_Rb_tree_node<T> is T), or -1 where `name`, in its one spelling, is no such node.

@@ -42,6 +42,9 @@ bool types_strip(Dwarf_Die *type, Dwarf_Die *stripped);
  */
 char *types_name(struct types_index *index, const struct types_type *type);
 
+/* The complete record whose name in its one spelling is `name`; false where there is none. */
+bool types_named(struct types_index *index, const char *name, struct types_type *type);
+
 /*
  * The member of `record` at `offset`, through members and base classes that are records or
  * arrays, down to one that is neither. False where there is none.

@@ -241,3 +241,27 @@ bool types_index_definition(struct types_index *index, Dwarf_Die *die, Dwarf_Die
     }
     return false;
 }
+
+static bool is_complete_record(const struct types_entry *entry)
+{
+    return !entry->declaration && entry->name != NULL &&
+           (entry->tag == DW_TAG_structure_type || entry->tag == DW_TAG_class_type ||
+            entry->tag == DW_TAG_union_type);
+}
+
+bool types_index_next(struct types_index *index, const char *name, size_t length, size_t *unit,
+                      size_t *entry, Dwarf_Die *record)
+{
+    if (!index->all)
+        read_all_units(index);
+    for (; *unit < index->count; ++*unit, *entry = 0) {
+        const struct types_unit *in = index->list[*unit];
+        while (*entry < in->count) {
+            const struct types_entry *found = &in->entries[(*entry)++];
+            if (is_complete_record(found) && strncmp(found->name, name, length) == 0 &&
+                (found->name[length] == '\0' || found->name[length] == '<'))
+                return dwarf_offdie(dwarf_cu_getdwarf(in->unit), found->die, record) != NULL;
+        }
+    }
+    return false;
+}

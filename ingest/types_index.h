@@ -45,4 +45,11 @@ const struct types_entry *types_index_entry(const struct types_unit *unit, Dwarf
  */
 bool types_index_definition(struct types_index *index, Dwarf_Die *die, Dwarf_Die *definition);
 
+/*
+ * The complete records whose DW_AT_name without template arguments is `name` (`length` bytes),
+ * one after the other: `*unit` and `*entry` say where to go on and begin at 0. False: no more.
+ */
+bool types_index_next(struct types_index *index, const char *name, size_t length, size_t *unit,
+                      size_t *entry, Dwarf_Die *record);
+
 #endif

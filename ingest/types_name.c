@@ -184,3 +184,37 @@ char *types_name(struct types_index *index, const struct types_type *type)
     free(raw);
     return name;
 }
+
+/* The last part of a qualified name, without template arguments. */
+static const char *last_part(const char *name, size_t *length)
+{
+    const char *start = name;
+    int depth = 0;
+    for (const char *at = name; *at != '\0'; at++) {
+        if (*at == '<' || *at == '(' || *at == '{')
+            depth++;
+        else if (*at == '>' || *at == ')' || *at == '}')
+            depth--;
+        else if (depth == 0 && at[0] == ':' && at[1] == ':')
+            start = at + 2;
+    }
+    *length = strcspn(start, "<");
+    return start;
+}
+
+bool types_named(struct types_index *index, const char *name, struct types_type *type)
+{
+    size_t length, unit = 0, entry = 0;
+    const char *last = last_part(name, &length);
+    Dwarf_Die record;
+    while (length > 0 && types_index_next(index, last, length, &unit, &entry, &record)) {
+        if (!types_from(index, &record, type))
+            continue;
+        char *found = types_name(index, type);
+        bool same = found != NULL && strcmp(found, name) == 0;
+        free(found);
+        if (same)
+            return true;
+    }
+    return false;
+}

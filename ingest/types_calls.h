@@ -1,0 +1,33 @@
+/*
+ * What a function that is called, or was inlined, says about its arguments.
+ */
+#ifndef MPROF_INGEST_TYPES_CALLS_H
+#define MPROF_INGEST_TYPES_CALLS_H
+
+#include "ingest/types_site.h"
+
+struct types_call {
+    bool returns_first;  /* memcpy and the like: the result is the first argument */
+    bool constructor;    /* of a class; the first argument is the object */
+    const char *linkage; /* NULL: no symbol; without "@plt" */
+    bool described;      /* `function` is valid */
+    Dwarf_Die function;
+};
+
+/* The linkage name of what the call before the site's return address calls; NULL: not known. */
+const char *types_called_name(const struct types_site *site);
+
+/* The function whose code begins at `target` in the site's module. */
+void types_call_target(const struct types_site *site, uint64_t target, struct types_call *call);
+
+/* Type of the parameter that is passed in the n-th integer register; false: not known. */
+bool types_call_parameter(const struct types_site *site, const struct types_call *call,
+                          unsigned number, struct types_type *type);
+
+/* True where `function`, inlined or not, is a constructor. */
+bool types_is_constructor(struct types_index *index, Dwarf_Die *function);
+
+/* The function as it was declared: behind an inlined or out-of-line instance. */
+void types_declared_function(Dwarf_Die *entry, Dwarf_Die *declared);
+
+#endif

@@ -1,0 +1,230 @@
+#include "ingest/types_choose.h"
+
+#include "ingest/types_spelling.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum types_fit types_fit(struct types_index *index, const struct types_type *type, uint64_t size,
+                         int64_t offset)
+{
+    if (offset < 0 || (uint64_t)offset >= size)
+        return TYPES_FIT_NOT;
+    uint64_t held = size - (uint64_t)offset;
+    if (type->shape == TYPES_CHARACTER)
+        return TYPES_FIT_BUFFER;
+    if (type->shape == TYPES_VOID || type->shape == TYPES_UNUSABLE || type->size == 0)
+        return TYPES_FIT_NOT;
+    if (held == type->size)
+        return TYPES_FIT_WHOLE;
+    if (held > type->size && types_has_flexible_end(index, type))
+        return TYPES_FIT_FLEXIBLE;
+    return held % type->size == 0 ? TYPES_FIT_ARRAY : TYPES_FIT_NOT;
+}
+
+static void choose(struct types_choice *choice, const struct types_type *type, int64_t offset,
+                   enum types_confidence confidence, enum types_rule rule)
+{
+    choice->chosen = true;
+    choice->type = *type;
+    choice->offset = (uint64_t)offset;
+    choice->single = false;
+    choice->confidence = confidence;
+    choice->rule = rule;
+}
+
+/* ---- one object by operator new --------------------------------------------------------- */
+
+/* "Foo" of "Foo::Foo(int)" and of "vtable for Foo", in its one spelling; to be freed. */
+static char *class_of_symbol(struct symbols *symbols, const char *linkage)
+{
+    static const char table[] = "vtable for ";
+    const char *name = symbols_demangle(symbols, linkage);
+    if (strncmp(name, table, sizeof table - 1) == 0)
+        return types_spelling(name + sizeof table - 1);
+    const char *end = NULL;
+    int depth = 0;
+    for (const char *at = name; *at != '\0' && !(depth == 0 && *at == '('); at++) {
+        if (*at == '<')
+            depth++;
+        else if (*at == '>')
+            depth--;
+        else if (depth == 0 && at[0] == ':' && at[1] == ':')
+            end = at;
+    }
+    char *class = end == NULL ? NULL : strndup(name, (size_t)(end - name));
+    char *spelled = class == NULL ? NULL : types_spelling(class);
+    free(class);
+    return spelled;
+}
+
+/* The class that a constructor or a table of virtual functions belongs to. */
+static bool class_of(const struct types_site *site, const struct types_evidence *evidence,
+                     struct types_type *type)
+{
+    if (evidence->symbol == NULL) {
+        *type = evidence->type;
+        return true;
+    }
+    char *name = site->index == NULL ? NULL : class_of_symbol(site->symbols, evidence->symbol);
+    bool found = name != NULL && types_named(site->index, name, type);
+    free(name);
+    return found;
+}
+
+/* The most derived of the classes whose objects have that size, of one kind of evidence. */
+static bool choose_class(const struct types_site *site, const struct types_flow *flow,
+                         enum types_evidence_kind kind, uint64_t size, struct types_type *class)
+{
+    bool found = false;
+    for (size_t i = 0; i < flow->count; i++) {
+        const struct types_evidence *evidence = &flow->evidence[i];
+        struct types_type type;
+        if (evidence->kind != kind || evidence->offset != 0 || !class_of(site, evidence, &type) ||
+            type.shape != TYPES_RECORD || type.size != size)
+            continue;
+        if (!found || types_is_derived(site->index, &type, class))
+            *class = type;
+        found = true;
+    }
+    return found;
+}
+
+/* The first place that points to a type of the block's size. */
+static bool choose_whole(const struct types_site *site, const struct types_flow *flow,
+                         enum types_evidence_kind kind, uint64_t size, struct types_type *type)
+{
+    for (size_t i = 0; i < flow->count; i++) {
+        const struct types_evidence *evidence = &flow->evidence[i];
+        if (evidence->kind != kind || evidence->offset != 0 ||
+            types_fit(site->index, &evidence->type, size, 0) != TYPES_FIT_WHOLE)
+            continue;
+        *type = evidence->type;
+        return true;
+    }
+    return false;
+}
+
+/* What the function's declared return type points to. */
+static bool returned_type(const struct types_site *site, struct types_type *type)
+{
+    struct types_type pointer;
+    if (site->entry_count == 0)
+        return false;
+    Dwarf_Die function = site->entries[site->entry_count - 1];
+    return types_of(site->index, &function, &pointer) && types_pointee(site->index, &pointer, type);
+}
+
+/*
+ * A base class that a pointer names may stand for any class derived from it: of classes with
+ * virtual functions only the constructor or the table says which.
+ */
+static void choose_object(const struct types_site *site, const struct types_flow *flow,
+                          uint64_t size, struct types_choice *choice)
+{
+    struct types_type class, place;
+    bool placed = choose_whole(site, flow, TYPES_EVIDENCE_PLACE, size, &place);
+    if (choose_class(site, flow, TYPES_EVIDENCE_TABLE, size, &class) ||
+        choose_class(site, flow, TYPES_EVIDENCE_CONSTRUCTOR, size, &class)) {
+        /* A constructor may be that of the first member, which fills the whole object. */
+        if (!placed || types_is_derived(site->index, &class, &place) ||
+            types_is_polymorphic(site->index, &place)) {
+            choose(choice, &class, 0, TYPES_EXACT, TYPES_RULE_CONSTRUCTOR);
+            return;
+        }
+    }
+    if (placed && !types_is_polymorphic(site->index, &place)) {
+        choose(choice, &place, 0, TYPES_INFERRED, TYPES_RULE_RECEIVER);
+        return;
+    }
+    if (flow->returned && flow->returned_offset == 0 && returned_type(site, &place) &&
+        types_fit(site->index, &place, size, 0) == TYPES_FIT_WHOLE &&
+        !types_is_polymorphic(site->index, &place))
+        choose(choice, &place, 0, TYPES_INFERRED, TYPES_RULE_RETURN);
+    else if (choose_whole(site, flow, TYPES_EVIDENCE_ARGUMENT, size, &place) &&
+             !types_is_polymorphic(site->index, &place))
+        choose(choice, &place, 0, TYPES_INFERRED, TYPES_RULE_ARGUMENT);
+}
+
+/* ---- other allocations ------------------------------------------------------------------ */
+
+/* The place that fits best, the first of those that fit alike; records of the very size first. */
+static bool choose_place(const struct types_site *site, const struct types_flow *flow,
+                         uint64_t size, struct types_choice *choice)
+{
+    enum types_fit best = TYPES_FIT_NOT;
+    for (size_t i = 0; i < flow->count; i++) {
+        const struct types_evidence *evidence = &flow->evidence[i];
+        if (evidence->kind != TYPES_EVIDENCE_PLACE)
+            continue;
+        enum types_fit fit = types_fit(site->index, &evidence->type, size, evidence->offset);
+        bool better = best == TYPES_FIT_NOT || (fit == TYPES_FIT_WHOLE && best != TYPES_FIT_WHOLE &&
+                                                evidence->type.shape == TYPES_RECORD);
+        if (fit == TYPES_FIT_NOT || !better)
+            continue;
+        best = fit;
+        choose(choice, &evidence->type, evidence->offset, TYPES_INFERRED, TYPES_RULE_RECEIVER);
+        choice->single = fit == TYPES_FIT_FLEXIBLE;
+    }
+    return best != TYPES_FIT_NOT;
+}
+
+static bool choose_return(const struct types_site *site, const struct types_flow *flow,
+                          uint64_t size, struct types_choice *choice)
+{
+    struct types_type type;
+    if (!flow->returned || !returned_type(site, &type))
+        return false;
+    enum types_fit fit = types_fit(site->index, &type, size, flow->returned_offset);
+    if (fit == TYPES_FIT_NOT)
+        return false;
+    choose(choice, &type, flow->returned_offset, TYPES_INFERRED, TYPES_RULE_RETURN);
+    choice->single = fit == TYPES_FIT_FLEXIBLE;
+    return true;
+}
+
+/* A parameter may be of a base class or a first member: only the very size is believed. */
+static void choose_argument(const struct types_site *site, const struct types_flow *flow,
+                            uint64_t size, struct types_choice *choice)
+{
+    struct types_type type;
+    if (choose_whole(site, flow, TYPES_EVIDENCE_ARGUMENT, size, &type) &&
+        type.shape == TYPES_RECORD)
+        choose(choice, &type, 0, TYPES_INFERRED, TYPES_RULE_ARGUMENT);
+}
+
+/* True where the result leaves the function as a pointer that names no type. */
+static bool is_wrapper(const struct types_site *site, const struct types_flow *flow)
+{
+    struct types_type type;
+    if (!flow->returned)
+        return false;
+    return site->entry_count == 0 || !returned_type(site, &type) || type.shape == TYPES_VOID ||
+           type.shape == TYPES_CHARACTER;
+}
+
+void types_choose(const struct types_site *site, const struct types_flow *flow,
+                  enum types_operator by, uint64_t size, struct types_choice *choice)
+{
+    struct types_type type;
+    *choice = (struct types_choice){.wrapper = false};
+    bool wrapper = is_wrapper(site, flow);
+    if (wrapper) {
+        /* An object that is made here and goes out as a handle. */
+        if (flow->returned_offset == 0 &&
+            choose_whole(site, flow, TYPES_EVIDENCE_PLACE, size, &type) &&
+            type.shape == TYPES_RECORD && by == TYPES_BY_FUNCTION)
+            choose(choice, &type, 0, TYPES_INFERRED, TYPES_RULE_RECEIVER);
+        else if (by == TYPES_BY_NEW)
+            choose_object(site, flow, size, choice);
+        choice->wrapper = !choice->chosen;
+        return;
+    }
+    if (by == TYPES_BY_NEW) {
+        choose_object(site, flow, size, choice);
+        return;
+    }
+    if (!choose_place(site, flow, size, choice) && !choose_return(site, flow, size, choice))
+        choose_argument(site, flow, size, choice);
+}

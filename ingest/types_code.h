@@ -1,0 +1,12 @@
+/*
+ * The machine code of a module's file.
+ */
+#ifndef MPROF_INGEST_TYPES_CODE_H
+#define MPROF_INGEST_TYPES_CODE_H
+
+#include "ingest/symbols_file.h"
+
+/* The bytes of the section of code that holds `address`, from there to its end; NULL: none. */
+const uint8_t *types_code(const struct symbols_file *file, uint64_t address, size_t *size);
+
+#endif

@@ -1,0 +1,479 @@
+#include "ingest/types_flow.h"
+
+#include "ingest/types_calls.h"
+#include "ingest/types_code.h"
+#include "ingest/types_state.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Code before the call that is looked at, and branches in it. */
+#define PREFIX_MAX 65536
+#define TARGETS_MAX 8192
+/* Code behind the call: instructions in all, and paths that wait. */
+#define STEPS_MAX 600
+#define PATHS_MAX 12
+#define VISITED_MAX 1024
+
+struct path {
+    uint64_t address;
+    struct types_state state;
+};
+
+struct follower {
+    const struct types_site *site;
+    struct types_places places;
+    struct types_flow *flow;
+    struct types_state state;
+    struct path paths[PATHS_MAX];
+    size_t path_count;
+    uint64_t visited[VISITED_MAX];
+    size_t visited_count;
+    uint64_t start, end; /* of the part of the function that holds the call */
+};
+
+/* Registers that a call may change, and those that carry arguments: System V ABI, 3.2. */
+#define CALL_CLOBBERS 0x0fc7u
+static const uint8_t argument_registers[] = {DECODE_RDI, DECODE_RSI, DECODE_RDX,
+                                             DECODE_RCX, DECODE_R8,  DECODE_R9};
+
+/* ---- evidence --------------------------------------------------------------------------- */
+
+static void add_evidence(struct follower *follower, enum types_evidence_kind kind,
+                         const struct types_type *type, int64_t offset, const char *symbol)
+{
+    struct types_flow *flow = follower->flow;
+    for (size_t i = 0; i < flow->count; i++) {
+        const struct types_evidence *known = &flow->evidence[i];
+        if (known->kind == kind && known->offset == offset && known->symbol == symbol &&
+            known->type.die.addr == (type == NULL ? NULL : type->die.addr))
+            return;
+    }
+    if (flow->count == TYPES_EVIDENCE_MAX)
+        return;
+    struct types_evidence *evidence = &flow->evidence[flow->count++];
+    *evidence = (struct types_evidence){.kind = kind, .offset = offset, .symbol = symbol};
+    if (type != NULL)
+        evidence->type = *type;
+}
+
+static void add_pointer(struct follower *follower, enum types_evidence_kind kind,
+                        const struct types_type *pointer, int64_t offset)
+{
+    struct types_type pointee;
+    if (types_pointee(follower->site->index, pointer, &pointee))
+        add_evidence(follower, kind, &pointee, offset, NULL);
+}
+
+/* Variables that stand, from `pc` on, in a register that holds the result. */
+static void look_at_variables(struct follower *follower, uint64_t pc)
+{
+    const struct types_locals *locals = &follower->places.locals;
+    for (size_t i = 0; i < locals->count; i++) {
+        const struct types_local *local = &locals->locals[i];
+        if (local->on_stack || local->base > 15 || pc < local->start || pc >= local->end)
+            continue;
+        const struct types_value *value = &follower->state.registers[local->base];
+        struct types_type type;
+        if (value->kind != TYPES_VALUE_RESULT || !types_place_of(&follower->places, local, &type))
+            continue;
+        Dwarf_Die variable = local->variable, function = local->function;
+        const char *name = dwarf_diename(&variable);
+        enum types_evidence_kind kind = TYPES_EVIDENCE_PLACE;
+        if (dwarf_tag(&variable) == DW_TAG_formal_parameter &&
+            dwarf_tag(&function) == DW_TAG_inlined_subroutine) {
+            kind = TYPES_EVIDENCE_ARGUMENT;
+            if (name != NULL && strcmp(name, "this") == 0 &&
+                types_is_constructor(follower->site->index, &function))
+                kind = TYPES_EVIDENCE_CONSTRUCTOR;
+        }
+        add_pointer(follower, kind, &type, value->offset + local->offset);
+    }
+}
+
+static void look_at_store(struct follower *follower, uint64_t pc, const struct types_value *to,
+                          const struct types_value *value)
+{
+    struct types_type type;
+    if (value->kind == TYPES_VALUE_RESULT && to->kind != TYPES_VALUE_RESULT &&
+        types_state_place(&follower->places, pc, to, &type))
+        add_pointer(follower, TYPES_EVIDENCE_PLACE, &type, value->offset);
+    /* The address points behind two words: Itanium C++ ABI, 2.5.2. */
+    if (value->kind == TYPES_VALUE_ADDRESS && to->kind == TYPES_VALUE_RESULT) {
+        const char *symbol = types_globals_symbol(follower->site->file, (uint64_t)value->offset);
+        if (symbol != NULL && strncmp(symbol, "_ZTV", 4) == 0)
+            add_evidence(follower, TYPES_EVIDENCE_TABLE, NULL, to->offset,
+                         symbols_keep(follower->site->symbols, symbol));
+    }
+}
+
+static void look_at_arguments(struct follower *follower, const struct types_call *call)
+{
+    for (unsigned i = 0; i < sizeof argument_registers; i++) {
+        const struct types_value *value = &follower->state.registers[argument_registers[i]];
+        struct types_type type;
+        if (value->kind != TYPES_VALUE_RESULT)
+            continue;
+        if (i == 0 && call->constructor && !call->described)
+            add_evidence(follower, TYPES_EVIDENCE_CONSTRUCTOR, NULL, value->offset, call->linkage);
+        else if (types_call_parameter(follower->site, call, i, &type))
+            add_pointer(follower,
+                        i == 0 && call->constructor ? TYPES_EVIDENCE_CONSTRUCTOR
+                                                    : TYPES_EVIDENCE_ARGUMENT,
+                        &type, value->offset);
+    }
+}
+
+/* ---- one instruction -------------------------------------------------------------------- */
+
+static struct types_value operand_value(struct follower *follower, uint64_t pc,
+                                        const struct decode_operand *operand, uint8_t width)
+{
+    const struct types_value unknown = {.kind = TYPES_VALUE_UNKNOWN};
+    if (operand->kind == DECODE_IMMEDIATE)
+        return (struct types_value){.kind = TYPES_VALUE_ADDRESS, .offset = operand->value};
+    if (width != 8)
+        return unknown;
+    if (operand->kind == DECODE_REGISTER)
+        return types_state_register(&follower->state, &follower->places, pc, operand->base);
+    if (operand->kind != DECODE_MEMORY)
+        return unknown;
+    struct types_value address =
+        types_state_address(&follower->state, &follower->places, pc, operand);
+    return types_state_load(&follower->state, &follower->places, pc, &address);
+}
+
+static void assign(struct follower *follower, uint64_t pc, const struct decode_instruction *in,
+                   const struct types_value *value)
+{
+    if (in->to.kind == DECODE_REGISTER && in->to.base < 16) {
+        follower->state.registers[in->to.base] = *value;
+    } else if (in->to.kind == DECODE_MEMORY) {
+        struct types_value to =
+            types_state_address(&follower->state, &follower->places, pc, &in->to);
+        if (to.kind == TYPES_VALUE_STACK)
+            types_state_store(&follower->state, to.offset, value);
+        look_at_store(follower, pc + in->length, &to, value);
+    }
+}
+
+static void add_to(struct follower *follower, uint64_t pc, const struct decode_instruction *in)
+{
+    struct types_value unknown = {.kind = TYPES_VALUE_UNKNOWN}, result = unknown;
+    if (in->to.kind != DECODE_REGISTER) {
+        assign(follower, pc, in, &unknown);
+        return;
+    }
+    struct types_value value =
+        types_state_register(&follower->state, &follower->places, pc, in->to.base);
+    if (in->from.kind == DECODE_IMMEDIATE) {
+        result = value;
+        result.offset += in->operation == DECODE_ADD ? in->from.value : -in->from.value;
+    } else if (in->operation == DECODE_ADD) {
+        struct types_value other = operand_value(follower, pc, &in->from, 8);
+        result = value.kind == TYPES_VALUE_POINTER ? value : other;
+        result.indexed = true;
+        if (result.kind != TYPES_VALUE_POINTER)
+            result = unknown;
+    }
+    follower->state.registers[in->to.base] = result;
+}
+
+static void call(struct follower *follower, const struct decode_instruction *in)
+{
+    struct types_call target;
+    types_call_target(follower->site, in->target, &target);
+    struct types_value first = follower->state.registers[DECODE_RDI];
+    look_at_arguments(follower, &target);
+    types_state_clobber(&follower->state, CALL_CLOBBERS);
+    if (target.returns_first && first.kind == TYPES_VALUE_RESULT)
+        follower->state.registers[DECODE_RAX] = first;
+}
+
+/* A word below the stack's end, where the frame address is counted from rsp. */
+static void push(struct follower *follower, uint64_t pc, const struct decode_instruction *in)
+{
+    uint8_t base;
+    int64_t offset;
+    struct types_value value = operand_value(follower, pc, &in->from, 8);
+    if (types_locals_frame(&follower->places.locals, pc, &base, &offset) && base == DECODE_RSP)
+        types_state_store(&follower->state, -offset - 8, &value);
+}
+
+static void pop(struct follower *follower, uint64_t pc, const struct decode_instruction *in)
+{
+    uint8_t base;
+    int64_t offset;
+    struct types_value value = {.kind = TYPES_VALUE_UNKNOWN};
+    if (types_locals_frame(&follower->places.locals, pc, &base, &offset) && base == DECODE_RSP)
+        for (size_t i = 0; i < follower->state.slot_count; i++)
+            if (follower->state.slots[i].offset == -offset)
+                value = follower->state.slots[i].value;
+    assign(follower, pc, in, &value);
+}
+
+static void step(struct follower *follower, uint64_t pc, const struct decode_instruction *in)
+{
+    struct types_value value;
+    switch (in->operation) {
+    case DECODE_MOVE:
+        value = operand_value(follower, pc, &in->from, in->width);
+        assign(follower, pc, in, &value);
+        break;
+    case DECODE_LEA:
+        value = types_state_address(&follower->state, &follower->places, pc, &in->from);
+        assign(follower, pc, in, &value);
+        break;
+    case DECODE_ADD:
+    case DECODE_SUBTRACT:
+        add_to(follower, pc, in);
+        break;
+    case DECODE_PUSH:
+        push(follower, pc, in);
+        break;
+    case DECODE_POP:
+        pop(follower, pc, in);
+        break;
+    case DECODE_CALL:
+        call(follower, in);
+        break;
+    default:
+        types_state_clobber(&follower->state, in->writes);
+    }
+}
+
+/* ---- before the call -------------------------------------------------------------------- */
+
+static void find_bounds(struct follower *follower)
+{
+    const struct types_site *site = follower->site;
+    uint64_t pc = site->return_address - 1;
+    struct symbols_place place;
+    follower->start = follower->end = 0;
+    if (site->entry_count > 0) {
+        Dwarf_Die function = site->entries[site->entry_count - 1];
+        Dwarf_Addr base, start, end;
+        for (ptrdiff_t at = 0; (at = dwarf_ranges(&function, at, &base, &start, &end)) > 0;)
+            if (pc >= start + site->file->bias && pc < end + site->file->bias) {
+                follower->start = start + site->file->bias;
+                follower->end = end + site->file->bias;
+                return;
+            }
+    }
+    if (symbols_place(site->symbols, site->module, pc, &place) && place.end > place.start) {
+        follower->start = place.start;
+        follower->end = place.end;
+    }
+}
+
+/* Also in another part of the function, which a compiler may lay elsewhere. */
+static bool in_function(const struct follower *follower, uint64_t address)
+{
+    const struct types_site *site = follower->site;
+    if (address >= follower->start && address < follower->end)
+        return true;
+    if (site->entry_count == 0)
+        return false;
+    Dwarf_Die function = site->entries[site->entry_count - 1];
+    return dwarf_haspc(&function, address - site->file->bias) == 1;
+}
+
+static int compare_addresses(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* Addresses before the call to which something jumps, sorted; NULL: too many, or no memory. */
+static uint64_t *find_targets(const struct follower *follower, const uint8_t *code, size_t size,
+                              size_t *count)
+{
+    uint64_t *targets = malloc(TARGETS_MAX * sizeof *targets);
+    *count = 0;
+    for (size_t at = 0; targets != NULL && at < size;) {
+        struct decode_instruction in;
+        if (*count == TARGETS_MAX ||
+            !types_decode(code + at, size - at, follower->start + at, &in)) {
+            free(targets);
+            return NULL;
+        }
+        if (in.operation == DECODE_BRANCH || in.operation == DECODE_JUMP)
+            targets[(*count)++] = in.target;
+        at += in.length;
+    }
+    if (targets != NULL && *count > 1)
+        qsort(targets, *count, sizeof *targets, compare_addresses);
+    return targets;
+}
+
+/* Runs the code from the function's beginning up to the call, as it stands. */
+static void run_prefix(struct follower *follower)
+{
+    size_t size, count;
+    const uint8_t *code = types_code(follower->site->file, follower->start, &size);
+    uint64_t length = follower->site->return_address - follower->start;
+    if (code == NULL || length > size || length > PREFIX_MAX)
+        return;
+    uint64_t *targets = find_targets(follower, code, length, &count);
+    if (targets == NULL)
+        return;
+    for (size_t at = 0; at < length;) {
+        struct decode_instruction in;
+        uint64_t pc = follower->start + at;
+        if (!types_decode(code + at, length - at, pc, &in))
+            break;
+        if (bsearch(&pc, targets, count, sizeof pc, compare_addresses) != NULL)
+            memset(&follower->state, 0, sizeof follower->state);
+        if (at + in.length >= length)
+            break; /* the call itself */
+        step(follower, pc, &in);
+        if (in.operation == DECODE_JUMP || in.operation == DECODE_RETURN)
+            memset(&follower->state, 0, sizeof follower->state);
+        at += in.length;
+    }
+    free(targets);
+}
+
+/* ---- behind the call -------------------------------------------------------------------- */
+
+/* An instruction is run again where other registers hold the result: paths may meet there. */
+static bool visit(struct follower *follower, uint64_t address)
+{
+    uint64_t holders = 0;
+    for (unsigned i = 0; i < 16; i++)
+        if (follower->state.registers[i].kind == TYPES_VALUE_RESULT)
+            holders |= UINT64_C(1) << i;
+    address ^= holders << 48;
+    for (size_t i = 0; i < follower->visited_count; i++)
+        if (follower->visited[i] == address)
+            return false;
+    if (follower->visited_count == VISITED_MAX)
+        return false;
+    follower->visited[follower->visited_count++] = address;
+    return true;
+}
+
+static void add_path(struct follower *follower, uint64_t address)
+{
+    if (follower->path_count == PATHS_MAX || !in_function(follower, address))
+        return;
+    follower->paths[follower->path_count].address = address;
+    follower->paths[follower->path_count++].state = follower->state;
+}
+
+static void leave(struct follower *follower)
+{
+    const struct types_value *value = &follower->state.registers[DECODE_RAX];
+    if (value->kind != TYPES_VALUE_RESULT)
+        return;
+    follower->flow->returned = true;
+    follower->flow->returned_offset = value->offset;
+}
+
+/* Goes on at `*pc` behind the instruction; false where the path ends. */
+static bool advance(struct follower *follower, const struct decode_instruction *in, uint64_t *pc)
+{
+    switch (in->operation) {
+    case DECODE_JUMP:
+        if (in->target != 0 && in_function(follower, in->target)) {
+            *pc = in->target;
+            return true;
+        }
+        if (in->target != 0) { /* a call whose result is returned */
+            call(follower, in);
+            leave(follower);
+        }
+        return false;
+    case DECODE_BRANCH:
+        add_path(follower, in->target);
+        *pc += in->length;
+        return true;
+    case DECODE_RETURN:
+        leave(follower);
+        return false;
+    case DECODE_STOP:
+        return false;
+    default:
+        *pc += in->length;
+        return true;
+    }
+}
+
+/* True while a register or a slot holds the result. */
+static bool holds_result(const struct types_state *state)
+{
+    for (size_t i = 0; i < 16; i++)
+        if (state->registers[i].kind == TYPES_VALUE_RESULT)
+            return true;
+    for (size_t i = 0; i < state->slot_count; i++)
+        if (state->slots[i].value.kind == TYPES_VALUE_RESULT)
+            return true;
+    return false;
+}
+
+static void run_path(struct follower *follower, uint64_t pc, unsigned *steps)
+{
+    while (*steps < STEPS_MAX && in_function(follower, pc) && visit(follower, pc) &&
+           holds_result(&follower->state)) {
+        struct decode_instruction in;
+        size_t size;
+        const uint8_t *code = types_code(follower->site->file, pc, &size);
+        if (code == NULL || !types_decode(code, size, pc, &in))
+            return;
+        ++*steps;
+        look_at_variables(follower, pc);
+        if (in.operation != DECODE_JUMP && in.operation != DECODE_BRANCH)
+            step(follower, pc, &in);
+        if (!advance(follower, &in, &pc))
+            return;
+    }
+}
+
+static void start_behind_call(struct follower *follower, int64_t offset, bool in_memory)
+{
+    struct types_value result = {.kind = TYPES_VALUE_RESULT, .offset = offset};
+    struct types_value place = types_state_register(&follower->state, &follower->places,
+                                                    follower->site->return_address - 1, DECODE_RDI);
+    types_state_clobber(&follower->state, CALL_CLOBBERS);
+    /* What the code before the call did with its own results is no evidence. */
+    follower->flow->count = 0;
+    if (!in_memory) {
+        follower->state.registers[DECODE_RAX] = result;
+        return;
+    }
+    if (place.kind == TYPES_VALUE_STACK)
+        types_state_store(&follower->state, place.offset, &result);
+    look_at_store(follower, follower->site->return_address, &place, &result);
+}
+
+bool types_flow_follow(const struct types_site *site, int64_t offset, bool in_memory,
+                       struct types_flow *flow)
+{
+    memset(flow, 0, sizeof *flow);
+    if (site->file == NULL)
+        return true;
+    struct follower *follower = calloc(1, sizeof *follower);
+    if (follower == NULL)
+        return false;
+    follower->site = site;
+    follower->flow = flow;
+    follower->places.site = site;
+    bool good = types_locals_read(&follower->places.locals, site);
+    find_bounds(follower);
+    if (good && follower->end > follower->start) {
+        unsigned steps = 0;
+        run_prefix(follower);
+        start_behind_call(follower, offset, in_memory);
+        run_path(follower, site->return_address, &steps);
+        while (follower->path_count > 0) {
+            struct path *path = &follower->paths[--follower->path_count];
+            follower->state = path->state;
+            run_path(follower, path->address, &steps);
+        }
+    }
+    types_locals_free(&follower->places.locals);
+    free(follower);
+    return good;
+}

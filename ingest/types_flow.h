@@ -1,0 +1,48 @@
+/*
+ * Where the result of an allocation goes: the machine code behind the call is followed, with the
+ * result in rax, and every place of known type that receives it is written down.
+ *
+ * How: an abstract interpretation of the function. Registers and slots of the stack hold values:
+ * the result (plus an offset), a pointer of known type (loaded from a variable), an address of
+ * the module, an address on the stack. First the code from the function's beginning to the call
+ * is run in the order it stands, forgetting everything where branches meet, to know what the
+ * registers hold that survive the call. Then the code behind the call is run along both sides of
+ * each branch. All is bounded by the limits in types_flow.c.
+ */
+#ifndef MPROF_INGEST_TYPES_FLOW_H
+#define MPROF_INGEST_TYPES_FLOW_H
+
+#include "ingest/types_site.h"
+
+enum types_evidence_kind {
+    TYPES_EVIDENCE_PLACE,       /* a variable, member or global that receives the result */
+    TYPES_EVIDENCE_ARGUMENT,    /* a parameter that the result is passed as */
+    TYPES_EVIDENCE_CONSTRUCTOR, /* `this` of a constructor */
+    TYPES_EVIDENCE_TABLE        /* the table of virtual functions that is stored at its start */
+};
+
+struct types_evidence {
+    enum types_evidence_kind kind;
+    struct types_type type; /* what the place points to; of a table: unused */
+    int64_t offset;         /* of the pointer from the block's start */
+    const char *symbol;     /* of a table or of a constructor without debug information */
+};
+
+#define TYPES_EVIDENCE_MAX 32
+
+struct types_flow {
+    struct types_evidence evidence[TYPES_EVIDENCE_MAX]; /* in the order it was met */
+    size_t count;
+    bool returned; /* the function returns the result */
+    int64_t returned_offset;
+};
+
+/*
+ * Follows the result of the call that returns to the site's return address. rax is `offset` bytes
+ * behind the block's start. With `in_memory` the result is not in rax, but where the call's first
+ * argument pointed (posix_memalign). False where memory is exhausted.
+ */
+bool types_flow_follow(const struct types_site *site, int64_t offset, bool in_memory,
+                       struct types_flow *flow);
+
+#endif

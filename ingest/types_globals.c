@@ -1,0 +1,173 @@
+#include "ingest/types_globals.h"
+
+#include <dwarf.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NESTING_MAX 64
+#define GLOBALS_MAX (1U << 22)
+
+struct global {
+    uint64_t address;
+    Dwarf_Die variable;
+};
+
+struct types_globals {
+    const struct symbols_file *file;
+    struct global *globals; /* by address */
+    size_t count, capacity;
+    bool read;
+};
+
+struct types_globals *types_globals_new(const struct symbols_file *file)
+{
+    struct types_globals *globals = calloc(1, sizeof *globals);
+    if (globals != NULL)
+        globals->file = file;
+    return globals;
+}
+
+void types_globals_free(struct types_globals *globals)
+{
+    if (globals != NULL)
+        free(globals->globals);
+    free(globals);
+}
+
+static bool has_address(Dwarf_Die *variable, uint64_t *address)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Op *operations;
+    size_t count;
+    if (dwarf_attr(variable, DW_AT_location, &attribute) == NULL ||
+        dwarf_getlocation(&attribute, &operations, &count) != 0 || count != 1)
+        return false;
+    if (operations[0].atom == DW_OP_addr) {
+        *address = operations[0].number;
+        return true;
+    }
+    Dwarf_Attribute indexed;
+    if (operations[0].atom != DW_OP_addrx ||
+        dwarf_getlocation_attr(&attribute, operations, &indexed) != 0)
+        return false;
+    Dwarf_Addr found;
+    if (dwarf_formaddr(&indexed, &found) != 0)
+        return false;
+    *address = found;
+    return true;
+}
+
+static void add(struct types_globals *globals, Dwarf_Die *variable)
+{
+    uint64_t address;
+    if (!has_address(variable, &address) || globals->count >= GLOBALS_MAX)
+        return;
+    if (globals->count == globals->capacity) {
+        size_t capacity = globals->capacity == 0 ? 128 : globals->capacity * 2;
+        struct global *grown = realloc(globals->globals, capacity * sizeof *grown);
+        if (grown == NULL)
+            return;
+        globals->globals = grown;
+        globals->capacity = capacity;
+    }
+    globals->globals[globals->count++] = (struct global){address + globals->file->bias, *variable};
+}
+
+static bool next_sibling(Dwarf_Die *die)
+{
+    Dwarf_Off offset = dwarf_dieoffset(die);
+    return dwarf_siblingof(die, die) == 0 && dwarf_dieoffset(die) > offset;
+}
+
+/* Also the static variables of functions. */
+static void read_unit(struct types_globals *globals, Dwarf_Die *unit)
+{
+    Dwarf_Die path[NESTING_MAX];
+    if (dwarf_child(unit, &path[0]) != 0)
+        return;
+    size_t depth = 1;
+    while (depth > 0) {
+        Dwarf_Die *die = &path[depth - 1];
+        int tag = dwarf_tag(die);
+        if (tag == DW_TAG_variable)
+            add(globals, die);
+        bool scope =
+            tag == DW_TAG_namespace || tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block;
+        if (scope && depth < NESTING_MAX && dwarf_child(die, &path[depth]) == 0) {
+            depth++;
+            continue;
+        }
+        while (depth > 0 && !next_sibling(&path[depth - 1]))
+            depth--;
+    }
+}
+
+static int compare_globals(const void *left, const void *right)
+{
+    const struct global *a = left, *b = right;
+    return a->address < b->address ? -1 : a->address > b->address;
+}
+
+static void read_all(struct types_globals *globals)
+{
+    Dwarf_CU *unit = NULL;
+    Dwarf_Die die, split;
+    uint8_t type;
+    globals->read = true;
+    while (dwarf_get_units(globals->file->dwarf, unit, &unit, NULL, &type, &die, &split) == 0)
+        read_unit(globals, type == DW_UT_skeleton && split.addr != NULL ? &split : &die);
+    if (globals->count > 1)
+        qsort(globals->globals, globals->count, sizeof *globals->globals, compare_globals);
+}
+
+bool types_globals_find(struct types_globals *globals, struct types_index *index, uint64_t address,
+                        Dwarf_Die *variable, uint64_t *offset)
+{
+    if (!globals->read)
+        read_all(globals);
+    size_t low = 0, high = globals->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (globals->globals[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return false;
+    struct types_type type;
+    *variable = globals->globals[low - 1].variable;
+    *offset = address - globals->globals[low - 1].address;
+    return types_of(index, variable, &type) && *offset < type.size;
+}
+
+static const char *symbol_in(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, uint64_t address)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    if (data == NULL || header->sh_entsize == 0)
+        return NULL;
+    for (size_t i = 0; i < data->d_size / header->sh_entsize; i++) {
+        GElf_Sym symbol;
+        if (gelf_getsym(data, (int)i, &symbol) == NULL)
+            return NULL;
+        if (GELF_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_shndx != SHN_UNDEF &&
+            address >= symbol.st_value && address - symbol.st_value < symbol.st_size)
+            return elf_strptr(elf, header->sh_link, symbol.st_name);
+    }
+    return NULL;
+}
+
+const char *types_globals_symbol(const struct symbols_file *file, uint64_t address)
+{
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(file->elf, section)) != NULL;) {
+        GElf_Shdr header;
+        if (gelf_getshdr(section, &header) == NULL ||
+            (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
+            continue;
+        const char *name = symbol_in(file->elf, section, &header, address);
+        if (name != NULL)
+            return name;
+    }
+    return NULL;
+}

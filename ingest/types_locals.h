@@ -1,0 +1,42 @@
+/*
+ * Where the variables of one function are, by address: in a register or on its stack. Those of
+ * the functions inlined into it are among them.
+ *
+ * Places on the stack are counted from the canonical frame address (DWARF 5, section 6.4), which
+ * does not move while the function runs; types_locals_frame() relates it to rsp and rbp.
+ */
+#ifndef MPROF_INGEST_TYPES_LOCALS_H
+#define MPROF_INGEST_TYPES_LOCALS_H
+
+#include "ingest/types_site.h"
+
+struct types_local {
+    uint64_t start, end;   /* addresses in the module at which the place holds */
+    Dwarf_Die variable;    /* DW_TAG_variable or DW_TAG_formal_parameter */
+    Dwarf_Die function;    /* that declares it */
+    bool on_stack;         /* `base` + `offset` is its address; otherwise `base` holds its value */
+    uint8_t base;          /* register as encoded in instructions; TYPES_FRAME_ADDRESS */
+    int64_t offset;        /* in registers: what is to be added to get the value */
+    uint64_t piece_offset; /* of the bytes that stand there, in the variable */
+    uint64_t piece_size;   /* 0: the whole variable */
+};
+
+#define TYPES_FRAME_ADDRESS 17 /* as a base: the canonical frame address */
+
+struct types_locals {
+    struct types_local *locals;
+    size_t count, capacity;
+    const struct symbols_file *file;
+    Dwarf_CFI *unwinding; /* NULL: none */
+    Dwarf_Addr unwinding_bias;
+};
+
+/* Those of the site's function; none without DWARF. False where memory is exhausted. */
+bool types_locals_read(struct types_locals *locals, const struct types_site *site);
+void types_locals_free(struct types_locals *locals);
+
+/* At `pc` the canonical frame address is register `base` + `offset`. False: not known. */
+bool types_locals_frame(const struct types_locals *locals, uint64_t pc, uint8_t *base,
+                        int64_t *offset);
+
+#endif

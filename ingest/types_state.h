@@ -1,0 +1,61 @@
+/*
+ * What registers and slots of the stack hold at one point of a function (types_flow.h).
+ */
+#ifndef MPROF_INGEST_TYPES_STATE_H
+#define MPROF_INGEST_TYPES_STATE_H
+
+#include "ingest/types_decode.h"
+#include "ingest/types_places.h"
+
+enum types_value_kind {
+    TYPES_VALUE_UNKNOWN,
+    TYPES_VALUE_RESULT,  /* the allocation's result + offset */
+    TYPES_VALUE_POINTER, /* address of a `type`, + offset */
+    TYPES_VALUE_ADDRESS, /* offset is an address of the module */
+    TYPES_VALUE_STACK    /* canonical frame address + offset */
+};
+
+struct types_value {
+    enum types_value_kind kind;
+    bool indexed; /* of a pointer: a multiple of an element's size may have been added */
+    int64_t offset;
+    struct types_type type;
+};
+
+#define TYPES_SLOTS_MAX 48
+
+struct types_state {
+    struct types_value registers[16];
+    struct {
+        int64_t offset; /* from the canonical frame address */
+        struct types_value value;
+    } slots[TYPES_SLOTS_MAX];
+    size_t slot_count;
+};
+
+/* Value of a register at `pc`: what is tracked, or else a pointer by its declared type. */
+struct types_value types_state_register(const struct types_state *state,
+                                        const struct types_places *places, uint64_t pc,
+                                        uint8_t number);
+
+/* The address that a memory operand means at `pc`; unknown where it cannot be said. */
+struct types_value types_state_address(const struct types_state *state,
+                                       const struct types_places *places, uint64_t pc,
+                                       const struct decode_operand *operand);
+
+/* What stands at an address: a tracked slot, or a pointer by the declared type of the place. */
+struct types_value types_state_load(const struct types_state *state,
+                                    const struct types_places *places, uint64_t pc,
+                                    const struct types_value *address);
+
+/* The declared type of the place at an address; false where it is not known. */
+bool types_state_place(const struct types_places *places, uint64_t pc,
+                       const struct types_value *address, struct types_type *type);
+
+/* Remembers `value` in the slot, forgets the slot where it is unknown. */
+void types_state_store(struct types_state *state, int64_t slot, const struct types_value *value);
+
+/* Forgets the registers of the mask. */
+void types_state_clobber(struct types_state *state, uint32_t registers);
+
+#endif
