@@ -49,8 +49,8 @@ expect 0 'leaked .* allocations' --filter leaked --script "$work/good.script" "$
 expect 0 '▸ all | where' --view functions --filter 'all | where size > 100' --script "$work/good.script" "$work/session.db"
 
 "$tui" --man >"$work/page.1"
-cmp -s "$work/page.1" "$MPROF_SOURCE/docs/mprof-tui.1" || {
-    echo "docs/mprof-tui.1 is not what mprof-tui --man writes; run: mprof-tui --man > docs/mprof-tui.1"
+cmp -s "$work/page.1" "$MPROF_SOURCE/docs/man/mprof-tui.1" || {
+    echo "docs/man/mprof-tui.1 is not what mprof-tui --man writes; run: mprof-tui --man > docs/man/mprof-tui.1"
     failed=1
 }
 if command -v man >/dev/null; then
