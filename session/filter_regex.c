@@ -5,29 +5,87 @@
 
 #include "session/error.h"
 
-enum { LENGTH_MAX = 512, REPEAT_MAX = 1000 };
+enum { LENGTH_MAX = 512, COST_MAX = 10000 };
+
+/*
+ * How large an expression becomes once its repetitions are written out, which is how regcomp()
+ * compiles them: a+ is aa*, a{3} is aaa, and (a+)+ or a++ doubles what was doubled. Counts the
+ * atoms of the open groups on a stack, innermost last.
+ */
+struct cost {
+    unsigned long total[LENGTH_MAX + 1]; /* of a group, but for its last atom */
+    unsigned long last[LENGTH_MAX + 1];  /* the last atom, which a repetition would repeat */
+    size_t depth;
+};
+
+static void cost_atom(struct cost *cost, unsigned long atom)
+{
+    cost->total[cost->depth] += cost->last[cost->depth];
+    cost->last[cost->depth] = atom;
+}
+
+/* Past the bracket expression that begins at `at`: "]" first, and [:classes:], are inside. */
+static const char *skip_bracket(const char *at)
+{
+    at += at[1] == '^' ? 2 : 1;
+    at += *at == ']' ? 1 : 0;
+    while (*at != '\0' && *at != ']') {
+        if (*at == '[' && at[1] != '\0' && strchr(":.=", at[1]) != NULL) {
+            const char close[] = {at[1], ']', '\0'};
+            const char *end = strstr(at + 2, close);
+            at = end != NULL ? end + 1 : at;
+        }
+        at++;
+    }
+    return *at == '\0' ? at - 1 : at;
+}
+
+/* `at` is at "+" or "{"; returns where the repetition ends. */
+static const char *cost_repeat(struct cost *cost, const char *at)
+{
+    unsigned long repeat = 2;
+    if (*at == '{') {
+        char *end;
+        unsigned long low = strtoul(at + 1, &end, 10);
+        unsigned long high = *end == ',' ? strtoul(end + 1, &end, 10) : low;
+        repeat = high > low ? high : low;
+        repeat = repeat > COST_MAX ? COST_MAX : repeat + 1;
+        at = *end == '}' ? end : at;
+    }
+    unsigned long last = cost->last[cost->depth];
+    last = last * repeat;
+    cost->last[cost->depth] = last > COST_MAX ? COST_MAX + 1 : last;
+    return at;
+}
 
 static const char *regex_refusal(const char *text)
 {
+    struct cost cost = {.depth = 0};
     if (strlen(text) > LENGTH_MAX)
         return "longer than 512 bytes";
-    unsigned long product = 1;
     for (const char *at = text; *at != '\0'; at++) {
         if (*at == '\\' && at[1] != '\0') {
             at++;
             if (*at >= '0' && *at <= '9')
                 return "a back reference, which extended expressions do not have";
-        } else if (*at == '{') {
-            char *end;
-            unsigned long low = strtoul(at + 1, &end, 10);
-            unsigned long high = *end == ',' ? strtoul(end + 1, &end, 10) : low;
-            unsigned long repeat = high > low ? high : low;
-            if (repeat > REPEAT_MAX)
-                return "repetition counts beyond 1000";
-            product *= repeat > 1 ? repeat : 1;
-            if (product > REPEAT_MAX)
-                return "repetition counts that multiply beyond 1000";
+            cost_atom(&cost, 1);
+        } else if (*at == '(') {
+            cost.depth++;
+            cost.total[cost.depth] = 1;
+            cost.last[cost.depth] = 0;
+        } else if (*at == ')' && cost.depth > 0) {
+            unsigned long group = cost.total[cost.depth] + cost.last[cost.depth];
+            cost.depth--;
+            cost_atom(&cost, group);
+        } else if (*at == '+' || *at == '{') {
+            at = cost_repeat(&cost, at);
+        } else if (*at != '*' && *at != '?') {
+            if (*at == '[')
+                at = skip_bracket(at);
+            cost_atom(&cost, 1);
         }
+        if (cost.total[cost.depth] + cost.last[cost.depth] > COST_MAX)
+            return "repetitions that multiply to more than 10000";
     }
     return NULL;
 }

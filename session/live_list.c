@@ -1,43 +1,67 @@
+/*
+ * What is live at a time is found by a scan into a bitmap. Compared with the bitmap of the list
+ * before, that says what went and what came; what came is sorted, and merged with what stayed.
+ */
 #include "session/live_list.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "session/error.h"
 #include "session/filter_program.h"
 #include "session/model.h"
 #include "session/sort_order.h"
 
-struct gathering {
+struct change {
     struct session *session;
-    struct filter_program live;
-    struct live_block *blocks;
-    size_t count, capacity;
+    const struct live_list *before;
+    struct live_list *after;
+    struct live_block *came; /* as found, then by address through `order` */
+    struct sort_entry *order;
+    size_t count, capacity, stayed;
 };
 
-static bool gather_chunk(struct gathering *gathering, uint32_t chunk, struct session_error *error)
+static bool change_grow(struct change *change, size_t wanted, struct session_error *error)
 {
-    uint64_t words[ROW_SET_WORDS];
+    if (change->capacity - change->count >= wanted)
+        return true;
+    size_t capacity = change->capacity * 2 + wanted;
+    struct live_block *came = realloc(change->came, capacity * sizeof *came);
+    if (came == NULL)
+        return session_fail_memory(error, "what is live");
+    change->came = came;
+    change->capacity = capacity;
+    return true;
+}
+
+static bool gather_chunk(struct change *change, uint32_t chunk, struct session_error *error)
+{
+    const struct filter_program live = {
+        .kind = PREDICATE_TEST, .leaf = LEAF_LIVE_AT, .low = change->after->ns};
+    struct column_store *columns = change->session->columns;
+    uint64_t *now = change->after->words + (size_t)chunk * ROW_SET_WORDS;
+    const uint64_t *then = change->before->words + (size_t)chunk * ROW_SET_WORDS;
+    uint64_t came[ROW_SET_WORDS];
+    size_t count = 0;
+    if (!filter_program_run(change->session, &live, chunk, NULL, now, error))
+        return false;
+    for (size_t i = 0; i < ROW_SET_WORDS; i++) {
+        came[i] = now[i] & ~then[i];
+        count += (size_t)__builtin_popcountll(came[i]);
+        change->stayed += (size_t)__builtin_popcountll(now[i] & then[i]);
+    }
     struct column_view address;
     struct column_view size;
-    struct column_store *columns = gathering->session->columns;
-    if (column_store_min(columns, chunk, COLUMN_ALLOC_NS) > gathering->live.low)
+    if (count == 0)
         return true;
-    if (!filter_program_run(gathering->session, &gathering->live, chunk, NULL, words, error) ||
+    if (!change_grow(change, count, error) ||
         !column_store_get(columns, chunk, COLUMN_ADDRESS, &address, error) ||
         !column_store_get(columns, chunk, COLUMN_SIZE, &size, error))
         return false;
-    if (gathering->capacity - gathering->count < COLUMN_CHUNK_ROWS) {
-        size_t capacity = gathering->capacity * 2 + COLUMN_CHUNK_ROWS;
-        struct live_block *blocks = realloc(gathering->blocks, capacity * sizeof *blocks);
-        if (blocks == NULL)
-            return session_fail_memory(error, "what is live");
-        gathering->blocks = blocks;
-        gathering->capacity = capacity;
-    }
     uint64_t first_id = (uint64_t)chunk * COLUMN_CHUNK_ROWS + 1;
-    ROW_SET_EACH(words, row)
+    ROW_SET_EACH(came, row)
     {
-        struct live_block *block = &gathering->blocks[gathering->count++];
+        struct live_block *block = &change->came[change->count++];
         block->start = column_view_at(&address, row);
         block->size = column_view_at(&size, row);
         uint64_t held = block->size > 0 ? block->size : 1;
@@ -47,29 +71,61 @@ static bool gather_chunk(struct gathering *gathering, uint32_t chunk, struct ses
     return true;
 }
 
-/* Sorts by address through small entries, then puts the blocks into that order. */
-static bool sort_blocks(struct gathering *gathering, struct live_list *list)
+static bool sort_came(struct change *change)
 {
-    size_t count = gathering->count;
-    struct sort_entry *entries = malloc((count + 1) * sizeof *entries);
-    list->blocks = malloc((count + 1) * sizeof *list->blocks);
-    bool good = entries != NULL && list->blocks != NULL;
-    if (good) {
-        for (size_t i = 0; i < count; i++)
-            entries[i] = (struct sort_entry){gathering->blocks[i].start, i};
-        good = sort_entries(entries, count);
-    }
-    if (good) {
-        uint64_t reach = 0;
-        for (size_t i = 0; i < count; i++) {
-            list->blocks[i] = gathering->blocks[entries[i].row];
-            reach = list->blocks[i].end > reach ? list->blocks[i].end : reach;
-            list->blocks[i].reach = reach;
+    change->order = malloc((change->count + 1) * sizeof *change->order);
+    if (change->order == NULL)
+        return false;
+    for (size_t i = 0; i < change->count; i++)
+        change->order[i] = (struct sort_entry){change->came[i].start, i};
+    return sort_entries(change->order, change->count);
+}
+
+static bool is_in(const uint64_t *words, uint64_t id)
+{
+    return (words[(id - 1) / 64] >> ((id - 1) % 64) & 1) != 0;
+}
+
+static bool merge(struct change *change)
+{
+    struct live_list *after = change->after;
+    const struct live_list *before = change->before;
+    after->blocks = malloc((change->stayed + change->count + 1) * sizeof *after->blocks);
+    if (after->blocks == NULL)
+        return false;
+    size_t next = 0;
+    uint64_t reach = 0;
+    for (size_t i = 0; i < before->count || next < change->count;) {
+        const struct live_block *block;
+        if (i < before->count && !is_in(after->words, before->blocks[i].id)) {
+            i++;
+            continue;
         }
-        list->count = count;
+        if (next == change->count ||
+            (i < before->count && before->blocks[i].start <= change->order[next].key))
+            block = &before->blocks[i++];
+        else
+            block = &change->came[change->order[next++].row];
+        reach = block->end > reach ? block->end : reach;
+        after->blocks[after->count] = *block;
+        after->blocks[after->count++].reach = reach;
     }
-    free(entries);
-    return good;
+    return true;
+}
+
+static struct live_list *live_list_new(const struct session *session, uint64_t ns)
+{
+    struct live_list *list = calloc(1, sizeof *list);
+    if (list == NULL)
+        return NULL;
+    list->ns = ns;
+    size_t words = (size_t)column_store_chunks(session->columns) * ROW_SET_WORDS;
+    list->words = calloc(words + 1, sizeof *list->words);
+    if (list->words == NULL) {
+        free(list);
+        return NULL;
+    }
+    return list;
 }
 
 const struct live_list *live_list_at(struct session *session, uint64_t ns,
@@ -77,29 +133,33 @@ const struct live_list *live_list_at(struct session *session, uint64_t ns,
 {
     if (session->live != NULL && session->live->ns == ns)
         return session->live;
-    struct gathering gathering = {
-        .session = session, .live = {.kind = PREDICATE_TEST, .leaf = LEAF_LIVE_AT, .low = ns}};
-    struct live_list *list = calloc(1, sizeof *list);
-    bool good = list != NULL || session_fail_memory(error, "what is live");
+    if (session->live == NULL)
+        session->live = live_list_new(session, UINT64_MAX);
+    struct change change = {.session = session, .before = session->live};
+    change.after = live_list_new(session, ns);
+    bool good = (change.before != NULL && change.after != NULL) ||
+                session_fail_memory(error, "what is live");
     for (uint32_t chunk = 0; good && chunk < column_store_chunks(session->columns); chunk++)
-        good = gather_chunk(&gathering, chunk, error);
-    if (good && !sort_blocks(&gathering, list))
+        good = gather_chunk(&change, chunk, error);
+    if (good && !(sort_came(&change) && merge(&change)))
         good = session_fail_memory(error, "what is live");
-    free(gathering.blocks);
+    free(change.came);
+    free(change.order);
     if (!good) {
-        live_list_free(list);
+        live_list_free(change.after);
         return NULL;
     }
-    list->ns = ns;
     live_list_free(session->live);
-    session->live = list;
-    return list;
+    session->live = change.after;
+    return session->live;
 }
 
 void live_list_free(struct live_list *list)
 {
-    if (list != NULL)
+    if (list != NULL) {
         free(list->blocks);
+        free(list->words);
+    }
     free(list);
 }
 

@@ -1,7 +1,8 @@
 /*
  * Everything that was live at one time, by address: one scan over the allocations, then every
  * question of the grid is a binary search. The session keeps the list of the time asked for
- * last.
+ * last; the next time's list is made from it, so that stepping through time sorts only what
+ * came.
  */
 #ifndef MPROF_SESSION_LIVE_LIST_H
 #define MPROF_SESSION_LIVE_LIST_H
@@ -21,6 +22,7 @@ struct live_list {
     uint64_t ns;
     size_t count;
     struct live_block *blocks;
+    uint64_t *words; /* which rows are in it, as in a row_set */
 };
 
 /* The list at `ns`, owned by the session and valid until the next call; NULL with `error`. */

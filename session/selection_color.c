@@ -25,14 +25,19 @@ struct categories {
     const struct color_map *map;
 };
 
+/* Powers of ten from 1 us on: guessed from the number of bits, then corrected by one. */
 static unsigned lifetime_class(uint64_t life_ns)
 {
+    static const uint64_t bounds[LIFETIMES - 1] = {
+        1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000, UINT64_MAX};
     if (life_ns == 0)
         return LIFETIMES - 1;
-    unsigned class = 0;
-    for (uint64_t bound = 1000; class < LIFETIMES - 2 && life_ns - 1 >= bound; bound *= 10)
-        class ++;
-    return class;
+    uint64_t lifetime = life_ns - 1;
+    unsigned bits = 63 - (unsigned)__builtin_clzll(lifetime | 1);
+    unsigned digits = bits * 1233 >> 12; /* log10(2) is 1233 / 4096 and a little */
+    unsigned class = digits < 2 ? 0 : digits - 2;
+    class = class < LIFETIMES - 2 ? class : LIFETIMES - 2;
+    return class + (lifetime >= bounds[class]);
 }
 
 uint64_t color_code(const struct color_map *map, uint64_t value, uint64_t size, uint64_t alloc_ns,

@@ -14,7 +14,7 @@
 #include "session/selection_model.h"
 #include "session/sort_order.h"
 
-enum { BUCKETS = 16384, EVENTS_AT_ONCE = 1 << 22 };
+enum { BUCKETS_MAX = 16384, EVENTS_AT_ONCE = 1 << 22 };
 
 struct bucket {
     uint64_t allocated, freed, events;
@@ -25,15 +25,16 @@ struct bucket {
 
 struct search {
     struct bucket *buckets;
-    uint64_t width_ns; /* of a bucket */
+    size_t bucket_count;
+    unsigned shift; /* a bucket is 2^shift ns wide */
     struct sort_entry *events;
     size_t count;
 };
 
 static uint64_t bucket_of(const struct search *search, uint64_t ns)
 {
-    uint64_t bucket = ns / search->width_ns;
-    return bucket < BUCKETS ? bucket : BUCKETS - 1;
+    uint64_t bucket = ns >> search->shift;
+    return bucket < search->bucket_count ? bucket : search->bucket_count - 1;
 }
 
 static void sum_buckets(void *context, const struct chunk_rows *rows)
@@ -83,7 +84,7 @@ static bool choose_buckets(struct search *search, uint64_t best)
     bool chosen = false;
     for (;;) {
         struct bucket *highest = NULL;
-        for (size_t i = 0; i < BUCKETS; i++) {
+        for (size_t i = 0; i < search->bucket_count; i++) {
             struct bucket *bucket = &search->buckets[i];
             if (bucket->done || bucket->allocated == 0 || bucket->before + bucket->allocated < best)
                 continue;
@@ -131,7 +132,7 @@ static bool sweep_candidates(struct search *search, struct selection *selection,
         COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_ALLOC_NS) | COLUMN_BIT(COLUMN_LIFE_NS);
     while (choose_buckets(search, best > selection->peak_bytes ? best : selection->peak_bytes)) {
         size_t events = 0;
-        for (size_t i = 0; i < BUCKETS; i++)
+        for (size_t i = 0; i < search->bucket_count; i++)
             events += search->buckets[i].order != 0 ? search->buckets[i].events : 0;
         search->events = malloc(events * sizeof *search->events);
         search->count = 0;
@@ -144,7 +145,7 @@ static bool sweep_candidates(struct search *search, struct selection *selection,
         free(search->events);
         if (!good)
             return false;
-        for (size_t i = 0; i < BUCKETS; i++)
+        for (size_t i = 0; i < search->bucket_count; i++)
             search->buckets[i].order = 0;
     }
     return true;
@@ -156,14 +157,19 @@ bool selection_find_peak(struct selection *selection, struct session_error *erro
         COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_ALLOC_NS) | COLUMN_BIT(COLUMN_LIFE_NS);
     if (selection->peak_known)
         return true;
-    struct search search = {.width_ns = selection->session->duration_ns / BUCKETS + 1};
-    search.buckets = calloc(BUCKETS, sizeof *search.buckets);
+    struct search search = {.bucket_count = 16};
+    while (search.bucket_count < BUCKETS_MAX &&
+           search.bucket_count < selection_count(selection) / 64)
+        search.bucket_count *= 2;
+    while (selection->session->duration_ns >> search.shift >= search.bucket_count)
+        search.shift++;
+    search.buckets = calloc(search.bucket_count, sizeof *search.buckets);
     if (search.buckets == NULL)
         return session_fail_memory(error, "the peak");
     bool good = selection_each_chunk(selection, columns, sum_buckets, &search, error);
     uint64_t live = 0;
     uint64_t best = 0;
-    for (size_t i = 0; i < BUCKETS; i++) {
+    for (size_t i = 0; i < search.bucket_count; i++) {
         search.buckets[i].before = live;
         live += search.buckets[i].allocated - search.buckets[i].freed;
         best = live > best ? live : best;

@@ -21,23 +21,23 @@ struct timeline {
     uint64_t from, to;
     size_t count;     /* slots */
     uint64_t *bounds; /* of parts, relative to `from`; count * PARTS + 1 */
-    double parts_a_ns;
+    uint64_t scale;   /* parts a nanosecond, times 2^64 */
     struct part *parts;
     uint64_t (*colors)[SESSION_COLORS]; /* change of live bytes by slot, modulo 2^64 */
     uint64_t live_bytes, live_count;    /* just before `from` */
     uint64_t live_colors[SESSION_COLORS];
 };
 
-/* The part that holds `ns`, within [from, to): nearly right by multiplication, then exact. */
-static size_t part_of(const struct timeline *timeline, uint64_t ns)
+/*
+ * The part that holds `ns`, within [from, to). offset * scale / 2^64 is the part's number or,
+ * as `scale` is rounded down, one less near a bound. Spans under a part a nanosecond have empty
+ * parts: there the last one that begins at the offset is meant.
+ */
+static inline size_t part_of(const struct timeline *timeline, uint64_t ns)
 {
     uint64_t offset = ns - timeline->from;
-    size_t last = timeline->count * PARTS - 1;
-    size_t part = (size_t)((double)offset * timeline->parts_a_ns);
-    part = part < last ? part : last;
-    while (part > 0 && offset < timeline->bounds[part])
-        part--;
-    while (part < last && offset >= timeline->bounds[part + 1])
+    size_t part = (size_t)((unsigned __int128)offset * timeline->scale >> 64);
+    while (offset >= timeline->bounds[part + 1])
         part++;
     return part;
 }
@@ -126,7 +126,8 @@ bool selection_timeline(struct selection *selection, uint64_t from_ns, uint64_t 
         uint64_t span = to_ns - from_ns;
         for (size_t i = 0; i <= parts; i++)
             timeline.bounds[i] = (uint64_t)((unsigned __int128)span * i / parts);
-        timeline.parts_a_ns = (double)parts / (double)span;
+        /* More parts than nanoseconds: start looking at the first. */
+        timeline.scale = parts < span ? (uint64_t)(((unsigned __int128)parts << 64) / span) : 0;
         good = selection_each_chunk(selection,
                                     color_map_columns(timeline.map) | COLUMN_BIT(COLUMN_SIZE) |
                                         COLUMN_BIT(COLUMN_ALLOC_NS) | COLUMN_BIT(COLUMN_LIFE_NS),

@@ -142,8 +142,8 @@ bool selection_row(struct selection *selection, uint64_t n, struct session_alloc
  * program's peak, then by bytes allocated (what is coloured is live memory, and a storm of
  * short-lived blocks would take every colour); the same for every view. They stand largest
  * first, or in the order of the scale for sizes, ages and lifetimes. Categories beyond
- * `SESSION_COLORS - 1` share the last one, "rest"; so does, in selection_color(), what does not
- * occur in the selection.
+ * `SESSION_COLORS - 1` share the last one, "rest"; so does, in selection_color(), what does
+ * not occur in the selection.
  */
 #define SESSION_COLORS 11
 struct session_legend {

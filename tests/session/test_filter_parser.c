@@ -54,6 +54,8 @@ static const char *const good[] = {
     "all | where function == \"say \\\"hello\\\"\"",
     "all | where size <= 18446744073709551615",
     "all | where function == Größe",
+    "all | where function ~ \"a+b+c+d+e+f+g+h+i+j+k+l+m+n+o+p+q+r+s+t+\"",
+    "all | where function ~ \"[]+{9}[:alpha:]+{9}]+(ab{2,30}|c*){4}?\"",
 };
 
 static void test_good(void **state)
@@ -91,7 +93,14 @@ static const struct {
     {"all | where function in a..b", 22, "function has no order for \"in\""},
     {"all | where function == 5", 25, "expected a name"},
     {"all | where function ~ \"a(\"", 24, "bad regular expression"},
-    {"all | where function ~ \"(a{100}){100}\"", 24, "multiply beyond 1000"},
+    {"all | where function ~ \"(a{100}){100}\"", 24, "multiply to more than 10000"},
+    {"all | where function ~ \"a{99999999999999999999}\"", 24, "bad regular expression"},
+    {"all | where function ~ \"((((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+)+)+)+\"", 24,
+     "multiply to more than 10000"},
+    {"all | where function ~ \"a++++++++++++++++++++++++++++++++++++++++\"", 24,
+     "multiply to more than 10000"},
+    {"all | where function ~ \"[]+{9}[:alpha:]+{9}]{99}{99}{99}\"", 24,
+     "multiply to more than 10000"},
     {"all | where function ~ \"(a)\\\\1\"", 24, "back reference"},
     {"all | where function has main", 22, "only stack and free_stack"},
     {"all | where lifetime > 10", 24, "expected a duration (number with ns, us, ms or s)"},

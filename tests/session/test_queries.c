@@ -175,6 +175,8 @@ static void check_legend_of(struct selection *selection, enum session_color_by b
     uint64_t count[SESSION_COLORS] = {0};
     uint64_t position_of[1024];
     uint64_t bytes_of[1024] = {0};
+    uint64_t at_peak_of[1024] = {0};
+    uint64_t at_peak[SESSION_COLORS] = {0};
     for (size_t i = 0; i < 1024; i++)
         position_of[i] = UINT64_MAX;
     selection_legend(selection, by, &legend);
@@ -190,6 +192,11 @@ static void check_legend_of(struct selection *selection, enum session_color_by b
         uint64_t category = category_of(by, &rows[i]);
         assert_true(category < 1024);
         bytes_of[category] += rows[i].size;
+        uint64_t peak_ns = session_peak_ns(session);
+        if (rows[i].alloc_ns <= peak_ns && rows[i].free_ns > peak_ns) {
+            at_peak_of[category] += rows[i].size;
+            at_peak[position] += rows[i].size;
+        }
         if (by == SESSION_COLOR_NONE)
             continue;
         if (position_of[category] == UINT64_MAX)
@@ -208,13 +215,16 @@ static void check_legend_of(struct selection *selection, enum session_color_by b
     for (size_t a = 0; full && a < 1024; a++) {
         for (size_t b = 0; b < 1024; b++) {
             if (position_of[a] == SESSION_COLORS - 1 && position_of[b] < SESSION_COLORS - 1)
-                assert_true(bytes_of[a] <= bytes_of[b]);
+                assert_true(at_peak_of[a] < at_peak_of[b] ||
+                            (at_peak_of[a] == at_peak_of[b] && bytes_of[a] <= bytes_of[b]));
         }
     }
     bool scale =
         by == SESSION_COLOR_SIZE || by == SESSION_COLOR_AGE || by == SESSION_COLOR_LIFETIME;
     for (size_t i = 1; !scale && i < legend.count && i < SESSION_COLORS - 1; i++)
-        assert_true(legend.entry[i - 1].bytes >= legend.entry[i].bytes);
+        assert_true(
+            at_peak[i - 1] > at_peak[i] ||
+            (at_peak[i - 1] == at_peak[i] && legend.entry[i - 1].bytes >= legend.entry[i].bytes));
 }
 
 static void check_legends(struct selection *selection)
