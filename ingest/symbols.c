@@ -1,9 +1,9 @@
-#include "symbols.h"
+#include "ingest/symbols.h"
 
-#include "symbols_dwarf.h"
-#include "symbols_file.h"
-#include "symbols_strings.h"
-#include "symbols_table.h"
+#include "ingest/symbols_dwarf.h"
+#include "ingest/symbols_file.h"
+#include "ingest/symbols_strings.h"
+#include "ingest/symbols_table.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
-#include "symbols_dwarf.h"
+#include "ingest/symbols_dwarf.h"
 
-#include "symbols_lines.h"
-#include "symbols_scopes.h"
+#include "ingest/symbols_lines.h"
+#include "ingest/symbols_scopes.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

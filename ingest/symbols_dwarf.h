@@ -8,8 +8,8 @@
 #ifndef MPROF_INGEST_SYMBOLS_DWARF_H
 #define MPROF_INGEST_SYMBOLS_DWARF_H
 
-#include "symbols_file.h"
-#include "symbols_strings.h"
+#include "ingest/symbols_file.h"
+#include "ingest/symbols_strings.h"
 
 struct symbols_dwarf;
 

@@ -1,4 +1,4 @@
-#include "symbols_entries.h"
+#include "ingest/symbols_entries.h"
 
 #include <gelf.h>
 #include <stdio.h>

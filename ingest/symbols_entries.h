@@ -5,7 +5,7 @@
 #ifndef MPROF_INGEST_SYMBOLS_ENTRIES_H
 #define MPROF_INGEST_SYMBOLS_ENTRIES_H
 
-#include "symbols_table.h"
+#include "ingest/symbols_table.h"
 
 /* Both return false only where memory is exhausted; a damaged section adds nothing. */
 bool symbols_entries_add_plt(struct symbols_table *table, const struct symbols_file *file,

@@ -1,4 +1,4 @@
-#include "symbols_file.h"
+#include "ingest/symbols_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

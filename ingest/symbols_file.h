@@ -7,7 +7,7 @@
 #ifndef MPROF_INGEST_SYMBOLS_FILE_H
 #define MPROF_INGEST_SYMBOLS_FILE_H
 
-#include "symbols.h"
+#include "ingest/symbols.h"
 
 #include <elfutils/libdwfl.h>
 

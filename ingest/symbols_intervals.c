@@ -1,4 +1,4 @@
-#include "symbols_intervals.h"
+#include "ingest/symbols_intervals.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "symbols_lines.h"
+#include "ingest/symbols_lines.h"
 
 #include <elfutils/libdw.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #ifndef MPROF_INGEST_SYMBOLS_LINES_H
 #define MPROF_INGEST_SYMBOLS_LINES_H
 
-#include "symbols_file.h"
-#include "symbols_strings.h"
+#include "ingest/symbols_file.h"
+#include "ingest/symbols_strings.h"
 
 struct symbols_line {
     uint64_t start; /* address in the module; up to the next one's start */

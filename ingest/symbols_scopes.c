@@ -1,4 +1,4 @@
-#include "symbols_scopes.h"
+#include "ingest/symbols_scopes.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

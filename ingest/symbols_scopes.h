@@ -5,9 +5,9 @@
 #ifndef MPROF_INGEST_SYMBOLS_SCOPES_H
 #define MPROF_INGEST_SYMBOLS_SCOPES_H
 
-#include "symbols_file.h"
-#include "symbols_intervals.h"
-#include "symbols_strings.h"
+#include "ingest/symbols_file.h"
+#include "ingest/symbols_intervals.h"
+#include "ingest/symbols_strings.h"
 
 struct symbols_scope {
     uint64_t die;       /* offset in the unit's DWARF */

@@ -1,4 +1,4 @@
-#include "symbols_strings.h"
+#include "ingest/symbols_strings.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-#include "symbols_table.h"
+#include "ingest/symbols_table.h"
 
-#include "symbols_entries.h"
+#include "ingest/symbols_entries.h"
 
 #include <gelf.h>
 #include <stdlib.h>
