@@ -136,6 +136,7 @@ void os_message(const char *first, ...)
     size_t room = sizeof line - 1, used = os_append(line, 0, room, "mprof: ");
     va_list rest;
     va_start(rest, first);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): begun one line above */
     for (const char *text = first; text; text = va_arg(rest, const char *))
         used = os_append(line, used, room, text);
     va_end(rest);

@@ -55,7 +55,11 @@ enum stack_unwind {
 
 struct stack_options {
     enum stack_unwind unwind;
-    uint32_t depth_limit; /* frames; 0: the built-in limit of 4096 */
+    /*
+     * Frames; 0: the built-in limit of 4096; at most 65536. Of a deeper stack the innermost
+     * frames are kept, between three quarters of the limit and all of it, under a marker.
+     */
+    uint32_t depth_limit;
 };
 
 void stack_process_init(const struct stack_options *options, const struct stack_sink *sink);

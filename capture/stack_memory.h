@@ -55,6 +55,7 @@ bool stack_memory_read_unproven(struct stack_memory *memory, uint64_t address, u
 static inline bool stack_memory_read(struct stack_memory *memory, uint64_t address, uint64_t *value)
 {
     if (__builtin_expect(address - memory->live_low < memory->live_size, 1)) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): inside the stack */
         memcpy(value, (const void *)address, sizeof *value);
         return true;
     }
