@@ -66,7 +66,7 @@ static inline uint64_t trace_sum(const void *data, size_t length)
     uint64_t lane[4] = {1, 2, 3, 4};
     size_t i = 0;
     for (; i + 32 <= length; i += 32)
-        for (unsigned k = 0; k < 4; k++) {
+        for (size_t k = 0; k < 4; k++) {
             uint64_t word;
             memcpy(&word, bytes + i + 8 * k, 8);
             lane[k] = (lane[k] ^ word) * prime;
