@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "capture/control.h"
 #include "capture/recorder.h"
 
 __attribute__((constructor)) static void lifecycle_begin(void);
@@ -28,6 +29,7 @@ static void lifecycle_end_quickly(void)
 static void lifecycle_begin(void)
 {
     begun = true;
+    control_bind();
     recorder_start();
     /* Run in reverse order: registered first, it comes last. */
     at_quick_exit(lifecycle_end_quickly);

@@ -103,7 +103,7 @@ class Trace:
             self.dropped += int(field["count"])
         elif kind == "failed":
             self.failed.append(int(field["size"]))
-        elif kind == "mark":
+        elif kind in ("mark", "snapshot"):
             self.marks.append(line.split('"')[1])
         elif kind == "end":
             self.ends.append(int(field["reason"]))

@@ -1,0 +1,11 @@
+/*
+ * Control from inside the program: the functions of mprof.h, and how programs find them.
+ */
+#ifndef MPROF_CAPTURE_CONTROL_H
+#define MPROF_CAPTURE_CONTROL_H
+
+/* Sets the pointer of every loaded program and library that includes mprof.h. Called by the
+ * constructor, when all that the program starts with is loaded. */
+void control_bind(void);
+
+#endif
