@@ -167,7 +167,7 @@ static uint64_t unwound_size(const struct bytes *frames, uint64_t fde, uint64_t 
 {
     uint64_t at = fde - frames->address;
     uint32_t size;
-    if (fde < frames->address || at + 16 > frames->size ||
+    if (frames->data == NULL || fde < frames->address || at + 16 > frames->size ||
         relative(fde + 8, frames->data + at + 8) != start)
         return 0;
     memcpy(&size, frames->data + at + 12, sizeof size);
