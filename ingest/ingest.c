@@ -95,7 +95,7 @@ static void summarize(const struct pipeline *pipeline, struct ingest_summary *su
     const struct trace_scan *scan = &pipeline->scan;
     const struct totals *totals = &pipeline->totals;
     *summary = (struct ingest_summary){
-        .program = strdup(scan->process.found ? scan->process.exe : "(unknown program)"),
+        .program = strdup(scan->process.found ? scan->process.program : "(unknown program)"),
         .allocations = totals->allocations,
         .frees = totals->frees,
         .reallocs = totals->reallocs,

@@ -46,7 +46,8 @@ static bool put_process(struct writer *writer, const struct session_facts *facts
     strftime(base, sizeof base, "%Y-%m-%dT%H:%M:%S", &utc);
     snprintf(start, sizeof start, "%s.%03uZ", base,
              (unsigned)(header->start_realtime_ns / 1000000u % 1000u));
-    return put_text(writer, "program", process->found ? process->exe : "(unknown)") &&
+    return put_text(writer, "program", process->found ? process->program : "(unknown)") &&
+           put_text(writer, "executable", process->found ? process->exe : "(unknown)") &&
            put_text(writer, "argv", process->found ? process->arguments : "") &&
            put_number(writer, "pid", process->found ? process->pid : header->pid) &&
            put_number(writer, "parent_pid", process->parent_pid) &&

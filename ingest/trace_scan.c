@@ -104,13 +104,17 @@ static bool add_process(struct trace_scan *scan, const struct trace_extension *e
             break;
         if (i > 0)
             fputc(' ', line);
+        else if (argument.length > 0)
+            process->program = copy_text(argument);
         put_argument(line, argument.bytes, argument.length);
     }
     if (extension->flags & 1)
         fputs(" …", line);
     fclose(line);
-    return process->exe && process->directory && process->host && process->kernel &&
-           process->arguments;
+    if (process->program == NULL)
+        process->program = copy_text(extension->exe);
+    return process->program && process->exe && process->directory && process->host &&
+           process->kernel && process->arguments;
 }
 
 static bool name_thread(struct trace_scan *scan, const struct trace_extension *extension)
@@ -291,6 +295,7 @@ void trace_scan_free(struct trace_scan *scan)
     }
     free(scan->modules);
     index_map_free(&scan->module_by_id);
+    free(scan->process.program);
     free(scan->process.exe);
     free(scan->process.directory);
     free(scan->process.host);

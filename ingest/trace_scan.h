@@ -23,6 +23,7 @@ struct module_row {
 };
 
 struct trace_process {
+    char *program; /* as it was called: the first argument */
     char *exe, *directory, *host, *kernel;
     char *arguments; /* argv in one line, quoted where it needs be */
     uint64_t pid, parent_pid;
