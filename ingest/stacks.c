@@ -60,12 +60,22 @@ static bool group_modules(struct stacks *stacks)
     return good;
 }
 
+/* Recorders number nodes from 1 without gaps; ids far beyond the count are looked up by hash. */
+static bool index_ids(struct stacks *stacks)
+{
+    const struct context_tree *tree = &stacks->scan->tree;
+    stacks->by_id_count = tree->count * 2 + 1024;
+    stacks->by_id = calloc(stacks->by_id_count, sizeof *stacks->by_id);
+    return stacks->by_id != NULL;
+}
+
 bool stacks_init(struct stacks *stacks, const struct trace_scan *scan, struct symbols *symbols)
 {
     *stacks = (struct stacks){.scan = scan, .frames = {.symbols = symbols}};
     stacks->by_node = calloc(scan->tree.count + 1, sizeof *stacks->by_node);
     stacks->node_frames = calloc(scan->tree.count + 1, sizeof *stacks->node_frames);
-    if (stacks->by_node == NULL || stacks->node_frames == NULL || !group_modules(stacks))
+    if (stacks->by_node == NULL || stacks->node_frames == NULL || !group_modules(stacks) ||
+        !index_ids(stacks))
         return false;
     for (size_t i = 0; i < scan->module_count; i++) {
         const struct module_row *module = &scan->modules[i];
@@ -80,6 +90,7 @@ void stacks_free(struct stacks *stacks)
     frames_free(&stacks->frames);
     free(stacks->rows);
     free(stacks->by_node);
+    free(stacks->by_id);
     free(stacks->node_frames);
     free(stacks->function_modules);
     *stacks = (struct stacks){0};
@@ -171,16 +182,20 @@ static uint32_t add_stack(struct stacks *stacks, uint32_t place)
 
 uint32_t stacks_find(struct stacks *stacks, uint32_t node_id)
 {
-    if (node_id == 0)
-        return 0;
+    bool direct = node_id < stacks->by_id_count;
+    if (node_id == 0 || (direct && stacks->by_id[node_id] != 0))
+        return node_id == 0 ? 0 : stacks->by_id[node_id];
     uint32_t place = context_tree_find(&stacks->scan->tree, node_id);
     uint32_t *known = place == CONTEXT_LOST ? &stacks->lost : &stacks->by_node[place];
-    if (*known != 0)
-        return *known;
-    uint32_t stack = add_stack(stacks, place);
-    if (stack != INDEX_NONE)
+    if (*known == 0) {
+        uint32_t stack = add_stack(stacks, place);
+        if (stack == INDEX_NONE)
+            return INDEX_NONE;
         *known = stack;
-    return stack;
+    }
+    if (direct)
+        stacks->by_id[node_id] = *known;
+    return *known;
 }
 
 struct stack_walk stacks_walk(const struct stack_row *row)

@@ -36,7 +36,9 @@ struct stacks {
     struct frames frames;
     struct stack_row *rows;
     size_t count, capacity;
-    uint32_t *by_node;               /* stack id of a node's place, 0: none yet */
+    uint32_t *by_node; /* stack id of a node's place, 0: none yet */
+    uint32_t *by_id;   /* the same by the node's id, for ids below by_id_count: no hashing */
+    size_t by_id_count;
     struct frame_range *node_frames; /* of a node's place, count 0: not symbolized yet */
     uint32_t *function_modules;      /* of each module row: the id that stands for its file */
     uint32_t lost;                   /* stack id of "lost", 0: none yet */

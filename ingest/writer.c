@@ -121,7 +121,7 @@ static bool open_database(struct writer *writer)
     /* Nobody sees the file before it is complete, so it needs no protection while it is made. */
     return run(writer, "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF;"
                        "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
-                       "PRAGMA cache_size = -65536; PRAGMA threads = 2;") &&
+                       "PRAGMA cache_size = -65536;") &&
            run(writer, pragmas) && run(writer, "BEGIN") && run(writer, session_sql);
 }
 
@@ -287,7 +287,12 @@ static bool create_indexes(struct writer *writer)
                                        "CREATE INDEX allocation_size ON allocation(size);";
     if (writer->options.index == WRITER_INDEX_NONE)
         return true;
-    if (!run(writer, "CREATE INDEX allocation_stack ON allocation(stack_id);"))
+    /*
+     * SQLite sorts the keys in runs as large as the page cache. Runs that fit into the processor's
+     * cache sort in less than half the time of larger ones (measured: 10 M keys, 1 MB against 64).
+     */
+    if (!run(writer, "PRAGMA cache_size = -1000;") ||
+        !run(writer, "CREATE INDEX allocation_stack ON allocation(stack_id);"))
         return false;
     return writer->options.index != WRITER_INDEX_ALL || run(writer, all_sql);
 }

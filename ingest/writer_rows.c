@@ -118,10 +118,8 @@ static int batch_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, i
     };
     const struct batch_cursor *at = (const struct batch_cursor *)cursor;
     const struct row_batch *batch = at->batch;
-    if (field == FIELD_ID) {
-        sqlite3_result_int64(context, (int64_t)(batch->first_id + at->row));
-        return SQLITE_OK;
-    }
+    if (field == FIELD_ID)
+        return SQLITE_OK; /* NULL: SQLite appends the next id without a search, and ids are dense */
     uint64_t value = batch->column[columns[field]][at->row];
     if (field >= FIELD_FREE_NS && value == 0)
         return SQLITE_OK; /* NULL: never freed, no thread, no stack, no realloc */
@@ -199,6 +197,9 @@ int writer_rows_put(struct writer_rows *rows, const struct row_batch *batch)
     rows->batch = batch;
     sqlite3_step(rows->insert_rows);
     result = sqlite3_reset(rows->insert_rows);
+    if (result == SQLITE_OK && sqlite3_last_insert_rowid(rows->database) !=
+                                   (sqlite3_int64)(batch->first_id + batch->rows - 1))
+        return SQLITE_INTERNAL;
     for (unsigned column = 0; result == SQLITE_OK && column < COLUMN_TOTAL; column++)
         result = put_chunk(rows, batch, column);
     return result;
