@@ -232,6 +232,7 @@ bool merge_next(struct merge *merge, struct trace_event *event, struct ingest_st
     event->of_realloc = run->record.kind == TRACE_REALLOC;
     event->thread = run->cursor.thread;
     event->ticks = run->key;
+    event->coding_ticks = run->cursor.coding.ticks;
     event->offset = run->offset;
     event->record = &run->record;
     event->extension = &run->extension;

@@ -28,7 +28,8 @@ struct trace_event {
     bool of_realloc;
     uint32_t thread;
     uint64_t ticks;
-    uint64_t offset;                         /* of the record in the file */
+    uint64_t coding_ticks; /* of the coding state behind the record: what a *when* is relative to */
+    uint64_t offset;       /* of the record in the file */
     const struct trace_record *record;       /* until the next call */
     const struct trace_extension *extension; /* of EVENT_EXTENDED */
     uint64_t *carry; /* of_realloc: one number that the first half leaves for the second */

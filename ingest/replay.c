@@ -26,7 +26,8 @@ void replay_problem(struct replay *replay, const struct trace_event *event, enum
     if (problem == NULL)
         return;
     problem->ns = (int64_t)replay->now_ns;
-    problem->address = (int64_t)address;
+    if (address != 0)
+        problem->address = (int64_t)address;
     problem->thread = event->thread;
     problem->byte_offset = (int64_t)event->offset;
 }

@@ -7,7 +7,7 @@
 /* Row of the event's thread. NULL where memory is exhausted. */
 struct thread_row *replay_thread(struct replay *replay, uint32_t number);
 
-/* Notes a problem with the event's time, thread and place in the trace. */
+/* Notes a problem with the event's time, thread and place in the trace. Address 0: none. */
 void replay_problem(struct replay *replay, const struct trace_event *event, enum problem_kind kind,
                     uint64_t address, const char *detail);
 

@@ -207,10 +207,9 @@ static void put_node(FILE *out, const struct trace_record *record)
                 record->node.value);
 }
 
-void trace_dump_record(FILE *out, uint64_t offset, uint32_t thread, uint64_t ticks,
-                       const struct trace_record *record)
+/* The record behind its place and time; `ticks` is the coding state's. */
+static void put_record(FILE *out, uint64_t ticks, const struct trace_record *record)
 {
-    fprintf(out, "@%" PRIu64 " thread %" PRIu32 " %" PRIu64 " ", offset, thread, ticks);
     switch (record->kind) {
     case TRACE_ALLOC:
     case TRACE_ALLOC_ATTR:
@@ -240,6 +239,11 @@ void trace_dump_record(FILE *out, uint64_t offset, uint32_t thread, uint64_t tic
         break;
     }
     fputc('\n', out);
+}
+
+static void put_place(FILE *out, uint64_t offset, uint32_t thread, uint64_t ticks)
+{
+    fprintf(out, "@%" PRIu64 " thread %" PRIu32 " %" PRIu64 " ", offset, thread, ticks);
 }
 
 void trace_dump_header(FILE *out, const struct trace_file *file)
@@ -287,7 +291,8 @@ static bool dump_chunk(FILE *out, const struct trace_file *file, const struct tr
         got = trace_cursor_next(&cursor, &record);
         if (got != TRACE_GET_RECORD)
             break;
-        trace_dump_record(out, offset, cursor.thread, cursor.coding.ticks, &record);
+        put_place(out, offset, cursor.thread, cursor.coding.ticks);
+        put_record(out, cursor.coding.ticks, &record);
     }
     uint64_t lost = trace_cursor_lost(&cursor);
     if (!sum_good)
@@ -324,7 +329,8 @@ bool trace_dump_by_time(FILE *out, const struct trace_file *file, struct ingest_
     while (!ferror(out) && merge_next(merge, &event, status)) {
         if (event.of_realloc)
             fputs(event.kind == EVENT_FREE ? "first half  " : "second half ", out);
-        trace_dump_record(out, event.offset, event.thread, event.ticks, event.record);
+        put_place(out, event.offset, event.thread, event.ticks);
+        put_record(out, event.coding_ticks, event.record);
     }
     merge_free(merge);
     return status->code == INGEST_OK;

@@ -15,15 +15,10 @@
 
 #include <stdio.h>
 
-#include "ingest/trace_extended.h"
 #include "ingest/trace_file.h"
 
 /* The `file` line. */
 void trace_dump_header(FILE *out, const struct trace_file *file);
-
-/* One record with its newline. */
-void trace_dump_record(FILE *out, uint64_t offset, uint32_t thread, uint64_t ticks,
-                       const struct trace_record *record);
 
 /* The whole trace in file order. False with `status` set where memory is exhausted. */
 bool trace_dump_file(FILE *out, const struct trace_file *file, struct ingest_status *status);

@@ -1,0 +1,169 @@
+/*
+ * Writes the golden traces into the folder that is named: worked.bin, with every record kind, and
+ * bad-*.bin, each damaged in one way. The checked-in files are what this program wrote; a test
+ * compares.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/ingest/trace_builder.h"
+
+#define N(number) ((uint64_t)(number))
+
+static const char *folder;
+
+static void save(struct trace_builder *builder, const char *name)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    trace_builder_save(builder, path);
+}
+
+/* Thread 1: a program with a library, everything that one thread can do. */
+static void first_thread(struct lane *lane, struct trace_builder *builder)
+{
+    lane_begin(lane, builder, 1, 1000);
+    lane_extended(lane, TRACE_EXT_PROCESS, "nnnssssnnsss", N(4242), N(1), N(0), "/opt/worked/bin",
+                  "/home/user", "host", "6.1.0", N(0), N(3), "worked", "--name", "it's \"x\"");
+    lane_extended(lane, TRACE_EXT_THREAD, "wnns", N(1000), N(1), N(4242), "worked");
+    lane_extended(lane, TRACE_EXT_MODULE, "wnnnnssnnnnnnn", N(1000), N(1), N(0x400000), N(0x400000),
+                  N(0x410000), "/opt/worked/bin", "\x01\x23\x45\x67", N(2), N(0), N(0x1000), N(4),
+                  N(0x1000), N(0xf000), N(5));
+    lane_node(lane, 1, 0, TRACE_FRAME_RETURN, 1, 0x1120);
+    lane_node(lane, 2, 1, TRACE_FRAME_RETURN, 1, 0x1143);
+    lane_alloc(lane, 1100, 0x4052a0, 32, 2);
+    lane_alloc_kind(lane, 1300, 0x4052d0, 32, 2, TRACE_KIND_POSIX_MEMALIGN, 6);
+    lane_free(lane, 1400, 0x4052a0);
+    lane_realloc(lane, 1500, 1650, 0x4052d0, 0x405300, 100, 1, TRACE_REALLOC_MOVED);
+    lane_free_stack(lane, 1700, 0x405300, 2);
+    lane_extended(lane, TRACE_EXT_MARK, "ws", N(1700), "load");
+    lane_alloc_kind(lane, 1800, 0x405400, 4096, 1, TRACE_KIND_CALLOC, 0);
+    lane_realloc(lane, 1850, 1860, 0x405400, 0x405400, 2048, 1, TRACE_REALLOC_IN_PLACE);
+    lane_realloc(lane, 1870, 1880, 0x405400, 0, UINT64_C(1) << 46, 1, TRACE_REALLOC_FAILED);
+    lane_extended(lane, TRACE_EXT_FAILED, "wnn", N(1880), UINT64_C(1) << 46, N(1));
+    lane_free(lane, 1900, 0x7fff0010); /* from before the start */
+    lane_node(lane, 3, 0, TRACE_FRAME_DEPTH_LIMIT, 0, 0);
+    lane_node(lane, 4, 3, TRACE_FRAME_EXACT, 1, 0x1150);
+    lane_node(lane, 5, 0, TRACE_FRAME_UNWIND_END, 0, 0);
+    lane_node(lane, 6, 5, TRACE_FRAME_RETURN, 0, 0x7f0000001234);
+    lane_alloc(lane, 2000, 0x405800, 1, 4);
+    lane_alloc(lane, 2010, 0x405820, 2, 6);
+    lane_alloc(lane, 2020, 0x405840, 3, 0);
+    lane_extended(lane, 99, "s", "a later version's record");
+    lane_extended(lane, TRACE_EXT_ARENA, "wnns", N(2030), N(1), N(0), "pool");
+    lane_extended(lane, TRACE_EXT_ARENA_ALLOC, "wnnnnn", N(2040), N(1), N(0x405400), N(64), N(4),
+                  N(2));
+    lane_extended(lane, TRACE_EXT_ARENA_ALLOC, "wnnnnn", N(2050), N(1), N(0x405440), N(64), N(1),
+                  N(2));
+    lane_extended(lane, TRACE_EXT_TYPE, "wnnnnn", N(2055), N(1), N(0x405440), N(1), N(0x3000),
+                  N(1));
+    lane_extended(lane, TRACE_EXT_ARENA_FREE, "wnn", N(2060), N(1), N(0x405400));
+    lane_extended(lane, TRACE_EXT_ARENA_RESET, "wn", N(2070), N(1));
+    lane_extended(lane, TRACE_EXT_SNAPSHOT, "ws", N(2080), "before \"threads\"");
+    lane_extended(lane, TRACE_EXT_RSS, "wn", N(2090), N(8192));
+    lane_extended(lane, TRACE_EXT_RECORDING, "wn", N(2092), N(0));
+    lane_extended(lane, TRACE_EXT_RECORDING, "wn", N(2094), N(1));
+    lane_extended(lane, TRACE_EXT_DROPPED, "wnn", N(2096), N(2), N(TRACE_DROP_REENTRANT));
+}
+
+/* Threads 2 and 3 share a chunk; 2 frees what 1 allocated. */
+static void other_threads(struct lane *lane, struct trace_builder *builder)
+{
+    lane_begin(lane, builder, 2, 1200);
+    lane_extended(lane, TRACE_EXT_THREAD, "wnns", N(1200), N(2), N(4243), "helper");
+    lane_node(lane, 7, 1, TRACE_FRAME_RETURN, 1, 0x1160);
+    lane_alloc(lane, 1250, 0x7e0010, 500, 7);
+    lane_free(lane, 2100, 0x405800);
+    lane_free(lane, 2110, 0x405800); /* twice */
+    lane_extended(lane, TRACE_EXT_THREAD_END, "wn", N(2120), N(2));
+    lane_switch(lane, 3, 0, 2200);
+    lane_node(lane, 8, 1, TRACE_FRAME_RETURN, 1, 0x1160); /* the same context as 7 */
+    lane_alloc(lane, 2210, 0x7e0300, 700, 8);
+    lane_alloc(lane, 2220, 0x7e0300, 800, 8); /* overlaps */
+    lane_extended(lane, TRACE_EXT_MODULE_END, "wn", N(2230), N(1));
+}
+
+static struct trace_builder *worked(void)
+{
+    struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_TSC);
+    struct lane lane, other;
+    first_thread(&lane, builder);
+    other_threads(&other, builder);
+    trace_builder_unused_slot(builder);
+    lane_extended(&lane, TRACE_EXT_END, "wn", N(3000), N(TRACE_END_EXIT));
+    lane_seal(&lane);
+    trace_builder_end(builder, TRACE_STATE_ENDED, 3000);
+    return builder;
+}
+
+/* worked.bin with the bytes at `offset` replaced; `resum` makes the header's sum right again. */
+static void save_changed(const char *name, size_t offset, const void *bytes, size_t length,
+                         bool resum)
+{
+    struct trace_builder *builder = worked();
+    memcpy(builder->bytes + offset, bytes, length);
+    if (resum) {
+        uint64_t sum = trace_sum(builder->bytes, offsetof(struct trace_file_header, header_sum));
+        memcpy(builder->bytes + offsetof(struct trace_file_header, header_sum), &sum, 8);
+    }
+    save(builder, name);
+    trace_builder_free(builder);
+}
+
+static void save_cut(const char *name, size_t length)
+{
+    struct trace_builder *builder = worked();
+    builder->length = length;
+    save(builder, name);
+    trace_builder_free(builder);
+}
+
+static void save_sequence_gap(void)
+{
+    struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
+    struct lane lane;
+    lane_begin(&lane, builder, 1, 1000);
+    lane_alloc(&lane, 1100, 0x5000, 10, 0);
+    lane_switch(&lane, 1, 2, 1200);
+    lane_alloc(&lane, 1300, 0x6000, 20, 9); /* node 9 was in the lost part */
+    trace_builder_end(builder, TRACE_STATE_RECORDING, 0);
+    save(builder, "bad-sequence.bin");
+    trace_builder_free(builder);
+}
+
+int main(int argc, char **argv)
+{
+    static const uint8_t png[16] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
+    const size_t chunk_0 = TRACE_FILE_HEADER_SIZE, chunk_1 = chunk_0 + 4096;
+    if (argc != 2) {
+        fprintf(stderr, "usage: generate FOLDER\n");
+        return 2;
+    }
+    folder = argv[1];
+    struct trace_builder *builder = worked();
+    save(builder, "worked.bin");
+    trace_builder_free(builder);
+
+    save_cut("bad-empty.bin", 0);
+    save_cut("bad-header-cut.bin", 100);
+    save_changed("bad-png.bin", 0, png, sizeof png, false);
+    save_changed("bad-version.bin", 8, "\x02", 1, true);
+    save_changed("bad-chunk-size.bin", 16, "\x01", 1, true);
+    save_changed("bad-flag.bin", 20, "\x80", 1, true);
+    save_changed("bad-clock.bin", 24, "\x07", 1, true);
+    save_changed("bad-header-sum.bin", 32, "\x00", 1, false);
+
+    save_changed("bad-chunk-magic.bin", chunk_1, "XXXX", 4, false);
+    save_changed("bad-chunk-slot.bin", chunk_1 + 4, "\x05", 1, false);
+    save_changed("bad-commit.bin", chunk_1 + 44, "\xff\xff\xff\xff", 4, false);
+    save_changed("bad-record.bin", chunk_1 + 64 + 14, "\0\0\0\0", 4, false);
+    save_changed("bad-sum.bin", chunk_0 + 56, "\0\0\0\0", 4, false);
+    save_changed("bad-nodes-lost.bin", chunk_0, "\0\0\0\0", 4, false);
+    save_cut("bad-cut.bin", chunk_1 + 90);
+    save_cut("bad-cut-chunk-header.bin", chunk_1 + 30);
+    save_sequence_gap();
+    return 0;
+}

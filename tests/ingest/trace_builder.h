@@ -1,0 +1,64 @@
+/*
+ * Makes traces for tests and benchmarks, byte by byte as schemas/trace-format.md says.
+ *
+ * Order of calls: trace_builder_new(); lanes with lane_begin(); records; trace_builder_save();
+ * trace_builder_free(). A lane is one thread's run of chunks: the next chunk begins by itself when
+ * one is full. Failures (memory, disk) end the test program.
+ */
+#ifndef MPROF_TESTS_INGEST_TRACE_BUILDER_H
+#define MPROF_TESTS_INGEST_TRACE_BUILDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schemas/trace_codec.h"
+
+struct trace_builder {
+    struct trace_file_header header;
+    uint8_t *bytes; /* the file */
+    size_t length, capacity;
+};
+
+struct lane {
+    struct trace_builder *builder;
+    struct trace_coding coding;
+    uint32_t slot, thread, sequence;
+    size_t used; /* bytes of the present chunk, its header included */
+};
+
+/* Clock pair n of a built trace: `ticks` as nanoseconds, or 2 ticks a nanosecond for the TSC. */
+struct trace_builder *trace_builder_new(uint32_t chunk_size, enum trace_clock clock);
+void trace_builder_free(struct trace_builder *builder);
+
+/* Sets the end pair and the state; sums the header. Call before save; may be called again. */
+void trace_builder_end(struct trace_builder *builder, enum trace_state state, uint64_t end_ticks);
+void trace_builder_save(const struct trace_builder *builder, const char *path);
+
+/* A slot that was handed out and never begun. */
+void trace_builder_unused_slot(struct trace_builder *builder);
+
+void lane_begin(struct lane *lane, struct trace_builder *builder, uint32_t thread,
+                uint64_t base_ticks);
+/* Seals the present chunk. */
+void lane_seal(struct lane *lane);
+
+void lane_node(struct lane *lane, uint32_t id, uint32_t parent, enum trace_node_frame frame,
+               uint32_t module, uint64_t value);
+void lane_alloc(struct lane *lane, uint64_t ticks, uint64_t address, uint64_t size, uint32_t stack);
+void lane_alloc_kind(struct lane *lane, uint64_t ticks, uint64_t address, uint64_t size,
+                     uint32_t stack, enum trace_alloc_kind kind, unsigned log2_alignment);
+void lane_free(struct lane *lane, uint64_t ticks, uint64_t address);
+void lane_free_stack(struct lane *lane, uint64_t ticks, uint64_t address, uint32_t stack);
+void lane_realloc(struct lane *lane, uint64_t before, uint64_t after, uint64_t old_address,
+                  uint64_t address, uint64_t size, uint32_t stack,
+                  enum trace_realloc_outcome outcome);
+/*
+ * An extended record by a format: 'n' a varint (uint64_t), 's' a string (const char *), 'w' a time
+ * in absolute ticks (uint64_t), written as what the coding state needs.
+ */
+void lane_extended(struct lane *lane, unsigned type, const char *format, ...);
+/* Goes on as another thread in the same chunk. */
+void lane_switch(struct lane *lane, uint32_t thread, uint32_t sequence, uint64_t ticks);
+
+#endif
