@@ -249,6 +249,18 @@ void area_field(const struct area *area, int x, int y, int width, struct cell_st
         area_put(area, x + column, y, 0x2026, style);
 }
 
+void area_name(const struct area *area, int x, int y, int width, struct cell_style style,
+               const char *name)
+{
+    const char *offset = strstr(name, "+0x");
+    int tail = offset ? text_width(offset) : 0;
+    area_field(area, x, y, width, style, name);
+    if (offset && text_width(name) > width && tail + 4 <= width) {
+        area_put(area, x + width - tail - 1, y, 0x2026, style);
+        area_text(area, x + width - tail, y, style, offset);
+    }
+}
+
 void area_field_right(const struct area *area, int x, int y, int width, struct cell_style style,
                       const char *text)
 {

@@ -86,7 +86,13 @@ int area_print(const struct area *area, int x, int y, struct cell_style style, c
 /* Writes text into exactly `width` columns: padded by spaces, or cut with an ellipsis. */
 void area_field(const struct area *area, int x, int y, int width, struct cell_style style,
                 const char *text);
-/* The same, flush right. */
+/*
+ * The same for the name of a function: one without a symbol ("module+0x4fd0") is cut before
+ * its offset, which tells it from the others.
+ */
+void area_name(const struct area *area, int x, int y, int width, struct cell_style style,
+               const char *name);
+/* area_field(), flush right. */
 void area_field_right(const struct area *area, int x, int y, int width, struct cell_style style,
                       const char *text);
 

@@ -72,7 +72,7 @@ static void render_row(const struct functions *functions, const struct explorati
             continue;
         if (i == COLUMN_NAME) {
             bool match = functions->search[0] && strcasestr(name, functions->search) != NULL;
-            area_field(area, x, y, width, theme_style(match ? THEME_MATCH : THEME_PLAIN), name);
+            area_name(area, x, y, width, theme_style(match ? THEME_MATCH : THEME_PLAIN), name);
         } else if (i == COLUMN_PLACE) {
             area_field(area, x, y, width, theme_style(THEME_FAINT),
                        where(exploration->session, row->function));
@@ -100,8 +100,8 @@ static void render_edges(const struct exploration *exploration, const struct are
                          format_percent(percent, edge->bytes, whole));
         const char *place = where(exploration->session, edge->function);
         int place_width = area->width >= 70 ? 24 : 0;
-        area_field(area, 15, y, area->width - 16 - place_width, theme_style(THEME_PLAIN),
-                   session_function_name(exploration->session, edge->function));
+        area_name(area, 15, y, area->width - 16 - place_width, theme_style(THEME_PLAIN),
+                  session_function_name(exploration->session, edge->function));
         area_field(area, area->width - place_width, y, place_width, theme_style(THEME_FAINT),
                    place);
         if (focused && list->first + y == list->selected)

@@ -33,6 +33,7 @@ void memory_details_load(struct memory_details *details, struct exploration *exp
             session_stack(session, allocation->stack, details->frames, MEMORY_FRAMES_MOST);
         if (details->frame_count > MEMORY_FRAMES_MOST)
             details->frame_count = MEMORY_FRAMES_MOST;
+        details->call_site = session_stack_call_site(session, allocation->stack);
         details->used_before =
             session_address_history(session, allocation->alloc_ns, address, &details->last_free_ns);
     }

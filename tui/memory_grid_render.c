@@ -32,10 +32,10 @@ static void render_status(const struct memory_grid *grid, const struct explorati
         x += area_print(area, x, 1, theme_style(THEME_PLAIN), "no hole of %s or more",
                         format_size(a, use->resolution));
     else
-        x += area_print(area, x, 1, theme_style(THEME_PLAIN),
-                        "%s holes of %s or more, largest %s at %" PRIx64,
-                        format_count(a, use->holes), format_size(b, use->resolution),
-                        format_size(c, use->largest_hole), use->largest_at);
+        x += area_print(
+            area, x, 1, theme_style(THEME_PLAIN), "%s hole%s of %s or more, largest %s at %" PRIx64,
+            format_count(a, use->holes), use->holes == 1 ? "" : "s",
+            format_size(b, use->resolution), format_size(c, use->largest_hole), use->largest_at);
     if (use->filtered_bytes > 0)
         area_print(area, x, 1, theme_style(THEME_FAINT), " · filtered out %s",
                    format_size(a, use->filtered_bytes));
@@ -132,7 +132,7 @@ static void render_legend(const struct memory_grid *grid, const struct explorati
             break;
         area_put(&line, x, 0, grid_colors(line.grid) ? 0x2588 : theme_pattern(i),
                  exploration_category(exploration, line.grid, i));
-        area_field(&line, x + 2, 0, label_width, theme_style(THEME_PLAIN), label);
+        area_name(&line, x + 2, 0, label_width, theme_style(THEME_PLAIN), label);
         x += label_width + 4;
     }
 }
@@ -151,6 +151,19 @@ static const char *thread_name(const struct exploration *exploration, uint32_t t
     return out;
 }
 
+/* How often the address was in use before, flush right where column `from` leaves room. */
+static void render_history(const struct memory_details *details, const struct area *area, int from)
+{
+    char a[FORMAT_SIZE], b[FORMAT_SIZE], text[96];
+    if (details->used_before == 0)
+        return;
+    snprintf(text, sizeof(text), "address in use %s× before, until %s",
+             format_count(a, details->used_before), format_instant(b, details->last_free_ns));
+    int x = area->width - text_width(text) - 1;
+    if (x >= from)
+        area_text(area, x, 0, theme_style(THEME_FAINT), text);
+}
+
 static int render_allocation(const struct memory_details *details,
                              const struct exploration *exploration, const struct area *area)
 {
@@ -167,7 +180,8 @@ static int render_allocation(const struct memory_details *details,
                         session_type_name(session, allocation->type));
     x += area_print(area, x, 0, theme_style(THEME_FAINT), "  %s by ",
                     session_kind_name(session, allocation->kind));
-    area_text(area, x, 0, plain, session_function_name(session, allocation->function));
+    x += area_text(area, x, 0, plain, session_function_name(session, allocation->function));
+    render_history(details, area, x + 2);
 
     uint64_t age = details->ns > allocation->alloc_ns ? details->ns - allocation->alloc_ns : 0;
     x = 1 + area_print(area, 1, 1, plain, "%s old, allocated at %s by %s", format_duration(a, age),
@@ -230,11 +244,6 @@ static void render_around(const struct memory_details *details,
         x = render_neighbour(exploration, area, x, y, "above",
                              details->above.address > end ? details->above.address - end : 0,
                              &details->above);
-    if (details->used_before > 0) {
-        char a[FORMAT_SIZE], b[FORMAT_SIZE];
-        area_print(area, x, y, theme_style(THEME_FAINT), "· allocated %s× before, until %s",
-                   format_count(a, details->used_before), format_instant(b, details->last_free_ns));
-    }
 }
 
 static const char *file_name(const char *path)
@@ -258,7 +267,7 @@ static void render_frame(const struct exploration *exploration, const struct are
     const char *name = session_function_name(exploration->session, frame->function);
     int room = area->width - x - place_width - 3;
     int width = text_width(name) < room ? text_width(name) : room;
-    area_field(area, x, y, width, theme_style(call_site ? THEME_STRONG : THEME_PLAIN), name);
+    area_name(area, x, y, width, theme_style(call_site ? THEME_STRONG : THEME_PLAIN), name);
     area_field(area, x + width + 2, y, place_width, theme_style(THEME_FAINT), place);
 }
 

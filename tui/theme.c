@@ -17,7 +17,7 @@ struct cell_style theme_style(enum theme_role role)
         [THEME_WARNING] = {172, NONE, CELL_BOLD},
         [THEME_GOOD] = {36, NONE, 0},
         [THEME_CURSOR] = {NONE, NONE, CELL_REVERSE},
-        [THEME_SELECTED] = {NONE, NONE, CELL_UNDERLINE},
+        [THEME_SELECTED] = {NONE, 238, CELL_UNDERLINE},
         [THEME_KEY] = {74, NONE, CELL_BOLD},
         [THEME_MATCH] = {172, NONE, CELL_BOLD},
         [THEME_TRANSIENT] = {240, NONE, 0},

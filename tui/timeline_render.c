@@ -102,8 +102,8 @@ static void render_rss(const struct timeline *timeline, const struct exploration
         int y = chart->height - 1 - row;
         struct cell_style style = theme_style(THEME_STRONG);
         const struct cell *below = grid_cell(chart->grid, chart->x + x, chart->y + y);
-        if (below->glyph == 0x2588)
-            style.background = below->style.foreground;
+        style.background =
+            below->glyph == 0x2588 ? below->style.foreground : below->style.background;
         area_put(chart, x, y, 0x2500, style);
     }
 }
@@ -201,8 +201,8 @@ static void render_legend(const struct timeline *timeline, const struct explorat
         char size[FORMAT_SIZE], percent[FORMAT_SIZE];
         struct cell_style style = exploration_category(exploration, legend.grid, i);
         area_put(&legend, 0, y, grid_colors(legend.grid) ? 0x2588 : theme_pattern(i), style);
-        area_field(&legend, 2, y, label, theme_style(THEME_PLAIN),
-                   exploration->legend.entry[i].label);
+        area_name(&legend, 2, y, label, theme_style(THEME_PLAIN),
+                  exploration->legend.entry[i].label);
         area_field_right(&legend, 2 + label, y, 7, theme_style(THEME_PLAIN),
                          format_size_short(size, slot->color_bytes[i]));
         if (percents)
@@ -291,7 +291,7 @@ static void render_shares(const struct timeline *timeline, const struct explorat
         format_percent(percent, timeline->shares[i].bytes, slot->allocated_bytes);
         if (x + width + 1 + text_width(percent) >= area->width)
             break;
-        area_field(area, x, y, width, theme_style(THEME_PLAIN), name);
+        area_name(area, x, y, width, theme_style(THEME_PLAIN), name);
         x += width + 1;
         x += 2 + area_text(area, x, y, theme_style(THEME_FAINT), percent);
     }

@@ -269,9 +269,10 @@ static void render_totals(const struct exploration *exploration, const struct ar
                format_size(a, selection_peak_bytes(selection)),
                format_duration(b, selection_peak_ns(selection)),
                format_size(c, selection_live_bytes(selection)), format_count(d, live));
-    area_print(area, 10, y + 2, theme_style(THEME_FAINT), "%s · %s threads · %s stacks · %s freed",
+    area_print(area, 10, y + 2, theme_style(THEME_FAINT), "%s · %s thread%s · %s stacks · %s freed",
                format_duration(a, session_duration_ns(session)),
                format_count(b, (uint64_t)session_meta_number(session, "threads")),
+               session_meta_number(session, "threads") == 1 ? "" : "s",
                format_count(c, (uint64_t)session_meta_number(session, "stacks")),
                format_count(d, count - live));
 }
@@ -334,9 +335,9 @@ static void render_top(const struct overview *overview, const struct exploration
         if (!*place)
             place = session_function_module(session, row->function);
         int place_width = area->width >= 60 ? (area->width - name_column) / 3 : 0;
-        area_field(area, name_column, y, area->width - name_column - place_width - 2,
-                   theme_style(selected ? THEME_CURSOR : THEME_PLAIN),
-                   session_function_name(session, row->function));
+        area_name(area, name_column, y, area->width - name_column - place_width - 2,
+                  theme_style(selected ? THEME_CURSOR : THEME_PLAIN),
+                  session_function_name(session, row->function));
         area_field(area, area->width - place_width - 1, y, place_width, theme_style(THEME_FAINT),
                    place);
     }

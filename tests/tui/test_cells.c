@@ -91,6 +91,18 @@ static void fields_cut_and_pad(void **state)
     grid_free(grid);
 }
 
+static void names_keep_their_offset(void **state)
+{
+    (void)state;
+    struct grid *grid = grid_new(16, 3, 256, false);
+    struct area whole = area_whole(grid);
+    area_name(&whole, 0, 0, 14, plain, "_json.cpython-311.so+0x4fd0");
+    area_name(&whole, 0, 1, 14, plain, "store::merge_node<2>");
+    area_name(&whole, 0, 2, 14, plain, "a+0x4fd0");
+    expect(grid, "_json.…+0x4fd0\nstore::merge_…\na+0x4fd0\n");
+    grid_free(grid);
+}
+
 static void ascii_terminals_get_ascii(void **state)
 {
     (void)state;
@@ -131,6 +143,7 @@ int main(void)
         cmocka_unit_test(wide_glyphs_take_two_cells),
         cmocka_unit_test(malformed_text_shows_as_marks),
         cmocka_unit_test(fields_cut_and_pad),
+        cmocka_unit_test(names_keep_their_offset),
         cmocka_unit_test(ascii_terminals_get_ascii),
         cmocka_unit_test(styles_are_dumped_with_a_legend),
     };
