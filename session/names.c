@@ -55,10 +55,22 @@ bool names_id_bound(struct database *database, const char *table, uint32_t *coun
     return true;
 }
 
+bool names_id_check(const struct database *database, const char *table, int64_t id, uint32_t count,
+                    struct session_error *error)
+{
+    if (id >= 0 && id < count)
+        return true;
+    return session_fail(error, 0,
+                        "%s: table %s is damaged at id %" PRId64 ": ingest the trace again",
+                        database_path(database), table, id);
+}
+
 /* Where the rows of one query go. */
 struct loading {
     struct names *names;
     struct name_table *table;
+    const struct database *database;
+    const char *sql_table;
 };
 
 static const char *names_keep(struct names *names, const char *text, struct session_error *error)
@@ -72,6 +84,9 @@ static const char *names_keep(struct names *names, const char *text, struct sess
 static bool read_name(void *context, const struct database_row *row, struct session_error *error)
 {
     struct loading *loading = context;
+    if (!names_id_check(loading->database, loading->sql_table, database_number(row, 0),
+                        loading->table->count, error))
+        return false;
     const char *name = names_keep(loading->names, database_text(row, 1), error);
     loading->table->name[database_number(row, 0)] = name;
     return name != NULL;
@@ -88,7 +103,8 @@ static bool load_table(struct names *names, struct database *database, const cha
         return session_fail_memory(error, "the session's names");
     for (uint32_t id = 0; id < table->count; id++)
         table->name[id] = "?";
-    struct loading loading = {.names = names, .table = table};
+    struct loading loading = {
+        .names = names, .table = table, .database = database, .sql_table = sql_table};
     snprintf(sql, sizeof sql, "SELECT id, %s FROM %s", column, sql_table);
     return database_each(database, sql, read_name, &loading, error);
 }
@@ -96,7 +112,11 @@ static bool load_table(struct names *names, struct database *database, const cha
 static bool read_confidence(void *context, const struct database_row *row,
                             struct session_error *error)
 {
-    struct names *names = context;
+    struct loading *loading = context;
+    struct names *names = loading->names;
+    if (!names_id_check(loading->database, "type", database_number(row, 0), names->type.count,
+                        error))
+        return false;
     const char *confidence = names_keep(names, database_text(row, 1), error);
     names->confidence[database_number(row, 0)] = confidence;
     return confidence != NULL;
@@ -111,14 +131,19 @@ static bool load_types(struct names *names, struct database *database, struct se
         return session_fail_memory(error, "the session's types");
     for (uint32_t id = 0; id < names->type.count; id++)
         names->confidence[id] = "unknown";
-    return database_each(database, "SELECT id, confidence FROM type", read_confidence, names,
+    struct loading loading = {.names = names, .database = database};
+    return database_each(database, "SELECT id, confidence FROM type", read_confidence, &loading,
                          error);
 }
 
 static bool read_function(void *context, const struct database_row *row,
                           struct session_error *error)
 {
-    struct names *names = context;
+    struct loading *loading = context;
+    struct names *names = loading->names;
+    if (!names_id_check(loading->database, "function", database_number(row, 0),
+                        names->function_count, error))
+        return false;
     struct name_function *function = &names->function[database_number(row, 0)];
     int64_t module = database_number(row, 2);
     int64_t file = database_number(row, 3);
@@ -144,8 +169,9 @@ static bool load_functions(struct names *names, struct database *database,
         return session_fail_memory(error, "the session's functions");
     for (uint32_t id = 0; id < names->function_count; id++)
         names->function[id] = (struct name_function){.name = "?", .place = ""};
+    struct loading loading = {.names = names, .database = database};
     return database_each(database, "SELECT id, name, module_id, source_file_id, line FROM function",
-                         read_function, names, error);
+                         read_function, &loading, error);
 }
 
 /* Doubles an array that is full, at lengths 16, 32, 64, … */

@@ -14,9 +14,11 @@ struct loading {
 
 static bool read_place(void *context, const struct database_row *row, struct session_error *error)
 {
-    (void)error;
     struct loading *loading = context;
     struct names *names = loading->names;
+    if (!names_id_check(loading->stacks->database, "frame", database_number(row, 0),
+                        loading->stacks->place_count, error))
+        return false;
     int64_t module = database_number(row, 1);
     int64_t function = database_number(row, 3);
     int64_t file = database_number(row, 4);
@@ -38,6 +40,8 @@ static bool read_stack(void *context, const struct database_row *row, struct ses
     int64_t id = database_number(row, 0);
     int64_t place = database_number(row, 1);
     int64_t function = database_number(row, 2);
+    if (!names_id_check(stacks->database, "stack", id, stacks->count, error))
+        return false;
     stacks->place[id] = place > 0 && place < stacks->place_count ? (uint32_t)place : 0;
     stacks->function[id] =
         function > 0 && function < loading->names->function_count ? (uint32_t)function : 0;
