@@ -1,0 +1,135 @@
+/* The parts of the recorder that stand alone: options, names, the bootstrap arena. */
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "capture/bootstrap.h"
+#include "capture/options.h"
+#include "capture/trace_name.h"
+
+static void options_default(void **state)
+{
+    (void)state;
+    struct options options;
+    char bad[16] = "";
+    assert_true(options_parse(NULL, &options, bad, sizeof bad));
+    assert_int_equal(options.stack.unwind, STACK_UNWIND_AUTO);
+    assert_int_equal(options.stack.depth_limit, 0);
+    assert_false(options.fast_clock);
+    assert_false(options.free_stacks);
+    assert_true(options.follow);
+    assert_int_equal(options.root, 0);
+}
+
+static void options_all(void **state)
+{
+    (void)state;
+    struct options options;
+    char bad[16] = "";
+    assert_true(options_parse(
+        "unwind=fp,,depth=4294967295,clock=fast,free-stacks,follow=none,root=17,clock=exact,",
+        &options, bad, sizeof bad));
+    assert_int_equal(options.stack.unwind, STACK_UNWIND_FRAME_POINTERS);
+    assert_int_equal(options.stack.depth_limit, UINT32_MAX);
+    assert_false(options.fast_clock); /* the last one holds */
+    assert_true(options.free_stacks);
+    assert_false(options.follow);
+    assert_int_equal(options.root, 17);
+}
+
+static void options_refused(void **state)
+{
+    (void)state;
+    static const char *const refused[] = {
+        "depth=",        "depth", "depth=4294967296", "depth=-1",  "depth=1x", "unwind=best",
+        "free-stacks=1", "clock", "follow=",          "unknown=1", "=",        " depth=1",
+    };
+    struct options options;
+    char bad[16], text[64];
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        snprintf(text, sizeof text, "root=5,%s,depth=9", refused[i]);
+        assert_false(options_parse(text, &options, bad, sizeof bad));
+        assert_int_equal(strncmp(bad, refused[i], sizeof bad - 1), 0);
+        assert_int_equal(options.root, 5);
+        assert_int_equal(options.stack.depth_limit, 0);
+    }
+}
+
+static void names(void **state)
+{
+    (void)state;
+    static char base[TRACE_NAME_SIZE], name[TRACE_NAME_SIZE], expected[TRACE_NAME_SIZE + 64];
+    char folder[PATH_MAX], longest[TRACE_NAME_SIZE];
+    assert_non_null(getcwd(folder, sizeof folder));
+    assert_true(trace_name_base("/a/b.bin", base));
+    assert_string_equal(base, "/a/b.bin");
+    assert_true(trace_name_attempt(base, 42, 0, name));
+    assert_string_equal(name, "/a/b.bin");
+    assert_true(trace_name_attempt(base, 42, 1, name));
+    assert_string_equal(name, "/a/b.bin.42");
+    assert_true(trace_name_attempt(base, 42, 3, name));
+    assert_string_equal(name, "/a/b.bin.42.3");
+    assert_true(trace_name_base("b.bin", base));
+    snprintf(expected, sizeof expected, "%s/b.bin", folder);
+    assert_string_equal(base, expected);
+    assert_true(trace_name_base(NULL, base));
+    snprintf(expected, sizeof expected, "%s/mprof.test_recorder_parts.%d.bin", folder,
+             (int)getpid());
+    assert_string_equal(base, expected);
+    assert_int_equal(chdir("/"), 0);
+    assert_true(trace_name_base("x", base));
+    assert_string_equal(base, "/x");
+    memset(longest, 'x', sizeof longest - 1);
+    longest[0] = '/';
+    longest[sizeof longest - 1] = 0;
+    assert_true(trace_name_base(longest, base));
+    assert_false(trace_name_attempt(base, 42, 1, name));
+    assert_false(trace_name_base(longest + 1, base) && strlen(base) >= TRACE_NAME_SIZE);
+    assert_int_equal(chdir(folder), 0);
+}
+
+static void bootstrap(void **state)
+{
+    (void)state;
+    unsigned char *last = NULL;
+    size_t total = 0;
+    for (unsigned i = 0; i < 100; i++) {
+        size_t size = i * 3, alignment = (size_t)1 << (i % 8);
+        unsigned char *block = bootstrap_allocate(size, alignment);
+        assert_non_null(block);
+        assert_int_equal((uintptr_t)block % alignment, 0);
+        assert_int_equal((uintptr_t)block % _Alignof(max_align_t), 0);
+        assert_true(bootstrap_owns(block));
+        assert_int_equal(bootstrap_size(block), size);
+        assert_true(last < block);
+        for (size_t k = 0; k < size; k++)
+            assert_int_equal(block[k], 0);
+        memset(block, 0xff, size);
+        last = block + size;
+        total += size;
+    }
+    assert_false(bootstrap_owns(&total));
+    assert_null(bootstrap_allocate(SIZE_MAX, 1));
+    assert_null(bootstrap_allocate(1, (size_t)1 << 40));
+    assert_null(bootstrap_allocate(65536, 1));
+    while (bootstrap_allocate(1000, 1))
+        total += 1000;
+    assert_in_range(total, 50000, 65536);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_default), cmocka_unit_test(options_all),
+        cmocka_unit_test(options_refused), cmocka_unit_test(names),
+        cmocka_unit_test(bootstrap),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
