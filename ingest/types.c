@@ -145,16 +145,19 @@ static bool infer_by_name(struct types *types, const struct types_site *site,
                           struct types_answer *answer)
 {
     struct types_type type;
+    if (types_is_text_function(site->frames[site->frame_count - 1].function)) {
+        *answer = (struct types_answer){.name = "buffer",
+                                        .size = 1,
+                                        .count = size > 0 ? size : 1,
+                                        .confidence = TYPES_INFERRED,
+                                        .rule = TYPES_RULE_LIBRARY};
+        return true;
+    }
     if (site->entry_count == 0) {
-        if (types_is_string_function(site->frames[0].function))
-            string_answer(size, TYPES_RULE_LIBRARY, answer);
-        else if (types_is_text_function(site->frames[0].function))
-            *answer = (struct types_answer){.name = "buffer",
-                                            .size = 1,
-                                            .count = size > 0 ? size : 1,
-                                            .confidence = TYPES_INFERRED,
-                                            .rule = TYPES_RULE_LIBRARY};
-        return answer->name != NULL;
+        if (!types_is_string_function(site->frames[0].function))
+            return false;
+        string_answer(size, TYPES_RULE_LIBRARY, answer);
+        return true;
     }
     if (!types_allocator_type(site, &type))
         return false;

@@ -200,8 +200,11 @@ static bool is_wrapper(const struct types_site *site, const struct types_flow *f
     struct types_type type;
     if (!flow->returned)
         return false;
-    return site->entry_count == 0 || !returned_type(site, &type) || type.shape == TYPES_VOID ||
-           type.shape == TYPES_CHARACTER;
+    if (site->entry_count == 0)
+        return true;
+    /* What returns no pointer may leave it in rax all the same. */
+    return returned_type(site, &type) &&
+           (type.shape == TYPES_VOID || type.shape == TYPES_CHARACTER);
 }
 
 void types_choose(const struct types_site *site, const struct types_flow *flow,

@@ -46,6 +46,8 @@ static enum types_shape shape_of(Dwarf_Die *stripped)
     case DW_TAG_enumeration_type:
     case DW_TAG_pointer_type:
     case DW_TAG_ptr_to_member_type:
+    case DW_TAG_reference_type:
+    case DW_TAG_rvalue_reference_type:
         return TYPES_SCALAR;
     case DW_TAG_structure_type:
     case DW_TAG_class_type:
@@ -61,7 +63,9 @@ static enum types_shape shape_of(Dwarf_Die *stripped)
 static uint64_t size_of(Dwarf_Die *stripped)
 {
     Dwarf_Word size;
-    if (dwarf_tag(stripped) == DW_TAG_pointer_type)
+    int tag = dwarf_tag(stripped);
+    if (tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type ||
+        tag == DW_TAG_rvalue_reference_type)
         return 8;
     return dwarf_aggregate_size(stripped, &size) == 0 ? size : 0;
 }
@@ -202,6 +206,18 @@ bool types_member_at(struct types_index *index, const struct types_type *record,
         }
     }
     return false;
+}
+
+bool types_is_array_at(struct types_index *index, const struct types_type *record, uint64_t offset)
+{
+    struct types_type member = *record;
+    for (int i = 0; i < CHAIN_MAX && member.shape == TYPES_RECORD; i++) {
+        Dwarf_Die stripped;
+        if (!types_strip(&member.die, &stripped) ||
+            !direct_member_at(index, &stripped, &offset, &member))
+            return false;
+    }
+    return member.shape == TYPES_ARRAY;
 }
 
 static uint64_t array_bound(Dwarf_Die *array)

@@ -8,10 +8,10 @@
 #include "ingest/types_index.h"
 
 enum types_shape {
-    TYPES_UNUSABLE, /* functions, references, what is damaged */
+    TYPES_UNUSABLE, /* functions, what is damaged */
     TYPES_VOID,
     TYPES_CHARACTER, /* plain char */
-    TYPES_SCALAR,    /* other base types, enumerations, pointers */
+    TYPES_SCALAR,    /* other base types, enumerations, pointers, references */
     TYPES_RECORD,    /* struct, class, union */
     TYPES_ARRAY,
 };
@@ -51,6 +51,9 @@ bool types_named(struct types_index *index, const char *name, struct types_type 
  */
 bool types_member_at(struct types_index *index, const struct types_type *record, uint64_t offset,
                      struct types_type *member);
+
+/* True where `offset` in the record lies in an array, through members that are records. */
+bool types_is_array_at(struct types_index *index, const struct types_type *record, uint64_t offset);
 
 /* True where the last member is an array without bound, or of at most one element. */
 bool types_has_flexible_end(struct types_index *index, const struct types_type *record);

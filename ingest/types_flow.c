@@ -338,13 +338,16 @@ static void run_prefix(struct follower *follower)
 
 /* ---- behind the call -------------------------------------------------------------------- */
 
-/* An instruction is run again where other registers hold the result: paths may meet there. */
+/* An instruction is run again where other places hold the result: paths may meet there. */
 static bool visit(struct follower *follower, uint64_t address)
 {
     uint64_t holders = 0;
     for (unsigned i = 0; i < 16; i++)
         if (follower->state.registers[i].kind == TYPES_VALUE_RESULT)
             holders |= UINT64_C(1) << i;
+    for (size_t i = 0; i < follower->state.slot_count; i++)
+        if (follower->state.slots[i].value.kind == TYPES_VALUE_RESULT)
+            holders += (uint64_t)follower->state.slots[i].offset * 0x9e37;
     address ^= holders << 48;
     for (size_t i = 0; i < follower->visited_count; i++)
         if (follower->visited[i] == address)

@@ -19,6 +19,11 @@ struct types_value types_state_register(const struct types_state *state,
         return unknown;
     if (state->registers[number].kind != TYPES_VALUE_UNKNOWN)
         return state->registers[number];
+    uint8_t base;
+    int64_t offset;
+    if ((number == DECODE_RSP || number == DECODE_RBP) &&
+        types_locals_frame(&places->locals, pc, &base, &offset) && base == number)
+        return (struct types_value){.kind = TYPES_VALUE_STACK, .offset = -offset};
     return types_place_register(places, pc, number, &type) ? pointer_value(places, &type) : unknown;
 }
 
@@ -62,6 +67,7 @@ struct types_value types_state_address(const struct types_state *state,
         value.offset += operand->value;
     }
     value.indexed = true;
+    value.scale = operand->scale;
     return value.kind == TYPES_VALUE_POINTER ? value : unknown;
 }
 
@@ -75,6 +81,10 @@ static bool place_behind_pointer(const struct types_places *places,
         return false;
     bool inside = offset >= 0 && (uint64_t)offset < whole->size;
     if (!inside && whole->shape == TYPES_RECORD && !address->indexed)
+        return false;
+    /* The index counts elements of the record's type, or else of an array within it. */
+    if (whole->shape == TYPES_RECORD && address->scale > 1 && address->scale != whole->size &&
+        !types_is_array_at(places->site->index, whole, (uint64_t)offset))
         return false;
     int64_t size = (int64_t)whole->size;
     offset = ((offset % size) + size) % size;

@@ -1,0 +1,220 @@
+/* The ways of C to receive what was allocated. */
+#include "truth.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct point {
+    int x, y, z;
+};
+typedef struct node {
+    struct node *next;
+    struct point at;
+    char *name;
+} node_t;
+typedef struct {
+    double weight;
+    long id;
+} nameless;
+struct message {
+    size_t length;
+    char text[];
+};
+struct base {
+    int kind;
+    int flags;
+};
+struct derived {
+    struct base base;
+    double value;
+    long more[3];
+};
+struct table {
+    node_t **buckets;
+    struct point *corners;
+    uint64_t *hashes;
+    struct {
+        nameless *items;
+    } inner;
+    struct table *sub[4];
+};
+
+static void *volatile sink;
+struct point *global_point;
+static struct table global_table;
+static node_t *free_list;
+
+static void keep(void *pointer)
+{
+    sink = pointer;
+}
+
+__attribute__((noinline)) static node_t *new_node(const char *name)
+{
+    TRUTH("node", 1);
+    node_t *node = malloc(sizeof *node);
+    node->next = NULL;
+    node->name = (char *)name;
+    return node;
+}
+
+__attribute__((noinline)) static struct point *return_point(void)
+{
+    TRUTH("point", 1);
+    return malloc(sizeof(struct point));
+}
+
+__attribute__((noinline)) void *xmalloc(size_t size)
+{
+    void *block = malloc(size);
+    if (block == NULL)
+        abort();
+    return block;
+}
+
+__attribute__((noinline)) static void *header_malloc(size_t size)
+{
+    size_t *header = malloc(size + sizeof(size_t));
+    if (header == NULL)
+        return NULL;
+    *header = size;
+    return header + 1;
+}
+
+__attribute__((noinline)) static void locals(size_t count)
+{
+    TRUTH("point", 1);
+    struct point *one = malloc(sizeof(struct point));
+    one->x = 1;
+    keep(one);
+    TRUTH("int", count);
+    int *numbers = malloc(count * sizeof(int));
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = (int)i;
+    keep(numbers);
+    TRUTH("nameless", count);
+    nameless *items = calloc(count, sizeof *items);
+    items[0].id = 3;
+    keep(items);
+    TRUTH("buffer", 77);
+    char *text = malloc(77);
+    text[0] = '\0';
+    keep(text);
+    TRUTH("uint64_t", count);
+    uint64_t *words = malloc(count * sizeof *words);
+    memset(words, 0, count * sizeof *words);
+    keep(words);
+    TRUTH("node *", count);
+    node_t **pointers = calloc(count, sizeof *pointers);
+    pointers[0] = NULL;
+    keep(pointers);
+}
+
+__attribute__((noinline)) static void members(struct table *table, size_t count, int which)
+{
+    TRUTH("node *", count);
+    table->buckets = malloc(count * sizeof *table->buckets);
+    TRUTH("point", count);
+    table->corners = calloc(count, sizeof *table->corners);
+    TRUTH("uint64_t", count);
+    table->hashes = malloc(count * sizeof(uint64_t));
+    TRUTH("nameless", 1);
+    table->inner.items = malloc(sizeof *table->inner.items);
+    TRUTH("table", 1);
+    table->sub[which] = malloc(sizeof *table->sub[which]);
+    TRUTH("node", 1);
+    table->buckets[which] = xmalloc(sizeof(node_t));
+}
+
+__attribute__((noinline)) static void globals(size_t count)
+{
+    TRUTH("point", 1);
+    global_point = malloc(sizeof *global_point);
+    TRUTH("node *", count);
+    global_table.buckets = malloc(count * sizeof *global_table.buckets);
+    TRUTH("node", 1);
+    free_list = xmalloc(sizeof *free_list);
+    keep(&global_table);
+}
+
+__attribute__((noinline)) static void wrapped(size_t count)
+{
+    TRUTH("derived", 1);
+    struct derived *derived = xmalloc(sizeof *derived);
+    derived->value = 1;
+    keep(derived);
+    TRUTH("nameless", count);
+    nameless *items = header_malloc(count * sizeof *items);
+    items->id = 1;
+    keep(items);
+    TRUTH("buffer", 6);
+    char *copy = strdup("heap!");
+    keep(copy);
+}
+
+__attribute__((noinline)) static void flexible(size_t length)
+{
+    TRUTH("message", 1);
+    struct message *message = malloc(sizeof *message + length);
+    message->length = length;
+    keep(message);
+}
+
+__attribute__((noinline)) static void inherited(void)
+{
+    TRUTH("derived", 1);
+    struct base *base = malloc(sizeof(struct derived));
+    base->kind = 7;
+    keep(base);
+}
+
+__attribute__((noinline)) static void grown(size_t count)
+{
+    TRUTH("point", count);
+    struct point *points = malloc(count * sizeof *points);
+    points[0].x = 1;
+    TRUTH("point", 2 * count);
+    points = realloc(points, 2 * count * sizeof *points);
+    keep(points);
+}
+
+__attribute__((noinline)) static void aligned(void)
+{
+    struct table *table;
+    TRUTH("table", 1);
+    if (posix_memalign((void **)&table, 64, sizeof *table) == 0) {
+        table->buckets = NULL;
+        keep(table);
+    }
+    TRUTH("double", 16);
+    double *numbers = aligned_alloc(64, 16 * sizeof *numbers);
+    numbers[3] = 2;
+    keep(numbers);
+}
+
+__attribute__((noinline)) static void untyped(size_t size)
+{
+    TRUTH("?", 1);
+    keep(malloc(size));
+}
+
+int main(int argc, char **argv)
+{
+    static struct table table;
+    (void)argv;
+    size_t count = 10 + (size_t)argc;
+    locals(count);
+    members(&table, count, argc);
+    globals(count);
+    wrapped(count);
+    flexible(100 + count);
+    inherited();
+    grown(count);
+    aligned();
+    untyped(count * 7 + 1);
+    keep(new_node("one"));
+    keep(return_point());
+    return 0;
+}
