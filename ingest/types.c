@@ -5,6 +5,7 @@
 #include "ingest/types_calls.h"
 #include "ingest/types_choose.h"
 #include "ingest/types_site.h"
+#include "ingest/types_source.h"
 #include "ingest/types_spelling.h"
 
 #include "schemas/trace_layout.h"
@@ -178,6 +179,26 @@ struct walk {
     bool in_memory;
 };
 
+/*
+ * A place of another size than the block's may be of a base class, a first member or bytes: there
+ * the source's own word is better, where it can be had.
+ */
+static void refine(const struct types_site *site, const struct walk *walk, uint64_t size,
+                   struct types_choice *choice)
+{
+    struct types_choice source;
+    if (choice->chosen && choice->whole)
+        return;
+    bool named = types_source_choose(site, walk->by, size, walk->offset, &source);
+    /* The sizes in a wrapper are those of its own header, unless it makes one kind of object. */
+    if (named && choice->wrapper)
+        named = source.type.shape == TYPES_RECORD && source.type.size == size;
+    if (named)
+        *choice = source;
+    else if (!choice->chosen && !choice->wrapper)
+        types_choose_called(site, size, choice);
+}
+
 /* True where the frame's caller is to be asked. */
 static bool infer_at(struct types *types, const struct types_site *site,
                      const struct types_frame *frames, size_t count, uint64_t size,
@@ -194,13 +215,16 @@ static bool infer_at(struct types *types, const struct types_site *site,
     if (infer_by_name(types, site, frames, count, size, answer))
         return false;
     /* operator new[] may jump to operator new, and leave no frame. */
-    const char *called = walk->by == TYPES_BY_NEW ? types_called_name(site) : NULL;
-    if (called != NULL && strncmp(called, "_Zna", 4) == 0)
+    struct types_call called;
+    types_called(site, &called);
+    if (walk->by == TYPES_BY_NEW && called.linkage != NULL &&
+        strncmp(called.linkage, "_Zna", 4) == 0)
         walk->by = TYPES_BY_NEW_ARRAY;
     struct types_flow *flow = malloc(sizeof *flow);
     struct types_choice choice = {.wrapper = false};
     if (flow != NULL && types_flow_follow(site, walk->offset, walk->in_memory, flow)) {
         types_choose(site, flow, walk->by, size, &choice);
+        refine(site, walk, size, &choice);
         walk->offset = flow->returned_offset;
         walk->in_memory = false;
     }

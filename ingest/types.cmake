@@ -7,14 +7,17 @@ add_library(mprof_types STATIC
   types_code.c
   types_decode.c
   types_entries.c
+  types_expression.c
   types_flow.c
   types_globals.c
   types_index.c
   types_locals.c
   types_name.c
   types_places.c
+  types_source.c
   types_spelling.c
-  types_state.c)
+  types_state.c
+  types_statement.c)
 target_link_libraries(mprof_types
   PUBLIC mprof_schemas mprof_symbols
   PRIVATE mprof_warnings mprof_sanitized PkgConfig::ELFUTILS)

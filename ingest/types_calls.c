@@ -62,21 +62,6 @@ bool types_is_constructor(struct types_index *index, Dwarf_Die *function)
     return strcspn(entry->name, "<") == length && memcmp(entry->name, class->name, length) == 0;
 }
 
-const char *types_called_name(const struct types_site *site)
-{
-    /* call rel32 */
-    size_t size;
-    const uint8_t *code =
-        site->file == NULL ? NULL : types_code(site->file, site->return_address - 5, &size);
-    int32_t offset;
-    if (code == NULL || size < 5 || code[0] != 0xe8)
-        return NULL;
-    memcpy(&offset, code + 1, sizeof offset);
-    struct types_call call;
-    types_call_target(site, site->return_address + (uint64_t)(int64_t)offset, &call);
-    return call.linkage;
-}
-
 void types_call_target(const struct types_site *site, uint64_t target, struct types_call *call)
 {
     Dwarf_Die entries[SYMBOLS_FRAMES_MAX];
@@ -102,6 +87,20 @@ void types_call_target(const struct types_site *site, uint64_t target, struct ty
     call->returns_first = returns_first(call->linkage);
     if (!call->described)
         call->constructor = is_constructor_linkage(call->linkage);
+}
+
+void types_called(const struct types_site *site, struct types_call *call)
+{
+    /* call rel32 */
+    size_t size;
+    const uint8_t *code =
+        site->file == NULL ? NULL : types_code(site->file, site->return_address - 5, &size);
+    int32_t offset;
+    *call = (struct types_call){.returns_first = false};
+    if (code == NULL || size < 5 || code[0] != 0xe8)
+        return;
+    memcpy(&offset, code + 1, sizeof offset);
+    types_call_target(site, site->return_address + (uint64_t)(int64_t)offset, call);
 }
 
 bool types_call_parameter(const struct types_site *site, const struct types_call *call,

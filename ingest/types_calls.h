@@ -14,11 +14,11 @@ struct types_call {
     Dwarf_Die function;
 };
 
-/* The linkage name of what the call before the site's return address calls; NULL: not known. */
-const char *types_called_name(const struct types_site *site);
-
 /* The function whose code begins at `target` in the site's module. */
 void types_call_target(const struct types_site *site, uint64_t target, struct types_call *call);
+
+/* The function that the call before the site's return address calls; all empty: not known. */
+void types_called(const struct types_site *site, struct types_call *call);
 
 /* Type of the parameter that is passed in the n-th integer register; false: not known. */
 bool types_call_parameter(const struct types_site *site, const struct types_call *call,

@@ -1,5 +1,6 @@
 #include "ingest/types_choose.h"
 
+#include "ingest/types_calls.h"
 #include "ingest/types_spelling.h"
 
 #include <dwarf.h>
@@ -30,6 +31,7 @@ static void choose(struct types_choice *choice, const struct types_type *type, i
     choice->type = *type;
     choice->offset = (uint64_t)offset;
     choice->single = false;
+    choice->whole = false;
     choice->confidence = confidence;
     choice->rule = rule;
 }
@@ -221,13 +223,34 @@ void types_choose(const struct types_site *site, const struct types_flow *flow,
             choose(choice, &type, 0, TYPES_INFERRED, TYPES_RULE_RECEIVER);
         else if (by == TYPES_BY_NEW)
             choose_object(site, flow, size, choice);
+        choice->whole = choice->chosen;
         choice->wrapper = !choice->chosen;
         return;
     }
     if (by == TYPES_BY_NEW) {
         choose_object(site, flow, size, choice);
+        choice->whole = choice->chosen;
         return;
     }
     if (!choose_place(site, flow, size, choice) && !choose_return(site, flow, size, choice))
         choose_argument(site, flow, size, choice);
+    choice->whole = choice->chosen && types_fit(site->index, &choice->type, size,
+                                                (int64_t)choice->offset) == TYPES_FIT_WHOLE;
+}
+
+bool types_choose_called(const struct types_site *site, uint64_t size, struct types_choice *choice)
+{
+    struct types_call call;
+    struct types_type pointer, type;
+    types_called(site, &call);
+    if (!call.described || !types_of(site->index, &call.function, &pointer) ||
+        !types_pointee(site->index, &pointer, &type) || types_is_polymorphic(site->index, &type))
+        return false;
+    enum types_fit fit = types_fit(site->index, &type, size, 0);
+    if (fit == TYPES_FIT_NOT)
+        return false;
+    choose(choice, &type, 0, TYPES_INFERRED, TYPES_RULE_RETURN);
+    choice->whole = fit == TYPES_FIT_WHOLE;
+    choice->single = fit == TYPES_FIT_FLEXIBLE;
+    return true;
 }

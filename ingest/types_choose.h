@@ -19,6 +19,7 @@ struct types_choice {
     bool wrapper; /* nothing chosen, and the function hands the result to its caller untyped */
     struct types_type type;
     uint64_t offset; /* of the first element */
+    bool whole;      /* of the very size of the block */
     bool single;     /* one object, whatever the size: it ends in an array without bound */
     enum types_confidence confidence;
     enum types_rule rule;
@@ -27,6 +28,12 @@ struct types_choice {
 /* `size` is what was asked of the allocator. */
 void types_choose(const struct types_site *site, const struct types_flow *flow,
                   enum types_operator by, uint64_t size, struct types_choice *choice);
+
+/*
+ * By the declared return type of the function that the site calls: for
+ * functions that left no frame of their own since they end in a jump to the allocator.
+ */
+bool types_choose_called(const struct types_site *site, uint64_t size, struct types_choice *choice);
 
 /* How well a type fits a block of which `offset` bytes stand in front of the first element. */
 enum types_fit {

@@ -1,0 +1,238 @@
+#include "ingest/types_expression.h"
+
+#include "ingest/types_spelling.h"
+
+#include <ctype.h>
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_MAX 256
+#define NESTING_MAX 64
+
+/* ---- names of types --------------------------------------------------------------------- */
+
+/* Without template arguments, behind the last "::". */
+static const char *last_part(const char *name, size_t *length)
+{
+    const char *start = name;
+    int depth = 0;
+    for (const char *at = name; *at != '\0'; at++) {
+        depth += *at == '<';
+        depth -= *at == '>';
+        if (depth == 0 && at[0] == ':' && at[1] == ':')
+            start = at + 2;
+    }
+    *length = strcspn(start, "<");
+    return start;
+}
+
+/* True where `name` is `wanted`, or ends in it behind a namespace. */
+static bool ends_in(const char *name, const char *wanted)
+{
+    size_t length = strlen(name), tail = strlen(wanted);
+    return length >= tail && strcmp(name + length - tail, wanted) == 0 &&
+           (length == tail || name[length - tail - 1] == ':');
+}
+
+static bool matches(const struct types_site *site, const struct types_entry *entry,
+                    const struct types_unit *unit, const char *wanted, struct types_type *type)
+{
+    Dwarf_Die die;
+    if (dwarf_offdie(dwarf_cu_getdwarf(unit->unit), entry->die, &die) == NULL ||
+        !types_from(site->index, &die, type) || type->size == 0)
+        return false;
+    if (entry->tag == DW_TAG_typedef)
+        return strchr(wanted, ':') == NULL;
+    char *name = types_name(site->index, type);
+    bool same = name != NULL && ends_in(name, wanted);
+    free(name);
+    return same;
+}
+
+static bool find_in_unit(const struct types_site *site, const struct types_unit *unit,
+                         const char *wanted, struct types_type *type)
+{
+    size_t length;
+    const char *last = last_part(wanted, &length);
+    bool found = false;
+    for (size_t i = 0; i < unit->count; i++) {
+        const struct types_entry *entry = &unit->entries[i];
+        struct types_type candidate;
+        if (entry->declaration || entry->name == NULL || entry->tag == DW_TAG_namespace ||
+            entry->tag == DW_TAG_subprogram)
+            continue;
+        if (entry->tag == DW_TAG_base_type) {
+            char *spelled = types_spelling(entry->name);
+            bool same = spelled != NULL && strcmp(spelled, wanted) == 0;
+            free(spelled);
+            if (!same)
+                continue;
+        } else if (strncmp(entry->name, last, length) != 0 ||
+                   (entry->name[length] != '\0' && entry->name[length] != '<')) {
+            continue;
+        }
+        if (!matches(site, entry, unit, wanted, &candidate))
+            continue;
+        if (found && !types_same(site->index, type, &candidate))
+            return false;
+        *type = candidate;
+        found = true;
+    }
+    return found;
+}
+
+bool types_expression_name(const struct types_site *site, const char *text, size_t length,
+                           struct types_type *type)
+{
+    char copy[TEXT_MAX];
+    while (length > 0 && text[length - 1] == ' ')
+        length--;
+    if (length == 0 || length >= sizeof copy || memchr(text, '*', length) != NULL)
+        return false;
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    char *spelled = types_spelling(copy);
+    const struct types_unit *unit = types_index_unit(site->index, &site->entries[0]);
+    const char *wanted = spelled;
+    if (wanted != NULL && strncmp(wanted, "const ", 6) == 0)
+        wanted += 6;
+    bool found = wanted != NULL && *wanted != '\0' && unit != NULL &&
+                 (find_in_unit(site, unit, wanted, type) || types_named(site->index, wanted, type));
+    free(spelled);
+    return found;
+}
+
+/* ---- expressions ------------------------------------------------------------------------ */
+
+static bool is_named(Dwarf_Die *die, const char *name)
+{
+    const char *found = dwarf_diename(die);
+    return found != NULL && strcmp(found, name) == 0;
+}
+
+/* A variable or parameter declared in `scope` or in a block of it that holds the site. */
+static bool find_in_scope(const struct types_site *site, Dwarf_Die *scope, const char *name,
+                          struct types_type *type)
+{
+    Dwarf_Die child;
+    bool found = false;
+    uint64_t pc = site->return_address - 1 - site->file->bias;
+    Dwarf_Die at = *scope;
+    for (int depth = 0; depth < NESTING_MAX; depth++) {
+        Dwarf_Die inner = {0};
+        if (dwarf_child(&at, &child) != 0)
+            break;
+        do {
+            int tag = dwarf_tag(&child);
+            if ((tag == DW_TAG_variable || tag == DW_TAG_formal_parameter) &&
+                is_named(&child, name) && types_of(site->index, &child, type))
+                found = true;
+            else if (tag == DW_TAG_lexical_block && dwarf_haspc(&child, pc) == 1)
+                inner = child;
+        } while (dwarf_siblingof(&child, &child) == 0);
+        if (inner.addr == NULL)
+            break;
+        at = inner;
+    }
+    return found;
+}
+
+static bool find_variable(const struct types_site *site, const char *name, struct types_type *type)
+{
+    Dwarf_Die unit;
+    Dwarf_Die scope = site->entries[0];
+    if (find_in_scope(site, &scope, name, type))
+        return true;
+    return dwarf_cu_die(scope.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) != NULL &&
+           find_in_scope(site, &unit, name, type);
+}
+
+static bool find_member(const struct types_site *site, const struct types_type *record,
+                        const char *name, struct types_type *type)
+{
+    Dwarf_Die die = record->die, stripped, member;
+    if (record->shape != TYPES_RECORD || !types_strip(&die, &stripped) ||
+        dwarf_child(&stripped, &member) != 0)
+        return false;
+    do {
+        if (dwarf_tag(&member) == DW_TAG_member && is_named(&member, name))
+            return types_of(site->index, &member, type);
+    } while (dwarf_siblingof(&member, &member) == 0);
+    return false;
+}
+
+/* What a pointer points to, or an array holds. */
+static bool dereference(const struct types_site *site, struct types_type *type)
+{
+    struct types_type inner;
+    Dwarf_Die die = type->die, stripped;
+    if (type->shape == TYPES_ARRAY && types_strip(&die, &stripped)) {
+        if (!types_of(site->index, &stripped, &inner))
+            return false;
+    } else if (!types_pointee(site->index, type, &inner)) {
+        return false;
+    }
+    *type = inner;
+    return true;
+}
+
+static const char *read_word(const char *at, char word[TEXT_MAX])
+{
+    size_t length = 0;
+    while (isalnum((unsigned char)at[length]) || at[length] == '_')
+        length++;
+    memcpy(word, at, length);
+    word[length] = '\0';
+    return at + length;
+}
+
+/* Members and elements behind the variable's name. */
+static bool read_postfix(const struct types_site *site, const char *at, struct types_type *type)
+{
+    char word[TEXT_MAX];
+    while (*at != '\0') {
+        if (*at == '[') {
+            const char *close = strchr(at, ']');
+            if (close == NULL || !dereference(site, type))
+                return false;
+            at = close + 1;
+        } else if (at[0] == '-' && at[1] == '>') {
+            at = read_word(at + 2, word);
+            if (!dereference(site, type) || !find_member(site, type, word, type))
+                return false;
+        } else if (*at == '.') {
+            at = read_word(at + 1, word);
+            if (!find_member(site, type, word, type))
+                return false;
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool types_expression_value(const struct types_site *site, const char *text, size_t length,
+                            struct types_type *type)
+{
+    char copy[TEXT_MAX], word[TEXT_MAX];
+    size_t count = 0;
+    unsigned stars = 0;
+    for (size_t i = 0; i < length; i++)
+        if (text[i] != ' ') {
+            if (count + 1 >= sizeof copy)
+                return false;
+            copy[count++] = text[i];
+        }
+    copy[count] = '\0';
+    const char *at = copy;
+    for (; *at == '*'; at++)
+        stars++;
+    at = read_word(at, word);
+    if (word[0] == '\0' || !find_variable(site, word, type) || !read_postfix(site, at, type))
+        return false;
+    while (stars-- > 0)
+        if (!dereference(site, type))
+            return false;
+    return type->size > 0;
+}

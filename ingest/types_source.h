@@ -1,0 +1,20 @@
+/*
+ * The type that the source text of an allocation names: the operand of `sizeof`, the type of a
+ * cast in front of the call, or what stands behind `new`. The name is looked up in the debug
+ * information and its size compared with the block's.
+ *
+ * The text is used only where the file can be read and is not younger than the program.
+ */
+#ifndef MPROF_INGEST_TYPES_SOURCE_H
+#define MPROF_INGEST_TYPES_SOURCE_H
+
+#include "ingest/types_choose.h"
+
+/*
+ * The statement at the site's innermost line, for a block of `size` bytes of which `offset` stand
+ * in front. True with `choice` filled where it names one type that fits.
+ */
+bool types_source_choose(const struct types_site *site, enum types_operator by, uint64_t size,
+                         int64_t offset, struct types_choice *choice);
+
+#endif

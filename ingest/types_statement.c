@@ -1,0 +1,159 @@
+#include "ingest/types_statement.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A larger file is no hand-written source. */
+#define FILE_MAX (16 << 20)
+/* Lines before the given one at which its statement may begin, and behind it to its end. */
+#define LINES_BEFORE 4
+#define LINES_BEHIND 8
+
+static const char *line_start(const char *text, uint32_t line)
+{
+    for (; line > 1 && text != NULL; line--) {
+        text = strchr(text, '\n');
+        text = text == NULL ? NULL : text + 1;
+    }
+    return text;
+}
+
+/* The last character of a line that is no blank, without a comment behind "//". */
+static char last_character(const char *start, const char *end)
+{
+    char last = '\0';
+    for (const char *at = start; at < end; at++) {
+        if (at + 1 < end && at[0] == '/' && at[1] == '/')
+            break;
+        if (!isspace((unsigned char)*at))
+            last = *at;
+    }
+    return last;
+}
+
+/* True where a statement ends, or a line that belongs to none (blank, preprocessor). */
+static bool ends_statement(const char *start, const char *end)
+{
+    char last = last_character(start, end);
+    while (start < end && isspace((unsigned char)*start))
+        start++;
+    return last == '\0' || last == ';' || last == '{' || last == '}' || last == ':' ||
+           last == '/' || *start == '#';
+}
+
+static const char *statement_start(const char *text, const char *start)
+{
+    for (int i = 0; i < LINES_BEFORE && start > text; i++) {
+        const char *before = start - 1;
+        while (before > text && before[-1] != '\n')
+            before--;
+        if (ends_statement(before, start - 1))
+            break;
+        start = before;
+    }
+    return start;
+}
+
+struct copier {
+    char *out;
+    size_t length;
+    int depth; /* of parentheses */
+};
+
+static bool put(struct copier *copier, char c)
+{
+    if (isspace((unsigned char)c)) {
+        if (copier->length == 0 || copier->out[copier->length - 1] == ' ')
+            return true;
+        c = ' ';
+    }
+    if (copier->length + 1 >= TYPES_STATEMENT_MAX)
+        return false;
+    copier->out[copier->length++] = c;
+    copier->out[copier->length] = '\0';
+    return true;
+}
+
+/* Behind a comment, string or character that begins at `at`; `at` where none does. */
+static const char *skip_quoted(const char *at)
+{
+    if (at[0] == '/' && at[1] == '/')
+        return at + strcspn(at, "\n");
+    if (at[0] == '/' && at[1] == '*') {
+        const char *end = strstr(at + 2, "*/");
+        return end == NULL ? at + strlen(at) : end + 2;
+    }
+    if (*at == '"' || *at == '\'') {
+        const char *end = at + 1;
+        while (*end != '\0' && *end != *at && *end != '\n')
+            end += end[0] == '\\' && end[1] != '\0' ? 2 : 1;
+        return *end == *at ? end + 1 : end;
+    }
+    return at;
+}
+
+bool types_statement_at(const char *text, uint32_t line, char statement[TYPES_STATEMENT_MAX])
+{
+    const char *wanted = line == 0 ? NULL : line_start(text, line);
+    struct copier copier = {statement, 0, 0};
+    int lines = 0;
+    statement[0] = '\0';
+    if (wanted == NULL || *wanted == '\0')
+        return false;
+    for (const char *at = statement_start(text, wanted); *at != '\0';) {
+        const char *behind = skip_quoted(at);
+        if (behind != at) {
+            at = behind;
+            continue;
+        }
+        if (*at == '\n' && at >= wanted && ++lines > LINES_BEHIND)
+            break;
+        copier.depth += *at == '(';
+        copier.depth -= *at == ')';
+        if (copier.depth <= 0 && at >= wanted && (*at == ';' || *at == '{' || *at == '}') &&
+            copier.length > 0) {
+            put(&copier, *at);
+            return true;
+        }
+        if (!put(&copier, *at++))
+            return false;
+    }
+    return copier.length > 0;
+}
+
+static char *read_file(int descriptor, size_t size)
+{
+    char *text = malloc(size + 1);
+    size_t length = 0;
+    while (text != NULL && length < size) {
+        ssize_t count = read(descriptor, text + length, size - length);
+        if (count <= 0)
+            break;
+        length += (size_t)count;
+    }
+    if (text != NULL)
+        text[length] = '\0';
+    return text;
+}
+
+bool types_statement_read(const char *file, uint32_t line, time_t built,
+                          char statement[TYPES_STATEMENT_MAX])
+{
+    struct stat information;
+    int descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    bool good = false;
+    if (descriptor < 0)
+        return false;
+    if (fstat(descriptor, &information) == 0 && S_ISREG(information.st_mode) &&
+        information.st_size < FILE_MAX && information.st_mtime <= built) {
+        char *text = read_file(descriptor, (size_t)information.st_size);
+        good = text != NULL && types_statement_at(text, line, statement);
+        free(text);
+    }
+    close(descriptor);
+    return good;
+}

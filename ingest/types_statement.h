@@ -1,0 +1,25 @@
+/*
+ * The statement of a source file that stands at a line, as one line of text: comments and
+ * strings taken out, blanks made one.
+ */
+#ifndef MPROF_INGEST_TYPES_STATEMENT_H
+#define MPROF_INGEST_TYPES_STATEMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#define TYPES_STATEMENT_MAX 1024
+
+/*
+ * False where the file cannot be read, is younger than `built`, has no such line, or the
+ * statement is longer than TYPES_STATEMENT_MAX.
+ */
+bool types_statement_read(const char *file, uint32_t line, time_t built,
+                          char statement[TYPES_STATEMENT_MAX]);
+
+/* The statement around line `line` (from 1) of `text`; false as above. */
+bool types_statement_at(const char *text, uint32_t line, char statement[TYPES_STATEMENT_MAX]);
+
+#endif
