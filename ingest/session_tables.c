@@ -186,7 +186,10 @@ static bool put_incidents(struct writer *writer, const struct session_facts *fac
 static bool put_sums(struct writer *writer, const struct session_facts *facts)
 {
     const struct totals *totals = facts->totals;
-    bool good = true;
+    /* Types are not resolved: everything is of type 0, unknown. */
+    bool good = PUT(writer, WRITER_TYPE_TOTAL, value_number(0), value_number(totals->allocations),
+                    value_number(totals->bytes), value_number(totals->live_count),
+                    value_number(totals->live_bytes));
     for (size_t i = 0; good && i < totals->slot_count; i++) {
         const struct timeline_slot *slot = &totals->slots[i];
         good = PUT(writer, WRITER_TIMELINE, value_number(i), value_number(slot->live_bytes),

@@ -137,12 +137,25 @@ CREATE TABLE function_total(
   at_peak_bytes INTEGER NOT NULL,
   peak_bytes INTEGER NOT NULL
 );
+CREATE TABLE type_total(          -- process heap only, as all totals
+  type_id INTEGER PRIMARY KEY,    -- 0: unknown
+  allocations INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  live_count INTEGER NOT NULL,
+  live_bytes INTEGER NOT NULL
+);
 CREATE TABLE size_bin(            -- one row a distinct size
   size INTEGER PRIMARY KEY,
   allocations INTEGER NOT NULL,
   frees INTEGER NOT NULL,
   live_count INTEGER NOT NULL
 );
+
+-- Names lead to stacks and from there to allocations (index allocation_stack, which ingest builds
+-- after the last row).
+CREATE INDEX function_name ON function(name);
+CREATE INDEX stack_function ON stack(function_id);
+CREATE INDEX type_name ON type(name);
 
 CREATE VIEW v_stack AS
   SELECT sf.stack_id AS stack_id, sf.depth AS depth, f.name AS function, m.name AS module,
@@ -162,12 +175,15 @@ CREATE VIEW v_allocation AS
          ty.name AS type, COALESCE(ty.confidence, 'unknown') AS confidence, th.name AS thread,
          COALESCE(a.free_ns, (SELECT value FROM meta WHERE key = 'duration_ns')) - a.alloc_ns
            AS lifetime_ns
-  FROM stack st CROSS JOIN allocation a ON a.stack_id = st.id
-  LEFT JOIN kind k ON k.id = a.kind
+  -- All that a stack decides stands before the CROSS JOIN, which keeps that order: a condition on
+  -- function, file or module is then tested once a stack and not once an allocation.
+  FROM stack st
   LEFT JOIN frame fr ON fr.id = st.call_site_frame_id
   LEFT JOIN function f ON f.id = st.function_id
   LEFT JOIN module m ON m.id = fr.module_id
   LEFT JOIN source_file s ON s.id = fr.source_file_id
+  CROSS JOIN allocation a ON a.stack_id = st.id
+  LEFT JOIN kind k ON k.id = a.kind
   LEFT JOIN type ty ON ty.id = a.type_id
   LEFT JOIN thread th ON th.id = a.thread_id;
 
@@ -191,10 +207,9 @@ CREATE VIEW v_leak AS
 
 CREATE VIEW v_type AS
   SELECT COALESCE(ty.name, '(unknown)') AS type, COALESCE(ty.confidence, 'unknown') AS confidence,
-         a.type_id AS type_id, count(*) AS allocations, sum(a.size) AS bytes,
-         sum(a.free_ns IS NULL) AS live_count,
-         sum(CASE WHEN a.free_ns IS NULL THEN a.size ELSE 0 END) AS live_bytes
-  FROM allocation a LEFT JOIN type ty ON ty.id = a.type_id GROUP BY a.type_id;
+         t.type_id AS type_id, t.allocations AS allocations, t.bytes AS bytes,
+         t.live_count AS live_count, t.live_bytes AS live_bytes
+  FROM type_total t LEFT JOIN type ty ON ty.id = t.type_id;
 
 CREATE VIEW v_size_bin AS
   SELECT size, allocations, allocations * size AS bytes, frees, live_count,

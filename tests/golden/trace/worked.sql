@@ -13,6 +13,7 @@ INSERT INTO meta VALUES('dropped_events',2);
 INSERT INTO meta VALUES('duration_ns',1000);
 INSERT INTO meta VALUES('ending','ended');
 INSERT INTO meta VALUES('events',16);
+INSERT INTO meta VALUES('executable','/opt/worked/bin');
 INSERT INTO meta VALUES('failed_allocations',1);
 INSERT INTO meta VALUES('frees',5);
 INSERT INTO meta VALUES('host','host');
@@ -28,7 +29,7 @@ INSERT INTO meta VALUES('peak_bytes',4596);
 INSERT INTO meta VALUES('peak_count',2);
 INSERT INTO meta VALUES('peak_ns',400);
 INSERT INTO meta VALUES('pid',4242);
-INSERT INTO meta VALUES('program','/opt/worked/bin');
+INSERT INTO meta VALUES('program','worked');
 INSERT INTO meta VALUES('reallocs',2);
 INSERT INTO meta VALUES('rows',13);
 INSERT INTO meta VALUES('sample_interval',0);
@@ -1253,6 +1254,14 @@ INSERT INTO function_total VALUES(2,6244,3,8308,8,2048,1,4096,4096);
 INSERT INTO function_total VALUES(3,2000,3,2000,3,1300,2,500,1300);
 INSERT INTO function_total VALUES(4,1,1,1,1,0,0,0,1);
 INSERT INTO function_total VALUES(5,2,1,2,1,2,1,0,2);
+CREATE TABLE type_total(          -- process heap only, as all totals
+  type_id INTEGER PRIMARY KEY,    -- 0: unknown
+  allocations INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  live_count INTEGER NOT NULL,
+  live_bytes INTEGER NOT NULL
+);
+INSERT INTO type_total VALUES(0,11,8314,5,3353);
 CREATE TABLE size_bin(            -- one row a distinct size
   size INTEGER PRIMARY KEY,
   allocations INTEGER NOT NULL,
@@ -1269,6 +1278,14 @@ INSERT INTO size_bin VALUES(700,1,1,0);
 INSERT INTO size_bin VALUES(800,1,0,1);
 INSERT INTO size_bin VALUES(2048,1,0,1);
 INSERT INTO size_bin VALUES(4096,1,1,0);
+ANALYZE sqlite_schema;
+INSERT INTO sqlite_stat1 VALUES('stack','stack_function','6 2');
+INSERT INTO sqlite_stat1 VALUES('function','function_name','5 1');
+INSERT INTO sqlite_stat1 VALUES('type','type_name','1 1');
+INSERT INTO sqlite_stat1 VALUES('allocation','allocation_stack','13 3 3');
+CREATE INDEX function_name ON function(name);
+CREATE INDEX stack_function ON stack(function_id);
+CREATE INDEX type_name ON type(name);
 CREATE VIEW v_stack AS
   SELECT sf.stack_id AS stack_id, sf.depth AS depth, f.name AS function, m.name AS module,
          s.path AS file, fr.line AS line, fr.inlined AS inlined, fr.pc AS pc
@@ -1286,14 +1303,18 @@ CREATE VIEW v_allocation AS
          ty.name AS type, COALESCE(ty.confidence, 'unknown') AS confidence, th.name AS thread,
          COALESCE(a.free_ns, (SELECT value FROM meta WHERE key = 'duration_ns')) - a.alloc_ns
            AS lifetime_ns
-  FROM stack st CROSS JOIN allocation a ON a.stack_id = st.id
-  LEFT JOIN kind k ON k.id = a.kind
+  -- All that a stack decides stands before the CROSS JOIN, which keeps that order: a condition on
+  -- function, file or module is then tested once a stack and not once an allocation.
+  FROM stack st
   LEFT JOIN frame fr ON fr.id = st.call_site_frame_id
   LEFT JOIN function f ON f.id = st.function_id
   LEFT JOIN module m ON m.id = fr.module_id
   LEFT JOIN source_file s ON s.id = fr.source_file_id
+  CROSS JOIN allocation a ON a.stack_id = st.id
+  LEFT JOIN kind k ON k.id = a.kind
   LEFT JOIN type ty ON ty.id = a.type_id
-  LEFT JOIN thread th ON th.id = a.thread_id;
+  LEFT JOIN thread th ON th.id = a.thread_id
+;
 CREATE VIEW v_function AS
   SELECT f.name AS function, m.name AS module, t.self_bytes AS self_bytes,
          t.self_count AS self_count, t.total_bytes AS total_bytes, t.total_count AS total_count,
@@ -1312,15 +1333,14 @@ CREATE VIEW v_leak AS
   WHERE st.live_count > 0;
 CREATE VIEW v_type AS
   SELECT COALESCE(ty.name, '(unknown)') AS type, COALESCE(ty.confidence, 'unknown') AS confidence,
-         a.type_id AS type_id, count(*) AS allocations, sum(a.size) AS bytes,
-         sum(a.free_ns IS NULL) AS live_count,
-         sum(CASE WHEN a.free_ns IS NULL THEN a.size ELSE 0 END) AS live_bytes
-  FROM allocation a LEFT JOIN type ty ON ty.id = a.type_id GROUP BY a.type_id;
+         t.type_id AS type_id, t.allocations AS allocations, t.bytes AS bytes,
+         t.live_count AS live_count, t.live_bytes AS live_bytes
+  FROM type_total t LEFT JOIN type ty ON ty.id = t.type_id;
 CREATE VIEW v_size_bin AS
   SELECT size, allocations, allocations * size AS bytes, frees, live_count,
          live_count * size AS live_bytes FROM size_bin;
 CREATE VIEW v_timeline AS
   SELECT slot * (SELECT value FROM meta WHERE key = 'timeline_slot_ns') AS bucket_ns,
          live_bytes, live_count, allocated_bytes, freed_bytes FROM timeline;
-CREATE INDEX allocation_stack ON allocation(stack_id);
+CREATE INDEX allocation_stack ON allocation(stack_id, type_id);
 COMMIT;
