@@ -150,7 +150,9 @@ void functions_render(const void *view, const struct exploration *exploration,
     render_headers(functions, area);
     if (functions->count == 0) {
         area_text(area, 2, 2, theme_style(THEME_FAINT),
-                  "the filter lets no allocation through; Esc goes back, f edits it");
+                  session_allocation_count(exploration->session) == 0
+                      ? "no allocation was recorded"
+                      : "the filter lets no allocation through; Esc goes back, f edits it");
         return;
     }
     for (int i = 0; i < layout.list_rows && functions->first + i < (int)functions->count; i++)

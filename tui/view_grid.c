@@ -2,14 +2,15 @@
 #include "tui/format.h"
 #include "tui/keys.h"
 #include "tui/memory_grid.h"
+#include "tui/memory_holes.h"
 #include "tui/view.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define USE_CELLS 65536 /* resolution at which a region's holes are counted */
-#define TIME_STEPS 200  /* of [ and ] in a session */
+#define HOLE_LEAST 64  /* bytes; what is smaller is the allocator's own */
+#define TIME_STEPS 200 /* of [ and ] in a session */
 
 static void *create(void)
 {
@@ -148,34 +149,6 @@ static void load_cells(struct memory_grid *grid, struct exploration *exploration
     grid->details.loaded = false;
 }
 
-static bool is_hole(const struct session_cell *cell)
-{
-    return cell->used == 0 && cell->filtered == 0;
-}
-
-static void count_use(struct memory_use *use, const struct session_cell *cells, size_t count,
-                      uint64_t start)
-{
-    uint64_t run = 0;
-    for (size_t i = 0; i <= count; i++) {
-        if (i < count && is_hole(&cells[i])) {
-            run += use->resolution;
-            continue;
-        }
-        if (run > 0)
-            use->holes++;
-        if (run > use->largest_hole) {
-            use->largest_hole = run;
-            use->largest_at = start + i * use->resolution - run;
-        }
-        run = 0;
-        if (i < count) {
-            use->selected_bytes += cells[i].used;
-            use->filtered_bytes += cells[i].filtered;
-        }
-    }
-}
-
 static void load_use(struct memory_grid *grid, struct exploration *exploration)
 {
     if (grid->map.region_count == 0)
@@ -186,20 +159,8 @@ static void load_use(struct memory_grid *grid, struct exploration *exploration)
         grid->use_of.ns == exploration->moment_ns && grid->use_of.start == region->start &&
         grid->use_of.bytes_per_cell == grid->map.bytes_per_cell)
         return;
-    uint64_t resolution = grid->map.bytes_per_cell < 64 ? 64 : grid->map.bytes_per_cell;
-    while ((region->end - region->start) / resolution >= USE_CELLS)
-        resolution *= 2;
-    size_t count = (size_t)((region->end - region->start) / resolution);
-    struct session_cell *cells = calloc(count + 1, sizeof(*cells));
-    struct session_error error = {.message = ""};
-    grid->use = (struct memory_use){.resolution = resolution};
-    count += (region->end - region->start) % resolution != 0;
-    if (cells && selection_grid(exploration->selection, exploration->moment_ns, region->start,
-                                resolution, count, SESSION_COLOR_NONE, cells, &error))
-        count_use(&grid->use, cells, count, region->start);
-    else
-        exploration_complain(exploration, "%s", cells ? error.message : "memory is short");
-    free(cells);
+    uint64_t least = grid->map.bytes_per_cell < HOLE_LEAST ? HOLE_LEAST : grid->map.bytes_per_cell;
+    grid->use = memory_use_load(exploration, region, least);
     grid->use_of.generation = exploration->generation;
     grid->use_of.ns = exploration->moment_ns;
     grid->use_of.start = region->start;
@@ -275,88 +236,6 @@ static void zoom(struct memory_grid *grid, bool in)
         map->bytes_per_cell *= 2;
     uint64_t row = memory_row_of(map, memory_region_of(map, grid->cursor), grid->cursor);
     grid->first_row = row > offset ? row - offset : 0;
-}
-
-/* Scans for the next run of empty cells from the cursor on, in the zoom of the screen. */
-static bool find_hole_above(struct memory_grid *grid, struct exploration *exploration)
-{
-    enum { BLOCK = 16384 };
-    const struct memory_map *map = &grid->map;
-    struct session_cell *cells = calloc(BLOCK, sizeof(*cells));
-    struct session_error error = {.message = ""};
-    size_t region = memory_region_of(map, grid->cursor);
-    const struct session_cell *here = cursor_cell(grid);
-    bool inside = here && is_hole(here), found = false;
-    uint64_t address = grid->cursor;
-    for (; cells && !found && region < map->region_count; region++) {
-        uint64_t end = map->regions[region].end;
-        for (; !found && address < end; address += BLOCK * map->bytes_per_cell) {
-            uint64_t left = (end - address + map->bytes_per_cell - 1) / map->bytes_per_cell;
-            size_t count = left < BLOCK ? (size_t)left : BLOCK;
-            if (!selection_grid(exploration->selection, exploration->moment_ns, address,
-                                map->bytes_per_cell, count, SESSION_COLOR_NONE, cells, &error)) {
-                exploration_complain(exploration, "%s", error.message);
-                free(cells);
-                return true;
-            }
-            for (size_t i = 0; i < count && !found; i++) {
-                bool hole = is_hole(&cells[i]);
-                found = hole && !inside;
-                inside = hole;
-                if (found)
-                    grid->cursor = address + i * map->bytes_per_cell;
-            }
-        }
-        inside = false;
-        if (region + 1 < map->region_count)
-            address = map->regions[region + 1].start -
-                      map->regions[region + 1].start % map->bytes_per_cell;
-    }
-    free(cells);
-    return found;
-}
-
-/* The same towards lower addresses, to the first cell of the hole. */
-static bool find_hole_below(struct memory_grid *grid, struct exploration *exploration)
-{
-    enum { BLOCK = 16384 };
-    const struct memory_map *map = &grid->map;
-    struct session_cell *cells = calloc(BLOCK, sizeof(*cells));
-    struct session_error error = {.message = ""};
-    bool inside = false, found = false;
-    uint64_t high = grid->cursor, at = 0;
-    for (size_t region = memory_region_of(map, grid->cursor) + 1;
-         cells && !found && region-- > 0;) {
-        uint64_t start =
-            map->regions[region].start - map->regions[region].start % map->bytes_per_cell;
-        if (high > map->regions[region].end)
-            high =
-                map->regions[region].end - (map->regions[region].end - start) % map->bytes_per_cell;
-        while (!found && high > start) {
-            uint64_t left = (high - start) / map->bytes_per_cell;
-            size_t count = left < BLOCK ? (size_t)left : BLOCK;
-            uint64_t address = high - count * map->bytes_per_cell;
-            if (!selection_grid(exploration->selection, exploration->moment_ns, address,
-                                map->bytes_per_cell, count, SESSION_COLOR_NONE, cells, &error)) {
-                exploration_complain(exploration, "%s", error.message);
-                free(cells);
-                return true;
-            }
-            for (size_t i = count; i-- > 0 && !found;) {
-                bool hole = is_hole(&cells[i]);
-                found = inside && !hole;
-                if (hole)
-                    at = address + i * map->bytes_per_cell;
-                inside = hole;
-            }
-            high = address;
-        }
-        inside = false;
-    }
-    if (found)
-        grid->cursor = at;
-    free(cells);
-    return found;
 }
 
 static void step_time(struct exploration *exploration, bool later)
@@ -511,8 +390,10 @@ static bool act(struct memory_grid *grid, struct exploration *exploration,
         break;
     case ACTION_NEXT:
     case ACTION_PREVIOUS:
-        if (!(input->action == ACTION_NEXT ? find_hole_above(grid, exploration)
-                                           : find_hole_below(grid, exploration)))
+        if (!(input->action == ACTION_NEXT
+                  ? memory_hole_above(&grid->map, exploration, &grid->cursor)
+                  : memory_hole_below(&grid->map, exploration, &grid->cursor)) &&
+            !exploration->message[0])
             exploration_say(exploration, "no further hole of a cell or more in this direction");
         break;
     case ACTION_GOTO:

@@ -1,0 +1,92 @@
+/* Columns of the functions view: where they stand, and the order they sort into. */
+#include "tui/functions.h"
+
+#include "fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void columns_stand_side_by_side(void **state)
+{
+    (void)state;
+    for (int width = 40; width <= 300; width++) {
+        int end = 0, shown = 0;
+        for (int i = 0; i < FUNCTION_COLUMNS; i++) {
+            int x, columns;
+            if (!function_column_place((enum function_column)i, width, &x, &columns))
+                continue;
+            assert_true(x >= end);
+            assert_true(columns > 0);
+            end = x + columns;
+            shown++;
+        }
+        assert_true(end <= width);
+        assert_true(shown >= 3);
+    }
+    int x, columns;
+    assert_false(function_column_place(COLUMN_PLACE, 80, &x, &columns));
+    assert_true(function_column_place(COLUMN_NAME, 40, &x, &columns));
+    assert_true(columns >= 8);
+}
+
+/* Whether rows are in order by what the column shows, whichever the session's names are. */
+static void rows_sort_by_every_number(void **state)
+{
+    (void)state;
+    static const char path[] = "function_columns.db";
+    struct fixture_options options = FIXTURE_DEFAULTS;
+    options.allocations = 5000;
+    assert_true(fixture_write(path, &options));
+    struct session_error error = {.message = ""};
+    struct session *session = session_open(path, &error);
+    assert_non_null(session);
+    struct selection *selection = selection_new(session, "", &error);
+    struct session_function_row *rows = NULL;
+    size_t count = 0;
+    assert_true(selection_functions(selection, &rows, &count, &error));
+    assert_true(count > 10);
+    for (int i = 0; i < COLUMN_NAME; i++) {
+        enum function_column column = (enum function_column)i;
+        if (column == COLUMN_SHORT)
+            continue; /* sorts by the share, which it shows */
+        function_rows_sort(session, rows, count, column, true);
+        for (size_t r = 1; r < count; r++)
+            assert_true(function_column_value(column, &rows[r - 1]) >=
+                        function_column_value(column, &rows[r]));
+        function_rows_sort(session, rows, count, column, false);
+        for (size_t r = 1; r < count; r++)
+            assert_true(function_column_value(column, &rows[r - 1]) <=
+                        function_column_value(column, &rows[r]));
+    }
+    function_rows_sort(session, rows, count, COLUMN_SHORT, true);
+    double before = 2;
+    for (size_t r = 0; r < count; r++) {
+        if (rows[r].self_count == 0)
+            continue;
+        double share = (double)rows[r].short_lived / (double)rows[r].self_count;
+        assert_true(share <= before);
+        before = share;
+    }
+    function_rows_sort(session, rows, count, COLUMN_NAME, false);
+    for (size_t r = 1; r < count; r++)
+        assert_true(strcmp(session_function_name(session, rows[r - 1].function),
+                           session_function_name(session, rows[r].function)) <= 0);
+    free(rows);
+    selection_free(selection);
+    session_close(session);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns_stand_side_by_side),
+        cmocka_unit_test(rows_sort_by_every_number),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,101 @@
+/* Where addresses stand in the memory grid, and back. */
+#include "tui/memory_grid.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Two regions: one that begins inside a row, one of exactly two rows. Rows are 0x400 bytes. */
+static struct session_region regions[] = {
+    {.start = 0x10230, .end = 0x10900, .used_bytes = 1, .count = 1},
+    {.start = 0x20000, .end = 0x20800, .used_bytes = 1, .count = 1},
+};
+static const struct memory_map map = {
+    .regions = regions, .region_count = 2, .bytes_per_cell = 64, .columns = 16};
+
+static void rows_are_counted_with_headings(void **state)
+{
+    (void)state;
+    assert_int_equal(memory_region_base(&map, 0), 0x10000);
+    assert_int_equal(memory_region_rows(&map, 0), 3);
+    assert_int_equal(memory_region_rows(&map, 1), 2);
+    assert_int_equal(memory_rows(&map), 1 + 3 + 1 + 2);
+}
+
+static void rows_and_addresses_lead_to_each_other(void **state)
+{
+    (void)state;
+    for (uint64_t row = 0; row < memory_rows(&map); row++) {
+        struct memory_row at = memory_row_at(&map, row);
+        assert_true(at.region < 2);
+        if (!at.heading)
+            assert_int_equal(memory_row_of(&map, at.region, at.address), row);
+    }
+    assert_true(memory_row_at(&map, 0).heading);
+    assert_true(memory_row_at(&map, 4).heading);
+    assert_int_equal(memory_row_at(&map, 7).region, 2);
+    assert_int_equal(memory_row_of(&map, 0, 0x10230), 1);
+    assert_int_equal(memory_row_of(&map, 0, 0x108ff), 3);
+    assert_int_equal(memory_row_of(&map, 1, 0x20400), 6);
+}
+
+static void addresses_outside_go_to_the_nearest_region(void **state)
+{
+    (void)state;
+    assert_int_equal(memory_region_of(&map, 0), 0);
+    assert_int_equal(memory_region_of(&map, 0x10400), 0);
+    assert_int_equal(memory_region_of(&map, 0x10a00), 0);
+    assert_int_equal(memory_region_of(&map, 0x1f000), 1);
+    assert_int_equal(memory_region_of(&map, 0x207ff), 1);
+    assert_int_equal(memory_region_of(&map, UINT64_MAX), 1);
+}
+
+static void everything_is_fitted_in_with_the_smallest_cells(void **state)
+{
+    (void)state;
+    /* 8-byte cells: rows of 0x80 bytes, 14 and 16 rows and two headings. */
+    assert_int_equal(memory_fitting_cell(&map, 32), 8);
+    assert_int_equal(memory_fitting_cell(&map, 31), 16);
+    assert_int_equal(memory_fitting_cell(&map, 7), 64);
+    /* Fewer rows than headings: larger cells would win nothing. */
+    uint64_t cell = memory_fitting_cell(&map, 1);
+    struct memory_map trial = map;
+    trial.bytes_per_cell = cell;
+    assert_int_equal(memory_rows(&trial), 4);
+    const struct memory_map none = {.bytes_per_cell = 64, .columns = 16};
+    assert_int_equal(memory_rows(&none), 0);
+    assert_int_equal(memory_fitting_cell(&none, 10), MEMORY_CELL_LEAST);
+}
+
+static void layouts_lie_within_the_screen(void **state)
+{
+    (void)state;
+    for (int width = 40; width <= 400; width += 7)
+        for (int height = 7; height <= 120; height += 3) {
+            struct memory_layout layout = memory_lay_out(width, height);
+            assert_true(layout.columns >= 8 && layout.columns <= MEMORY_COLUMNS_MOST);
+            assert_true(layout.rows >= 1 && layout.rows <= MEMORY_ROWS_MOST);
+            assert_true(layout.grid_x + layout.columns <=
+                        (layout.details_x > 0 ? layout.details_x : width));
+            assert_true(layout.grid_y + layout.rows <= layout.legend_y);
+            assert_true(layout.legend_y < height);
+            assert_true(layout.details_y + layout.details_height <= height);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_counted_with_headings),
+        cmocka_unit_test(rows_and_addresses_lead_to_each_other),
+        cmocka_unit_test(addresses_outside_go_to_the_nearest_region),
+        cmocka_unit_test(everything_is_fitted_in_with_the_smallest_cells),
+        cmocka_unit_test(layouts_lie_within_the_screen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
