@@ -73,11 +73,11 @@ static bool compile_text(struct session *session, const struct filter_test *test
     uint8_t *truth = NULL;
     bool good = field_names_open(session, test->field, &names, error);
     if (good) {
-        truth = malloc(names.name_count);
+        truth = calloc(names.name_count, 1);
         good = truth != NULL || session_fail_memory(error, "the filter");
     }
     good = good && leaf_table(leaf, names.column, names.count, error);
-    if (good) {
+    if (good && truth != NULL) {
         for (uint32_t id = 0; id < names.name_count; id++)
             truth[id] = text_test_holds(&text, names.name[id], id);
         for (uint32_t value = 0; value < names.count; value++)
@@ -105,7 +105,7 @@ static bool compile_frames(struct session *session, const struct filter_test *te
     bool good = truth != NULL || session_fail_memory(error, "the filter");
     good = good && leaf_table(leaf, test->field == FIELD_STACK ? COLUMN_STACK : COLUMN_FREE_STACK,
                               stacks->count, error);
-    if (good) {
+    if (good && truth != NULL) {
         for (uint32_t id = 0; id < names->function_count; id++)
             truth[id] = id > 0 && text_test_holds(&text, names->function[id].name, id);
         for (uint32_t stack = 1; stack < stacks->count; stack++) {

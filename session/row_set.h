@@ -28,11 +28,13 @@ struct row_set {
 };
 
 /* Runs the statement that follows once for each set bit of a chunk's words. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): `row` is declared here */
 #define ROW_SET_EACH(words, row)                                                                   \
     for (size_t word_ = 0; word_ < ROW_SET_WORDS; word_++)                                         \
         for (uint64_t bits_ = (words)[word_], row = 0;                                             \
              bits_ != 0 && (row = word_ * 64 + (size_t)__builtin_ctzll(bits_), true);              \
              bits_ &= bits_ - 1)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* An empty set, or one of all rows. False with `error` where memory is exhausted. */
 bool row_set_start(struct row_set *set, const struct column_store *columns, bool all,

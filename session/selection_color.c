@@ -252,10 +252,9 @@ static void label_category(char *label, size_t size, const struct categories *ca
 
 /* ---- ranking ---- */
 
-static const struct categories *ranking; /* for qsort: one thread at a time uses a session */
-
-static int compare_categories(const void *left, const void *right)
+static int compare_categories(const void *left, const void *right, void *context)
 {
+    const struct categories *ranking = context;
     uint32_t a = *(const uint32_t *)left;
     uint32_t b = *(const uint32_t *)right;
     if (ranking->at_peak_bytes[a] != ranking->at_peak_bytes[b])
@@ -275,15 +274,14 @@ static int compare_numbers(const void *left, const void *right)
 }
 
 /* Categories that occur, largest first; classes of a scale stay in the scale's order. */
-static uint32_t rank_categories(const struct categories *categories, uint32_t *ranked)
+static uint32_t rank_categories(struct categories *categories, uint32_t *ranked)
 {
     uint32_t count = 0;
     for (uint32_t category = 0; category < categories->count; category++) {
         if (categories->allocations[category] > 0)
             ranked[count++] = category;
     }
-    ranking = categories;
-    qsort(ranked, count, sizeof *ranked, compare_categories);
+    qsort_r(ranked, count, sizeof *ranked, compare_categories, categories);
     enum session_color_by by = categories->map->by;
     if (by == SESSION_COLOR_SIZE || by == SESSION_COLOR_AGE || by == SESSION_COLOR_LIFETIME)
         qsort(ranked, count < NAMED ? count : NAMED, sizeof *ranked, compare_numbers);
@@ -312,12 +310,12 @@ static void fill_legend(struct session_legend *legend, const struct categories *
     }
 }
 
-static bool rank_map(struct color_map *map, const struct categories *categories,
+static bool rank_map(struct color_map *map, struct categories *categories,
                      struct session_error *error)
 {
     uint32_t *ranked = malloc(categories->count * sizeof *ranked);
     uint8_t *position_of = calloc(categories->count, 1);
-    map->position = malloc(categories->codes);
+    map->position = calloc(categories->codes, 1);
     bool good = ranked != NULL && position_of != NULL && map->position != NULL;
     if (good) {
         uint32_t count = rank_categories(categories, ranked);

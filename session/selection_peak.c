@@ -14,7 +14,7 @@
 #include "session/selection_model.h"
 #include "session/sort_order.h"
 
-enum { BUCKETS_MAX = 16384, EVENTS_AT_ONCE = 1 << 22 };
+enum { BUCKETS_MAX = 4096, EVENTS_AT_ONCE = 1 << 22 };
 
 struct bucket {
     uint64_t allocated, freed, events;
@@ -134,7 +134,7 @@ static bool sweep_candidates(struct search *search, struct selection *selection,
         size_t events = 0;
         for (size_t i = 0; i < search->bucket_count; i++)
             events += search->buckets[i].order != 0 ? search->buckets[i].events : 0;
-        search->events = malloc(events * sizeof *search->events);
+        search->events = malloc((events + 1) * sizeof *search->events);
         search->count = 0;
         bool good = search->events != NULL || session_fail_memory(error, "the peak");
         good = good && selection_each_chunk(selection, columns, collect_events, search, error);

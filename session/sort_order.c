@@ -56,7 +56,7 @@ static bool source_of_names(struct session *session, struct key_source *source,
     struct field_names names;
     if (!field_names_open(session, source->field, &names, error))
         return false;
-    uint64_t *by_name = malloc((names.name_count + 1) * sizeof *by_name);
+    uint64_t *by_name = calloc((size_t)names.name_count + 1, sizeof *by_name);
     source->rank = malloc(((size_t)names.count + 1) * sizeof *source->rank);
     bool good = by_name != NULL && source->rank != NULL && rank_names(&names, by_name);
     source->column = names.column;
@@ -200,10 +200,13 @@ bool sort_entries(struct sort_entry *entries, size_t count)
     if (other == NULL)
         return false;
     struct sort_entry *spare = other;
+    size_t histogram[8][256] = {{0}};
+    for (size_t i = 0; i < count; i++) {
+        for (unsigned byte = 0; byte < 8; byte++)
+            histogram[byte][entries[i].key >> (8 * byte) & 0xff]++;
+    }
     for (unsigned shift = 0; shift < 64; shift += 8) {
-        size_t places[256] = {0};
-        for (size_t i = 0; i < count; i++)
-            places[entries[i].key >> shift & 0xff]++;
+        size_t *places = histogram[shift / 8];
         if (count == 0 || places[entries[0].key >> shift & 0xff] == count)
             continue;
         size_t place = 0;
@@ -277,8 +280,9 @@ bool sort_order_rows(struct session *session, const struct row_set *set,
     size_t kept = heap ? (size_t)limit : selected;
     *count = 0;
     *entries = malloc((kept + 1) * sizeof **entries);
-    bool good = *entries != NULL || session_fail_memory(error, "the sort order");
-    good = good && (!set->sorted || source_open(session, set, colors, &source, error));
+    if (*entries == NULL)
+        return session_fail_memory(error, "the sort order");
+    bool good = !set->sorted || source_open(session, set, colors, &source, error);
     good = good && collect(session, set, &source, *entries, count, heap ? kept : SIZE_MAX, error);
     if (good && heap)
         qsort(*entries, *count, sizeof **entries, compare_entries);

@@ -380,7 +380,7 @@ static void test_run_errors(void **state)
     for (int i = 1; i < 20; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), "a%d = a%d + a%d; ", i, i - 1,
                  i - 1);
-    strcat(text, "a19");
+    snprintf(text + strlen(text), sizeof text - strlen(text), "a19");
     assert_null(selection_new(session, text, &error));
     assert_non_null(strstr(error.message, "more than 1000 pipelines"));
     /* A session goes on after errors. */

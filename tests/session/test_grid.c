@@ -123,19 +123,19 @@ static void check_address(uint64_t ns, uint64_t address)
 
 static int compare_rows(const void *left, const void *right)
 {
-    const struct row *a = *(const struct row *const *)left;
-    const struct row *b = *(const struct row *const *)right;
+    const struct row *a = left;
+    const struct row *b = right;
     return a->address < b->address ? -1 : a->address > b->address;
 }
 
 static void check_regions(uint64_t ns)
 {
-    const struct row **live = malloc((row_count + 1) * sizeof *live);
+    struct row *live = malloc((row_count + 1) * sizeof *live);
     size_t count = 0;
     assert_non_null(live);
     for (size_t i = 0; i < row_count; i++) {
         if (live_at(&rows[i], ns))
-            live[count++] = &rows[i];
+            live[count++] = rows[i];
     }
     qsort(live, count, sizeof *live, compare_rows);
     struct session_region *regions;
@@ -146,10 +146,10 @@ static void check_regions(uint64_t ns)
         uint64_t used = 0;
         uint64_t blocks = 0;
         uint64_t end = regions[r].start;
-        assert_int_equal(regions[r].start, live[at]->address);
-        while (at < count && (blocks == 0 || live[at]->address < end + (16 << 20))) {
-            used += live[at]->size;
-            end = end_of(live[at++]);
+        assert_int_equal(regions[r].start, live[at].address);
+        while (at < count && (blocks == 0 || live[at].address < end + (16 << 20))) {
+            used += live[at].size;
+            end = end_of(&live[at++]);
             blocks++;
         }
         assert_int_equal(regions[r].end, end);
