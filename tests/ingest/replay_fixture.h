@@ -1,0 +1,31 @@
+/*
+ * Runs a built trace through scan, merge and replay, and keeps the rows: the pipeline without
+ * SQLite.
+ */
+#ifndef MPROF_TESTS_INGEST_REPLAY_FIXTURE_H
+#define MPROF_TESTS_INGEST_REPLAY_FIXTURE_H
+
+#include "ingest/replay.h"
+#include "tests/ingest/trace_builder.h"
+
+struct replayed {
+    struct ingest_status status;
+    struct trace_file *file;
+    struct symbols *symbols;
+    struct trace_scan scan;
+    struct stacks stacks;
+    struct totals totals;
+    struct replay replay;
+    uint64_t (*rows)[COLUMN_TOTAL]; /* by id - 1 */
+    size_t row_count;
+    struct row_batch *batch;
+    bool good;
+};
+
+/* Saves and ends `builder`, frees it, and replays what was saved. */
+struct replayed *replay_built(struct trace_builder *builder);
+/* The same of a file; `good` is false where it cannot be read. */
+struct replayed *replay_file(const char *path);
+void replayed_free(struct replayed *replayed);
+
+#endif

@@ -1,0 +1,70 @@
+/* Which names are allocators, wrappers and operators, as a demangler writes them. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "ingest/call_site.h"
+
+static void roles(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        enum function_role role;
+    } cases[] = {
+        {"operator new(unsigned long)", ROLE_ALLOCATOR},
+        {"operator new[](unsigned long, std::nothrow_t const&)", ROLE_ALLOCATOR},
+        {"std::allocator<char>::allocate(unsigned long)", ROLE_ALLOCATOR},
+        {"__gnu_cxx::new_allocator<std::pair<int const, (anonymous namespace)::T> >::allocate("
+         "unsigned long, void const*)",
+         ROLE_ALLOCATOR},
+        {"std::__new_allocator<int>::allocate", ROLE_ALLOCATOR},
+        {"std::allocator_traits<std::allocator<int> >::allocate(std::allocator<int>&, unsigned "
+         "long)",
+         ROLE_ALLOCATOR},
+        {"std::_Vector_base<int, std::allocator<int> >::_M_allocate(unsigned long)",
+         ROLE_ALLOCATOR},
+        {"std::_Rb_tree_node<std::pair<int const, int> >* std::_Rb_tree<int, std::pair<int const, "
+         "int>, std::_Select1st<int>, std::less<int>, std::allocator<int> "
+         ">::_M_create_node<int&>(int&)",
+         ROLE_ALLOCATOR},
+        {"std::vector<int, std::allocator<int> >::reserve(unsigned long)", ROLE_NONE},
+        {"xmalloc", ROLE_WRAPPER},
+        {"zmalloc", ROLE_WRAPPER},
+        {"g_malloc0", ROLE_WRAPPER},
+        {"PyMem_RawMalloc", ROLE_WRAPPER},
+        {"PyObject_Malloc", ROLE_WRAPPER},
+        {"strdup", ROLE_WRAPPER},
+        {"fopen", ROLE_NONE},
+        {"getline", ROLE_NONE},
+        {"main", ROLE_NONE},
+        {"my_xmalloc_test", ROLE_NONE},
+        {"parser::operator new_rule(int)", ROLE_NONE},
+        {"T::operator()(int)", ROLE_NONE},
+        {"", ROLE_NONE},
+        {"(((", ROLE_NONE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (call_site_role(cases[i].name) != cases[i].role)
+            fail_msg("%s: role %d", cases[i].name, (int)call_site_role(cases[i].name));
+    }
+}
+
+static void operators(void **state)
+{
+    (void)state;
+    assert_int_equal(call_site_operator("operator new(unsigned long)"), OPERATOR_NEW);
+    assert_int_equal(call_site_operator("operator new[](unsigned long)"), OPERATOR_NEW_ARRAY);
+    assert_int_equal(call_site_operator("operator new(unsigned long, std::align_val_t)"),
+                     OPERATOR_NEW);
+    assert_int_equal(call_site_operator("operator delete(void*)"), OPERATOR_OTHER);
+    assert_int_equal(call_site_operator("newer(int)"), OPERATOR_OTHER);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(roles), cmocka_unit_test(operators)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

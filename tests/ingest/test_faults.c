@@ -1,0 +1,205 @@
+/*
+ * Damaged traces: every truncation, every flipped bit of every byte that means something, lengths
+ * that lie. Nothing crashes, hangs or allocates without bound (run under a sanitizer for the full
+ * meaning), and what was loaded adds up.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "tests/ingest/replay_fixture.h"
+
+static uint8_t worked[65536];
+static size_t worked_length;
+
+/* Replays `bytes` through a file in memory, `size` bytes long (a hole behind them). */
+static struct replayed *replay_bytes(const uint8_t *bytes, size_t length, uint64_t size)
+{
+    char path[64];
+    int descriptor = memfd_create("trace", MFD_CLOEXEC);
+    assert_true(descriptor >= 0);
+    assert_int_equal(write(descriptor, bytes, length), length);
+    assert_int_equal(ftruncate(descriptor, (off_t)size), 0);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    struct replayed *replayed = replay_file(path);
+    close(descriptor);
+    return replayed;
+}
+
+/* Either refused with a message, or the sums agree with one another. */
+static void assert_sound(const struct replayed *replayed, const char *what, size_t where)
+{
+    const struct totals *totals = &replayed->totals;
+    uint64_t rows = 0, live = 0, stack_bytes = 0;
+    if (!replayed->good) {
+        if (replayed->status.code != INGEST_BAD_INPUT || replayed->status.message[0] == '\0')
+            fail_msg("%s %zu: refused without a reason", what, where);
+        return;
+    }
+    for (size_t i = 0; i < replayed->row_count; i++) {
+        rows += replayed->rows[i][COLUMN_ARENA] == 0;
+        live += replayed->rows[i][COLUMN_ARENA] == 0 && replayed->rows[i][COLUMN_LIFE_NS] == 0;
+        assert_true(replayed->rows[i][COLUMN_STACK] < replayed->stacks.count);
+    }
+    for (size_t i = 0; i < replayed->stacks.count; i++)
+        stack_bytes += replayed->stacks.rows[i].usage.bytes;
+    if (rows != totals->allocations || live != totals->live_count || stack_bytes != totals->bytes ||
+        totals->frees + totals->live_count + replayed->scan.problems.counts[PROBLEM_OVERLAP] <
+            totals->allocations)
+        fail_msg("%s %zu: the sums do not agree", what, where);
+}
+
+static void every_truncation(void **state)
+{
+    (void)state;
+    for (size_t length = 0; length <= worked_length; length++) {
+        struct replayed *replayed = replay_bytes(worked, length, length);
+        assert_sound(replayed, "cut at", length);
+        assert_true(replayed->good == (length >= TRACE_FILE_HEADER_SIZE));
+        replayed_free(replayed);
+        /* Behind the committed bytes of the last chunk there are only zeros. */
+        if (length == 8192 + 200)
+            length = worked_length - 2;
+    }
+}
+
+static void sum_header(uint8_t *bytes)
+{
+    uint64_t sum = trace_sum(bytes, offsetof(struct trace_file_header, header_sum));
+    memcpy(bytes + offsetof(struct trace_file_header, header_sum), &sum, 8);
+}
+
+static void sum_chunk(uint8_t *chunk)
+{
+    uint32_t sum = (uint32_t)trace_sum(chunk, offsetof(struct trace_chunk_header, header_sum));
+    memcpy(chunk + offsetof(struct trace_chunk_header, header_sum), &sum, 4);
+}
+
+static void every_flipped_bit(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t begin, end;
+    } parts[] = {{0, 128}, {4096, 4096 + 480}, {8192, 8192 + 150}};
+    static uint8_t bytes[sizeof worked];
+    for (size_t part = 0; part < sizeof parts / sizeof *parts; part++)
+        for (size_t at = parts[part].begin; at < parts[part].end; at++)
+            for (unsigned bit = 0; bit < 16; bit++) {
+                memcpy(bytes, worked, worked_length);
+                bytes[at] ^= (uint8_t)(1u << bit % 8);
+                if (bit >= 8) { /* again, with sums that hide it */
+                    if (at % 4096 >= 128)
+                        break;
+                    sum_header(bytes);
+                    sum_chunk(bytes + 4096);
+                    sum_chunk(bytes + 8192);
+                }
+                struct replayed *replayed = replay_bytes(bytes, worked_length, worked_length);
+                assert_sound(replayed, "flipped at", at);
+                replayed_free(replayed);
+            }
+}
+
+/* One chunk with the extended record `type` whose payload is `payload`. */
+static void lie(unsigned type, const char *format, uint64_t a, uint64_t b, uint64_t c)
+{
+    struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
+    struct lane lane;
+    lane_begin(&lane, builder, 1, 1000);
+    lane_extended(&lane, type, format, a, b, c, a, b, c, a, b, c, a, b, c);
+    lane_alloc(&lane, 2000, 0x1000, 5, 0);
+    struct replayed *replayed = replay_built(builder);
+    assert_sound(replayed, "lying record of type", type);
+    assert_true(replayed->good);
+    assert_int_equal(replayed->totals.allocations, 1);
+    replayed_free(replayed);
+}
+
+static void lengths_that_lie(void **state)
+{
+    (void)state;
+    static const uint64_t numbers[] = {0,         1,         127, UINT32_MAX, UINT64_C(1) << 32,
+                                       INT64_MAX, UINT64_MAX};
+    const size_t count = sizeof numbers / sizeof *numbers;
+    for (unsigned type = 0; type <= TRACE_EXT_END + 2; type++)
+        for (size_t i = 0; type != TRACE_EXT_SWITCH && i < count * count; i++)
+            lie(type, "nnnnnnnnnnnn", numbers[i % count], numbers[i / count],
+                numbers[(i * 5 + 3) % count]);
+}
+
+static void ids_and_sizes_that_lie(void **state)
+{
+    (void)state;
+    struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
+    struct lane lane;
+    lane_begin(&lane, builder, 1, 1000);
+    lane_node(&lane, UINT32_MAX, UINT32_MAX, TRACE_FRAME_RETURN, UINT32_MAX, UINT64_MAX);
+    lane_node(&lane, UINT32_MAX - 1, 5, TRACE_FRAME_RETURN, 1, 0);
+    lane_alloc(&lane, 1001, UINT64_MAX, UINT64_MAX, UINT32_MAX);
+    lane_alloc(&lane, 1002, 1, UINT64_MAX / 2, UINT32_MAX - 1);
+    lane_alloc(&lane, 1003, 0, 0, 1);
+    lane_free(&lane, UINT64_MAX, 0);
+    lane_free(&lane, UINT64_MAX, UINT64_MAX);
+    lane_switch(&lane, UINT32_MAX, UINT32_MAX, 0);
+    lane_alloc(&lane, 1, 7, 7, 7);
+    struct replayed *replayed = replay_built(builder);
+    assert_sound(replayed, "lying ids", 0);
+    assert_true(replayed->good);
+    assert_int_equal(replayed->totals.allocations, 4);
+    assert_int_equal(replayed->totals.frees, 2);
+    assert_int_equal(replayed->totals.bytes, 7);
+    replayed_free(replayed);
+}
+
+/* A file that is said to be a tebibyte long and is a hole: stepped over, not read. */
+static void a_file_of_holes(void **state)
+{
+    (void)state;
+    struct replayed *replayed = replay_bytes(worked, worked_length, UINT64_C(1) << 40);
+    assert_true(replayed->good);
+    assert_sound(replayed, "hole", 0);
+    assert_int_equal(replayed->totals.allocations, 11);
+    replayed_free(replayed);
+}
+
+/* Ten thousand stacks on one chain of ten thousand frames: bounded by the limits of stacks.c. */
+static void deep_stacks(void **state)
+{
+    (void)state;
+    enum { DEEP = 10000 };
+    struct trace_builder *builder = trace_builder_new(65536, TRACE_CLOCK_NANOSECONDS);
+    struct lane lane;
+    lane_begin(&lane, builder, 1, 1000);
+    for (uint32_t id = 1; id <= DEEP; id++)
+        lane_node(&lane, id, id - 1, TRACE_FRAME_RETURN, 0, 16 * (id % 100));
+    for (uint32_t id = 1; id <= DEEP; id++)
+        lane_alloc(&lane, 1000 + id, 16 * id, 1, id);
+    struct replayed *replayed = replay_built(builder);
+    assert_true(replayed->good);
+    assert_int_equal(replayed->stacks.count, DEEP + 1);
+    assert_int_equal(replayed->stacks.rows[DEEP].depth, DEEP);
+    replayed_free(replayed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_truncation), cmocka_unit_test(every_flipped_bit),
+        cmocka_unit_test(lengths_that_lie), cmocka_unit_test(ids_and_sizes_that_lie),
+        cmocka_unit_test(a_file_of_holes),  cmocka_unit_test(deep_stacks),
+    };
+    FILE *file = fopen(WORKED_TRACE, "rb");
+    if (file == NULL || (worked_length = fread(worked, 1, sizeof worked, file)) == 0) {
+        perror(WORKED_TRACE);
+        return 1;
+    }
+    fclose(file);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
