@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "capture/entry_process.h"
 #include "capture/entry_names.h"
 #include "capture/events.h"
 #include "capture/os.h"
@@ -26,20 +27,45 @@ int pthread_setname_np(pthread_t thread, const char *name);
 
 #define FRAME __builtin_frame_address(0)
 
-/* The next definition of a function, looked up at its first call. */
-static void *entry_find(_Atomic(void *) *known, const char *name)
+enum {
+    NEXT_EXECVE,
+    NEXT_EXECVPE,
+    NEXT_FEXECVE,
+    NEXT_EXECVEAT,
+    NEXT_EXIT,
+    NEXT_DLCLOSE,
+    NEXT_SETNAME
+};
+
+/* The functions behind these entry points. */
+static struct {
+    const char *name;
+    _Atomic(void *) function;
+} entry_next[] = {
+    [NEXT_EXECVE] = {.name = "execve"},
+    [NEXT_EXECVPE] = {.name = "execvpe"},
+    [NEXT_FEXECVE] = {.name = "fexecve"},
+    [NEXT_EXECVEAT] = {.name = "execveat"},
+    [NEXT_EXIT] = {.name = "_exit"},
+    [NEXT_DLCLOSE] = {.name = "dlclose"},
+    [NEXT_SETNAME] = {.name = "pthread_setname_np"},
+};
+
+static void *entry_find(unsigned which)
 {
-    void *found = atomic_load_explicit(known, memory_order_acquire);
-    if (!found) {
-        found = real_find(name);
-        atomic_store_explicit(known, found, memory_order_release);
+    void *function = atomic_load_explicit(&entry_next[which].function, memory_order_acquire);
+    if (!function) {
+        function = real_find(entry_next[which].name);
+        atomic_store_explicit(&entry_next[which].function, function, memory_order_release);
     }
-    return found;
+    return function;
 }
 
-#define NEXT(name, type)                                                                           \
-    static _Atomic(void *) next_known;                                                             \
-    type next = (type)entry_find(&next_known, #name)
+void entry_process_resolve(void)
+{
+    for (unsigned i = 0; i < sizeof entry_next / sizeof *entry_next; i++)
+        entry_find(i);
+}
 
 typedef int (*execve_function)(const char *, char *const[], char *const[]);
 typedef int (*fexecve_function)(int, char *const[], char *const[]);
@@ -58,7 +84,7 @@ static int entry_exec_failed(void)
 
 ENTRY_POINT int execve(const char *path, char *const argv[], char *const envp[])
 {
-    NEXT(execve, execve_function);
+    execve_function next = (execve_function)entry_find(NEXT_EXECVE);
     recorder_end(FRAME, TRACE_END_EXEC);
     next(path, argv, envp);
     return entry_exec_failed();
@@ -66,7 +92,7 @@ ENTRY_POINT int execve(const char *path, char *const argv[], char *const envp[])
 
 ENTRY_POINT int execv(const char *path, char *const argv[])
 {
-    NEXT(execve, execve_function);
+    execve_function next = (execve_function)entry_find(NEXT_EXECVE);
     recorder_end(FRAME, TRACE_END_EXEC);
     next(path, argv, environ);
     return entry_exec_failed();
@@ -74,7 +100,7 @@ ENTRY_POINT int execv(const char *path, char *const argv[])
 
 ENTRY_POINT int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-    NEXT(execvpe, execve_function);
+    execve_function next = (execve_function)entry_find(NEXT_EXECVPE);
     recorder_end(FRAME, TRACE_END_EXEC);
     next(file, argv, envp);
     return entry_exec_failed();
@@ -82,7 +108,7 @@ ENTRY_POINT int execvpe(const char *file, char *const argv[], char *const envp[]
 
 ENTRY_POINT int execvp(const char *file, char *const argv[])
 {
-    NEXT(execvpe, execve_function);
+    execve_function next = (execve_function)entry_find(NEXT_EXECVPE);
     recorder_end(FRAME, TRACE_END_EXEC);
     next(file, argv, environ);
     return entry_exec_failed();
@@ -90,7 +116,7 @@ ENTRY_POINT int execvp(const char *file, char *const argv[])
 
 ENTRY_POINT int fexecve(int descriptor, char *const argv[], char *const envp[])
 {
-    NEXT(fexecve, fexecve_function);
+    fexecve_function next = (fexecve_function)entry_find(NEXT_FEXECVE);
     recorder_end(FRAME, TRACE_END_EXEC);
     next(descriptor, argv, envp);
     return entry_exec_failed();
@@ -99,7 +125,7 @@ ENTRY_POINT int fexecve(int descriptor, char *const argv[], char *const envp[])
 ENTRY_POINT int execveat(int directory, const char *path, char *const argv[], char *const envp[],
                          int flags)
 {
-    NEXT(execveat, execveat_function);
+    execveat_function next = (execveat_function)entry_find(NEXT_EXECVEAT);
     if (!next) {
         errno = ENOSYS;
         return -1;
@@ -150,7 +176,7 @@ ENTRY_POINT int execle(const char *path, const char *first, ...)
 
 ENTRY_POINT void _exit(int status)
 {
-    NEXT(_exit, exit_function);
+    exit_function next = (exit_function)entry_find(NEXT_EXIT);
     recorder_end(FRAME, TRACE_END_QUICK_EXIT);
     next(status);
 }
@@ -163,7 +189,7 @@ ENTRY_POINT void _Exit(int status)
 /* dlopen is not interposed: the loader looks at its caller's run path. */
 ENTRY_POINT int dlclose(void *handle)
 {
-    NEXT(dlclose, dlclose_function);
+    dlclose_function next = (dlclose_function)entry_find(NEXT_DLCLOSE);
     int result = next(handle);
     struct thread *thread = recorder_enter(FRAME, RECORDER_NOTE);
     if (thread) {
@@ -175,7 +201,7 @@ ENTRY_POINT int dlclose(void *handle)
 
 ENTRY_POINT int pthread_setname_np(pthread_t target, const char *name)
 {
-    NEXT(pthread_setname_np, setname_function);
+    setname_function next = (setname_function)entry_find(NEXT_SETNAME);
     int result = next(target, name);
     if (result == 0 && pthread_equal(target, pthread_self())) {
         struct thread *thread = recorder_enter(FRAME, RECORDER_NOTE);

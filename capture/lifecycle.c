@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "capture/control.h"
+#include "capture/entry_process.h"
 #include "capture/recorder.h"
 
 __attribute__((constructor)) static void lifecycle_begin(void);
@@ -30,6 +31,9 @@ static void lifecycle_begin(void)
 {
     begun = true;
     control_bind();
+#ifndef MPROF_STATIC
+    entry_process_resolve();
+#endif
     recorder_start();
     /* Run in reverse order: registered first, it comes last. */
     at_quick_exit(lifecycle_end_quickly);
