@@ -1,0 +1,150 @@
+/*
+ * check_session SESSION: compares what the session library computes from the columns with what
+ * ingest counted while it replayed the trace: meta, function_total and timeline. The two share
+ * no code. Prints each difference; exit status 1 where there is one.
+ */
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "session/session.h"
+
+static struct session *session;
+static sqlite3 *database;
+static int differences;
+
+static void compare(const char *what, int64_t which, uint64_t computed, uint64_t counted)
+{
+    if (computed == counted)
+        return;
+    printf("%s %" PRId64 ": computed %" PRIu64 ", counted %" PRIu64 "\n", what, which, computed,
+           counted);
+    differences++;
+}
+
+static sqlite3_stmt *prepare(const char *sql)
+{
+    sqlite3_stmt *statement;
+    if (sqlite3_prepare_v2(database, sql, -1, &statement, NULL) != SQLITE_OK) {
+        fprintf(stderr, "%s: %s\n", sql, sqlite3_errmsg(database));
+        exit(1);
+    }
+    return statement;
+}
+
+static uint64_t number(sqlite3_stmt *statement, int column)
+{
+    return (uint64_t)sqlite3_column_int64(statement, column);
+}
+
+static uint64_t meta(const char *key)
+{
+    return (uint64_t)session_meta_number(session, key);
+}
+
+static void check_totals(const struct selection *all)
+{
+    compare("rows", 0, selection_count(all), meta("rows"));
+    compare("bytes_allocated", 0, selection_bytes(all), meta("bytes_allocated"));
+    compare("live_bytes_end", 0, selection_live_bytes(all), meta("live_bytes_end"));
+    compare("live_count_end", 0, selection_live_count(all), meta("live_count_end"));
+    compare("peak_bytes", 0, selection_peak_bytes(all), meta("peak_bytes"));
+    compare("peak_ns", 0, selection_peak_ns(all), meta("peak_ns"));
+}
+
+static void check_functions(struct selection *all)
+{
+    struct session_function_row *rows;
+    struct session_error error;
+    size_t count;
+    size_t next = 0;
+    if (!selection_functions(all, &rows, &count, &error)) {
+        fprintf(stderr, "%s\n", error.message);
+        exit(1);
+    }
+    sqlite3_stmt *statement =
+        prepare("SELECT function_id, self_bytes, self_count, total_bytes, total_count, live_bytes,"
+                "live_count, at_peak_bytes FROM function_total WHERE total_count > 0 "
+                "ORDER BY function_id");
+    while (next < count && rows[next].function == 0)
+        next++; /* allocations without a stack */
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+        int64_t id = sqlite3_column_int64(statement, 0);
+        if (next == count || rows[next].function != id) {
+            compare("function", id, 0, 1);
+            continue;
+        }
+        const struct session_function_row *row = &rows[next++];
+        compare("self_bytes of function", id, row->self_bytes, number(statement, 1));
+        compare("self_count of function", id, row->self_count, number(statement, 2));
+        compare("total_bytes of function", id, row->total_bytes, number(statement, 3));
+        compare("total_count of function", id, row->total_count, number(statement, 4));
+        compare("live_bytes of function", id, row->live_bytes, number(statement, 5));
+        compare("live_count of function", id, row->live_count, number(statement, 6));
+        compare("at_peak_bytes of function", id, row->at_peak_bytes, number(statement, 7));
+    }
+    compare("functions", 0, count, next);
+    sqlite3_finalize(statement);
+    free(rows);
+}
+
+static void check_timeline(struct selection *all)
+{
+    struct session_error error;
+    uint64_t width = meta("timeline_slot_ns");
+    sqlite3_stmt *statement = prepare("SELECT COALESCE(max(slot) + 1, 0) FROM timeline");
+    sqlite3_step(statement);
+    size_t count = (size_t)number(statement, 0);
+    sqlite3_finalize(statement);
+    struct session_slot *slots = calloc(count + 1, sizeof *slots);
+    if (slots == NULL ||
+        !selection_timeline(all, 0, width * count, count, SESSION_COLOR_FUNCTION, slots, &error)) {
+        fprintf(stderr, "no timeline\n");
+        exit(1);
+    }
+    statement = prepare("SELECT slot, live_bytes, live_count, peak_bytes, allocated_bytes,"
+                        "allocated_count, freed_bytes, freed_count FROM timeline ORDER BY slot");
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+        int64_t slot = sqlite3_column_int64(statement, 0);
+        const struct session_slot *computed = &slots[slot];
+        compare("live_bytes of slot", slot, computed->live_bytes, number(statement, 1));
+        compare("live_count of slot", slot, computed->live_count, number(statement, 2));
+        compare("allocated_bytes of slot", slot, computed->allocated_bytes, number(statement, 4));
+        compare("allocated_count of slot", slot, computed->allocated_count, number(statement, 5));
+        compare("freed_bytes of slot", slot, computed->freed_bytes, number(statement, 6));
+        compare("freed_count of slot", slot, computed->freed_count, number(statement, 7));
+        uint64_t colors = 0;
+        for (size_t i = 0; i < SESSION_COLORS; i++)
+            colors += computed->color_bytes[i];
+        compare("bytes of all colours of slot", slot, colors, number(statement, 1));
+        if (computed->peak_bytes > number(statement, 3))
+            compare("peak_bytes of slot", slot, computed->peak_bytes, number(statement, 3));
+    }
+    sqlite3_finalize(statement);
+    free(slots);
+}
+
+int main(int argc, char **argv)
+{
+    struct session_error error;
+    if (argc != 2) {
+        fprintf(stderr, "usage: check_session SESSION\n");
+        return 2;
+    }
+    session = session_open(argv[1], &error);
+    struct selection *all = session != NULL ? selection_new(session, "all", &error) : NULL;
+    if (all == NULL || sqlite3_open(argv[1], &database) != SQLITE_OK) {
+        fprintf(stderr, "%s\n", error.message);
+        return 1;
+    }
+    check_totals(all);
+    check_functions(all);
+    check_timeline(all);
+    printf("%" PRIu64 " allocations, %d differences\n", session_allocation_count(session),
+           differences);
+    selection_free(all);
+    session_close(session);
+    sqlite3_close(database);
+    return differences == 0 ? 0 : 1;
+}

@@ -1,0 +1,24 @@
+#!/bin/bash
+# Records real programs and compares the session library's numbers with those of ingest.
+set -euo pipefail
+bin=$MPROF_BUILD/bin
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+check() { # NAME COMMAND...
+    local name=$1
+    shift
+    "$bin/mprof-run" -o "$work/$name.bin" -- "$@" >"$work/$name.out" 2>&1
+    "$bin/mprof-ingest" -o "$work/$name.db" "$work/$name.bin" >"$work/$name.summary"
+    if ! "$MPROF_BUILD/tests/check_session" "$work/$name.db" >"$work/$name.check"; then
+        echo "$name:"
+        head -20 "$work/$name.check"
+        exit 1
+    fi
+    echo "$name: $(cat "$work/$name.check")"
+}
+
+check list ls -lR /usr/include
+check script perl -e 'my %h; $h{$_ % 997} .= "x" x ($_ % 50) for 1..20000; print scalar keys %h'
+awk 'BEGIN { for (i = 0; i < 300000; i++) print (i * 7919) % 300007 }' >"$work/numbers"
+check threads sort --parallel=4 -S 20M -n "$work/numbers"
