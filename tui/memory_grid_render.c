@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define CURSOR_BACKGROUND 15
 #define HIGHLIGHT 238 /* behind the cells of the allocation under the cursor */
 
 /* ---- status ----------------------------------------------------------------------------- */
@@ -83,6 +84,19 @@ static void render_heading(const struct memory_map *map, const struct area *area
                format_count(c, region->count));
 }
 
+/* A dot in the cell's own colour upon white, where there are colours. */
+static void render_cursor(const struct area *area, int x, int y)
+{
+    struct cell_style style = grid_cell(area->grid, area->x + x, area->y + y)->style;
+    if (grid_colors(area->grid) > 0) {
+        style.background = CURSOR_BACKGROUND;
+        style.attributes = CELL_BOLD;
+    } else {
+        style.attributes = CELL_REVERSE | CELL_BOLD;
+    }
+    area_put(area, x, y, 0x25cf, style);
+}
+
 static void render_rows(const struct memory_grid *grid, const struct exploration *exploration,
                         const struct area *area, const struct memory_layout *layout)
 {
@@ -105,12 +119,8 @@ static void render_rows(const struct memory_grid *grid, const struct exploration
                 continue;
             render_cell(grid, exploration, area, layout->grid_x + column, y,
                         &grid->cells[row * map->columns + column]);
-            if (address <= grid->cursor && grid->cursor < address + map->bytes_per_cell) {
-                struct cell_style style =
-                    grid_cell(area->grid, area->x + layout->grid_x + column, area->y + y)->style;
-                style.attributes |= CELL_REVERSE | CELL_BOLD;
-                area_restyle(area, layout->grid_x + column, y, 1, style);
-            }
+            if (address <= grid->cursor && grid->cursor < address + map->bytes_per_cell)
+                render_cursor(area, layout->grid_x + column, y);
         }
     }
 }

@@ -44,15 +44,21 @@ static void restore_and_die(int number)
     raise(number);
 }
 
+static const char *capability(const char *name)
+{
+    const char *sequence = tigetstr(name);
+    return !sequence || sequence == (const char *)-1 ? NULL : sequence;
+}
+
+/* Keeps a sequence without the delays ("$<2>") that only tputs() understands. */
 static void add_restore(const char *sequence)
 {
-    if (!sequence || sequence == (char *)-1)
-        return;
-    size_t length = strlen(sequence);
-    if (emergency.restore_length + length > sizeof(emergency.restore))
-        return;
-    memcpy(emergency.restore + emergency.restore_length, sequence, length);
-    emergency.restore_length += length;
+    for (; sequence && *sequence; sequence++) {
+        if (sequence[0] == '$' && sequence[1] == '<' && strchr(sequence, '>'))
+            sequence = strchr(sequence, '>');
+        else if (emergency.restore_length < sizeof(emergency.restore))
+            emergency.restore[emergency.restore_length++] = *sequence;
+    }
 }
 
 static void prepare_emergency(void)
@@ -61,7 +67,9 @@ static void prepare_emergency(void)
     add_restore("\033[?1000l\033[?1002l\033[?1006l");
     static const char *const names[] = {"sgr0", "cnorm", "rmkx", "rmcup"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        add_restore(tigetstr(names[i]));
+        add_restore(capability(names[i]));
+    if (!capability("rmcup"))
+        add_restore("\r\n");
     struct sigaction action = {.sa_handler = restore_and_die, .sa_flags = (int)SA_RESETHAND};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof(fatal_signals) / sizeof(fatal_signals[0]); i++)
@@ -120,6 +128,11 @@ void terminal_close(struct terminal *terminal)
         return;
     for (size_t i = 0; i < sizeof(fatal_signals) / sizeof(fatal_signals[0]); i++)
         signal(fatal_signals[i], SIG_DFL);
+    /* Where there is no second screen to leave, leave an empty one. */
+    if (!capability("rmcup")) {
+        erase();
+        refresh();
+    }
     endwin();
     delscreen(terminal->screen);
     free(terminal);

@@ -224,7 +224,7 @@ static void sort_by(struct functions *functions, struct exploration *exploration
 static void sort_beside(struct functions *functions, struct exploration *exploration, int step,
                         int screen_width)
 {
-    int column = functions->sort, x, width;
+    int column = (int)functions->sort, x, width;
     do
         column = (column + step + FUNCTION_COLUMNS) % FUNCTION_COLUMNS;
     while (!function_column_place((enum function_column)column, screen_width, &x, &width));

@@ -98,4 +98,21 @@ for signal in TERM SEGV INT; do
     sed 's/rows [0-9]*; columns [0-9]*;//' "$work/after" >"$work/b"
     diff "$work/a" "$work/b" || fail "the terminal is not as it was after SIG$signal"
 done
+# Terminals that can do less: no colour and no cursor keys to speak of; sixteen colours; ASCII.
+for less in 'TERM=vt100' 'TERM=linux' 'TERM=xterm-256color NO_COLOR=1' 'TERM=xterm LC_ALL=C'; do
+    say clear
+    wait_gone 'done-'
+    say "env $less $MPROF_BUILD/bin/mprof-tui --view grid $work/session.db"
+    wait_for 'a cell'
+    tm send-keys 2
+    wait_for 'allocated \+'
+    case $less in
+    *LC_ALL=C) ! tm capture-pane -p | LC_ALL=C grep -q '[^ -~]' || fail 'not only ASCII' ;;
+    *NO_COLOR*) ! tm capture-pane -pe | grep -qE $'\033\\[([0-9;]*;)?[34]8;5' || fail 'colours in spite of NO_COLOR' ;;
+    esac
+    tm send-keys q
+    wait_for '^ready> *$'
+    say 'echo do''ne-$?'
+    wait_for '^done-0'
+done
 echo 'the terminal is given back in every case'
