@@ -31,10 +31,10 @@ static void lifecycle_begin(void)
 {
     begun = true;
     control_bind();
+    recorder_start();
 #ifndef MPROF_STATIC
     entry_process_resolve();
 #endif
-    recorder_start();
     /* Run in reverse order: registered first, it comes last. */
     at_quick_exit(lifecycle_end_quickly);
 }
