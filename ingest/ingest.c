@@ -18,6 +18,7 @@ struct pipeline {
     struct trace_scan scan;
     struct stacks stacks;
     struct totals totals;
+    struct type_table types;
     struct replay replay;
 };
 
@@ -81,10 +82,12 @@ static bool run(struct pipeline *pipeline)
         return false;
     pipeline->symbols = symbols_new(&symbols_options);
     if (pipeline->symbols == NULL ||
-        !stacks_init(&pipeline->stacks, &pipeline->scan, pipeline->symbols))
+        !stacks_init(&pipeline->stacks, &pipeline->scan, pipeline->symbols) ||
+        !type_table_init(&pipeline->types, &pipeline->stacks, pipeline->symbols))
         return ingest_fail_memory(status, "the names of the program");
     return replay_init(&pipeline->replay, pipeline->file, &pipeline->scan, &pipeline->stacks,
-                       &pipeline->totals, writer_sink(pipeline->writer), status) &&
+                       &pipeline->totals, &pipeline->types, writer_sink(pipeline->writer),
+                       status) &&
            replay_all(pipeline) && replay_finish(&pipeline->replay, status) &&
            writer_rows_done(pipeline->writer) && write_tables(pipeline);
 }
@@ -139,6 +142,7 @@ bool ingest_run(const struct ingest_options *options, struct ingest_summary *sum
     writer_close(pipeline->writer);
     replay_free(&pipeline->replay);
     totals_free_memory(&pipeline->totals);
+    type_table_free(&pipeline->types);
     stacks_free(&pipeline->stacks);
     symbols_free(pipeline->symbols);
     trace_scan_free(&pipeline->scan);

@@ -39,6 +39,10 @@ uint64_t replay_put_row(struct replay *replay, const struct live_block *block, u
     if (batch == NULL)
         return 0;
     size_t row = batch->rows++;
+    struct type_answer type =
+        type_table_find(replay->types, block->stack, block->size, block->kind);
+    if (block->arena == 0)
+        type_table_count(replay->types, type.type, block->size, life_ns == 0);
     batch->column[COLUMN_ADDRESS][row] = block->address;
     batch->column[COLUMN_SIZE][row] = block->size;
     batch->column[COLUMN_ALLOC_NS][row] = block->alloc_ns;
@@ -47,9 +51,9 @@ uint64_t replay_put_row(struct replay *replay, const struct live_block *block, u
     batch->column[COLUMN_THREAD][row] = block->thread;
     batch->column[COLUMN_FREE_THREAD][row] = free_thread;
     batch->column[COLUMN_KIND][row] = block->kind;
-    batch->column[COLUMN_TYPE][row] = 0;
+    batch->column[COLUMN_TYPE][row] = type.type;
     batch->column[COLUMN_ARENA][row] = block->arena;
-    batch->column[COLUMN_COUNT_OF_OBJECTS][row] = block->count;
+    batch->column[COLUMN_COUNT_OF_OBJECTS][row] = block->count > 1 ? block->count : type.count;
     batch->column[COLUMN_ALIGNMENT][row] =
         block->alignment ? UINT64_C(1) << (block->alignment - 1) : 0;
     batch->column[COLUMN_REALLOC_OF][row] = block->realloc_of;
@@ -248,10 +252,11 @@ bool replay_event(struct replay *replay, const struct trace_event *event,
 }
 
 bool replay_init(struct replay *replay, const struct trace_file *file, struct trace_scan *scan,
-                 struct stacks *stacks, struct totals *totals, struct row_sink sink,
-                 struct ingest_status *status)
+                 struct stacks *stacks, struct totals *totals, struct type_table *types,
+                 struct row_sink sink, struct ingest_status *status)
 {
-    *replay = (struct replay){.scan = scan, .stacks = stacks, .totals = totals, .sink = sink};
+    *replay = (struct replay){
+        .scan = scan, .stacks = stacks, .totals = totals, .types = types, .sink = sink};
     trace_time_init(&replay->time, file);
     if (replay->time.unknown)
         problems_add(&scan->problems, PROBLEM_CLOCK,

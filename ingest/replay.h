@@ -24,6 +24,7 @@
 #include "ingest/merge.h"
 #include "ingest/row_batch.h"
 #include "ingest/totals.h"
+#include "ingest/type_table.h"
 
 struct arena_row {
     uint32_t id, parent;
@@ -51,6 +52,7 @@ struct replay {
     struct trace_scan *scan; /* threads' counts and problems are kept there */
     struct stacks *stacks;
     struct totals *totals;
+    struct type_table *types;
     struct trace_time time;
     struct row_sink sink;
     struct row_batch *batch;
@@ -74,8 +76,8 @@ struct replay {
 
 /* All pointers must outlive it. False with `status` set. */
 bool replay_init(struct replay *replay, const struct trace_file *file, struct trace_scan *scan,
-                 struct stacks *stacks, struct totals *totals, struct row_sink sink,
-                 struct ingest_status *status);
+                 struct stacks *stacks, struct totals *totals, struct type_table *types,
+                 struct row_sink sink, struct ingest_status *status);
 
 /* False with `status` set where memory is exhausted or the sink refused. */
 bool replay_event(struct replay *replay, const struct trace_event *event,

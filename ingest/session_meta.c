@@ -73,6 +73,9 @@ static bool put_totals(struct writer *writer, const struct session_facts *facts)
            put_number(writer, "peak_ns", totals->peak_ns) &&
            put_number(writer, "rows", facts->replay->rows) &&
            put_number(writer, "failed_allocations", facts->replay->failed_allocations) &&
+           put_number(writer, "typed_allocations",
+                      totals->allocations - facts->replay->types->rows[0].allocations) &&
+           put_number(writer, "typed_bytes", totals->bytes - facts->replay->types->rows[0].bytes) &&
            put_number(writer, "threads", facts->scan->threads.count) &&
            put_number(writer, "stacks", facts->stacks->count - 1);
 }

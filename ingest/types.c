@@ -4,6 +4,7 @@
 #include "ingest/types_allocators.h"
 #include "ingest/types_calls.h"
 #include "ingest/types_choose.h"
+#include "ingest/types_memo.h"
 #include "ingest/types_site.h"
 #include "ingest/types_source.h"
 #include "ingest/types_spelling.h"
@@ -28,14 +29,22 @@ struct types {
     struct symbols *symbols;
     struct module_types *modules;
     size_t count, capacity;
+    struct types_memo *memo;
+    struct types_site *site; /* the one that is looked at */
 };
 
 struct types *types_new(struct symbols *symbols)
 {
     struct types *types = calloc(1, sizeof *types);
-    if (types != NULL)
-        types->symbols = symbols;
-    return types;
+    if (types == NULL)
+        return NULL;
+    types->symbols = symbols;
+    types->memo = types_memo_new();
+    types->site = malloc(sizeof *types->site);
+    if (types->memo != NULL && types->site != NULL)
+        return types;
+    types_free(types);
+    return NULL;
 }
 
 void types_free(struct types *types)
@@ -47,6 +56,8 @@ void types_free(struct types *types)
         types_globals_free(types->modules[i].globals);
     }
     free(types->modules);
+    types_memo_free(types->memo);
+    free(types->site);
     free(types);
 }
 
@@ -140,10 +151,13 @@ static void string_answer(uint64_t size, enum types_rule rule, struct types_answ
                                     .rule = rule};
 }
 
-/* What a frame's own name says about the block. */
+/*
+ * What a frame's own name says about the block. `*for_all` becomes false where frames further out
+ * had a say, so that it does not hold for all stacks with that frame.
+ */
 static bool infer_by_name(struct types *types, const struct types_site *site,
                           const struct types_frame *frames, size_t count, uint64_t size,
-                          struct types_answer *answer)
+                          struct types_answer *answer, bool *for_all)
 {
     struct types_type type;
     if (types_is_text_function(site->frames[site->frame_count - 1].function)) {
@@ -162,6 +176,8 @@ static bool infer_by_name(struct types *types, const struct types_site *site,
     }
     if (!types_allocator_type(site, &type))
         return false;
+    if (type.shape == TYPES_CHARACTER)
+        *for_all = false;
     if (type.shape == TYPES_CHARACTER && is_string_buffer(types, frames, count)) {
         string_answer(size, TYPES_RULE_ALLOCATOR, answer);
         return true;
@@ -172,24 +188,18 @@ static bool infer_by_name(struct types *types, const struct types_site *site,
     return true;
 }
 
-/* The walk along the stack: what is known of the block so far. */
-struct walk {
-    enum types_operator by;
-    int64_t offset; /* of the pointer that the frame before returned */
-    bool in_memory;
-};
-
 /*
  * A place of another size than the block's may be of a base class, a first member or bytes: there
  * the source's own word is better, where it can be had.
  */
-static void refine(const struct types_site *site, const struct walk *walk, uint64_t size,
+static void refine(const struct types_site *site, const struct types_question *question,
                    struct types_choice *choice)
 {
     struct types_choice source;
+    uint64_t size = question->size;
     if (choice->chosen && choice->whole)
         return;
-    bool named = types_source_choose(site, walk->by, size, walk->offset, &source);
+    bool named = types_source_choose(site, question->by, size, question->offset, &source);
     /* The sizes in a wrapper are those of its own header, unless it makes one kind of object. */
     if (named && choice->wrapper)
         named = source.type.shape == TYPES_RECORD && source.type.size == size;
@@ -199,56 +209,70 @@ static void refine(const struct types_site *site, const struct walk *walk, uint6
         types_choose_called(site, size, choice);
 }
 
-/* True where the frame's caller is to be asked. */
-static bool infer_at(struct types *types, const struct types_site *site,
-                     const struct types_frame *frames, size_t count, uint64_t size,
-                     struct walk *walk, struct types_answer *answer)
+/* The step along a frame that no memo has; `frames` begins with it. */
+static void take_step(struct types *types, const struct types_site *site,
+                      const struct types_frame *frames, size_t count, struct types_step *step)
 {
+    struct types_question question = step->question;
     const char *function = site->frames[site->frame_count - 1].function;
+    step->known = true;
+    step->answer = (struct types_answer){.count = 1};
+    step->next = question;
     if (types_is_operator_new(function)) {
         if (types_is_operator_new_array(function))
-            walk->by = TYPES_BY_NEW_ARRAY;
-        else if (walk->by == TYPES_BY_FUNCTION)
-            walk->by = TYPES_BY_NEW;
-        return true;
+            step->next.by = TYPES_BY_NEW_ARRAY;
+        else if (question.by == TYPES_BY_FUNCTION)
+            step->next.by = TYPES_BY_NEW;
+        step->go_on = true;
+        return;
     }
-    if (infer_by_name(types, site, frames, count, size, answer))
-        return false;
+    if (infer_by_name(types, site, frames, count, question.size, &step->answer, &step->known))
+        return;
     /* operator new[] may jump to operator new, and leave no frame. */
     struct types_call called;
     types_called(site, &called);
-    if (walk->by == TYPES_BY_NEW && called.linkage != NULL &&
+    if (question.by == TYPES_BY_NEW && called.linkage != NULL &&
         strncmp(called.linkage, "_Zna", 4) == 0)
-        walk->by = TYPES_BY_NEW_ARRAY;
-    struct types_flow *flow = malloc(sizeof *flow);
+        question.by = TYPES_BY_NEW_ARRAY;
+    const struct types_flow *flow = types_memo_flow(types->memo, site, &question);
     struct types_choice choice = {.wrapper = false};
-    if (flow != NULL && types_flow_follow(site, walk->offset, walk->in_memory, flow)) {
-        types_choose(site, flow, walk->by, size, &choice);
-        refine(site, walk, size, &choice);
-        walk->offset = flow->returned_offset;
-        walk->in_memory = false;
+    if (flow != NULL) {
+        types_choose(site, flow, question.by, question.size, &choice);
+        refine(site, &question, &choice);
+        question.offset = flow->returned_offset;
+        question.in_memory = 0;
     }
-    free(flow);
     if (choice.chosen) {
-        answer_with(types, site, &choice.type, size, choice.offset, answer);
-        answer->confidence = choice.confidence;
-        answer->rule = choice.rule;
+        answer_with(types, site, &choice.type, question.size, choice.offset, &step->answer);
+        step->answer.confidence = choice.confidence;
+        step->answer.rule = choice.rule;
         if (choice.single)
-            answer->count = 1;
+            step->answer.count = 1;
     }
-    return choice.wrapper;
+    step->next = question;
+    step->go_on = choice.wrapper;
 }
 
 void types_infer(struct types *types, const struct types_frame *frames, size_t count, uint64_t size,
                  uint8_t kind, struct types_answer *answer)
 {
-    struct walk walk = {.in_memory = kind == TRACE_KIND_POSIX_MEMALIGN};
+    struct types_question question;
+    memset(&question, 0, sizeof question);
+    question.size = size;
+    question.by = TYPES_BY_FUNCTION;
+    question.in_memory = kind == TRACE_KIND_POSIX_MEMALIGN;
     *answer = (struct types_answer){.count = 1};
-    struct types_site *site = malloc(sizeof *site);
-    for (size_t i = 0; site != NULL && i < count && i < WRAPPERS_MAX; i++) {
-        open_site(types, &frames[i], site);
-        if (!infer_at(types, site, frames + i, count - i, size, &walk, answer))
+    for (size_t i = 0; i < count && i < WRAPPERS_MAX; i++) {
+        question.module = frames[i].module;
+        question.pc = frames[i].pc;
+        struct types_step *step = types_memo_step(types->memo, &question);
+        if (!step->known) {
+            open_site(types, &frames[i], types->site);
+            take_step(types, types->site, frames + i, count - i, step);
+        }
+        *answer = step->answer;
+        if (!step->go_on)
             break;
+        question = step->next;
     }
-    free(site);
 }

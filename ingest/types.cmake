@@ -12,6 +12,7 @@ add_library(mprof_types STATIC
   types_globals.c
   types_index.c
   types_locals.c
+  types_memo.c
   types_name.c
   types_places.c
   types_source.c

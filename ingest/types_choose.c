@@ -153,7 +153,7 @@ static void choose_object(const struct types_site *site, const struct types_flow
 
 /* The place that fits best, the first of those that fit alike; records of the very size first. */
 static bool choose_place(const struct types_site *site, const struct types_flow *flow,
-                         uint64_t size, struct types_choice *choice)
+                         enum types_operator by, uint64_t size, struct types_choice *choice)
 {
     enum types_fit best = TYPES_FIT_NOT;
     for (size_t i = 0; i < flow->count; i++) {
@@ -164,6 +164,10 @@ static bool choose_place(const struct types_site *site, const struct types_flow 
         bool better = best == TYPES_FIT_NOT || (fit == TYPES_FIT_WHOLE && best != TYPES_FIT_WHOLE &&
                                                 evidence->type.shape == TYPES_RECORD);
         if (fit == TYPES_FIT_NOT || !better)
+            continue;
+        /* Not an array of heads, but one object that begins with a head: which, is not known. */
+        if (fit == TYPES_FIT_ARRAY && by == TYPES_BY_FUNCTION &&
+            types_is_head(site->index, &evidence->type))
             continue;
         best = fit;
         choose(choice, &evidence->type, evidence->offset, TYPES_INFERRED, TYPES_RULE_RECEIVER);
@@ -179,7 +183,7 @@ static bool choose_return(const struct types_site *site, const struct types_flow
     if (!flow->returned || !returned_type(site, &type))
         return false;
     enum types_fit fit = types_fit(site->index, &type, size, flow->returned_offset);
-    if (fit == TYPES_FIT_NOT)
+    if (fit == TYPES_FIT_NOT || (fit == TYPES_FIT_ARRAY && types_is_head(site->index, &type)))
         return false;
     choose(choice, &type, flow->returned_offset, TYPES_INFERRED, TYPES_RULE_RETURN);
     choice->single = fit == TYPES_FIT_FLEXIBLE;
@@ -232,7 +236,7 @@ void types_choose(const struct types_site *site, const struct types_flow *flow,
         choice->whole = choice->chosen;
         return;
     }
-    if (!choose_place(site, flow, size, choice) && !choose_return(site, flow, size, choice))
+    if (!choose_place(site, flow, by, size, choice) && !choose_return(site, flow, size, choice))
         choose_argument(site, flow, size, choice);
     choice->whole = choice->chosen && types_fit(site->index, &choice->type, size,
                                                 (int64_t)choice->offset) == TYPES_FIT_WHOLE;
@@ -247,7 +251,7 @@ bool types_choose_called(const struct types_site *site, uint64_t size, struct ty
         !types_pointee(site->index, &pointer, &type) || types_is_polymorphic(site->index, &type))
         return false;
     enum types_fit fit = types_fit(site->index, &type, size, 0);
-    if (fit == TYPES_FIT_NOT)
+    if (fit == TYPES_FIT_NOT || (fit == TYPES_FIT_ARRAY && types_is_head(site->index, &type)))
         return false;
     choose(choice, &type, 0, TYPES_INFERRED, TYPES_RULE_RETURN);
     choice->whole = fit == TYPES_FIT_WHOLE;

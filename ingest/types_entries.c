@@ -254,6 +254,13 @@ bool types_has_flexible_end(struct types_index *index, const struct types_type *
     return types_strip(&die, &stripped) && array_bound(&stripped) <= 1;
 }
 
+bool types_is_head(struct types_index *index, const struct types_type *record)
+{
+    Dwarf_Die die = record->die, stripped;
+    return record->shape == TYPES_RECORD && types_strip(&die, &stripped) &&
+           types_index_is_head(index, &stripped);
+}
+
 bool types_same(struct types_index *index, const struct types_type *left,
                 const struct types_type *right)
 {

@@ -65,6 +65,9 @@ bool types_is_derived(struct types_index *index, const struct types_type *derive
 /* True where objects of the record carry the address of a table of virtual functions. */
 bool types_is_polymorphic(struct types_index *index, const struct types_type *record);
 
+/* True where another record of its unit begins with one of these: C's way to derive. */
+bool types_is_head(struct types_index *index, const struct types_type *record);
+
 /* True where both name one type. */
 bool types_same(struct types_index *index, const struct types_type *left,
                 const struct types_type *right);

@@ -265,3 +265,41 @@ bool types_index_next(struct types_index *index, const char *name, size_t length
     }
     return false;
 }
+
+/* The type of the first member or base class, behind typedefs and const. */
+static bool first_member_type(Dwarf_Die *record, Dwarf_Die *type)
+{
+    Dwarf_Die member;
+    Dwarf_Attribute attribute;
+    if (dwarf_child(record, &member) != 0)
+        return false;
+    while (dwarf_tag(&member) != DW_TAG_member && dwarf_tag(&member) != DW_TAG_inheritance)
+        if (dwarf_siblingof(&member, &member) != 0)
+            return false;
+    *type = member;
+    for (int i = 0; i < NESTING_MAX; i++) {
+        if (dwarf_attr(type, DW_AT_type, &attribute) == NULL ||
+            dwarf_formref_die(&attribute, type) == NULL)
+            return false;
+        int tag = dwarf_tag(type);
+        if (tag != DW_TAG_typedef && tag != DW_TAG_const_type && tag != DW_TAG_volatile_type)
+            return true;
+    }
+    return false;
+}
+
+bool types_index_is_head(struct types_index *index, Dwarf_Die *record)
+{
+    const struct types_unit *unit = types_index_unit(index, record);
+    uint64_t wanted = dwarf_dieoffset(record);
+    for (size_t i = 0; unit != NULL && i < unit->count; i++) {
+        const struct types_entry *entry = &unit->entries[i];
+        Dwarf_Die other, type;
+        if ((entry->tag == DW_TAG_structure_type || entry->tag == DW_TAG_class_type) &&
+            !entry->declaration && entry->die != wanted &&
+            dwarf_offdie(dwarf_cu_getdwarf(unit->unit), entry->die, &other) != NULL &&
+            first_member_type(&other, &type) && dwarf_dieoffset(&type) == wanted)
+            return true;
+    }
+    return false;
+}

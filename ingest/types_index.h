@@ -52,4 +52,7 @@ bool types_index_definition(struct types_index *index, Dwarf_Die *die, Dwarf_Die
 bool types_index_next(struct types_index *index, const char *name, size_t length, size_t *unit,
                       size_t *entry, Dwarf_Die *record);
 
+/* True where another record of the same unit begins with a member or base class of `record`. */
+bool types_index_is_head(struct types_index *index, Dwarf_Die *record);
+
 #endif

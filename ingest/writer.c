@@ -53,6 +53,7 @@ static const char *const insert_sql[WRITER_TABLES] = {
     [WRITER_PROBLEM] = "INSERT INTO problem VALUES (?,?,?,?,?,?,?)",
     [WRITER_TIMELINE] = "INSERT INTO timeline VALUES (?,?,?,?,?,?,?,?)",
     [WRITER_FUNCTION_TOTAL] = "INSERT INTO function_total VALUES (?,?,?,?,?,?,?,?,?)",
+    [WRITER_TYPE] = "INSERT INTO type VALUES (?,?,?,?)",
     [WRITER_TYPE_TOTAL] = "INSERT INTO type_total VALUES (?,?,?,?,?)",
     [WRITER_SIZE_BIN] = "INSERT INTO size_bin VALUES (?,?,?,?)",
 };

@@ -27,8 +27,9 @@ static bool run(struct replayed *replayed, const char *path)
     if (replayed->file == NULL || !trace_scan(&replayed->scan, replayed->file, &replayed->status) ||
         (replayed->symbols = symbols_new(&options)) == NULL ||
         !stacks_init(&replayed->stacks, &replayed->scan, replayed->symbols) ||
+        !type_table_init(&replayed->types, &replayed->stacks, replayed->symbols) ||
         !replay_init(&replayed->replay, replayed->file, &replayed->scan, &replayed->stacks,
-                     &replayed->totals, sink, &replayed->status))
+                     &replayed->totals, &replayed->types, sink, &replayed->status))
         return false;
     struct merge *merge = merge_new(replayed->file, &replayed->status);
     bool good = merge != NULL;
@@ -62,6 +63,7 @@ void replayed_free(struct replayed *replayed)
 {
     replay_free(&replayed->replay);
     totals_free_memory(&replayed->totals);
+    type_table_free(&replayed->types);
     stacks_free(&replayed->stacks);
     if (replayed->symbols != NULL)
         symbols_free(replayed->symbols);

@@ -15,6 +15,7 @@ struct replayed {
     struct trace_scan scan;
     struct stacks stacks;
     struct totals totals;
+    struct type_table types;
     struct replay replay;
     uint64_t (*rows)[COLUMN_TOTAL]; /* by id - 1 */
     size_t row_count;

@@ -41,6 +41,8 @@ INSERT INTO meta VALUES('timeline_slot_ns',1);
 INSERT INTO meta VALUES('trace','worked.bin');
 INSERT INTO meta VALUES('trace_bytes',16384);
 INSERT INTO meta VALUES('trace_version',1);
+INSERT INTO meta VALUES('typed_allocations',0);
+INSERT INTO meta VALUES('typed_bytes',0);
 INSERT INTO meta VALUES('unknown_records',1);
 INSERT INTO meta VALUES('unmatched_frees',1);
 CREATE TABLE module(

@@ -1,0 +1,112 @@
+#include "ingest/type_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Innermost frames that the rules are shown: wrappers and standard containers above the site. */
+enum { FRAMES_SHOWN = 24 };
+/* Answers that are kept; a power of two. */
+enum { MEMOS = 65536 };
+
+struct type_memo {
+    uint64_t size;
+    uint32_t stack; /* 0: empty, since stack 0 is "none" */
+    uint8_t kind;
+    struct type_answer answer;
+};
+
+bool type_table_init(struct type_table *table, struct stacks *stacks, struct symbols *symbols)
+{
+    *table = (struct type_table){.stacks = stacks};
+    table->types = types_new(symbols);
+    table->memos = calloc(MEMOS, sizeof *table->memos);
+    if (table->types == NULL || table->memos == NULL ||
+        !array_reserve(&table->rows, &table->capacity, 1, sizeof *table->rows))
+        return false;
+    table->count = 1;
+    return true;
+}
+
+void type_table_free(struct type_table *table)
+{
+    types_free(table->types);
+    index_map_free(&table->by_name);
+    free(table->rows);
+    free(table->memos);
+    *table = (struct type_table){0};
+}
+
+const char *type_table_confidence_name(enum types_confidence confidence)
+{
+    static const char *const names[] = {
+        [TYPES_UNKNOWN] = "unknown",
+        [TYPES_CANDIDATE] = "candidate",
+        [TYPES_INFERRED] = "inferred",
+        [TYPES_EXACT] = "exact",
+    };
+    return names[confidence];
+}
+
+static uint32_t find_row(struct type_table *table, const struct types_answer *answer)
+{
+    uint64_t hash = hash_combine(hash_combine(hash_text(answer->name), answer->size),
+                                 (uint64_t)answer->confidence);
+    size_t probe = index_map_begin(&table->by_name, hash);
+    uint32_t index;
+    while ((index = index_map_next(&table->by_name, hash, &probe)) != INDEX_NONE) {
+        const struct type_row *row = &table->rows[index];
+        if (row->name == answer->name && row->size == answer->size &&
+            row->confidence == answer->confidence)
+            return index;
+    }
+    if (!array_reserve(&table->rows, &table->capacity, table->count + 1, sizeof *table->rows) ||
+        !index_map_insert(&table->by_name, hash, (uint32_t)table->count))
+        return 0;
+    table->rows[table->count] = (struct type_row){
+        .name = answer->name, .size = answer->size, .confidence = answer->confidence};
+    return (uint32_t)table->count++;
+}
+
+/* The machine frames of a stack: the last of each pc's rows is inlined into no other. */
+static size_t machine_frames(const struct stacks *stacks, uint32_t stack,
+                             struct types_frame *frames)
+{
+    struct stack_walk walk = stacks_walk(&stacks->rows[stack]);
+    size_t count = 0;
+    uint32_t index;
+    while (count < FRAMES_SHOWN && (index = stacks_walk_next(stacks, &walk)) != FRAMES_NONE) {
+        const struct frame_row *row = &stacks->frames.rows[index];
+        if (!row->inlined)
+            frames[count++] = (struct types_frame){row->module, row->pc};
+    }
+    return count;
+}
+
+struct type_answer type_table_find(struct type_table *table, uint32_t stack, uint64_t size,
+                                   uint8_t kind)
+{
+    if (stack == 0)
+        return (struct type_answer){0, 1};
+    uint64_t hash = hash_combine(hash_combine(stack, size), kind);
+    struct type_memo *memo = &table->memos[hash & (MEMOS - 1)];
+    if (memo->stack == stack && memo->size == size && memo->kind == kind)
+        return memo->answer;
+    struct types_frame frames[FRAMES_SHOWN];
+    struct types_answer found;
+    size_t count = machine_frames(table->stacks, stack, frames);
+    types_infer(table->types, frames, count, size, kind, &found);
+    struct type_answer answer = {0, 1};
+    if (found.name != NULL && found.confidence >= TYPES_INFERRED)
+        answer = (struct type_answer){find_row(table, &found), found.count};
+    *memo = (struct type_memo){size, stack, kind, answer};
+    return answer;
+}
+
+void type_table_count(struct type_table *table, uint32_t type, uint64_t size, bool live)
+{
+    struct type_row *row = &table->rows[type];
+    row->allocations++;
+    row->bytes += size;
+    row->live_count += live;
+    row->live_bytes += live ? size : 0;
+}

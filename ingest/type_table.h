@@ -1,0 +1,54 @@
+/*
+ * The types of a session: which type each allocation has, and the sums of each.
+ *
+ * Type ids are rows of the table `type`, from 1; 0 is unknown. The answers of the type rules are
+ * kept for the stacks and sizes asked last, in tables of fixed size.
+ */
+#ifndef MPROF_INGEST_TYPE_TABLE_H
+#define MPROF_INGEST_TYPE_TABLE_H
+
+#include "ingest/array.h"
+#include "ingest/stacks.h"
+#include "ingest/types.h"
+
+struct type_row {
+    const char *name; /* of the symbolizer */
+    uint64_t size;    /* 0: unknown */
+    enum types_confidence confidence;
+    uint64_t allocations, bytes, live_count, live_bytes; /* of the process heap */
+};
+
+struct type_answer {
+    uint32_t type;
+    uint64_t count; /* of elements, at least 1 */
+};
+
+struct type_memo;
+
+struct type_table {
+    struct stacks *stacks;
+    struct types *types;
+    struct type_row *rows; /* [0] is unknown */
+    size_t count, capacity;
+    struct index_map by_name;
+    struct type_memo *memos;
+};
+
+/* `stacks` and `symbols` must outlive it. False where memory is exhausted; then free it. */
+bool type_table_init(struct type_table *table, struct stacks *stacks, struct symbols *symbols);
+void type_table_free(struct type_table *table);
+
+/*
+ * Type of an allocation of `size` bytes with that stack; `kind` is one of the session's. What
+ * cannot be known, also for lack of memory, is unknown.
+ */
+struct type_answer type_table_find(struct type_table *table, uint32_t stack, uint64_t size,
+                                   uint8_t kind);
+
+/* Adds one allocation to the sums of its type. */
+void type_table_count(struct type_table *table, uint32_t type, uint64_t size, bool live);
+
+/* In schema words: 'exact', 'inferred', 'candidate'. */
+const char *type_table_confidence_name(enum types_confidence confidence);
+
+#endif
