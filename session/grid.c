@@ -83,22 +83,19 @@ static void grid_add(struct grid *grid, const struct live_block *block, bool alt
     }
 }
 
-static bool grid_color(struct grid *grid, enum session_color_by by, struct session_error *error)
+static bool grid_color(struct grid *grid, const struct color_map *map, struct session_error *error)
 {
     uint64_t last_id = 0;
-    uint8_t last_color = 0;
+    size_t last_color = 0;
     for (size_t i = 0; i < grid->count; i++) {
         struct session_cell *cell = &grid->cells[i];
         if (cell->id == 0)
             continue;
-        if (cell->id != last_id) {
-            struct session_allocation allocation;
-            if (!session_allocation(grid->selection->session, cell->id, &allocation, error))
-                return false;
-            last_id = cell->id;
-            last_color = (uint8_t)selection_color(grid->selection, by, &allocation);
-        }
-        cell->color = last_color;
+        if (cell->id != last_id &&
+            !color_map_find(grid->selection, map, cell->id, &last_color, error))
+            return false;
+        last_id = cell->id;
+        cell->color = (uint8_t)last_color;
     }
     return true;
 }
@@ -110,7 +107,8 @@ bool selection_grid(struct selection *selection, uint64_t ns, uint64_t address,
     if (bytes_per_cell == 0 || count == 0)
         return session_fail(error, 0, "a grid needs cells with at least one byte each");
     const struct live_list *list = live_list_at(selection->session, ns, error);
-    if (list == NULL || selection_color_map(selection, by, error) == NULL)
+    const struct color_map *map = selection_color_map(selection, by, error);
+    if (list == NULL || map == NULL)
         return false;
     /* Cells beyond the end of the address space stay empty. */
     uint64_t room = (UINT64_MAX - address) / bytes_per_cell;
@@ -131,7 +129,7 @@ bool selection_grid(struct selection *selection, uint64_t ns, uint64_t address,
             grid_add(&grid, &list->blocks[i], i % 2 != 0);
     }
     free(grid.owners);
-    return grid_color(&grid, by, error);
+    return grid_color(&grid, map, error);
 }
 
 uint64_t session_allocation_at(struct session *session, uint64_t ns, uint64_t address)

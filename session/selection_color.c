@@ -355,6 +355,19 @@ const struct color_map *selection_color_map(struct selection *selection, enum se
     return map;
 }
 
+bool color_map_find(const struct selection *selection, const struct color_map *map, uint64_t id,
+                    size_t *position, struct session_error *error)
+{
+    struct chunk_rows rows = {.chunk = (uint32_t)((id - 1) / COLUMN_CHUNK_ROWS)};
+    if (!column_store_get(selection->session->columns, rows.chunk, map->column,
+                          &rows.views[map->column], error))
+        return false;
+    if (selection->set.colors != NULL)
+        rows.colors = selection->set.colors + (size_t)rows.chunk * COLUMN_CHUNK_ROWS;
+    *position = color_map_at(map, &rows, (size_t)((id - 1) % COLUMN_CHUNK_ROWS));
+    return true;
+}
+
 void color_map_free(struct color_map *map)
 {
     if (map != NULL)

@@ -86,6 +86,10 @@ static inline size_t color_map_at(const struct color_map *map, const struct chun
     return map->position[color_code(map, value, value, value, value, 0)];
 }
 
+/* The same for one allocation by its id, reading only the column that the colouring needs. */
+bool color_map_find(const struct selection *selection, const struct color_map *map, uint64_t id,
+                    size_t *position, struct session_error *error);
+
 /* Computes peak_bytes and peak_ns if not known yet. */
 bool selection_find_peak(struct selection *selection, struct session_error *error);
 

@@ -77,6 +77,24 @@ static void check_cell(struct selection *selection, uint64_t ns, uint64_t from, 
     assert_int_equal(cell->color, selection_color(selection, SESSION_COLOR_FUNCTION, &allocation));
 }
 
+/* Every colouring gives a cell the colour that its allocation has elsewhere. */
+static void check_colors(struct selection *selection, uint64_t ns, uint64_t address)
+{
+    struct session_cell cells[CELLS];
+    for (int by = SESSION_COLOR_NONE; by <= SESSION_COLOR_KIND; by++) {
+        assert_true(selection_grid(selection, ns, address, 256, CELLS, (enum session_color_by)by,
+                                   cells, &error));
+        for (size_t i = 0; i < CELLS; i++) {
+            struct session_allocation allocation;
+            if (cells[i].id == 0)
+                continue;
+            assert_true(session_allocation(session, cells[i].id, &allocation, &error));
+            assert_int_equal(cells[i].color,
+                             selection_color(selection, (enum session_color_by)by, &allocation));
+        }
+    }
+}
+
 static void check_grid(struct selection *selection, uint64_t ns, uint64_t address,
                        uint64_t bytes_per_cell)
 {
@@ -170,20 +188,22 @@ static void check_session(uint64_t seed, size_t allocations)
     session = session_open(PATH, &error);
     assert_non_null(session);
     rows = rows_load(PATH, &row_count);
-    static const char *const filters[] = {"all", "all | where size > 64 and thread == 1"};
+    static const char *const filters[] = {"all", "all | where size > 64 and thread == 1",
+                                          "all | color red where size > 64"};
     uint64_t end = session_duration_ns(session);
     /* Forwards and backwards, near and far: each list may be made from the one before. */
     const uint64_t times[] = {0,       end / 4,       end / 4 + 700, end / 3,
                               end / 5, end / 2 + 100, end + 1,       session_peak_ns(session)};
     for (size_t t = 0; t < sizeof times / sizeof times[0]; t++) {
         check_regions(times[t]);
-        for (size_t f = 0; f < 2; f++) {
+        for (size_t f = 0; f < 3; f++) {
             struct selection *selection = selection_new(session, filters[f], &error);
             assert_non_null(selection);
             for (size_t i = 0; i < row_count; i += row_count / 5 + 1) {
                 check_grid(selection, times[t], rows[i].address - 200, 16);
                 check_grid(selection, times[t], rows[i].address - 5, 1);
                 check_grid(selection, times[t], rows[i].address - 77777, 4099);
+                check_colors(selection, times[t], rows[i].address - 3000);
                 check_address(times[t], rows[i].address);
                 check_address(times[t], rows[i].address + rows[i].size / 2 + 3);
             }
