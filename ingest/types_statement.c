@@ -22,13 +22,24 @@ static const char *line_start(const char *text, uint32_t line)
     return text;
 }
 
-/* The last character of a line that is no blank, without a comment behind "//". */
+/* The last character of a line that is no blank and in no comment. */
 static char last_character(const char *start, const char *end)
 {
     char last = '\0';
     for (const char *at = start; at < end; at++) {
         if (at + 1 < end && at[0] == '/' && at[1] == '/')
             break;
+        if (at + 1 < end && at[0] == '/' && at[1] == '*') {
+            while (at + 2 < end && !(at[1] == '*' && at[2] == '/'))
+                at++;
+            at += 2;
+            continue;
+        }
+        if (at + 1 < end && at[0] == '*' && at[1] == '/') { /* of a comment that began before */
+            last = '\0';
+            at++;
+            continue;
+        }
         if (!isspace((unsigned char)*at))
             last = *at;
     }
@@ -42,7 +53,7 @@ static bool ends_statement(const char *start, const char *end)
     while (start < end && isspace((unsigned char)*start))
         start++;
     return last == '\0' || last == ';' || last == '{' || last == '}' || last == ':' ||
-           last == '/' || *start == '#';
+           *start == '#';
 }
 
 static const char *statement_start(const char *text, const char *start)

@@ -1,0 +1,78 @@
+/* The statement of a source text at a line. */
+#include "ingest/types_statement.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char source[] = "int f(void)\n"                                /* 1 */
+                             "{\n"                                          /* 2 */
+                             "    int *p = malloc(sizeof *p); // new int\n" /* 3 */
+                             "    struct a *a =\n"                          /* 4 */
+                             "        malloc(sizeof(struct a) + /* ; */\n"  /* 5 */
+                             "               strlen(\";\"));\n"             /* 6 */
+                             "    for (i = 0; i < 3; i++)\n"                /* 7 */
+                             "        use(new T[i]);\n"                     /* 8 */
+                             "#define X 1\n"                                /* 9 */
+                             "    q = calloc(1, sizeof(int)); r = 0;\n"     /* 10 */
+                             "}\n";                                         /* 11 */
+
+static void expect(uint32_t line, const char *expected)
+{
+    char statement[TYPES_STATEMENT_MAX];
+    assert_true(types_statement_at(source, line, statement));
+    assert_string_equal(statement, expected);
+}
+
+static void test_statements(void **state)
+{
+    (void)state;
+    expect(3, "int *p = malloc(sizeof *p);");
+    expect(5, "struct a *a = malloc(sizeof(struct a) + strlen());");
+    expect(6, "struct a *a = malloc(sizeof(struct a) + strlen());");
+    expect(8, "for (i = 0; i < 3; i++) use(new T[i]);");
+    expect(10, "q = calloc(1, sizeof(int));");
+}
+
+static void test_no_such_line(void **state)
+{
+    char statement[TYPES_STATEMENT_MAX];
+    (void)state;
+    assert_false(types_statement_at(source, 0, statement));
+    assert_false(types_statement_at(source, 12, statement));
+    assert_false(types_statement_at(source, 4000000000u, statement));
+    assert_false(types_statement_at("", 1, statement));
+}
+
+static void test_endless_statement(void **state)
+{
+    char text[4 * TYPES_STATEMENT_MAX], statement[TYPES_STATEMENT_MAX];
+    (void)state;
+    memset(text, 'a', sizeof text);
+    text[sizeof text - 1] = '\0';
+    assert_false(types_statement_at(text, 1, statement));
+}
+
+static void test_quotes_without_end(void **state)
+{
+    char statement[TYPES_STATEMENT_MAX];
+    (void)state;
+    assert_true(types_statement_at("a = \"open\nb;", 1, statement));
+    assert_true(types_statement_at("a = '\\", 1, statement));
+    assert_true(types_statement_at("a /* open", 1, statement));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_statements),
+        cmocka_unit_test(test_no_such_line),
+        cmocka_unit_test(test_endless_statement),
+        cmocka_unit_test(test_quotes_without_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
