@@ -12,6 +12,11 @@ if(MPROF_SANITIZE)
   target_link_options(mprof_sanitized INTERFACE -fsanitize=${MPROF_SANITIZE})
 endif()
 
+# Fuzz targets see into the libraries only where those are instrumented as well.
+if(MPROF_FUZZ)
+  target_compile_options(mprof_sanitized INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 # mprof_test(NAME SOURCES... [LIBS ...]): a cmocka program that ctest runs under its name.
 function(mprof_test name)
   cmake_parse_arguments(T "" "" "SOURCES;LIBS" ${ARGN})

@@ -25,9 +25,13 @@ struct run {
 
 struct merge {
     const struct trace_file *file;
-    const struct trace_slot **slots; /* good ones, by base_ticks */
+    struct order {
+        const struct trace_slot *slot;
+    } * order; /* the good slots, by base_ticks */
     size_t slot_count, next_slot;
-    struct run **heap;
+    struct heap_entry {
+        struct run *run;
+    } * heap;
     size_t heap_count, heap_capacity, most_open;
     struct run *spare; /* a closed run for the next chunk: its memory is used again */
     uint64_t open_bytes, bytes_done;
@@ -45,29 +49,30 @@ static bool before(const struct run *a, const struct run *b)
 
 static void sift_down(struct merge *merge, size_t at)
 {
-    struct run *run = merge->heap[at];
+    struct run *run = merge->heap[at].run;
     for (;;) {
         size_t child = 2 * at + 1;
         if (child >= merge->heap_count)
             break;
-        if (child + 1 < merge->heap_count && before(merge->heap[child + 1], merge->heap[child]))
+        if (child + 1 < merge->heap_count &&
+            before(merge->heap[child + 1].run, merge->heap[child].run))
             child++;
-        if (!before(merge->heap[child], run))
+        if (!before(merge->heap[child].run, run))
             break;
         merge->heap[at] = merge->heap[child];
         at = child;
     }
-    merge->heap[at] = run;
+    merge->heap[at].run = run;
 }
 
 static void sift_up(struct merge *merge, size_t at)
 {
-    struct run *run = merge->heap[at];
-    while (at > 0 && before(run, merge->heap[(at - 1) / 2])) {
+    struct run *run = merge->heap[at].run;
+    while (at > 0 && before(run, merge->heap[(at - 1) / 2].run)) {
         merge->heap[at] = merge->heap[(at - 1) / 2];
         at = (at - 1) / 2;
     }
-    merge->heap[at] = run;
+    merge->heap[at].run = run;
 }
 
 /* Whether an extended record is an event: the first pass has read the others. */
@@ -131,7 +136,7 @@ static void close_run(struct merge *merge, struct run *run)
 /* Opens the next chunk and puts it into the heap, if it has an event at all. */
 static bool open_next(struct merge *merge, struct ingest_status *status)
 {
-    const struct trace_slot *slot = merge->slots[merge->next_slot++];
+    const struct trace_slot *slot = merge->order[merge->next_slot++].slot;
     struct run *run = merge->spare ? merge->spare : malloc(sizeof *run);
     merge->spare = NULL;
     if (merge->open_bytes + slot->available > open_bytes_limit) {
@@ -155,7 +160,7 @@ static bool open_next(struct merge *merge, struct ingest_status *status)
         close_run(merge, run);
         return true;
     }
-    merge->heap[merge->heap_count++] = run;
+    merge->heap[merge->heap_count++].run = run;
     sift_up(merge, merge->heap_count - 1);
     if (merge->heap_count > merge->most_open)
         merge->most_open = merge->heap_count;
@@ -164,8 +169,8 @@ static bool open_next(struct merge *merge, struct ingest_status *status)
 
 static int compare_slots(const void *a, const void *b)
 {
-    const struct trace_slot *x = *(const struct trace_slot *const *)a;
-    const struct trace_slot *y = *(const struct trace_slot *const *)b;
+    const struct trace_slot *x = ((const struct order *)a)->slot;
+    const struct trace_slot *y = ((const struct order *)b)->slot;
     if (x->base_ticks != y->base_ticks)
         return x->base_ticks < y->base_ticks ? -1 : 1;
     return x->number < y->number ? -1 : x->number > y->number;
@@ -176,7 +181,7 @@ struct merge *merge_new(const struct trace_file *file, struct ingest_status *sta
     const struct trace_slot *slots;
     size_t count = trace_file_slots(file, &slots);
     struct merge *merge = calloc(1, sizeof *merge);
-    if (merge == NULL || (merge->slots = malloc((count + 1) * sizeof *merge->slots)) == NULL) {
+    if (merge == NULL || (merge->order = malloc((count + 1) * sizeof *merge->order)) == NULL) {
         free(merge);
         ingest_fail_memory(status, "the index of chunks");
         return NULL;
@@ -184,8 +189,8 @@ struct merge *merge_new(const struct trace_file *file, struct ingest_status *sta
     merge->file = file;
     for (size_t i = 0; i < count; i++)
         if (slots[i].damage == NULL)
-            merge->slots[merge->slot_count++] = &slots[i];
-    qsort(merge->slots, merge->slot_count, sizeof *merge->slots, compare_slots);
+            merge->order[merge->slot_count++].slot = &slots[i];
+    qsort(merge->order, merge->slot_count, sizeof *merge->order, compare_slots);
     return merge;
 }
 
@@ -194,19 +199,19 @@ void merge_free(struct merge *merge)
     if (merge == NULL)
         return;
     for (size_t i = 0; i < merge->heap_count; i++) {
-        trace_cursor_close(&merge->heap[i]->cursor);
-        free(merge->heap[i]);
+        trace_cursor_close(&merge->heap[i].run->cursor);
+        free(merge->heap[i].run);
     }
     free(merge->spare);
     free(merge->heap);
-    free(merge->slots);
+    free(merge->order);
     free(merge);
 }
 
 /* Steps the run whose event was given, and keeps the heap in order. */
 static void step(struct merge *merge)
 {
-    struct run *run = merge->heap[0];
+    struct run *run = merge->heap[0].run;
     if (!advance(run)) {
         merge->heap[0] = merge->heap[--merge->heap_count];
         close_run(merge, run);
@@ -222,12 +227,12 @@ bool merge_next(struct merge *merge, struct trace_event *event, struct ingest_st
     merge->emitted = false;
     while (merge->next_slot < merge->slot_count &&
            (merge->heap_count == 0 ||
-            merge->slots[merge->next_slot]->base_ticks <= merge->heap[0]->key))
+            merge->order[merge->next_slot].slot->base_ticks <= merge->heap[0].run->key))
         if (!open_next(merge, status))
             return false;
     if (merge->heap_count == 0)
         return false;
-    struct run *run = merge->heap[0];
+    struct run *run = merge->heap[0].run;
     event->kind = run->kind;
     event->of_realloc = run->record.kind == TRACE_REALLOC;
     event->thread = run->cursor.thread;

@@ -159,7 +159,8 @@ static void *write_batches(void *context)
                      sqlite3_errmsg(writer->database));
         }
         writer->full_count--;
-        memmove(writer->full, writer->full + 1, writer->full_count * sizeof *writer->full);
+        for (size_t i = 0; i < writer->full_count; i++)
+            writer->full[i] = writer->full[i + 1];
         writer->empty[writer->empty_count++] = batch;
         pthread_cond_signal(&writer->changed);
     }

@@ -81,7 +81,10 @@ struct row_sink writer_sink(struct writer *writer);
 bool writer_rows_done(struct writer *writer);
 bool writer_put(struct writer *writer, enum writer_table table, const struct writer_value *values,
                 size_t count);
-/* Builds the indexes and tells SQLite's planner how large things are, closes the file and gives it its name. */
+/*
+ * Builds the indexes, tells SQLite's planner how large things are, closes the file and gives it
+ * its name.
+ */
 bool writer_commit(struct writer *writer);
 void writer_close(struct writer *writer);
 

@@ -132,7 +132,8 @@ static int batch_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, i
 static int batch_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *id)
 {
     const struct batch_cursor *at = (const struct batch_cursor *)cursor;
-    *id = (sqlite3_int64)(at->batch->first_id + at->row);
+    uint64_t row = at->batch->first_id + at->row;
+    *id = (sqlite3_int64)row;
     return SQLITE_OK;
 }
 
@@ -197,8 +198,8 @@ int writer_rows_put(struct writer_rows *rows, const struct row_batch *batch)
     rows->batch = batch;
     sqlite3_step(rows->insert_rows);
     result = sqlite3_reset(rows->insert_rows);
-    if (result == SQLITE_OK && sqlite3_last_insert_rowid(rows->database) !=
-                                   (sqlite3_int64)(batch->first_id + batch->rows - 1))
+    uint64_t last = batch->first_id + batch->rows - 1;
+    if (result == SQLITE_OK && (uint64_t)sqlite3_last_insert_rowid(rows->database) != last)
         return SQLITE_INTERNAL;
     for (unsigned column = 0; result == SQLITE_OK && column < COLUMN_TOTAL; column++)
         result = put_chunk(rows, batch, column);

@@ -6,9 +6,10 @@
 
 static struct row_batch *keep_rows(void *context, struct row_batch *full)
 {
+    static struct row_batch batch; /* large: one for all, one run at a time */
     struct replayed *replayed = context;
     if (full == NULL)
-        return replayed->batch = malloc(sizeof *full);
+        return &batch;
     replayed->rows =
         realloc(replayed->rows, (replayed->row_count + full->rows) * sizeof *replayed->rows);
     for (size_t row = 0; row < full->rows; row++)
@@ -69,7 +70,6 @@ void replayed_free(struct replayed *replayed)
         symbols_free(replayed->symbols);
     trace_scan_free(&replayed->scan);
     trace_file_close(replayed->file);
-    free(replayed->batch);
     free(replayed->rows);
     free(replayed);
 }

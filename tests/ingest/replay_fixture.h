@@ -19,7 +19,6 @@ struct replayed {
     struct replay replay;
     uint64_t (*rows)[COLUMN_TOTAL]; /* by id - 1 */
     size_t row_count;
-    struct row_batch *batch;
     bool good;
 };
 

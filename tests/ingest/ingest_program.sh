@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# mprof-ingest as a program: names of files, refusals, interruption, and a session whose columns,
+# sums and views agree with its rows.
+set -u
+ingest=$MPROF_BUILD/bin/mprof-ingest
+rm -rf program && mkdir program && cd program || exit 1
+failed=0
+complain() { echo "FAILED: $*"; failed=1; }
+
+expect() { # STATUS PATTERN COMMAND...: the exit status, and what it says on stderr or stdout
+    local status=$1 pattern=$2 got
+    shift 2
+    "$@" >out.txt 2>&1
+    got=$?
+    [ $got -eq "$status" ] || complain "status $got, not $status: $*: $(cat out.txt)"
+    grep -qE "$pattern" out.txt || complain "no '$pattern': $*: $(cat out.txt)"
+}
+
+"$MPROF_BUILD/tests/synthetic_trace" small.bin 150000 3 500 || exit 1
+
+expect 2 'which trace' "$ingest"
+expect 2 'one trace' "$ingest" small.bin small.bin
+expect 2 'lists the options' "$ingest" --nonsense small.bin
+expect 2 'none, stack or all' "$ingest" --index=some small.bin
+expect 2 'file or time' "$ingest" --dump=size small.bin
+expect 2 'replace the trace' "$ingest" --force -o small.bin small.bin
+expect 0 '^usage:' "$ingest" --help
+expect 0 '^mprof-ingest [0-9]' "$ingest" --version
+expect 1 'cannot be opened' "$ingest" missing.bin
+expect 1 'cannot be created' "$ingest" -o /nonexistent/x.db small.bin
+[ ! -e missing.db ] && [ ! -e small.db ] || complain "a session appeared"
+
+expect 0 '^allocations  150,000, ' "$ingest" small.bin
+[ "$(wc -l <out.txt)" -eq 10 ] || complain "the summary has not ten lines: $(cat out.txt)"
+cp small.db before.db
+expect 1 'exists already' "$ingest" small.bin
+cmp -s small.db before.db || complain "a refused run changed the session"
+echo 'left behind by a killed run' >small.db.part
+"$ingest" --force --quiet small.bin >out.txt 2>&1 || complain "--force does not replace"
+[ ! -s out.txt ] || complain "--quiet is not: $(cat out.txt)"
+cmp -s small.db before.db || complain "the same trace gave another session"
+[ ! -e small.db.part ] || complain "small.db.part was left behind"
+flock -x small.db.part -c "'$ingest' --force small.bin" >out.txt 2>&1
+[ $? -eq 1 ] && grep -q 'another mprof-ingest' out.txt || complain "a locked part was taken: $(cat out.txt)"
+rm -f small.db.part
+
+# An unfinished trace is normal, said in one line.
+head -c 200000 small.bin >cut.bin
+printf '\0\0\0\0' | dd of=cut.bin bs=1 seek=88 conv=notrunc status=none
+expect 0 'not closed: the program was killed' "$ingest" -o cut.db cut.bin
+
+# Interrupted or killed, no session appears, and the next run takes over what was left.
+"$MPROF_BUILD/tests/synthetic_trace" large.bin 1500000 || exit 1
+for signal in INT KILL; do
+    # A background job of a script ignores SIGINT: env sets it back.
+    env --default-signal=INT "$ingest" --quiet large.bin &
+    pid=$!
+    while kill -0 $pid 2>/dev/null && [ "$(stat -c %s large.db.part 2>/dev/null || echo 0)" -lt 100000 ]; do :; done
+    kill -$signal $pid || complain "ended before SIG$signal came"
+    wait $pid 2>/dev/null
+    status=$?
+    [ $status -eq $((128 + $(kill -l $signal))) ] || complain "SIG$signal gave status $status"
+    [ ! -e large.db ] || complain "SIG$signal left a session"
+    [ $signal = KILL ] || [ ! -e large.db.part ] || complain "SIGINT left large.db.part"
+done
+rm -f large.bin large.db.part
+
+# Columns, sums and views against the rows.
+python3 - small.db <<'PYTHON' || failed=1
+import sqlite3, struct, sys
+db = sqlite3.connect(sys.argv[1])
+one = lambda sql: db.execute(sql).fetchone()
+same = lambda what, a, b: a == b or sys.exit(f'{what}: {a} != {b}')
+meta = dict(db.execute('SELECT key, value FROM meta'))
+same('integrity', one('PRAGMA integrity_check')[0], 'ok')
+same('rows', one('SELECT count(*), min(id), max(id), sum(size) FROM allocation'),
+     (meta['rows'], 1, meta['rows'], meta['bytes_allocated']))
+same('live', one('SELECT count(*), sum(size) FROM allocation WHERE free_ns IS NULL'),
+     (meta['live_count_end'], meta['live_bytes_end']))
+for table in 'stack', 'type_total':
+    same(table, one(f'SELECT sum(allocations), sum(bytes), sum(live_count), sum(live_bytes) FROM {table}'),
+         (meta['allocations'], meta['bytes_allocated'], meta['live_count_end'], meta['live_bytes_end']))
+same('at peak', one('SELECT sum(at_peak_bytes), sum(at_peak_count) FROM stack'),
+     (meta['peak_bytes'], meta['peak_count']))
+same('functions', one('SELECT sum(self_bytes), sum(self_count), sum(live_bytes), sum(at_peak_bytes) FROM v_function'),
+     (meta['bytes_allocated'], meta['allocations'], meta['live_bytes_end'], meta['peak_bytes']))
+same('total', db.execute('''SELECT max(total_bytes) FROM v_function''').fetchone()[0], meta['bytes_allocated'])
+same('sizes', one('SELECT sum(bytes), sum(frees), sum(live_bytes) FROM v_size_bin'),
+     (meta['bytes_allocated'], meta['frees'], meta['live_bytes_end']))
+same('timeline', one('SELECT sum(allocated_bytes), sum(freed_bytes) FROM v_timeline'),
+     (meta['bytes_allocated'], meta['bytes_allocated'] - meta['live_bytes_end']))
+same('threads', one('SELECT sum(allocations), sum(frees) FROM thread'), (meta['allocations'], meta['frees']))
+same('view', one('SELECT count(*), sum(size) FROM v_allocation'), (meta['rows'], meta['bytes_allocated']))
+same('lifetimes', one('SELECT sum(lifetime_ns) FROM stack'),
+     one('SELECT sum(free_ns - alloc_ns) FROM allocation'))
+same('realloc', one('SELECT count(*) FROM allocation a JOIN allocation b ON b.id = a.realloc_of WHERE b.free_ns <= a.alloc_ns AND b.address = a.address'),
+     (meta['reallocs'],))
+
+names = ['address', 'size', 'alloc_ns', 'coalesce(free_ns - alloc_ns + 1, 0)', 'stack_id', 'thread_id',
+         'coalesce(free_thread_id, 0)', 'kind', 'type_id', 'arena_id', 'count', 'alignment',
+         'coalesce(realloc_of, 0)', 'coalesce(free_stack_id, 0)']
+for number, name in enumerate(names):
+    values = []
+    for rows, width, low, data in db.execute(
+            'SELECT rows, width, min, data FROM column_chunk WHERE id % 32 = ? ORDER BY id', (number,)):
+        same('length', len(data), rows * width + 8 if width else 0)
+        values += [low + int.from_bytes(data[i * width:(i + 1) * width], 'little') for i in range(rows)]
+    same(f'column {name}', values, [row[0] for row in db.execute(f'SELECT {name} FROM allocation ORDER BY id')])
+same('chunks', one('SELECT count(*), sum(rows) FROM column_chunk'), (14 * 3, 14 * meta['rows']))
+PYTHON
+exit $failed
