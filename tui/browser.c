@@ -47,6 +47,7 @@ static bool too_small(const struct browser *browser)
 static bool send(struct browser *browser, const struct view_input *given)
 {
     struct view_input input = *given;
+    input.more = browser->more && input.action != ACTION_REFRESH;
     input.width = browser->width;
     input.height = browser->height - FRAME_TOP - FRAME_BOTTOM;
     if (input.height < 1)
@@ -287,6 +288,7 @@ void browser_event(struct browser *browser, const struct event *event)
         return;
     }
     browser->exploration.message[0] = 0;
+    browser->more = event->more;
     if (too_small(browser)) {
         if (event->kind == EVENT_KEY && key_action(event->key, IN_ALL) == ACTION_QUIT)
             browser->finished = true;

@@ -28,7 +28,10 @@ struct browser_options {
 struct browser *browser_new(struct session *session, const struct browser_options *options,
                             struct session_error *error);
 void browser_free(struct browser *browser);
-/* Does what the event asks for; returns when everything that it changes is loaded. */
+/*
+ * Does what the event asks for; returns when everything that it changes is loaded. After an
+ * event with `more` set some of that may be missing until the next one without.
+ */
 void browser_event(struct browser *browser, const struct event *event);
 void browser_render(const struct browser *browser, struct grid *grid);
 bool browser_finished(const struct browser *browser);

@@ -28,6 +28,7 @@ struct browser {
     int width, height;
     int help_scroll;
     bool finished, redraw;
+    bool more; /* of the event that is being done */
 
     struct line_editor *editors[MODES]; /* of the modes that type */
     struct session_error filter_error;  /* of the filter that is being typed */

@@ -29,6 +29,7 @@ struct row {
     bool heading;
     char keys[64];
     const char *text;
+    const char *meaning; /* of a filter, NULL: it is none */
 };
 
 static void write_keys(const struct key_binding *binding, char *out, size_t size)
@@ -83,6 +84,7 @@ static bool row_at(int n, unsigned view, const char *view_title, struct row *row
     count = sizeof(examples) / sizeof(examples[0]);
     if (n < (int)count) {
         row->text = examples[n].text;
+        row->meaning = examples[n].meaning;
         return true;
     }
     return false;
@@ -127,6 +129,9 @@ void help_render(const struct area *area, unsigned view, const char *view_title,
                            theme_style(THEME_PLAIN), row.text);
             } else {
                 area_field(&part, 2, y, part.width - 3, theme_style(THEME_FILTER), row.text);
+                int end = 4 + text_width(row.text);
+                if (row.meaning && end + text_width(row.meaning) < part.width)
+                    area_text(&part, end, y, theme_style(THEME_FAINT), row.meaning);
             }
         }
     }

@@ -2,6 +2,7 @@
 #ifndef MPROF_TUI_INPUT_H
 #define MPROF_TUI_INPUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum event_kind {
@@ -18,6 +19,7 @@ struct event {
     uint32_t key;      /* EVENT_KEY: see tui/keys.h */
     int x, y;          /* mouse: cell of the screen */
     int width, height; /* EVENT_RESIZE */
+    bool more;         /* another event waits: nothing is shown in between */
 };
 
 #endif

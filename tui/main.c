@@ -133,11 +133,18 @@ static int run_script(struct session *session, struct arguments *arguments)
 
 static void loop(struct terminal *terminal, struct browser *browser, struct grid *grid)
 {
+    /* Keys that come faster than they can be shown are done together, but not endlessly. */
+    enum { TOGETHER = 16 };
     struct event event = {.kind = EVENT_NONE};
+    int together = 0;
     do {
         if (event.kind == EVENT_RESIZE && !grid_resize(grid, event.width, event.height))
             return;
+        event.more = terminal_pending(terminal) && together < TOGETHER;
+        together = event.more ? together + 1 : 0;
         browser_event(browser, &event);
+        if (event.more)
+            continue;
         if (browser_takes_redraw(browser))
             terminal_redraw(terminal);
         browser_render(browser, grid);

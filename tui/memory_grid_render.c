@@ -251,9 +251,9 @@ static void render_around(const struct memory_details *details,
                              start > below_end ? start - below_end : 0, &details->below);
     }
     if (details->has_above)
-        x = render_neighbour(exploration, area, x, y, "above",
-                             details->above.address > end ? details->above.address - end : 0,
-                             &details->above);
+        render_neighbour(exploration, area, x, y, "above",
+                         details->above.address > end ? details->above.address - end : 0,
+                         &details->above);
 }
 
 static const char *file_name(const char *path)

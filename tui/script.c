@@ -40,18 +40,30 @@ static void dump(struct player *player, const char *name, bool styles)
     player->dumped = true;
 }
 
-static bool play_keys(struct player *player, char *names)
+static bool send_keys(struct player *player, char *names, bool together)
 {
     char *rest = NULL;
-    for (char *name = strtok_r(names, " ", &rest); name; name = strtok_r(NULL, " ", &rest)) {
+    for (char *name = strtok_r(names, " ", &rest); name;) {
         uint32_t key = key_from_name(name);
         if (!key) {
             snprintf(player->problem, sizeof(player->problem), "no key is called \"%.40s\"", name);
             return false;
         }
-        browser_event(player->browser, &(struct event){.kind = EVENT_KEY, .key = key});
+        name = strtok_r(NULL, " ", &rest);
+        browser_event(player->browser,
+                      &(struct event){.kind = EVENT_KEY, .key = key, .more = together && name});
     }
     return true;
+}
+
+static bool play_keys(struct player *player, char *names)
+{
+    return send_keys(player, names, false);
+}
+
+static bool play_burst(struct player *player, char *names)
+{
+    return send_keys(player, names, true);
 }
 
 static bool play_text(struct player *player, char *text)
@@ -129,18 +141,19 @@ static bool play_line(struct player *player, char *line)
         const char *name;
         bool (*play)(struct player *player, char *argument);
     } commands[] = {
-        {"key", play_keys},      {"type", play_text},     {"click", play_click},
-        {"wheel", play_wheel},   {"resize", play_resize}, {"dump", play_dump},
-        {"styles", play_styles},
+        {"key", play_keys},    {"burst", play_burst},   {"type", play_text},
+        {"click", play_click}, {"wheel", play_wheel},   {"resize", play_resize},
+        {"dump", play_dump},   {"styles", play_styles},
     };
     size_t length = strcspn(line, " ");
     char *argument = line[length] ? line + length + 1 : line + length;
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
         if (strlen(commands[i].name) == length && strncmp(commands[i].name, line, length) == 0)
             return commands[i].play(player, argument);
-    snprintf(player->problem, sizeof(player->problem),
-             "unknown command \"%.*s\"; there are key, type, click, wheel, resize, dump, styles",
-             (int)(length < 40 ? length : 40), line);
+    snprintf(
+        player->problem, sizeof(player->problem),
+        "unknown command \"%.*s\"; there are key, burst, type, click, wheel, resize, dump, styles",
+        (int)(length < 40 ? length : 40), line);
     return false;
 }
 

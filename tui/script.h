@@ -2,6 +2,7 @@
  * A script plays the person in front of the browser. One command a line, '#' begins a comment:
  *
  *   key NAME…          keys by name: key 2 Right PgDn Ctrl-U Enter
+ *   burst NAME…        the same keys as if they came faster than the screen can be drawn
  *   type TEXT          each character of the rest of the line as a key
  *   click X Y          mouse; places count from 0
  *   wheel up|down X Y

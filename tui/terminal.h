@@ -29,6 +29,8 @@ bool terminal_ascii(const struct terminal *terminal);
 void terminal_show(struct terminal *terminal, const struct grid *grid);
 /* Forgets what the terminal shows, so that all of it is drawn again. */
 void terminal_redraw(struct terminal *terminal);
+/* True where an event waits already. */
+bool terminal_pending(const struct terminal *terminal);
 /* Waits for an event. False when there will be none any more (the terminal is gone). */
 bool terminal_wait(struct terminal *terminal, struct event *event);
 

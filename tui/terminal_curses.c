@@ -7,6 +7,7 @@
 #include <langinfo.h>
 #include <ncursesw/curses.h>
 #include <ncursesw/term.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -292,6 +293,13 @@ static void translate_mouse(struct event *event)
         event->kind = EVENT_WHEEL_UP;
     else if (mouse.bstate & BUTTON5_PRESSED)
         event->kind = EVENT_WHEEL_DOWN;
+}
+
+bool terminal_pending(const struct terminal *terminal)
+{
+    (void)terminal;
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    return poll(&input, 1, 0) == 1 && (input.revents & POLLIN);
 }
 
 bool terminal_wait(struct terminal *terminal, struct event *event)

@@ -19,6 +19,7 @@ struct view_input {
     int width, height;
     int x, y;         /* ACTION_CLICK and the wheel: place in the view's area */
     const char *text; /* ACTION_SEARCH, ACTION_GOTO: what was typed */
+    bool more;        /* another action waits: what is only shown need not be loaded yet */
 };
 
 struct view_ops {

@@ -350,6 +350,11 @@ static bool update(void *view, struct exploration *exploration, const struct vie
         int row = row_of(functions, exploration->function);
         functions->selected = row < 0 ? functions->selected : row;
     }
+    bool moves = input->action == ACTION_UP || input->action == ACTION_DOWN ||
+                 input->action == ACTION_PAGE_UP || input->action == ACTION_PAGE_DOWN;
+    /* All but moving in the list may act on edges, which a burst of keys may have left behind. */
+    if (!used && !(moves && functions->focus == FOCUS_LIST))
+        load_edges(functions, exploration);
     if (functions->count == 0) {
         functions->focus = FOCUS_LIST;
         used = used || (input->action != ACTION_BACK);
@@ -358,7 +363,8 @@ static bool update(void *view, struct exploration *exploration, const struct vie
     }
     struct functions_layout layout = functions_lay_out(input->height);
     clamp(&functions->selected, &functions->first, (int)functions->count, layout.list_rows);
-    load_edges(functions, exploration);
+    if (!input->more)
+        load_edges(functions, exploration);
     if (functions->focus != FOCUS_LIST && focused_edges(functions)->count == 0)
         functions->focus = FOCUS_LIST;
     clamp(&functions->callers.selected, &functions->callers.first, (int)functions->callers.count,

@@ -429,19 +429,25 @@ static void fit(struct memory_grid *grid, const struct view_input *input)
 static bool update(void *view, struct exploration *exploration, const struct view_input *input)
 {
     struct memory_grid *grid = view;
-    bool used = input->action == ACTION_REFRESH;
+    bool used = input->action == ACTION_REFRESH || act_on_time(exploration, input->action);
+    if (used && input->more)
+        return true;
     load_regions(grid, exploration);
     fit(grid, input);
-    if (!used)
-        used = act_on_time(exploration, input->action);
+    /* These act on what is under the cursor, which a burst of keys may have left behind. */
+    if (!used &&
+        (grid->stack_focus || input->action == ACTION_FOLLOW || input->action == ACTION_NARROW)) {
+        place_cursor(grid);
+        load(grid, exploration);
+    }
     if (!used && grid->stack_focus && grid->map.region_count > 0)
         used = act_on_stack(grid, input);
     if (!used && grid->map.region_count > 0)
         used = act(grid, exploration, input);
-    load_regions(grid, exploration);
     fit(grid, input);
     place_cursor(grid);
-    load(grid, exploration);
+    if (!input->more)
+        load(grid, exploration);
     return used;
 }
 

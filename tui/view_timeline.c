@@ -304,7 +304,8 @@ static bool update(void *view, struct exploration *exploration, const struct vie
     struct timeline *timeline = view;
     fit(timeline, exploration, input);
     bool used = act(timeline, exploration, input);
-    load(timeline, exploration);
+    if (!input->more)
+        load(timeline, exploration);
     return used;
 }
 

@@ -35,4 +35,15 @@ for script in filter resize help mouse; do
 done
 play plain.200x60 plain 200x60
 NO_COLOR=1 play plain-mono.80x24 plain 80x24 --ascii
+
+# Keys that come together show in the end what they show one by one.
+for keys in '3 ] ] ] Right Down Down + + [ [ n' '2 Left Left + Right L Left - v Right Right' \
+    '4 Down Down > Down r PgDn Up Enter' '3 p } Down + Enter Down Down'; do
+    printf 'key %s\n' "$keys" >"$work/single"
+    printf 'burst %s\n' "$keys" >"$work/burst"
+    for way in single burst; do
+        "$MPROF_BUILD/bin/mprof-tui" --script "$work/$way" "$work/session.db" >"$work/$way.txt" || failed=1
+    done
+    diff -u "$work/single.txt" "$work/burst.txt" || { echo "a burst of $keys differs"; failed=1; }
+done
 exit $failed
