@@ -130,6 +130,11 @@ uint64_t selection_count(const struct selection *selection);      /* N of "N of 
 uint64_t selection_bytes(const struct selection *selection);      /* allocated in all */
 uint64_t selection_live_bytes(const struct selection *selection); /* live at the end */
 uint64_t selection_live_count(const struct selection *selection);
+/*
+ * The largest live bytes of the selection and the first moment that had them, exact; at one
+ * nanosecond frees come before allocations, as "live at t" is alloc <= t < free. Found at the
+ * first call by two scans, then kept; 0 where a damaged chunk prevents it.
+ */
 uint64_t selection_peak_bytes(const struct selection *selection);
 uint64_t selection_peak_ns(const struct selection *selection);
 enum session_color_by selection_color_by(const struct selection *selection);

@@ -1,7 +1,8 @@
 /*
  * Synthetic sessions with the real schema, for tests, benchmarks and trying views: a program
  * with phases, short-lived storms, leaks, reallocations, several threads, a call tree with
- * recursion, wrappers and inlined frames. The same options give the same session.
+ * recursion, wrappers and inlined frames. The same options give the same session. Of the
+ * derived tables only column_chunk is filled: sums by stack, function and slot stay empty.
  */
 #ifndef MPROF_TESTS_SESSION_FIXTURE_H
 #define MPROF_TESTS_SESSION_FIXTURE_H
