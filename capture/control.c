@@ -58,6 +58,13 @@ __attribute__((visibility("default"))) const struct mprof_api mprof_api_1 = {
     .snapshot = mprof_snapshot,
     .pause = mprof_pause,
     .resume = mprof_resume,
+    .arena_create = mprof_arena_create,
+    .arena_reset = mprof_arena_reset,
+    .arena_destroy = mprof_arena_destroy,
+    .arena_alloc = mprof_alloc,
+    .arena_free = mprof_free,
+    .arena_realloc = mprof_realloc,
+    .type = mprof_type,
 };
 
 /* The notes between `at` and `end`; each is its three-word head, name and descriptor, the two

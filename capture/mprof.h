@@ -18,9 +18,17 @@
 #ifndef MPROF_H
 #define MPROF_H
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/*
+ * An allocator of the program's own: a pool, region or arena that hands out parts of larger
+ * blocks. 0 is none: nothing is recorded of it.
+ */
+typedef unsigned int mprof_arena;
 
 /* Members are only ever added, at the end; `size` tells how many there are. */
 struct mprof_api {
@@ -29,34 +37,37 @@ struct mprof_api {
     void (*snapshot)(const char *name);
     void (*pause)(void);
     void (*resume)(void);
+    mprof_arena (*arena_create)(const char *name, mprof_arena parent);
+    void (*arena_reset)(mprof_arena arena);
+    void (*arena_destroy)(mprof_arena arena);
+    void (*arena_alloc)(mprof_arena arena, const void *address, size_t size, size_t count);
+    void (*arena_free)(mprof_arena arena, const void *address);
+    void (*arena_realloc)(mprof_arena arena, const void *old, const void *address, size_t size,
+                          size_t count);
+    void (*type)(mprof_arena arena, const void *address, const void *symbol, size_t count);
 };
 
-#if defined(MPROF_DISABLED)
-
-static inline void mprof_mark(const char *name)
-{
-    (void)name;
-}
-
-static inline void mprof_snapshot(const char *name)
-{
-    (void)name;
-}
-
-static inline void mprof_pause(void)
-{
-}
-
-static inline void mprof_resume(void)
-{
-}
-
-#elif defined(MPROF_IMPLEMENTATION) /* the recorder itself */
+#if defined(MPROF_IMPLEMENTATION) /* the recorder itself */
 
 void mprof_mark(const char *name);
 void mprof_snapshot(const char *name);
 void mprof_pause(void);
 void mprof_resume(void);
+mprof_arena mprof_arena_create(const char *name, mprof_arena parent);
+void mprof_arena_reset(mprof_arena arena);
+void mprof_arena_destroy(mprof_arena arena);
+void mprof_alloc(mprof_arena arena, const void *address, size_t size, size_t count);
+void mprof_free(mprof_arena arena, const void *address);
+void mprof_realloc(mprof_arena arena, const void *old, const void *address, size_t size,
+                   size_t count);
+void mprof_type(mprof_arena arena, const void *address, const void *symbol, size_t count);
+
+#else
+
+#if defined(MPROF_DISABLED)
+
+extern const struct mprof_api *mprof_api_pointer; /* nowhere: no call of it is left */
+#define MPROF_HAS(member) 0
 
 #else
 
@@ -74,17 +85,28 @@ __asm__(".pushsection .note.mprof,\"a\",%note\n"
         ".quad mprof_api_pointer - .\n"
         ".popsection\n");
 
+/* A recorder is there, and not older than this member. */
+#define MPROF_HAS(member)                                                                          \
+    (__builtin_expect(mprof_api_pointer != 0, 0) &&                                                \
+     mprof_api_pointer->size > __builtin_offsetof(struct mprof_api, member))
+
+#endif
+
+/* Inlined even without optimisation: stacks begin at the function that calls, and what follows
+ * the call keeps it from becoming a tail call that would lose this function. */
+#define MPROF_INLINE static __inline__ __attribute__((always_inline, unused))
+
 /* A named moment on the time line. The name is copied, at most 255 bytes of it. */
-static inline void mprof_mark(const char *name)
+MPROF_INLINE void mprof_mark(const char *name)
 {
-    if (__builtin_expect(mprof_api_pointer != 0, 0))
+    if (MPROF_HAS(mark))
         mprof_api_pointer->mark(name);
 }
 
 /* A named moment whose live blocks are worth comparing with another's. */
-static inline void mprof_snapshot(const char *name)
+MPROF_INLINE void mprof_snapshot(const char *name)
 {
-    if (__builtin_expect(mprof_api_pointer != 0, 0))
+    if (MPROF_HAS(snapshot))
         mprof_api_pointer->snapshot(name);
 }
 
@@ -92,16 +114,84 @@ static inline void mprof_snapshot(const char *name)
  * From here on allocations are not recorded, in any thread, until mprof_resume(). What ends a
  * block still is, so that no block recorded before looks as if it were never freed.
  */
-static inline void mprof_pause(void)
+MPROF_INLINE void mprof_pause(void)
 {
-    if (__builtin_expect(mprof_api_pointer != 0, 0))
+    if (MPROF_HAS(pause))
         mprof_api_pointer->pause();
 }
 
-static inline void mprof_resume(void)
+MPROF_INLINE void mprof_resume(void)
 {
-    if (__builtin_expect(mprof_api_pointer != 0, 0))
+    if (MPROF_HAS(resume))
         mprof_api_pointer->resume();
+}
+
+/*
+ * Names an arena. `parent` is the arena that its memory comes from, 0 where that is malloc, mmap
+ * or a variable. The name is copied, at most 63 bytes of it. Returns 0 where nothing is recorded.
+ */
+MPROF_INLINE mprof_arena mprof_arena_create(const char *name, mprof_arena parent)
+{
+    return MPROF_HAS(arena_create) ? mprof_api_pointer->arena_create(name, parent) : 0;
+}
+
+/* All blocks of the arena, and of the arenas that have their memory from it, are free. */
+MPROF_INLINE void mprof_arena_reset(mprof_arena arena)
+{
+    if (MPROF_HAS(arena_reset))
+        mprof_api_pointer->arena_reset(arena);
+}
+
+/* A reset, and the arena is not used again. */
+MPROF_INLINE void mprof_arena_destroy(mprof_arena arena)
+{
+    if (MPROF_HAS(arena_destroy))
+        mprof_api_pointer->arena_destroy(arena);
+}
+
+/*
+ * The arena has given out `size` bytes at `address`, that hold `count` objects. To be called by
+ * the function that programs ask for memory: it counts as the allocator, and its caller as the
+ * call site. address NULL: it could not, and nothing is recorded.
+ */
+MPROF_INLINE void mprof_alloc(mprof_arena arena, const void *address, size_t size, size_t count)
+{
+    if (MPROF_HAS(arena_alloc)) {
+        mprof_api_pointer->arena_alloc(arena, address, size, count);
+        __asm__ volatile("");
+    }
+}
+
+/* To be called before another thread can be given the same address. NULL does nothing. */
+MPROF_INLINE void mprof_free(mprof_arena arena, const void *address)
+{
+    if (MPROF_HAS(arena_free))
+        mprof_api_pointer->arena_free(arena, address);
+}
+
+/*
+ * The block at `old` (NULL: none) has become one of `size` bytes at `address`, the same place or
+ * another. address NULL: it could not, and the old block stays.
+ */
+MPROF_INLINE void mprof_realloc(mprof_arena arena, const void *old, const void *address,
+                                size_t size, size_t count)
+{
+    if (MPROF_HAS(arena_realloc)) {
+        mprof_api_pointer->arena_realloc(arena, old, address, size, count);
+        __asm__ volatile("");
+    }
+}
+
+/*
+ * The live block at `address` (arena 0: of malloc) holds `count` objects of the type that the
+ * symbol at `symbol` stands for; 0 leaves the count as it was. The C++ headers (mprof_types.h)
+ * have one variable TYPE_IDENTIFIER<T>::mDummy for each type T.
+ */
+MPROF_INLINE void mprof_type(mprof_arena arena, const void *address, const void *symbol,
+                             size_t count)
+{
+    if (MPROF_HAS(type))
+        mprof_api_pointer->type(arena, address, symbol, count);
 }
 
 #endif

@@ -321,6 +321,16 @@ uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, voi
     return stack_walk(thread, context);
 }
 
+bool stack_place(const void *address, uint32_t *module, uint64_t *value, void *context)
+{
+    struct module found;
+    if (!modules_find((uint64_t)address, &found) || !modules_announce(&found, stacks.sink, context))
+        return false;
+    *module = found.id;
+    *value = (uint64_t)address - found.load_bias;
+    return true;
+}
+
 static void module_gone(const struct module *module, bool announced, void *context)
 {
     unwind_cache_forget(module->start, module->end);

@@ -81,6 +81,12 @@ void stack_thread_init(struct stack_thread *thread);
 /* Returns the id of the innermost node, 0 where no stack could be taken. */
 uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, void *context);
 
+/*
+ * The module that `address` (of code or data) lies in, announced, and the address as in its ELF
+ * file. False where no module is there or it could not be written.
+ */
+bool stack_place(const void *address, uint32_t *module, uint64_t *value, void *context);
+
 /* After dlclose(): drops rules, nodes and stacks of what is no longer mapped. */
 void stack_modules_changed(void *context);
 

@@ -265,6 +265,11 @@ const char *call_site_role_name(enum function_role role)
     return role == ROLE_ALLOCATOR ? "allocator" : role == ROLE_WRAPPER ? "wrapper" : NULL;
 }
 
+bool call_site_is_report(const char *name)
+{
+    return strcmp(name, "mprof_alloc") == 0 || strcmp(name, "mprof_realloc") == 0;
+}
+
 enum operator_new call_site_operator(const char *name)
 {
     struct bare_name bare = strip(name);

@@ -7,6 +7,8 @@
 #ifndef MPROF_INGEST_CALL_SITE_H
 #define MPROF_INGEST_CALL_SITE_H
 
+#include <stdbool.h>
+
 enum function_role {
     ROLE_NONE = 0,
     ROLE_ALLOCATOR, /* hands out memory: operator new, std::allocator and its internals */
@@ -18,6 +20,12 @@ enum function_role call_site_role(const char *name);
 
 /* 'allocator', 'wrapper' or NULL. */
 const char *call_site_role_name(enum function_role role);
+
+/*
+ * Whether the function is a call of mprof.h that reports what a custom allocator gave out: no
+ * frame of the program, and the function around it is that allocator.
+ */
+bool call_site_is_report(const char *name);
 
 enum operator_new { OPERATOR_OTHER = 0, OPERATOR_NEW, OPERATOR_NEW_ARRAY };
 

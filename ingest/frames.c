@@ -66,11 +66,20 @@ static uint32_t find_function(struct frames *frames, uint32_t module,
     return (uint32_t)frames->function_count++;
 }
 
+static void make_wrapper(struct function_row *function)
+{
+    if (function->role == ROLE_NONE && !same_text(function->name, "main"))
+        function->role = ROLE_WRAPPER;
+}
+
 static bool add_range(struct frames *frames, uint64_t hash, uint32_t module,
                       uint32_t function_module, uint64_t pc)
 {
     struct symbols_frame symbols[SYMBOLS_FRAMES_MAX];
     size_t count = symbols_lookup(frames->symbols, module, pc, symbols);
+    /* Calls of mprof.h are inlined. Like malloc's own they are no frames, and who calls them is an
+     * allocator. */
+    size_t entry = count > 1 && symbols[0].inlined && call_site_is_report(symbols[0].function);
     bool good = array_reserve(&frames->ranges, &frames->range_capacity, frames->range_count + 1,
                               sizeof *frames->ranges) &&
                 array_reserve(&frames->rows, &frames->row_capacity, frames->row_count + count,
@@ -79,8 +88,8 @@ static bool add_range(struct frames *frames, uint64_t hash, uint32_t module,
     if (!good)
         return false;
     frames->ranges[frames->range_count++] =
-        (struct frame_range){(uint32_t)frames->row_count, (uint32_t)count};
-    for (size_t i = 0; i < count; i++) {
+        (struct frame_range){(uint32_t)frames->row_count, (uint32_t)(count - entry)};
+    for (size_t i = entry; i < count; i++) {
         struct frame_row *row = &frames->rows[frames->row_count++];
         row->pc = pc;
         row->module = module;
@@ -88,6 +97,8 @@ static bool add_range(struct frames *frames, uint64_t hash, uint32_t module,
         row->inlined = symbols[i].inlined;
         row->source_file = find_source_file(frames, symbols[i].file, &good);
         row->function = find_function(frames, function_module, &symbols[i], &good);
+        if (good && entry == 1 && i == 1)
+            make_wrapper(&frames->functions[row->function]);
     }
     return good;
 }

@@ -1,0 +1,238 @@
+/*
+ * The program's own allocators: what mprof_arena_create(), mprof_alloc() and so on record.
+ *
+ * A forked child writes a trace of its own, in which the arenas of its parent have to be named
+ * again: arenas in use are kept in a table, with the trace that they were last named in. Each
+ * number is given out once; its low bits are its place in the table. When the table is full
+ * an arena is named when it is created, and only then.
+ */
+#include <stdatomic.h>
+#include <string.h>
+
+#define MPROF_IMPLEMENTATION
+#include "capture/mprof.h"
+
+#include "capture/entry_names.h"
+#include "capture/events.h"
+#include "capture/os.h"
+#include "capture/recorder.h"
+#include "capture/stack.h"
+#include "capture/thread.h"
+#include "capture/trace_file.h"
+
+#define FRAME __builtin_frame_address(0)
+#define ARENA_SLOTS 65536u
+#define ARENA_NAME 64u
+
+struct arena_slot {
+    _Atomic uint32_t id; /* 0: free */
+    uint32_t parent;
+    _Atomic uint64_t named_in; /* the trace's number */
+    char name[ARENA_NAME];
+};
+
+static struct {
+    _Atomic(struct arena_slot *) slots;
+    _Atomic uint32_t last;
+    _Atomic uint32_t used;
+} arenas;
+
+/* The table, made at the first use. NULL where there is no memory. */
+static struct arena_slot *arena_table(void)
+{
+    struct arena_slot *table = atomic_load(&arenas.slots), *none = NULL;
+    if (table)
+        return table;
+    table = os_map(ARENA_SLOTS * sizeof *table);
+    if (!table || atomic_compare_exchange_strong(&arenas.slots, &none, table))
+        return table;
+    os_unmap(table, ARENA_SLOTS * sizeof *table);
+    return none;
+}
+
+static struct arena_slot *arena_slot(mprof_arena arena)
+{
+    struct arena_slot *table = atomic_load(&arenas.slots);
+    struct arena_slot *slot = table ? &table[arena % ARENA_SLOTS] : NULL;
+    return slot && atomic_load(&slot->id) == arena ? slot : NULL;
+}
+
+static void arena_put_name(struct thread *thread, mprof_arena arena, mprof_arena parent,
+                           const char *name)
+{
+    uint8_t *p = thread_extended_begin(thread, ARENA_NAME + 48);
+    if (!p)
+        return;
+    p = thread_put_when(thread, p);
+    p = trace_put_varint(p, arena);
+    p = trace_put_varint(p, parent);
+    p = trace_put_string(p, name, strnlen(name, ARENA_NAME - 1));
+    thread_extended_end(thread, TRACE_EXT_ARENA, p);
+}
+
+/* Names the arena in this trace, unless it was named there. */
+static void arena_introduce(struct thread *thread, mprof_arena arena)
+{
+    struct arena_slot *slot = arena_slot(arena);
+    uint64_t trace = trace_file_id();
+    if (slot && atomic_exchange(&slot->named_in, trace) != trace)
+        arena_put_name(thread, arena, slot->parent, slot->name);
+}
+
+static bool arena_is_named(mprof_arena arena)
+{
+    struct arena_slot *slot = arena_slot(arena);
+    return !slot || atomic_load_explicit(&slot->named_in, memory_order_relaxed) == trace_file_id();
+}
+
+/* A number whose place in the table is free, and the place; NULL where the table is full. */
+static struct arena_slot *arena_take_slot(mprof_arena *arena)
+{
+    struct arena_slot *table = arena_table();
+    bool room = table && atomic_fetch_add(&arenas.used, 1) < ARENA_SLOTS - 1;
+    for (uint32_t attempt = 0; room && attempt < ARENA_SLOTS; attempt++) {
+        uint32_t id = atomic_fetch_add(&arenas.last, 1) + 1, none = 0;
+        if (id && atomic_compare_exchange_strong(&table[id % ARENA_SLOTS].id, &none, id)) {
+            *arena = id;
+            return &table[id % ARENA_SLOTS];
+        }
+    }
+    if (table)
+        atomic_fetch_sub(&arenas.used, 1);
+    *arena = atomic_fetch_add(&arenas.last, 1) + 1;
+    return NULL;
+}
+
+ENTRY_POINT mprof_arena mprof_arena_create(const char *name, mprof_arena parent)
+{
+    struct thread *thread = recorder_enter(FRAME, RECORDER_NOTE);
+    mprof_arena arena = 0;
+    if (!thread)
+        return 0;
+    struct arena_slot *slot = arena_take_slot(&arena);
+    if (!name)
+        name = "";
+    if (slot) {
+        size_t length = strnlen(name, ARENA_NAME - 1);
+        slot->parent = parent;
+        memcpy(slot->name, name, length);
+        slot->name[length] = 0;
+        atomic_store(&slot->named_in, trace_file_id());
+    }
+    arena_put_name(thread, arena, parent, name);
+    recorder_leave();
+    return arena;
+}
+
+static void arena_put_reset(const void *frame, mprof_arena arena)
+{
+    struct thread *thread = arena ? recorder_enter(frame, RECORDER_END_OF_BLOCK) : NULL;
+    if (!thread)
+        return;
+    if (!arena_is_named(arena))
+        arena_introduce(thread, arena);
+    uint8_t *p = thread_extended_begin(thread, 24);
+    if (p) {
+        p = thread_put_when(thread, p);
+        p = trace_put_varint(p, arena);
+        thread_extended_end(thread, TRACE_EXT_ARENA_RESET, p);
+    }
+    recorder_leave();
+}
+
+ENTRY_POINT void mprof_arena_reset(mprof_arena arena)
+{
+    arena_put_reset(FRAME, arena);
+}
+
+ENTRY_POINT void mprof_arena_destroy(mprof_arena arena)
+{
+    struct arena_slot *slot = arena_slot(arena);
+    uint32_t id = arena;
+    arena_put_reset(FRAME, arena);
+    if (slot && atomic_compare_exchange_strong(&slot->id, &id, 0))
+        atomic_fetch_sub(&arenas.used, 1);
+}
+
+static void arena_put_block(struct thread *thread, const void *frame, mprof_arena arena,
+                            const void *address, size_t size, size_t count)
+{
+    if (!arena_is_named(arena))
+        arena_introduce(thread, arena);
+    uint32_t stack = events_stack(thread, frame);
+    uint8_t *p = thread_extended_begin(thread, 72);
+    if (!p)
+        return;
+    p = thread_put_when(thread, p);
+    p = trace_put_varint(p, arena);
+    p = trace_put_varint(p, (uintptr_t)address);
+    p = trace_put_varint(p, size);
+    p = trace_put_varint(p, count);
+    p = trace_put_varint(p, stack);
+    thread_extended_end(thread, TRACE_EXT_ARENA_ALLOC, p);
+}
+
+static void arena_put_free(struct thread *thread, mprof_arena arena, const void *address)
+{
+    uint8_t *p = thread_extended_begin(thread, 40);
+    if (!p)
+        return;
+    p = thread_put_when(thread, p);
+    p = trace_put_varint(p, arena);
+    p = trace_put_varint(p, (uintptr_t)address);
+    thread_extended_end(thread, TRACE_EXT_ARENA_FREE, p);
+}
+
+ENTRY_POINT void mprof_alloc(mprof_arena arena, const void *address, size_t size, size_t count)
+{
+    struct thread *thread = arena && address ? recorder_enter(FRAME, RECORDER_ALLOCATION) : NULL;
+    if (!thread)
+        return;
+    arena_put_block(thread, FRAME, arena, address, size, count);
+    recorder_leave();
+}
+
+ENTRY_POINT void mprof_free(mprof_arena arena, const void *address)
+{
+    struct thread *thread = arena && address ? recorder_enter(FRAME, RECORDER_END_OF_BLOCK) : NULL;
+    if (!thread)
+        return;
+    arena_put_free(thread, arena, address);
+    recorder_leave();
+}
+
+/* While paused only the end of the old block is written. */
+ENTRY_POINT void mprof_realloc(mprof_arena arena, const void *old, const void *address, size_t size,
+                               size_t count)
+{
+    struct thread *thread = arena && address ? recorder_enter(FRAME, RECORDER_END_OF_BLOCK) : NULL;
+    if (!thread)
+        return;
+    if (old)
+        arena_put_free(thread, arena, old);
+    if (atomic_load_explicit(&recorder_page.state, memory_order_relaxed) == RECORDER_RECORDING)
+        arena_put_block(thread, FRAME, arena, address, size, count);
+    recorder_leave();
+}
+
+ENTRY_POINT void mprof_type(mprof_arena arena, const void *address, const void *symbol,
+                            size_t count)
+{
+    struct thread *thread = address ? recorder_enter(FRAME, RECORDER_NOTE) : NULL;
+    uint32_t module;
+    uint64_t value;
+    if (!thread)
+        return;
+    uint8_t *p =
+        stack_place(symbol, &module, &value, thread) ? thread_extended_begin(thread, 72) : NULL;
+    if (p) {
+        p = thread_put_when(thread, p);
+        p = trace_put_varint(p, arena);
+        p = trace_put_varint(p, (uintptr_t)address);
+        p = trace_put_varint(p, module);
+        p = trace_put_varint(p, value);
+        p = trace_put_varint(p, count);
+        thread_extended_end(thread, TRACE_EXT_TYPE, p);
+    }
+    recorder_leave();
+}
