@@ -154,8 +154,9 @@ ENTRY_POINT void mprof_arena_destroy(mprof_arena arena)
         atomic_fetch_sub(&arenas.used, 1);
 }
 
+/* A block of the arena; `old` is the one that it was, NULL: none. */
 static void arena_put_block(struct thread *thread, const void *frame, mprof_arena arena,
-                            const void *address, size_t size, size_t count)
+                            const void *old, const void *address, size_t size, size_t count)
 {
     if (!arena_is_named(arena))
         arena_introduce(thread, arena);
@@ -165,11 +166,13 @@ static void arena_put_block(struct thread *thread, const void *frame, mprof_aren
         return;
     p = thread_put_when(thread, p);
     p = trace_put_varint(p, arena);
+    if (old)
+        p = trace_put_varint(p, (uintptr_t)old);
     p = trace_put_varint(p, (uintptr_t)address);
     p = trace_put_varint(p, size);
     p = trace_put_varint(p, count);
     p = trace_put_varint(p, stack);
-    thread_extended_end(thread, TRACE_EXT_ARENA_ALLOC, p);
+    thread_extended_end(thread, old ? TRACE_EXT_ARENA_REALLOC : TRACE_EXT_ARENA_ALLOC, p);
 }
 
 static void arena_put_free(struct thread *thread, mprof_arena arena, const void *address)
@@ -188,7 +191,7 @@ ENTRY_POINT void mprof_alloc(mprof_arena arena, const void *address, size_t size
     struct thread *thread = arena && address ? recorder_enter(FRAME, RECORDER_ALLOCATION) : NULL;
     if (!thread)
         return;
-    arena_put_block(thread, FRAME, arena, address, size, count);
+    arena_put_block(thread, FRAME, arena, NULL, address, size, count);
     recorder_leave();
 }
 
@@ -208,10 +211,10 @@ ENTRY_POINT void mprof_realloc(mprof_arena arena, const void *old, const void *a
     struct thread *thread = arena && address ? recorder_enter(FRAME, RECORDER_END_OF_BLOCK) : NULL;
     if (!thread)
         return;
-    if (old)
+    if (atomic_load_explicit(&recorder_page.state, memory_order_relaxed) != RECORDER_PAUSED)
+        arena_put_block(thread, FRAME, arena, old, address, size, count);
+    else if (old)
         arena_put_free(thread, arena, old);
-    if (atomic_load_explicit(&recorder_page.state, memory_order_relaxed) == RECORDER_RECORDING)
-        arena_put_block(thread, FRAME, arena, address, size, count);
     recorder_leave();
 }
 

@@ -267,7 +267,9 @@ const char *call_site_role_name(enum function_role role)
 
 bool call_site_is_report(const char *name)
 {
-    return strcmp(name, "mprof_alloc") == 0 || strcmp(name, "mprof_realloc") == 0;
+    struct bare_name bare = strip(name);
+    return matches("mprof_alloc", bare.begin, bare.end) ||
+           matches("mprof_realloc", bare.begin, bare.end);
 }
 
 enum operator_new call_site_operator(const char *name)

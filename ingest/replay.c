@@ -224,6 +224,8 @@ static bool handle_allocate(struct replay *replay, const struct trace_event *eve
     block->arena = 0;
     block->kind = kind_of(replay, record, stack);
     block->alignment = log2_plus_1(record->alignment);
+    if (replay->autosave != 0 && --replay->until_autosave == 0 && !replay_autosave(replay))
+        return false;
     return replay->pending_count == 0 || take_pending(replay, block);
 }
 

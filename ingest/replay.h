@@ -26,10 +26,17 @@
 #include "ingest/totals.h"
 #include "ingest/type_table.h"
 
+#define ARENA_NO_ROW UINT32_MAX
+
+/* Its sums are apart from those of the heap: its memory is counted there already. */
 struct arena_row {
-    uint32_t id, parent;
+    uint32_t id, parent; /* ids of the trace; parent 0: none */
     char *name;
     struct live_table blocks;
+    uint64_t allocations, objects, bytes, live_count, live_bytes, peak_bytes, peak_ns;
+    /* Rows of the arenas under it in which something may be live: a list without order. */
+    uint32_t first_child, next_sibling;
+    bool listed; /* in its parent's list, or it has no parent */
 };
 
 struct mark_row {
@@ -68,6 +75,7 @@ struct replay {
     struct arena_row *arenas;
     size_t arena_count, arena_capacity;
     struct index_map arena_by_id;
+    uint64_t autosave, until_autosave; /* a snapshot each so many allocations, 0: none */
     struct mark_row *marks;
     size_t mark_count, mark_capacity;
     struct rss_row *samples;

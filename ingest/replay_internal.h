@@ -27,6 +27,12 @@ uint64_t replay_size(struct replay *replay, const struct trace_event *event, uin
 /* Arena, mark, RSS and the like. False where memory is exhausted or the sink refused. */
 bool replay_extended(struct replay *replay, const struct trace_event *event);
 
+/* ARENA and ARENA_*: false where memory is exhausted or the sink refused. */
+bool replay_arena(struct replay *replay, const struct trace_event *event);
+
+/* A snapshot that the program asked for by number of allocations. */
+bool replay_autosave(struct replay *replay);
+
 /* Rows of all blocks that are live in `table`, in the order of allocation. */
 bool replay_put_live(struct replay *replay, const struct live_table *table);
 

@@ -80,6 +80,24 @@ static bool put_totals(struct writer *writer, const struct session_facts *facts)
            put_number(writer, "stacks", facts->stacks->count - 1);
 }
 
+/* Apart from the heap's: an arena's memory is counted there once already. */
+static bool put_arenas(struct writer *writer, const struct session_facts *facts)
+{
+    const struct replay *replay = facts->replay;
+    uint64_t allocations = 0, bytes = 0, live_count = 0, live_bytes = 0;
+    for (size_t i = 0; i < replay->arena_count; i++) {
+        allocations += replay->arenas[i].allocations;
+        bytes += replay->arenas[i].bytes;
+        live_count += replay->arenas[i].live_count;
+        live_bytes += replay->arenas[i].live_bytes;
+    }
+    return put_number(writer, "arenas", replay->arena_count) &&
+           put_number(writer, "arena_allocations", allocations) &&
+           put_number(writer, "arena_bytes", bytes) &&
+           put_number(writer, "arena_live_count_end", live_count) &&
+           put_number(writer, "arena_live_bytes_end", live_bytes);
+}
+
 static bool put_oddities(struct writer *writer, const struct session_facts *facts)
 {
     const struct trace_file_header *header = trace_file_header(facts->file);
@@ -101,7 +119,8 @@ static bool put_oddities(struct writer *writer, const struct session_facts *fact
 
 bool session_meta_put(struct writer *writer, const struct session_facts *facts)
 {
-    return put_process(writer, facts) && put_totals(writer, facts) && put_oddities(writer, facts) &&
+    return put_process(writer, facts) && put_totals(writer, facts) && put_arenas(writer, facts) &&
+           put_oddities(writer, facts) &&
            put_number(writer, "duration_ns",
                       trace_time_ns(&facts->replay->time, facts->scan->last_ticks)) &&
            put_number(writer, "timeline_slot_ns", facts->totals->slot_ns) &&

@@ -165,7 +165,10 @@ static bool put_incidents(struct writer *writer, const struct session_facts *fac
     for (size_t i = 0; good && i < replay->arena_count; i++) {
         const struct arena_row *arena = &replay->arenas[i];
         good = PUT(writer, WRITER_ARENA, value_number(arena->id), value_number(arena->parent),
-                   value_text(arena->name));
+                   value_text(arena->name), value_number(arena->allocations),
+                   value_number(arena->objects), value_number(arena->bytes),
+                   value_number(arena->live_count), value_number(arena->live_bytes),
+                   value_number(arena->peak_bytes), value_number(arena->peak_ns));
     }
     for (size_t i = 0; good && i < replay->mark_count; i++)
         good = PUT(writer, WRITER_MARK, value_number(i + 1), value_number(replay->marks[i].ns),

@@ -107,6 +107,13 @@ static void put_arena(FILE *out, const struct trace_extension *extension)
                 extension->arena, extension->address, extension->size, extension->count,
                 extension->stack);
         break;
+    case TRACE_EXT_ARENA_REALLOC:
+        fprintf(out,
+                "arena-realloc arena %" PRIu64 " old 0x%" PRIx64 " address 0x%" PRIx64
+                " size %" PRIu64 " count %" PRIu64 " stack %" PRIu64,
+                extension->arena, extension->old_address, extension->address, extension->size,
+                extension->count, extension->stack);
+        break;
     case TRACE_EXT_ARENA_FREE:
         fprintf(out, "arena-free arena %" PRIu64 " address 0x%" PRIx64, extension->arena,
                 extension->address);
@@ -142,6 +149,9 @@ static void put_timed(FILE *out, const struct trace_extension *extension)
     case TRACE_EXT_SNAPSHOT:
         fputs(extension->type == TRACE_EXT_MARK ? "mark" : "snapshot", out);
         put_text(out, "name", extension->name);
+        break;
+    case TRACE_EXT_AUTOSAVE:
+        fprintf(out, "autosave every %" PRIu64, extension->count);
         break;
     case TRACE_EXT_RSS:
         fprintf(out, "rss bytes %" PRIu64, extension->resident);
@@ -184,13 +194,14 @@ static void put_extended(FILE *out, uint64_t ticks, const struct trace_record *r
         break;
     case TRACE_EXT_ARENA:
     case TRACE_EXT_ARENA_ALLOC:
+    case TRACE_EXT_ARENA_REALLOC:
     case TRACE_EXT_ARENA_FREE:
     case TRACE_EXT_ARENA_RESET:
     case TRACE_EXT_TYPE:
         put_arena(out, &extension);
         break;
     default:
-        if (extension.type >= TRACE_EXT_THREAD && extension.type <= TRACE_EXT_END)
+        if (extension.type >= TRACE_EXT_THREAD && extension.type <= TRACE_EXT_LAST)
             put_timed(out, &extension);
         else
             fprintf(out, "unknown-extended type %" PRIu64 " length %zu", extension.type, length);

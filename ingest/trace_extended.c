@@ -91,6 +91,17 @@ static void get_timed(struct payload *payload, struct trace_extension *extension
         extension->arena = number(payload);
         extension->address = number(payload);
         break;
+    case TRACE_EXT_ARENA_REALLOC:
+        extension->arena = number(payload);
+        extension->old_address = number(payload);
+        extension->address = number(payload);
+        extension->size = number(payload);
+        extension->count = number(payload);
+        extension->stack = number(payload);
+        break;
+    case TRACE_EXT_AUTOSAVE:
+        extension->count = number(payload);
+        break;
     case TRACE_EXT_ARENA_RESET:
         extension->arena = number(payload);
         break;
@@ -141,7 +152,7 @@ bool trace_extension_get(const struct trace_record *record, uint64_t ticks,
         extension->thread = number(&payload);
         extension->sequence = number(&payload);
         extension->when = number(&payload);
-    } else if (extension->type >= TRACE_EXT_THREAD && extension->type <= TRACE_EXT_END) {
+    } else if (extension->type >= TRACE_EXT_THREAD && extension->type <= TRACE_EXT_LAST) {
         uint64_t later = number(&payload);
         /* A time that does not fit is no time: the stamp before stands. */
         extension->when = ticks + later < ticks ? ticks : ticks + later;

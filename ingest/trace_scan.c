@@ -186,6 +186,7 @@ static bool scan_extended(struct trace_scan *scan, struct trace_cursor *cursor,
         return true;
     }
     case TRACE_EXT_ARENA_ALLOC:
+    case TRACE_EXT_ARENA_REALLOC:
     case TRACE_EXT_ARENA_FREE:
         scan->events++;
         return true;
@@ -196,7 +197,7 @@ static bool scan_extended(struct trace_scan *scan, struct trace_cursor *cursor,
         scan->ended = true;
         return true;
     default:
-        scan->unknown_records += extension.type == 0 || extension.type > TRACE_EXT_END;
+        scan->unknown_records += extension.type == 0 || extension.type > TRACE_EXT_LAST;
         return true;
     }
 }

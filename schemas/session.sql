@@ -74,7 +74,18 @@ CREATE TABLE type(
   size INTEGER,
   confidence TEXT NOT NULL        -- 'exact', 'inferred', 'candidate'
 );
-CREATE TABLE arena(id INTEGER PRIMARY KEY, parent_id INTEGER, name TEXT);
+CREATE TABLE arena(
+  id INTEGER PRIMARY KEY,
+  parent_id INTEGER,              -- 0: its memory is no part of another arena
+  name TEXT,
+  allocations INTEGER NOT NULL DEFAULT 0,   -- of its own blocks; those of arenas under it are apart
+  objects INTEGER NOT NULL DEFAULT 0,
+  bytes INTEGER NOT NULL DEFAULT 0,
+  live_count INTEGER NOT NULL DEFAULT 0,    -- at the end
+  live_bytes INTEGER NOT NULL DEFAULT 0,
+  peak_bytes INTEGER NOT NULL DEFAULT 0,    -- the most that was live in it
+  peak_ns INTEGER NOT NULL DEFAULT 0
+);
 CREATE TABLE mark(id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT);
 CREATE TABLE rss(ns INTEGER NOT NULL, bytes INTEGER NOT NULL);
 CREATE TABLE problem(

@@ -145,6 +145,9 @@ enum trace_extended {
     TRACE_EXT_RECORDING = 16,
     TRACE_EXT_FAILED = 17,
     TRACE_EXT_END = 18,
+    TRACE_EXT_ARENA_REALLOC = 19,
+    TRACE_EXT_AUTOSAVE = 20,
+    TRACE_EXT_LAST = TRACE_EXT_AUTOSAVE, /* what is above is unknown */
 };
 
 enum trace_drop_reason {

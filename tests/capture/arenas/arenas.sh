@@ -11,7 +11,7 @@ here=$MPROF_SOURCE/tests/capture/arenas
 
 expect() { # WHAT QUERY ANSWER: on session.db
     local answer
-    answer=$(sqlite3 session.db "$2" 2>&1)
+    answer=$(sqlite3 session.db "$2" 2>&1 | sed 's/(.*)//') # C++ names have parameters
     [ "$answer" = "$3" ] || { echo "$kind: $1: expected '$3', got '$answer'"; failed=1; }
 }
 record() { # PROGRAM: into session.db, and the child's into child.db

@@ -1,0 +1,208 @@
+/*
+ * Replay of custom allocators: arenas and what they gave out.
+ *
+ * A block is known by its arena and its address, so that an arena's first block may lie where the
+ * block of the heap lies that it was cut from. A reset frees all blocks of an arena and of those
+ * that have their memory from it. Only arenas in which something may be live are looked at: each
+ * is put into its parent's list when it gives out a block, and taken out by the parent's reset.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ingest/replay_internal.h"
+
+enum { KIND_ARENA = 11 };
+
+/* Row of the arena; ARENA_NO_ROW where memory is exhausted. One that was never named exists all
+ * the same. */
+static uint32_t find_arena(struct replay *replay, uint64_t id)
+{
+    uint64_t hash = hash_combine(hash_seed(), id);
+    size_t probe = index_map_begin(&replay->arena_by_id, hash);
+    uint32_t index;
+    while ((index = index_map_next(&replay->arena_by_id, hash, &probe)) != INDEX_NONE)
+        if (replay->arenas[index].id == id)
+            return index;
+    index = (uint32_t)replay->arena_count;
+    if (index == ARENA_NO_ROW ||
+        !array_reserve(&replay->arenas, &replay->arena_capacity, replay->arena_count + 1,
+                       sizeof *replay->arenas) ||
+        !index_map_insert(&replay->arena_by_id, hash, index))
+        return ARENA_NO_ROW;
+    replay->arenas[replay->arena_count++] = (struct arena_row){
+        .id = (uint32_t)id, .first_child = ARENA_NO_ROW, .next_sibling = ARENA_NO_ROW};
+    return index;
+}
+
+/* Puts the arena, and those that it lies in, into the lists of their parents. */
+static bool list_arena(struct replay *replay, uint32_t index)
+{
+    while (!replay->arenas[index].listed) {
+        struct arena_row *arena = &replay->arenas[index];
+        uint32_t parent_id = arena->parent;
+        arena->listed = true;
+        if (parent_id == 0)
+            break;
+        uint32_t parent = find_arena(replay, parent_id);
+        if (parent == ARENA_NO_ROW)
+            return false;
+        replay->arenas[index].next_sibling = replay->arenas[parent].first_child;
+        replay->arenas[parent].first_child = index;
+        index = parent;
+    }
+    return true;
+}
+
+static bool end_block(struct replay *replay, struct arena_row *arena, struct live_block *block,
+                      uint32_t thread, uint64_t *row)
+{
+    live_table_release(&arena->blocks, block);
+    arena->live_count--;
+    arena->live_bytes -= block->size;
+    *row = replay_put_row(replay, block, replay->now_ns - block->alloc_ns + 1, thread, 0);
+    return *row != 0;
+}
+
+static void count_block(struct replay *replay, struct arena_row *arena,
+                        const struct live_block *block)
+{
+    arena->allocations++;
+    arena->objects += block->count;
+    arena->bytes += block->size;
+    arena->live_count++;
+    arena->live_bytes += block->size;
+    if (arena->live_bytes > arena->peak_bytes) {
+        arena->peak_bytes = arena->live_bytes;
+        arena->peak_ns = replay->now_ns;
+    }
+}
+
+/* `realloc_of`: row of the block that this one was, 0: none. */
+static bool arena_allocate(struct replay *replay, uint32_t index, const struct trace_event *event,
+                           uint64_t realloc_of)
+{
+    const struct trace_extension *extension = event->extension;
+    if (!list_arena(replay, index))
+        return false;
+    struct arena_row *arena = &replay->arenas[index];
+    uint32_t stack = replay_stack(replay, event, extension->stack);
+    struct live_block *block = live_table_find(&arena->blocks, extension->address);
+    uint64_t row;
+    if (block == NULL || stack == INDEX_NONE)
+        return false;
+    if (block->state == BLOCK_LIVE) {
+        replay_problem(replay, event, PROBLEM_OVERLAP, extension->address,
+                       "allocated while it was live in its arena");
+        if (!end_block(replay, arena, block, 0, &row))
+            return false;
+    }
+    live_table_claim(&arena->blocks, block);
+    block->address = extension->address;
+    block->size = replay_size(replay, event, extension->size);
+    block->alloc_ns = replay->now_ns;
+    block->realloc_of = realloc_of;
+    block->order = replay->events;
+    block->count = extension->count > UINT32_MAX ? UINT32_MAX : (uint32_t)extension->count;
+    block->stack = stack;
+    block->thread = event->thread;
+    block->arena = arena->id;
+    block->kind = KIND_ARENA;
+    block->alignment = 0;
+    count_block(replay, arena, block);
+    return true;
+}
+
+/* *row is that of the block that was ended, 0 where there was none. */
+static bool arena_release(struct replay *replay, uint32_t index, const struct trace_event *event,
+                          uint64_t address, uint64_t *row)
+{
+    struct arena_row *arena = &replay->arenas[index];
+    struct live_block *block = live_table_find(&arena->blocks, address);
+    *row = 0;
+    if (block == NULL)
+        return false;
+    if (block->state == BLOCK_LIVE)
+        return end_block(replay, arena, block, event->thread, row);
+    replay_problem(replay, event,
+                   block->state == BLOCK_FREED ? PROBLEM_DOUBLE_FREE : PROBLEM_UNMATCHED_FREE,
+                   address, "free of what is not live in its arena");
+    return true;
+}
+
+static bool reset_blocks(struct replay *replay, struct arena_row *arena, uint32_t thread)
+{
+    bool good = true;
+    uint64_t row;
+    for (size_t i = 0; good && i < arena->blocks.capacity; i++)
+        if (arena->blocks.blocks[i].state == BLOCK_LIVE)
+            good = end_block(replay, arena, &arena->blocks.blocks[i], thread, &row);
+    /* The next reset must not sweep what this one has emptied. */
+    live_table_clear(&arena->blocks);
+    return good;
+}
+
+/* The arenas that are still to be reset are one list through next_sibling. */
+static bool arena_reset(struct replay *replay, uint32_t index, uint32_t thread)
+{
+    uint32_t todo = ARENA_NO_ROW;
+    bool good = true;
+    for (;;) {
+        struct arena_row *arena = &replay->arenas[index];
+        uint32_t child = arena->first_child;
+        good = good && reset_blocks(replay, arena, thread);
+        arena->first_child = ARENA_NO_ROW;
+        while (child != ARENA_NO_ROW) {
+            struct arena_row *below = &replay->arenas[child];
+            uint32_t next = below->next_sibling;
+            below->listed = false;
+            below->next_sibling = todo;
+            todo = child;
+            child = next;
+        }
+        if (todo == ARENA_NO_ROW)
+            return good;
+        index = todo;
+        todo = replay->arenas[index].next_sibling;
+        replay->arenas[index].next_sibling = ARENA_NO_ROW;
+    }
+}
+
+static bool name_arena(struct arena_row *arena, const struct trace_extension *extension)
+{
+    /* Named twice, it stays where it was first said to lie. Without a parent it is in no list. */
+    if (arena->parent == 0) {
+        arena->parent = extension->parent > UINT32_MAX ? 0 : (uint32_t)extension->parent;
+        arena->listed = false;
+    }
+    free(arena->name);
+    arena->name = strndup(extension->name.bytes, extension->name.length);
+    return arena->name != NULL;
+}
+
+bool replay_arena(struct replay *replay, const struct trace_event *event)
+{
+    const struct trace_extension *extension = event->extension;
+    uint64_t row = 0;
+    if (extension->arena == 0 || extension->arena > UINT32_MAX) {
+        replay_problem(replay, event, PROBLEM_RECORD, extension->address, "no such arena");
+        return true;
+    }
+    uint32_t index = find_arena(replay, extension->arena);
+    if (index == ARENA_NO_ROW)
+        return false;
+    replay->events +=
+        extension->type != TRACE_EXT_ARENA && extension->type != TRACE_EXT_ARENA_RESET;
+    switch (extension->type) {
+    case TRACE_EXT_ARENA:
+        return name_arena(&replay->arenas[index], extension);
+    case TRACE_EXT_ARENA_ALLOC:
+        return arena_allocate(replay, index, event, 0);
+    case TRACE_EXT_ARENA_REALLOC:
+        return arena_release(replay, index, event, extension->old_address, &row) &&
+               arena_allocate(replay, index, event, row);
+    case TRACE_EXT_ARENA_FREE:
+        return arena_release(replay, index, event, extension->address, &row);
+    default:
+        return arena_reset(replay, index, event->thread);
+    }
+}
