@@ -150,13 +150,13 @@ CREATE TABLE arena(
   id INTEGER PRIMARY KEY,
   parent_id INTEGER,              -- 0: its memory is no part of another arena
   name TEXT,
-  allocations INTEGER NOT NULL,   -- of its own blocks; those of arenas under it are apart
-  objects INTEGER NOT NULL,
-  bytes INTEGER NOT NULL,
-  live_count INTEGER NOT NULL,    -- at the end
-  live_bytes INTEGER NOT NULL,
-  peak_bytes INTEGER NOT NULL,    -- the most that was live in it
-  peak_ns INTEGER NOT NULL
+  allocations INTEGER NOT NULL DEFAULT 0,   -- of its own blocks; those of arenas under it are apart
+  objects INTEGER NOT NULL DEFAULT 0,
+  bytes INTEGER NOT NULL DEFAULT 0,
+  live_count INTEGER NOT NULL DEFAULT 0,    -- at the end
+  live_bytes INTEGER NOT NULL DEFAULT 0,
+  peak_bytes INTEGER NOT NULL DEFAULT 0,    -- the most that was live in it
+  peak_ns INTEGER NOT NULL DEFAULT 0
 );
 INSERT INTO arena VALUES(1,0,'pool',2,5,128,0,0,128,525);
 INSERT INTO arena VALUES(2,1,'part of pool',2,5,40,0,0,24,532);
