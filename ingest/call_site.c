@@ -76,6 +76,8 @@ static const struct pattern patterns[] = {
     {"std::*::_M_get_node", ROLE_ALLOCATOR},
     {"std::*::_M_create_node<*>", ROLE_ALLOCATOR},
     {"std::*::_S_allocate", ROLE_ALLOCATOR},
+    {"std::*::_Auto_node::_Auto_node<*>", ROLE_ALLOCATOR},
+    {"std::*::_Scoped_node::_Scoped_node<*>", ROLE_ALLOCATOR},
     /* Programs' and libraries' own names */
     {"xmalloc", ROLE_WRAPPER},
     {"xcalloc", ROLE_WRAPPER},

@@ -30,6 +30,9 @@ static void roles(void **state)
          "int>, std::_Select1st<int>, std::less<int>, std::allocator<int> "
          ">::_M_create_node<int&>(int&)",
          ROLE_ALLOCATOR},
+        {"std::_Rb_tree<int, int, std::_Identity<int>, std::less<int>, std::allocator<int> "
+         ">::_Auto_node::_Auto_node<int const&>(std::_Rb_tree<int, int>&, int const&)",
+         ROLE_ALLOCATOR},
         {"std::vector<int, std::allocator<int> >::reserve(unsigned long)", ROLE_NONE},
         {"xmalloc", ROLE_WRAPPER},
         {"zmalloc", ROLE_WRAPPER},
