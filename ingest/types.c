@@ -209,6 +209,17 @@ static void refine(const struct types_site *site, const struct types_question *q
         types_choose_called(site, size, choice);
 }
 
+/*
+ * A function may make objects of many kinds and return all as a pointer to what they begin with.
+ * Where the pointer's type is not that of the whole block, the caller may know better.
+ */
+static bool is_headed(const struct types_flow *flow, const struct types_question *question,
+                      const struct types_choice *choice)
+{
+    return question->by == TYPES_BY_FUNCTION && flow->returned && flow->returned_offset == 0 &&
+           !choice->whole && !choice->single && choice->rule != TYPES_RULE_SOURCE;
+}
+
 /* The step along a frame that no memo has; `frames` begins with it. */
 static void take_step(struct types *types, const struct types_site *site,
                       const struct types_frame *frames, size_t count, struct types_step *step)
@@ -239,6 +250,16 @@ static void take_step(struct types *types, const struct types_site *site,
     if (flow != NULL) {
         types_choose(site, flow, question.by, question.size, &choice);
         refine(site, &question, &choice);
+        bool object = choice.type.shape == TYPES_RECORD &&
+                      (choice.whole || choice.single || choice.rule == TYPES_RULE_SOURCE);
+        if (question.headed && !object)
+            choice.chosen = false;
+        if (!choice.wrapper && is_headed(flow, &question, &choice)) {
+            choice.wrapper = true;
+            question.headed = 1;
+            if (choice.type.shape == TYPES_RECORD)
+                choice.chosen = false;
+        }
         question.offset = flow->returned_offset;
         question.in_memory = 0;
     }
@@ -270,7 +291,8 @@ void types_infer(struct types *types, const struct types_frame *frames, size_t c
             open_site(types, &frames[i], types->site);
             take_step(types, types->site, frames + i, count - i, step);
         }
-        *answer = step->answer;
+        if (step->answer.name != NULL)
+            *answer = step->answer;
         if (!step->go_on)
             break;
         question = step->next;

@@ -42,7 +42,8 @@ static uint64_t hash_of(const struct types_question *question)
     uint64_t hash = mix(question->pc, question->module);
     hash = mix(hash, question->size);
     hash = mix(hash, (uint64_t)question->offset);
-    return mix(hash, (uint64_t)question->by << 8 | question->in_memory);
+    return mix(hash, (uint64_t)question->by << 16 | (uint64_t)question->headed << 8 |
+                         question->in_memory);
 }
 
 struct types_step *types_memo_step(struct types_memo *memo, const struct types_question *question)
@@ -61,6 +62,7 @@ const struct types_flow *types_memo_flow(struct types_memo *memo, const struct t
     struct types_question key = *question;
     key.size = 0;
     key.by = 0;
+    key.headed = 0;
     struct flow_place *place = &memo->flows[hash_of(&key) & (FLOWS - 1)];
     if (place->flow != NULL && memcmp(&place->question, &key, sizeof key) == 0)
         return place->flow;

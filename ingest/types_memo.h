@@ -15,7 +15,8 @@ struct types_question {
     uint32_t module;
     uint8_t by;        /* enum types_operator */
     uint8_t in_memory; /* the result is where the first argument pointed */
-    uint8_t padding[2];
+    uint8_t headed;    /* what came out so far may be only the head of what it is */
+    uint8_t padding[1];
 };
 
 struct types_step {

@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
 # Compiles the programs of tests/programs/types by gcc and clang with -g and -O0, -O1, -O2, runs
-# each under the logger and compares what is inferred with what the program states. Nothing may
-# be wrong; of the sites at least 75 % in C and 85 % in C++ must be typed.
+# each under the logger and compares what is inferred with what the program states, -O2 also with
+# the source out of reach. Nothing may be wrong; of the sites at least 75 % in C and 85 % in C++ must be typed.
 set -u
 shopt -s nullglob
 command -v clang >/dev/null && command -v clang++ >/dev/null || exit 77
 failed=0
+hidden=-fdebug-prefix-map=$MPROF_SOURCE=/nowhere
 check() {
     local program=$1 compiler=$2 share=$3 level binary
-    for level in -O0 -O1 -O2; do
-        binary=$(basename "${program%.*}").$compiler$level
-        "$compiler" -g "$level" -fno-builtin-malloc -o "$binary" "$program" || { failed=1; continue; }
+    for level in -O0 -O1 -O2 "-O2 $hidden"; do
+        binary=$(basename "${program%.*}").$compiler${level//[ =\/]/}
+        # shellcheck disable=SC2086
+        "$compiler" -g $level -fno-builtin-malloc -o "$binary" "$program" || { failed=1; continue; }
         LD_PRELOAD=$MPROF_BUILD/tests/liballocation_logger.so ALLOCATION_LOG=$binary.log "./$binary" ||
             { echo "$binary failed"; failed=1; continue; }
-        printf '%-28s' "$binary"
+        printf '%-33s' "$(basename "$program") $compiler ${level/$hidden/(no source)}"
         "$MPROF_BUILD/tests/check_types" --quiet --share "$share" "$binary.log" || failed=1
     done
 }

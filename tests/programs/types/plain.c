@@ -170,6 +170,42 @@ __attribute__((noinline)) static void inherited(void)
     keep(base);
 }
 
+/* Objects of several kinds that begin alike; "circle" is a multiple of the head's size. */
+struct head {
+    struct head *next;
+    long kind;
+};
+struct circle {
+    struct head *next;
+    long kind;
+    double x, radius;
+};
+struct label {
+    struct head *next;
+    long kind;
+    char text[40];
+};
+
+__attribute__((noinline)) static struct head *new_object(size_t size, long kind)
+{
+    struct head *head = xmalloc(size);
+    head->next = NULL;
+    head->kind = kind;
+    return head;
+}
+
+__attribute__((noinline)) static void objects(void)
+{
+    TRUTH("circle", 1);
+    struct circle *circle = (struct circle *)new_object(sizeof *circle, 1);
+    circle->radius = 3;
+    keep(circle);
+    TRUTH("label", 1);
+    struct label *label = (struct label *)new_object(sizeof *label, 2);
+    label->text[0] = 'x';
+    keep(label);
+}
+
 __attribute__((noinline)) static void grown(size_t count)
 {
     TRUTH("point", count);
@@ -211,6 +247,7 @@ int main(int argc, char **argv)
     wrapped(count);
     flexible(100 + count);
     inherited();
+    objects();
     grown(count);
     aligned();
     untyped(count * 7 + 1);
