@@ -2,6 +2,7 @@
 
 #include "ingest/symbols_dwarf.h"
 #include "ingest/types_code.h"
+#include "ingest/types_decode.h"
 
 #include <dwarf.h>
 #include <string.h>
@@ -31,6 +32,29 @@ static bool returns_first(const char *name)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0)
             return true;
+    return false;
+}
+
+/* A function of one statement, "return first;": how programs hide a pointer from the compiler. */
+static bool only_returns_first(const struct types_site *site, uint64_t target)
+{
+    bool copied = false;
+    for (int i = 0; i < 4; i++) {
+        struct decode_instruction in;
+        size_t size;
+        const uint8_t *code = types_code(site->file, target, &size);
+        if (code == NULL || !types_decode(code, size, target, &in))
+            return false;
+        if (in.operation == DECODE_RETURN)
+            return copied;
+        if (in.operation == DECODE_MOVE && in.to.kind == DECODE_REGISTER &&
+            in.to.base == DECODE_RAX && in.from.kind == DECODE_REGISTER &&
+            in.from.base == DECODE_RDI && in.width == 8)
+            copied = true;
+        else if (in.operation != DECODE_OTHER || in.writes != 0) /* endbr64, nop */
+            return false;
+        target += in.length;
+    }
     return false;
 }
 
@@ -69,6 +93,7 @@ void types_call_target(const struct types_site *site, uint64_t target, struct ty
     *call = (struct types_call){.returns_first = false};
     if (target == 0)
         return;
+    call->returns_first = only_returns_first(site, target);
     size_t count = site->dwarf == NULL ? 0 : symbols_dwarf_entries(site->dwarf, target, entries);
     if (count > 0 && dwarf_tag(&entries[count - 1]) == DW_TAG_subprogram) {
         call->function = entries[count - 1];
@@ -84,7 +109,7 @@ void types_call_target(const struct types_site *site, uint64_t target, struct ty
     memcpy(name, place.name, length);
     name[length] = '\0';
     call->linkage = symbols_keep(site->symbols, name);
-    call->returns_first = returns_first(call->linkage);
+    call->returns_first = call->returns_first || returns_first(call->linkage);
     if (!call->described)
         call->constructor = is_constructor_linkage(call->linkage);
 }

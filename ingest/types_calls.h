@@ -7,7 +7,7 @@
 #include "ingest/types_site.h"
 
 struct types_call {
-    bool returns_first;  /* memcpy and the like: the result is the first argument */
+    bool returns_first;  /* memcpy and the like, and what does nothing else */
     bool constructor;    /* of a class; the first argument is the object */
     const char *linkage; /* NULL: no symbol; without "@plt" */
     bool described;      /* `function` is valid */

@@ -83,8 +83,8 @@ static bool choose_class(const struct types_site *site, const struct types_flow 
     for (size_t i = 0; i < flow->count; i++) {
         const struct types_evidence *evidence = &flow->evidence[i];
         struct types_type type;
-        if (evidence->kind != kind || evidence->offset != 0 || !class_of(site, evidence, &type) ||
-            type.shape != TYPES_RECORD || type.size != size)
+        if (evidence->kind != kind || evidence->offset != 0 || evidence->indexed ||
+            !class_of(site, evidence, &type) || type.shape != TYPES_RECORD || type.size != size)
             continue;
         if (!found || types_is_derived(site->index, &type, class))
             *class = type;
@@ -99,7 +99,7 @@ static bool choose_whole(const struct types_site *site, const struct types_flow 
 {
     for (size_t i = 0; i < flow->count; i++) {
         const struct types_evidence *evidence = &flow->evidence[i];
-        if (evidence->kind != kind || evidence->offset != 0 ||
+        if (evidence->kind != kind || evidence->offset != 0 || evidence->indexed ||
             types_fit(site->index, &evidence->type, size, 0) != TYPES_FIT_WHOLE)
             continue;
         *type = evidence->type;
@@ -161,6 +161,9 @@ static bool choose_place(const struct types_site *site, const struct types_flow 
         if (evidence->kind != TYPES_EVIDENCE_PLACE)
             continue;
         enum types_fit fit = types_fit(site->index, &evidence->type, size, evidence->offset);
+        /* A pointer to somewhere in the block says only that it has characters there. */
+        if (evidence->indexed && fit != TYPES_FIT_BUFFER)
+            continue;
         bool better = best == TYPES_FIT_NOT || (fit == TYPES_FIT_WHOLE && best != TYPES_FIT_WHOLE &&
                                                 evidence->type.shape == TYPES_RECORD);
         if (fit == TYPES_FIT_NOT || !better)

@@ -42,29 +42,33 @@ static const uint8_t argument_registers[] = {DECODE_RDI, DECODE_RSI, DECODE_RDX,
 /* ---- evidence --------------------------------------------------------------------------- */
 
 static void add_evidence(struct follower *follower, enum types_evidence_kind kind,
-                         const struct types_type *type, int64_t offset, const char *symbol)
+                         const struct types_type *type, const struct types_value *pointer,
+                         const char *symbol)
 {
+    int64_t offset = pointer->offset;
     struct types_flow *flow = follower->flow;
     for (size_t i = 0; i < flow->count; i++) {
         const struct types_evidence *known = &flow->evidence[i];
         if (known->kind == kind && known->offset == offset && known->symbol == symbol &&
+            known->indexed == pointer->indexed &&
             known->type.die.addr == (type == NULL ? NULL : type->die.addr))
             return;
     }
     if (flow->count == TYPES_EVIDENCE_MAX)
         return;
     struct types_evidence *evidence = &flow->evidence[flow->count++];
-    *evidence = (struct types_evidence){.kind = kind, .offset = offset, .symbol = symbol};
+    *evidence = (struct types_evidence){
+        .kind = kind, .offset = offset, .indexed = pointer->indexed, .symbol = symbol};
     if (type != NULL)
         evidence->type = *type;
 }
 
 static void add_pointer(struct follower *follower, enum types_evidence_kind kind,
-                        const struct types_type *pointer, int64_t offset)
+                        const struct types_type *pointer, const struct types_value *value)
 {
     struct types_type pointee;
     if (types_pointee(follower->site->index, pointer, &pointee))
-        add_evidence(follower, kind, &pointee, offset, NULL);
+        add_evidence(follower, kind, &pointee, value, NULL);
 }
 
 /* Variables that stand, from `pc` on, in a register that holds the result. */
@@ -75,9 +79,9 @@ static void look_at_variables(struct follower *follower, uint64_t pc)
         const struct types_local *local = &locals->locals[i];
         if (local->on_stack || local->base > 15 || pc < local->start || pc >= local->end)
             continue;
-        const struct types_value *value = &follower->state.registers[local->base];
+        struct types_value value = follower->state.registers[local->base];
         struct types_type type;
-        if (value->kind != TYPES_VALUE_RESULT || !types_place_of(&follower->places, local, &type))
+        if (value.kind != TYPES_VALUE_RESULT || !types_place_of(&follower->places, local, &type))
             continue;
         Dwarf_Die variable = local->variable, function = local->function;
         const char *name = dwarf_diename(&variable);
@@ -89,7 +93,8 @@ static void look_at_variables(struct follower *follower, uint64_t pc)
                 types_is_constructor(follower->site->index, &function))
                 kind = TYPES_EVIDENCE_CONSTRUCTOR;
         }
-        add_pointer(follower, kind, &type, value->offset + local->offset);
+        value.offset += local->offset;
+        add_pointer(follower, kind, &type, &value);
     }
 }
 
@@ -99,12 +104,12 @@ static void look_at_store(struct follower *follower, uint64_t pc, const struct t
     struct types_type type;
     if (value->kind == TYPES_VALUE_RESULT && to->kind != TYPES_VALUE_RESULT &&
         types_state_place(&follower->places, pc, to, &type))
-        add_pointer(follower, TYPES_EVIDENCE_PLACE, &type, value->offset);
+        add_pointer(follower, TYPES_EVIDENCE_PLACE, &type, value);
     /* The address points behind two words: Itanium C++ ABI, 2.5.2. */
     if (value->kind == TYPES_VALUE_ADDRESS && to->kind == TYPES_VALUE_RESULT) {
         const char *symbol = types_globals_symbol(follower->site->file, (uint64_t)value->offset);
         if (symbol != NULL && strncmp(symbol, "_ZTV", 4) == 0)
-            add_evidence(follower, TYPES_EVIDENCE_TABLE, NULL, to->offset,
+            add_evidence(follower, TYPES_EVIDENCE_TABLE, NULL, to,
                          symbols_keep(follower->site->symbols, symbol));
     }
 }
@@ -117,12 +122,12 @@ static void look_at_arguments(struct follower *follower, const struct types_call
         if (value->kind != TYPES_VALUE_RESULT)
             continue;
         if (i == 0 && call->constructor && !call->described)
-            add_evidence(follower, TYPES_EVIDENCE_CONSTRUCTOR, NULL, value->offset, call->linkage);
+            add_evidence(follower, TYPES_EVIDENCE_CONSTRUCTOR, NULL, value, call->linkage);
         else if (types_call_parameter(follower->site, call, i, &type))
             add_pointer(follower,
                         i == 0 && call->constructor ? TYPES_EVIDENCE_CONSTRUCTOR
                                                     : TYPES_EVIDENCE_ARGUMENT,
-                        &type, value->offset);
+                        &type, value);
     }
 }
 
@@ -173,9 +178,10 @@ static void add_to(struct follower *follower, uint64_t pc, const struct decode_i
         result.offset += in->operation == DECODE_ADD ? in->from.value : -in->from.value;
     } else if (in->operation == DECODE_ADD) {
         struct types_value other = operand_value(follower, pc, &in->from, 8);
-        result = value.kind == TYPES_VALUE_POINTER ? value : other;
+        bool first = value.kind == TYPES_VALUE_POINTER || value.kind == TYPES_VALUE_RESULT;
+        result = first ? value : other;
         result.indexed = true;
-        if (result.kind != TYPES_VALUE_POINTER)
+        if (result.kind != TYPES_VALUE_POINTER && result.kind != TYPES_VALUE_RESULT)
             result = unknown;
     }
     follower->state.registers[in->to.base] = result;
@@ -369,7 +375,7 @@ static void add_path(struct follower *follower, uint64_t address)
 static void leave(struct follower *follower)
 {
     const struct types_value *value = &follower->state.registers[DECODE_RAX];
-    if (value->kind != TYPES_VALUE_RESULT)
+    if (value->kind != TYPES_VALUE_RESULT || value->indexed)
         return;
     follower->flow->returned = true;
     follower->flow->returned_offset = value->offset;

@@ -25,6 +25,7 @@ struct types_evidence {
     enum types_evidence_kind kind;
     struct types_type type; /* what the place points to; of a table: unused */
     int64_t offset;         /* of the pointer from the block's start */
+    bool indexed;           /* a number that is not known was added, too */
     const char *symbol;     /* of a table or of a constructor without debug information */
 };
 

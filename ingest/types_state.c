@@ -62,13 +62,14 @@ struct types_value types_state_address(const struct types_state *state,
     if (!indexed)
         return value;
     /* base + index: either may be the pointer where the scale is 1. */
-    if (value.kind != TYPES_VALUE_POINTER && operand->scale == 1) {
+    if (value.kind != TYPES_VALUE_POINTER && value.kind != TYPES_VALUE_RESULT &&
+        operand->scale == 1) {
         value = types_state_register(state, places, pc, operand->index);
         value.offset += operand->value;
     }
     value.indexed = true;
     value.scale = operand->scale;
-    return value.kind == TYPES_VALUE_POINTER ? value : unknown;
+    return value.kind == TYPES_VALUE_POINTER || value.kind == TYPES_VALUE_RESULT ? value : unknown;
 }
 
 /* Within the pointer's type, or, where it points into an array, within one element. */

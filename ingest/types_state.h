@@ -17,7 +17,7 @@ enum types_value_kind {
 
 struct types_value {
     enum types_value_kind kind;
-    bool indexed;  /* of a pointer: a multiple of an element's size may have been added */
+    bool indexed;  /* an index was added: of a pointer, a multiple of an element's size */
     uint8_t scale; /* of the index, 0: not known */
     int64_t offset;
     struct types_type type;
