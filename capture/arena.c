@@ -155,8 +155,8 @@ ENTRY_POINT void mprof_arena_destroy(mprof_arena arena)
 }
 
 /* A block of the arena; `old` is the one that it was, NULL: none. */
-static void arena_put_block(struct thread *thread, const void *frame, mprof_arena arena,
-                            const void *old, const void *address, size_t size, size_t count)
+static void arena_put_block(struct thread *thread, const void *frame, mprof_arena arena, void *old,
+                            void *address, size_t size, size_t count)
 {
     if (!arena_is_named(arena))
         arena_introduce(thread, arena);
@@ -175,7 +175,7 @@ static void arena_put_block(struct thread *thread, const void *frame, mprof_aren
     thread_extended_end(thread, old ? TRACE_EXT_ARENA_REALLOC : TRACE_EXT_ARENA_ALLOC, p);
 }
 
-static void arena_put_free(struct thread *thread, mprof_arena arena, const void *address)
+static void arena_put_free(struct thread *thread, mprof_arena arena, void *address)
 {
     uint8_t *p = thread_extended_begin(thread, 40);
     if (!p)
@@ -186,7 +186,7 @@ static void arena_put_free(struct thread *thread, mprof_arena arena, const void 
     thread_extended_end(thread, TRACE_EXT_ARENA_FREE, p);
 }
 
-ENTRY_POINT void mprof_alloc(mprof_arena arena, const void *address, size_t size, size_t count)
+ENTRY_POINT void mprof_alloc(mprof_arena arena, void *address, size_t size, size_t count)
 {
     struct thread *thread = arena && address ? recorder_enter(FRAME, RECORDER_ALLOCATION) : NULL;
     if (!thread)
@@ -195,7 +195,7 @@ ENTRY_POINT void mprof_alloc(mprof_arena arena, const void *address, size_t size
     recorder_leave();
 }
 
-ENTRY_POINT void mprof_free(mprof_arena arena, const void *address)
+ENTRY_POINT void mprof_free(mprof_arena arena, void *address)
 {
     struct thread *thread = arena && address ? recorder_enter(FRAME, RECORDER_END_OF_BLOCK) : NULL;
     if (!thread)
@@ -205,7 +205,7 @@ ENTRY_POINT void mprof_free(mprof_arena arena, const void *address)
 }
 
 /* While paused only the end of the old block is written. */
-ENTRY_POINT void mprof_realloc(mprof_arena arena, const void *old, const void *address, size_t size,
+ENTRY_POINT void mprof_realloc(mprof_arena arena, void *old, void *address, size_t size,
                                size_t count)
 {
     struct thread *thread = arena && address ? recorder_enter(FRAME, RECORDER_END_OF_BLOCK) : NULL;
@@ -218,8 +218,8 @@ ENTRY_POINT void mprof_realloc(mprof_arena arena, const void *old, const void *a
     recorder_leave();
 }
 
-ENTRY_POINT void mprof_type(mprof_arena arena, const void *address, const void *symbol,
-                            size_t count)
+ENTRY_POINT void mprof_type(mprof_arena arena, void *address, const void *symbol, size_t count,
+                            size_t object_size)
 {
     struct thread *thread = address ? recorder_enter(FRAME, RECORDER_NOTE) : NULL;
     uint32_t module;
@@ -227,7 +227,7 @@ ENTRY_POINT void mprof_type(mprof_arena arena, const void *address, const void *
     if (!thread)
         return;
     uint8_t *p =
-        stack_place(symbol, &module, &value, thread) ? thread_extended_begin(thread, 72) : NULL;
+        stack_place(symbol, &module, &value, thread) ? thread_extended_begin(thread, 80) : NULL;
     if (p) {
         p = thread_put_when(thread, p);
         p = trace_put_varint(p, arena);
@@ -235,6 +235,7 @@ ENTRY_POINT void mprof_type(mprof_arena arena, const void *address, const void *
         p = trace_put_varint(p, module);
         p = trace_put_varint(p, value);
         p = trace_put_varint(p, count);
+        p = trace_put_varint(p, object_size);
         thread_extended_end(thread, TRACE_EXT_TYPE, p);
     }
     recorder_leave();

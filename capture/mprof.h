@@ -40,11 +40,11 @@ struct mprof_api {
     mprof_arena (*arena_create)(const char *name, mprof_arena parent);
     void (*arena_reset)(mprof_arena arena);
     void (*arena_destroy)(mprof_arena arena);
-    void (*arena_alloc)(mprof_arena arena, const void *address, size_t size, size_t count);
-    void (*arena_free)(mprof_arena arena, const void *address);
-    void (*arena_realloc)(mprof_arena arena, const void *old, const void *address, size_t size,
-                          size_t count);
-    void (*type)(mprof_arena arena, const void *address, const void *symbol, size_t count);
+    void (*arena_alloc)(mprof_arena arena, void *address, size_t size, size_t count);
+    void (*arena_free)(mprof_arena arena, void *address);
+    void (*arena_realloc)(mprof_arena arena, void *old, void *address, size_t size, size_t count);
+    void (*type)(mprof_arena arena, void *address, const void *symbol, size_t count,
+                 size_t object_size);
 };
 
 #if defined(MPROF_IMPLEMENTATION) /* the recorder itself */
@@ -56,11 +56,11 @@ void mprof_resume(void);
 mprof_arena mprof_arena_create(const char *name, mprof_arena parent);
 void mprof_arena_reset(mprof_arena arena);
 void mprof_arena_destroy(mprof_arena arena);
-void mprof_alloc(mprof_arena arena, const void *address, size_t size, size_t count);
-void mprof_free(mprof_arena arena, const void *address);
-void mprof_realloc(mprof_arena arena, const void *old, const void *address, size_t size,
-                   size_t count);
-void mprof_type(mprof_arena arena, const void *address, const void *symbol, size_t count);
+void mprof_alloc(mprof_arena arena, void *address, size_t size, size_t count);
+void mprof_free(mprof_arena arena, void *address);
+void mprof_realloc(mprof_arena arena, void *old, void *address, size_t size, size_t count);
+void mprof_type(mprof_arena arena, void *address, const void *symbol, size_t count,
+                size_t object_size);
 
 #else
 
@@ -154,7 +154,7 @@ MPROF_INLINE void mprof_arena_destroy(mprof_arena arena)
  * the function that programs ask for memory: it counts as the allocator, and its caller as the
  * call site. address NULL: it could not, and nothing is recorded.
  */
-MPROF_INLINE void mprof_alloc(mprof_arena arena, const void *address, size_t size, size_t count)
+MPROF_INLINE void mprof_alloc(mprof_arena arena, void *address, size_t size, size_t count)
 {
     if (MPROF_HAS(arena_alloc)) {
         mprof_api_pointer->arena_alloc(arena, address, size, count);
@@ -163,7 +163,7 @@ MPROF_INLINE void mprof_alloc(mprof_arena arena, const void *address, size_t siz
 }
 
 /* To be called before another thread can be given the same address. NULL does nothing. */
-MPROF_INLINE void mprof_free(mprof_arena arena, const void *address)
+MPROF_INLINE void mprof_free(mprof_arena arena, void *address)
 {
     if (MPROF_HAS(arena_free))
         mprof_api_pointer->arena_free(arena, address);
@@ -173,8 +173,8 @@ MPROF_INLINE void mprof_free(mprof_arena arena, const void *address)
  * The block at `old` (NULL: none) has become one of `size` bytes at `address`, the same place or
  * another. address NULL: it could not, and the old block stays.
  */
-MPROF_INLINE void mprof_realloc(mprof_arena arena, const void *old, const void *address,
-                                size_t size, size_t count)
+MPROF_INLINE void mprof_realloc(mprof_arena arena, void *old, void *address, size_t size,
+                                size_t count)
 {
     if (MPROF_HAS(arena_realloc)) {
         mprof_api_pointer->arena_realloc(arena, old, address, size, count);
@@ -183,15 +183,15 @@ MPROF_INLINE void mprof_realloc(mprof_arena arena, const void *old, const void *
 }
 
 /*
- * The live block at `address` (arena 0: of malloc) holds `count` objects of the type that the
- * symbol at `symbol` stands for; 0 leaves the count as it was. The C++ headers (mprof_types.h)
- * have one variable TYPE_IDENTIFIER<T>::mDummy for each type T.
+ * The live block at `address` (arena 0: of malloc) holds `count` objects of `object_size` bytes of
+ * the type that the variable at `symbol` stands for. 0: not known, but one follows from the other
+ * and the size of the block. The C++ headers (mprof_types.h) have a variable for each type.
  */
-MPROF_INLINE void mprof_type(mprof_arena arena, const void *address, const void *symbol,
-                             size_t count)
+MPROF_INLINE void mprof_type(mprof_arena arena, void *address, const void *symbol, size_t count,
+                             size_t object_size)
 {
     if (MPROF_HAS(type))
-        mprof_api_pointer->type(arena, address, symbol, count);
+        mprof_api_pointer->type(arena, address, symbol, count, object_size);
 }
 
 #endif

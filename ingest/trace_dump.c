@@ -124,9 +124,9 @@ static void put_arena(FILE *out, const struct trace_extension *extension)
     default:
         fprintf(out,
                 "type arena %" PRIu64 " address 0x%" PRIx64 " module %" PRIu64 " symbol 0x%" PRIx64
-                " count %" PRIu64,
+                " count %" PRIu64 " of %" PRIu64 " bytes",
                 extension->arena, extension->address, extension->module, extension->symbol,
-                extension->count);
+                extension->count, extension->size);
         break;
     }
     fprintf(out, " when %" PRIu64, extension->when);

@@ -111,6 +111,7 @@ static void get_timed(struct payload *payload, struct trace_extension *extension
         extension->module = number(payload);
         extension->symbol = number(payload);
         extension->count = number(payload);
+        extension->size = number(payload);
         break;
     case TRACE_EXT_MARK:
     case TRACE_EXT_SNAPSHOT:

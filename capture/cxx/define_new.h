@@ -1,0 +1,14 @@
+/* From here on `new` keeps the type: see mprof_types.h. No include guard: it may come again after
+ * each undef_new.h. */
+#undef new
+#include "mprof_types.h"
+#if !defined(MPROF_DISABLED)
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wkeyword-macro"
+#endif
+#define new NewTrick() * new (UseNewTag_)
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
+#endif

@@ -1,0 +1,3 @@
+/* From here on `new` is C++'s own, for placement new and the like, until define_new.h comes again.
+ * No include guard. */
+#undef new
