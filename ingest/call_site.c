@@ -78,6 +78,7 @@ static const struct pattern patterns[] = {
     {"std::*::_S_allocate", ROLE_ALLOCATOR},
     {"std::*::_Auto_node::_Auto_node<*>", ROLE_ALLOCATOR},
     {"std::*::_Scoped_node::_Scoped_node<*>", ROLE_ALLOCATOR},
+    {"New_<*>", ROLE_ALLOCATOR}, /* mprof_types.h */
     /* Programs' and libraries' own names */
     {"xmalloc", ROLE_WRAPPER},
     {"xcalloc", ROLE_WRAPPER},

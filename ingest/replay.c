@@ -32,6 +32,15 @@ void replay_problem(struct replay *replay, const struct trace_event *event, enum
     problem->byte_offset = (int64_t)event->offset;
 }
 
+/* What the program said comes first. What an arena gave out is not the result of a call that the
+ * rules could follow. */
+static struct type_answer type_of(const struct replay *replay, const struct live_block *block)
+{
+    if (block->type != 0 || block->arena != 0)
+        return (struct type_answer){block->type, block->count};
+    return type_table_find(replay->types, block->stack, block->size, block->kind);
+}
+
 uint64_t replay_put_row(struct replay *replay, const struct live_block *block, uint64_t life_ns,
                         uint32_t free_thread, uint32_t free_stack)
 {
@@ -39,8 +48,7 @@ uint64_t replay_put_row(struct replay *replay, const struct live_block *block, u
     if (batch == NULL)
         return 0;
     size_t row = batch->rows++;
-    struct type_answer type =
-        type_table_find(replay->types, block->stack, block->size, block->kind);
+    struct type_answer type = type_of(replay, block);
     if (block->arena == 0)
         type_table_count(replay->types, type.type, block->size, life_ns == 0);
     batch->column[COLUMN_ADDRESS][row] = block->address;
@@ -53,7 +61,7 @@ uint64_t replay_put_row(struct replay *replay, const struct live_block *block, u
     batch->column[COLUMN_KIND][row] = block->kind;
     batch->column[COLUMN_TYPE][row] = type.type;
     batch->column[COLUMN_ARENA][row] = block->arena;
-    batch->column[COLUMN_COUNT_OF_OBJECTS][row] = block->count > 1 ? block->count : type.count;
+    batch->column[COLUMN_COUNT_OF_OBJECTS][row] = type.count;
     batch->column[COLUMN_ALIGNMENT][row] =
         block->alignment ? UINT64_C(1) << (block->alignment - 1) : 0;
     batch->column[COLUMN_REALLOC_OF][row] = block->realloc_of;
@@ -222,6 +230,7 @@ static bool handle_allocate(struct replay *replay, const struct trace_event *eve
     block->stack = stack;
     block->thread = event->thread;
     block->arena = 0;
+    block->type = 0;
     block->kind = kind_of(replay, record, stack);
     block->alignment = log2_plus_1(record->alignment);
     if (replay->autosave != 0 && --replay->until_autosave == 0 && !replay_autosave(replay))

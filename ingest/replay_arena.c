@@ -13,16 +13,33 @@
 
 enum { KIND_ARENA = 11 };
 
-/* Row of the arena; ARENA_NO_ROW where memory is exhausted. One that was never named exists all
- * the same. */
-static uint32_t find_arena(struct replay *replay, uint64_t id)
+/* Row of the arena; ARENA_NO_ROW where there is none yet. */
+static uint32_t known_arena(const struct replay *replay, uint64_t id, uint64_t hash)
 {
-    uint64_t hash = hash_combine(hash_seed(), id);
     size_t probe = index_map_begin(&replay->arena_by_id, hash);
     uint32_t index;
     while ((index = index_map_next(&replay->arena_by_id, hash, &probe)) != INDEX_NONE)
         if (replay->arenas[index].id == id)
             return index;
+    return ARENA_NO_ROW;
+}
+
+struct live_table *replay_blocks(struct replay *replay, uint64_t arena)
+{
+    if (arena == 0)
+        return &replay->heap;
+    uint32_t index = known_arena(replay, arena, hash_combine(hash_seed(), arena));
+    return index == ARENA_NO_ROW ? NULL : &replay->arenas[index].blocks;
+}
+
+/* Row of the arena, a new one where it must be: one that was never named exists all the same.
+ * ARENA_NO_ROW where memory is exhausted. */
+static uint32_t find_arena(struct replay *replay, uint64_t id)
+{
+    uint64_t hash = hash_combine(hash_seed(), id);
+    uint32_t index = known_arena(replay, id, hash);
+    if (index != ARENA_NO_ROW)
+        return index;
     index = (uint32_t)replay->arena_count;
     if (index == ARENA_NO_ROW ||
         !array_reserve(&replay->arenas, &replay->arena_capacity, replay->arena_count + 1,
@@ -107,6 +124,7 @@ static bool arena_allocate(struct replay *replay, uint32_t index, const struct t
     block->thread = event->thread;
     block->arena = arena->id;
     block->kind = KIND_ARENA;
+    block->type = 0;
     block->alignment = 0;
     count_block(replay, arena, block);
     return true;

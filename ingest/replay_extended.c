@@ -27,6 +27,28 @@ static bool add_sample(struct replay *replay, uint64_t bytes)
     return true;
 }
 
+/* What the program says of a block that is not live (allocated while paused, say) is no matter. */
+static bool name_type(struct replay *replay, const struct trace_event *event)
+{
+    const struct trace_extension *extension = event->extension;
+    struct live_table *table = replay_blocks(replay, extension->arena);
+    struct live_block *block = table == NULL ? NULL : live_table_find(table, extension->address);
+    if (table == NULL || (block != NULL && block->state != BLOCK_LIVE))
+        return true;
+    if (block == NULL)
+        return false;
+    uint64_t count = extension->count, size = extension->size;
+    if (count == 0)
+        count = size == 0 || size > block->size ? block->count : block->size / size;
+    else if (size == 0)
+        size = block->size / count;
+    block->count = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
+    if (extension->module <= UINT32_MAX)
+        block->type =
+            type_table_named(replay->types, (uint32_t)extension->module, extension->symbol, size);
+    return true;
+}
+
 bool replay_autosave(struct replay *replay)
 {
     static const struct trace_text name = {"autosave", 8};
@@ -71,8 +93,10 @@ bool replay_extended(struct replay *replay, const struct trace_event *event)
         snprintf(detail, sizeof detail, "%" PRIu64 " bytes were asked for", extension->size);
         replay_problem(replay, event, PROBLEM_FAILED, 0, detail);
         return true;
+    case TRACE_EXT_TYPE:
+        return name_type(replay, event);
     default:
-        return true; /* type tags are resolved with the program's symbols, not here */
+        return true;
     }
 }
 

@@ -30,6 +30,9 @@ bool replay_extended(struct replay *replay, const struct trace_event *event);
 /* ARENA and ARENA_*: false where memory is exhausted or the sink refused. */
 bool replay_arena(struct replay *replay, const struct trace_event *event);
 
+/* The blocks of an arena, of the heap for 0; NULL where there is no such arena. */
+struct live_table *replay_blocks(struct replay *replay, uint64_t arena);
+
 /* A snapshot that the program asked for by number of allocations. */
 bool replay_autosave(struct replay *replay);
 

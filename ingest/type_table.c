@@ -15,12 +15,19 @@ struct type_memo {
     struct type_answer answer;
 };
 
+/* What was found for a symbol that TYPE records name. */
+struct named_type {
+    uint64_t symbol, size;
+    uint32_t module, type;
+};
+
 bool type_table_init(struct type_table *table, struct stacks *stacks, struct symbols *symbols)
 {
     *table = (struct type_table){.stacks = stacks};
     table->types = types_new(symbols);
+    table->tags = types_tags_new(symbols);
     table->memos = calloc(MEMOS, sizeof *table->memos);
-    if (table->types == NULL || table->memos == NULL ||
+    if (table->types == NULL || table->tags == NULL || table->memos == NULL ||
         !array_reserve(&table->rows, &table->capacity, 1, sizeof *table->rows))
         return false;
     table->count = 1;
@@ -30,7 +37,10 @@ bool type_table_init(struct type_table *table, struct stacks *stacks, struct sym
 void type_table_free(struct type_table *table)
 {
     types_free(table->types);
+    types_tags_free(table->tags);
     index_map_free(&table->by_name);
+    index_map_free(&table->by_symbol);
+    free(table->named);
     free(table->rows);
     free(table->memos);
     *table = (struct type_table){0};
@@ -100,6 +110,36 @@ struct type_answer type_table_find(struct type_table *table, uint32_t stack, uin
         answer = (struct type_answer){find_row(table, &found), found.count};
     *memo = (struct type_memo){size, stack, kind, answer};
     return answer;
+}
+
+static uint32_t add_named(struct type_table *table, const struct named_type *key, uint64_t hash)
+{
+    if (!array_reserve(&table->named, &table->named_capacity, table->named_count + 1,
+                       sizeof *table->named) ||
+        !index_map_insert(&table->by_symbol, hash, (uint32_t)table->named_count))
+        return 0;
+    struct named_type *named = &table->named[table->named_count++];
+    const struct types_answer answer = {.name =
+                                            types_tags_name(table->tags, key->module, key->symbol),
+                                        .size = key->size,
+                                        .confidence = TYPES_EXACT};
+    *named = *key;
+    named->type = answer.name == NULL ? 0 : find_row(table, &answer);
+    return named->type;
+}
+
+uint32_t type_table_named(struct type_table *table, uint32_t module, uint64_t symbol, uint64_t size)
+{
+    const struct named_type key = {.symbol = symbol, .size = size, .module = module};
+    uint64_t hash = hash_combine(hash_combine(hash_seed(), symbol), size ^ (uint64_t)module << 40);
+    size_t probe = index_map_begin(&table->by_symbol, hash);
+    uint32_t index;
+    while ((index = index_map_next(&table->by_symbol, hash, &probe)) != INDEX_NONE) {
+        const struct named_type *named = &table->named[index];
+        if (named->symbol == symbol && named->size == size && named->module == module)
+            return named->type;
+    }
+    return add_named(table, &key, hash);
 }
 
 void type_table_count(struct type_table *table, uint32_t type, uint64_t size, bool live)

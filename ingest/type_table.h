@@ -10,6 +10,7 @@
 #include "ingest/array.h"
 #include "ingest/stacks.h"
 #include "ingest/types.h"
+#include "ingest/types_tags.h"
 
 struct type_row {
     const char *name; /* of the symbolizer */
@@ -24,6 +25,7 @@ struct type_answer {
 };
 
 struct type_memo;
+struct named_type;
 
 struct type_table {
     struct stacks *stacks;
@@ -32,6 +34,10 @@ struct type_table {
     size_t count, capacity;
     struct index_map by_name;
     struct type_memo *memos;
+    struct types_tags *tags; /* types that the program names itself */
+    struct named_type *named;
+    size_t named_count, named_capacity;
+    struct index_map by_symbol;
 };
 
 /* `stacks` and `symbols` must outlive it. False where memory is exhausted; then free it. */
@@ -44,6 +50,13 @@ void type_table_free(struct type_table *table);
  */
 struct type_answer type_table_find(struct type_table *table, uint32_t stack, uint64_t size,
                                    uint8_t kind);
+
+/*
+ * The type that the program named by the variable at the ELF address `symbol` of module `module`;
+ * `size` of one object, 0: unknown. 0 where no name is found, or for lack of memory.
+ */
+uint32_t type_table_named(struct type_table *table, uint32_t module, uint64_t symbol,
+                          uint64_t size);
 
 /* Adds one allocation to the sums of its type. */
 void type_table_count(struct type_table *table, uint32_t type, uint64_t size, bool live);

@@ -18,6 +18,7 @@ add_library(mprof_types STATIC
   types_source.c
   types_spelling.c
   types_state.c
+  types_tags.c
   types_statement.c)
 target_link_libraries(mprof_types
   PUBLIC mprof_schemas mprof_symbols

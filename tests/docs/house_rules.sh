@@ -11,7 +11,7 @@ may() {
     local stage=$1 allowed=$2 found
     [ -d "$stage" ] || return
     found=$(grep -rnE '#include "' "$stage" --include='*.c' --include='*.h' --include='*.hpp' |
-        grep -vE "#include \"($allowed)/|#include \"mprof\.h\"|#include \"session_sql\.h\"")
+        grep -vE "#include \"($allowed)/|#include \"mprof(_types)?\.h\"|#include \"session_sql\.h\"")
     [ -z "$found" ] || complain "$stage may include only: $allowed" "$found"
 }
 may schemas schemas

@@ -70,8 +70,10 @@ struct OwnNew {
 };
 } // namespace shop
 
-struct IMAGE_BUFFER {};
-struct MESSAGE_TAG {};
+struct IMAGE_BUFFER {
+};
+struct MESSAGE_TAG {
+};
 
 #if defined(__cpp_aligned_new)
 struct alignas(128) Wide {
@@ -89,8 +91,7 @@ static void *keep[64];
 static int kept;
 
 /* Optimisers drop what nobody sees. */
-template <class T>
-static T *seen(T *address)
+template <class T> static T *seen(T *address)
 {
     keep[kept++] = const_cast<void *>(static_cast<const volatile void *>(address));
     return address;
