@@ -1,12 +1,13 @@
 /* mprof-run: runs a program and records its heap. */
+#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "capture/options.h"
@@ -216,23 +217,45 @@ static int check_places(const struct arguments *arguments, char *library, char *
     return 0;
 }
 
-static void say_where(const char *trace)
+/* How many traces other processes of this run left beside `trace`; older ones do not count. */
+static size_t count_beside(const char *trace, time_t since)
+{
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", trace);
+    char *slash = strrchr(folder, '/');
+    if (!slash)
+        return 0;
+    const char *name = trace + (slash - folder) + 1;
+    const size_t length = strlen(name);
+    slash[slash == folder] = 0;
+    DIR *directory = opendir(folder);
+    size_t count = 0;
+    for (const struct dirent *entry; directory && (entry = readdir(directory));) {
+        const char *beside = entry->d_name;
+        struct stat status;
+        if (strncmp(beside, name, length) == 0 && beside[length] == '.' &&
+            beside[length + 1] >= '0' && beside[length + 1] <= '9' &&
+            fstatat(dirfd(directory), beside, &status, 0) == 0 && status.st_mtime >= since)
+            count++;
+    }
+    if (directory)
+        closedir(directory);
+    return count;
+}
+
+static void say_where(const char *trace, time_t since)
 {
     struct stat status;
     if (stat(trace, &status) != 0) {
         fprintf(stderr, "mprof-run: no trace was written to %s\n", trace);
         return;
     }
-    glob_t beside;
-    char pattern[PATH_MAX + 16];
-    snprintf(pattern, sizeof pattern, "%s.[0-9]*", trace);
-    size_t more = glob(pattern, GLOB_NOSORT, NULL, &beside) == 0 ? beside.gl_pathc : 0;
+    size_t more = count_beside(trace, since);
     if (more > 0)
         fprintf(stderr, "mprof-run: recorded %s, and %zu of other processes as %s.PID\n", trace,
                 more, trace);
     else
         fprintf(stderr, "mprof-run: recorded %s\n", trace);
-    globfree(&beside);
 }
 
 /* Runs a program of ours that lies beside this one; its exit status, 127 where it cannot. */
@@ -303,13 +326,14 @@ int main(int argc, char **argv)
         .path = program,
     };
     const char *what;
+    time_t started = time(NULL);
     int error = run_child(&child, &what);
     if (error != 0) {
         fprintf(stderr, "mprof-run: %s: %s\n", what, strerror(error));
         return error == ENOENT ? 127 : 126;
     }
     if (!arguments.quiet)
-        say_where(child.recorded);
+        say_where(child.recorded, started);
     if (arguments.open) {
         status = open_session(&arguments, child.recorded);
         if (status != 0)

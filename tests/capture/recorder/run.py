@@ -41,6 +41,12 @@ check(open(folder + "/there.bin").read() == "mine", "it is left alone")
 expect(run("--force", "-o", "there.bin", "true"), 0, "recorded", "--force")
 check(Trace(folder + "/there.bin").header["state"] == "ended", "--force replaces it")
 
+old = folder + "/there.bin.1"
+open(old, "w").write("of another run")
+os.utime(old, (1000000000, 1000000000))
+expect(run("--force", "-o", "there.bin", "sh", "-c", "sh -c true; true"), 0, "and 1 of other processes",
+       "the traces of this run are counted")
+
 static = folder + "/static"
 open(folder + "/empty.c", "w").write("int main(void) { return 0; }\n")
 subprocess.run(["cc", "-static", "-o", static, folder + "/empty.c"], check=True)
