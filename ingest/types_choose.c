@@ -151,11 +151,41 @@ static void choose_object(const struct types_site *site, const struct types_flow
 
 /* ---- other allocations ------------------------------------------------------------------ */
 
+/*
+ * A record, and behind it, in the same block, something that another pointer points to: the block
+ * is one object of the record's type with what follows it.
+ */
+static bool choose_record_in_front(const struct types_flow *flow, uint64_t size,
+                                   struct types_choice *choice)
+{
+    for (size_t i = 0; i < flow->count; i++) {
+        const struct types_evidence *front = &flow->evidence[i];
+        if (front->kind != TYPES_EVIDENCE_PLACE || front->indexed || front->offset < 0 ||
+            front->type.shape != TYPES_RECORD || front->type.size == 0)
+            continue;
+        uint64_t end = (uint64_t)front->offset + front->type.size;
+        for (size_t k = 0; k < flow->count; k++) {
+            const struct types_evidence *behind = &flow->evidence[k];
+            if (behind->kind != TYPES_EVIDENCE_PLACE || behind->indexed || behind->offset <= 0 ||
+                (uint64_t)behind->offset < end || (uint64_t)behind->offset >= size ||
+                behind->type.die.addr == front->type.die.addr ||
+                (behind->type.shape != TYPES_RECORD && behind->type.shape != TYPES_CHARACTER))
+                continue;
+            choose(choice, &front->type, front->offset, TYPES_INFERRED, TYPES_RULE_RECEIVER);
+            choice->single = true;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The place that fits best, the first of those that fit alike; records of the very size first. */
 static bool choose_place(const struct types_site *site, const struct types_flow *flow,
                          enum types_operator by, uint64_t size, struct types_choice *choice)
 {
     enum types_fit best = TYPES_FIT_NOT;
+    if (choose_record_in_front(flow, size, choice))
+        return true;
     for (size_t i = 0; i < flow->count; i++) {
         const struct types_evidence *evidence = &flow->evidence[i];
         if (evidence->kind != TYPES_EVIDENCE_PLACE)

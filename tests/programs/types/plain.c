@@ -170,6 +170,17 @@ __attribute__((noinline)) static void inherited(void)
     keep(base);
 }
 
+__attribute__((noinline)) static void followed(size_t length)
+{
+    TRUTH("derived", 1);
+    struct derived *derived = malloc(sizeof *derived + sizeof(struct message) + length);
+    struct message *message = (struct message *)(derived + 1);
+    derived->value = 3;
+    message->length = length;
+    keep(derived);
+    keep(message);
+}
+
 /* Objects of several kinds that begin alike; "circle" is a multiple of the head's size. */
 struct head {
     struct head *next;
@@ -248,6 +259,7 @@ int main(int argc, char **argv)
     flexible(100 + count);
     inherited();
     objects();
+    followed(30 + count);
     grown(count);
     aligned();
     untyped(count * 7 + 1);
