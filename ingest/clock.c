@@ -1,6 +1,7 @@
 #include "ingest/clock.h"
 
-void trace_time_init(struct trace_time *time, const struct trace_file *file)
+void trace_time_init(struct trace_time *time, const struct trace_file *file, uint64_t record_ticks,
+                     uint64_t record_ns)
 {
     const struct trace_file_header *header = trace_file_header(file);
     uint64_t ticks, ns;
@@ -8,6 +9,10 @@ void trace_time_init(struct trace_time *time, const struct trace_file *file)
     if (header->clock == TRACE_CLOCK_NANOSECONDS)
         return;
     trace_file_last_clock(file, &ticks, &ns);
+    if (header->end_ticks == 0 && record_ticks > ticks) {
+        ticks = record_ticks;
+        ns = record_ns;
+    }
     /* Damaged pairs must not overflow the products; a line of 2^62 ns is 146 years. */
     if (ticks <= header->start_ticks || ns <= header->start_monotonic_ns ||
         ticks - header->start_ticks > INT64_MAX / 2 ||

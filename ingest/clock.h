@@ -18,7 +18,13 @@ struct trace_time {
     bool unknown; /* the clock ticks otherwise, and no second pair says how: taken as 1:1 */
 };
 
-void trace_time_init(struct trace_time *time, const struct trace_file *file);
+/*
+ * The line through the first and the last clock pair of the file. `record_ticks` and `record_ns`
+ * are the latest pair that stands in a CLOCK record, 0 where there is none: it counts where the
+ * header has no end pair.
+ */
+void trace_time_init(struct trace_time *time, const struct trace_file *file, uint64_t record_ticks,
+                     uint64_t record_ns);
 
 /* Nanoseconds since the start, at most INT64_MAX; 0 for stamps before the start. */
 static inline uint64_t trace_time_ns(const struct trace_time *time, uint64_t ticks)

@@ -78,7 +78,7 @@ static void sift_up(struct merge *merge, size_t at)
 /* Whether an extended record is an event: the first pass has read the others. */
 static bool is_event(uint64_t type)
 {
-    return type >= TRACE_EXT_ARENA && type <= TRACE_EXT_LAST;
+    return type >= TRACE_EXT_ARENA && type <= TRACE_EXT_LAST && type != TRACE_EXT_CLOCK;
 }
 
 /* Moves to the chunk's next event. False at its end. */

@@ -268,7 +268,7 @@ bool replay_init(struct replay *replay, const struct trace_file *file, struct tr
 {
     *replay = (struct replay){
         .scan = scan, .stacks = stacks, .totals = totals, .types = types, .sink = sink};
-    trace_time_init(&replay->time, file);
+    trace_time_init(&replay->time, file, scan->clock_ticks, scan->clock_monotonic_ns);
     if (replay->time.unknown)
         problems_add(&scan->problems, PROBLEM_CLOCK,
                      "the trace holds one clock pair only: times are processor ticks, not ns");

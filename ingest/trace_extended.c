@@ -127,6 +127,9 @@ static void get_timed(struct payload *payload, struct trace_extension *extension
     case TRACE_EXT_RECORDING:
         extension->resumed = number(payload);
         break;
+    case TRACE_EXT_CLOCK:
+        extension->monotonic_ns = number(payload);
+        break;
     case TRACE_EXT_FAILED:
         extension->size = number(payload);
         extension->stack = number(payload);

@@ -196,6 +196,12 @@ static bool scan_extended(struct trace_scan *scan, struct trace_cursor *cursor,
     case TRACE_EXT_END:
         scan->ended = true;
         return true;
+    case TRACE_EXT_CLOCK:
+        if (extension.when > scan->clock_ticks) {
+            scan->clock_ticks = extension.when;
+            scan->clock_monotonic_ns = extension.monotonic_ns;
+        }
+        return true;
     default:
         scan->unknown_records += extension.type == 0 || extension.type > TRACE_EXT_LAST;
         return true;

@@ -40,6 +40,7 @@ struct trace_scan {
     struct problems problems;
     uint64_t events;     /* alloc, free and realloc records, arena ones included */
     uint64_t last_ticks; /* the highest stamp */
+    uint64_t clock_ticks, clock_monotonic_ns; /* the latest CLOCK record, 0: none */
     uint64_t damaged_bytes;
     uint64_t unknown_records;
     uint64_t dropped_events; /* of DROPPED records */

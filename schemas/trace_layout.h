@@ -147,7 +147,8 @@ enum trace_extended {
     TRACE_EXT_END = 18,
     TRACE_EXT_ARENA_REALLOC = 19,
     TRACE_EXT_AUTOSAVE = 20,
-    TRACE_EXT_LAST = TRACE_EXT_AUTOSAVE, /* what is above is unknown */
+    TRACE_EXT_CLOCK = 21,
+    TRACE_EXT_LAST = TRACE_EXT_CLOCK, /* what is above is unknown */
 };
 
 enum trace_drop_reason {

@@ -289,7 +289,7 @@ static void ticks_become_nanoseconds_exactly(void **state)
     trace_builder_free(builder);
     struct trace_file *file = trace_file_open("clock.bin", &status);
     assert_non_null(file);
-    trace_time_init(&time, file);
+    trace_time_init(&time, file, 0, 0);
     assert_int_equal(trace_time_ns(&time, 0), 0);
     assert_int_equal(trace_time_ns(&time, START + ticks), ns);
     for (int i = 0; i < 100000; i++) {
