@@ -58,8 +58,8 @@ static void first_thread(struct lane *lane, struct trace_builder *builder)
                   N(2));
     lane_extended(lane, TRACE_EXT_ARENA_ALLOC, "wnnnnn", N(2050), N(1), N(0x405440), N(64), N(1),
                   N(2));
-    lane_extended(lane, TRACE_EXT_TYPE, "wnnnnn", N(2055), N(1), N(0x405440), N(1), N(0x3000),
-                  N(1));
+    lane_extended(lane, TRACE_EXT_TYPE, "wnnnnnn", N(2055), N(1), N(0x405440), N(1), N(0x3000),
+                  N(1), N(64));
     lane_extended(lane, TRACE_EXT_ARENA_FREE, "wnn", N(2060), N(1), N(0x405400));
     lane_extended(lane, TRACE_EXT_ARENA, "wnns", N(2061), N(2), N(1), "part of pool");
     lane_extended(lane, TRACE_EXT_ARENA_ALLOC, "wnnnnn", N(2062), N(2), N(0x405440), N(16), N(2),

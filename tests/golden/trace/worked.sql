@@ -177,12 +177,11 @@ CREATE TABLE problem(
   byte_offset INTEGER,            -- in the trace
   detail TEXT
 );
-INSERT INTO problem VALUES(1,'unusable record',NULL,NULL,NULL,4488,'record of type 11 ends early');
-INSERT INTO problem VALUES(2,'failed allocation',440,NULL,1,4368,'70368744177664 bytes were asked for');
-INSERT INTO problem VALUES(3,'unmatched free',450,2147418128,1,4380,'not seen to be allocated: before recording began, or elsewhere');
-INSERT INTO problem VALUES(4,'dropped',548,NULL,1,4612,'2 events: inside the recorder itself');
-INSERT INTO problem VALUES(5,'double free',555,4216832,2,8290,'freed before, and not allocated in between');
-INSERT INTO problem VALUES(6,'overlap',610,8258304,3,8319,'allocated while it was live: the block before ends here');
+INSERT INTO problem VALUES(1,'failed allocation',440,NULL,1,4368,'70368744177664 bytes were asked for');
+INSERT INTO problem VALUES(2,'unmatched free',450,2147418128,1,4380,'not seen to be allocated: before recording began, or elsewhere');
+INSERT INTO problem VALUES(3,'dropped',548,NULL,1,4613,'2 events: inside the recorder itself');
+INSERT INTO problem VALUES(4,'double free',555,4216832,2,8290,'freed before, and not allocated in between');
+INSERT INTO problem VALUES(5,'overlap',610,8258304,3,8319,'allocated while it was live: the block before ends here');
 CREATE TABLE allocation(
   id INTEGER PRIMARY KEY,
   address INTEGER NOT NULL,       -- as a signed 64-bit number
