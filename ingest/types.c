@@ -239,9 +239,14 @@ static void take_step(struct types *types, const struct types_site *site,
     }
     if (infer_by_name(types, site, frames, count, question.size, &step->answer, &step->known))
         return;
-    /* operator new[] may jump to operator new, and leave no frame. */
+    /* What ends in a jump leaves no frame: operator new[], members of strings in the library. */
     struct types_call called;
     types_called(site, &called);
+    if (called.linkage != NULL &&
+        types_is_string_function(symbols_demangle(types->symbols, called.linkage))) {
+        string_answer(question.size, TYPES_RULE_LIBRARY, &step->answer);
+        return;
+    }
     if (question.by == TYPES_BY_NEW && called.linkage != NULL &&
         strncmp(called.linkage, "_Zna", 4) == 0)
         question.by = TYPES_BY_NEW_ARRAY;

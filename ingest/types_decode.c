@@ -25,10 +25,12 @@ static uint8_t next_byte(struct decoder *decoder)
     return decoder->bytes[decoder->at++];
 }
 
-/* A signed number of 1, 2, 4 or 8 bytes. */
+/* A signed number of 1, 2, 4 or 8 bytes; of none, 0. */
 static int64_t next_number(struct decoder *decoder, int bytes)
 {
     uint64_t value = 0;
+    if (bytes == 0)
+        return 0;
     for (int i = 0; i < bytes; i++)
         value |= (uint64_t)next_byte(decoder) << (8 * i);
     if (bytes < 8 && (value >> (8 * bytes - 1)) & 1)

@@ -215,7 +215,7 @@ static bool read_postfix(const struct types_site *site, const char *at, struct t
 bool types_expression_value(const struct types_site *site, const char *text, size_t length,
                             struct types_type *type)
 {
-    char copy[TEXT_MAX], word[TEXT_MAX];
+    char copy[TEXT_MAX] = "", word[TEXT_MAX];
     size_t count = 0;
     unsigned stars = 0;
     for (size_t i = 0; i < length; i++)
