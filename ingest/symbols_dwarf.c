@@ -183,7 +183,7 @@ size_t symbols_dwarf_lookup(struct symbols_dwarf *dwarf, uint64_t pc, struct sym
     while (scope != SYMBOLS_NOWHERE && count < SYMBOLS_FRAMES_MAX) {
         const struct symbols_scope *found =
             symbols_scopes_named(&unit->scopes, dwarf->strings, &entry, scope);
-        frames[count++] = (struct symbols_frame){
+        frames[count] = (struct symbols_frame){
             .function = found->name,
             .linkage_name = found->linkage_name,
             .file = file,
@@ -191,8 +191,9 @@ size_t symbols_dwarf_lookup(struct symbols_dwarf *dwarf, uint64_t pc, struct sym
             .decl_file = found->decl_file,
             .decl_line = found->decl_line,
             .start = found->start,
-            .inlined = found->parent != SYMBOLS_NOWHERE && count < SYMBOLS_FRAMES_MAX,
+            .inlined = found->parent != SYMBOLS_NOWHERE && count + 1 < SYMBOLS_FRAMES_MAX,
         };
+        count++;
         if (found->parent != SYMBOLS_NOWHERE) {
             file = symbols_scopes_file(dwarf->strings, entry.cu, found->call_file);
             line = found->call_line;
