@@ -1,7 +1,7 @@
 /*
  * mprof_types.h: C++ programs that tell the recorder the type of what they allocate.
  *
- *   #include "define_new.h"          after all other headers: from here on `new T(...)` keeps T
+ *   include define_new.h             after all other headers: from here on `new T(...)` keeps T
  *   T *one = new T(1, 2);            as always
  *   T *many = New_<T>(n);            for new T[n], which does not compile any more
  *   int *image = New_<int, IMAGE_BUFFER>(w * h);      shown as IMAGE_BUFFER, a tag of yours
