@@ -61,6 +61,11 @@ void context_tree_reset(void)
     atomic_store(&tree.last_id, 0);
 }
 
+void context_tree_restart(void)
+{
+    atomic_store(&tree.table.slots, NULL);
+}
+
 uint64_t context_tree_nodes(void)
 {
     return atomic_load_explicit(&tree.last_id, memory_order_relaxed);

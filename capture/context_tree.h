@@ -29,6 +29,10 @@ void context_tree_forget(uint64_t low, uint64_t high);
 /* Forgets all: ids begin anew. Only in a process with one thread. */
 void context_tree_reset(void);
 
+/* Forgets all in a process that goes on; ids go on, too. The memory is not given back: a thread
+ * that was held up may still look at it. */
+void context_tree_restart(void);
+
 uint64_t context_tree_nodes(void);
 uint64_t context_tree_bytes(void);
 

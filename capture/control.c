@@ -51,6 +51,21 @@ ENTRY_POINT void mprof_resume(void)
     recorder_set_paused(FRAME, false);
 }
 
+ENTRY_POINT void set_mprof_autosave(unsigned long count)
+{
+    recorder_set_autosave(FRAME, count);
+}
+
+ENTRY_POINT void mprof_stop(void)
+{
+    recorder_stop(FRAME);
+}
+
+ENTRY_POINT void mprof_restart(const char *file)
+{
+    recorder_restart(FRAME, file);
+}
+
 extern const struct mprof_api mprof_api_1;
 __attribute__((visibility("default"))) const struct mprof_api mprof_api_1 = {
     .size = sizeof(struct mprof_api),
@@ -65,6 +80,9 @@ __attribute__((visibility("default"))) const struct mprof_api mprof_api_1 = {
     .arena_free = mprof_free,
     .arena_realloc = mprof_realloc,
     .type = mprof_type,
+    .autosave = set_mprof_autosave,
+    .stop = mprof_stop,
+    .restart = mprof_restart,
 };
 
 /* The notes between `at` and `end`; each is its three-word head, name and descriptor, the two

@@ -340,6 +340,13 @@ void modules_reset(void)
     atomic_store(&modules.announced, 0);
 }
 
+void modules_announce_again(void)
+{
+    for (unsigned i = 0; modules.entries && i < MODULE_CAPACITY; i++)
+        atomic_store(&modules.entries[i].announcement, UNKNOWN);
+    atomic_store(&modules.announced, 0);
+}
+
 uint64_t modules_announced(void)
 {
     return atomic_load_explicit(&modules.announced, memory_order_relaxed);

@@ -43,6 +43,9 @@ void modules_sweep(void (*gone)(const struct module *module, bool announced, voi
 /* In a forked child: every module has to be announced again. */
 void modules_reset(void);
 
+/* At the start of a new trace: the same, in a process that goes on. */
+void modules_announce_again(void);
+
 /* Modules that were announced so far. */
 uint64_t modules_announced(void);
 

@@ -45,6 +45,9 @@ struct mprof_api {
     void (*arena_realloc)(mprof_arena arena, void *old, void *address, size_t size, size_t count);
     void (*type)(mprof_arena arena, void *address, const void *symbol, size_t count,
                  size_t object_size);
+    void (*autosave)(unsigned long count);
+    void (*stop)(void);
+    void (*restart)(const char *file);
 };
 
 #if defined(MPROF_IMPLEMENTATION) /* the recorder itself */
@@ -61,6 +64,9 @@ void mprof_free(mprof_arena arena, void *address);
 void mprof_realloc(mprof_arena arena, void *old, void *address, size_t size, size_t count);
 void mprof_type(mprof_arena arena, void *address, const void *symbol, size_t count,
                 size_t object_size);
+void set_mprof_autosave(unsigned long count);
+void mprof_stop(void);
+void mprof_restart(const char *file);
 
 #else
 
@@ -124,6 +130,32 @@ MPROF_INLINE void mprof_resume(void)
 {
     if (MPROF_HAS(resume))
         mprof_api_pointer->resume();
+}
+
+/*
+ * The calls of the mprof of 1988, on a recording that is saved all the time anyway.
+ *
+ * set_mprof_autosave(): each count-th allocation from malloc is a snapshot; 0 ends that.
+ * mprof_stop(): recording ends here and the trace is complete. Nothing more is recorded.
+ * mprof_restart(): recording goes on in a new trace in `file` (where it exists, file.PID; NULL: the
+ * usual name), which knows nothing of blocks from before. It does what mprof_stop() does first.
+ */
+MPROF_INLINE void set_mprof_autosave(unsigned long count)
+{
+    if (MPROF_HAS(autosave))
+        mprof_api_pointer->autosave(count);
+}
+
+MPROF_INLINE void mprof_stop(void)
+{
+    if (MPROF_HAS(stop))
+        mprof_api_pointer->stop();
+}
+
+MPROF_INLINE void mprof_restart(const char *file)
+{
+    if (MPROF_HAS(restart))
+        mprof_api_pointer->restart(file);
 }
 
 /*

@@ -28,6 +28,9 @@ static struct {
     bool off;    /* for this process and its children */
     bool follow; /* forked children record too */
     bool paused;
+    bool halted;             /* off because the program asked for it */
+    _Atomic bool restarting; /* one thread is at it */
+    uint64_t autosave;
     uint32_t flags; /* enum trace_file_flag */
 } recorder;
 
@@ -93,19 +96,40 @@ static bool recorder_start_child(void)
 {
     uint64_t parent = trace_file_id();
     trace_file_forget();
+    thread_process_forked();
     if (recorder.off || !recorder.follow)
         return false;
     stack_process_forked();
     if (!trace_file_create(NULL, true, false, recorder.flags))
         return false;
-    thread_process_forked();
     process_record_set_parent(parent);
+    return true;
+}
+
+static void recorder_put_autosave(struct thread *thread)
+{
+    uint8_t *p = thread_extended_begin(thread, 24);
+    if (!p)
+        return;
+    p = thread_put_when(thread, p);
+    p = trace_put_varint(p, recorder.autosave);
+    thread_extended_end(thread, TRACE_EXT_AUTOSAVE, p);
+}
+
+/* The first records of a trace. */
+static bool recorder_begin_trace(void)
+{
+    struct thread_local_part *self = &thread_local_part;
+    struct thread *thread = self->thread ? self->thread : thread_acquire();
+    if (!thread || !process_record_write(thread))
+        return false;
+    if (recorder.autosave)
+        recorder_put_autosave(thread);
     return true;
 }
 
 static void recorder_start_guarded(void)
 {
-    struct thread_local_part *self = &thread_local_part;
     uint32_t unknown = RECORDER_UNKNOWN;
     if (!atomic_compare_exchange_strong(&recorder_page.state, &unknown, RECORDER_STARTING))
         return;
@@ -115,8 +139,7 @@ static void recorder_start_guarded(void)
         return;
     }
     /* The wipe was asked for before this store, so it holds in every child from here on. */
-    struct thread *thread = self->thread ? self->thread : thread_acquire();
-    if (!thread || !process_record_write(thread)) {
+    if (!recorder_begin_trace()) {
         recorder_set(RECORDER_STOPPED);
         return;
     }
@@ -287,6 +310,66 @@ void recorder_end(const void *frame, enum trace_end_reason reason)
 
 void recorder_end_undone(void)
 {
-    if (trace_file_is_open() && os_process_id() == trace_file_owner())
+    if (!recorder.halted && trace_file_is_open() && os_process_id() == trace_file_owner())
         trace_file_end(TRACE_STATE_RECORDING, (struct clock_pair){0, 0});
+}
+
+void recorder_set_autosave(const void *frame, uint64_t count)
+{
+    recorder.autosave = count;
+    struct thread *thread = recorder_enter(frame, RECORDER_NOTE);
+    if (!thread)
+        return;
+    recorder_put_autosave(thread);
+    recorder_leave();
+}
+
+void recorder_stop(const void *frame)
+{
+    uint32_t state = atomic_load(&recorder_page.state);
+    if ((state != RECORDER_RECORDING && state != RECORDER_PAUSED) ||
+        os_process_id() != trace_file_owner())
+        return;
+    recorder_end(frame, TRACE_END_STOP);
+    recorder.halted = true;
+    recorder_set(RECORDER_OFF);
+}
+
+/*
+ * While nothing is recorded and no thread is inside an event. One that was held up by the kernel
+ * between its look at the state and its record may still write it into the old trace, whose memory
+ * therefore stays mapped until each thread has left it.
+ */
+static void recorder_start_again(const char *path)
+{
+    thread_process_settle();
+    trace_file_leave();
+    stack_process_restarted();
+    thread_process_restarted();
+    if (!trace_file_create(path, false, true, recorder.flags))
+        return;
+    process_record_set_parent(0);
+    recorder.off = false;
+    recorder.halted = false;
+    recorder.paused = false;
+    recorder_set(recorder_begin_trace() ? RECORDER_RECORDING : RECORDER_STOPPED);
+}
+
+void recorder_restart(const void *frame, const char *path)
+{
+    struct thread_local_part *self = &thread_local_part;
+    if (self->guard)
+        return;
+    if (atomic_load(&recorder_page.state) == RECORDER_UNKNOWN)
+        recorder_start();
+    recorder_stop(frame);
+    if (!recorder.halted || atomic_exchange(&recorder.restarting, true))
+        return;
+    uint64_t signals = os_block_signals();
+    recorder_take_guard(self, frame);
+    recorder_start_again(path);
+    atomic_signal_fence(memory_order_seq_cst);
+    self->guard = NULL;
+    os_restore_signals(signals);
+    atomic_store(&recorder.restarting, false);
 }

@@ -88,6 +88,18 @@ void recorder_out_of_room(uint64_t events);
 /* Pauses or resumes; false where it was so already or nothing is recorded. */
 bool recorder_set_paused(const void *frame, bool paused);
 
+/* Each count-th allocation is a snapshot, in this trace and those of mprof_restart(). */
+void recorder_set_autosave(const void *frame, uint64_t count);
+
+/* Ends recording in this process, as the program asks for. Children do not record either. */
+void recorder_stop(const void *frame);
+
+/*
+ * Goes on in a new trace, `path` or (NULL) the usual name, after a stop. Threads that are recording
+ * an event just now are waited for. Does nothing where recording was never on.
+ */
+void recorder_restart(const void *frame, const char *path);
+
 /*
  * Seals the trace: END record, clock pair, sums. Events that come later are still recorded.
  * Does nothing in a vfork child, which shares its parent's memory and must leave its trace be.

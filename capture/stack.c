@@ -46,6 +46,13 @@ void stack_process_forked(void)
     atomic_fetch_add(&stacks.generation, 1);
 }
 
+void stack_process_restarted(void)
+{
+    modules_announce_again();
+    context_tree_restart();
+    atomic_fetch_add(&stacks.generation, 1);
+}
+
 size_t stack_thread_size(void)
 {
     size_t frame = sizeof(struct stack_kept) + sizeof(struct stack_frame);

@@ -67,6 +67,9 @@ void stack_process_init(const struct stack_options *options, const struct stack_
 /* Called in a forked child before its first event: nothing has been written to its trace yet. */
 void stack_process_forked(void);
 
+/* Called at the start of a new trace in a process that goes on: all is announced again. */
+void stack_process_restarted(void);
+
 /* Opaque per-thread state, stack_thread_size() bytes, zeroed by the caller, page-aligned. */
 struct stack_thread;
 size_t stack_thread_size(void);

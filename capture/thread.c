@@ -17,6 +17,8 @@ __thread struct thread_local_part thread_local_part;
 
 /* Key destructors run in rounds; the last is the one with the fewest events behind it. */
 #define DESTRUCTOR_ROUNDS 4u
+/* Turns that other threads get to end their events before a restart. */
+#define SETTLE_TURNS 100000u
 
 static struct {
     struct thread *table[THREAD_MAX];
@@ -25,6 +27,7 @@ static struct {
     _Atomic uint32_t next_search; /* count at which dead threads are looked for */
     /* Low half: index + 1 of the first free state; high half: a tag against reuse (ABA). */
     _Atomic uint64_t free;
+    _Atomic uint32_t trace; /* restarts so far */
     pthread_key_t key;
     bool has_key;
 } threads;
@@ -131,6 +134,49 @@ void thread_process_forked(void)
     atomic_store(&thread_local_part.dropped, 0);
 }
 
+void thread_process_settle(void)
+{
+    uint32_t count = atomic_load(&threads.count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct thread *thread = threads.table[i];
+        const void *guard = NULL;
+        if (!thread || !atomic_load(&thread->kernel_id) || thread == thread_local_part.thread)
+            continue;
+        /* A thread may have ended, and its memory be gone. */
+        for (unsigned turn = 0; turn < SETTLE_TURNS; turn++) {
+            if (os_peek((uintptr_t)&thread->owner->guard, &guard, sizeof guard) != sizeof guard ||
+                !guard)
+                break;
+            os_yield();
+        }
+    }
+}
+
+void thread_process_restarted(void)
+{
+    uint32_t count = atomic_load(&threads.count);
+    atomic_fetch_add(&threads.trace, 1);
+    for (uint32_t i = 0; i < count; i++) {
+        struct thread *thread = threads.table[i];
+        if (!thread)
+            continue;
+        atomic_store(&thread->left_over, true);
+        thread->chunk.limit = NULL;
+    }
+}
+
+/* Leaves the chunk of the trace before, if the state still has it. */
+static void thread_come_over(struct thread *thread)
+{
+    if (!atomic_load_explicit(&thread->left_over, memory_order_relaxed))
+        return;
+    chunk_leave(&thread->chunk);
+    atomic_store(&thread->left_over, false);
+    thread->sequence = 0;
+    memset(thread->name, 0, sizeof thread->name);
+    thread_local_part.trace = atomic_load(&threads.trace);
+}
+
 uint8_t *thread_put_when(const struct thread *thread, uint8_t *payload)
 {
     uint64_t now = clock_before(), last = thread->chunk.coding.ticks;
@@ -217,6 +263,7 @@ static bool thread_next_chunk(struct thread *thread)
 bool thread_make_room(struct thread *thread, size_t need)
 {
     struct chunk *chunk = &thread->chunk;
+    thread_come_over(thread);
     chunk_unseal(chunk);
     if (chunk_space(chunk) >= need + DROPPED_RECORD_MAX) {
         chunk_open_limit(chunk);
@@ -273,10 +320,15 @@ struct thread *thread_acquire(void)
         thread = thread_create();
     if (!thread)
         return NULL;
+    if (self->trace != atomic_load(&threads.trace))
+        self->number = 0;
+    thread_come_over(thread);
+    self->trace = atomic_load(&threads.trace);
     if (self->number == 0) {
         self->number = atomic_fetch_add(&threads.numbers, 1) + 1;
         self->sequence = 0;
     }
+    thread->owner = self;
     atomic_store(&thread->kernel_id, os_thread_id());
     thread->number = self->number;
     thread->sequence = self->sequence;

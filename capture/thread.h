@@ -27,6 +27,8 @@ struct thread {
     uint32_t number;          /* of the thread that has this state, from 1 */
     uint32_t sequence;        /* of its next chunk or segment */
     bool stack_ready;
+    _Atomic bool left_over; /* its chunk is in the trace before this one */
+    const struct thread_local_part *owner;
     struct stack_thread *stack;
     _Atomic int kernel_id; /* 0: free */
     uint32_t index;        /* in the table of states */
@@ -41,6 +43,7 @@ struct thread_local_part {
     const void *guard;        /* frame of the entry point that is recording; NULL: none */
     const void *guard_return; /* the return address in that frame */
     uint32_t number;          /* 0: never seen */
+    uint32_t trace;           /* in which the numbers are: one more for each restart */
     uint32_t sequence;
     _Atomic uint32_t dropped; /* events that came while the guard was held */
     bool finished;            /* its key destructors have run: states are borrowed for one event */
@@ -52,6 +55,11 @@ extern __thread struct thread_local_part thread_local_part
 void thread_process_init(void);
 /* In a forked child, once its own trace is open: all states are free, numbers begin anew. */
 void thread_process_forked(void);
+
+/* Waits, within reason, until no other thread is inside an event. */
+void thread_process_settle(void);
+/* After a restart: all threads begin anew in the new trace, at their next event. */
+void thread_process_restarted(void);
 
 /* Gives the calling thread a state and names it in the trace. NULL: none to be had. */
 struct thread *thread_acquire(void);

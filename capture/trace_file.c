@@ -306,6 +306,14 @@ void trace_file_end(enum trace_state state, struct clock_pair end)
     atomic_store((_Atomic uint32_t *)&header->state, state);
 }
 
+void trace_file_leave(void)
+{
+    atomic_store(&file.header, NULL);
+    int descriptor = atomic_exchange(&file.descriptor, -1);
+    if (file_is_ours(descriptor))
+        os_close(descriptor);
+}
+
 void trace_file_forget(void)
 {
     struct trace_file_header *header = atomic_exchange(&file.header, NULL);

@@ -53,6 +53,9 @@ void trace_file_count_dropped(uint64_t events);
  * (a failed exec). Does nothing where an error stopped it before. */
 void trace_file_end(enum trace_state state, struct clock_pair end);
 
+/* Lets go of a file that has ended. Its header stays mapped for threads that are held up. */
+void trace_file_leave(void);
+
 /* In a forked child: lets go of the parent's file without touching it. */
 void trace_file_forget(void);
 
