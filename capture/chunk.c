@@ -3,6 +3,9 @@
 #include "capture/clock.h"
 #include "capture/trace_file.h"
 
+/* So far into a chunk its first clock pair comes behind that of its header. */
+#define CLOCK_FIRST_DUE 256u
+
 bool chunk_begin(struct chunk *chunk, uint32_t thread, uint32_t sequence)
 {
     uint32_t slot;
@@ -29,6 +32,7 @@ bool chunk_begin(struct chunk *chunk, uint32_t thread, uint32_t sequence)
                           memory_order_release);
     trace_coding_reset(&chunk->coding, base.ticks);
     chunk->cursor = chunk->base + TRACE_CHUNK_HEADER_SIZE;
+    chunk->clock_due = clock_is_tsc ? CLOCK_FIRST_DUE : TRACE_CHUNK_SIZE_DEFAULT;
     chunk_open_limit(chunk);
     return true;
 }

@@ -21,6 +21,9 @@ struct chunk {
      * take the slow path, which puts it right again. */
     uint8_t *limit;
     uint8_t *base; /* NULL: no chunk */
+    /* Where in the chunk the next clock pair is due; the chunk's size: none is. Until then
+     * `limit` lies there. */
+    uint32_t clock_due;
     bool sealed;
     struct trace_coding coding;
 };
@@ -49,8 +52,22 @@ static inline bool chunk_has_room(const struct chunk *chunk)
 /* Sets `limit` again after it was cleared. */
 static inline void chunk_open_limit(struct chunk *chunk)
 {
-    chunk->limit =
-        chunk->base ? chunk->base + TRACE_CHUNK_SIZE_DEFAULT - TRACE_RECORD_MAX + 1 : NULL;
+    const uint32_t full = TRACE_CHUNK_SIZE_DEFAULT - TRACE_RECORD_MAX + 1;
+    uint32_t limit = chunk->clock_due < full ? chunk->clock_due : full;
+    chunk->limit = chunk->base ? chunk->base + limit : NULL;
+}
+
+static inline bool chunk_clock_is_due(const struct chunk *chunk)
+{
+    return chunk->clock_due < TRACE_CHUNK_SIZE_DEFAULT &&
+           chunk->cursor >= chunk->base + chunk->clock_due;
+}
+
+/* The clock pair that was due is written: the next one comes where there is four times as much. */
+static inline void chunk_clock_is_done(struct chunk *chunk)
+{
+    while (chunk_clock_is_due(chunk))
+        chunk->clock_due *= 4;
 }
 
 /* Publishes what was written up to `cursor`: from here on a SIGKILL does not lose it. */

@@ -242,7 +242,24 @@ static void thread_put_dropped(struct thread *thread)
     atomic_fetch_sub(&thread_local_part.dropped, dropped);
 }
 
-#define DROPPED_RECORD_MAX 48u
+/* The room must be there, as above. Costs the hot path nothing: the chunk's limit brings it here.
+ */
+static void thread_put_clock(struct thread *thread)
+{
+    if (!chunk_clock_is_due(&thread->chunk))
+        return;
+    struct clock_pair pair = clock_read_pair();
+    uint64_t last = thread->chunk.coding.ticks;
+    if (pair.ticks >= last) {
+        uint8_t *p = trace_put_varint(thread->scratch, pair.ticks - last);
+        p = trace_put_varint(p, pair.monotonic_ns);
+        thread_extended_end(thread, TRACE_EXT_CLOCK, p);
+    }
+    chunk_clock_is_done(&thread->chunk);
+}
+
+/* Room for what thread_make_room() writes on its own account. */
+#define OWED_RECORDS_MAX 80u
 
 static bool thread_next_chunk(struct thread *thread)
 {
@@ -265,7 +282,8 @@ bool thread_make_room(struct thread *thread, size_t need)
     struct chunk *chunk = &thread->chunk;
     thread_come_over(thread);
     chunk_unseal(chunk);
-    if (chunk_space(chunk) >= need + DROPPED_RECORD_MAX) {
+    if (chunk_space(chunk) >= need + OWED_RECORDS_MAX) {
+        thread_put_clock(thread);
         chunk_open_limit(chunk);
         thread_put_dropped(thread);
         return true;
@@ -292,7 +310,7 @@ static void thread_put_switch(struct thread *thread)
 
 static void thread_begin_records(struct thread *thread)
 {
-    const size_t need = 64 + NAME_RECORD_MAX + DROPPED_RECORD_MAX + TRACE_RECORD_MAX;
+    const size_t need = 64 + NAME_RECORD_MAX + OWED_RECORDS_MAX + TRACE_RECORD_MAX;
     memset(thread->name, 0, sizeof thread->name);
     if (chunk_space(&thread->chunk) < need) {
         thread_read_name(thread->name);

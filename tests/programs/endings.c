@@ -1,12 +1,13 @@
 /*
  * The ways a process ends. usage: endings exit | return | _exit | _Exit | quick_exit | abort |
- * pthread_exit | terminate | close-all FILE
+ * pthread_exit | terminate | killed | close-all FILE
  */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static void *kept;
@@ -63,6 +64,11 @@ int main(int argc, char **argv)
         abort();
     if (strcmp(what, "terminate") == 0)
         raise(SIGTERM);
+    if (strcmp(what, "killed") == 0) {
+        nanosleep(&(struct timespec){0, 50000000}, NULL);
+        free(malloc(7000));
+        raise(SIGKILL);
+    }
     if (strcmp(what, "pthread_exit") == 0)
         pthread_exit(NULL);
     if (strcmp(what, "many") == 0)

@@ -1,5 +1,8 @@
 """Ways to end, and what errno and the exit status are; the daemon that closes all descriptors."""
 import signal
+import sqlite3
+import subprocess
+import time
 
 import recording
 from recording import Recording, check, check_sound, sizes
@@ -20,6 +23,24 @@ for way, status, state, ends in (
     late = sizes(one.main, 8000)
     at_exit = state == "ended" and not way.lower().startswith("_e")
     check(late == ({8000: 1, 9000: 1} if at_exit else {9000: 1}), f"{way}: blocks of the handlers: {late}")
+
+# Killed after a hundred events, all in one chunk: the clock pairs in it give the times their scale.
+began = time.monotonic_ns()
+killed = Recording("endings-out", [endings, "killed"])
+passed = time.monotonic_ns() - began
+check(killed.run.returncode == -signal.SIGKILL and killed.main.header["state"] == "recording",
+      f"killed: {killed.run.returncode} {killed.main.header['state']}")
+check(killed.main.header["clock"] != "tsc" or killed.main.clocks > 0, "killed: no clock pair in its chunk")
+session = killed.folder + "/session.db"
+subprocess.run([recording.BUILD + "/bin/mprof-ingest", "-o", session, killed.path], check=True,
+               stdout=subprocess.DEVNULL)
+with sqlite3.connect(session) as database:
+    problems = [row[0] for row in database.execute("SELECT detail FROM problem WHERE kind = 'clock'")]
+    first, last = [database.execute("SELECT alloc_ns FROM allocation WHERE size = ?", (size,)).fetchone()[0]
+                   for size in (9000, 7000)]
+check(not problems, f"killed: {problems}")
+# The program slept 50 ms between the two; a tick is a third of a nanosecond, or so.
+check(40e6 < last - first < passed and last < passed, f"killed: {last - first} ns apart, of {passed} ns")
 
 folder = recording.folder("endings-daemon")
 daemon = Recording("endings-out", [endings, "close-all", folder + "/own"])

@@ -35,6 +35,7 @@ class Trace:
         self.header = {}
         self.damage = []
         self.dropped = 0
+        self.clocks = 0
         self.failed = []
         self.marks = []
         self.process = None
@@ -101,6 +102,8 @@ class Trace:
             self.thread(int(field["number"])).ends += 1
         elif kind == "dropped":
             self.dropped += int(field["count"])
+        elif kind == "clock":
+            self.clocks += 1
         elif kind == "failed":
             self.failed.append(int(field["size"]))
         elif kind in ("mark", "snapshot"):
