@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/trace_layout.h"
+
 /* Innermost frames that the rules are shown: wrappers and standard containers above the site. */
 enum { FRAMES_SHOWN = 24 };
 /* Answers that are kept; a power of two. */
@@ -19,6 +21,15 @@ struct type_memo {
 struct named_type {
     uint64_t symbol, size;
     uint32_t module, type;
+};
+
+/* What is known of one stack: mostly it has one size, or one answer for all sizes. */
+struct type_of_stack {
+    uint64_t size;
+    uint64_t count; /* where any_size: bytes of an element, 0 unknown; otherwise elements */
+    uint32_t type;
+    uint8_t kind;
+    bool known, any_size;
 };
 
 bool type_table_init(struct type_table *table, struct stacks *stacks, struct symbols *symbols)
@@ -43,6 +54,7 @@ void type_table_free(struct type_table *table)
     free(table->named);
     free(table->rows);
     free(table->memos);
+    free(table->by_stack);
     *table = (struct type_table){0};
 }
 
@@ -92,24 +104,49 @@ static size_t machine_frames(const struct stacks *stacks, uint32_t stack,
     return count;
 }
 
+/* Asks the type rules. Unknown where no answer may be shown. */
+static struct type_answer infer(struct type_table *table, uint32_t stack, uint64_t size,
+                                uint8_t kind, struct type_of_stack *of_stack)
+{
+    struct types_frame frames[FRAMES_SHOWN];
+    struct types_answer found;
+    struct type_answer answer = {0, 1};
+    size_t count = machine_frames(table->stacks, stack, frames);
+    types_infer(table->types, frames, count, size, kind, &found);
+    bool shown = found.name != NULL && found.confidence >= TYPES_INFERRED;
+    if (shown)
+        answer = (struct type_answer){find_row(table, &found), found.count};
+    *of_stack = (struct type_of_stack){.size = size,
+                                       .count = answer.count,
+                                       .type = answer.type,
+                                       .kind = kind,
+                                       .known = true,
+                                       .any_size = found.any_size};
+    if (found.any_size)
+        of_stack->count = shown ? found.size : 0;
+    return answer;
+}
+
 struct type_answer type_table_find(struct type_table *table, uint32_t stack, uint64_t size,
                                    uint8_t kind)
 {
-    if (stack == 0)
+    if (stack == 0 || !array_reserve(&table->by_stack, &table->by_stack_capacity, (size_t)stack + 1,
+                                     sizeof *table->by_stack))
         return (struct type_answer){0, 1};
+    if (kind != TRACE_KIND_POSIX_MEMALIGN)
+        kind = TRACE_KIND_MALLOC; /* the rules make no other difference */
+    struct type_of_stack *of_stack = &table->by_stack[stack];
+    if (of_stack->known && of_stack->kind == kind) {
+        if (of_stack->any_size)
+            return (struct type_answer){of_stack->type, types_count(size, of_stack->count)};
+        if (of_stack->size == size)
+            return (struct type_answer){of_stack->type, of_stack->count};
+    }
     uint64_t hash = hash_combine(hash_combine(stack, size), kind);
     struct type_memo *memo = &table->memos[hash & (MEMOS - 1)];
-    if (memo->stack == stack && memo->size == size && memo->kind == kind)
-        return memo->answer;
-    struct types_frame frames[FRAMES_SHOWN];
-    struct types_answer found;
-    size_t count = machine_frames(table->stacks, stack, frames);
-    types_infer(table->types, frames, count, size, kind, &found);
-    struct type_answer answer = {0, 1};
-    if (found.name != NULL && found.confidence >= TYPES_INFERRED)
-        answer = (struct type_answer){find_row(table, &found), found.count};
-    *memo = (struct type_memo){size, stack, kind, answer};
-    return answer;
+    if (memo->stack != stack || memo->size != size || memo->kind != kind)
+        *memo = (struct type_memo){size, stack, kind, infer(table, stack, size, kind, of_stack)};
+    return memo->answer;
 }
 
 static uint32_t add_named(struct type_table *table, const struct named_type *key, uint64_t hash)

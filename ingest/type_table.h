@@ -2,7 +2,7 @@
  * The types of a session: which type each allocation has, and the sums of each.
  *
  * Type ids are rows of the table `type`, from 1; 0 is unknown. The answers of the type rules are
- * kept for the stacks and sizes asked last, in tables of fixed size.
+ * kept: one for each stack, and in a table of fixed size those for the stacks and sizes asked last.
  */
 #ifndef MPROF_INGEST_TYPE_TABLE_H
 #define MPROF_INGEST_TYPE_TABLE_H
@@ -25,6 +25,7 @@ struct type_answer {
 };
 
 struct type_memo;
+struct type_of_stack;
 struct named_type;
 
 struct type_table {
@@ -34,6 +35,8 @@ struct type_table {
     size_t count, capacity;
     struct index_map by_name;
     struct type_memo *memos;
+    struct type_of_stack *by_stack; /* by stack id: the answer given last */
+    size_t by_stack_capacity;
     struct types_tags *tags; /* types that the program names itself */
     struct named_type *named;
     size_t named_count, named_capacity;

@@ -122,7 +122,7 @@ static void answer_with(struct types *types, const struct types_site *site,
     }
     answer->name = keep(types, types_name(site->index, type));
     answer->size = type->size;
-    answer->count = type->size > 0 && held >= type->size ? held / type->size : 1;
+    answer->count = types_count(held, type->size);
     int element = answer->name == NULL ? -1 : types_node_element(answer->name);
     if (element >= 0)
         answer->element = keep(types, types_spelling_argument(answer->name, (unsigned)element));
@@ -227,6 +227,8 @@ static void take_step(struct types *types, const struct types_site *site,
     struct types_question question = step->question;
     const char *function = site->frames[site->frame_count - 1].function;
     step->known = true;
+    /* What has no debug information knows no sizes. */
+    step->any_size = site->index == NULL;
     step->answer = (struct types_answer){.count = 1};
     step->next = question;
     if (types_is_operator_new(function)) {
@@ -235,10 +237,13 @@ static void take_step(struct types *types, const struct types_site *site,
         else if (question.by == TYPES_BY_FUNCTION)
             step->next.by = TYPES_BY_NEW;
         step->go_on = true;
+        step->any_size = true;
         return;
     }
-    if (infer_by_name(types, site, frames, count, question.size, &step->answer, &step->known))
+    if (infer_by_name(types, site, frames, count, question.size, &step->answer, &step->known)) {
+        step->any_size = true;
         return;
+    }
     /* What ends in a jump leaves no frame: operator new[], members of strings in the library. */
     struct types_call called;
     types_called(site, &called);
@@ -288,6 +293,7 @@ void types_infer(struct types *types, const struct types_frame *frames, size_t c
     question.by = TYPES_BY_FUNCTION;
     question.in_memory = kind == TRACE_KIND_POSIX_MEMALIGN;
     *answer = (struct types_answer){.count = 1};
+    bool any_size = true;
     for (size_t i = 0; i < count && i < WRAPPERS_MAX; i++) {
         question.module = frames[i].module;
         question.pc = frames[i].pc;
@@ -298,8 +304,10 @@ void types_infer(struct types *types, const struct types_frame *frames, size_t c
         }
         if (step->answer.name != NULL)
             *answer = step->answer;
+        any_size = any_size && step->any_size;
         if (!step->go_on)
             break;
         question = step->next;
     }
+    answer->any_size = any_size;
 }

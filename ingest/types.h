@@ -56,7 +56,18 @@ struct types_answer {
     uint64_t cookie;     /* bytes in front of the first element */
     enum types_confidence confidence;
     enum types_rule rule;
+    /*
+     * The size asked for had no say: the same holds for blocks of every size by that stack and
+     * kind, their count by types_count().
+     */
+    bool any_size;
 };
+
+/* Elements of `unit` bytes in a block of `size` bytes; 1 where the unit is unknown (0). */
+static inline uint64_t types_count(uint64_t size, uint64_t unit)
+{
+    return unit > 0 && size >= unit ? size / unit : 1;
+}
 
 /*
  * The type of an allocation of `size` bytes whose stack is `frames`, innermost first; the entry

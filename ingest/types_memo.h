@@ -21,8 +21,9 @@ struct types_question {
 
 struct types_step {
     struct types_question question;
-    bool known; /* the question was asked, and the rest is its answer */
-    bool go_on; /* the caller is to be asked, with `next` */
+    bool known;    /* the question was asked, and the rest is its answer */
+    bool go_on;    /* the caller is to be asked, with `next` */
+    bool any_size; /* the same for blocks of other sizes, but for the count of elements */
     struct types_question next;
     struct types_answer answer;
 };
