@@ -9,12 +9,20 @@
 #define NESTING_MAX 256
 #define ENTRIES_MAX (1U << 24)
 
+/* A complete record, by its name. */
+struct named {
+    uint64_t hash;
+    uint32_t unit, entry;
+};
+
 struct types_index {
     const struct symbols_file *file;
     void *units; /* tree of struct types_unit by `unit` */
     bool all;    /* every unit has been read */
     struct types_unit **list;
     size_t count, capacity;
+    struct named *names; /* by hash, once every unit has been read */
+    size_t name_count;
 };
 
 static int compare_units(const void *left, const void *right)
@@ -41,6 +49,7 @@ void types_index_free(struct types_index *index)
         free(index->list[i]);
     }
     free(index->list);
+    free(index->names);
     free(index);
 }
 
@@ -191,6 +200,67 @@ const struct types_entry *types_index_entry(const struct types_unit *unit, Dwarf
 
 /* ---- definitions in other units --------------------------------------------------------- */
 
+static bool is_complete_record(const struct types_entry *entry)
+{
+    return !entry->declaration && entry->name != NULL &&
+           (entry->tag == DW_TAG_structure_type || entry->tag == DW_TAG_class_type ||
+            entry->tag == DW_TAG_union_type);
+}
+
+/* FNV-1a of a name without template arguments. */
+static uint64_t hash_name(const char *name, size_t length)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)name[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    const struct named *a = left, *b = right;
+    if (a->hash != b->hash)
+        return a->hash < b->hash ? -1 : 1;
+    if (a->unit != b->unit)
+        return a->unit < b->unit ? -1 : 1;
+    return a->entry < b->entry ? -1 : a->entry > b->entry;
+}
+
+/* Without memory there are no names: definitions in other units are then not found. */
+static void index_names(struct types_index *index)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < index->count; i++)
+        for (size_t k = 0; k < index->list[i]->count; k++)
+            total += is_complete_record(&index->list[i]->entries[k]);
+    index->names = malloc((total + 1) * sizeof *index->names);
+    if (index->names == NULL)
+        return;
+    for (size_t i = 0; i < index->count; i++)
+        for (size_t k = 0; k < index->list[i]->count; k++) {
+            const struct types_entry *entry = &index->list[i]->entries[k];
+            if (is_complete_record(entry))
+                index->names[index->name_count++] = (struct named){
+                    hash_name(entry->name, strcspn(entry->name, "<")), (uint32_t)i, (uint32_t)k};
+        }
+    if (index->name_count > 1)
+        qsort(index->names, index->name_count, sizeof *index->names, compare_names);
+}
+
+/* The first of the records with that name's hash. */
+static size_t first_named(const struct types_index *index, uint64_t hash)
+{
+    size_t low = 0, high = index->name_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (index->names[middle].hash < hash)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static void read_all_units(struct types_index *index)
 {
     Dwarf_CU *unit = NULL;
@@ -199,6 +269,7 @@ static void read_all_units(struct types_index *index)
     index->all = true;
     while (dwarf_get_units(index->file->dwarf, unit, &unit, NULL, &type, &die, &split) == 0)
         types_index_unit(index, type == DW_UT_skeleton && split.addr != NULL ? &split : &die);
+    index_names(index);
 }
 
 static bool same_text(const char *left, const char *right)
@@ -227,41 +298,32 @@ bool types_index_definition(struct types_index *index, Dwarf_Die *die, Dwarf_Die
         return false;
     if (!index->all)
         read_all_units(index);
-    for (size_t i = 0; i < index->count; i++) {
-        const struct types_unit *other = index->list[i];
-        for (size_t k = 0; k < other->count; k++) {
-            const struct types_entry *candidate = &other->entries[k];
-            bool record = candidate->tag == DW_TAG_structure_type ||
-                          candidate->tag == DW_TAG_class_type ||
-                          candidate->tag == DW_TAG_union_type;
-            if (record && !candidate->declaration && same_scopes(unit, entry, other, candidate))
-                return dwarf_offdie(dwarf_cu_getdwarf(other->unit), candidate->die, definition) !=
-                       NULL;
-        }
+    uint64_t hash = hash_name(entry->name, strcspn(entry->name, "<"));
+    for (size_t i = first_named(index, hash); i < index->name_count && index->names[i].hash == hash;
+         i++) {
+        const struct types_unit *other = index->list[index->names[i].unit];
+        const struct types_entry *candidate = &other->entries[index->names[i].entry];
+        if (same_scopes(unit, entry, other, candidate))
+            return dwarf_offdie(dwarf_cu_getdwarf(other->unit), candidate->die, definition) != NULL;
     }
     return false;
 }
 
-static bool is_complete_record(const struct types_entry *entry)
+bool types_index_next(struct types_index *index, const char *name, size_t length, size_t *at,
+                      Dwarf_Die *record)
 {
-    return !entry->declaration && entry->name != NULL &&
-           (entry->tag == DW_TAG_structure_type || entry->tag == DW_TAG_class_type ||
-            entry->tag == DW_TAG_union_type);
-}
-
-bool types_index_next(struct types_index *index, const char *name, size_t length, size_t *unit,
-                      size_t *entry, Dwarf_Die *record)
-{
+    uint64_t hash = hash_name(name, length);
     if (!index->all)
         read_all_units(index);
-    for (; *unit < index->count; ++*unit, *entry = 0) {
-        const struct types_unit *in = index->list[*unit];
-        while (*entry < in->count) {
-            const struct types_entry *found = &in->entries[(*entry)++];
-            if (is_complete_record(found) && strncmp(found->name, name, length) == 0 &&
-                (found->name[length] == '\0' || found->name[length] == '<'))
-                return dwarf_offdie(dwarf_cu_getdwarf(in->unit), found->die, record) != NULL;
-        }
+    if (*at == 0)
+        *at = first_named(index, hash);
+    while (*at < index->name_count && index->names[*at].hash == hash) {
+        const struct named *named = &index->names[(*at)++];
+        const struct types_unit *unit = index->list[named->unit];
+        const struct types_entry *found = &unit->entries[named->entry];
+        if (strncmp(found->name, name, length) == 0 &&
+            (found->name[length] == '\0' || found->name[length] == '<'))
+            return dwarf_offdie(dwarf_cu_getdwarf(unit->unit), found->die, record) != NULL;
     }
     return false;
 }

@@ -47,10 +47,10 @@ bool types_index_definition(struct types_index *index, Dwarf_Die *die, Dwarf_Die
 
 /*
  * The complete records whose DW_AT_name without template arguments is `name` (`length` bytes),
- * one after the other: `*unit` and `*entry` say where to go on and begin at 0. False: no more.
+ * one after the other: `*at` says where to go on and begins at 0. False: no more.
  */
-bool types_index_next(struct types_index *index, const char *name, size_t length, size_t *unit,
-                      size_t *entry, Dwarf_Die *record);
+bool types_index_next(struct types_index *index, const char *name, size_t length, size_t *at,
+                      Dwarf_Die *record);
 
 /* True where another record of the same unit begins with a member or base class of `record`. */
 bool types_index_is_head(struct types_index *index, Dwarf_Die *record);

@@ -204,10 +204,10 @@ static const char *last_part(const char *name, size_t *length)
 
 bool types_named(struct types_index *index, const char *name, struct types_type *type)
 {
-    size_t length, unit = 0, entry = 0;
+    size_t length, at = 0;
     const char *last = last_part(name, &length);
     Dwarf_Die record;
-    while (length > 0 && types_index_next(index, last, length, &unit, &entry, &record)) {
+    while (length > 0 && types_index_next(index, last, length, &at, &record)) {
         if (!types_from(index, &record, type))
             continue;
         char *found = types_name(index, type);
