@@ -104,12 +104,25 @@ template <class T> MPROF_TEMPLATE T *LogMemoryType(T *address)
     return address;
 }
 
+/* What `*new` becomes: the object that was made. */
+struct NewTrickValue {
+    template <class T> MPROF_TEMPLATE T &operator*(T *address) const
+    {
+        SetAllocationTypeAndCount<T>(address, 1);
+        return *address;
+    }
+};
+
 /* What `new` becomes by define_new.h: NewTrick() * new (UseNewTag_) T(...). */
 struct NewTrick {
     template <class T> MPROF_TEMPLATE T *operator*(T *address) const
     {
         SetAllocationTypeAndCount<T>(address, 1);
         return address;
+    }
+    MPROF_TEMPLATE NewTrickValue operator*() const
+    {
+        return NewTrickValue();
     }
 };
 

@@ -5,6 +5,7 @@
 # ```text and unnamed blocks are not run.
 set -u
 export PATH="$MPROF_BUILD/bin:$PATH" LIBRARY_PATH="$MPROF_BUILD/lib" C_INCLUDE_PATH="$MPROF_SOURCE/capture"
+export CPLUS_INCLUDE_PATH="$MPROF_SOURCE/capture:$MPROF_SOURCE/capture/cxx"
 export LD_LIBRARY_PATH="$MPROF_BUILD/lib" SOURCE="$MPROF_SOURCE" HOME="$PWD/documents-home"
 rm -rf documents documents-home
 mkdir -p documents documents-home

@@ -105,8 +105,10 @@ static int scalars()
     std::pair<int, short> *pair = seen(new std::pair<int, short>(3, 4));
     int **pointer = seen(new int *(0));
     shop::Plain *sum = seen(new (shop::Plain)) + 0;
-    bool good = item->number == 1 && special->number == 1 && *number == 7 && pair->second == 4 &&
-                *pointer == 0 && sum != 0;
+    float &value = *new float(0.5f);
+    seen(&value);
+    bool good = value == 0.5f && item->number == 1 && special->number == 1 && *number == 7 &&
+                pair->second == 4 && *pointer == 0 && sum != 0;
     delete item;
     delete special;
     return good && shop::Item::destroyed == 2;

@@ -31,6 +31,7 @@ check() { # of typed, recorded
         WHERE t.confidence = 'exact' AND t.name NOT LIKE 'Wide%' ORDER BY 1, 2" \
         'IMAGE_BUFFER|5120|1280|4
 MESSAGE_TAG|777|1|
+float|4|1|4
 int|4|1|4
 int|40|10|4
 int *|8|1|8
