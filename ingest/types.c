@@ -3,6 +3,7 @@
 #include "ingest/symbols_dwarf.h"
 #include "ingest/types_allocators.h"
 #include "ingest/types_calls.h"
+#include "ingest/types_candidates.h"
 #include "ingest/types_choose.h"
 #include "ingest/types_memo.h"
 #include "ingest/types_site.h"
@@ -18,6 +19,8 @@
 #define WRAPPERS_MAX 16
 /* Frames behind the allocator that may tell whose characters it allocates. */
 #define STRING_FRAMES 6
+/* Frames whose units are searched for candidates: the site and wrappers within it. */
+#define CANDIDATE_FRAMES 4
 
 struct module_types {
     uint32_t module;
@@ -310,4 +313,15 @@ void types_infer(struct types *types, const struct types_frame *frames, size_t c
         question = step->next;
     }
     answer->any_size = any_size;
+}
+
+size_t types_candidates(struct types *types, const struct types_frame *frames, size_t count,
+                        uint64_t size, const char **names, size_t capacity)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count && i < CANDIDATE_FRAMES; i++) {
+        open_site(types, &frames[i], types->site);
+        found = types_candidates_at(types->site, size, names, found, capacity);
+    }
+    return found;
 }

@@ -3,6 +3,7 @@ add_library(mprof_types STATIC
   types.c
   types_allocators.c
   types_calls.c
+  types_candidates.c
   types_choose.c
   types_code.c
   types_decode.c

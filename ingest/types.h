@@ -77,4 +77,12 @@ static inline uint64_t types_count(uint64_t size, uint64_t unit)
 void types_infer(struct types *types, const struct types_frame *frames, size_t count, uint64_t size,
                  uint8_t kind, struct types_answer *answer);
 
+/*
+ * What a block of `size` bytes could be where types_infer() knows no answer: names of the records
+ * of that size in the units of its innermost frames, at most `capacity`, kept until
+ * symbols_free(). Returns how many. Often there are several, and none need be right.
+ */
+size_t types_candidates(struct types *types, const struct types_frame *frames, size_t count,
+                        uint64_t size, const char **names, size_t capacity);
+
 #endif

@@ -1,8 +1,8 @@
 /*
  * check_types [--share PERCENT] [--quiet] LOG: infers the type of each allocation of a log
  * (allocation_logger.c) and compares it with the stated one. Prints a line for each, "ok", "none"
- * or "WRONG", and the figures. Exit status 1 where one is wrong or fewer than PERCENT of the
- * sites are typed.
+ * or "WRONG", and the figures. One object without an answer must be among the candidates. Exit
+ * status 1 where one is wrong or fewer than PERCENT of the sites are typed.
  */
 #include "ingest/types.h"
 
@@ -13,6 +13,7 @@
 
 #define MODULES_MAX 256
 #define FRAMES_MAX 64
+#define CANDIDATES_MAX 64
 
 struct modules {
     char *paths[MODULES_MAX];
@@ -63,6 +64,18 @@ static const char *const rules[] = {
     [TYPES_RULE_SOURCE] = "source",
 };
 
+/* One object of unknown type is a candidate, where a type of the block's size was stated. */
+static bool is_candidate(struct types *types, const struct types_frame *frames, size_t frame_count,
+                         uint64_t size, const char *type)
+{
+    const char *names[CANDIDATES_MAX];
+    size_t count = types_candidates(types, frames, frame_count, size, names, CANDIDATES_MAX);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], type) == 0)
+            return true;
+    return false;
+}
+
 /* The stated type "?" says that it cannot be known: any answer but none is wrong. */
 static void compare(const char *type, uint64_t count, uint64_t size,
                     const struct types_answer *answer, bool quiet, struct figures *figures)
@@ -109,6 +122,11 @@ static bool check_log(FILE *log, bool quiet, struct figures *figures)
         size_t frame_count = read_frames(rest, &modules, symbols, frames);
         uint64_t bytes = strtoull(size, NULL, 10);
         types_infer(types, frames, frame_count, bytes, (uint8_t)strtoul(kind, NULL, 10), &answer);
+        if (answer.name == NULL && strcmp(type, "?") != 0 && strcmp(count, "1") == 0 &&
+            !is_candidate(types, frames, frame_count, bytes, type)) {
+            printf("WRONG no candidate %s of %" PRIu64 " bytes\n", type, bytes);
+            figures->wrong++;
+        }
         compare(type, strtoull(count, NULL, 10), bytes, &answer, quiet, figures);
     }
     free(line);
