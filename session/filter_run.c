@@ -16,6 +16,7 @@ struct run {
     struct filter_colors *colors;
     enum session_color_by color_by;
     unsigned pipelines;
+    bool arenas; /* blocks of custom allocators are in the sets */
     struct session_error *error;
 };
 
@@ -138,6 +139,51 @@ static bool run_step(struct run *run, const struct filter_step *step, struct row
     return true;
 }
 
+static bool predicate_speaks_of_arenas(const struct filter_predicate *predicate)
+{
+    if (predicate == NULL)
+        return false;
+    if (predicate->kind == PREDICATE_TEST)
+        return predicate->test.field == FIELD_ARENA;
+    return predicate_speaks_of_arenas(predicate->left) ||
+           predicate_speaks_of_arenas(predicate->right);
+}
+
+static bool set_speaks_of_arenas(const struct filter_set *set, unsigned *pipelines);
+
+/* Looks at PIPELINES_MAX of them: with more the filter does not run. */
+static bool pipeline_speaks_of_arenas(const struct filter_pipeline *pipeline, unsigned *pipelines)
+{
+    if (++*pipelines > PIPELINES_MAX)
+        return true;
+    for (const struct filter_step *step = pipeline->steps; step != NULL; step = step->next)
+        if (predicate_speaks_of_arenas(step->predicate))
+            return true;
+    return set_speaks_of_arenas(pipeline->set, pipelines);
+}
+
+static bool set_speaks_of_arenas(const struct filter_set *set, unsigned *pipelines)
+{
+    if (set->kind == SET_ALL || set->kind == SET_LIVE_AT)
+        return false;
+    if (set->kind == SET_PIPELINE)
+        return pipeline_speaks_of_arenas(set->pipeline, pipelines);
+    return set_speaks_of_arenas(set->left, pipelines) ||
+           set_speaks_of_arenas(set->right, pipelines);
+}
+
+/*
+ * The memory of custom allocators is of the process heap, where it is counted: what they make of it
+ * is only looked at by filters that speak of arenas.
+ */
+static bool start_set(struct run *run, struct row_set *set)
+{
+    const struct filter_program heap = {
+        .kind = PREDICATE_TEST, .leaf = LEAF_RANGE, .column = COLUMN_ARENA};
+    return row_set_start(set, run->session->columns, true, run->error) &&
+           (run->arenas || keep_where(run, &heap, set));
+}
+
 static bool run_live_at(struct run *run, const struct filter_value *moment, struct row_set *set)
 {
     struct filter_program live = {.kind = PREDICATE_TEST, .leaf = LEAF_LIVE_AT};
@@ -148,8 +194,7 @@ static bool run_live_at(struct run *run, const struct filter_value *moment, stru
     } else if (!filter_moment_ns(run->session, moment, &live.low, run->error)) {
         return false;
     }
-    return row_set_start(set, run->session->columns, true, run->error) &&
-           keep_where(run, &live, set);
+    return start_set(run, set) && keep_where(run, &live, set);
 }
 
 static bool run_set(struct run *run, const struct filter_set *source, struct row_set *set)
@@ -157,7 +202,7 @@ static bool run_set(struct run *run, const struct filter_set *source, struct row
     struct row_set right = {.words = NULL};
     switch (source->kind) {
     case SET_ALL:
-        return row_set_start(set, run->session->columns, true, run->error);
+        return start_set(run, set);
     case SET_LIVE_AT:
         return run_live_at(run, &source->moment, set);
     case SET_PIPELINE:
@@ -192,6 +237,8 @@ bool filter_run(struct session *session, const struct filter_graph *graph, struc
 {
     struct run run = {.session = session, .colors = colors, .error = error};
     *set = (struct row_set){.words = NULL};
+    unsigned pipelines = 0;
+    run.arenas = pipeline_speaks_of_arenas(filter_graph_pipeline(graph), &pipelines);
     if (!run_pipeline(&run, filter_graph_pipeline(graph), set)) {
         row_set_free(set);
         return false;

@@ -89,4 +89,17 @@ expect "call sites" "SELECT function, count(*), sum(count) FROM v_allocation WHE
     GROUP BY function ORDER BY function" 'halves|20|2000
 squares|40|12500'
 expect "backing" "SELECT count(*), sum(free_ns IS NULL) FROM allocation WHERE arena_id = 0 AND size = 1 << 20" '2|1'
+
+# The browser counts an arena's memory once, too: its blocks are there where the filter asks.
+shown() { # FILTER TEXT
+    printf 'key f\nkey Ctrl-U\ntype %s\nkey Enter\ndump it\n' "$1" >filter.script
+    LC_ALL=C.UTF-8 "$MPROF_BUILD/bin/mprof-tui" --script filter.script --size 120x40 session.db | grep -qF "$2" ||
+        { echo "browser: $1 does not show $2"; failed=1; }
+}
+shown 'all' '2 of 62 allocations · peak 2.00 MiB'
+shown 'all | where size < 10000' '0 of 62'
+shown 'all | where arena == "kept"' '40 of 62 allocations · peak 23.4 KiB'
+shown 'live | where arena is not null' '40 of 62'
+shown 'all | where arena is null' '2 of 62'
+shown 'small = all | where arena is not null | where size < 500; small & live' '20 of 62'
 exit $failed
