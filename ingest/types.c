@@ -5,6 +5,7 @@
 #include "ingest/types_calls.h"
 #include "ingest/types_candidates.h"
 #include "ingest/types_choose.h"
+#include "ingest/types_expression.h"
 #include "ingest/types_memo.h"
 #include "ingest/types_site.h"
 #include "ingest/types_source.h"
@@ -155,6 +156,34 @@ static void string_answer(uint64_t size, enum types_rule rule, struct types_answ
 }
 
 /*
+ * By the type's name alone, where there is nothing more: its size is that of a pointer or of a
+ * type of that name.
+ */
+static bool infer_by_argument(struct types *types, const struct types_site *site, uint64_t size,
+                              struct types_answer *answer)
+{
+    char *name = types_allocator_argument(site);
+    if (name == NULL)
+        return false;
+    size_t length = strlen(name);
+    struct types_type type;
+    if (types_expression_name(site, name, length, &type)) {
+        answer_with(types, site, &type, size, 0, answer);
+    } else {
+        if (length > 0 && name[length - 1] == '*')
+            answer->size = 8;
+        else if (strcmp(name, "std::string") == 0 && size % 32 == 0)
+            answer->size = 32; /* libstdc++, which is declared only */
+        answer->name = symbols_keep(types->symbols, name);
+        answer->count = answer->size > 0 && size >= answer->size ? size / answer->size : 1;
+    }
+    free(name);
+    answer->confidence = TYPES_EXACT;
+    answer->rule = TYPES_RULE_ALLOCATOR;
+    return true;
+}
+
+/*
  * What a frame's own name says about the block. `*for_all` becomes false where frames further out
  * had a say, so that it does not hold for all stacks with that frame.
  */
@@ -178,7 +207,7 @@ static bool infer_by_name(struct types *types, const struct types_site *site,
         return true;
     }
     if (!types_allocator_type(site, &type))
-        return false;
+        return infer_by_argument(types, site, size, answer);
     if (type.shape == TYPES_CHARACTER)
         *for_all = false;
     if (type.shape == TYPES_CHARACTER && is_string_buffer(types, frames, count)) {

@@ -1,8 +1,10 @@
 #include "ingest/types_allocators.h"
 
 #include "ingest/types_calls.h"
+#include "ingest/types_spelling.h"
 
 #include <dwarf.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A member function of a class template, or (`scope` NULL) a function template. */
@@ -222,6 +224,24 @@ static bool allocated_type(struct types_index *index, Dwarf_Die *entry, struct t
     return true;
 }
 
+/* "int" of "allocator<int>", and of "allocator_traits<std::allocator<int> >". */
+static char *argument_in_name(struct types_index *index, Dwarf_Die *entry)
+{
+    Dwarf_Die function;
+    struct typed_allocator allocator;
+    types_declared_function(entry, &function);
+    const struct types_unit *unit = types_index_unit(index, &function);
+    const struct types_entry *declared = unit == NULL ? NULL : types_index_entry(unit, &function);
+    if (declared == NULL || !find_allocator(unit, declared, &allocator) || allocator.scope == NULL)
+        return NULL;
+    char *argument = types_spelling_argument(unit->entries[declared->parent].name, 0);
+    if (argument == NULL || !allocator.unwrap)
+        return argument;
+    char *value = types_spelling_argument(argument, 0);
+    free(argument);
+    return value;
+}
+
 /* Frames of user code end the search: what lies outside them did not allocate this. */
 static bool is_standard(const struct types_site *site, size_t frame)
 {
@@ -248,4 +268,15 @@ bool types_allocator_type(const struct types_site *site, struct types_type *type
             return false;
     }
     return false;
+}
+
+char *types_allocator_argument(const struct types_site *site)
+{
+    for (size_t i = 0; i < site->entry_count && is_standard(site, i); i++) {
+        Dwarf_Die entry = site->entries[i];
+        char *argument = argument_in_name(site->index, &entry);
+        if (argument != NULL)
+            return argument;
+    }
+    return NULL;
 }

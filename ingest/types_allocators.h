@@ -18,6 +18,12 @@ bool types_is_operator_new_array(const char *function);
  */
 bool types_allocator_type(const struct types_site *site, struct types_type *type);
 
+/*
+ * The name of that type as the allocator's own name has it: compilers may declare the class without
+ * its arguments. Belongs to the caller; NULL where there is none.
+ */
+char *types_allocator_argument(const struct types_site *site);
+
 /* True for a member of a standard string of char, demangled. */
 bool types_is_string_function(const char *function);
 

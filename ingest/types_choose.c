@@ -252,6 +252,10 @@ void types_choose(const struct types_site *site, const struct types_flow *flow,
     struct types_type type;
     *choice = (struct types_choice){.wrapper = false};
     bool wrapper = is_wrapper(site, flow);
+    /* new T[n] names its type where it stands, characters too: its function is no wrapper. */
+    if (by == TYPES_BY_NEW_ARRAY &&
+        (choose_place(site, flow, by, size, choice) || choose_return(site, flow, size, choice)))
+        return;
     if (wrapper) {
         /* An object that is made here and goes out as a handle. */
         if (flow->returned_offset == 0 &&

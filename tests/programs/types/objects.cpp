@@ -178,6 +178,21 @@ __attribute__((noinline)) static std::unique_ptr<Shape> smart(int n)
     return std::unique_ptr<Shape>(new Circle(n));
 }
 
+/* An arena: what its user puts into the block is not what the block is. */
+__attribute__((noinline)) static char *new_block(std::size_t n)
+{
+    TRUTH("buffer", n);
+    char *block = new char[n];
+    block[0] = 'x';
+    return block;
+}
+
+__attribute__((noinline)) static void placed(std::size_t n)
+{
+    Plain *plain = new (new_block(n * sizeof(Plain))) Plain{1, 2, 3};
+    keep(plain);
+}
+
 __attribute__((noinline)) static void by_malloc(std::size_t n)
 {
     TRUTH("Plain", n);
@@ -196,6 +211,7 @@ int main(int argc, char **)
     members(owner, n);
     keep(factory(argc));
     keep(smart(argc).release());
+    placed(n);
     by_malloc(n);
     return 0;
 }
