@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <cmocka.h>
 
@@ -41,9 +42,50 @@ static void every_width_comes_back(void **state)
     }
 }
 
+static size_t read_values(const char *text, uint64_t *values)
+{
+    size_t count = 0;
+    for (char *end; *text; text = *end == ',' ? end + 1 : end)
+        values[count++] = strtoull(text, &end, 10);
+    return count;
+}
+
+/* Each line of the golden file packs to its bytes and comes back. */
+static void golden_file(void **state)
+{
+    (void)state;
+    FILE *file = fopen(GOLDEN_COLUMNS, "r");
+    assert_non_null(file);
+    char line[1024], name[64], list[512], hex[512];
+    unsigned width, cases = 0;
+    uint64_t min, max, values[32];
+    while (fgets(line, sizeof line, file)) {
+        if (line[0] == '#')
+            continue;
+        assert_int_equal(
+            sscanf(line, "%63s %u %lu %lu %511s %511s", name, &width, &min, &max, list, hex), 6);
+        size_t rows = read_values(list, values), length = column_data_length(rows, width);
+        uint8_t data[256], expected[256];
+        assert_int_equal(column_pack(data, values, rows, min, max), width);
+        if (width == 0)
+            assert_string_equal(hex, "-");
+        else
+            assert_int_equal(strlen(hex), 2 * length);
+        for (size_t i = 0; i < length; i++)
+            assert_int_equal(sscanf(hex + 2 * i, "%2hhx", &expected[i]), 1);
+        assert_memory_equal(data, expected, length);
+        for (size_t i = 0; i < rows; i++)
+            assert_true(column_get(expected, width, column_mask(width), min, i) == values[i]);
+        cases++;
+    }
+    fclose(file);
+    assert_int_equal(cases, 6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(golden_file),
         cmocka_unit_test(worked_example),
         cmocka_unit_test(every_width_comes_back),
     };
