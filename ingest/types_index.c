@@ -233,7 +233,7 @@ static void index_names(struct types_index *index)
     for (size_t i = 0; i < index->count; i++)
         for (size_t k = 0; k < index->list[i]->count; k++)
             total += is_complete_record(&index->list[i]->entries[k]);
-    index->names = malloc((total + 1) * sizeof *index->names);
+    index->names = calloc(total + 1, sizeof *index->names);
     if (index->names == NULL)
         return;
     for (size_t i = 0; i < index->count; i++)
