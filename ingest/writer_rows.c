@@ -2,9 +2,8 @@
 
 #include <stdlib.h>
 
-/* Columns of the table `allocation`, in its order. */
+/* Columns of the table `allocation` behind its id, in its order. */
 enum {
-    FIELD_ID,
     FIELD_ADDRESS,
     FIELD_SIZE,
     FIELD_COUNT,
@@ -21,6 +20,10 @@ enum {
     FIELD_REALLOC_OF,
 };
 
+#define BATCH_COLUMNS                                                                              \
+    "address, size, count, kind, alignment, arena_id, thread_id, stack_id, type_id, alloc_ns,"     \
+    " free_ns, free_thread_id, free_stack_id, realloc_of"
+
 struct batch_table {
     sqlite3_vtab base;
     struct writer_rows *rows;
@@ -36,10 +39,7 @@ static int batch_connect(sqlite3 *database, void *context, int argc, const char 
                          sqlite3_vtab **table, char **error)
 {
     (void)argc, (void)argv, (void)error;
-    int result = sqlite3_declare_vtab(
-        database, "CREATE TABLE x(id, address, size, count, kind, alignment, arena_id, thread_id,"
-                  " stack_id, type_id, alloc_ns, free_ns, free_thread_id, free_stack_id,"
-                  " realloc_of)");
+    int result = sqlite3_declare_vtab(database, "CREATE TABLE x(" BATCH_COLUMNS ")");
     struct batch_table *made = result == SQLITE_OK ? sqlite3_malloc64(sizeof *made) : NULL;
     if (made == NULL)
         return result == SQLITE_OK ? SQLITE_NOMEM : result;
@@ -118,8 +118,6 @@ static int batch_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, i
     };
     const struct batch_cursor *at = (const struct batch_cursor *)cursor;
     const struct row_batch *batch = at->batch;
-    if (field == FIELD_ID)
-        return SQLITE_OK; /* NULL: SQLite appends the next id without a search, and ids are dense */
     uint64_t value = batch->column[columns[field]][at->row];
     if (field >= FIELD_FREE_NS && value == 0)
         return SQLITE_OK; /* NULL: never freed, no thread, no stack, no realloc */
@@ -152,6 +150,10 @@ static const sqlite3_module batch_module = {
     .xRowid = batch_rowid,
 };
 
+/* Without `id` SQLite appends the next one without a search, and ids are dense. */
+static const char insert_rows_sql[] =
+    "INSERT INTO allocation(" BATCH_COLUMNS ") SELECT " BATCH_COLUMNS " FROM row_batch";
+
 int writer_rows_open(struct writer_rows *rows, sqlite3 *database)
 {
     *rows = (struct writer_rows){.database = database};
@@ -160,8 +162,8 @@ int writer_rows_open(struct writer_rows *rows, sqlite3 *database)
         return SQLITE_NOMEM;
     int result = sqlite3_create_module(database, "row_batch", &batch_module, rows);
     if (result == SQLITE_OK)
-        result = sqlite3_prepare_v3(database, "INSERT INTO allocation SELECT * FROM row_batch", -1,
-                                    SQLITE_PREPARE_PERSISTENT, &rows->insert_rows, NULL);
+        result = sqlite3_prepare_v3(database, insert_rows_sql, -1, SQLITE_PREPARE_PERSISTENT,
+                                    &rows->insert_rows, NULL);
     if (result == SQLITE_OK)
         result = sqlite3_prepare_v3(database, "INSERT INTO column_chunk VALUES (?,?,?,?,?,?)", -1,
                                     SQLITE_PREPARE_PERSISTENT, &rows->insert_chunk, NULL);
