@@ -35,7 +35,8 @@ struct merge {
     size_t heap_count, heap_capacity, most_open;
     struct run *spare; /* a closed run for the next chunk: its memory is used again */
     uint64_t open_bytes, bytes_done;
-    bool emitted; /* the heap's first run has given its event */
+    bool emitted;   /* the heap's first run has given its event */
+    uint64_t limit; /* while the first run's key is below, it stays the first and no chunk is due */
 };
 
 static bool before(const struct run *a, const struct run *b)
@@ -208,29 +209,53 @@ void merge_free(struct merge *merge)
     free(merge);
 }
 
-/* Steps the run whose event was given, and keeps the heap in order. */
-static void step(struct merge *merge)
+/*
+ * Steps the run whose event was given, and keeps the heap in order. True where that was nothing to
+ * do: programs mostly stay with one thread for some events.
+ */
+static bool step(struct merge *merge)
 {
     struct run *run = merge->heap[0].run;
     if (!advance(run)) {
         merge->heap[0] = merge->heap[--merge->heap_count];
         close_run(merge, run);
+    } else if (run->key < merge->limit) {
+        return true;
     }
     if (merge->heap_count > 1)
         sift_down(merge, 0);
+    return false;
 }
 
-bool merge_next(struct merge *merge, struct trace_event *event, struct ingest_status *status)
+/* The lowest key that may come before the first run's. */
+static uint64_t limit_of_first(const struct merge *merge)
 {
-    if (merge->emitted)
-        step(merge);
-    merge->emitted = false;
+    uint64_t limit = UINT64_MAX;
+    if (merge->next_slot < merge->slot_count)
+        limit = merge->order[merge->next_slot].slot->base_ticks;
+    for (size_t child = 1; child < merge->heap_count && child <= 2; child++)
+        if (merge->heap[child].run->key < limit)
+            limit = merge->heap[child].run->key;
+    return limit;
+}
+
+/* Brings the run with the next event to the front. False at the end, or with `status` set. */
+static bool find_first(struct merge *merge, struct ingest_status *status)
+{
     while (merge->next_slot < merge->slot_count &&
            (merge->heap_count == 0 ||
             merge->order[merge->next_slot].slot->base_ticks <= merge->heap[0].run->key))
         if (!open_next(merge, status))
             return false;
-    if (merge->heap_count == 0)
+    merge->limit = limit_of_first(merge);
+    return merge->heap_count != 0;
+}
+
+bool merge_next(struct merge *merge, struct trace_event *event, struct ingest_status *status)
+{
+    bool first_stays = merge->emitted && step(merge);
+    merge->emitted = false;
+    if (!first_stays && !find_first(merge, status))
         return false;
     struct run *run = merge->heap[0].run;
     event->kind = run->kind;

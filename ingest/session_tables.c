@@ -79,6 +79,29 @@ static bool put_names(struct writer *writer, const struct session_facts *facts)
     return good;
 }
 
+/* Most rows of all tables but `allocation` are these: many a statement. */
+static bool put_stack_frames(struct writer *writer, const struct stacks *stacks, size_t stack)
+{
+    struct writer_value values[3 * WRITER_STACK_FRAMES_AT_ONCE];
+    struct stack_walk walk = stacks_walk(&stacks->rows[stack]);
+    size_t count = 0;
+    uint32_t frame;
+    bool good = true;
+    for (uint64_t depth = 0; good && (frame = stacks_walk_next(stacks, &walk)) != FRAMES_NONE;
+         depth++) {
+        values[count++] = value_number(stack);
+        values[count++] = value_number(depth);
+        values[count++] = value_index(frame);
+        if (count < sizeof values / sizeof *values)
+            continue;
+        good = writer_put(writer, WRITER_STACK_FRAMES, values, count);
+        count = 0;
+    }
+    for (size_t i = 0; good && i < count; i += 3)
+        good = writer_put(writer, WRITER_STACK_FRAME, values + i, 3);
+    return good;
+}
+
 static bool put_stacks(struct writer *writer, const struct session_facts *facts)
 {
     const struct stacks *stacks = facts->stacks;
@@ -93,20 +116,40 @@ static bool put_stacks(struct writer *writer, const struct session_facts *facts)
                    value_number(usage->live_bytes), value_number(usage->at_peak_count),
                    value_number(usage->at_peak_bytes), value_number(usage->peak_bytes),
                    value_number(usage->peak_ns), value_number(usage->lifetime_ns));
-        struct stack_walk walk = stacks_walk(row);
-        uint32_t frame;
-        for (uint64_t depth = 0; good && (frame = stacks_walk_next(stacks, &walk)) != FRAMES_NONE;
-             depth++)
-            good = PUT(writer, WRITER_STACK_FRAME, value_number(i), value_number(depth),
-                       value_index(frame));
+        good = good && put_stack_frames(writer, stacks, i);
     }
     return good;
 }
 
 struct function_sum {
+    struct usage self;     /* of stacks whose call site is in the function; without its peak */
     uint64_t bytes, count; /* of stacks that the function is on */
     size_t stack;          /* the last of them + 1: a recursive function counts once */
 };
+
+static void add_stack(struct function_sum *sums, const struct stacks *stacks, size_t stack)
+{
+    const struct stack_row *row = &stacks->rows[stack];
+    const struct usage *usage = &row->usage;
+    struct stack_walk walk = stacks_walk(row);
+    uint32_t frame;
+    while ((frame = stacks_walk_next(stacks, &walk)) != FRAMES_NONE) {
+        struct function_sum *sum = &sums[stacks->frames.rows[frame].function];
+        if (sum->stack == stack + 1)
+            continue;
+        sum->stack = stack + 1;
+        sum->bytes += usage->bytes;
+        sum->count += usage->allocations;
+    }
+    if (row->function == FRAMES_NONE)
+        return;
+    struct usage *self = &sums[row->function].self;
+    self->bytes += usage->bytes;
+    self->allocations += usage->allocations;
+    self->live_bytes += usage->live_bytes;
+    self->live_count += usage->live_count;
+    self->at_peak_bytes += usage->at_peak_bytes;
+}
 
 static bool put_function_totals(struct writer *writer, const struct session_facts *facts)
 {
@@ -115,27 +158,16 @@ static bool put_function_totals(struct writer *writer, const struct session_fact
     size_t count = stacks->frames.function_count;
     struct function_sum *sums = calloc(count + 1, sizeof *sums);
     bool good = sums != NULL;
-    for (size_t i = 0; good && i < stacks->count; i++) {
-        const struct stack_row *row = &stacks->rows[i];
-        struct stack_walk walk = stacks_walk(row);
-        uint32_t frame;
-        while ((frame = stacks_walk_next(stacks, &walk)) != FRAMES_NONE) {
-            struct function_sum *sum = &sums[stacks->frames.rows[frame].function];
-            if (sum->stack == i + 1)
-                continue;
-            sum->stack = i + 1;
-            sum->bytes += row->usage.bytes;
-            sum->count += row->usage.allocations;
-        }
-    }
+    for (size_t i = 0; good && i < stacks->count; i++)
+        add_stack(sums, stacks, i);
     for (size_t i = 0; good && i < count; i++) {
-        static const struct usage none;
-        const struct usage *self = i < totals->function_capacity ? &totals->functions[i] : &none;
+        const struct usage *self = &sums[i].self;
+        uint64_t peak = i < totals->function_capacity ? totals->functions[i].peak_bytes : 0;
         good = PUT(writer, WRITER_FUNCTION_TOTAL, value_number(i + 1), value_number(self->bytes),
                    value_number(self->allocations), value_number(sums[i].bytes),
                    value_number(sums[i].count), value_number(self->live_bytes),
                    value_number(self->live_count), value_number(self->at_peak_bytes),
-                   value_number(self->peak_bytes));
+                   value_number(peak));
     }
     free(sums);
     return good;

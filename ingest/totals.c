@@ -65,8 +65,12 @@ bool totals_allocate(struct totals *totals, struct stacks *stacks, uint32_t stac
         return false;
     advance_slot(totals, ns);
     usage_allocate(&row->usage, totals->generation, size, ns);
-    if (row->function != FRAMES_NONE)
-        usage_allocate(&totals->functions[row->function], totals->generation, size, ns);
+    if (row->function != FRAMES_NONE) {
+        struct function_usage *function = &totals->functions[row->function];
+        function->live_bytes += size;
+        if (function->live_bytes > function->peak_bytes)
+            function->peak_bytes = function->live_bytes;
+    }
     bin->allocations++;
     totals->allocations++;
     totals->bytes += size;
@@ -94,7 +98,7 @@ void totals_free(struct totals *totals, struct stacks *stacks, uint32_t stack, u
     advance_slot(totals, ns);
     usage_free(&row->usage, totals->generation, size, lifetime_ns);
     if (row->function != FRAMES_NONE)
-        usage_free(&totals->functions[row->function], totals->generation, size, lifetime_ns);
+        totals->functions[row->function].live_bytes -= size;
     totals->live_count--;
     totals->live_bytes -= size;
     slot = &totals->slots[totals->slot];
@@ -113,6 +117,4 @@ void totals_finish(struct totals *totals, struct stacks *stacks)
     last->live_count = totals->live_count;
     for (size_t i = 0; i < stacks->count; i++)
         usage_finish(&stacks->rows[i].usage, totals->generation);
-    for (size_t i = 0; i < totals->function_capacity; i++)
-        usage_finish(&totals->functions[i], totals->generation);
 }

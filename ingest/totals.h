@@ -20,12 +20,17 @@ struct size_row {
     uint64_t size, allocations, frees;
 };
 
+/* Of the allocations whose call site is in a function; all else is a sum over its stacks. */
+struct function_usage {
+    uint64_t live_bytes, peak_bytes;
+};
+
 struct totals {
     uint64_t allocations, frees, reallocs, bytes;
     uint64_t live_bytes, live_count, peak_bytes, peak_count, peak_ns;
     uint64_t generation; /* peaks so far */
 
-    struct usage *functions; /* by function index: self */
+    struct function_usage *functions; /* by function index */
     size_t function_capacity;
 
     struct size_row *sizes;

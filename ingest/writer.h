@@ -34,6 +34,7 @@ enum writer_table {
     WRITER_FRAME,
     WRITER_STACK,
     WRITER_STACK_FRAME,
+    WRITER_STACK_FRAMES, /* WRITER_STACK_FRAMES_AT_ONCE rows of the same table */
     WRITER_THREAD,
     WRITER_ARENA,
     WRITER_MARK,
@@ -46,6 +47,8 @@ enum writer_table {
     WRITER_SIZE_BIN,
     WRITER_TABLES
 };
+
+#define WRITER_STACK_FRAMES_AT_ONCE 8
 
 /* NULL text is NULL, whatever the number says. */
 struct writer_value {
