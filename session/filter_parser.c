@@ -251,13 +251,32 @@ static const char *source_text(struct filter_parser *parser, const char *begin)
     return text;
 }
 
+/* Does the pipeline begin with a step, as "where size > 1K"? That is of `all`. */
+static bool at_step(const struct filter_parser *parser)
+{
+    static const char *const steps[] = {"where", "color", "sort", "top"};
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        if (token_is(&parser->token, steps[i]))
+            return find_definition(parser, steps[i]) == NULL;
+    }
+    return false;
+}
+
 static struct filter_pipeline *parse_pipeline(struct filter_parser *parser)
 {
     struct filter_pipeline *pipeline = filter_allocate(parser, sizeof *pipeline);
-    if (pipeline == NULL || (pipeline->set = parse_set(parser)) == NULL)
+    if (pipeline == NULL)
+        return NULL;
+    bool step_first = at_step(parser);
+    if (step_first) /* SET_ALL is what a fresh set is */
+        pipeline->set = filter_allocate(parser, sizeof *pipeline->set);
+    else
+        pipeline->set = parse_set(parser);
+    if (pipeline->set == NULL)
         return NULL;
     struct filter_step **last = &pipeline->steps;
-    while (filter_accept(parser, "|")) {
+    while (step_first || filter_accept(parser, "|")) {
+        step_first = false;
         struct filter_step *step = filter_allocate(parser, sizeof *step);
         const char *begin = parser->token.text;
         if (step == NULL || !parse_step(parser, step) ||

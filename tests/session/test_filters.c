@@ -63,6 +63,7 @@ static const struct {
     {"live at peak", "alloc_ns <= (SELECT value FROM meta WHERE key = 'peak_ns') AND "
                      "COALESCE(free_ns, 1e18) > (SELECT value FROM meta WHERE key = 'peak_ns')"},
     {"all | where size == 64", "size = 64"},
+    {"where size == 64", "size = 64"},
     {"all | where size != 64", "size != 64"},
     {"all | where size < 64", "size < 64"},
     {"all | where size <= 64", "size <= 64"},
