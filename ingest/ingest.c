@@ -42,6 +42,8 @@ static bool replay_all(struct pipeline *pipeline)
     struct trace_event event;
     struct merge *merge = merge_new(pipeline->file, pipeline->status);
     bool good = merge != NULL;
+    if (good)
+        merge_watch(merge, (struct merge_watcher){&pipeline->replay, replay_expect});
     for (uint64_t n = 0; good && merge_next(merge, &event, pipeline->status); n++) {
         good = replay_event(&pipeline->replay, &event, pipeline->status);
         if (n % EVENTS_PER_LOOK != 0)

@@ -1,8 +1,11 @@
 #include "ingest/live_table.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "ingest/array.h"
+
+_Static_assert(sizeof(struct live_block) == 64, "a block is one cache line");
 
 static size_t home(const struct live_table *table, uint64_t address)
 {
@@ -16,9 +19,10 @@ static bool rebuild(struct live_table *table)
     struct live_block *old = table->blocks, *blocks;
     if (old_capacity == 0 || table->live * 8 > old_capacity * 3)
         capacity *= 2;
-    blocks = calloc(capacity, sizeof *blocks);
+    blocks = aligned_alloc(sizeof *blocks, capacity * sizeof *blocks);
     if (blocks == NULL)
         return false;
+    memset(blocks, 0, capacity * sizeof *blocks);
     if (table->seed == 0)
         table->seed = hash_seed();
     table->blocks = blocks;
@@ -34,6 +38,12 @@ static bool rebuild(struct live_table *table)
     }
     free(old);
     return true;
+}
+
+void live_table_expect(const struct live_table *table, uint64_t address)
+{
+    if (table->capacity != 0)
+        __builtin_prefetch(&table->blocks[home(table, address)], 1);
 }
 
 struct live_block *live_table_find(struct live_table *table, uint64_t address)

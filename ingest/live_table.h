@@ -31,7 +31,7 @@ struct live_block {
 };
 
 struct live_table {
-    struct live_block *blocks;
+    struct live_block *blocks;   /* each in a cache line of its own */
     size_t capacity, used, live; /* used: live and freed */
     uint64_t seed;
 };
@@ -41,6 +41,9 @@ struct live_table {
  * live_table_claim()). NULL where memory is exhausted. Valid until the next call.
  */
 struct live_block *live_table_find(struct live_table *table, uint64_t address);
+
+/* Brings the memory of the block at `address` near, for a live_table_find() soon. */
+void live_table_expect(const struct live_table *table, uint64_t address);
 
 /* Makes `block`, from live_table_find() of the same address just before, live. */
 void live_table_claim(struct live_table *table, struct live_block *block);

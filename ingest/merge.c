@@ -11,10 +11,20 @@
  */
 static const uint64_t open_bytes_limit = UINT64_C(4) << 30;
 
+/* Records that are decoded before the first of them is given. */
+enum { RECORDS_AHEAD = 16 };
+
 /* One open chunk, standing at its next event. */
 struct run {
-    struct trace_cursor cursor;
-    struct trace_record record;
+    struct trace_cursor cursor; /* stands behind the records ahead */
+    struct ahead {
+        struct trace_record record;
+        uint64_t offset;
+    } ahead[RECORDS_AHEAD];
+    unsigned ahead_next, ahead_count;
+    bool at_end;                       /* the cursor has no more records */
+    uint32_t thread;                   /* of the records ahead */
+    const struct trace_record *record; /* of the event */
     struct trace_extension extension;
     uint64_t key; /* ticks of the event */
     uint64_t offset;
@@ -35,6 +45,7 @@ struct merge {
     size_t heap_count, heap_capacity, most_open;
     struct run *spare; /* a closed run for the next chunk: its memory is used again */
     uint64_t open_bytes, bytes_done;
+    struct merge_watcher watcher;
     bool emitted;   /* the heap's first run has given its event */
     uint64_t limit; /* while the first run's key is below, it stays the first and no chunk is due */
 };
@@ -82,39 +93,64 @@ static bool is_event(uint64_t type)
     return type >= TRACE_EXT_ARENA && type <= TRACE_EXT_LAST && type != TRACE_EXT_CLOCK;
 }
 
-/* Moves to the chunk's next event. False at its end. */
-static bool advance(struct run *run)
+/*
+ * Decodes some records more. What an extended one says may hold for those behind it (the thread,
+ * the coding's state), so it is always the last. False at the chunk's end.
+ */
+static bool decode_ahead(struct run *run, const struct merge_watcher *watcher)
 {
-    if (run->kind == EVENT_FREE && run->record.kind == TRACE_REALLOC && !run->second_half) {
+    run->ahead_next = run->ahead_count = 0;
+    run->thread = run->cursor.thread;
+    while (run->ahead_count < RECORDS_AHEAD && !run->at_end) {
+        struct ahead *ahead = &run->ahead[run->ahead_count];
+        ahead->offset = trace_cursor_offset(&run->cursor);
+        run->at_end = trace_cursor_next(&run->cursor, &ahead->record) != TRACE_GET_RECORD;
+        if (run->at_end)
+            break;
+        run->ahead_count++;
+        if (ahead->record.kind == TRACE_EXTENDED)
+            break;
+        if (watcher->expect != NULL)
+            watcher->expect(watcher->context, &ahead->record);
+    }
+    return run->ahead_count != 0;
+}
+
+/* Moves to the chunk's next event. False at its end. */
+static bool advance(struct run *run, const struct merge_watcher *watcher)
+{
+    if (run->kind == EVENT_FREE && run->record->kind == TRACE_REALLOC && !run->second_half) {
         run->kind = EVENT_ALLOCATE;
-        run->key = run->record.ticks;
+        run->key = run->record->ticks;
         return run->second_half = true;
     }
     run->second_half = false;
     for (;;) {
-        run->offset = trace_cursor_offset(&run->cursor);
-        if (trace_cursor_next(&run->cursor, &run->record) != TRACE_GET_RECORD)
+        if (run->ahead_next == run->ahead_count && !decode_ahead(run, watcher))
             return false;
-        switch (run->record.kind) {
+        const struct ahead *ahead = &run->ahead[run->ahead_next++];
+        run->offset = ahead->offset;
+        run->record = &ahead->record;
+        switch (run->record->kind) {
         case TRACE_ALLOC:
         case TRACE_ALLOC_ATTR:
             run->kind = EVENT_ALLOCATE;
-            run->key = run->record.ticks;
+            run->key = run->record->ticks;
             return true;
         case TRACE_FREE:
         case TRACE_FREE_STACK:
             run->kind = EVENT_FREE;
-            run->key = run->record.ticks;
+            run->key = run->record->ticks;
             return true;
         case TRACE_REALLOC:
-            if (run->record.outcome == TRACE_REALLOC_FAILED)
+            if (run->record->outcome == TRACE_REALLOC_FAILED)
                 continue;
             run->kind = EVENT_FREE;
-            run->key = run->record.free_ticks;
+            run->key = run->record->free_ticks;
             return true;
         case TRACE_EXTENDED:
-            if (!is_event(run->record.extended.type) ||
-                !trace_extension_get(&run->record, run->cursor.coding.ticks, &run->extension))
+            if (!is_event(run->record->extended.type) ||
+                !trace_extension_get(run->record, run->cursor.coding.ticks, &run->extension))
                 continue;
             run->kind = EVENT_EXTENDED;
             run->key = run->extension.when;
@@ -157,7 +193,9 @@ static bool open_next(struct merge *merge, struct ingest_status *status)
     merge->open_bytes += slot->available;
     run->kind = EVENT_EXTENDED;
     run->second_half = false;
-    if (!advance(run)) {
+    run->at_end = false;
+    run->ahead_next = run->ahead_count = 0;
+    if (!advance(run, &merge->watcher)) {
         close_run(merge, run);
         return true;
     }
@@ -195,6 +233,11 @@ struct merge *merge_new(const struct trace_file *file, struct ingest_status *sta
     return merge;
 }
 
+void merge_watch(struct merge *merge, struct merge_watcher watcher)
+{
+    merge->watcher = watcher;
+}
+
 void merge_free(struct merge *merge)
 {
     if (merge == NULL)
@@ -216,7 +259,7 @@ void merge_free(struct merge *merge)
 static bool step(struct merge *merge)
 {
     struct run *run = merge->heap[0].run;
-    if (!advance(run)) {
+    if (!advance(run, &merge->watcher)) {
         merge->heap[0] = merge->heap[--merge->heap_count];
         close_run(merge, run);
     } else if (run->key < merge->limit) {
@@ -259,12 +302,12 @@ bool merge_next(struct merge *merge, struct trace_event *event, struct ingest_st
         return false;
     struct run *run = merge->heap[0].run;
     event->kind = run->kind;
-    event->of_realloc = run->record.kind == TRACE_REALLOC;
-    event->thread = run->cursor.thread;
+    event->of_realloc = run->record->kind == TRACE_REALLOC;
+    event->thread = run->thread;
     event->ticks = run->key;
     event->coding_ticks = run->cursor.coding.ticks;
     event->offset = run->offset;
-    event->record = &run->record;
+    event->record = run->record;
     event->extension = &run->extension;
     event->carry = &run->carry;
     return merge->emitted = true;

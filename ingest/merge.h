@@ -1,10 +1,10 @@
 /*
  * The events of a trace in the order of time.
  *
- * Order of calls: merge_new(), merge_next() until it returns false, merge_free(). Each chunk is
- * one sorted run; it is opened when its base is due and closed at its end, so that about as many
- * chunks are open as threads were live at that time. The runs are merged by a binary heap (Knuth,
- * The Art of Computer Programming 3, 5.4.1).
+ * Order of calls: merge_new(), merge_watch() if wanted, merge_next() until it returns false,
+ * merge_free(). Each chunk is one sorted run; it is opened when its base is due and closed at its
+ * end, so that about as many chunks are open as threads were live at that time. The runs are merged
+ * by a binary heap (Knuth, The Art of Computer Programming 3, 5.4.1).
  *
  * A realloc is two events: its free half at the stamp before the call, its allocation half at the
  * stamp after it. A failed one is none. Equal stamps of different runs: frees come first, then by
@@ -40,6 +40,16 @@ struct merge;
 /* Keeps `file` for its life. NULL with `status` set where memory is exhausted. */
 struct merge *merge_new(const struct trace_file *file, struct ingest_status *status);
 void merge_free(struct merge *merge);
+
+/*
+ * Hears of records some time before their events are given, in no order that could be relied on:
+ * to bring near what the events will need.
+ */
+struct merge_watcher {
+    void *context;
+    void (*expect)(void *context, const struct trace_record *record); /* NULL: nobody */
+};
+void merge_watch(struct merge *merge, struct merge_watcher watcher);
 
 /* False at the end, or with `status` set where it cannot go on. */
 bool merge_next(struct merge *merge, struct trace_event *event, struct ingest_status *status);

@@ -238,6 +238,17 @@ static bool handle_allocate(struct replay *replay, const struct trace_event *eve
     return replay->pending_count == 0 || take_pending(replay, block);
 }
 
+void replay_expect(void *context, const struct trace_record *record)
+{
+    const struct replay *replay = context;
+    if (record->kind == TRACE_NODE)
+        return;
+    live_table_expect(&replay->heap, record->address);
+    if (record->kind == TRACE_REALLOC && record->old_address != record->address)
+        live_table_expect(&replay->heap, record->old_address);
+    stacks_expect(replay->stacks, record->stack);
+}
+
 bool replay_event(struct replay *replay, const struct trace_event *event,
                   struct ingest_status *status)
 {

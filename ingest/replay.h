@@ -87,6 +87,9 @@ bool replay_init(struct replay *replay, const struct trace_file *file, struct tr
                  struct stacks *stacks, struct totals *totals, struct type_table *types,
                  struct row_sink sink, struct ingest_status *status);
 
+/* For merge_watch(), with the replay as context: brings near what the record's event will need. */
+void replay_expect(void *context, const struct trace_record *record);
+
 /* False with `status` set where memory is exhausted or the sink refused. */
 bool replay_event(struct replay *replay, const struct trace_event *event,
                   struct ingest_status *status);

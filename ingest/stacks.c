@@ -198,6 +198,15 @@ uint32_t stacks_find(struct stacks *stacks, uint32_t node_id)
     return *known;
 }
 
+void stacks_expect(const struct stacks *stacks, uint32_t node_id)
+{
+    if (node_id < stacks->by_id_count && stacks->by_id[node_id] != 0) {
+        const struct stack_row *row = &stacks->rows[stacks->by_id[node_id]];
+        __builtin_prefetch(row, 1);
+        __builtin_prefetch(&row->usage.generation, 1);
+    }
+}
+
 struct stack_walk stacks_walk(const struct stack_row *row)
 {
     return (struct stack_walk){.node = row->node, .nodes_left = row->nodes};

@@ -52,6 +52,9 @@ void stacks_free(struct stacks *stacks);
 /* Stack id of the event's stack (a node id); INDEX_NONE where memory is exhausted. */
 uint32_t stacks_find(struct stacks *stacks, uint32_t node_id);
 
+/* Brings the row of the node's stack near, for a stacks_find() soon. */
+void stacks_expect(const struct stacks *stacks, uint32_t node_id);
+
 /*
  * Steps through a stack's frames, innermost first. `walk` begins as stacks_walk(row).
  * FRAMES_NONE behind the outermost.
