@@ -51,9 +51,34 @@ static bool loader_known(void)
     return &_dl_find_object != NULL;
 }
 
+#ifdef MPROF_STATIC
+/* Names that the linker gives. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+/* Of a program without a loader the C library knows its segments one by one. */
+static bool locate_program(uint64_t pc, struct location *location)
+{
+    const uint64_t start = (uint64_t)__ehdr_start, end = (uint64_t)_end;
+    if (pc - start >= end - start)
+        return false;
+    *location = (struct location){.start = start, .end = end};
+    return true;
+}
+#else
+static bool locate_program(uint64_t pc, struct location *location)
+{
+    (void)pc;
+    (void)location;
+    return false;
+}
+#endif
+
 static bool locate_by_loader(uint64_t pc, struct location *location)
 {
     struct dl_find_object object;
+    if (locate_program(pc, location))
+        return true;
     if (_dl_find_object((void *)pc, &object) != 0)
         return false;
     location->start = (uint64_t)object.dlfo_map_start;

@@ -14,6 +14,7 @@
  * To record a program without shared libraries, link it with libmprof.a and
  *   -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray,--wrap=free
  *   -Wl,--wrap=posix_memalign,--wrap=aligned_alloc,--wrap=memalign,--wrap=valloc,--wrap=pvalloc
+ *   -Wl,--eh-frame-hdr           (with -static gcc leaves it out, and stacks could not be walked)
  */
 #ifndef MPROF_H
 #define MPROF_H

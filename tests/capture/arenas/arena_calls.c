@@ -11,6 +11,7 @@
 #include "capture/mprof.h"
 
 static char memory[1 << 16];
+static const char widget_tag = 0; /* stands for a type, by its name */
 
 __attribute__((noinline)) static void *pool_take(mprof_arena pool, size_t at, size_t size,
                                                  size_t count)
@@ -56,6 +57,8 @@ int main(void)
     mprof_arena parent = mprof_arena_create("parent", 0);
     void *heap = malloc(999);
     pool_take(pool, 0, 100, 10);
+    mprof_type(pool, memory, &widget_tag, 0, 20);
+    mprof_type(0, heap, &widget_tag, 3, 0);
     pool_take(pool, 100, 30, 1);
     mprof_free(pool, memory + 100);
     mprof_free(pool, memory + 100);   /* twice */

@@ -32,13 +32,16 @@ parent|-
 child|parent
 grandchild|child
 short|pool'
-    expect "blocks of the pool" "SELECT size, count, free_ns IS NULL $(of pool) ORDER BY alloc_ns, size" '100|10|1
+    expect "blocks of the pool" "SELECT size, count, free_ns IS NULL $(of pool) ORDER BY alloc_ns, size" '100|5|1
 30|1|0
 40|4|0
 80|8|0
 120|12|1
 50|5|0
 501|1|1'
+    expect "types by tags" "SELECT t.name, t.confidence, t.size, a.size, a.count, a.arena_id > 0 FROM allocation a
+        JOIN type t ON t.id = a.type_id WHERE t.name = 'widget_tag' ORDER BY a.size" 'widget_tag|exact|20|100|5|1
+widget_tag|exact|333|999|3|0'
     expect "kind" "SELECT DISTINCT k.name FROM allocation a JOIN kind k ON k.id = a.kind WHERE arena_id > 0" arena
     expect "what does not fit" "SELECT kind, count(*) FROM problem WHERE detail LIKE '%arena%' GROUP BY kind" 'double free|1
 unmatched free|1'
@@ -74,6 +77,18 @@ for kind in "cc -O2 -pie -fPIE" "cc -O0 -no-pie -fno-pie" "cc -O2 -no-pie -fno-p
     build $kind
     check_calls
 done
+
+kind="static with libmprof.a"
+wrap=-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray,--wrap=free
+wrap=$wrap,--wrap=posix_memalign,--wrap=aligned_alloc,--wrap=memalign,--wrap=valloc,--wrap=pvalloc
+build cc -O2 -static
+cc -O2 -g -fno-builtin -static -I"$MPROF_SOURCE" -o calls "$here/arena_calls.c" "$MPROF_BUILD/lib/libmprof.a" "$wrap" -Wl,--eh-frame-hdr \
+    2>linker || { echo "$kind: is not built"; cat linker; failed=1; }
+rm -f trace.bin*
+MPROF_OUTPUT=$PWD/trace.bin ./calls || { echo "$kind: gives $?"; failed=1; }
+"$MPROF_BUILD/bin/mprof-ingest" --quiet --force -o session.db trace.bin || failed=1
+expect "blocks" "SELECT count(*) FROM allocation WHERE arena_id > 0" 12
+expect "call site" "SELECT function FROM v_allocation WHERE size = 501" outer_caller
 
 kind=disabled
 build cc -O2 -DMPROF_DISABLED
