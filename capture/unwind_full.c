@@ -62,7 +62,7 @@ static enum unwind_step registers_step(struct unwind_registers *registers,
         return UNWIND_STEP_OUTERMOST;
     memcpy(old, registers->values, sizeof old);
     old[ARCH_RA] = registers->pc;
-    if (!cfa_value(&row, old, memory, &cfa) || (cfa <= old[ARCH_RSP] && !row.signal_frame))
+    if (!cfa_value(&row, old, memory, &cfa))
         return UNWIND_STEP_UNKNOWN;
     for (unsigned i = 0; i < ARCH_REGISTERS; i++)
         if (!register_value(&row.registers[i], i, cfa, old, memory, &registers->values[i])) {
@@ -71,6 +71,14 @@ static enum unwind_step registers_step(struct unwind_registers *registers,
             if (i == ARCH_RA || i == ARCH_RSP)
                 return UNWIND_STEP_UNKNOWN;
         }
+    /*
+     * Callers lie further out, but for a signal's. The last instructions of longjmp have the
+     * stack pointer of its setjmp already, and a rule for it; their CFA is the jump buffer.
+     */
+    bool own_rule = row.registers[ARCH_RSP].how != UNWIND_SAME;
+    bool further = own_rule ? registers->values[ARCH_RSP] >= old[ARCH_RSP] : cfa > old[ARCH_RSP];
+    if (!further && !row.signal_frame)
+        return UNWIND_STEP_UNKNOWN;
     registers->pc = registers->values[ARCH_RA];
     registers->exact = row.signal_frame;
     return UNWIND_STEP_CALLER;

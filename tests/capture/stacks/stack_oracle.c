@@ -23,7 +23,7 @@ static struct {
         uint64_t bias;
         char path[256];
     } * modules;
-    _Atomic unsigned long taken, compared, disputed, differences, frames;
+    _Atomic unsigned long taken, compared, disputed, jumps, differences, frames;
     _Atomic unsigned ended;
 } oracle;
 
@@ -142,20 +142,93 @@ static void name_difference(const uint64_t *ours, size_t our_count, const uint64
     }
 }
 
+/* libgcc's search for the unwind table's entry of a pc. */
+struct dwarf_eh_bases {
+    void *text, *data, *function;
+};
+extern const uint8_t *_Unwind_Find_FDE(void *pc, struct dwarf_eh_bases *bases);
+
+/* What the C library's longjmp keeps in registers: place, stack and buffer of its setjmp. */
+struct jump {
+    unw_word_t rdx, r8, r9, rdi;
+};
+
+static struct jump jump_read(unw_cursor_t *cursor)
+{
+    struct jump jump;
+    unw_get_reg(cursor, UNW_X86_64_RDX, &jump.rdx);
+    unw_get_reg(cursor, UNW_X86_64_R8, &jump.r8);
+    unw_get_reg(cursor, UNW_X86_64_R9, &jump.r9);
+    unw_get_reg(cursor, UNW_X86_64_RDI, &jump.rdi);
+    return jump;
+}
+
+/*
+ * Whether the code at pc is the end of a jump: its table has the rule that the return address is
+ * in rdx, and there is an address of code in rdx by now.
+ */
+static bool jump_is_at(unw_word_t pc, const struct jump *jump)
+{
+    static const uint8_t rule[] = {9, 16, 1}; /* DW_CFA_register rip, rdx */
+    struct dwarf_eh_bases bases;
+    Dl_info info;
+    const uint8_t *entry = _Unwind_Find_FDE((void *)pc, &bases);
+    uint32_t length;
+    if (!entry)
+        return false;
+    memcpy(&length, entry, sizeof length);
+    return memmem(entry + 8, length - 4, rule, sizeof rule) &&
+           dladdr((void *)jump->rdx, &info) != 0;
+}
+
+/* Puts the cursor where the jump leads, as if it had come to its end. */
+static void jump_finish(const struct jump *jump, unw_context_t *context, unw_cursor_t *cursor)
+{
+    const greg_t *kept = (const greg_t *)jump->rdi;
+    greg_t *registers = context->uc_mcontext.gregs;
+    registers[REG_RIP] = (greg_t)jump->rdx;
+    registers[REG_RSP] = (greg_t)jump->r8;
+    registers[REG_RBP] = (greg_t)jump->r9;
+    registers[REG_RBX] = kept[0];
+    registers[REG_R12] = kept[2];
+    registers[REG_R13] = kept[3];
+    registers[REG_R14] = kept[4];
+    registers[REG_R15] = kept[5];
+    unw_init_local(cursor, context);
+}
+
 /*
  * From the frame whose stack pointer the entry point's caller has. By steps: unw_backtrace keeps
  * a cache of its own that loses frames around interrupted prologues.
+ *
+ * In the last instructions of longjmp the CFA is the jump buffer, and the caller's stack pointer
+ * is in a register of its own (DW_CFA_register rsp, r8). libunwind and libgcc both go on from the
+ * CFA and lose frames. Where a signal came there the jump is brought to its end first.
  */
 static size_t libunwind_walk(const void *entry_frame, uint64_t *pcs, size_t size)
 {
-    unw_context_t context;
+    unw_context_t context, landing;
     unw_cursor_t cursor;
     unw_word_t pc, sp;
+    bool in_jump = false;
+    struct jump jump;
     size_t count = 0;
     unw_getcontext(&context);
+    landing = context;
     unw_init_local(&cursor, &context);
-    while (count < size && unw_step(&cursor) > 0) {
+    for (;;) {
+        if (count >= size || (unw_step(&cursor) <= 0 && !in_jump))
+            break;
+        if (in_jump) {
+            jump_finish(&jump, &landing, &cursor);
+            oracle.jumps++;
+        }
         unw_get_reg(&cursor, UNW_REG_IP, &pc);
+        in_jump = unw_is_signal_frame(&cursor) > 0; /* here was the program interrupted */
+        if (in_jump) {
+            jump = jump_read(&cursor);
+            in_jump = jump_is_at(pc, &jump);
+        }
         unw_get_reg(&cursor, UNW_REG_SP, &sp);
         if (count || sp == (uint64_t)entry_frame + 16)
             pcs[count++] = pc;
@@ -206,6 +279,6 @@ uint32_t stack_oracle_check(struct stack_thread *thread, const void *entry_frame
 
 struct stack_oracle_counts stack_oracle_counts(void)
 {
-    return (struct stack_oracle_counts){oracle.taken, oracle.compared, oracle.disputed,
-                                        oracle.differences, oracle.frames};
+    return (struct stack_oracle_counts){oracle.taken, oracle.compared,    oracle.disputed,
+                                        oracle.jumps, oracle.differences, oracle.frames};
 }

@@ -36,6 +36,7 @@ void stack_oracle_forget(void);
 struct stack_oracle_counts {
     unsigned long taken, compared;
     unsigned long disputed; /* libunwind differed, libgcc did not: not counted as differences */
+    unsigned long jumps;    /* stacks of a signal in the last instructions of longjmp */
     unsigned long differences, frames;
 };
 struct stack_oracle_counts stack_oracle_counts(void);

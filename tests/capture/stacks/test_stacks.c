@@ -156,6 +156,59 @@ static void test_interrupted_anywhere(void **data)
     assert_compared(1000);
 }
 
+static volatile int stepping;
+
+/* The processor's trap flag stops it after each instruction. */
+static void on_step(int number, siginfo_t *information, void *interrupted)
+{
+    greg_t *flags = &((ucontext_t *)interrupted)->uc_mcontext.gregs[REG_EFL];
+    (void)number;
+    (void)information;
+    *flags = stepping ? *flags | 0x100 : *flags & ~(greg_t)0x100;
+    if (stepping)
+        event();
+}
+
+__attribute__((noinline)) static void jump(jmp_buf *place)
+{
+    longjmp(*place, 1);
+}
+
+__attribute__((noinline)) static void jump_out(jmp_buf *place)
+{
+    volatile char space[200] = {1};
+    (void)space;
+    jump(place);
+}
+
+__attribute__((noinline)) static void jump_in_steps(void)
+{
+    jmp_buf place;
+    if (setjmp(place) == 0) {
+        stepping = 1;
+        raise(SIGTRAP);
+        jump_out(&place);
+    }
+    stepping = 0;
+    STAY();
+}
+
+/* At every instruction from a call to its setjmp's second return. */
+static void test_jump_in_steps(void **data)
+{
+    (void)data;
+    struct sigaction action = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO};
+    unsigned long jumps = stack_oracle_counts().jumps;
+    jmp_buf place;
+    if (setjmp(place) == 0) /* binds the symbol: the loader is not part of this */
+        jump_out(&place);
+    sigaction(SIGTRAP, &action, NULL);
+    jump_in_steps();
+    signal(SIGTRAP, SIG_DFL);
+    assert_true(stack_oracle_counts().jumps - jumps >= 5);
+    assert_compared(50);
+}
+
 static ucontext_t main_context, coroutines[3];
 
 static void coroutine_yielding(unsigned index)
@@ -290,6 +343,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup(test_signals, begin),
         cmocka_unit_test_setup(test_alternate_stack, begin),
         cmocka_unit_test_setup(test_interrupted_anywhere, begin),
+        cmocka_unit_test_setup(test_jump_in_steps, begin),
         cmocka_unit_test_setup(test_coroutines, begin),
         cmocka_unit_test_setup(test_plugins, begin),
         cmocka_unit_test_setup(test_fork, begin),
