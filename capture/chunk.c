@@ -1,5 +1,9 @@
 #include "capture/chunk.h"
 
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "capture/arch_x86_64.h"
 #include "capture/clock.h"
 #include "capture/trace_file.h"
 
@@ -74,4 +78,11 @@ void chunk_forget(struct chunk *chunk)
         trace_file_release_slot(chunk->base);
     chunk->base = chunk->cursor = chunk->limit = NULL;
     chunk->sealed = false;
+}
+
+void chunk_detach(struct chunk *chunk)
+{
+    if (chunk->base)
+        arch_syscall(SYS_mmap, (long)chunk->base, TRACE_CHUNK_SIZE_DEFAULT, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }

@@ -37,6 +37,9 @@ void chunk_unseal(struct chunk *chunk);
 void chunk_leave(struct chunk *chunk);
 /* In a forked child: unmaps the parent's chunk without a change. */
 void chunk_forget(struct chunk *chunk);
+/* In a forked child that goes on inside a record: puts private memory in the place of the
+ * parent's chunk, so that nothing of it reaches the parent's trace. */
+void chunk_detach(struct chunk *chunk);
 
 /* Bytes that can still be written. */
 static inline size_t chunk_space(const struct chunk *chunk)

@@ -41,17 +41,25 @@ static void recorder_set(enum recorder_state state)
     atomic_store(&recorder_page.state, state);
 }
 
-/* Where the kernel does not wipe pages (before 4.14), the C library's fork tells instead. */
-static void recorder_forked_without_wipe(void)
+/*
+ * In the child of the C library's fork. Kernels before 4.14 do not wipe the page. A handler that
+ * interrupted a record and forked leaves a child that goes on inside that record: it must find
+ * neither the parent's chunk nor a way to another.
+ */
+static void recorder_forked(void)
 {
+    const struct thread_local_part *self = &thread_local_part;
     atomic_store(&recorder_page.state, RECORDER_UNKNOWN);
+    if (self->guard && self->thread) {
+        chunk_detach(&self->thread->chunk);
+        trace_file_forget();
+    }
 }
 
 static void recorder_watch_forks(void)
 {
-    if (arch_syscall(SYS_madvise, (long)&recorder_page, sizeof recorder_page, MADV_WIPEONFORK, 0, 0,
-                     0) != 0)
-        pthread_atfork(NULL, NULL, recorder_forked_without_wipe);
+    arch_syscall(SYS_madvise, (long)&recorder_page, sizeof recorder_page, MADV_WIPEONFORK, 0, 0, 0);
+    pthread_atfork(NULL, NULL, recorder_forked);
 }
 
 static bool recorder_read_options(struct options *options)

@@ -1,21 +1,28 @@
 /*
  * A signal handler that allocates, at a high rate, into a program that allocates.
- * usage: signals FOLDER handler | jump
+ * usage: signals FOLDER handler | jump | fork
  *
  * What the handler asks for is more than there can be: the C library refuses before it touches
  * its lists, so that this is safe while the program is inside malloc. handler: prints how often
- * it did. jump: the handler leaves by longjmp, wherever it came.
+ * it did. jump: the handler leaves by longjmp, wherever it came. fork: the handler forks; the
+ * child waits until the parent is further, then goes on where the handler came.
  */
 #include <errno.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 
 #include "tests/programs/own_log.h"
 
 #define CALLS 100000
 #define JUMPS 500
+#define FORKS 60
+#define FURTHER 40     /* calls that the parent makes before a child goes on */
+#define CHILD_CALLS 30 /* of a child before it ends */
 
 static volatile size_t too_large = SIZE_MAX / 2 + 100;
 static volatile unsigned long handled;
@@ -44,46 +51,114 @@ static void set_timer(long microseconds)
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-static void allocate(struct own_log *log, int calls)
+static struct own_log log;
+static volatile sig_atomic_t is_child;
+static _Atomic int *parent_is_done; /* shared with the children */
+
+static void set_timer_once(long microseconds)
+{
+    struct itimerval timer = {{0, 0}, {0, microseconds}};
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+/* Memory of its own in the place of what it shares with its parent. */
+static void leave_parents_log(void)
+{
+    struct own_log_head head = *log.head;
+    size_t size = sizeof head + head.capacity * sizeof *log.entries;
+    if (mmap(log.head, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+             0) == MAP_FAILED)
+        abort();
+    *log.head = head;
+}
+
+static void fork_in_handler(int number)
+{
+    int error = errno;
+    uint64_t seen = atomic_load(&log.head->count);
+    (void)number;
+    pid_t child = fork();
+    if (child < 0)
+        abort();
+    if (child > 0) {
+        handled++;
+        if (handled < FORKS)
+            set_timer_once(100 + (long)(handled * 37 % 50));
+        errno = error;
+        return;
+    }
+    while (atomic_load(&log.head->count) < seen + FURTHER && !atomic_load(parent_is_done))
+        sched_yield();
+    leave_parents_log();
+    is_child = 1;
+    errno = error;
+}
+
+static void allocate(int calls)
 {
     static void *live[64];
-    for (int i = 0; i < calls; i++) {
+    for (int i = 0, of_child = 0; i < calls && of_child < CHILD_CALLS; i++, of_child += is_child) {
         void **place_of = &live[(i * 37) % 64];
         if (*place_of) {
             void *old = *place_of;
             free(old);
-            own_log_put(log, OWN_FREE, old, NULL, 0, 0);
+            own_log_put(&log, OWN_FREE, old, NULL, 0, 0);
         }
         size_t size = (size_t)(i % 500) + 1;
         *place_of = malloc(size);
-        own_log_put(log, OWN_MALLOC, *place_of, NULL, size, 0);
+        own_log_put(&log, OWN_MALLOC, *place_of, NULL, size, 0);
     }
+}
+
+static void jump_out_of_handler(void)
+{
+    sigset_t alarm;
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    if (sigsetjmp(place, 1) == 0)
+        set_timer(200);
+    while (handled < JUMPS)
+        if (malloc(too_large))
+            abort();
+    set_timer(0);
+    sigprocmask(SIG_BLOCK, &alarm, NULL);
+    allocate(CALLS / 10);
+}
+
+/* Each child ends by itself; its status is the test of it. */
+static void wait_for_children(void)
+{
+    int status;
+    atomic_store(parent_is_done, 1);
+    while (wait(&status) > 0)
+        if (status != 0)
+            abort();
 }
 
 int main(int argc, char **argv)
 {
-    struct own_log log;
     if (argc < 3)
         return 2;
-    own_log_open(&log, argv[1], 1, 400000);
-    int jump = strcmp(argv[2], "jump") == 0;
-    struct sigaction action = {.sa_handler = jump ? jump_out : allocate_in_handler};
+    own_log_open(&log, argv[1], 1, 1000000);
+    bool jumps = strcmp(argv[2], "jump") == 0, forks = strcmp(argv[2], "fork") == 0;
+    struct sigaction action = {.sa_handler = jumps   ? jump_out
+                                             : forks ? fork_in_handler
+                                                     : allocate_in_handler};
     sigaction(SIGALRM, &action, NULL);
-    if (jump) {
-        sigset_t alarm;
-        sigemptyset(&alarm);
-        sigaddset(&alarm, SIGALRM);
-        if (sigsetjmp(place, 1) == 0)
-            set_timer(200);
-        while (handled < JUMPS)
-            if (malloc(too_large))
-                abort();
-        set_timer(0);
-        sigprocmask(SIG_BLOCK, &alarm, NULL);
-        allocate(&log, CALLS / 10);
+    if (jumps)
+        jump_out_of_handler();
+    else if (forks) {
+        parent_is_done = mmap(NULL, sizeof *parent_is_done, PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        set_timer_once(100);
+        while (handled < FORKS && !is_child && atomic_load(&log.head->count) < 900000)
+            allocate(1000);
+        if (is_child)
+            _exit(0);
+        wait_for_children();
     } else {
         set_timer(50);
-        allocate(&log, CALLS);
+        allocate(CALLS);
         set_timer(0);
     }
     char line[64];
