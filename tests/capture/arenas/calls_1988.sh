@@ -41,4 +41,16 @@ for kind in "" --clock=fast --free-stacks; do
     expect second.db "SELECT count(*) FROM mark WHERE kind = 'snapshot'" 20
     expect third.db "SELECT count(*) FROM mark WHERE kind = 'snapshot'" 0
 done
+
+kind=forks
+rm -f ./*.bin* ./*.db
+cc -O1 -g -fno-builtin -I"$MPROF_SOURCE" -o forks "$MPROF_SOURCE/tests/capture/arenas/calls_1988_forks.c" || exit 1
+"$MPROF_BUILD/bin/mprof-run" --quiet -o main.bin ./forks || { echo "$kind: $?"; failed=1; }
+mv main.bin.* child.bin
+[ "$(echo ./*.bin*)" = "./child.bin ./child1.bin ./child2.bin ./main.bin" ] || { echo "$kind: traces: $(echo ./*.bin*)"; failed=1; }
+for one in main:1111 child:1222 child1:1333 child2:1444; do
+    "$MPROF_BUILD/bin/mprof-ingest" --quiet -o "${one%:*}.db" "${one%:*}.bin" || failed=1
+    expect "${one%:*}.db" "SELECT size FROM allocation WHERE size BETWEEN 1000 AND 2999 AND size NOT IN (1024, 2048)" "${one#*:}"
+    expect "${one%:*}.db" "$sound" "$good"
+done
 exit $failed
