@@ -46,6 +46,7 @@ def random_addresses():
     return sorted(chosen)
 
 
+@functools.lru_cache(maxsize=None)
 def place(text):
     """'dir/file.c:12 (discriminator 3)' as (normal path or None, line)."""
     text = re.sub(r" \(discriminator \d+\)$", "", text)
@@ -88,10 +89,12 @@ CLONE = re.compile(r"( \[clone [^]]*\])+$")
 NAMES = {CLONE.sub("", name) for _, _, name in SYMBOLS}
 
 
+@functools.lru_cache(maxsize=None)
 def covering(address):
     return {name for start, end, name in SYMBOLS if start <= address < end}
 
 
+@functools.lru_cache(maxsize=None)
 def bare(function):
     """The name without qualification, template arguments, parameters and clone suffix."""
     name = re.sub(r" \[clone [^]]*\]| \(\.[^)]*\)|\[abi:[^]]*\]", "", function)
@@ -108,7 +111,7 @@ def bare(function):
     return re.split(r"::|(?<!operator) ", name)[-1].removesuffix(".cold")
 
 
-@functools.lru_cache
+@functools.lru_cache(maxsize=None)
 def second_opinion():
     """The frames by LLVM, which has a DWARF reader of its own."""
     text = "".join(f"{address:#x}\n" for address in random_addresses())

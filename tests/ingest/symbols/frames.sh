@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Frames of 1,000 random addresses of each program against addr2line, LLVM as the second opinion.
-# frames.sh COMPILER...: pairs "cc c++", every way of writing debug information that they know.
+# frames.sh COMPILER...: a pair "cc c++". The ways of writing debug information that differ most;
+# with MPROF_SOAK=1 every way that the compilers know.
 set -u
 here=$MPROF_SOURCE/tests/ingest/symbols
 symbolize=$MPROF_BUILD/tests/symbolize
@@ -29,7 +30,9 @@ fi
 lines_only=-g1
 case $1 in clang*) lines_only=-gline-tables-only ;; esac
 number=0
-for flags in "-O2 -gdwarf-5" "-O2 -gdwarf-4" "-O0 -g" "-O2 $lines_only" "-O2 -g -ffunction-sections -Wl,--gc-sections" "-O2 -g -flto" "-O3 -g -no-pie"; do
+ways=("-O2 -gdwarf-5" "-O2 -gdwarf-4" "-O2 $lines_only" "-O2 -g -flto")
+[ "${MPROF_SOAK:-0}" = 1 ] && ways+=("-O0 -g" "-O2 -g -ffunction-sections -Wl,--gc-sections" "-O3 -g -no-pie")
+for flags in "${ways[@]}"; do
     number=$((number + 1))
     build "c-$1-$number${flags// /}" "$1" "$flags" plain.c
     build "cxx-$1-$number${flags// /}" "$2" "$flags" shapes.cpp second.cpp
