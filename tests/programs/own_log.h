@@ -37,6 +37,7 @@ struct own_log_entry {
     uint64_t old;       /* of a realloc */
     uint64_t size;      /* asked for */
     uint64_t alignment; /* 0: none asked for */
+    uint64_t path;      /* how the program came there, in its own code; 0: it does not say */
 };
 
 struct own_log_head {
@@ -49,6 +50,7 @@ struct own_log_head {
 struct own_log {
     struct own_log_head *head;
     struct own_log_entry *entries;
+    uint64_t path; /* of the calls that follow */
 };
 
 static inline void own_log_open(struct own_log *log, const char *folder, int strict,
@@ -87,8 +89,8 @@ static inline void own_log_put(struct own_log *log, enum own_log_call call, cons
     uint64_t count = atomic_load_explicit(&log->head->count, memory_order_relaxed);
     if (count >= log->head->capacity)
         abort();
-    log->entries[count] =
-        (struct own_log_entry){(uint64_t)call, (uintptr_t)address, (uintptr_t)old, size, alignment};
+    log->entries[count] = (struct own_log_entry){(uint64_t)call, (uintptr_t)address, (uintptr_t)old,
+                                                 size,           alignment,          log->path};
     atomic_store_explicit(&log->head->count, count + 1, memory_order_release);
 }
 

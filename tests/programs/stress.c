@@ -1,7 +1,8 @@
 /*
  * A program that counts itself: threads that allocate in every way and free each other's
  * blocks, short threads that come and go, a fork in the middle, a plug-in that is loaded and
- * unloaded. usage: stress FOLDER PLUGIN THREADS CALLS SEED [forever]
+ * unloaded. Each call is reached through a random chain of sixteen functions, which is logged: its
+ * stack must show that chain. usage: stress FOLDER PLUGIN THREADS CALLS SEED [forever]
  */
 #include <dlfcn.h>
 #include <malloc.h>
@@ -38,8 +39,73 @@ static size_t random_size(struct worker *worker)
     return (number & ((UINT64_C(2) << shift) - 1)) + 1;
 }
 
-static void *worker_allocate(struct worker *worker, unsigned way)
+/* What is done at the end of a path. */
+typedef void *worker_act(struct worker *worker, void *block, unsigned way);
+
+/*
+ * A path is a list of function numbers, four bits each, the outermost lowest, with a one above the
+ * last. Each function has a frame of another size, and none ends with a jump.
+ */
+#define PATH_LENGTH_MAX 6u
+typedef void *path_function(struct worker *worker, worker_act *act, void *block, unsigned way,
+                            uint64_t path);
+static path_function *const path_functions[16];
+
+static inline void *path_go_on(struct worker *worker, worker_act *act, void *block, unsigned way,
+                               uint64_t path)
 {
+    return path > 1 ? path_functions[path & 15](worker, act, block, way, path >> 4)
+                    : act(worker, block, way);
+}
+
+#define PATH_FUNCTION(number)                                                                      \
+    __attribute__((noinline)) static void *path_##number(struct worker *worker, worker_act *act,   \
+                                                         void *block, unsigned way, uint64_t path) \
+    {                                                                                              \
+        char space[24 * (number) + 8];                                                             \
+        __asm__ volatile("" ::"r"(space) : "memory");                                              \
+        void *result = path_go_on(worker, act, block, way, path);                                  \
+        __asm__ volatile("" ::"r"(space) : "memory");                                              \
+        return result;                                                                             \
+    }
+PATH_FUNCTION(0)
+PATH_FUNCTION(1)
+PATH_FUNCTION(2)
+PATH_FUNCTION(3)
+PATH_FUNCTION(4)
+PATH_FUNCTION(5)
+PATH_FUNCTION(6)
+PATH_FUNCTION(7)
+PATH_FUNCTION(8)
+PATH_FUNCTION(9)
+PATH_FUNCTION(10)
+PATH_FUNCTION(11)
+PATH_FUNCTION(12)
+PATH_FUNCTION(13)
+PATH_FUNCTION(14)
+PATH_FUNCTION(15)
+
+static path_function *const path_functions[16] = {
+    path_0, path_1, path_2,  path_3,  path_4,  path_5,  path_6,  path_7,
+    path_8, path_9, path_10, path_11, path_12, path_13, path_14, path_15,
+};
+
+static void *worker_by_path(struct worker *worker, worker_act *act, void *block, unsigned way)
+{
+    uint64_t number = random_number(worker), path = 1;
+    for (unsigned length = (unsigned)(number >> 40) % PATH_LENGTH_MAX + 1; length > 0; length--) {
+        path = path << 4 | (number & 15);
+        number >>= 4;
+    }
+    worker->log.path = path;
+    void *result = path_go_on(worker, act, block, way, path);
+    worker->log.path = 0;
+    return result;
+}
+
+static void *worker_allocate(struct worker *worker, void *unused, unsigned way)
+{
+    (void)unused;
     size_t size = random_size(worker), count = 0;
     size_t alignment = (size_t)16 << (random_number(worker) % 6);
     void *block = NULL;
@@ -87,16 +153,19 @@ static void *worker_allocate(struct worker *worker, unsigned way)
     return block;
 }
 
-static void worker_free(struct worker *worker, void *block)
+static void *worker_free(struct worker *worker, void *block, unsigned way)
 {
+    (void)way;
     if (!block)
-        return;
+        return NULL;
     free(block);
     own_log_put(&worker->log, OWN_FREE, block, NULL, 0, 0);
+    return NULL;
 }
 
-static void *worker_reallocate(struct worker *worker, void *block)
+static void *worker_reallocate(struct worker *worker, void *block, unsigned way)
 {
+    (void)way;
     size_t size = random_size(worker);
     bool array = random_number(worker) % 4 == 0;
     if (random_number(worker) % 16 == 0) {
@@ -122,14 +191,15 @@ static void worker_step(struct worker *worker)
     _Atomic(void *) *place = &shared[number % SHARED];
     void *block = atomic_exchange(place, NULL);
     if (block && number >> 60 < 4)
-        block = worker_reallocate(worker, block);
+        block = worker_by_path(worker, worker_reallocate, block, 0);
     else {
-        worker_free(worker, block);
+        worker_by_path(worker, worker_free, block, 0);
         /* Seven of ten plain malloc. */
         unsigned way = (unsigned)(number >> 32) % 30;
-        block = number >> 60 < 12 ? worker_allocate(worker, way < 9 ? way : 0) : NULL;
+        block = number >> 60 < 12 ? worker_by_path(worker, worker_allocate, NULL, way < 9 ? way : 0)
+                                  : NULL;
     }
-    worker_free(worker, atomic_exchange(place, block));
+    worker_by_path(worker, worker_free, atomic_exchange(place, block), 0);
 }
 
 static void worker_begin(struct worker *worker, uint64_t salt, int strict, uint64_t capacity)
@@ -240,6 +310,6 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < count && i < 64; i++)
         pthread_join(threads[i], NULL);
     for (unsigned i = 0; i < SHARED; i += 2) /* half of it stays live */
-        worker_free(&self, atomic_exchange(&shared[i], NULL));
+        worker_free(&self, atomic_exchange(&shared[i], NULL), 0);
     return 0;
 }

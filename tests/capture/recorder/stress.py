@@ -1,5 +1,6 @@
 """The stress program's own count against its trace: every call, address, size, alignment, thread
-and its order, of the parent and of each forked child; and no address lives twice."""
+and its order, its stack, of the parent and of each forked child; and no address lives twice."""
+import bisect
 import glob
 import os
 import shutil
@@ -23,6 +24,52 @@ run = subprocess.run([build + "/bin/mprof-run", "--quiet", "-o", trace, build + 
 if run.returncode != 0:
     sys.exit(f"stress ended with {run.returncode}")
 
+class Paths:
+    """Reads out of stacks which path the program took: the numbers of its functions path_N."""
+
+    def __init__(self):
+        names = subprocess.run(["nm", "--defined-only", build + "/tests/stress"], capture_output=True,
+                               text=True, check=True).stdout
+        symbols = sorted((int(word[0], 16), word[2]) for word in map(str.split, names.splitlines())
+                         if word[1] in "tT")
+        self.addresses = [address for address, _ in symbols]
+        self.names = [name for _, name in symbols]
+        self.known = {}
+
+    def read(self, trace, stack):
+        """The path as own_log.h has it, or None where the stack is not whole."""
+        key = trace.path, stack
+        if key not in self.known:
+            self.known[key] = self.expand(trace.frames(stack))
+        return self.known[key]
+
+    def expand(self, frames):
+        path, outermost = 1, ""
+        for module, value in frames:
+            outermost = module
+            if module == build + "/tests/stress":
+                name = self.names[bisect.bisect_right(self.addresses, value - 1) - 1]
+                if name.startswith("path_"):
+                    path = path << 4 | int(name[5:])
+        # The outermost frame is the start of a thread or of the program.
+        return path if os.path.basename(outermost) in ("libc.so.6", "stress") else None
+
+
+def compare_stacks(trace, log, stacks):
+    """How many stacks were compared, and what was wrong first."""
+    count = 0
+    for at, (path, stack) in enumerate(zip(log.paths, stacks)):
+        if path and stack is not None:
+            found = paths.read(trace, stack)
+            if found != path:
+                return count, f"thread {log.tid}: call {at} came by path {path:x}, its stack {stack} shows {found}"
+            count += 1
+    return count, None
+
+
+paths = Paths()
+with_stacks = "unwind=off" not in environment.get("MPROF_OPTIONS", "")
+stacks_compared = 0
 fast = "fast" in environment.get("MPROF_OPTIONS", "")
 wrong, compared = [], 0
 parent = None
@@ -44,8 +91,14 @@ for process, process_logs in logs.items():
         if difference:
             wrong.append(f"process {process}: {difference}")
         compared += len(log.events)
-print(f"{len(traces)} traces, {sum(len(l) for l in logs.values())} threads, {compared} calls compared")
-if len(traces) != 6 or compared < 160000:
+        if with_stacks and log.strict:
+            count, difference = compare_stacks(traces[process], log, threads[log.tid].event_stacks())
+            stacks_compared += count
+            if difference:
+                wrong.append(f"process {process}: {difference}")
+print(f"{len(traces)} traces, {sum(len(l) for l in logs.values())} threads, {compared} calls and "
+      f"{stacks_compared} stacks in {len(paths.known)} contexts compared")
+if len(traces) != 6 or compared < 160000 or (with_stacks and stacks_compared < 80000):
     wrong.append("that is not the whole run")
 for line in wrong[:40]:
     print(line)

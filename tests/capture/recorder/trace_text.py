@@ -16,10 +16,14 @@ class Thread:
         self.tid = None
         self.names = []
         self.segments = {}  # sequence -> events in order
+        self.stacks = {}  # sequence -> the stack of each event, None where it has none
         self.ends = 0
 
     def events(self):
         return [event for sequence in sorted(self.segments) for event in self.segments[sequence]]
+
+    def event_stacks(self):
+        return [stack for sequence in sorted(self.stacks) for stack in self.stacks[sequence]]
 
     def gaps(self):
         return sorted(set(range(len(self.segments))) - set(self.segments))
@@ -67,6 +71,7 @@ class Trace:
         if sequence in segments:
             self.damage.append(f"thread {number} has sequence {sequence} twice")
         segments[sequence] = []
+        self.stacks_of_segment = self.thread(number).stacks[sequence] = []
         return segments[sequence]
 
     def record(self, word, line, segment):
@@ -75,6 +80,8 @@ class Trace:
             self.process = line
             return segment
         field = dict(zip(word[5::2], word[6::2]))
+        if kind in ("alloc", "free", "realloc") and field.get("outcome") != "failed":
+            self.stacks_of_segment.append(int(field["stack"]) if "stack" in field else None)
         if kind == "alloc":
             address = int(field["address"], 16)
             segment.append((field["kind"], address, 0, int(field["size"]),
@@ -116,6 +123,20 @@ class Trace:
             self.modules[int(field["id"])] = line
         return segment
 
+    def frames(self, stack):
+        """(module's path, address as in its file) of each frame, the innermost first; a marker of a
+        stack that ended early is ("depth" or "unwind", 0)."""
+        frames = []
+        while stack:
+            node = self.nodes[stack]
+            if node["frame"] in ("return", "exact"):
+                module = self.modules.get(int(node["module"]), '""')
+                frames.append((module.split('"')[1], int(node["value"], 16)))
+            else:
+                frames.append((node["frame"], 0))
+            stack = int(node["parent"])
+        return frames
+
     def by_tid(self):
         return {thread.tid: thread for thread in self.threads.values()}
 
@@ -152,9 +173,10 @@ class Trace:
 class OwnLog:
     def __init__(self, data):
         count, self.strict, self.process, self.tid, _ = struct.unpack_from("<5Q", data)
-        self.events = []
-        for call, address, old, size, alignment in struct.iter_unpack("<5Q", data[40:40 + 40 * count]):
+        self.events, self.paths = [], []
+        for call, address, old, size, alignment, path in struct.iter_unpack("<6Q", data[40:40 + 48 * count]):
             self.events.append((CALLS[call], address, old, size, alignment))
+            self.paths.append(path)
 
 
 def own_logs(folder):
