@@ -309,6 +309,12 @@ static bool create_indexes(struct writer *writer)
 /*
  * What ANALYZE would find, without the scan. Without it the planner takes all tables to be of one
  * size and does not use both columns of allocation_stack.
+ *
+ * One number is not ANALYZE's: the rows of a stack are said to be twelve times what they are on
+ * average. The planner knows nothing of the price of rows in random order; with the true number it
+ * answers a condition on size, thread or kind alone, which no index helps, stack by stack. From
+ * eight times on it reads the table in its order there, and from about twenty on also where the
+ * condition is on functions or modules, which are found by stack at once.
  */
 static bool put_statistics(struct writer *writer)
 {
@@ -320,8 +326,10 @@ static bool put_statistics(struct writer *writer)
                "  FROM function;"
                "INSERT INTO sqlite_stat1 SELECT 'type', 'type_name', (count(*) + 1) || ' 1'"
                "  FROM type;"
+               "INSERT INTO sqlite_stat1 SELECT 'allocation', NULL, max(id)"
+               "  FROM allocation HAVING max(id) IS NOT NULL;"
                "INSERT INTO sqlite_stat1 SELECT 'allocation', 'allocation_stack',"
-               "  max(a.id) || ' ' || (max(a.id) / s.n + 1) || ' ' || (max(a.id) / s.n + 1)"
+               "  max(a.id) || ' ' || (12 * (max(a.id) / s.n + 1)) || ' ' || (max(a.id) / s.n + 1)"
                "  FROM allocation a, (SELECT count(*) AS n FROM stack) s"
                "  WHERE EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'allocation_stack')"
                "  HAVING max(a.id) IS NOT NULL;");

@@ -188,14 +188,14 @@ CREATE VIEW v_allocation AS
          ty.name AS type, COALESCE(ty.confidence, 'unknown') AS confidence, th.name AS thread,
          COALESCE(a.free_ns, (SELECT value FROM meta WHERE key = 'duration_ns')) - a.alloc_ns
            AS lifetime_ns
-  -- All that a stack decides stands before the CROSS JOIN, which keeps that order: a condition on
-  -- function, file or module is then tested once a stack and not once an allocation.
+  -- All that a stack decides stands before the allocations, so that the planner can test a
+  -- condition on function, file or module once a stack and not once an allocation.
   FROM stack st
   LEFT JOIN frame fr ON fr.id = st.call_site_frame_id
   LEFT JOIN function f ON f.id = st.function_id
   LEFT JOIN module m ON m.id = fr.module_id
   LEFT JOIN source_file s ON s.id = fr.source_file_id
-  CROSS JOIN allocation a ON a.stack_id = st.id
+  JOIN allocation a ON a.stack_id = st.id
   LEFT JOIN kind k ON k.id = a.kind
   LEFT JOIN type ty ON ty.id = a.type_id
   LEFT JOIN thread th ON th.id = a.thread_id;

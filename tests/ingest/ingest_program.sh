@@ -32,6 +32,22 @@ expect 1 'cannot be created' "$ingest" -o /nonexistent/x.db small.bin
 
 expect 0 '^allocations  150,000, ' "$ingest" small.bin
 [ "$(wc -l <out.txt)" -eq 10 ] || complain "the summary has not ten lines: $(cat out.txt)"
+
+plan() { # PATTERN CONDITION: how SQLite comes to the allocations of v_allocation
+    sqlite3 small.db "EXPLAIN QUERY PLAN SELECT sum(size), max(function) FROM v_allocation
+        WHERE $2" >out.txt
+    grep -qE "$1" out.txt || complain "no plan '$1' for $2: $(cat out.txt)"
+}
+for condition in "stack_id = 7" "function = 'f'" "function LIKE '%f%'" "file = 'f.c'" "module = 'm'"; do
+    plan 'SEARCH a USING INDEX allocation_stack \(stack_id=\?\)' "$condition"
+done
+for condition in "type = 't'" "type_id = 5"; do
+    plan 'SEARCH a USING INDEX allocation_stack \(stack_id=\? AND type_id=\?\)' "$condition"
+done
+plan 'SEARCH a USING INTEGER PRIMARY KEY' "id = 7"
+for condition in "size = 100" "thread_id = 1" "thread = 't'" "kind = 'calloc'" "address = 4096"; do
+    plan 'SCAN a$' "$condition"
+done
 cp small.db before.db
 expect 1 'exists already' "$ingest" small.bin
 cmp -s small.db before.db || complain "a refused run changed the session"

@@ -1304,7 +1304,8 @@ ANALYZE sqlite_schema;
 INSERT INTO sqlite_stat1 VALUES('stack','stack_function','6 2');
 INSERT INTO sqlite_stat1 VALUES('function','function_name','5 1');
 INSERT INTO sqlite_stat1 VALUES('type','type_name','1 1');
-INSERT INTO sqlite_stat1 VALUES('allocation','allocation_stack','15 3 3');
+INSERT INTO sqlite_stat1 VALUES('allocation',NULL,15);
+INSERT INTO sqlite_stat1 VALUES('allocation','allocation_stack','15 36 3');
 CREATE INDEX function_name ON function(name);
 CREATE INDEX stack_function ON stack(function_id);
 CREATE INDEX type_name ON type(name);
@@ -1325,14 +1326,14 @@ CREATE VIEW v_allocation AS
          ty.name AS type, COALESCE(ty.confidence, 'unknown') AS confidence, th.name AS thread,
          COALESCE(a.free_ns, (SELECT value FROM meta WHERE key = 'duration_ns')) - a.alloc_ns
            AS lifetime_ns
-  -- All that a stack decides stands before the CROSS JOIN, which keeps that order: a condition on
-  -- function, file or module is then tested once a stack and not once an allocation.
+  -- All that a stack decides stands before the allocations, so that the planner can test a
+  -- condition on function, file or module once a stack and not once an allocation.
   FROM stack st
   LEFT JOIN frame fr ON fr.id = st.call_site_frame_id
   LEFT JOIN function f ON f.id = st.function_id
   LEFT JOIN module m ON m.id = fr.module_id
   LEFT JOIN source_file s ON s.id = fr.source_file_id
-  CROSS JOIN allocation a ON a.stack_id = st.id
+  JOIN allocation a ON a.stack_id = st.id
   LEFT JOIN kind k ON k.id = a.kind
   LEFT JOIN type ty ON ty.id = a.type_id
   LEFT JOIN thread th ON th.id = a.thread_id
