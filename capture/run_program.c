@@ -10,6 +10,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "capture/run_sanitizer.h"
+
 #define SCRIPT_DEPTH 4 /* interpreters that are scripts themselves: the kernel's own limit */
 
 static bool program_is_file(const char *path)
@@ -65,7 +67,8 @@ static enum run_program_verdict program_check_elf(int descriptor, const Elf64_Eh
         if (pread(descriptor, &segment, sizeof segment, at) != (ssize_t)sizeof segment)
             break;
         if (segment.p_type == PT_INTERP)
-            return RUN_PROGRAM_GOOD;
+            return run_sanitizer_is_needed(descriptor, header) ? RUN_PROGRAM_SANITIZED
+                                                               : RUN_PROGRAM_GOOD;
     }
     return RUN_PROGRAM_STATIC;
 }
@@ -129,6 +132,10 @@ const char *run_program_explain(enum run_program_verdict verdict)
     case RUN_PROGRAM_SETUID:
         return "runs with other rights than yours (setuid, setgid or capabilities), so nothing is "
                "preloaded; record a copy without them, or as their user";
+    case RUN_PROGRAM_SANITIZED:
+        return "built with a sanitizer, which brings its own malloc and lets no library come "
+               "before "
+               "it; record a build without -fsanitize";
     case RUN_PROGRAM_FOREIGN:
         return "not a 64-bit x86 program, which is what this library records";
     default:

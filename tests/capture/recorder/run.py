@@ -51,6 +51,13 @@ static = folder + "/static"
 open(folder + "/empty.c", "w").write("int main(void) { return 0; }\n")
 subprocess.run(["cc", "-static", "-o", static, folder + "/empty.c"], check=True)
 expect(run(static), 1, "statically linked", "a static program")
+for sanitizer in ("address", "thread"):
+    sanitized = f"{folder}/sanitized-{sanitizer}"
+    made = subprocess.run(["gcc", f"-fsanitize={sanitizer}", "-o", sanitized, folder + "/empty.c"], capture_output=True)
+    if made.returncode == 0 and "san.so" in subprocess.run(["readelf", "-d", sanitized], capture_output=True, text=True).stdout:
+        refused = run(sanitized)
+        expect(refused, 1, "built with a sanitizer", f"a program with -fsanitize={sanitizer}")
+        check(refused.stderr.count("\n") == 1, f"one line says so: {refused.stderr!r}")
 shutil.copy(build + "/tests/widgets", folder + "/setuid")
 os.chmod(folder + "/setuid", 0o4755)
 if os.geteuid() == 0:
