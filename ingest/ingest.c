@@ -68,6 +68,16 @@ static bool write_tables(struct pipeline *pipeline)
                : false;
 }
 
+static bool tell_program(struct pipeline *pipeline)
+{
+    const struct trace_file_header *header = trace_file_header(pipeline->file);
+    const struct trace_process *process = &pipeline->scan.process;
+    struct symbols_program program = {process->found ? process->directory : NULL,
+                                      process->found ? process->pid : header->pid,
+                                      header->start_realtime_ns};
+    return symbols_set_program(pipeline->symbols, &program);
+}
+
 static bool run(struct pipeline *pipeline)
 {
     const struct ingest_options *options = pipeline->options;
@@ -83,7 +93,7 @@ static bool run(struct pipeline *pipeline)
     if (!trace_scan(&pipeline->scan, pipeline->file, status))
         return false;
     pipeline->symbols = symbols_new(&symbols_options);
-    if (pipeline->symbols == NULL ||
+    if (pipeline->symbols == NULL || !tell_program(pipeline) ||
         !stacks_init(&pipeline->stacks, &pipeline->scan, pipeline->symbols) ||
         !type_table_init(&pipeline->types, &pipeline->stacks, pipeline->symbols))
         return ingest_fail_memory(status, "the names of the program");

@@ -2,13 +2,16 @@
 
 #include "ingest/symbols_dwarf.h"
 #include "ingest/symbols_file.h"
+#include "ingest/symbols_perf_map.h"
 #include "ingest/symbols_strings.h"
 #include "ingest/symbols_table.h"
+#include "ingest/symbols_vdso.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define BUILD_ID_MAX 64
 
@@ -29,6 +32,8 @@ struct symbols {
     size_t module_count;
     struct symbols_strings *strings;
     char *debug_dir, *sysroot;
+    char *directory;                   /* NULL: unknown */
+    struct symbols_perf_map *perf_map; /* NULL: none */
 };
 
 struct symbols *symbols_new(const struct symbols_options *options)
@@ -69,7 +74,28 @@ void symbols_free(struct symbols *symbols)
     symbols_strings_free(symbols->strings);
     free(symbols->debug_dir);
     free(symbols->sysroot);
+    free(symbols->directory);
+    symbols_perf_map_free(symbols->perf_map);
     free(symbols);
+}
+
+bool symbols_set_program(struct symbols *symbols, const struct symbols_program *program)
+{
+    char *path = NULL;
+    free(symbols->directory);
+    symbols->directory = NULL;
+    if (program->directory != NULL && (symbols->directory = strdup(program->directory)) == NULL)
+        return false;
+    symbols_perf_map_free(symbols->perf_map);
+    symbols->perf_map = NULL;
+    if (program->pid == 0)
+        return true;
+    if (asprintf(&path, "%s/tmp/perf-%llu.map", symbols->sysroot ? symbols->sysroot : "",
+                 (unsigned long long)program->pid) < 0)
+        return false;
+    symbols->perf_map = symbols_perf_map_open(path, program->start_ns, symbols->strings);
+    free(path);
+    return true;
 }
 
 /* Module ids of a trace are dense; a damaged one must not make the table huge. */
@@ -127,16 +153,40 @@ static void module_build_tables(struct symbols *symbols, struct module *module)
     snprintf(module->status, sizeof module->status, "%s", status);
 }
 
+/* The vdso is the kernel's: only where the recording's kernel runs here is it known. */
+static void module_open_vdso(struct symbols *symbols, struct module *module)
+{
+    struct symbols_options options = {symbols->debug_dir, symbols->sysroot};
+    char path[64], reason[512];
+    int descriptor = symbols_vdso_copy();
+    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    if (descriptor >= 0 && symbols_file_open(&module->file, &options, path, module->build_id,
+                                             module->build_id_length, reason, sizeof reason))
+        module_build_tables(symbols, module);
+    else
+        snprintf(module->status, sizeof module->status,
+                 "none: %s is of another kernel than the one that runs here", module->path);
+    if (descriptor >= 0)
+        close(descriptor);
+}
+
 static void module_open_file(struct symbols *symbols, struct module *module)
 {
-    if (module->path[0] != '/') {
+    bool absolute = module->path[0] == '/';
+    if (module->build_id_length > 0 && strcmp(module->path, "[vdso]") == 0) {
+        module_open_vdso(symbols, module);
+        return;
+    }
+    /* A library may have been loaded by a path relative to where the program ran. */
+    if (!absolute && (strchr(module->path, '/') == NULL || symbols->directory == NULL)) {
         snprintf(module->status, sizeof module->status, "none: %s is no file",
                  module->path[0] == '\0' ? "a module without a name" : module->path);
         return;
     }
     struct symbols_options options = {symbols->debug_dir, symbols->sysroot};
     char *path = NULL;
-    if (asprintf(&path, "%s%s", symbols->sysroot ? symbols->sysroot : "", module->path) < 0) {
+    if (asprintf(&path, "%s%s%s%s", symbols->sysroot ? symbols->sysroot : "",
+                 absolute ? "" : symbols->directory, absolute ? "" : "/", module->path) < 0) {
         snprintf(module->status, sizeof module->status, "no memory");
         return;
     }
@@ -236,7 +286,10 @@ size_t symbols_lookup(struct symbols *symbols, uint32_t id, uint64_t pc,
     memset(frames, 0, sizeof *frames);
     const struct module *module = module_of(symbols, id);
     if (module == NULL) {
-        frames->function = nameless(symbols, "?", pc);
+        if (id == 0 && symbols->perf_map != NULL)
+            frames->function = symbols_perf_map_find(symbols->perf_map, pc, &frames->start);
+        if (frames->function == NULL)
+            frames->function = nameless(symbols, "?", pc);
         return 1;
     }
     size_t count = module->dwarf == NULL ? 0 : symbols_dwarf_lookup(module->dwarf, pc, frames);

@@ -9,9 +9,11 @@ add_library(mprof_symbols STATIC
   symbols_file.c
   symbols_intervals.c
   symbols_lines.c
+  symbols_perf_map.c
   symbols_scopes.c
   symbols_strings.c
-  symbols_table.c)
+  symbols_table.c
+  symbols_vdso.c)
 target_link_libraries(mprof_symbols
   PRIVATE mprof_warnings mprof_sanitized PkgConfig::ELFUTILS iberty)
 target_include_directories(mprof_symbols PUBLIC ${CMAKE_SOURCE_DIR})

@@ -1,10 +1,10 @@
 /*
  * From a pc in a module to frames: function, file, line, inlined calls.
  *
- * Order of calls: symbols_new(), symbols_module() once for each module, symbols_lookup() for
- * each distinct pc (the caller caches), symbols_free(). Tables are built at a module's first
- * lookup: one pass over its symbol table and its DWARF units; a lookup is then a binary
- * search. Names are owned by the tables and live until symbols_free().
+ * Order of calls: symbols_new(), symbols_set_program() if known, symbols_module() once for each
+ * module, symbols_lookup() for each distinct pc (the caller caches), symbols_free(). Tables are
+ * built at a module's first lookup: one pass over its symbol table and its DWARF units; a lookup is
+ * then a binary search. Names are owned by the tables and live until symbols_free().
  */
 #ifndef MPROF_INGEST_SYMBOLS_H
 #define MPROF_INGEST_SYMBOLS_H
@@ -25,6 +25,19 @@ struct symbols_options {
 /* NULL only where memory is exhausted. */
 struct symbols *symbols_new(const struct symbols_options *options);
 void symbols_free(struct symbols *symbols);
+
+/* What of the recorded program names need. */
+struct symbols_program {
+    const char *directory; /* relative module paths are below it; NULL: unknown */
+    uint64_t pid;          /* of its perf map, 0: unknown */
+    uint64_t start_ns;     /* of the recording, by the real-time clock */
+};
+
+/*
+ * Before the first lookup. Reads /tmp/perf-PID.map (below the sysroot) if the program left one.
+ * False where memory is exhausted.
+ */
+bool symbols_set_program(struct symbols *symbols, const struct symbols_program *program);
 
 /*
  * Registers the module with the trace's `id` (> 0). `build_id` may be empty; a file whose
@@ -51,7 +64,8 @@ struct symbols_frame {
 
 /*
  * Frames of the ELF address `pc` (already minus 1 for return addresses) of module `id`,
- * innermost first, at most SYMBOLS_FRAMES_MAX; returns at least 1. Module 0 is "no module".
+ * innermost first, at most SYMBOLS_FRAMES_MAX; returns at least 1. Module 0 is "no module": `pc`
+ * is then the address in the process, and the perf map may know it.
  */
 size_t symbols_lookup(struct symbols *symbols, uint32_t id, uint64_t pc,
                       struct symbols_frame *frames);

@@ -1,5 +1,6 @@
 #include "ingest/symbols_strings.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,6 +108,15 @@ const char *symbols_strings_keep(struct symbols_strings *strings, const char *te
     return entry == NULL ? "" : entry->text;
 }
 
+/* D names are not tried by themselves: "_D" also begins names of C. */
+static char *demangle(const char *name)
+{
+    bool d_name = strncmp(name, "_D", 2) == 0;
+    if ((d_name && name[2] >= '1' && name[2] <= '9') || strcmp(name, "_Dmain") == 0)
+        return dlang_demangle(name, DMGL_PARAMS);
+    return cplus_demangle(name, DMGL_AUTO | DMGL_ANSI | DMGL_PARAMS);
+}
+
 const char *symbols_strings_demangle(struct symbols_strings *strings, const char *linkage_name)
 {
     struct entry *entry = entry_of(strings, linkage_name);
@@ -116,7 +126,7 @@ const char *symbols_strings_demangle(struct symbols_strings *strings, const char
         return entry->demangled;
     char *demangled = NULL;
     if (strlen(entry->text) <= MANGLED_LENGTH_MAX)
-        demangled = cplus_demangle(entry->text, DMGL_AUTO | DMGL_ANSI | DMGL_PARAMS);
+        demangled = demangle(entry->text);
     entry->demangled = demangled == NULL ? entry->text : symbols_strings_keep(strings, demangled);
     free(demangled);
     return entry->demangled;

@@ -1,10 +1,13 @@
 #include "ingest/symbols.h"
+#include "ingest/symbols_file.h"
 #include "ingest/symbols_intervals.h"
 
+#include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <stdio.h>
@@ -174,6 +177,148 @@ static void a_sysroot_stands_before_every_path(void **state)
     symbols_free(symbols);
 }
 
+/* A library loaded by a relative path is below the directory in which the program ran. */
+static void relative_paths_need_the_directory(void **state)
+{
+    (void)state;
+    struct symbols *symbols = with_module("self/exe", NULL, 0);
+    assert_non_null(strstr(symbols_status(symbols, 1), "self/exe is no file"));
+    struct symbols_program program = {.directory = "/proc"};
+    assert_true(symbols_set_program(symbols, &program));
+    symbols_module(symbols, 1, "self/exe", NULL, 0);
+    assert_string_equal(symbols_status(symbols, 1), "dwarf");
+    /* A bare name was found on a search path that is not known here. */
+    symbols_module(symbols, 2, "exe", NULL, 0);
+    assert_non_null(strstr(symbols_status(symbols, 2), "exe is no file"));
+    symbols_free(symbols);
+}
+
+/* Our own vdso's build-id, by the program headers of its image. */
+static size_t vdso_build_id(const uint8_t **build_id)
+{
+    const uint8_t *image = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
+    const Elf64_Ehdr *header = (const void *)image;
+    const Elf64_Phdr *segments = image == NULL ? NULL : (const void *)(image + header->e_phoff);
+    for (size_t i = 0; segments != NULL && i < header->e_phnum; i++) {
+        const uint8_t *at = image + segments[i].p_offset, *end = at + segments[i].p_filesz;
+        while (segments[i].p_type == PT_NOTE && at + sizeof(Elf64_Nhdr) <= end) {
+            const Elf64_Nhdr *note = (const void *)at;
+            const uint8_t *content = at + sizeof *note + ((note->n_namesz + 3) & ~3U);
+            *build_id = content;
+            if (note->n_type == NT_GNU_BUILD_ID && strcmp((const char *)(note + 1), "GNU") == 0)
+                return note->n_descsz;
+            at = content + ((note->n_descsz + 3) & ~3U);
+        }
+    }
+    return 0;
+}
+
+static void the_vdso_is_read_from_memory(void **state)
+{
+    (void)state;
+    const uint8_t *build_id = NULL;
+    size_t length = vdso_build_id(&build_id);
+    if (length == 0)
+        skip();
+    struct symbols *symbols = with_module("[vdso]", build_id, length);
+    assert_string_equal(symbols_status(symbols, 1), "dynsym");
+    const struct symbols_file *file = symbols_module_file(symbols, 1);
+    assert_non_null(file);
+    bool found = false;
+    for (uint64_t pc = file->code->start; pc < file->code[file->code_count - 1].end; pc++) {
+        struct symbols_frame frames[SYMBOLS_FRAMES_MAX];
+        assert_int_equal(symbols_lookup(symbols, 1, pc, frames), 1);
+        found = found || strstr(frames[0].function, "clock_gettime") != NULL;
+    }
+    assert_true(found);
+    uint8_t other[20] = {1};
+    symbols_module(symbols, 2, "[vdso]", other, sizeof other);
+    assert_non_null(strstr(symbols_status(symbols, 2), "of another kernel"));
+    symbols_free(symbols);
+}
+
+static const char *generated(struct symbols *symbols, uint64_t pc)
+{
+    struct symbols_frame frames[SYMBOLS_FRAMES_MAX];
+    assert_int_equal(symbols_lookup(symbols, 0, pc, frames), 1);
+    return frames[0].function;
+}
+
+static void perf_maps_name_generated_code(void **state)
+{
+    (void)state;
+    char directory[] = "/tmp/mprof-symbols-XXXXXX", below[64], path[96];
+    assert_non_null(mkdtemp(directory));
+    snprintf(below, sizeof below, "%s/tmp", directory);
+    assert_int_equal(mkdir(below, 0700), 0);
+    snprintf(path, sizeof path, "%s/perf-1988.map", below);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("7f0000001000 20 py::main:/x/my file.py\n"
+          "no entry\n"
+          "7f0000001010\n"
+          "7f0000001020 0 empty\n"
+          "ffffffffffffffff 2 beyond\n"
+          "0x7f0000002000 0x10 prefixed\r\n"
+          "7f0000003000 10 old\n"
+          "7f0000003000 10 new",
+          file);
+    fclose(file);
+    struct stat information;
+    assert_int_equal(stat(path, &information), 0);
+    struct symbols_options options = {NULL, directory};
+    struct symbols_program program = {.pid = 1988, .start_ns = 1000000000};
+    struct symbols *symbols = symbols_new(&options);
+    assert_non_null(symbols);
+    assert_true(symbols_set_program(symbols, &program));
+    assert_string_equal(generated(symbols, 0x7f0000000fff), "?+0x7f0000000fff");
+    assert_string_equal(generated(symbols, 0x7f0000001000), "py::main:/x/my file.py");
+    assert_string_equal(generated(symbols, 0x7f000000101f), "py::main:/x/my file.py");
+    assert_string_equal(generated(symbols, 0x7f0000001020), "?+0x7f0000001020");
+    assert_string_equal(generated(symbols, 0x7f0000002008), "prefixed");
+    assert_string_equal(generated(symbols, 0x7f0000003008), "new");
+    /* Written before the recording began: of an earlier process with that number. */
+    program.start_ns = ((uint64_t)information.st_mtim.tv_sec + 5) * 1000000000;
+    assert_true(symbols_set_program(symbols, &program));
+    assert_string_equal(generated(symbols, 0x7f0000001000), "?+0x7f0000001000");
+    program = (struct symbols_program){.pid = 1989};
+    assert_true(symbols_set_program(symbols, &program));
+    assert_string_equal(generated(symbols, 0x7f0000001000), "?+0x7f0000001000");
+    symbols_free(symbols);
+    unlink(path);
+    rmdir(below);
+    rmdir(directory);
+}
+
+static void names_of_other_languages_are_demangled(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *linkage, *name;
+    } cases[] = {
+        {"_ZN4core3ptr13drop_in_place17h0123456789abcdefE", "core::ptr::drop_in_place"},
+        {"_ZN66_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..ops..drop..Drop$GT$"
+         "4drop17h89ab01234567cdefE",
+         "<alloc::vec::Vec<T> as core::ops::drop::Drop>::drop"},
+        {"_RNvCs1234_7mycrate3foo", "mycrate::foo"},
+        {"_RNvMs_NtCs1234_7mycrate3barNtB4_3Baz3new", "<mycrate::bar::Baz>::new"},
+        {"_RINvNtC3std3mem8align_ofdE", "std::mem::align_of::<f64>"},
+        {"_D3std5array8appenderFZv", "std.array.appender()"},
+        {"_D8demangle4testFAaZv", "demangle.test(char[])"},
+        {"_Dmain", "D main"},
+        {"_ZNSt6vectorIiSaIiEE9push_backEOi",
+         "std::vector<int, std::allocator<int> >::push_back(int&&)"},
+        {"_Device_open", "_Device_open"},
+        {"_D9short", "_D9short"},
+        {"_R", "_R"},
+        {"main", "main"},
+    };
+    struct symbols *symbols = with_module("/nonexistent", NULL, 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(symbols_demangle(symbols, cases[i].linkage), cases[i].name);
+    symbols_free(symbols);
+}
+
 /* Names stay valid, and the same name is the same pointer. */
 static void names_are_shared(void **state)
 {
@@ -199,6 +344,10 @@ int main(void)
         cmocka_unit_test(another_build_id_is_not_used),
         cmocka_unit_test(unknown_modules_are_nameless),
         cmocka_unit_test(a_sysroot_stands_before_every_path),
+        cmocka_unit_test(relative_paths_need_the_directory),
+        cmocka_unit_test(the_vdso_is_read_from_memory),
+        cmocka_unit_test(perf_maps_name_generated_code),
+        cmocka_unit_test(names_of_other_languages_are_demangled),
         cmocka_unit_test(names_are_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
