@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# A recorded program whose debug information, or the program itself, is elsewhere: debuginfod,
+# dwz, --debug-dir, --sysroot, a library of a relative path, a file that was built anew.
+set -u
+here=$MPROF_SOURCE/tests/ingest/symbols
+ingest=$MPROF_BUILD/bin/mprof-ingest
+command -v gcc g++ objcopy strip readelf sqlite3 >/dev/null || exit 77
+work=$(mktemp -d) || exit 1
+server=
+trap '[ -z "$server" ] || { kill $server; wait $server; } 2>/dev/null; rm -rf "$work"' EXIT
+cd "$work" || exit 1
+unset DEBUGINFOD_URLS
+bad=0
+complain() { echo "FAILED: $*"; bad=1; }
+die() { echo "$*"; exit 1; }
+
+# names TRACE [OPTIONS...]: function, file and line of each frame of the largest allocation
+names() {
+    "$ingest" --quiet --force -o session.db "${@:2}" "$1" >ingest.txt 2>&1 || complain "$* $(cat ingest.txt)"
+    sqlite3 -separator ' ' session.db "SELECT function, coalesce(replace(file, rtrim(file, replace(file, '/', '')), ''), '-'),
+        coalesce(line, 0) FROM v_stack WHERE stack_id = (SELECT stack_id FROM allocation ORDER BY size DESC LIMIT 1)
+        AND (module LIKE 'plug%' OR module = 'keeper') AND function != '_start' ORDER BY depth"
+}
+status() { sqlite3 session.db "SELECT symbols FROM module WHERE name = '$1'"; }
+same() { [ "$1" = "$2" ] || complain "$3: expected '$2', got '$1'"; }
+has() { [[ $1 = *"$2"* ]] || complain "$3: no '$2' in '$1'"; }
+build_id() { readelf -n "$1" | sed -n 's/.*Build ID: //p'; }
+record() { "$MPROF_BUILD/bin/mprof-run" -o "$1" -- "${@:2}" >run.txt 2>&1 || die "mprof-run: $(cat run.txt)"; }
+
+mkdir -p place/plug source
+cp "$here/programs/keeper.c" "$here/programs/keeper_plug.c" source
+gcc -O2 -g -Wl,--build-id -o whole source/keeper.c -ldl || exit 1
+gcc -O2 -g -shared -fPIC -Wl,--build-id -o plug.so source/keeper_plug.c || exit 1
+cp whole place/keeper && cp plug.so place/plug/plug.so
+(cd place && record ../trace.bin ./keeper plug/plug.so) || exit 1
+want="plug_keep keeper_plug.c 8
+keep_by keeper.c 10
+main keeper.c 18"
+same "$(names trace.bin)" "$want" "a library of a relative path"
+same "$(status plug.so)" dwarf "its status"
+
+# The program is below another root, and nothing is where it was.
+mkdir -p "root$work/place"
+mv place/keeper place/plug "root$work/place/"
+has "$(names trace.bin)" "keeper+0x" "a program that is gone"
+has "$(status keeper)" "No such file" "its status"
+same "$(names trace.bin --sysroot "$work/root")" "$want" "--sysroot"
+
+# Only symbols, and nothing.
+at() { (cd "root$work/place" && cp "$work/whole" keeper && cp "$work/plug.so" plug/plug.so && "$@" keeper && "$@" plug/plug.so); }
+at strip -g
+same "$(names trace.bin --sysroot "$work/root")" "plug_keep - 0
+keep_by - 0
+main - 0" "symbols only"
+same "$(status keeper)" symtab "symbols only, status"
+at strip
+got=$(names trace.bin --sysroot "$work/root")
+has "$got" "keeper+0x" "stripped"
+has "$got" "plug_keep - 0" "the dynamic symbol of a stripped library"
+
+# Debug files by build-id, below --debug-dir, then with common parts moved out by dwz.
+for file in whole plug.so; do
+    id=$(build_id $file)
+    mkdir -p "debug/.build-id/${id:0:2}"
+    objcopy --only-keep-debug $file "debug/.build-id/${id:0:2}/${id:2}.debug" || exit 1
+done
+same "$(names trace.bin --sysroot "$work/root" --debug-dir "$work/debug")" "$want" "--debug-dir"
+if command -v dwz >/dev/null; then
+    cp -r debug dwz
+    dwz -m "$work/dwz/common.debug" -r dwz/.build-id/*/*.debug || complain "dwz"
+    [ -s dwz/common.debug ] || complain "dwz moved nothing out"
+    same "$(names trace.bin --sysroot "$work/root" --debug-dir "$work/dwz")" "$want" ".gnu_debugaltlink"
+    mv dwz/common.debug dwz/gone.debug
+    names trace.bin --sysroot "$work/root" --debug-dir "$work/dwz" >without.txt
+    has "$(cat without.txt)" "keeper" "a common file that is gone"
+fi
+
+# A real server, asked only where the variable is set.
+if command -v debuginfod >/dev/null; then
+    port=
+    for port in $(shuf -i 20000-60000 -n 10 --random-source=<(yes "$$")); do
+        debuginfod -d "$work/server.sqlite" -p "$port" -F "$work/debug" >server.txt 2>&1 &
+        server=$!
+        url=http://127.0.0.1:$port
+        while kill -0 $server 2>/dev/null; do
+            DEBUGINFOD_URLS=$url DEBUGINFOD_CACHE_PATH=$work/look-$RANDOM debuginfod-find debuginfo "$(build_id plug.so)" >/dev/null 2>&1 && break 2
+        done
+        wait $server
+        server=
+    done
+    [ -n "$server" ] || die "debuginfod does not run: $(cat server.txt)"
+    export DEBUGINFOD_CACHE_PATH=$work/cache
+    has "$(names trace.bin --sysroot "$work/root")" "keeper+0x" "debuginfod without the variable"
+    [ ! -e cache ] || complain "debuginfod was asked without the variable"
+    export DEBUGINFOD_URLS=$url
+    same "$(names trace.bin --sysroot "$work/root")" "$want" "debuginfod"
+    same "$(status keeper)" dwarf "status by debuginfod"
+    kill $server
+    wait $server 2>/dev/null
+    server=
+    rm -rf cache
+    has "$(names trace.bin --sysroot "$work/root")" "keeper+0x" "a server that is down"
+    unset DEBUGINFOD_URLS
+fi
+
+# Built anew: the recorded build-id is not that of the file, whose names would be lies.
+gcc -O1 -g -Wl,--build-id -DANOTHER -o "root$work/place/keeper" source/keeper.c -ldl || exit 1
+has "$(names trace.bin --sysroot "$work/root")" "keeper+0x" "a file that was built anew"
+has "$(status keeper)" "changed since the recording: its build-id is" "a file that was built anew"
+
+# Each way of writing debug information, from the recording on.
+for way in "gcc -O2 -g -flto" "clang -O2 -gline-tables-only" "clang -O2 -g -flto" "gcc -O2 -g1" "gcc -O2 -g -gsplit-dwarf" "clang -O2 -gdwarf-4"; do
+    # shellcheck disable=SC2086
+    command -v ${way%% *} >/dev/null || continue
+    # shellcheck disable=SC2086
+    $way -o place/keeper source/keeper.c -ldl || complain "$way"
+    cp plug.so place/plug.so
+    (cd place && record ../way.bin ./keeper ./plug.so) || exit 1
+    same "$(names way.bin)" "$want" "$way"
+    rm -f way.bin
+done
+exit $bad
