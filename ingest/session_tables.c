@@ -237,28 +237,10 @@ static bool put_sums(struct writer *writer, const struct session_facts *facts)
     return good;
 }
 
-static bool put_types(struct writer *writer, const struct session_facts *facts)
-{
-    const struct type_table *types = facts->replay->types;
-    bool good = true;
-    for (size_t i = 0; good && i < types->count; i++) {
-        const struct type_row *row = &types->rows[i];
-        if (i > 0)
-            good = PUT(writer, WRITER_TYPE, value_number(i), value_text(row->name),
-                       row->size ? value_number(row->size) : value_null(),
-                       value_text(type_table_confidence_name(row->confidence)));
-        if (i == 0 || row->allocations > 0)
-            good = good && PUT(writer, WRITER_TYPE_TOTAL, value_number(i),
-                               value_number(row->allocations), value_number(row->bytes),
-                               value_number(row->live_count), value_number(row->live_bytes));
-    }
-    return good;
-}
-
 bool session_tables_put(struct writer *writer, const struct session_facts *facts)
 {
     return put_modules(writer, facts) && put_names(writer, facts) && put_stacks(writer, facts) &&
            put_function_totals(writer, facts) && put_threads(writer, facts) &&
-           put_incidents(writer, facts) && put_sums(writer, facts) && put_types(writer, facts) &&
-           session_meta_put(writer, facts);
+           put_incidents(writer, facts) && put_sums(writer, facts) &&
+           session_types_put(writer, facts) && session_meta_put(writer, facts);
 }

@@ -18,6 +18,9 @@ struct session_facts {
 /* False with the writer's status set. */
 bool session_tables_put(struct writer *writer, const struct session_facts *facts);
 
+/* `type` and the tables that go with it. Called by session_tables_put(). */
+bool session_types_put(struct writer *writer, const struct session_facts *facts);
+
 /* The keys of `meta`. Called by session_tables_put(). */
 bool session_meta_put(struct writer *writer, const struct session_facts *facts);
 

@@ -28,6 +28,7 @@ struct type_of_stack {
     uint64_t size;
     uint64_t count; /* where any_size: bytes of an element, 0 unknown; otherwise elements */
     uint32_t type;
+    uint32_t unknown; /* index in the table's `unknown` + 1; 0: none */
     uint8_t kind;
     bool known, any_size;
 };
@@ -55,6 +56,7 @@ void type_table_free(struct type_table *table)
     free(table->rows);
     free(table->memos);
     free(table->by_stack);
+    free(table->unknown);
     *table = (struct type_table){0};
 }
 
@@ -84,8 +86,10 @@ static uint32_t find_row(struct type_table *table, const struct types_answer *an
     if (!array_reserve(&table->rows, &table->capacity, table->count + 1, sizeof *table->rows) ||
         !index_map_insert(&table->by_name, hash, (uint32_t)table->count))
         return 0;
-    table->rows[table->count] = (struct type_row){
-        .name = answer->name, .size = answer->size, .confidence = answer->confidence};
+    table->rows[table->count] = (struct type_row){.name = answer->name,
+                                                  .size = answer->size,
+                                                  .element = answer->element,
+                                                  .confidence = answer->confidence};
     return (uint32_t)table->count++;
 }
 
@@ -104,6 +108,21 @@ static size_t machine_frames(const struct stacks *stacks, uint32_t stack,
     return count;
 }
 
+/* Remembers what no rule could name; without memory there are no candidates, and no harm. */
+static void add_unknown(struct type_table *table, uint32_t stack, uint64_t size,
+                        struct type_of_stack *of_stack)
+{
+    size_t sizes = 0;
+    for (uint32_t at = of_stack->unknown; at != 0; at = table->unknown[at - 1].next)
+        if (table->unknown[at - 1].size == size || ++sizes == TYPE_TABLE_UNKNOWN_SIZES)
+            return;
+    if (!array_reserve(&table->unknown, &table->unknown_capacity, table->unknown_count + 1,
+                       sizeof *table->unknown))
+        return;
+    table->unknown[table->unknown_count++] = (struct unknown_block){size, stack, of_stack->unknown};
+    of_stack->unknown = (uint32_t)table->unknown_count;
+}
+
 /* Asks the type rules. Unknown where no answer may be shown. */
 static struct type_answer infer(struct type_table *table, uint32_t stack, uint64_t size,
                                 uint8_t kind, struct type_of_stack *of_stack)
@@ -116,9 +135,12 @@ static struct type_answer infer(struct type_table *table, uint32_t stack, uint64
     bool shown = found.name != NULL && found.confidence >= TYPES_INFERRED;
     if (shown)
         answer = (struct type_answer){find_row(table, &found), found.count};
+    else
+        add_unknown(table, stack, size, of_stack);
     *of_stack = (struct type_of_stack){.size = size,
                                        .count = answer.count,
                                        .type = answer.type,
+                                       .unknown = of_stack->unknown,
                                        .kind = kind,
                                        .known = true,
                                        .any_size = found.any_size};
@@ -147,6 +169,14 @@ struct type_answer type_table_find(struct type_table *table, uint32_t stack, uin
     if (memo->stack != stack || memo->size != size || memo->kind != kind)
         *memo = (struct type_memo){size, stack, kind, infer(table, stack, size, kind, of_stack)};
     return memo->answer;
+}
+
+size_t type_table_candidates(struct type_table *table, const struct unknown_block *block,
+                             const char **names)
+{
+    struct types_frame frames[FRAMES_SHOWN];
+    size_t count = machine_frames(table->stacks, block->stack, frames);
+    return types_candidates(table->types, frames, count, block->size, names, TYPE_TABLE_CANDIDATES);
 }
 
 static uint32_t add_named(struct type_table *table, const struct named_type *key, uint64_t hash)

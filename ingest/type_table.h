@@ -13,8 +13,9 @@
 #include "ingest/types_tags.h"
 
 struct type_row {
-    const char *name; /* of the symbolizer */
-    uint64_t size;    /* 0: unknown */
+    const char *name;    /* of the symbolizer */
+    uint64_t size;       /* 0: unknown */
+    const char *element; /* what a container's node holds, NULL: it is none */
     enum types_confidence confidence;
     uint64_t allocations, bytes, live_count, live_bytes; /* of the process heap */
 };
@@ -22,6 +23,13 @@ struct type_row {
 struct type_answer {
     uint32_t type;
     uint64_t count; /* of elements, at least 1 */
+};
+
+/* Blocks of `size` bytes by one stack whose type is unknown. */
+struct unknown_block {
+    uint64_t size;
+    uint32_t stack;
+    uint32_t next; /* index of the stack's next in `unknown` + 1; 0: none */
 };
 
 struct type_memo;
@@ -41,7 +49,13 @@ struct type_table {
     struct named_type *named;
     size_t named_count, named_capacity;
     struct index_map by_symbol;
+    struct unknown_block *unknown; /* at most TYPE_TABLE_UNKNOWN_SIZES a stack */
+    size_t unknown_count, unknown_capacity;
 };
+
+/* Sizes of a stack's unknown blocks that are kept, and the names that each may have. */
+#define TYPE_TABLE_UNKNOWN_SIZES 8
+#define TYPE_TABLE_CANDIDATES 16
 
 /* `stacks` and `symbols` must outlive it. False where memory is exhausted; then free it. */
 bool type_table_init(struct type_table *table, struct stacks *stacks, struct symbols *symbols);
@@ -63,6 +77,13 @@ uint32_t type_table_named(struct type_table *table, uint32_t module, uint64_t sy
 
 /* Adds one allocation to the sums of its type. */
 void type_table_count(struct type_table *table, uint32_t type, uint64_t size, bool live);
+
+/*
+ * What blocks like `block` could be: names[0 …], at most TYPE_TABLE_CANDIDATES, in an order that
+ * says nothing. Returns how many; none need be right.
+ */
+size_t type_table_candidates(struct type_table *table, const struct unknown_block *block,
+                             const char **names);
 
 /* In schema words: 'exact', 'inferred', 'candidate'. */
 const char *type_table_confidence_name(enum types_confidence confidence);

@@ -7,6 +7,7 @@
 #include "ingest/types_choose.h"
 #include "ingest/types_expression.h"
 #include "ingest/types_memo.h"
+#include "ingest/types_records.h"
 #include "ingest/types_site.h"
 #include "ingest/types_source.h"
 #include "ingest/types_spelling.h"
@@ -34,7 +35,9 @@ struct types {
     struct module_types *modules;
     size_t count, capacity;
     struct types_memo *memo;
-    struct types_site *site; /* the one that is looked at */
+    struct types_records *records; /* those that answers named */
+    void *candidates;              /* lists of them */
+    struct types_site *site;       /* the one that is looked at */
 };
 
 struct types *types_new(struct symbols *symbols)
@@ -44,8 +47,9 @@ struct types *types_new(struct symbols *symbols)
         return NULL;
     types->symbols = symbols;
     types->memo = types_memo_new();
+    types->records = types_records_new();
     types->site = malloc(sizeof *types->site);
-    if (types->memo != NULL && types->site != NULL)
+    if (types->memo != NULL && types->records != NULL && types->site != NULL)
         return types;
     types_free(types);
     return NULL;
@@ -61,6 +65,8 @@ void types_free(struct types *types)
     }
     free(types->modules);
     types_memo_free(types->memo);
+    types_records_free(types->records);
+    types_candidate_lists_free(types->candidates);
     free(types->site);
     free(types);
 }
@@ -127,6 +133,7 @@ static void answer_with(struct types *types, const struct types_site *site,
     answer->name = keep(types, types_name(site->index, type));
     answer->size = type->size;
     answer->count = types_count(held, type->size);
+    types_records_add(types->records, answer->name, site->index, type);
     int element = answer->name == NULL ? -1 : types_node_element(answer->name);
     if (element >= 0)
         answer->element = keep(types, types_spelling_argument(answer->name, (unsigned)element));
@@ -344,13 +351,33 @@ void types_infer(struct types *types, const struct types_frame *frames, size_t c
     answer->any_size = any_size;
 }
 
+static const struct types_candidate_list *
+candidates_of(struct types *types, const struct types_frame *frame, uint64_t size)
+{
+    bool known;
+    struct types_candidate_list *list =
+        types_candidate_list_at(&types->candidates, frame, size, &known);
+    if (list == NULL || known)
+        return list;
+    open_site(types, frame, types->site);
+    types_candidates_at(types->site, list);
+    return list;
+}
+
 size_t types_candidates(struct types *types, const struct types_frame *frames, size_t count,
                         uint64_t size, const char **names, size_t capacity)
 {
     size_t found = 0;
     for (size_t i = 0; i < count && i < CANDIDATE_FRAMES; i++) {
-        open_site(types, &frames[i], types->site);
-        found = types_candidates_at(types->site, size, names, found, capacity);
+        const struct types_candidate_list *list = candidates_of(types, &frames[i], size);
+        if (list != NULL)
+            found = types_candidates_join(list, names, found, capacity);
     }
     return found;
+}
+
+bool types_members(struct types *types, const char *name, uint64_t size,
+                   types_member_function *each, void *context)
+{
+    return types_records_members(types->records, name, size, each, context);
 }

@@ -12,10 +12,12 @@ add_library(mprof_types STATIC
   types_flow.c
   types_globals.c
   types_index.c
+  types_layout.c
   types_locals.c
   types_memo.c
   types_name.c
   types_places.c
+  types_records.c
   types_source.c
   types_spelling.c
   types_state.c

@@ -5,6 +5,7 @@
 #include "ingest/types_candidates.h"
 
 #include <dwarf.h>
+#include <search.h>
 #include <stdlib.h>
 
 static bool is_known(const char *const *names, size_t count, const char *name)
@@ -15,13 +16,55 @@ static bool is_known(const char *const *names, size_t count, const char *name)
     return false;
 }
 
-size_t types_candidates_at(const struct types_site *site, uint64_t size, const char **names,
-                           size_t count, size_t capacity)
+static int compare_lists(const void *left, const void *right)
 {
+    const struct types_candidate_list *a = left, *b = right;
+    if (a->frame.pc != b->frame.pc)
+        return a->frame.pc < b->frame.pc ? -1 : 1;
+    if (a->frame.module != b->frame.module)
+        return a->frame.module < b->frame.module ? -1 : 1;
+    return a->size < b->size ? -1 : a->size > b->size;
+}
+
+struct types_candidate_list *types_candidate_list_at(void **lists, const struct types_frame *frame,
+                                                     uint64_t size, bool *known)
+{
+    const struct types_candidate_list key = {.frame = *frame, .size = size};
+    struct types_candidate_list *const *found = tfind(&key, lists, compare_lists);
+    *known = found != NULL;
+    if (found != NULL)
+        return *found;
+    struct types_candidate_list *list = malloc(sizeof *list);
+    if (list == NULL)
+        return NULL;
+    *list = key;
+    if (tsearch(list, lists, compare_lists) != NULL)
+        return list;
+    free(list);
+    return NULL;
+}
+
+void types_candidate_lists_free(void *lists)
+{
+    tdestroy(lists, free);
+}
+
+size_t types_candidates_join(const struct types_candidate_list *list, const char **names,
+                             size_t count, size_t capacity)
+{
+    for (size_t i = 0; i < list->count && count < capacity; i++)
+        if (!is_known(names, count, list->names[i]))
+            names[count++] = list->names[i];
+    return count;
+}
+
+void types_candidates_at(const struct types_site *site, struct types_candidate_list *list)
+{
+    uint64_t size = list->size;
     if (site->entry_count == 0)
-        return count;
+        return;
     const struct types_unit *unit = types_index_unit(site->index, &site->entries[0]);
-    for (size_t i = 0; unit != NULL && i < unit->count && count < capacity; i++) {
+    for (size_t i = 0; unit != NULL && i < unit->count && list->count < TYPES_CANDIDATES_MAX; i++) {
         const struct types_entry *entry = &unit->entries[i];
         Dwarf_Die die;
         struct types_type type;
@@ -36,8 +79,7 @@ size_t types_candidates_at(const struct types_site *site, uint64_t size, const c
         char *spelled = types_name(site->index, &type);
         const char *name = spelled == NULL ? NULL : symbols_keep(site->symbols, spelled);
         free(spelled);
-        if (name != NULL && *name != '(' && !is_known(names, count, name))
-            names[count++] = name;
+        if (name != NULL && *name != '(' && !is_known(list->names, list->count, name))
+            list->names[list->count++] = name;
     }
-    return count;
 }

@@ -46,8 +46,8 @@ static const char *const insert_sql[WRITER_TABLES] = {
     [WRITER_FRAME] = "INSERT INTO frame VALUES (?,?,?,?,?,?,?)",
     [WRITER_STACK] = "INSERT INTO stack VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [WRITER_STACK_FRAME] = "INSERT INTO stack_frame VALUES (?,?,?)",
-    [WRITER_STACK_FRAMES] = "INSERT INTO stack_frame VALUES (?,?,?),(?,?,?),(?,?,?),(?,?,?),"
-                            "(?,?,?),(?,?,?),(?,?,?),(?,?,?)",
+    [WRITER_STACK_FRAMES] = "INSERT INTO stack_frame VALUES "
+                            "(?,?,?),(?,?,?),(?,?,?),(?,?,?),(?,?,?),(?,?,?),(?,?,?),(?,?,?)",
     [WRITER_THREAD] = "INSERT INTO thread VALUES (?,?,?,?,?,?,?,?)",
     [WRITER_ARENA] = "INSERT INTO arena VALUES (?,?,?,?,?,?,?,?,?,?)",
     [WRITER_MARK] = "INSERT INTO mark VALUES (?,?,?,?)",
@@ -55,8 +55,10 @@ static const char *const insert_sql[WRITER_TABLES] = {
     [WRITER_PROBLEM] = "INSERT INTO problem VALUES (?,?,?,?,?,?,?)",
     [WRITER_TIMELINE] = "INSERT INTO timeline VALUES (?,?,?,?,?,?,?,?)",
     [WRITER_FUNCTION_TOTAL] = "INSERT INTO function_total VALUES (?,?,?,?,?,?,?,?,?)",
-    [WRITER_TYPE] = "INSERT INTO type VALUES (?,?,?,?)",
+    [WRITER_TYPE] = "INSERT INTO type VALUES (?,?,?,?,?)",
     [WRITER_TYPE_TOTAL] = "INSERT INTO type_total VALUES (?,?,?,?,?)",
+    [WRITER_TYPE_MEMBER] = "INSERT INTO type_member VALUES (?,?,?,?,?,?)",
+    [WRITER_TYPE_CANDIDATE] = "INSERT INTO type_candidate VALUES (?,?,?,?)",
     [WRITER_SIZE_BIN] = "INSERT INTO size_bin VALUES (?,?,?,?)",
 };
 

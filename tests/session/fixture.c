@@ -203,7 +203,8 @@ static bool write_rest(sqlite3 *database, const struct fixture_program *program)
     sqlite3_stmt *rss = prepare(database, "INSERT INTO rss VALUES(?, ?)");
     bool good = run_sql(database,
                         "INSERT INTO arena(id, name) VALUES(0, 'heap');"
-                        "INSERT INTO type VALUES(1,'Request',64,'exact'),(2,'Header',32,'exact'),"
+                        "INSERT INTO type(id,name,size,confidence) "
+                        "VALUES(1,'Request',64,'exact'),(2,'Header',32,'exact'),"
                         "(3,'Node',48,'exact'),(4,'Table',256,'inferred'),(5,'char',1,'inferred'),"
                         "(6,'Image',1024,'exact'),(7,'Session',512,'inferred'),"
                         "(8,'Token',16,'candidate'),(9,'std::vector<Node>',24,'exact')");

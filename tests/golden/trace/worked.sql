@@ -144,8 +144,25 @@ CREATE TABLE type(
   id INTEGER PRIMARY KEY,         -- 0 is unknown and has no row
   name TEXT NOT NULL,
   size INTEGER,
-  confidence TEXT NOT NULL        -- 'exact', 'inferred', 'candidate'
+  confidence TEXT NOT NULL,       -- 'exact', 'inferred'
+  element TEXT                    -- what the node of a standard container holds
 );
+CREATE TABLE type_member(         -- of the records among them, base classes too
+  type_id INTEGER NOT NULL REFERENCES type(id),
+  position INTEGER NOT NULL,      -- 0 the first that is declared
+  name TEXT,                      -- NULL: a base class, or a record without a name
+  offset INTEGER NOT NULL,
+  size INTEGER NOT NULL,          -- of a bit field: the bytes that it touches
+  type TEXT NOT NULL,
+  PRIMARY KEY(type_id, position)
+) WITHOUT ROWID;
+CREATE TABLE type_candidate(      -- what blocks of unknown type could be
+  stack_id INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  position INTEGER NOT NULL,      -- no order of likelihood
+  name TEXT NOT NULL,
+  PRIMARY KEY(stack_id, size, position)
+) WITHOUT ROWID;
 CREATE TABLE arena(
   id INTEGER PRIMARY KEY,
   parent_id INTEGER,              -- 0: its memory is no part of another arena

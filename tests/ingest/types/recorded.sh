@@ -9,12 +9,12 @@ expect() { # DATABASE SQL RESULT
     [ "$found" = "$3" ] || { failed=1; printf '%s\n  gives    %s\n  not      %s\n' "$2" "$found" "$3"; }
 }
 record() { # SOURCE COMPILER NAME
-    "$2" -g -O2 -o "$3" "$MPROF_SOURCE/tests/programs/types/$1" &&
+    "$2" -g -O2 -o "$3" "$MPROF_SOURCE/tests/$1" &&
         "$MPROF_BUILD/bin/mprof-run" -o "$3.bin" "./$3" 2>/dev/null &&
         "$MPROF_BUILD/bin/mprof-ingest" --quiet --force -o "$3.db" "$3.bin" || { echo "$3 failed"; exit 1; }
 }
 rm -f recorded-*
-record plain.c gcc recorded-c
+record programs/types/plain.c gcc recorded-c
 expect recorded-c.db "SELECT type, count, size, confidence FROM v_allocation
     WHERE function = 'members' ORDER BY line" "node *|11|88|inferred
 point|11|132|inferred
@@ -24,11 +24,31 @@ table|1|64|inferred
 node|1|32|inferred"
 expect recorded-c.db "SELECT type, size - count * 16 FROM v_allocation
     WHERE function = 'header_malloc'" "nameless|8"
-record objects.cpp g++ recorded-cc
+record programs/types/objects.cpp g++ recorded-cc
 expect recorded-cc.db "SELECT type, count, confidence FROM v_allocation
     WHERE function LIKE 'shapes(%' ORDER BY line" "Circle|1|exact
 Dot|1|exact
 Shape|1|exact"
+# Members with their places; the element of a node; candidates, and no row for what did not occur.
+members="SELECT m.name, m.offset, m.size, m.type FROM type_member m JOIN type t ON t.id = m.type_id
+    WHERE t.name = "
+expect recorded-c.db "$members 'node' ORDER BY position" "next|0|8|node *
+at|8|12|point
+name|24|8|char *"
+for compiler in g++ clang++; do
+    record ingest/types/layout.cpp $compiler "recorded-$compiler"
+    expect "recorded-$compiler.db" "$members 'padded' ORDER BY position" "|0|16|padded_base
+flag|12|1|char
+low|13|1|unsigned int
+high|13|2|unsigned int
+last|16|8|double"
+    expect "recorded-$compiler.db" "SELECT element FROM type WHERE name LIKE 'std::_Rb_tree_node<%'" \
+        "std::pair<const int, long>"
+    expect "recorded-$compiler.db" "SELECT group_concat(name) FROM (SELECT DISTINCT c.name
+        FROM type_candidate c JOIN v_stack s USING (stack_id)
+        WHERE s.function LIKE 'hidden(%' ORDER BY 1)" "secret_one,secret_two"
+done
+expect recorded-c.db "SELECT count(*) FROM v_type WHERE allocations = 0" "0"
 # The stored sums are those of the rows.
 for session in recorded-c.db recorded-cc.db; do
     expect $session "SELECT type_id, count(*), sum(size), sum(free_ns IS NULL) FROM allocation
