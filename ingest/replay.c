@@ -96,63 +96,47 @@ uint64_t replay_size(struct replay *replay, const struct trace_event *event, uin
     return 0;
 }
 
-/* Ends a live block of the heap: its row, its share in the sums. Returns the row's id, 0: failed.
- */
-static uint64_t close_block(struct replay *replay, struct live_block *block, uint32_t thread,
-                            uint32_t stack)
+uint64_t replay_close(struct replay *replay, const struct live_block *block, uint64_t ns,
+                      uint32_t thread, uint32_t stack)
 {
-    uint64_t lifetime = replay->now_ns - block->alloc_ns;
-    live_table_release(&replay->heap, block);
+    uint64_t lifetime = ns - block->alloc_ns;
     totals_free(replay->totals, replay->stacks, block->stack, block->size, replay->now_ns, lifetime,
                 thread != 0);
     return replay_put_row(replay, block, lifetime + 1, thread, stack);
 }
 
-static void settle_pending(struct replay *replay)
+/* Ends a live block of the heap. Returns the row's id, 0: failed. */
+static uint64_t close_block(struct replay *replay, struct live_block *block, uint32_t thread,
+                            uint32_t stack)
 {
-    for (size_t i = 0; i < replay->pending_count; i++) {
-        const struct pending_free *free_event = &replay->pending[i];
-        struct live_block *block = live_table_find(&replay->heap, free_event->address);
-        struct trace_event event = {.thread = free_event->thread, .offset = free_event->offset};
-        bool twice = block != NULL && block->state == BLOCK_FREED;
-        replay_problem(replay, &event, twice ? PROBLEM_DOUBLE_FREE : PROBLEM_UNMATCHED_FREE,
-                       free_event->address,
-                       twice ? "freed before, and not allocated in between"
-                             : "not seen to be allocated: before recording began, or elsewhere");
-    }
-    replay->pending_count = 0;
+    live_table_release(&replay->heap, block);
+    return replay_close(replay, block, replay->now_ns, thread, stack);
 }
 
-/* Frees of this very stamp that found nothing live wait for an allocation of the same stamp. */
-static bool keep_pending(struct replay *replay, const struct trace_event *event, uint64_t address,
-                         uint32_t stack)
+/* The block that was just allocated may have been freed by an event that came first. */
+static bool free_at_once(struct replay *replay, struct live_block *block)
 {
-    /* More at one stamp than there are processors is no race but a stopped clock. */
-    if (replay->pending_count >= 1024)
-        settle_pending(replay);
-    if (!array_reserve(&replay->pending, &replay->pending_capacity, replay->pending_count + 1,
-                       sizeof *replay->pending))
+    struct pending_free waiting;
+    if (!replay_take_free(replay, block, &waiting))
+        return true;
+    struct thread_row *thread = replay_thread(replay, waiting.thread);
+    if (thread == NULL)
         return false;
-    replay->pending[replay->pending_count++] =
-        (struct pending_free){address, event->offset, event->thread, stack};
-    return true;
+    thread->frees++;
+    return close_block(replay, block, waiting.thread, waiting.stack) != 0;
 }
 
-/* The block that was just allocated was freed at the same stamp, by an event that came first. */
-static bool take_pending(struct replay *replay, struct live_block *block)
+/* A block is in the way of one that is allocated at its address. */
+static bool clear_place(struct replay *replay, const struct trace_event *event,
+                        struct live_block *block)
 {
-    for (size_t i = 0; i < replay->pending_count; i++) {
-        struct pending_free waiting = replay->pending[i];
-        if (waiting.address != block->address)
-            continue;
-        replay->pending[i] = replay->pending[--replay->pending_count];
-        struct thread_row *thread = replay_thread(replay, waiting.thread);
-        if (thread == NULL)
-            return false;
-        thread->frees++;
-        return close_block(replay, block, waiting.thread, waiting.stack) != 0;
+    if (replay->fast_clock && block->thread != event->thread) {
+        live_table_release(&replay->heap, block);
+        return replay_displace(replay, event, block);
     }
-    return true;
+    replay_problem(replay, event, PROBLEM_OVERLAP, block->address,
+                   "allocated while it was live: the block before ends here");
+    return close_block(replay, block, 0, 0) != 0;
 }
 
 static bool handle_free(struct replay *replay, const struct trace_event *event)
@@ -169,8 +153,14 @@ static bool handle_free(struct replay *replay, const struct trace_event *event)
     if (record->kind == TRACE_FREE_STACK &&
         (stack = replay_stack(replay, event, record->stack)) == INDEX_NONE)
         return false;
+    struct live_block displaced;
+    if (replay->displaced_count != 0 && replay_take_displaced(replay, event, address, &displaced)) {
+        thread->frees++;
+        *event->carry = replay_close(replay, &displaced, replay->now_ns, event->thread, stack);
+        return *event->carry != 0;
+    }
     if (block->state != BLOCK_LIVE)
-        return keep_pending(replay, event, address, stack);
+        return replay_keep_free(replay, event, address, stack);
     thread->frees++;
     *event->carry = close_block(replay, block, event->thread, stack);
     return *event->carry != 0;
@@ -209,12 +199,8 @@ static bool handle_allocate(struct replay *replay, const struct trace_event *eve
     replay->events++;
     if (stack == INDEX_NONE || thread == NULL || block == NULL)
         return false;
-    if (block->state == BLOCK_LIVE) {
-        replay_problem(replay, event, PROBLEM_OVERLAP, record->address,
-                       "allocated while it was live: the block before ends here");
-        if (close_block(replay, block, 0, 0) == 0)
-            return false;
-    }
+    if (block->state == BLOCK_LIVE && !clear_place(replay, event, block))
+        return false;
     thread->allocations++;
     thread->bytes += size;
     replay->totals->reallocs += event->of_realloc;
@@ -235,7 +221,15 @@ static bool handle_allocate(struct replay *replay, const struct trace_event *eve
     block->alignment = log2_plus_1(record->alignment);
     if (replay->autosave != 0 && --replay->until_autosave == 0 && !replay_autosave(replay))
         return false;
-    return replay->pending_count == 0 || take_pending(replay, block);
+    return replay->pending_count == 0 || free_at_once(replay, block);
+}
+
+/* A thread's stamp that goes on ends what waited for it. */
+static bool settle_fast(struct replay *replay, const struct trace_event *event)
+{
+    if (replay->pending_count != 0)
+        replay_settle_frees(replay, event);
+    return replay->displaced_count == 0 || replay_settle_blocks(replay, event);
 }
 
 void replay_expect(void *context, const struct trace_record *record)
@@ -255,14 +249,16 @@ bool replay_event(struct replay *replay, const struct trace_event *event,
     bool good;
     if (event->ticks != replay->now_ticks) {
         uint64_t ns = trace_time_ns(&replay->time, event->ticks);
-        if (replay->pending_count != 0)
-            settle_pending(replay);
+        if (replay->pending_count != 0 && !replay->fast_clock)
+            replay_settle_frees(replay, event);
         replay->now_ticks = event->ticks;
         /* Only a damaged run is not sorted; time stands still for its stragglers. */
         if (ns > replay->now_ns)
             replay->now_ns = ns;
     }
-    if (event->kind == EVENT_FREE)
+    if (replay->fast_clock && !settle_fast(replay, event))
+        good = false;
+    else if (event->kind == EVENT_FREE)
         good = handle_free(replay, event);
     else if (event->kind == EVENT_ALLOCATE)
         good = handle_allocate(replay, event);
@@ -279,6 +275,7 @@ bool replay_init(struct replay *replay, const struct trace_file *file, struct tr
 {
     *replay = (struct replay){
         .scan = scan, .stacks = stacks, .totals = totals, .types = types, .sink = sink};
+    replay->fast_clock = (trace_file_header(file)->flags & TRACE_FILE_CLOCK_FAST) != 0;
     trace_time_init(&replay->time, file, scan->clock_ticks, scan->clock_monotonic_ns);
     if (replay->time.unknown)
         problems_add(&scan->problems, PROBLEM_CLOCK,
@@ -295,9 +292,10 @@ bool replay_init(struct replay *replay, const struct trace_file *file, struct tr
 bool replay_finish(struct replay *replay, struct ingest_status *status)
 {
     bool good;
-    settle_pending(replay);
+    replay_settle_frees(replay, NULL);
+    good = replay_settle_blocks(replay, NULL);
     totals_finish(replay->totals, replay->stacks);
-    good = replay_put_live(replay, &replay->heap);
+    good = good && replay_put_live(replay, &replay->heap);
     for (size_t i = 0; good && i < replay->arena_count; i++)
         good = replay_put_live(replay, &replay->arenas[i].blocks);
     if (good && replay->batch->rows > 0)
@@ -321,6 +319,7 @@ void replay_free(struct replay *replay)
     free(replay->marks);
     free(replay->samples);
     free(replay->pending);
+    free(replay->displaced);
     index_map_free(&replay->arena_by_id);
     *replay = (struct replay){0};
 }

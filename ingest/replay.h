@@ -49,10 +49,18 @@ struct rss_row {
     uint64_t ns, bytes;
 };
 
+/* A free that waits for its allocation: replay_order.c. */
 struct pending_free {
     uint64_t address;
-    uint64_t offset;
+    uint64_t offset, ticks;
     uint32_t thread, stack;
+};
+
+/* A block that waits for its free while another has its address. */
+struct displaced_block {
+    struct live_block block;
+    uint64_t ticks, ns, offset; /* of the allocation that took the address */
+    uint32_t thread;
 };
 
 struct replay {
@@ -72,6 +80,10 @@ struct replay {
     struct thread_row *thread; /* of the last event: a cache */
     struct pending_free *pending;
     size_t pending_count, pending_capacity;
+    struct displaced_block *displaced;
+    size_t displaced_count, displaced_capacity;
+    bool fast_clock;
+    uint64_t ambiguous_pairs; /* made by the turn of events, not by their stamps */
     struct arena_row *arenas;
     size_t arena_count, arena_capacity;
     struct index_map arena_by_id;

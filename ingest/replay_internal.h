@@ -24,6 +24,32 @@ uint32_t replay_stack(struct replay *replay, const struct trace_event *event, ui
 /* A size as it counts: impossible ones are noted, and 0. */
 uint64_t replay_size(struct replay *replay, const struct trace_event *event, uint64_t size);
 
+/*
+ * Ends a block that was live on the heap, at `ns`: its row, its share in the sums. Thread 0: nobody
+ * freed it. Returns the row's id, 0 where the sink refused.
+ */
+uint64_t replay_close(struct replay *replay, const struct live_block *block, uint64_t ns,
+                      uint32_t thread, uint32_t stack);
+
+/* What waits and is not waited for any longer at `event` (NULL: at the end). False: sink refused.
+ */
+void replay_settle_frees(struct replay *replay, const struct trace_event *event);
+bool replay_settle_blocks(struct replay *replay, const struct trace_event *event);
+
+/* Lets a free of what is not live wait. False where memory is exhausted. */
+bool replay_keep_free(struct replay *replay, const struct trace_event *event, uint64_t address,
+                      uint32_t stack);
+/* The free that waits for `block`, if one does. */
+bool replay_take_free(struct replay *replay, const struct live_block *block,
+                      struct pending_free *taken);
+
+/* Lets a live block wait whose address `event` gives out. False where memory is exhausted. */
+bool replay_displace(struct replay *replay, const struct trace_event *event,
+                     const struct live_block *block);
+/* The first block that waits for a free of `address` such as `event`, if one does. */
+bool replay_take_displaced(struct replay *replay, const struct trace_event *event, uint64_t address,
+                           struct live_block *block);
+
 /* Arena, mark, RSS and the like. False where memory is exhausted or the sink refused. */
 bool replay_extended(struct replay *replay, const struct trace_event *event);
 

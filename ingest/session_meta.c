@@ -107,8 +107,7 @@ static bool put_oddities(struct writer *writer, const struct session_facts *fact
            put_number(writer, "unmatched_frees", counts[PROBLEM_UNMATCHED_FREE]) &&
            put_number(writer, "double_frees", counts[PROBLEM_DOUBLE_FREE]) &&
            put_number(writer, "overlaps", counts[PROBLEM_OVERLAP]) &&
-           /* Only with stamps that are intervals could a pair be read two ways. */
-           put_number(writer, "ambiguous_pairs", 0) &&
+           put_number(writer, "ambiguous_pairs", facts->replay->ambiguous_pairs) &&
            put_number(writer, "damaged_bytes", scan->damaged_bytes) &&
            put_number(writer, "missing_chunks", counts[PROBLEM_MISSING_CHUNK]) &&
            put_number(writer, "orphaned_stacks", facts->replay->orphaned_events) &&

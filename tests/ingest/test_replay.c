@@ -126,6 +126,49 @@ static void equal_stamps_are_read_either_way(void **state)
     }
 }
 
+/*
+ * Stamps that are read now and then: a block goes from thread 1 to thread 2, whose last read is
+ * older, and is freed by thread 1, whose last read is older too.
+ */
+static void old_stamps_are_ordered_by_turn(void **state)
+{
+    (void)state;
+    struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
+    struct lane one, two;
+    builder->header.flags |= TRACE_FILE_CLOCK_FAST;
+    lane_begin(&one, builder, 1, START);
+    lane_begin(&two, builder, 2, START);
+    lane_alloc(&one, 2000, 0x1000, 10, 0);
+    lane_alloc(&two, 2500, 0x1000, 20, 0); /* in truth behind the free at 3000 */
+    lane_free(&one, 3000, 0x1000);
+    lane_free(&two, 4000, 0x1000);
+    lane_free(&one, 5000, 0x2000); /* in truth behind the allocation at 5500 */
+    lane_alloc(&two, 5500, 0x2000, 30, 0);
+    lane_alloc(&one, 6000, 0x3000, 40, 0);
+    lane_alloc(&two, 6500, 0x3000, 50, 0); /* an overlap: no free until 2 reads again */
+    lane_alloc(&two, 7000, 0x4000, 60, 0);
+    lane_free(&one, 7500, 0x3000);
+    lane_free(&one, 8000, 0x5000); /* never allocated */
+    struct replayed *replayed = replay_built(builder);
+    const uint64_t *problems = replayed->scan.problems.counts;
+    assert_true(replayed->good);
+    assert_int_equal(replayed->replay.ambiguous_pairs, 2);
+    assert_int_equal(problems[PROBLEM_OVERLAP], 1);
+    assert_int_equal(problems[PROBLEM_UNMATCHED_FREE], 1);
+    assert_int_equal(problems[PROBLEM_DOUBLE_FREE], 0);
+    assert_int_equal(replayed->totals.frees, 4);
+    assert_int_equal(replayed->totals.live_bytes, 60);
+    static const uint64_t rows[][3] = {{10, 1001, 1}, {20, 1501, 2}, {30, 1, 1},
+                                       {40, 501, 0},  {50, 1001, 1}, {60, 0, 0}};
+    assert_int_equal(replayed->row_count, 6);
+    for (size_t i = 0; i < 6; i++) {
+        assert_int_equal(cell(replayed, i, COLUMN_SIZE), rows[i][0]);
+        assert_int_equal(cell(replayed, i, COLUMN_LIFE_NS), rows[i][1]);
+        assert_int_equal(cell(replayed, i, COLUMN_FREE_THREAD), rows[i][2]);
+    }
+    replayed_free(replayed);
+}
+
 static void oddities_are_counted_not_guessed(void **state)
 {
     (void)state;
@@ -308,6 +351,7 @@ int main(void)
         cmocka_unit_test(merge_is_sorted_and_complete),
         cmocka_unit_test(realloc_is_a_free_and_an_allocation),
         cmocka_unit_test(equal_stamps_are_read_either_way),
+        cmocka_unit_test(old_stamps_are_ordered_by_turn),
         cmocka_unit_test(oddities_are_counted_not_guessed),
         cmocka_unit_test(peaks_are_those_of_brute_force),
         cmocka_unit_test(equal_contexts_are_one_stack),
