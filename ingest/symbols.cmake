@@ -10,6 +10,7 @@ add_library(mprof_symbols STATIC
   symbols_intervals.c
   symbols_lines.c
   symbols_perf_map.c
+  symbols_qualified.c
   symbols_scopes.c
   symbols_strings.c
   symbols_table.c

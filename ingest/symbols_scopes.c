@@ -133,6 +133,7 @@ void symbols_scopes_free(struct symbols_scopes *scopes)
 {
     free(scopes->scopes);
     symbols_intervals_free(&scopes->addresses);
+    symbols_qualified_free(&scopes->qualified);
     memset(scopes, 0, sizeof *scopes);
 }
 
@@ -177,6 +178,8 @@ const struct symbols_scope *symbols_scopes_named(struct symbols_scopes *scopes,
     scope->linkage_name = string_attribute(strings, &die, DW_AT_linkage_name);
     if (scope->linkage_name == NULL)
         scope->linkage_name = string_attribute(strings, &die, DW_AT_MIPS_linkage_name);
+    if (scope->name != NULL && scope->linkage_name == NULL && symbols_qualified_language(unit))
+        scope->name = symbols_qualified_find(&scopes->qualified, strings, &die, scope->name);
     Dwarf_Attribute attribute;
     Dwarf_Word number;
     if (dwarf_attr_integrate(&die, DW_AT_decl_file, &attribute) != NULL &&

@@ -7,6 +7,7 @@
 
 #include "ingest/symbols_file.h"
 #include "ingest/symbols_intervals.h"
+#include "ingest/symbols_qualified.h"
 #include "ingest/symbols_strings.h"
 
 struct symbols_scope {
@@ -17,7 +18,7 @@ struct symbols_scope {
     uint32_t call_line; /* 0: unknown */
     bool named;         /* the fields below are valid */
     uint32_t decl_line;
-    const char *name; /* DW_AT_name; NULL: none */
+    const char *name; /* DW_AT_name, qualified where it has no linkage name; NULL: none */
     const char *linkage_name;
     const char *decl_file;
 };
@@ -27,6 +28,7 @@ struct symbols_scopes {
     struct symbols_scope *scopes;
     size_t count, capacity;
     struct symbols_intervals addresses;
+    struct symbols_qualified qualified;
 };
 
 /*

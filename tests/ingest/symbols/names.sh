@@ -43,6 +43,30 @@ for offset in 0 1 $((0x$size - 1)); do
     expect "$(first_name "$work/stripped" "$(printf '%x' $((0x$start + offset)))")" "$want" "stripped"
 done
 
+# Inlined functions without a linkage name: the names of what they stand in, by gcc, from its own
+# debug information and from a split one; by clang the linkage names say it.
+qualified() { # COMPILER FLAGS NAME...: the function of each call of malloc, inlined or not
+    local compiler=$1 flags=$2 name at
+    shift 2
+    # shellcheck disable=SC2086
+    (cd "$work" && $compiler -O2 $flags -w -o qualified "$here/programs/qualified.cpp") || { fail "$compiler $flags"; return; }
+    for at in $(objdump -d "$work/qualified" | awk '/(call|jmp).*<malloc@plt>/ {sub(":", "", $1); print $1}'); do
+        first_name "$work/qualified" "$at"
+    done | sort -u >"$work/qualified.txt"
+    for name in "$@"; do
+        grep -qxF "$name" "$work/qualified.txt" || fail "$compiler $flags: no '$name' in $(cat "$work/qualified.txt")"
+    done
+    [ "$(wc -l <"$work/qualified.txt")" -eq $# ] || fail "$compiler $flags: $(cat "$work/qualified.txt")"
+}
+for flags in -g "-g -gdwarf-4" "-g -gsplit-dwarf"; do
+    qualified g++ "$flags" "shop::fill(int)::{lambda}::operator()" "shop::fill(int)::Local::grab" \
+        "shop::(anonymous namespace)::hidden"
+done
+if command -v clang++ >/dev/null; then
+    qualified clang++ -g "shop::fill(int)::\$_0::operator()(int) const" \
+        "shop::fill(int)::Local::grab(int)" "shop::(anonymous namespace)::hidden(int)"
+fi
+
 # A separate debug file by .gnu_debuglink, and by build-id under --debug-dir.
 (cd "$here/programs" && gcc -O2 -g -Wl,--build-id -o "$work/whole" plain.c) || exit 1
 at=$(nm "$work/whole" | awk '$3 == "main" {print $1}')
