@@ -108,6 +108,24 @@ gcc -O1 -g -Wl,--build-id -DANOTHER -o "root$work/place/keeper" source/keeper.c 
 has "$(names trace.bin --sysroot "$work/root")" "keeper+0x" "a file that was built anew"
 has "$(status keeper)" "changed since the recording: its build-id is" "a file that was built anew"
 
+# Code that a runtime generated: named by the map that it left, if that is of the recording's time.
+if [ "$(uname -m)" = x86_64 ]; then
+    gcc -O2 -g -o generated "$here/programs/generated.c" || exit 1
+    record generated.bin ./generated
+    names generated.bin >/dev/null
+    pid=$(sqlite3 session.db "SELECT value FROM meta WHERE key = 'pid'")
+    generated() {
+        names generated.bin >/dev/null
+        sqlite3 session.db "SELECT function FROM v_stack WHERE module IS NULL AND depth = 0 AND stack_id =
+            (SELECT stack_id FROM allocation ORDER BY size DESC LIMIT 1)"
+    }
+    same "$(generated)" "script::keep:line 7" "perf map"
+    touch -d '2 hours ago' "/tmp/perf-$pid.map"
+    has "$(generated)" "?+0x" "a perf map of an earlier process"
+    rm -f "/tmp/perf-$pid.map"
+    has "$(generated)" "?+0x" "no perf map"
+fi
+
 # Each way of writing debug information, from the recording on.
 for way in "gcc -O2 -g -flto" "clang -O2 -gline-tables-only" "clang -O2 -g -flto" "gcc -O2 -g1" "gcc -O2 -g -gsplit-dwarf" "clang -O2 -gdwarf-4"; do
     # shellcheck disable=SC2086
