@@ -1,14 +1,18 @@
 #include "capture/run_child.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "capture/run_resident.h"
 
 /* What the child tells before it becomes the program. */
 struct child_report {
@@ -89,9 +93,24 @@ static _Noreturn void child_become_program(const struct run_child *child,
     _exit(127);
 }
 
-static int child_wait(pid_t process)
+/* Until the program ends, its resident set is sampled; where the kernel has no pidfd (before 5.3)
+ * it is not. */
+static int child_wait(pid_t process, const struct child_report *report)
 {
     int status;
+    struct run_resident resident;
+    struct pollfd ended = {.fd = (int)syscall(SYS_pidfd_open, process, 0), .events = POLLIN};
+    if (ended.fd >= 0) {
+        run_resident_begin(&resident, process, report->trace);
+        for (;;) {
+            int ready = poll(&ended, 1, run_resident_interval(&resident));
+            if (ready > 0 || (ready < 0 && errno != EINTR))
+                break;
+            run_resident_sample(&resident);
+        }
+        run_resident_end(&resident);
+        close(ended.fd);
+    }
     while (waitpid(process, &status, 0) < 0)
         if (errno != EINTR)
             return 127 << 8;
@@ -131,7 +150,7 @@ int run_child(struct run_child *child, const char **what)
     for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
         sigaction(passed_on[i], &pass, &before[i]);
     sigprocmask(SIG_SETMASK, &old, NULL);
-    child->status = child_wait(process);
+    child->status = child_wait(process, report);
     child_process = 0;
     for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
         sigaction(passed_on[i], &before[i], NULL);

@@ -26,8 +26,8 @@ static struct {
     uint64_t id;
     dev_t device;
     ino_t inode;
-    _Atomic uint32_t next_slot;
     _Atomic bool stopped;
+    bool attached; /* to a trace that another process records */
     char base[TRACE_NAME_SIZE];
     char path[TRACE_NAME_SIZE];
 } file = {.descriptor = -1};
@@ -194,7 +194,6 @@ bool trace_file_create(const char *path, bool beside, bool announce, uint32_t fl
     struct stat status = {0};
     file.owner = os_process_id();
     file.id = file_random();
-    atomic_store(&file.next_slot, 0);
     atomic_store(&file.stopped, false);
     if ((path || !file.base[0]) && !trace_name_base(path, file.base))
         return file_refuse("the working directory has no name for the trace", -ENAMETOOLONG);
@@ -223,6 +222,51 @@ bool trace_file_create(const char *path, bool beside, bool announce, uint32_t fl
     return true;
 }
 
+static bool file_header_is_whole(const struct trace_file_header *header)
+{
+    return memcmp(header->magic, TRACE_MAGIC, sizeof header->magic) == 0 &&
+           header->version == TRACE_VERSION && header->chunk_size == CHUNK_SIZE &&
+           header->header_sum == trace_sum(header, offsetof(struct trace_file_header, header_sum));
+}
+
+bool trace_file_attach(const char *path, int process)
+{
+    struct stat status = {0};
+    size_t length = strlen(path);
+    if (length == 0 || length >= sizeof file.path)
+        return false;
+    long descriptor = file_call(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC, 0);
+    if (descriptor < 0)
+        return false;
+    struct trace_file_header *header = NULL;
+    if (arch_syscall(SYS_fstat, descriptor, (long)&status, 0, 0, 0, 0) == 0 &&
+        S_ISREG(status.st_mode) && status.st_size >= (off_t)TRACE_FILE_HEADER_SIZE)
+        header = file_map((int)descriptor, 0, TRACE_FILE_HEADER_SIZE);
+    if (!header || !file_header_is_whole(header) || header->pid != (uint32_t)process) {
+        if (header)
+            os_unmap(header, TRACE_FILE_HEADER_SIZE);
+        os_close((int)descriptor);
+        return false;
+    }
+    memcpy(file.path, path, length + 1);
+    file.attached = true;
+    file.owner = process;
+    file.id = header->trace_id;
+    file.device = status.st_dev;
+    file.inode = status.st_ino;
+    clock_is_tsc = header->clock == TRACE_CLOCK_TSC;
+    atomic_store(&file.stopped, false);
+    atomic_store(&file.descriptor, (int)descriptor);
+    atomic_store(&file.header, header);
+    return true;
+}
+
+bool trace_file_is_recording(void)
+{
+    struct trace_file_header *header = atomic_load(&file.header);
+    return header && atomic_load((_Atomic uint32_t *)&header->state) == TRACE_STATE_RECORDING;
+}
+
 bool trace_file_is_open(void)
 {
     return atomic_load_explicit(&file.header, memory_order_relaxed) != NULL;
@@ -241,7 +285,7 @@ int trace_file_owner(void)
 /* Says once why recording stops; what happens from now on is only counted. */
 static void file_stop(struct trace_file_header *header, int error)
 {
-    if (atomic_exchange(&file.stopped, true))
+    if (atomic_exchange(&file.stopped, true) || file.attached)
         return;
     bool full = error == -ENOSPC || error == -EDQUOT;
     char digits[24];
@@ -263,7 +307,7 @@ uint8_t *trace_file_take_slot(uint32_t *slot)
     struct trace_file_header *header = atomic_load(&file.header);
     if (!header || atomic_load(&file.stopped))
         return NULL;
-    uint32_t number = atomic_fetch_add(&file.next_slot, 1);
+    uint32_t number = atomic_fetch_add((_Atomic uint32_t *)&header->next_slot, 1);
     uint64_t offset = TRACE_FILE_HEADER_SIZE + (uint64_t)number * CHUNK_SIZE;
     int descriptor = file_descriptor();
     int error = descriptor < 0 ? descriptor : file_reserve(descriptor, offset, CHUNK_SIZE);

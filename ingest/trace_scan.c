@@ -143,6 +143,8 @@ static bool name_thread(struct trace_scan *scan, const struct trace_extension *e
 /* A segment begins: its thread exists, and its number in the thread's sequence is taken. */
 static bool note_segment(struct trace_scan *scan, const struct trace_cursor *cursor)
 {
+    if (cursor->thread == TRACE_THREAD_OUTSIDE)
+        return true;
     uint32_t index = threads_find(&scan->threads, cursor->thread);
     if (index == INDEX_NONE)
         return false;

@@ -65,7 +65,12 @@ struct trace_file_header {
     uint64_t dropped_events; /* events seen while nothing could be recorded */
     uint64_t end_ticks;      /* clock pair at the end; 0 while recording or if killed */
     uint64_t end_monotonic_ns;
+    uint32_t next_slot; /* counted up atomically by whoever takes a slot */
+    uint32_t reserved;  /* 0 */
 };
+
+/* Thread of the chunks that a process outside writes: no thread of the program. */
+#define TRACE_THREAD_OUTSIDE 0xffffffffu
 
 enum trace_chunk_flag { TRACE_CHUNK_SEALED = 1u << 0 /* `sum` is valid */ };
 
@@ -85,7 +90,7 @@ struct trace_chunk_header {
     uint64_t sum;        /* dynamic: trace_sum() of the bytes [64, commit), if sealed */
 };
 
-_Static_assert(sizeof(struct trace_file_header) == 128, "file header layout");
+_Static_assert(sizeof(struct trace_file_header) == 136, "file header layout");
 _Static_assert(sizeof(struct trace_chunk_header) == TRACE_CHUNK_HEADER_SIZE, "chunk header layout");
 
 /* Low three bits of a record's first byte. 0 is never a record. */

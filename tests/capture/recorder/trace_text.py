@@ -40,6 +40,7 @@ class Trace:
         self.damage = []
         self.dropped = 0
         self.clocks = 0
+        self.resident = []
         self.failed = []
         self.marks = []
         self.process = None
@@ -62,6 +63,8 @@ class Trace:
                 segment = self.segment(int(word[4]), int(word[6]))
             else:
                 segment = self.record(word, line, segment)
+        # What mprof-run writes from outside is of no thread of the program.
+        self.threads.pop(0xffffffff, None)
 
     def thread(self, number):
         return self.threads.setdefault(number, Thread(number))
@@ -109,6 +112,8 @@ class Trace:
             self.thread(int(field["number"])).ends += 1
         elif kind == "dropped":
             self.dropped += int(field["count"])
+        elif kind == "rss":
+            self.resident.append((int(field["when"]), int(field["bytes"])))
         elif kind == "clock":
             self.clocks += 1
         elif kind == "failed":

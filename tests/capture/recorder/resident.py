@@ -1,0 +1,39 @@
+"""The resident set that mprof-run samples: a program that touches 64 MiB and gives it back is seen
+to do so, in the trace's time, without another thread in the program; a short program loses nothing."""
+import sqlite3
+import subprocess
+
+import recording
+from recording import Recording, check, check_sound
+
+for clock in ("tsc", "ns"):
+    folder = recording.folder("resident-out")
+    one = Recording("resident-out", [recording.program("grows"), folder + "/trace.bin"],
+                    environment={"MPROF_TEST_CLOCK": clock})
+    check(one.run.returncode == 0 and one.run.stderr == "", f"{one.run}")
+    check_sound(one)
+    check(len(one.main.threads) == 1, f"threads: {list(one.main.threads)}")
+    sizes = [size for _, size in one.main.resident]
+    times = [when for when, _ in one.main.resident]
+    check(len(sizes) >= 6 and times == sorted(times), f"samples: {one.main.resident}")
+    least, most = min(sizes), max(sizes)
+    check(64 << 20 <= most - least < 80 << 20, f"64 MiB more: {sizes}")
+    check(sizes[-1] < least + (8 << 20), f"given back at the end: {sizes}")
+    session = one.folder + "/session.db"
+    subprocess.run([recording.BUILD + "/bin/mprof-ingest", "-o", session, one.path], check=True,
+                   stdout=subprocess.DEVNULL)
+    with sqlite3.connect(session) as database:
+        rows = database.execute("SELECT ns, bytes FROM rss ORDER BY ns").fetchall()
+        meta = dict(database.execute("SELECT key, value FROM meta"))
+        block = database.execute("SELECT alloc_ns, free_ns FROM allocation WHERE size = ?", (64 << 20,)).fetchone()
+        threads = database.execute("SELECT count(*) FROM thread").fetchone()[0]
+        problems = database.execute("SELECT kind, detail FROM problem").fetchall()
+    check([size for _, size in rows] == sizes, f"the session's samples: {rows}")
+    check(threads == 1 and str(meta["threads"]) == "1", f"the session's threads: {threads} {meta['threads']}")
+    check(not problems, f"problems: {problems}")
+    large = [ns for ns, size in rows if size > least + (60 << 20)]
+    check(len([ns for ns in large if block[0] < ns < block[1]]) >= 2,
+          f"large while the block lives, {block}: {rows}")
+    check(0 <= rows[0][0] and rows[-1][0] <= int(meta["duration_ns"]), f"within the trace: {rows} {meta['duration_ns']}")
+check_sound(Recording("resident-short", [recording.program("endings"), "return"]))
+recording.done()
