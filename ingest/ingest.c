@@ -42,12 +42,15 @@ static bool replay_all(struct pipeline *pipeline)
     struct trace_event event;
     struct merge *merge = merge_new(pipeline->file, pipeline->status);
     bool good = merge != NULL;
+    size_t stacks_seen = 0;
     if (good)
         merge_watch(merge, (struct merge_watcher){&pipeline->replay, replay_expect});
     for (uint64_t n = 0; good && merge_next(merge, &event, pipeline->status); n++) {
         good = replay_event(&pipeline->replay, &event, pipeline->status);
-        if (n % EVENTS_PER_LOOK != 0)
+        /* A new stack may have had its names and types looked up, in files of any size. */
+        if (n % EVENTS_PER_LOOK != 0 && pipeline->stacks.count == stacks_seen)
             continue;
+        stacks_seen = pipeline->stacks.count;
         if (interrupted != NULL && *interrupted != 0)
             good = ingest_fail(pipeline->status, INGEST_INTERRUPTED, "interrupted");
         report(pipeline, INGEST_REPLAY, merge_bytes_done(merge));

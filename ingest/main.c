@@ -174,7 +174,8 @@ static bool same_file(const char *a, const char *b)
 
 static bool ingest(struct options *options, struct ingest_status *status)
 {
-    struct sigaction action = {.sa_handler = note_interrupt};
+    /* A second signal ends it at once: the symbols of a large file may take a while. */
+    struct sigaction action = {.sa_handler = note_interrupt, .sa_flags = (int)SA_RESETHAND};
     struct ingest_summary summary = {0};
     struct progress progress;
     if (same_file(options->ingest.trace, options->ingest.session))

@@ -113,24 +113,24 @@ static uint64_t close_block(struct replay *replay, struct live_block *block, uin
     return replay_close(replay, block, replay->now_ns, thread, stack);
 }
 
-/* The block that was just allocated may have been freed by an event that came first. */
-static bool free_at_once(struct replay *replay, struct live_block *block)
+bool replay_close_late(struct replay *replay, struct live_block *block,
+                       const struct pending_free *waiting)
 {
-    struct pending_free waiting;
-    if (!replay_take_free(replay, block, &waiting))
-        return true;
-    struct thread_row *thread = replay_thread(replay, waiting.thread);
+    struct thread_row *thread = replay_thread(replay, waiting->thread);
     if (thread == NULL)
         return false;
     thread->frees++;
-    return close_block(replay, block, waiting.thread, waiting.stack) != 0;
+    return close_block(replay, block, waiting->thread, waiting->stack) != 0;
 }
 
 /* A block is in the way of one that is allocated at its address. */
 static bool clear_place(struct replay *replay, const struct trace_event *event,
                         struct live_block *block)
 {
-    if (replay->fast_clock && block->thread != event->thread) {
+    struct pending_free waiting;
+    if (replay->fast_clock) {
+        if (replay_take_free(replay, block, &waiting))
+            return replay_close_late(replay, block, &waiting);
         live_table_release(&replay->heap, block);
         return replay_displace(replay, event, block);
     }
@@ -221,14 +221,19 @@ static bool handle_allocate(struct replay *replay, const struct trace_event *eve
     block->alignment = log2_plus_1(record->alignment);
     if (replay->autosave != 0 && --replay->until_autosave == 0 && !replay_autosave(replay))
         return false;
-    return replay->pending_count == 0 || free_at_once(replay, block);
+    /* At one stamp of an exact clock, its free by another thread may have come first. */
+    struct pending_free waiting;
+    if (replay->pending_count == 0 || replay->fast_clock ||
+        !replay_take_free(replay, block, &waiting))
+        return true;
+    return replay_close_late(replay, block, &waiting);
 }
 
 /* A thread's stamp that goes on ends what waited for it. */
 static bool settle_fast(struct replay *replay, const struct trace_event *event)
 {
-    if (replay->pending_count != 0)
-        replay_settle_frees(replay, event);
+    if (replay->pending_count != 0 && !replay_settle_frees(replay, event))
+        return false;
     return replay->displaced_count == 0 || replay_settle_blocks(replay, event);
 }
 
@@ -249,8 +254,9 @@ bool replay_event(struct replay *replay, const struct trace_event *event,
     bool good;
     if (event->ticks != replay->now_ticks) {
         uint64_t ns = trace_time_ns(&replay->time, event->ticks);
-        if (replay->pending_count != 0 && !replay->fast_clock)
-            replay_settle_frees(replay, event);
+        if (replay->pending_count != 0 && !replay->fast_clock &&
+            !replay_settle_frees(replay, event))
+            return status->code == INGEST_OK ? ingest_fail_memory(status, "live blocks") : false;
         replay->now_ticks = event->ticks;
         /* Only a damaged run is not sorted; time stands still for its stragglers. */
         if (ns > replay->now_ns)
@@ -292,8 +298,7 @@ bool replay_init(struct replay *replay, const struct trace_file *file, struct tr
 bool replay_finish(struct replay *replay, struct ingest_status *status)
 {
     bool good;
-    replay_settle_frees(replay, NULL);
-    good = replay_settle_blocks(replay, NULL);
+    good = replay_settle_frees(replay, NULL) && replay_settle_blocks(replay, NULL);
     totals_finish(replay->totals, replay->stacks);
     good = good && replay_put_live(replay, &replay->heap);
     for (size_t i = 0; good && i < replay->arena_count; i++)

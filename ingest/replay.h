@@ -52,7 +52,7 @@ struct rss_row {
 /* A free that waits for its allocation: replay_order.c. */
 struct pending_free {
     uint64_t address;
-    uint64_t offset, ticks;
+    uint64_t offset, ticks, ns;
     uint32_t thread, stack;
 };
 

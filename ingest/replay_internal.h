@@ -31,9 +31,13 @@ uint64_t replay_size(struct replay *replay, const struct trace_event *event, uin
 uint64_t replay_close(struct replay *replay, const struct live_block *block, uint64_t ns,
                       uint32_t thread, uint32_t stack);
 
+/* Ends a block of the heap by a free that had waited for it. False where the sink refused. */
+bool replay_close_late(struct replay *replay, struct live_block *block,
+                       const struct pending_free *waiting);
+
 /* What waits and is not waited for any longer at `event` (NULL: at the end). False: sink refused.
  */
-void replay_settle_frees(struct replay *replay, const struct trace_event *event);
+bool replay_settle_frees(struct replay *replay, const struct trace_event *event);
 bool replay_settle_blocks(struct replay *replay, const struct trace_event *event);
 
 /* Lets a free of what is not live wait. False where memory is exhausted. */

@@ -6,12 +6,15 @@
  *
  * Fast clock: a stamp says only that the event lies between it and the next stamp of its thread.
  * An address is given out and freed in turn, which orders what the stamps do not:
- *  - A free of what is not live waits until its thread's next stamp, for an allocation by another
- *    thread.
+ *  - A free of what is not live waits until its thread's next stamp. It is then the free of what
+ *    another thread has allocated there meanwhile; earlier, if the address is given out once more.
  *  - A block whose address is given out again while it is live waits, aside, until the next stamp
  *    of the thread that got the address; a free that comes until then is its own. If none comes,
  *    it was an overlap.
  * Each pair that is made in one of these ways could be read otherwise, and counts as ambiguous.
+ * Three threads that hand one address around within one interval may still be read wrongly: a free
+ * too early takes the block before its own, and is missed later, as an unmatched free and an
+ * overlap.
  */
 #include <stdlib.h>
 
@@ -20,15 +23,23 @@
 /* More events of unknown order than that are no race but a stopped clock. */
 enum { WAITING_MOST = 1024 };
 
-static void settle_free(struct replay *replay, const struct pending_free *waiting)
+static bool settle_free(struct replay *replay, const struct pending_free *waiting)
 {
     struct live_block *block = live_table_find(&replay->heap, waiting->address);
     struct trace_event event = {.thread = waiting->thread, .offset = waiting->offset};
-    bool twice = block != NULL && block->state == BLOCK_FREED;
+    if (block == NULL)
+        return false;
+    if (replay->fast_clock && block->state == BLOCK_LIVE && block->thread != waiting->thread &&
+        block->alloc_ns >= waiting->ns) {
+        replay->ambiguous_pairs++;
+        return replay_close_late(replay, block, waiting);
+    }
+    bool twice = block->state == BLOCK_FREED;
     replay_problem(replay, &event, twice ? PROBLEM_DOUBLE_FREE : PROBLEM_UNMATCHED_FREE,
                    waiting->address,
                    twice ? "freed before, and not allocated in between"
                          : "not seen to be allocated: before recording began, or elsewhere");
+    return true;
 }
 
 static bool settle_block(struct replay *replay, const struct displaced_block *displaced)
@@ -39,18 +50,20 @@ static bool settle_block(struct replay *replay, const struct displaced_block *di
     return replay_close(replay, &displaced->block, displaced->ns, 0, 0) != 0;
 }
 
-void replay_settle_frees(struct replay *replay, const struct trace_event *event)
+bool replay_settle_frees(struct replay *replay, const struct trace_event *event)
 {
     size_t kept = 0;
+    bool good = true;
     for (size_t i = 0; i < replay->pending_count; i++) {
         const struct pending_free waiting = replay->pending[i];
         if (event != NULL && replay->fast_clock &&
             (waiting.thread != event->thread || waiting.ticks == event->ticks))
             replay->pending[kept++] = waiting;
         else
-            settle_free(replay, &waiting);
+            good = settle_free(replay, &waiting) && good;
     }
     replay->pending_count = kept;
+    return good;
 }
 
 bool replay_settle_blocks(struct replay *replay, const struct trace_event *event)
@@ -71,13 +84,13 @@ bool replay_settle_blocks(struct replay *replay, const struct trace_event *event
 bool replay_keep_free(struct replay *replay, const struct trace_event *event, uint64_t address,
                       uint32_t stack)
 {
-    if (replay->pending_count >= WAITING_MOST)
-        replay_settle_frees(replay, NULL);
+    if (replay->pending_count >= WAITING_MOST && !replay_settle_frees(replay, NULL))
+        return false;
     if (!array_reserve(&replay->pending, &replay->pending_capacity, replay->pending_count + 1,
                        sizeof *replay->pending))
         return false;
-    replay->pending[replay->pending_count++] =
-        (struct pending_free){address, event->offset, event->ticks, event->thread, stack};
+    replay->pending[replay->pending_count++] = (struct pending_free){
+        address, event->offset, event->ticks, replay->now_ns, event->thread, stack};
     return true;
 }
 

@@ -158,7 +158,7 @@ static void old_stamps_are_ordered_by_turn(void **state)
     assert_int_equal(problems[PROBLEM_DOUBLE_FREE], 0);
     assert_int_equal(replayed->totals.frees, 4);
     assert_int_equal(replayed->totals.live_bytes, 60);
-    static const uint64_t rows[][3] = {{10, 1001, 1}, {20, 1501, 2}, {30, 1, 1},
+    static const uint64_t rows[][3] = {{10, 1001, 1}, {20, 1501, 2}, {30, 501, 1},
                                        {40, 501, 0},  {50, 1001, 1}, {60, 0, 0}};
     assert_int_equal(replayed->row_count, 6);
     for (size_t i = 0; i < 6; i++) {
