@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "schemas/trace_layout.h"
+
 struct option_word {
     const char *text; /* not terminated */
     size_t length;
@@ -27,6 +29,31 @@ static bool option_number(struct option_word word, uint32_t *number)
     if (value > UINT32_MAX)
         return false;
     *number = (uint32_t)value;
+    return true;
+}
+
+/* At least a header and one chunk. */
+static bool option_size(struct option_word word, uint64_t *size)
+{
+    static const char units[] = "KMG";
+    const char *unit = word.length ? memchr(units, word.text[word.length - 1], 3) : NULL;
+    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    uint32_t number;
+    word.length -= unit != NULL;
+    if (!option_number(word, &number))
+        return false;
+    *size = (uint64_t)number << shift;
+    return *size >= TRACE_FILE_HEADER_SIZE + TRACE_CHUNK_SIZE_DEFAULT;
+}
+
+static bool option_follow(struct option_word value, struct options *options)
+{
+    bool all = option_is(value, "all"), fork = option_is(value, "fork");
+    bool exec = option_is(value, "exec");
+    if (!all && !fork && !exec && !option_is(value, "none"))
+        return false;
+    options->follow_fork = all || fork;
+    options->follow_exec = all || exec;
     return true;
 }
 
@@ -56,7 +83,6 @@ static bool option_either(struct option_word value, const char *first, const cha
 
 static bool option_set(struct options *options, struct option_word key, struct option_word value)
 {
-    bool second;
     if (option_is(key, "unwind"))
         return option_unwind(value, &options->stack.unwind);
     if (option_is(key, "depth"))
@@ -67,16 +93,14 @@ static bool option_set(struct options *options, struct option_word key, struct o
         return option_either(value, "exact", "fast", &options->fast_clock);
     if (option_is(key, "free-stacks") && value.length == 0)
         return options->free_stacks = true;
-    if (option_is(key, "follow") && option_either(value, "all", "none", &second)) {
-        options->follow = !second;
-        return true;
-    }
-    return false;
+    if (option_is(key, "max-size"))
+        return option_size(value, &options->max_size);
+    return option_is(key, "follow") && option_follow(value, options);
 }
 
 bool options_parse(const char *text, struct options *options, char *bad, unsigned bad_size)
 {
-    *options = (struct options){.follow = true};
+    *options = (struct options){.follow_fork = true, .follow_exec = true};
     while (text && *text) {
         struct option_word word = {text, strcspn(text, ",")};
         struct option_word key = {text, strcspn(text, ",=")};

@@ -6,7 +6,10 @@
  *   depth=N                 frames kept of a stack (default: no limit but 4096)
  *   clock=exact|fast        a clock read for every event, or for every few (default exact)
  *   free-stacks             frees carry stacks too
- *   follow=all|none         whether forked children and re-executed programs record (default all)
+ *   follow=all|fork|exec|none  who records beside the program: forked children, programs that are
+ *                           executed (in its place too), both (default) or neither
+ *   max-size=SIZE           bytes that each trace may have, K, M or G behind the number; what comes
+ *                           then is only counted
  *   root=PID                the process that MPROF_OUTPUT itself is meant for; any other writes
  *                           beside it. mprof-run sets it.
  */
@@ -22,8 +25,9 @@ struct options {
     struct stack_options stack;
     bool fast_clock;
     bool free_stacks;
-    bool follow;
-    uint32_t root; /* process id; 0: whoever comes first */
+    bool follow_fork, follow_exec;
+    uint64_t max_size; /* of a trace, in bytes; 0: no limit */
+    uint32_t root;     /* process id; 0: whoever comes first */
 };
 
 /*

@@ -74,7 +74,8 @@ static bool recorder_read_options(struct options *options)
     }
     recorder_fast_clock = options->fast_clock;
     recorder_free_stacks = options->free_stacks;
-    recorder.follow = options->follow;
+    recorder.follow = options->follow_fork;
+    trace_file_set_limit(options->max_size);
     recorder.flags = (options->fast_clock ? TRACE_FILE_CLOCK_FAST : 0u) |
                      (options->free_stacks ? TRACE_FILE_FREE_STACKS : 0u);
     return true;
@@ -93,7 +94,7 @@ static bool recorder_start_program(void)
         return false;
     const char *output = getenv("MPROF_OUTPUT");
     bool beside = options.root != 0 && options.root != (uint32_t)os_process_id();
-    if (beside && !options.follow)
+    if (!options.follow_exec && (beside || trace_file_is_of_this_process(output)))
         return false;
     stack_process_init(&options.stack, &stack_records);
     /* Under mprof-run a name that is taken is a program that was executed anew: no news. */

@@ -36,7 +36,9 @@ static const char usage_text[] =
     "  --depth N             frames kept of each stack (default: all)\n"
     "  --clock HOW           exact (default): read for every event; fast: for every few\n"
     "  --free-stacks         take the stacks of frees too\n"
-    "  --follow WHAT         all (default) or none: whether children record too\n"
+    "  --follow WHAT         all (default), fork, exec or none: whether forked children and\n"
+    "                        programs that are executed record too\n"
+    "  --max-size SIZE       stop recording when a trace has SIZE bytes; K, M and G are understood\n"
     "  --quiet               do not say where the trace is\n"
     "  --help, --version\n";
 
@@ -49,6 +51,7 @@ enum {
     OPTION_CLOCK,
     OPTION_FREE_STACKS,
     OPTION_FOLLOW,
+    OPTION_MAX_SIZE,
     OPTION_QUIET,
     OPTION_HELP,
     OPTION_VERSION,
@@ -64,6 +67,7 @@ static const struct option long_options[] = {
     {"clock", required_argument, NULL, OPTION_CLOCK},
     {"free-stacks", no_argument, NULL, OPTION_FREE_STACKS},
     {"follow", required_argument, NULL, OPTION_FOLLOW},
+    {"max-size", required_argument, NULL, OPTION_MAX_SIZE},
     {"quiet", no_argument, NULL, OPTION_QUIET},
     {"help", no_argument, NULL, OPTION_HELP},
     {"version", no_argument, NULL, OPTION_VERSION},
@@ -122,6 +126,9 @@ static int parse(int argc, char **argv, struct arguments *arguments)
             break;
         case OPTION_FOLLOW:
             good = add_setting(arguments, "follow", optarg);
+            break;
+        case OPTION_MAX_SIZE:
+            good = add_setting(arguments, "max-size", optarg);
             break;
         case OPTION_QUIET:
             arguments->quiet = true;

@@ -27,7 +27,8 @@ static struct {
     dev_t device;
     ino_t inode;
     _Atomic bool stopped;
-    bool attached; /* to a trace that another process records */
+    uint64_t limit; /* bytes, 0: none */
+    bool attached;  /* to a trace that another process records */
     char base[TRACE_NAME_SIZE];
     char path[TRACE_NAME_SIZE];
 } file = {.descriptor = -1};
@@ -173,20 +174,38 @@ static bool file_refuse(const char *what, long error)
     return false;
 }
 
+/* The process that the trace of the base's name is of; 0: there is no such trace. */
+static int file_base_process(void)
+{
+    struct trace_file_header header;
+    int descriptor = os_open_read(file.base);
+    if (descriptor < 0)
+        return 0;
+    bool whole = os_read(descriptor, &header, sizeof header) == (long)sizeof header;
+    os_close(descriptor);
+    return whole && memcmp(header.magic, TRACE_MAGIC, sizeof header.magic) == 0 ? (int)header.pid
+                                                                                : 0;
+}
+
 /*
  * Whether the base's name is taken by a process that still runs: our own program executed anew,
  * or a child of one that records. Then a name beside it is what everyone expects.
  */
 static bool file_base_is_in_use(void)
 {
-    struct trace_file_header header;
-    int descriptor = os_open_read(file.base);
-    if (descriptor < 0)
-        return false;
-    bool whole = os_read(descriptor, &header, sizeof header) == (long)sizeof header;
-    os_close(descriptor);
-    return whole && memcmp(header.magic, TRACE_MAGIC, sizeof header.magic) == 0 &&
-           arch_syscall(SYS_kill, (long)header.pid, 0, 0, 0, 0, 0) != -ESRCH;
+    int process = file_base_process();
+    return process > 0 && arch_syscall(SYS_kill, process, 0, 0, 0, 0, 0) != -ESRCH;
+}
+
+bool trace_file_is_of_this_process(const char *path)
+{
+    return path && *path && trace_name_base(path, file.base) &&
+           file_base_process() == os_process_id();
+}
+
+void trace_file_set_limit(uint64_t bytes)
+{
+    file.limit = bytes;
 }
 
 bool trace_file_create(const char *path, bool beside, bool announce, uint32_t flags)
@@ -309,7 +328,8 @@ uint8_t *trace_file_take_slot(uint32_t *slot)
         return NULL;
     uint32_t number = atomic_fetch_add((_Atomic uint32_t *)&header->next_slot, 1);
     uint64_t offset = TRACE_FILE_HEADER_SIZE + (uint64_t)number * CHUNK_SIZE;
-    int descriptor = file_descriptor();
+    bool too_large = file.limit && offset + CHUNK_SIZE > file.limit;
+    int descriptor = too_large ? -EFBIG : file_descriptor();
     int error = descriptor < 0 ? descriptor : file_reserve(descriptor, offset, CHUNK_SIZE);
     uint8_t *memory = error ? NULL : file_map(descriptor, offset, CHUNK_SIZE);
     if (!memory) {

@@ -30,6 +30,13 @@
  */
 bool trace_file_create(const char *path, bool beside, bool announce, uint32_t flags);
 
+/* Most bytes that a trace of this process and its children may have; 0: no limit. */
+void trace_file_set_limit(uint64_t bytes);
+
+/* Before trace_file_create(): whether `path` is a trace that this process has begun as another
+ * program, before it executed this one. */
+bool trace_file_is_of_this_process(const char *path);
+
 /*
  * In another process: opens the trace that `process` records at `path`, to write chunks of its own
  * into it, and sets the clock to the trace's. False where it is not there yet, or not whole.

@@ -27,6 +27,10 @@ limited = Recording("disk-out", [endings, "many"],
                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (200000, 200000)))
 check_stopped(limited.run, "limit", limited.main)
 
+sized = Recording("disk-out", [endings, "many"], run_options=["--max-size=400K"])
+check_stopped(sized.run, "limit", sized.main)
+check(os.path.getsize(sized.path) <= 464 << 10, f"--max-size=400K: {os.path.getsize(sized.path)} bytes")
+
 nowhere = subprocess.run([endings, "return"], capture_output=True, text=True, env={
     **os.environ, "MPROF_OUTPUT": "/proc/no/such/folder/trace.bin",
     "LD_PRELOAD": recording.BUILD + "/lib/libmprof.so"})

@@ -24,7 +24,8 @@ static void options_default(void **state)
     assert_int_equal(options.stack.depth_limit, 0);
     assert_false(options.fast_clock);
     assert_false(options.free_stacks);
-    assert_true(options.follow);
+    assert_true(options.follow_fork && options.follow_exec);
+    assert_int_equal(options.max_size, 0);
     assert_int_equal(options.root, 0);
 }
 
@@ -34,13 +35,15 @@ static void options_all(void **state)
     struct options options;
     char bad[16] = "";
     assert_true(options_parse(
-        "unwind=fp,,depth=4294967295,clock=fast,free-stacks,follow=none,root=17,clock=exact,",
+        "unwind=fp,,depth=4294967295,clock=fast,free-stacks,follow=none,root=17,max-size=3G,"
+        "clock=exact,",
         &options, bad, sizeof bad));
     assert_int_equal(options.stack.unwind, STACK_UNWIND_FRAME_POINTERS);
     assert_int_equal(options.stack.depth_limit, UINT32_MAX);
     assert_false(options.fast_clock); /* the last one holds */
     assert_true(options.free_stacks);
-    assert_false(options.follow);
+    assert_false(options.follow_fork || options.follow_exec);
+    assert_int_equal(options.max_size, UINT64_C(3) << 30);
     assert_int_equal(options.root, 17);
 }
 
@@ -48,8 +51,11 @@ static void options_refused(void **state)
 {
     (void)state;
     static const char *const refused[] = {
-        "depth=",        "depth", "depth=4294967296", "depth=-1",  "depth=1x", "unwind=best",
-        "free-stacks=1", "clock", "follow=",          "unknown=1", "=",        " depth=1",
+        "depth=",     "depth",        "depth=4294967296", "depth=-1",
+        "depth=1x",   "unwind=best",  "free-stacks=1",    "max-size=",
+        "max-size=K", "max-size=60K", "max-size=9T",      "follow=forks",
+        "clock",      "follow=",      "unknown=1",        "=",
+        " depth=1",
     };
     struct options options;
     char bad[16], text[64];
