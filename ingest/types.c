@@ -299,10 +299,19 @@ static void take_step(struct types *types, const struct types_site *site,
     if (flow != NULL) {
         types_choose(site, flow, question.by, question.size, &choice);
         refine(site, &question, &choice);
+        /* Behind a head stands one object, whatever a multiple of its size the block is. */
+        if (question.headed && choice.chosen && choice.rule == TYPES_RULE_RECEIVER &&
+            choice.type.shape == TYPES_RECORD && !types_is_head(site->index, &choice.type))
+            choice.single = true;
         bool object = choice.type.shape == TYPES_RECORD &&
                       (choice.whole || choice.single || choice.rule == TYPES_RULE_SOURCE);
         if (question.headed && !object)
             choice.chosen = false;
+        /* What a function returns may be the head of objects of many kinds, unless one before it
+         * said so already. */
+        if (!choice.chosen && !choice.wrapper && question.by == TYPES_BY_FUNCTION &&
+            (question.headed || !flow->returned))
+            types_choose_record_with_tail(site, flow, question.size, &choice);
         if (!choice.wrapper && is_headed(flow, &question, &choice)) {
             choice.wrapper = true;
             question.headed = 1;

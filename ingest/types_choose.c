@@ -279,6 +279,30 @@ void types_choose(const struct types_site *site, const struct types_flow *flow,
                                                 (int64_t)choice->offset) == TYPES_FIT_WHOLE;
 }
 
+void types_choose_record_with_tail(const struct types_site *site, const struct types_flow *flow,
+                                   uint64_t size, struct types_choice *choice)
+{
+    const struct types_evidence *found = NULL;
+    for (size_t i = 0; i < flow->count; i++) {
+        const struct types_evidence *evidence = &flow->evidence[i];
+        if (evidence->kind != TYPES_EVIDENCE_PLACE || evidence->indexed || evidence->offset != 0 ||
+            evidence->type.shape == TYPES_VOID)
+            continue;
+        /* Other places are those of heads: a header that all objects of a program begin with. */
+        if (types_is_head(site->index, &evidence->type))
+            continue;
+        if (evidence->type.shape != TYPES_RECORD || evidence->type.size == 0 ||
+            evidence->type.size >= size ||
+            (found != NULL && !types_same(site->index, &found->type, &evidence->type)))
+            return;
+        found = evidence;
+    }
+    if (found == NULL)
+        return;
+    choose(choice, &found->type, 0, TYPES_INFERRED, TYPES_RULE_RECEIVER);
+    choice->single = true;
+}
+
 bool types_choose_called(const struct types_site *site, uint64_t size, struct types_choice *choice)
 {
     struct types_call call;

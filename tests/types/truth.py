@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""truth.py (NAME SESSION SOURCES)…: how many allocation sites of each program have a type, and how
+many of those types are what the source line states.
+
+A site is the innermost frame in the program's own sources that is no function which only hands
+memory on (HANDED_ON), with the function that called the allocator. Where that is the site's own, and
+no library's, what its statement says is taken
+from the text alone: `sizeof(T)`, `sizeof(*variable)` where the variable is declared above it, `new T`,
+a cast of the result, and Lua's macros that name a type. Where it says nothing, the answer counts as
+typed but neither as right nor as wrong.
+"""
+import collections
+import os
+import re
+import sqlite3
+import sys
+
+HANDED_ON = {
+    "luaM_malloc_", "luaM_realloc_", "luaM_saferealloc_", "luaM_growaux_", "luaM_shrinkvector_",
+    "luaC_newobj", "luaC_newobjdt", "l_alloc", "createstrobj",
+}
+NAME = r"(?:struct |class |const |unsigned |signed )*[A-Za-z_][\w:]*(?: ?\*)*"
+CHARACTERS = {"char", "unsigned char", "uint8_t", "void", "sds"}
+
+
+def read(path, cache={}):
+    if path not in cache:
+        try:
+            with open(path, errors="replace") as file:
+                cache[path] = file.read().split("\n")
+        except OSError:
+            cache[path] = []
+    return cache[path]
+
+
+def typedefs(sources):
+    """What each record's typedef stands for: {"robj": "redisObject"}."""
+    names = {}
+    for folder, _, files in os.walk(sources):
+        for file in files:
+            if not file.endswith((".c", ".h", ".cc")):
+                continue
+            text = "\n".join(read(os.path.join(folder, file)))
+            for tag, name in re.findall(r"typedef\s+(?:struct|union)\s+(\w+)\s*\{.*?\n\}\s*(\w+)\s*;", text, re.S):
+                names[name] = tag
+            for old, name in re.findall(r"typedef\s+(?:struct |union |enum )?([\w <>,:*]+?\**)\s+(\**\w+)\s*;", text):
+                names.setdefault(name.lstrip("*"), old + "*" * name.count("*"))
+    return names
+
+
+def plain(name, names):
+    """One spelling to compare by: no namespaces, no typedefs."""
+    name = re.sub(r"\b(struct|class|const) ", "", name).replace("(anonymous namespace)::", "")
+    name = re.sub(r" ?\*", "*", re.sub(r"\w+::", "", name))
+    stars = ""
+    for _ in range(9):
+        while name.endswith("*"):
+            name, stars = name[:-1].strip(), stars + "*"
+        if name not in names or names[name] == name:
+            break
+        name = re.sub(r" ?\*", "*", re.sub(r"\w+::", "", names[name]))
+    if stars == "" and (name in CHARACTERS or name == "buffer"):
+        return "buffer"
+    return name + stars
+
+
+def statement(path, line):
+    """The text from the statement's begin to its semicolon; empty where there is no source."""
+    lines = read(path)
+    if not 0 < line <= len(lines):
+        return ""
+    first, last = line - 1, line - 1
+    while first > 0 and line - first < 4 and not re.search(r"[;{}:]\s*(?:/[/*].*)?$", lines[first - 1]):
+        first -= 1
+    while last + 1 < len(lines) and last - line < 4 and ";" not in lines[last]:
+        last += 1
+    return " ".join(lines[first:last + 1])
+
+
+def declared(path, line, variable):
+    """What `variable` points to, by the nearest declaration above the line; None: not found."""
+    for text in reversed(read(path)[max(0, line - 150):line]):
+        found = re.search(r"(?:^|[(,;{]|\bconst)\s*(?!return\b)(" + NAME + r")\s*\*(?:[\w\s]+,\s*\*)*\s*" + re.escape(variable) + r"\b", text)
+        if found and found.group(1).strip() not in ("sizeof", "return"):
+            return found.group(1).strip()
+    return None
+
+
+def stated(path, line):
+    """The types that the statement names, each one a possible truth."""
+    text = statement(path, line)
+    for part in (read(path)[line - 1:line] + [text]):
+        found = re.findall(r"\bnew (" + NAME + r")\s*[\[({;),]", part)
+        if found:
+            return set(found)
+    for macro in (r"luaM_new\(\w+,\s*(" + NAME + r")\)", r"luaM_newvector\(\w+,.*,\s*(" + NAME + r")\)",
+                  r"luaM_reallocvector\(.*,\s*(" + NAME + r")\)", r"luaM_growvector\((?:[^,]*,){4}\s*(" + NAME + r"),",
+                  r"luaM_shrinkvector\((?:[^,]*,){4}\s*(" + NAME + r")\)"):
+        found += re.findall(macro, text)
+    if "luaM_newblob" in text:
+        found.append("char")
+    if found:
+        return set(found)
+    if not re.search(r"alloc|luaC_newobj|luaM_", text):
+        return set()
+    for operand in re.findall(r"sizeof\s*\(?\s*\*\s*(\w+)\b(?![.\->])", text):
+        kind = declared(path, line, operand)
+        if kind:
+            found.append(kind)
+    found += [kind for kind in re.findall(r"sizeof\s*\(\s*(" + NAME + r")\s*\)", text)]
+    if not found:
+        found = re.findall(r"=\s*\(\s*(" + NAME + r")\s*\*\s*\)\s*\w*alloc", text)
+    return set(found)
+
+
+def sites_of(session, sources):
+    """{(file, line, calling function, whether that is its own): {(type, confidence): allocations}}."""
+    database = sqlite3.connect(session)
+    frames = collections.defaultdict(list)
+    begin = dict(database.execute("""SELECT sf.stack_id, min(sf.depth) FROM stack st JOIN stack_frame sf
+        ON sf.stack_id = st.id AND sf.frame_id = st.call_site_frame_id GROUP BY 1"""))
+    for stack, depth, function, file, line in database.execute(
+            "SELECT stack_id, depth, function, file, line FROM v_stack ORDER BY stack_id, depth"):
+        if depth >= begin.get(stack, 0):
+            frames[stack].append((function, file or "", line or 0))
+    sites = collections.defaultdict(collections.Counter)
+    for stack, kind, confidence, count in database.execute("""SELECT a.stack_id, t.name, t.confidence, count(*)
+            FROM allocation a LEFT JOIN type t ON t.id = a.type_id WHERE a.arena_id = 0 GROUP BY 1, 2, 3"""):
+        for function, file, line in frames[stack]:
+            if not os.path.realpath(file).startswith(os.path.realpath(sources) + "/"):
+                if file and not re.search(r"/include/(c\+\+|x86_64)|/bits/|^$", file):
+                    break  # a library's own
+                continue
+            if function not in HANDED_ON:
+                inner = frames[stack][0][0]
+                own = inner == function or inner in HANDED_ON
+                sites[file, line, inner, own][kind, confidence] += count
+                break
+    return sites
+
+
+def report(name, session, sources):
+    names, counts, wrong, untyped = typedefs(sources), collections.Counter(), [], []
+    for (file, line, _, own), answers in sorted(sites_of(session, sources).items()):
+        counts["sites"] += 1
+        (kind, confidence), _ = answers.most_common(1)[0]
+        counts[confidence or "unknown"] += 1
+        where = f"{os.path.basename(file)}:{line}"
+        if kind is None:
+            untyped.append(where)
+            continue
+        truth = {plain(kind, names) for kind in (stated(file, line) if own else ())}
+        found = {plain(kind, names) for kind, _ in answers if kind is not None}
+        if not truth:
+            counts["unstated"] += 1
+        elif found <= truth:
+            counts["right"] += 1
+        else:
+            counts["wrong"] += 1
+            wrong.append(f"{where}: {', '.join(sorted(found))}; the source says {', '.join(sorted(truth))}")
+    typed, judged = counts["exact"] + counts["inferred"], counts["right"] + counts["wrong"]
+    print(f"{name:<16}{counts['sites']:>6}{counts['exact']:>7}{counts['inferred']:>9}{counts['unknown']:>8}"
+          f"{100 * typed / max(1, counts['sites']):>7.1f}%{counts['right']:>7}{counts['wrong']:>6}"
+          f"{counts['unstated']:>9}{100 * counts['right'] / max(1, judged):>7.1f}%")
+    return [f"{name} wrong   {line}" for line in wrong] + [f"{name} unknown {line}" for line in untyped]
+
+
+def main():
+    arguments = sys.argv[1:]
+    print(f"{'program':<16}{'sites':>6}{'exact':>7}{'inferred':>9}{'unknown':>8}{'typed':>8}{'right':>7}"
+          f"{'wrong':>6}{'unstated':>9}{'right':>8}")
+    remarks = []
+    for at in range(0, len(arguments), 3):
+        remarks += report(*arguments[at:at + 3])
+    print("\n" + "\n".join(remarks))
+
+
+main()
