@@ -12,6 +12,10 @@
 /* Entries of the last unit, or of one in a file of its own, whose size is not known here. */
 #define DIE_LIMIT (UINT64_C(1) << 26)
 
+/* Units of which libdw holds the line tables at a time: they are copied, and it has no way to drop
+ * one but with all else that it read. */
+#define LINE_UNITS_MAX 32
+
 struct unit {
     Dwarf_Off die; /* offset of the unit's entry */
     uint64_t die_limit;
@@ -26,6 +30,8 @@ struct symbols_dwarf {
     struct unit *units;
     size_t count, capacity;
     struct symbols_intervals addresses;
+    Dwarf *line_reader; /* the same file, opened again now and then; NULL: not open */
+    size_t line_units;  /* that it has read */
 };
 
 /*
@@ -120,6 +126,8 @@ void symbols_dwarf_free(struct symbols_dwarf *dwarf)
         symbols_scopes_free(&dwarf->units[i].scopes);
         symbols_lines_free(&dwarf->units[i].lines);
     }
+    if (dwarf->line_reader != NULL)
+        dwarf_end(dwarf->line_reader);
     free(dwarf->units);
     symbols_intervals_free(&dwarf->addresses);
     free(dwarf);
@@ -140,6 +148,31 @@ static bool unit_entry(const struct symbols_dwarf *dwarf, const struct unit *uni
     return true;
 }
 
+/* The unit's entry for reading its lines by it; `skeleton` where the file cannot be opened twice.
+ */
+static Dwarf_Die line_entry(struct symbols_dwarf *dwarf, const struct unit *unit,
+                            const Dwarf_Die *skeleton)
+{
+    Dwarf *whole = dwarf->file->dwarf;
+    Dwarf_Die entry;
+    if (dwarf->line_reader != NULL && dwarf->line_units >= LINE_UNITS_MAX) {
+        dwarf_end(dwarf->line_reader);
+        dwarf->line_reader = NULL;
+    }
+    if (dwarf->line_reader == NULL) {
+        dwarf->line_units = 0;
+        dwarf->line_reader = dwarf_begin_elf(dwarf_getelf(whole), DWARF_C_READ, NULL);
+        if (dwarf->line_reader == NULL)
+            return *skeleton;
+        /* The unit's directory may be a string of the common file of dwz. */
+        Dwarf *common = dwarf_getalt(whole);
+        if (common != NULL)
+            dwarf_setalt(dwarf->line_reader, common);
+    }
+    dwarf->line_units++;
+    return dwarf_offdie(dwarf->line_reader, unit->die, &entry) == NULL ? *skeleton : entry;
+}
+
 static bool build_unit(struct symbols_dwarf *dwarf, struct unit *unit)
 {
     Dwarf_Die skeleton, entry;
@@ -150,7 +183,8 @@ static bool build_unit(struct symbols_dwarf *dwarf, struct unit *unit)
     /* Half a table would give wrong frames: without memory there is none. */
     if (!symbols_scopes_build(&unit->scopes, dwarf->file, &entry, limit))
         symbols_scopes_free(&unit->scopes);
-    if (!symbols_lines_build(&unit->lines, dwarf->file, dwarf->strings, &skeleton))
+    Dwarf_Die lines = line_entry(dwarf, unit, &skeleton);
+    if (!symbols_lines_build(&unit->lines, dwarf->file, dwarf->strings, &lines))
         symbols_lines_free(&unit->lines);
     return true;
 }
@@ -179,10 +213,12 @@ size_t symbols_dwarf_lookup(struct symbols_dwarf *dwarf, uint64_t pc, struct sym
     Dwarf_Die skeleton, entry;
     if (scope == SYMBOLS_NOWHERE || !unit_entry(dwarf, unit, &skeleton, &entry))
         return 0;
+    /* A split unit has files of its own. */
+    const struct symbols_lines *lines = entry.cu == skeleton.cu ? &unit->lines : NULL;
     size_t count = 0;
     while (scope != SYMBOLS_NOWHERE && count < SYMBOLS_FRAMES_MAX) {
         const struct symbols_scope *found =
-            symbols_scopes_named(&unit->scopes, dwarf->strings, &entry, scope);
+            symbols_scopes_named(&unit->scopes, lines, dwarf->strings, &entry, scope);
         frames[count] = (struct symbols_frame){
             .function = found->name,
             .linkage_name = found->linkage_name,
@@ -195,7 +231,7 @@ size_t symbols_dwarf_lookup(struct symbols_dwarf *dwarf, uint64_t pc, struct sym
         };
         count++;
         if (found->parent != SYMBOLS_NOWHERE) {
-            file = symbols_scopes_file(dwarf->strings, entry.cu, found->call_file);
+            file = symbols_scopes_file(lines, dwarf->strings, entry.cu, found->call_file);
             line = found->call_line;
         }
         scope = found->parent;

@@ -148,8 +148,12 @@ static const char *string_attribute(struct symbols_strings *strings, Dwarf_Die *
 }
 
 /* dwarf_decl_file() would end the process where a split unit has no files of its own. */
-const char *symbols_scopes_file(struct symbols_strings *strings, Dwarf_CU *unit, uint64_t index)
+const char *symbols_scopes_file(const struct symbols_lines *lines, struct symbols_strings *strings,
+                                Dwarf_CU *unit, uint64_t index)
 {
+    /* What was copied is asked first: libdw would read and keep all lines of the unit again. */
+    if (lines != NULL && lines->files != NULL)
+        return index < lines->file_count ? lines->files[index] : NULL;
     Dwarf_Die entry;
     Dwarf_Files *files;
     size_t count;
@@ -164,6 +168,7 @@ const char *symbols_scopes_file(struct symbols_strings *strings, Dwarf_CU *unit,
 }
 
 const struct symbols_scope *symbols_scopes_named(struct symbols_scopes *scopes,
+                                                 const struct symbols_lines *lines,
                                                  struct symbols_strings *strings, Dwarf_Die *unit,
                                                  uint32_t index)
 {
@@ -184,7 +189,8 @@ const struct symbols_scope *symbols_scopes_named(struct symbols_scopes *scopes,
     Dwarf_Word number;
     if (dwarf_attr_integrate(&die, DW_AT_decl_file, &attribute) != NULL &&
         dwarf_formudata(&attribute, &number) == 0)
-        scope->decl_file = symbols_scopes_file(strings, attribute.cu, number);
+        scope->decl_file = symbols_scopes_file(attribute.cu == unit->cu ? lines : NULL, strings,
+                                               attribute.cu, number);
     if (dwarf_attr_integrate(&die, DW_AT_decl_line, &attribute) != NULL &&
         dwarf_formudata(&attribute, &number) == 0 && number <= UINT32_MAX)
         scope->decl_line = (uint32_t)number;

@@ -7,6 +7,7 @@
 
 #include "ingest/symbols_file.h"
 #include "ingest/symbols_intervals.h"
+#include "ingest/symbols_lines.h"
 #include "ingest/symbols_qualified.h"
 #include "ingest/symbols_strings.h"
 
@@ -39,12 +40,18 @@ bool symbols_scopes_build(struct symbols_scopes *scopes, const struct symbols_fi
                           Dwarf_Die *unit, uint64_t die_limit);
 void symbols_scopes_free(struct symbols_scopes *scopes);
 
-/* The scope with its names, which are read at the first call for it. `unit` as at the build. */
+/*
+ * The scope with its names, which are read at the first call for it. `unit` as at the build,
+ * `lines` of the same unit or NULL.
+ */
 const struct symbols_scope *symbols_scopes_named(struct symbols_scopes *scopes,
+                                                 const struct symbols_lines *lines,
                                                  struct symbols_strings *strings, Dwarf_Die *unit,
                                                  uint32_t scope);
 
-/* The file with that number in the unit's table, NULL where there is none. */
-const char *symbols_scopes_file(struct symbols_strings *strings, Dwarf_CU *unit, uint64_t index);
+/* The file with that number in the unit's table (`lines`, if not NULL), NULL where there is none.
+ */
+const char *symbols_scopes_file(const struct symbols_lines *lines, struct symbols_strings *strings,
+                                Dwarf_CU *unit, uint64_t index);
 
 #endif
