@@ -35,11 +35,10 @@ static bool option_number(struct option_word word, uint32_t *number)
 /* At least a header and one chunk. */
 static bool option_size(struct option_word word, uint64_t *size)
 {
-    static const char units[] = "KMG";
-    const char *unit = word.length ? memchr(units, word.text[word.length - 1], 3) : NULL;
-    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    const char unit = word.length ? word.text[word.length - 1] : '0';
+    unsigned shift = unit == 'K' ? 10 : unit == 'M' ? 20 : unit == 'G' ? 30 : 0;
     uint32_t number;
-    word.length -= unit != NULL;
+    word.length -= shift != 0;
     if (!option_number(word, &number))
         return false;
     *size = (uint64_t)number << shift;

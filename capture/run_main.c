@@ -38,7 +38,7 @@ static const char usage_text[] =
     "  --free-stacks         take the stacks of frees too\n"
     "  --follow WHAT         all (default), fork, exec or none: whether forked children and\n"
     "                        programs that are executed record too\n"
-    "  --max-size SIZE       stop recording when a trace has SIZE bytes; K, M and G are understood\n"
+    "  --max-size SIZE       stop recording when a trace has SIZE bytes (K, M, G behind it)\n"
     "  --quiet               do not say where the trace is\n"
     "  --help, --version\n";
 
