@@ -60,15 +60,20 @@ static inline void recorder_take_guard(struct thread_local_part *self, const voi
 struct thread *recorder_enter_slow(const void *frame, enum recorder_event event);
 void recorder_leave_finished(void);
 
+/* The guard is taken before the state is read: a handler that interrupts this and forks leaves a
+ * child that either reads the wiped state, or whose fork saw the guard. */
 static inline struct thread *recorder_enter(const void *frame, enum recorder_event event)
 {
     struct thread_local_part *self = &thread_local_part;
-    if (__builtin_expect(!self->guard && self->thread &&
-                             atomic_load_explicit(&recorder_page.state, memory_order_relaxed) ==
-                                 RECORDER_RECORDING,
-                         1)) {
+    if (__builtin_expect(!self->guard, 1)) {
         recorder_take_guard(self, frame);
-        return self->thread;
+        if (__builtin_expect(self->thread &&
+                                 atomic_load_explicit(&recorder_page.state, memory_order_relaxed) ==
+                                     RECORDER_RECORDING,
+                             1))
+            return self->thread;
+        self->guard = NULL;
+        atomic_signal_fence(memory_order_seq_cst);
     }
     return recorder_enter_slow(frame, event);
 }

@@ -153,8 +153,10 @@ int main(int argc, char **argv)
         set_timer_once(100);
         while (handled < FORKS && !is_child && atomic_load(&log.head->count) < 900000)
             allocate(1000);
-        if (is_child)
+        if (is_child) {
+            allocate(CHILD_CALLS); /* the fork may have come in the last call of all */
             _exit(0);
+        }
         wait_for_children();
     } else {
         set_timer(50);
