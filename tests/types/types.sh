@@ -46,7 +46,8 @@ leveldb_build() {
 leveldb_run() { rm -rf data && "${record[@]}" ./work data; }
 
 tables=()
-for package in redis lua5.4 leveldb; do
+[ $# -gt 0 ] || set -- redis lua5.4 leveldb
+for package in "$@"; do
     for pair in gcc:g++ clang:clang++; do
         name=$package-${pair%%:*}
         if [ ! -f "$work/$name/built" ]; then
