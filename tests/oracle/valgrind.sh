@@ -20,6 +20,7 @@ needs() { for program; do [ -x "$program" ] || { echo "skipped: no $program"; ex
 
 variables=()
 by_address_function='' by_address_size=0
+hashed_function='' hashed_size=0
 wider_function='' wider_from=0 wider_to=0
 program_ls() {
     needs /usr/bin/ls
@@ -100,6 +101,9 @@ program_cc1() {
     # gcc's garbage collector keeps a table of pages for each 4 GiB of addresses in which it has
     # any (ggc-page.c), and how many those are is up to where mmap puts them.
     by_address_function=ggc_internal_alloc by_address_size=32768
+    # Its hash tables of pointers (13 places at first) are walked in the order of addresses, so how
+    # many short-lived ones the passes make is up to addresses too. Each is freed again.
+    hashed_function='hash_table<' hashed_size=104
     command=("$compiler" -quiet -fpreprocessed -O2 "$work/source.i" -o /dev/null)
 }
 
@@ -144,15 +148,17 @@ read -r allocations frees bytes < <(sed -n \
     valgrind.txt | tr -d ,)
 [ -n "${bytes:-}" ] || fail "valgrind gave no totals: $(tail -3 valgrind.txt)"
 
-# blocks_under_valgrind SIZE: how many of that size its log has.
-blocks_under_valgrind() {
-    awk -v size="$1" '
-        match($2, /^(malloc|calloc|realloc)\([^)]*\)/) {
+# sizes_under_valgrind: a line "SIZE COUNT" for each size that its log has.
+sizes_under_valgrind() {
+    awk 'match($2, /^(malloc|calloc|realloc|_Zn[wa]m)\([^)]*\)/) {
             split(substr($2, RSTART, RLENGTH), part, /[(,)]/)
-            bytes = part[1] == "malloc" ? part[2] : part[1] == "calloc" ? part[2] * part[3] : part[3]
-            count += bytes == size
+            count[part[1] == "calloc" ? part[2] * part[3] : part[1] == "realloc" ? part[3] + 0 : part[2] + 0]++
         }
-        END { print count + 0 }' valgrind.txt
+        END { for (size in count) print size, count[size] }' valgrind.txt | sort -n
+}
+# blocks_under_valgrind SIZE: how many of that size there are.
+blocks_under_valgrind() {
+    sizes_under_valgrind | awk -v size="$1" '$1 == size { count = $2 } END { print count + 0 }'
 }
 
 # What one function allocates once for each region of addresses: counted by name here, by size
@@ -181,7 +187,21 @@ if [ -n "$wider_function" ]; then
     done
     echo "$name: $wider_function allocated $wider times $wider_to bytes, $wider_from under valgrind"
 fi
-want="$((allocations + more)) $frees $((bytes + more * by_address_size + wider * (wider_to - wider_from)))"
+# What one function allocates and frees more or less often as addresses fall. All other sizes must
+# agree one by one.
+pairs=0
+if [ -n "$hashed_function" ]; then
+    made=$(ask "SELECT count(*) FROM allocation a WHERE size = $hashed_size AND free_ns IS NOT NULL AND EXISTS (
+        SELECT 1 FROM v_stack s WHERE s.stack_id = a.stack_id AND depth <= 1 AND function LIKE '$hashed_function%')")
+    pairs=$(($(ask "SELECT count(*) FROM allocation WHERE size = $hashed_size") - $(blocks_under_valgrind "$hashed_size")))
+    [ "${pairs#-}" -lt "$made" ] || fail "$name: $pairs blocks of $hashed_size bytes, $made by $hashed_function"
+    echo "$name: $hashed_function…> made $pairs tables more than under valgrind, of $made"
+    differing=$(diff <(ask "SELECT size || ' ' || count(*) FROM allocation GROUP BY size ORDER BY size") \
+        <(sizes_under_valgrind) | sed -n 's/^[<>] \([0-9]*\) .*/\1/p' |
+        grep -vxE "$hashed_size|$by_address_size" | sort -nu | tr '\n' ' ')
+    [ -z "$differing" ] || fail "$name: as many blocks are not on both sides of these sizes: $differing"
+fi
+want="$((allocations + more + pairs)) $((frees + pairs)) $((bytes + more * by_address_size + pairs * hashed_size + wider * (wider_to - wider_from)))"
 
 ours=$(ask "SELECT group_concat(value, ' ') FROM (SELECT value FROM meta
     WHERE key IN ('allocations', 'frees', 'bytes_allocated')
