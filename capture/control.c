@@ -17,11 +17,11 @@
 
 static const char note_name[] = "mprof";
 
-static void control_put_name(const void *frame, enum trace_extended type, const char *name)
+static bool control_put_name(const void *frame, enum trace_extended type, const char *name)
 {
     struct thread *thread = recorder_enter(frame, RECORDER_NOTE);
     if (!thread)
-        return;
+        return false;
     uint8_t *p = thread_extended_begin(thread, NAME_MAX_LENGTH + 32);
     if (p) {
         p = thread_put_when(thread, p);
@@ -29,16 +29,27 @@ static void control_put_name(const void *frame, enum trace_extended type, const 
         thread_extended_end(thread, type, p);
     }
     recorder_leave();
+    return p != NULL;
+}
+
+bool control_put_mark(const void *frame, const char *name)
+{
+    return control_put_name(frame, TRACE_EXT_MARK, name);
+}
+
+bool control_put_snapshot(const void *frame, const char *name)
+{
+    return control_put_name(frame, TRACE_EXT_SNAPSHOT, name);
 }
 
 ENTRY_POINT void mprof_mark(const char *name)
 {
-    control_put_name(FRAME, TRACE_EXT_MARK, name);
+    control_put_mark(FRAME, name);
 }
 
 ENTRY_POINT void mprof_snapshot(const char *name)
 {
-    control_put_name(FRAME, TRACE_EXT_SNAPSHOT, name);
+    control_put_snapshot(FRAME, name);
 }
 
 ENTRY_POINT void mprof_pause(void)
