@@ -9,6 +9,7 @@
 #include "capture/mprof.h"
 #include "capture/entry_names.h"
 #include "capture/recorder.h"
+#include "capture/snapshot.h"
 #include "capture/thread.h"
 
 #define FRAME __builtin_frame_address(0)
@@ -39,6 +40,8 @@ bool control_put_mark(const void *frame, const char *name)
 
 bool control_put_snapshot(const void *frame, const char *name)
 {
+    if (recorder_is_at_work())
+        snapshot_call_back();
     return control_put_name(frame, TRACE_EXT_SNAPSHOT, name);
 }
 
@@ -50,6 +53,11 @@ ENTRY_POINT void mprof_mark(const char *name)
 ENTRY_POINT void mprof_snapshot(const char *name)
 {
     control_put_snapshot(FRAME, name);
+}
+
+ENTRY_POINT void mprof_on_snapshot(void (*callback)(void *data), void *data)
+{
+    snapshot_set_callback(callback, data);
 }
 
 ENTRY_POINT void mprof_pause(void)
@@ -94,6 +102,7 @@ __attribute__((visibility("default"))) const struct mprof_api mprof_api_1 = {
     .autosave = set_mprof_autosave,
     .stop = mprof_stop,
     .restart = mprof_restart,
+    .on_snapshot = mprof_on_snapshot,
 };
 
 /* The notes between `at` and `end`; each is its three-word head, name and descriptor, the two

@@ -282,6 +282,12 @@ void recorder_leave_slow(void)
         requests_serve();
 }
 
+bool recorder_is_at_work(void)
+{
+    uint32_t state = atomic_load(&recorder_page.state);
+    return state != RECORDER_OFF && state != RECORDER_STOPPED;
+}
+
 void recorder_out_of_room(uint64_t events)
 {
     uint32_t now = atomic_load(&recorder_page.state);

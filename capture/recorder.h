@@ -89,6 +89,9 @@ static inline void recorder_leave(void)
     self->guard = NULL;
 }
 
+/* False where nothing can be recorded any more, or never could. */
+bool recorder_is_at_work(void);
+
 /* Recording cannot go on: later events are counted. `events` of them are lost already. */
 void recorder_out_of_room(uint64_t events);
 

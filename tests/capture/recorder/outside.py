@@ -120,6 +120,23 @@ def check_many():
     check(sorted(trace.marks) == sorted(f"m{i}" for i in range(20)), f"marks {trace.marks}")
 
 
+def check_callback():
+    """It runs before the snapshot, may free what it likes, and does not call itself."""
+    steps = Steps("outside-callback")
+    steps.do("k+p-p+k")
+    asking = subprocess.Popen([CTL, "--quiet", "--wait", "100", steps.path, "snapshot", "asked"])
+    while steps.header("<I", CONTROL) != ASKED:
+        pass
+    steps.do("1k")
+    check(asking.wait() == 0, "the snapshot that is asked for")
+    trace = steps.end()
+    check(trace.marks == ["within", "own", "own", "within", "asked"], f"callback: marks {trace.marks}")
+    check(sizes(trace, 6000) == {6001: 1, 7000: 3, 8000: 2}, f"callback: blocks {sizes(trace, 6000)}")
+    blocks = {event[1]: event[3] for event in trace.threads[1].events() if event[0] != "free"}
+    freed = [event for event in trace.threads[1].events() if event[0] == "free" and blocks.get(event[1]) == 7000]
+    check(len(freed) >= 2, f"callback: the blocks it frees {freed}")
+
+
 def check_refusals():
     folder = recording.folder("outside-refusals")
     with open(folder + "/picture", "wb") as file:
@@ -145,5 +162,6 @@ check_commands(1)
 check_commands(8)
 check_idle()
 check_many()
+check_callback()
 check_refusals()
 recording.done()
