@@ -1,5 +1,6 @@
 #include "ingest/types.h"
 
+#include "ingest/array.h"
 #include "ingest/symbols_dwarf.h"
 #include "ingest/types_allocators.h"
 #include "ingest/types_calls.h"
@@ -78,14 +79,8 @@ static const struct module_types *module_of(struct types *types, uint32_t module
     for (size_t i = 0; i < types->count; i++)
         if (types->modules[i].module == module)
             return &types->modules[i];
-    if (types->count == types->capacity) {
-        size_t capacity = types->capacity == 0 ? 16 : types->capacity * 2;
-        struct module_types *grown = realloc(types->modules, capacity * sizeof *grown);
-        if (grown == NULL)
-            return &none;
-        types->modules = grown;
-        types->capacity = capacity;
-    }
+    if (!array_reserve(&types->modules, &types->capacity, types->count + 1, sizeof *types->modules))
+        return &none;
     struct module_types *added = &types->modules[types->count++];
     *added = (struct module_types){.module = module};
     if (file != NULL && file->dwarf != NULL) {

@@ -1,3 +1,8 @@
+# Growing arrays and hashing, for all of ingest.
+add_library(mprof_array STATIC array.c)
+target_link_libraries(mprof_array PRIVATE mprof_warnings mprof_sanitized)
+target_include_directories(mprof_array PUBLIC ${CMAKE_SOURCE_DIR})
+
 # Type rules: what was allocated, from debug information and machine code.
 add_library(mprof_types STATIC
   types.c
@@ -18,12 +23,15 @@ add_library(mprof_types STATIC
   types_name.c
   types_places.c
   types_records.c
+  types_sizeof.c
   types_source.c
   types_spelling.c
   types_state.c
+  types_statement.c
+  types_surround.c
   types_tags.c
-  types_statement.c)
+  types_text.c)
 target_link_libraries(mprof_types
-  PUBLIC mprof_schemas mprof_symbols
+  PUBLIC mprof_schemas mprof_symbols mprof_array
   PRIVATE mprof_warnings mprof_sanitized PkgConfig::ELFUTILS)
 target_include_directories(mprof_types PUBLIC ${CMAKE_SOURCE_DIR})

@@ -2,6 +2,7 @@
 
 #include "ingest/types_calls.h"
 #include "ingest/types_spelling.h"
+#include "ingest/types_surround.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -19,9 +20,10 @@ enum types_fit types_fit(struct types_index *index, const struct types_type *typ
         return TYPES_FIT_NOT;
     if (held == type->size)
         return TYPES_FIT_WHOLE;
-    if (held > type->size && types_has_flexible_end(index, type))
+    uint64_t start;
+    if (types_flexible_end(index, type, &start) && held >= start)
         return TYPES_FIT_FLEXIBLE;
-    return held % type->size == 0 ? TYPES_FIT_ARRAY : TYPES_FIT_NOT;
+    return held > 0 && held % type->size == 0 ? TYPES_FIT_ARRAY : TYPES_FIT_NOT;
 }
 
 static void choose(struct types_choice *choice, const struct types_type *type, int64_t offset,
@@ -151,25 +153,41 @@ static void choose_object(const struct types_site *site, const struct types_flow
 
 /* ---- other allocations ------------------------------------------------------------------ */
 
+/* True where `behind` says that bytes of something else stand behind the record of `front`. */
+static bool is_behind(const struct types_site *site, const struct types_evidence *front,
+                      const struct types_evidence *behind, uint64_t size)
+{
+    uint64_t end = (uint64_t)front->offset + front->type.size;
+    if (behind->indexed || behind->offset <= 0 || (uint64_t)behind->offset < end ||
+        (uint64_t)behind->offset >= size)
+        return false;
+    if (behind->kind == TYPES_EVIDENCE_PLACE)
+        return behind->type.die.addr != front->type.die.addr &&
+               (behind->type.shape == TYPES_RECORD || behind->type.shape == TYPES_CHARACTER);
+    /* A member of the record points there, and not to a record of its own kind: a list in an array
+     * does that. */
+    struct types_type member, pointee;
+    return behind->kind == TYPES_EVIDENCE_OWN && behind->stored_at >= front->offset &&
+           types_member_at(site->index, &front->type, (uint64_t)(behind->stored_at - front->offset),
+                           &member) &&
+           types_pointee(site->index, &member, &pointee) && pointee.shape != TYPES_VOID &&
+           !types_same(site->index, &pointee, &front->type);
+}
+
 /*
  * A record, and behind it, in the same block, something that another pointer points to: the block
  * is one object of the record's type with what follows it.
  */
-static bool choose_record_in_front(const struct types_flow *flow, uint64_t size,
-                                   struct types_choice *choice)
+static bool choose_record_in_front(const struct types_site *site, const struct types_flow *flow,
+                                   uint64_t size, struct types_choice *choice)
 {
     for (size_t i = 0; i < flow->count; i++) {
         const struct types_evidence *front = &flow->evidence[i];
         if (front->kind != TYPES_EVIDENCE_PLACE || front->indexed || front->offset < 0 ||
             front->type.shape != TYPES_RECORD || front->type.size == 0)
             continue;
-        uint64_t end = (uint64_t)front->offset + front->type.size;
         for (size_t k = 0; k < flow->count; k++) {
-            const struct types_evidence *behind = &flow->evidence[k];
-            if (behind->kind != TYPES_EVIDENCE_PLACE || behind->indexed || behind->offset <= 0 ||
-                (uint64_t)behind->offset < end || (uint64_t)behind->offset >= size ||
-                behind->type.die.addr == front->type.die.addr ||
-                (behind->type.shape != TYPES_RECORD && behind->type.shape != TYPES_CHARACTER))
+            if (!is_behind(site, front, &flow->evidence[k], size))
                 continue;
             choose(choice, &front->type, front->offset, TYPES_INFERRED, TYPES_RULE_RECEIVER);
             choice->single = true;
@@ -184,7 +202,7 @@ static bool choose_place(const struct types_site *site, const struct types_flow 
                          enum types_operator by, uint64_t size, struct types_choice *choice)
 {
     enum types_fit best = TYPES_FIT_NOT;
-    if (choose_record_in_front(flow, size, choice))
+    if (choose_record_in_front(site, flow, size, choice))
         return true;
     for (size_t i = 0; i < flow->count; i++) {
         const struct types_evidence *evidence = &flow->evidence[i];
@@ -207,6 +225,18 @@ static bool choose_place(const struct types_site *site, const struct types_flow 
         choice->single = fit == TYPES_FIT_FLEXIBLE;
     }
     return best != TYPES_FIT_NOT;
+}
+
+/* A record with all that the pointers into the block name, and of its very size. */
+static bool choose_surrounding(const struct types_site *site, const struct types_flow *flow,
+                               enum types_operator by, uint64_t size, struct types_choice *choice)
+{
+    struct types_type type;
+    if (by != TYPES_BY_FUNCTION || !types_surround_record(site, flow, size, flow->offset, &type))
+        return false;
+    choose(choice, &type, flow->offset, TYPES_INFERRED, TYPES_RULE_RECEIVER);
+    choice->whole = true;
+    return true;
 }
 
 static bool choose_return(const struct types_site *site, const struct types_flow *flow,
@@ -246,15 +276,20 @@ static bool is_wrapper(const struct types_site *site, const struct types_flow *f
            (type.shape == TYPES_VOID || type.shape == TYPES_CHARACTER);
 }
 
-void types_choose(const struct types_site *site, const struct types_flow *flow,
+void types_choose(const struct types_site *site, const struct types_flow *whole_flow,
                   enum types_operator by, uint64_t size, struct types_choice *choice)
 {
+    struct types_flow reduced;
+    const struct types_flow *flow = &reduced;
+    types_surround_reduce(site, whole_flow, size, &reduced);
     struct types_type type;
     *choice = (struct types_choice){.wrapper = false};
     bool wrapper = is_wrapper(site, flow);
     /* new T[n] names its type where it stands, characters too: its function is no wrapper. */
     if (by == TYPES_BY_NEW_ARRAY &&
         (choose_place(site, flow, by, size, choice) || choose_return(site, flow, size, choice)))
+        return;
+    if (choose_surrounding(site, flow, by, size, choice))
         return;
     if (wrapper) {
         /* An object that is made here and goes out as a handle. */

@@ -6,6 +6,9 @@
 
 /* Longer chains of typedefs, pointers and members than any source has. */
 #define CHAIN_MAX 64
+/* Records within records that are looked into: all members at an offset, or the last ones. */
+#define MEMBER_DEPTH 8
+#define FLEXIBLE_DEPTH 8
 
 static bool type_attribute(Dwarf_Die *die, Dwarf_Die *type)
 {
@@ -235,23 +238,96 @@ static uint64_t array_bound(Dwarf_Die *array)
     return 0;
 }
 
-bool types_has_flexible_end(struct types_index *index, const struct types_type *record)
+/* The last member with bytes of its own; false: none. */
+static bool last_member(Dwarf_Die *record, Dwarf_Die *last)
 {
-    Dwarf_Die stripped, member, last = {0};
-    struct types_type type;
-    if (record->shape != TYPES_RECORD)
-        return false;
-    Dwarf_Die die = record->die;
-    if (!types_strip(&die, &stripped) || dwarf_child(&stripped, &member) != 0)
+    Dwarf_Die member;
+    bool found = false;
+    if (dwarf_child(record, &member) != 0)
         return false;
     do {
-        if (dwarf_tag(&member) == DW_TAG_member && !is_static(&member))
-            last = member;
+        if (dwarf_tag(&member) == DW_TAG_member && !is_static(&member)) {
+            *last = member;
+            found = true;
+        }
     } while (dwarf_siblingof(&member, &member) == 0);
-    if (last.addr == NULL || !types_of(index, &last, &type) || type.shape != TYPES_ARRAY)
+    return found;
+}
+
+static bool flexible_end(struct types_index *index, const struct types_type *type, int depth,
+                         uint64_t *start)
+{
+    Dwarf_Die die = type->die, stripped, member;
+    struct types_type inner;
+    if (depth == 0 || die.addr == NULL || !types_strip(&die, &stripped))
         return false;
-    die = type.die;
-    return types_strip(&die, &stripped) && array_bound(&stripped) <= 1;
+    if (type->shape == TYPES_ARRAY) {
+        *start = 0;
+        return array_bound(&stripped) <= 1;
+    }
+    if (type->shape != TYPES_RECORD)
+        return false;
+    if (dwarf_tag(&stripped) != DW_TAG_union_type) {
+        if (!last_member(&stripped, &member) || !types_of(index, &member, &inner) ||
+            !flexible_end(index, &inner, depth - 1, start))
+            return false;
+        *start += member_offset(&member);
+        return true;
+    }
+    bool found = false;
+    uint64_t least = 0;
+    if (dwarf_child(&stripped, &member) != 0)
+        return false;
+    do {
+        /* An array itself is one of the forms that the union's bytes have. */
+        if (dwarf_tag(&member) != DW_TAG_member || !types_of(index, &member, &inner) ||
+            inner.shape != TYPES_RECORD || !flexible_end(index, &inner, depth - 1, start))
+            continue;
+        least = found && least < *start ? least : *start;
+        found = true;
+    } while (dwarf_siblingof(&member, &member) == 0);
+    *start = least;
+    return found;
+}
+
+bool types_flexible_end(struct types_index *index, const struct types_type *record, uint64_t *start)
+{
+    *start = 0;
+    return record->shape == TYPES_RECORD && flexible_end(index, record, FLEXIBLE_DEPTH, start);
+}
+
+static bool has_member_at(struct types_index *index, const struct types_type *record,
+                          uint64_t offset, const struct types_type *wanted, int depth)
+{
+    Dwarf_Die die = record->die, stripped, member;
+    struct types_type type;
+    if (depth == 0 || die.addr == NULL || !types_strip(&die, &stripped))
+        return false;
+    if (record->shape == TYPES_ARRAY)
+        return element_at(index, &stripped, &offset, &type) &&
+               ((offset == 0 && types_same(index, &type, wanted)) ||
+                has_member_at(index, &type, offset, wanted, depth - 1));
+    if (record->shape != TYPES_RECORD || dwarf_child(&stripped, &member) != 0)
+        return false;
+    do {
+        int tag = dwarf_tag(&member);
+        if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || is_static(&member) ||
+            dwarf_hasattr(&member, DW_AT_data_bit_offset))
+            continue;
+        uint64_t start = member_offset(&member);
+        if (start > offset || !types_of(index, &member, &type) || offset - start >= type.size)
+            continue;
+        if ((start == offset && types_same(index, &type, wanted)) ||
+            has_member_at(index, &type, offset - start, wanted, depth - 1))
+            return true;
+    } while (dwarf_siblingof(&member, &member) == 0);
+    return false;
+}
+
+bool types_has_member_at(struct types_index *index, const struct types_type *record,
+                         uint64_t offset, const struct types_type *member)
+{
+    return has_member_at(index, record, offset, member, MEMBER_DEPTH);
 }
 
 bool types_is_head(struct types_index *index, const struct types_type *record)

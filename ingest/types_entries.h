@@ -55,8 +55,20 @@ bool types_member_at(struct types_index *index, const struct types_type *record,
 /* True where `offset` in the record lies in an array, through members that are records. */
 bool types_is_array_at(struct types_index *index, const struct types_type *record, uint64_t offset);
 
-/* True where the last member is an array without bound, or of at most one element. */
-bool types_has_flexible_end(struct types_index *index, const struct types_type *record);
+/*
+ * True where `record`, or a member, base class or element in it, however deep, is of type `member`
+ * at `offset`; of a union any of its members counts.
+ */
+bool types_has_member_at(struct types_index *index, const struct types_type *record,
+                         uint64_t offset, const struct types_type *member);
+
+/*
+ * True where the last member is an array without bound, or of at most one element: then the record
+ * is as long as was asked for, at least `*start` bytes, where the array begins. Of a union one
+ * member that ends so suffices.
+ */
+bool types_flexible_end(struct types_index *index, const struct types_type *record,
+                        uint64_t *start);
 
 /* True where `derived` is `base` or has it as a base class at offset 0, however deep. */
 bool types_is_derived(struct types_index *index, const struct types_type *derived,
@@ -65,7 +77,10 @@ bool types_is_derived(struct types_index *index, const struct types_type *derive
 /* True where objects of the record carry the address of a table of virtual functions. */
 bool types_is_polymorphic(struct types_index *index, const struct types_type *record);
 
-/* True where another record of its unit begins with one of these: C's way to derive. */
+/*
+ * True where another record of its unit begins with one of these, or several with the same members:
+ * C's two ways to derive.
+ */
 bool types_is_head(struct types_index *index, const struct types_type *record);
 
 /* True where both name one type. */

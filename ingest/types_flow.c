@@ -63,6 +63,18 @@ static void add_evidence(struct follower *follower, enum types_evidence_kind kin
         evidence->type = *type;
 }
 
+static void add_own_pointer(struct follower *follower, int64_t stored_at, int64_t offset)
+{
+    struct types_flow *flow = follower->flow;
+    for (size_t i = 0; i < flow->count; i++)
+        if (flow->evidence[i].kind == TYPES_EVIDENCE_OWN && flow->evidence[i].offset == offset &&
+            flow->evidence[i].stored_at == stored_at)
+            return;
+    if (flow->count < TYPES_EVIDENCE_MAX)
+        flow->evidence[flow->count++] = (struct types_evidence){
+            .kind = TYPES_EVIDENCE_OWN, .offset = offset, .stored_at = stored_at};
+}
+
 static void add_pointer(struct follower *follower, enum types_evidence_kind kind,
                         const struct types_type *pointer, const struct types_value *value)
 {
@@ -105,6 +117,9 @@ static void look_at_store(struct follower *follower, uint64_t pc, const struct t
     if (value->kind == TYPES_VALUE_RESULT && to->kind != TYPES_VALUE_RESULT &&
         types_state_place(&follower->places, pc, to, &type))
         add_pointer(follower, TYPES_EVIDENCE_PLACE, &type, value);
+    if (value->kind == TYPES_VALUE_RESULT && to->kind == TYPES_VALUE_RESULT && !value->indexed &&
+        !to->indexed && value->offset > to->offset)
+        add_own_pointer(follower, to->offset, value->offset);
     /* The address points behind two words: Itanium C++ ABI, 2.5.2. */
     if (value->kind == TYPES_VALUE_ADDRESS && to->kind == TYPES_VALUE_RESULT) {
         const char *symbol = types_globals_symbol(follower->site->file, (uint64_t)value->offset);
@@ -461,6 +476,7 @@ bool types_flow_follow(const struct types_site *site, int64_t offset, bool in_me
                        struct types_flow *flow)
 {
     memset(flow, 0, sizeof *flow);
+    flow->offset = offset;
     if (site->file == NULL)
         return true;
     struct follower *follower = calloc(1, sizeof *follower);

@@ -18,7 +18,8 @@ enum types_evidence_kind {
     TYPES_EVIDENCE_PLACE,       /* a variable, member or global that receives the result */
     TYPES_EVIDENCE_ARGUMENT,    /* a parameter that the result is passed as */
     TYPES_EVIDENCE_CONSTRUCTOR, /* `this` of a constructor */
-    TYPES_EVIDENCE_TABLE        /* the table of virtual functions that is stored at its start */
+    TYPES_EVIDENCE_TABLE,       /* the table of virtual functions that is stored at its start */
+    TYPES_EVIDENCE_OWN          /* the block itself, at stored_at, points to its own inside */
 };
 
 struct types_evidence {
@@ -26,6 +27,7 @@ struct types_evidence {
     struct types_type type; /* what the place points to; of a table: unused */
     int64_t offset;         /* of the pointer from the block's start */
     bool indexed;           /* a number that is not known was added, too */
+    int64_t stored_at;      /* of what points to its own inside */
     const char *symbol;     /* of a table or of a constructor without debug information */
 };
 
@@ -34,7 +36,8 @@ struct types_evidence {
 struct types_flow {
     struct types_evidence evidence[TYPES_EVIDENCE_MAX]; /* in the order it was met */
     size_t count;
-    bool returned; /* the function returns the result */
+    int64_t offset; /* of what the call returned, from the block's start */
+    bool returned;  /* the function returns the result */
     int64_t returned_offset;
 };
 

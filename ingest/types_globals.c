@@ -1,5 +1,7 @@
 #include "ingest/types_globals.h"
 
+#include "ingest/array.h"
+
 #include <dwarf.h>
 #include <gelf.h>
 #include <stdlib.h>
@@ -63,14 +65,9 @@ static void add(struct types_globals *globals, Dwarf_Die *variable)
     uint64_t address;
     if (!has_address(variable, &address) || globals->count >= GLOBALS_MAX)
         return;
-    if (globals->count == globals->capacity) {
-        size_t capacity = globals->capacity == 0 ? 128 : globals->capacity * 2;
-        struct global *grown = realloc(globals->globals, capacity * sizeof *grown);
-        if (grown == NULL)
-            return;
-        globals->globals = grown;
-        globals->capacity = capacity;
-    }
+    if (!array_reserve(&globals->globals, &globals->capacity, globals->count + 1,
+                       sizeof *globals->globals))
+        return;
     globals->globals[globals->count++] = (struct global){address + globals->file->bias, *variable};
 }
 

@@ -1,5 +1,7 @@
 #include "ingest/types_index.h"
 
+#include "ingest/array.h"
+
 #include <dwarf.h>
 #include <search.h>
 #include <stdlib.h>
@@ -8,6 +10,8 @@
 /* Deeper nesting than any compiler writes, and more entries than any unit has. */
 #define NESTING_MAX 256
 #define ENTRIES_MAX (1U << 24)
+/* Records that begin with the same members before those are their head: two may do so by chance. */
+#define ALIKE_MIN 3
 
 /* A complete record, by its name. */
 struct named {
@@ -92,14 +96,9 @@ static uint64_t stated_size(Dwarf_Die *die)
 
 static bool append_entry(struct types_unit *unit, Dwarf_Die *die, uint32_t parent)
 {
-    if (unit->count == unit->capacity) {
-        size_t capacity = unit->capacity == 0 ? 128 : unit->capacity * 2;
-        struct types_entry *grown = realloc(unit->entries, capacity * sizeof *grown);
-        if (grown == NULL || capacity > ENTRIES_MAX)
-            return false;
-        unit->entries = grown;
-        unit->capacity = capacity;
-    }
+    if (unit->count == ENTRIES_MAX ||
+        !array_reserve(&unit->entries, &unit->capacity, unit->count + 1, sizeof *unit->entries))
+        return false;
     bool declaration = false;
     Dwarf_Attribute attribute;
     if (dwarf_attr(die, DW_AT_declaration, &attribute) != NULL)
@@ -151,14 +150,9 @@ static bool read_unit(struct types_unit *unit, Dwarf_Die *root)
 
 static bool remember_unit(struct types_index *index, struct types_unit *unit)
 {
-    if (index->count == index->capacity) {
-        size_t capacity = index->capacity == 0 ? 32 : index->capacity * 2;
-        struct types_unit **grown = realloc(index->list, capacity * sizeof(struct types_unit *));
-        if (grown == NULL)
-            return false;
-        index->list = grown;
-        index->capacity = capacity;
-    }
+    if (!array_reserve(&index->list, &index->capacity, index->count + 1,
+                       sizeof(struct types_unit *)))
+        return false;
     if (tsearch(unit, &index->units, compare_units) == NULL)
         return false;
     index->list[index->count++] = unit;
@@ -328,17 +322,11 @@ bool types_index_next(struct types_index *index, const char *name, size_t length
     return false;
 }
 
-/* The type of the first member or base class, behind typedefs and const. */
-static bool first_member_type(Dwarf_Die *record, Dwarf_Die *type)
+/* The type of a member behind typedefs and const; false for what has none. */
+static bool member_type(Dwarf_Die *member, Dwarf_Die *type)
 {
-    Dwarf_Die member;
     Dwarf_Attribute attribute;
-    if (dwarf_child(record, &member) != 0)
-        return false;
-    while (dwarf_tag(&member) != DW_TAG_member && dwarf_tag(&member) != DW_TAG_inheritance)
-        if (dwarf_siblingof(&member, &member) != 0)
-            return false;
-    *type = member;
+    *type = *member;
     for (int i = 0; i < NESTING_MAX; i++) {
         if (dwarf_attr(type, DW_AT_type, &attribute) == NULL ||
             dwarf_formref_die(&attribute, type) == NULL)
@@ -350,17 +338,67 @@ static bool first_member_type(Dwarf_Die *record, Dwarf_Die *type)
     return false;
 }
 
+/* The type of the first member or base class. */
+static bool first_member_type(Dwarf_Die *record, Dwarf_Die *type)
+{
+    Dwarf_Die member;
+    if (dwarf_child(record, &member) != 0)
+        return false;
+    while (dwarf_tag(&member) != DW_TAG_member && dwarf_tag(&member) != DW_TAG_inheritance)
+        if (dwarf_siblingof(&member, &member) != 0)
+            return false;
+    return member_type(&member, type);
+}
+
+static bool same_offset(Dwarf_Die *left, Dwarf_Die *right)
+{
+    Dwarf_Attribute a, b;
+    Dwarf_Word left_offset = 0, right_offset = 0;
+    return dwarf_attr(left, DW_AT_data_member_location, &a) != NULL &&
+           dwarf_attr(right, DW_AT_data_member_location, &b) != NULL &&
+           dwarf_formudata(&a, &left_offset) == 0 && dwarf_formudata(&b, &right_offset) == 0 &&
+           left_offset == right_offset;
+}
+
+/* True where `other` begins with all members of `record`, two at least, as a macro writes them. */
+static bool begins_alike(Dwarf_Die *record, Dwarf_Die *other)
+{
+    Dwarf_Die member, counterpart, type, other_type;
+    size_t count = 0;
+    bool more = dwarf_child(other, &counterpart) == 0;
+    if (dwarf_child(record, &member) != 0)
+        return false;
+    do {
+        if (!more || dwarf_tag(&member) != DW_TAG_member ||
+            dwarf_tag(&counterpart) != DW_TAG_member ||
+            !same_text(dwarf_diename(&member), dwarf_diename(&counterpart)) ||
+            !same_offset(&member, &counterpart) || !member_type(&member, &type) ||
+            !member_type(&counterpart, &other_type) ||
+            dwarf_dieoffset(&type) != dwarf_dieoffset(&other_type))
+            return false;
+        count++;
+        more = dwarf_siblingof(&counterpart, &counterpart) == 0;
+    } while (dwarf_siblingof(&member, &member) == 0);
+    return count >= 2;
+}
+
 bool types_index_is_head(struct types_index *index, Dwarf_Die *record)
 {
     const struct types_unit *unit = types_index_unit(index, record);
+    const struct types_entry *own = unit == NULL ? NULL : types_index_entry(unit, record);
     uint64_t wanted = dwarf_dieoffset(record);
-    for (size_t i = 0; unit != NULL && i < unit->count; i++) {
+    unsigned alike = 0;
+    for (size_t i = 0; own != NULL && i < unit->count; i++) {
         const struct types_entry *entry = &unit->entries[i];
         Dwarf_Die other, type;
-        if ((entry->tag == DW_TAG_structure_type || entry->tag == DW_TAG_class_type) &&
-            !entry->declaration && entry->die != wanted &&
-            dwarf_offdie(dwarf_cu_getdwarf(unit->unit), entry->die, &other) != NULL &&
-            first_member_type(&other, &type) && dwarf_dieoffset(&type) == wanted)
+        if ((entry->tag != DW_TAG_structure_type && entry->tag != DW_TAG_class_type) ||
+            entry->declaration || entry->die == wanted || entry->size < own->size ||
+            dwarf_offdie(dwarf_cu_getdwarf(unit->unit), entry->die, &other) == NULL)
+            continue;
+        if (first_member_type(&other, &type) && dwarf_dieoffset(&type) == wanted)
+            return true;
+        alike += begins_alike(record, &other);
+        if (alike == ALIKE_MIN)
             return true;
     }
     return false;

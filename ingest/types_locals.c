@@ -1,5 +1,6 @@
 #include "ingest/types_locals.h"
 
+#include "ingest/array.h"
 #include "ingest/types_decode.h"
 
 #include <dwarf.h>
@@ -28,14 +29,9 @@ struct reader {
 
 static bool append(struct types_locals *locals, const struct types_local *local)
 {
-    if (locals->count == locals->capacity) {
-        size_t capacity = locals->capacity == 0 ? 64 : locals->capacity * 2;
-        struct types_local *grown = realloc(locals->locals, capacity * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        locals->locals = grown;
-        locals->capacity = capacity;
-    }
+    if (!array_reserve(&locals->locals, &locals->capacity, locals->count + 1,
+                       sizeof *locals->locals))
+        return false;
     locals->locals[locals->count++] = *local;
     return true;
 }

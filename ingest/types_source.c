@@ -1,109 +1,12 @@
 #include "ingest/types_source.h"
 
 #include "ingest/types_expression.h"
+#include "ingest/types_sizeof.h"
 #include "ingest/types_statement.h"
+#include "ingest/types_text.h"
 
-#include <ctype.h>
 #include <string.h>
 #include <sys/stat.h>
-
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-/* The next `word` of the text that is a word of its own; NULL: none. */
-static const char *find_word(const char *text, const char *word)
-{
-    size_t length = strlen(word);
-    for (const char *at = text; (at = strstr(at, word)) != NULL; at += length)
-        if ((at == text || !is_word(at[-1])) && !is_word(at[length]))
-            return at;
-    return NULL;
-}
-
-/* Behind the parenthesis that closes the one at `open`; NULL where none does. */
-static const char *behind_parenthesis(const char *open)
-{
-    int depth = 0;
-    for (const char *at = open; *at != '\0'; at++) {
-        depth += *at == '(';
-        depth -= *at == ')';
-        if (depth == 0)
-            return at + 1;
-    }
-    return NULL;
-}
-
-static const char *skip_blanks(const char *text)
-{
-    return text + strspn(text, " ");
-}
-
-/* ---- sizeof ----------------------------------------------------------------------------- */
-
-/* The operand of the sizeof whose word ends at `at`; `*end` is behind it. */
-static bool read_sizeof(const struct types_site *site, const char *at, struct types_type *type,
-                        const char **end)
-{
-    at = skip_blanks(at);
-    if (*at == '(') {
-        *end = behind_parenthesis(at);
-        if (*end == NULL)
-            return false;
-        size_t length = (size_t)(*end - at) - 2;
-        return types_expression_name(site, at + 1, length, type) ||
-               types_expression_value(site, at + 1, length, type);
-    }
-    size_t length = 0;
-    while (at[length] != '\0' && (is_word(at[length]) || strchr("*.>-[]", at[length]) != NULL) &&
-           (length == 0 || at[length] != '*' || at[length - 1] == '*'))
-        length++;
-    *end = at + length;
-    return types_expression_value(site, at, length, type);
-}
-
-/* An operator next to the sizeof says whether it is one part of a sum. */
-static bool is_summand(const char *text, const char *word, const char *end)
-{
-    const char *before = word, *behind = skip_blanks(end);
-    while (before > text && before[-1] == ' ')
-        before--;
-    return (before > text && before[-1] == '+') || (*behind == '+' && behind[1] != '+');
-}
-
-/* All operands name one type: a multiple of it; or a record heads a sum: one such object. */
-static bool choose_sizeof(const struct types_site *site, const char *text, uint64_t size,
-                          int64_t offset, struct types_choice *choice)
-{
-    struct types_type first = {.shape = TYPES_UNUSABLE};
-    bool found = false, sum = false;
-    const char *end;
-    for (const char *at = text; (at = find_word(at, "sizeof")) != NULL; at = end) {
-        struct types_type type;
-        if (!read_sizeof(site, at + 6, &type, &end))
-            return false;
-        bool summand = is_summand(text, at, end);
-        if (found && !types_same(site->index, &first, &type)) {
-            if (!(sum && summand) && !(sum && first.shape == TYPES_RECORD))
-                return false;
-            continue;
-        }
-        sum = sum || summand;
-        first = type;
-        found = true;
-    }
-    if (!found || first.size == 0 || (sum && first.shape != TYPES_RECORD) || offset < 0 ||
-        (uint64_t)offset >= size)
-        return false;
-    uint64_t held = size - (uint64_t)offset;
-    bool single = sum && first.shape == TYPES_RECORD && held >= first.size;
-    if (!single && held % first.size != 0)
-        return false;
-    choice->type = first;
-    choice->single = single;
-    return true;
-}
 
 /* ---- casts and new ---------------------------------------------------------------------- */
 
@@ -116,13 +19,13 @@ static bool choose_cast(const struct types_site *site, const char *text, uint64_
         const char *close = strchr(open, ')');
         if (close == NULL)
             break;
-        const char *star = close - 1, *call = skip_blanks(close + 1);
+        const char *star = close - 1, *call = types_text_skip_blanks(close + 1);
         while (star > open && *star == ' ')
             star--;
         size_t word = 0;
-        while (is_word(call[word]) || call[word] == ':')
+        while (types_text_is_word(call[word]) || call[word] == ':')
             word++;
-        if (*star != '*' || word == 0 || *skip_blanks(call + word) != '(')
+        if (*star != '*' || word == 0 || *types_text_skip_blanks(call + word) != '(')
             continue;
         struct types_type type;
         if (!types_expression_name(site, open + 1, (size_t)(star - open - 1), &type))
@@ -142,12 +45,12 @@ static bool choose_cast(const struct types_site *site, const char *text, uint64_
 static bool choose_new(const struct types_site *site, const char *text, enum types_operator by,
                        uint64_t size, int64_t offset, struct types_choice *choice)
 {
-    const char *at = find_word(text, "new");
-    if (at == NULL || find_word(at + 3, "new") != NULL)
+    const char *at = types_text_find(text, "new");
+    if (at == NULL || types_text_find(at + 3, "new") != NULL)
         return false;
-    at = skip_blanks(at + 3);
-    if (*at == '(' && (at = behind_parenthesis(at)) != NULL)
-        at = skip_blanks(at);
+    at = types_text_skip_blanks(at + 3);
+    if (*at == '(' && (at = types_text_behind(at)) != NULL)
+        at = types_text_skip_blanks(at);
     if (at == NULL)
         return false;
     size_t length = 0;
@@ -191,7 +94,8 @@ bool types_source_choose(const struct types_site *site, enum types_operator by, 
                                     .confidence = TYPES_INFERRED,
                                     .rule = TYPES_RULE_SOURCE};
     if (by == TYPES_BY_FUNCTION)
-        choice->chosen = choose_sizeof(site, text, size, offset, choice) ||
+        choice->chosen = types_sizeof_choose(site, text, size, offset, choice) ||
+                         types_macro_choose(site, text, size, offset, choice) ||
                          choose_cast(site, text, size, offset, choice);
     else
         choice->chosen = choose_new(site, text, by, size, offset, choice);

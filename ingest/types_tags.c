@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ingest/array.h"
 #include "ingest/symbols_file.h"
 #include "ingest/types_spelling.h"
 
@@ -20,7 +21,7 @@ struct tag_module {
 
 struct types_tags {
     struct symbols *symbols;
-    struct tag_module *modules; /* by id */
+    struct tag_module *modules; /* by id; zero: not read yet */
     size_t module_count;
 };
 
@@ -67,14 +68,8 @@ static int compare_tags(const void *left, const void *right)
 
 static bool add_tag(struct tag_module *module, uint64_t address, const char *symbol)
 {
-    if (module->count == module->capacity) {
-        size_t capacity = module->capacity == 0 ? 256 : module->capacity * 2;
-        struct tag *grown = realloc(module->tags, capacity * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        module->tags = grown;
-        module->capacity = capacity;
-    }
+    if (!array_reserve(&module->tags, &module->capacity, module->count + 1, sizeof *module->tags))
+        return false;
     module->tags[module->count++] = (struct tag){address, symbol};
     return symbol != NULL;
 }
@@ -105,15 +100,8 @@ static struct tag_module *find_module(struct types_tags *tags, uint32_t id)
 {
     if (id == 0 || id >= MODULE_ID_MAX)
         return NULL;
-    if (id >= tags->module_count) {
-        size_t count = (size_t)id + 16;
-        struct tag_module *grown = realloc(tags->modules, count * sizeof *grown);
-        if (grown == NULL)
-            return NULL;
-        memset(grown + tags->module_count, 0, (count - tags->module_count) * sizeof *grown);
-        tags->modules = grown;
-        tags->module_count = count;
-    }
+    if (!array_reserve(&tags->modules, &tags->module_count, (size_t)id + 1, sizeof *tags->modules))
+        return NULL;
     struct tag_module *module = &tags->modules[id];
     if (!module->read) {
         module->read = true;

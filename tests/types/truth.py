@@ -6,8 +6,10 @@ A site is the innermost frame in the program's own sources that is no function w
 memory on (HANDED_ON), with the function that called the allocator. Where that is the site's own, and
 no library's, what its statement says is taken
 from the text alone: `sizeof(T)`, `sizeof(*variable)` where the variable is declared above it, `new T`,
-a cast of the result, and Lua's macros that name a type. Where it says nothing, the answer counts as
-typed but neither as right nor as wrong.
+a cast of the result, and Lua's macros that name a type. The truth is the type of the block's elements:
+of `sizeof(T) + n` it is T, of `n + sizeof(void *)` nothing is known, and where a pointer's size is asked
+for, what the receiving variable points to. Where the statement says nothing, the answer counts as typed
+but neither as right nor as wrong.
 """
 import collections
 import os
@@ -18,8 +20,14 @@ import sys
 HANDED_ON = {
     "luaM_malloc_", "luaM_realloc_", "luaM_saferealloc_", "luaM_growaux_", "luaM_shrinkvector_",
     "luaC_newobj", "luaC_newobjdt", "l_alloc", "createstrobj",
+    "sqlite3MemMalloc", "sqlite3MemRealloc", "mallocWithAlarm", "sqlite3Malloc", "sqlite3Realloc",
+    "sqlite3MallocZero", "sqlite3DbMallocRaw", "sqlite3DbMallocRawNN", "sqlite3DbMallocZero", "dbMallocRawFinish",
+    "sqlite3DbRealloc", "dbReallocFinish", "sqlite3DbReallocOrFree", "sqlite3_malloc", "sqlite3_malloc64",
+    "sqlite3_realloc", "sqlite3_realloc64", "pcache1Alloc", "sqlite3PageMalloc",
 }
 NAME = r"(?:struct |class |const |unsigned |signed )*[A-Za-z_][\w:]*(?: ?\*)*"
+SCALARS = {"int", "unsigned", "unsigned int", "long", "size_t", "char", "double", "uint64_t", "uint32_t",
+           "int64_t", "i64", "u64", "u32", "u8", "void"}
 CHARACTERS = {"char", "unsigned char", "uint8_t", "void", "sds"}
 
 
@@ -86,6 +94,57 @@ def declared(path, line, variable):
     return None
 
 
+def part_of(text, start, end):
+    """(summand, multiplied) of the operand text[start:end] in the size that it is part of."""
+    summand = multiplied = False
+    while True:
+        first, depth = start, 0
+        while first > 0 and not (depth == 0 and text[first - 1] in "(,=;{?:"):
+            depth += {")": 1, "]": 1, "(": -1, "[": -1}.get(text[first - 1], 0)
+            first -= 1
+        last, depth = end, 0
+        while last < len(text) and not (depth == 0 and text[last] in "),;}?:"):
+            depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(text[last], 0)
+            last += 1
+        flat, depth = "", 0
+        for at in range(first, last):
+            depth += text[at] in "(["
+            mark = "@" if start <= at < end else text[at]
+            flat += mark if depth == 0 or mark == "@" else "_"
+            depth -= text[at] in ")]"
+        terms = re.split(r"(?<=[\w@_ ])[+-](?!>)", re.sub(r"@+", "@", flat))
+        summand = summand or len(terms) > 1
+        multiplied = multiplied or next(term for term in terms if "@" in term).strip() != "@"
+        if first == 0 or text[first - 1] != "(" or last >= len(text) or re.search(r"\w\s*$", text[:first - 1]):
+            return summand, multiplied
+        start, end = first - 1, last + 1
+
+
+def sized(path, line, text):
+    """What the sizeof operators say is allocated: of a sum the first record that is added, otherwise
+    what is multiplied or stands alone. None: there is no sizeof."""
+    headers, elements, operands = [], [], 0
+    for found in re.finditer(r"sizeof\s*(?:\(\s*(" + NAME + r")\s*\)|\(?\s*\*\s*(\w+)\b(?![.\->])\)?)", text):
+        operands += 1
+        kind = found.group(1) or declared(path, line, found.group(2))
+        summand, multiplied = part_of(text, found.start(), found.end())
+        if kind is None:
+            continue
+        if not summand:
+            elements.append(kind)
+        elif not multiplied and not kind.endswith("*") and kind not in SCALARS:
+            headers.append(kind)
+    # The size of a pointer is that of any: what the elements are, the variable says.
+    if elements and not headers and all(kind.endswith("*") for kind in elements):
+        variable = re.search(r"(?:^|[;{}]|\*)\s*(\w+)\s*=\s*(?:\([\w\s*]+\)\s*)?\w+\s*\(", text)
+        kind = variable and declared(path, line, variable.group(1))
+        if kind and kind not in CHARACTERS - {"sds"}:
+            elements = [kind]
+    if operands == 0:
+        return None
+    return headers[:1] or elements
+
+
 def stated(path, line):
     """The types that the statement names, each one a possible truth."""
     text = statement(path, line)
@@ -103,12 +162,8 @@ def stated(path, line):
         return set(found)
     if not re.search(r"alloc|luaC_newobj|luaM_", text):
         return set()
-    for operand in re.findall(r"sizeof\s*\(?\s*\*\s*(\w+)\b(?![.\->])", text):
-        kind = declared(path, line, operand)
-        if kind:
-            found.append(kind)
-    found += [kind for kind in re.findall(r"sizeof\s*\(\s*(" + NAME + r")\s*\)", text)]
-    if not found:
+    found = sized(path, line, text)
+    if found is None:
         found = re.findall(r"=\s*\(\s*(" + NAME + r")\s*\*\s*\)\s*\w*alloc", text)
     return set(found)
 

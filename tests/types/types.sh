@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Types of real programs: builds redis, lua and leveldb from the distribution's source packages with
+# Types of real programs: builds redis, lua, sqlite3, leveldb and ninja from the distribution's source packages with
 # -O2 -g by gcc and clang, records each, and prints how many allocation sites have a type and how
 # many of these are right by what the source line states (truth.py). Works below $MPROF_TYPES.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$MPROF_TYPES bin=$MPROF_BUILD/bin jobs=$(nproc)
-"$here/fetch_sources.sh" "$work" redis lua5.4 leveldb || exit 1
+[ $# -gt 0 ] || set -- redis lua5.4 sqlite3 leveldb ninja-build
+"$here/fetch_sources.sh" "$work" "$@" || exit 1
 say() { printf '%s\n' "types: $*" >&2; }
 
 redis_build() { # CC CXX
@@ -43,10 +44,22 @@ leveldb_build() {
         cmake --build out -j "$jobs" >/dev/null &&
         "$2" -std=c++11 -O2 -g -Iinclude "$here/work.cc" out/libleveldb.a -o work -lpthread
 }
+sqlite3_build() {
+    ./configure --disable-tcl --disable-readline CC="$1" CFLAGS="-O2 -g" && make -s sqlite3.c shell.c &&
+        "$1" -O2 -g -DSQLITE_OMIT_LOOKASIDE -DSQLITE_ENABLE_FTS5 -DSQLITE_ENABLE_RTREE -o work shell.c sqlite3.c -lm -ldl -lpthread
+}
+sqlite3_run() { rm -f data.db && "${record[@]}" ./work data.db <"$here/work.sql" >/dev/null; }
+ninja-build_build() {
+    cmake -S . -B out -DCMAKE_BUILD_TYPE=None -DCMAKE_C_COMPILER="$1" -DCMAKE_CXX_COMPILER="$2" \
+        -DCMAKE_CXX_FLAGS="-O2 -g" -DBUILD_TESTING=OFF >/dev/null && cmake --build out -j "$jobs" --target ninja >/dev/null
+}
+ninja-build_run() {
+    rm -rf data && mkdir data && cp "$here/work.ninja" data/build.ninja && touch data/{a,b,c}.in &&
+        "${record[@]}" out/ninja -C data >/dev/null
+}
 leveldb_run() { rm -rf data && "${record[@]}" ./work data; }
 
 tables=()
-[ $# -gt 0 ] || set -- redis lua5.4 leveldb
 for package in "$@"; do
     for pair in gcc:g++ clang:clang++; do
         name=$package-${pair%%:*}
