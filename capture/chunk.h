@@ -41,15 +41,30 @@ void chunk_forget(struct chunk *chunk);
  * parent's chunk, so that nothing of it reaches the parent's trace. */
 void chunk_detach(struct chunk *chunk);
 
+static inline _Atomic uint32_t *chunk_look(const struct chunk *chunk)
+{
+    return (_Atomic uint32_t *)&((struct trace_chunk_header *)chunk->base)->look;
+}
+
 /* Bytes that can still be written. */
 static inline size_t chunk_space(const struct chunk *chunk)
 {
     return chunk->base ? (size_t)(chunk->base + TRACE_CHUNK_SIZE_DEFAULT - chunk->cursor) : 0;
 }
 
+/* False also where another process asks this thread to take the slow path: the word that says so
+ * lies beside `commit`, which each record writes. A chunk with a limit has a base. */
 static inline bool chunk_has_room(const struct chunk *chunk)
 {
-    return chunk->cursor < chunk->limit;
+    return chunk->cursor < chunk->limit &&
+           atomic_load_explicit(chunk_look(chunk), memory_order_relaxed) == 0;
+}
+
+/* On the slow path, before it looks at what is asked: what is asked from now on raises it anew. */
+static inline void chunk_look_taken(struct chunk *chunk)
+{
+    if (chunk->base && atomic_load_explicit(chunk_look(chunk), memory_order_relaxed) != 0)
+        atomic_exchange(chunk_look(chunk), 0);
 }
 
 /* Sets `limit` again after it was cleared. */

@@ -9,6 +9,7 @@
 #include "capture/mprof.h"
 #include "capture/entry_names.h"
 #include "capture/recorder.h"
+#include "capture/snapshot.h"
 #include "capture/thread.h"
 
 #define FRAME __builtin_frame_address(0)
@@ -17,11 +18,11 @@
 
 static const char note_name[] = "mprof";
 
-static void control_put_name(const void *frame, enum trace_extended type, const char *name)
+static bool control_put_name(const void *frame, enum trace_extended type, const char *name)
 {
     struct thread *thread = recorder_enter(frame, RECORDER_NOTE);
     if (!thread)
-        return;
+        return false;
     uint8_t *p = thread_extended_begin(thread, NAME_MAX_LENGTH + 32);
     if (p) {
         p = thread_put_when(thread, p);
@@ -29,16 +30,34 @@ static void control_put_name(const void *frame, enum trace_extended type, const 
         thread_extended_end(thread, type, p);
     }
     recorder_leave();
+    return p != NULL;
+}
+
+bool control_put_mark(const void *frame, const char *name)
+{
+    return control_put_name(frame, TRACE_EXT_MARK, name);
+}
+
+bool control_put_snapshot(const void *frame, const char *name)
+{
+    if (recorder_is_at_work())
+        snapshot_call_back();
+    return control_put_name(frame, TRACE_EXT_SNAPSHOT, name);
 }
 
 ENTRY_POINT void mprof_mark(const char *name)
 {
-    control_put_name(FRAME, TRACE_EXT_MARK, name);
+    control_put_mark(FRAME, name);
 }
 
 ENTRY_POINT void mprof_snapshot(const char *name)
 {
-    control_put_name(FRAME, TRACE_EXT_SNAPSHOT, name);
+    control_put_snapshot(FRAME, name);
+}
+
+ENTRY_POINT void mprof_on_snapshot(void (*callback)(void *data), void *data)
+{
+    snapshot_set_callback(callback, data);
 }
 
 ENTRY_POINT void mprof_pause(void)
@@ -83,6 +102,7 @@ __attribute__((visibility("default"))) const struct mprof_api mprof_api_1 = {
     .autosave = set_mprof_autosave,
     .stop = mprof_stop,
     .restart = mprof_restart,
+    .on_snapshot = mprof_on_snapshot,
 };
 
 /* The notes between `at` and `end`; each is its three-word head, name and descriptor, the two

@@ -4,6 +4,13 @@
 #ifndef MPROF_CAPTURE_CONTROL_H
 #define MPROF_CAPTURE_CONTROL_H
 
+#include <stdbool.h>
+
+/* What mprof_mark() and mprof_snapshot() do, for the entry point of that frame. False where nothing
+ * is recorded. */
+bool control_put_mark(const void *frame, const char *name);
+bool control_put_snapshot(const void *frame, const char *name);
+
 /* Sets the pointer of every loaded program and library that includes mprof.h. Called by the
  * constructor, when all that the program starts with is loaded. */
 void control_bind(void);

@@ -49,6 +49,7 @@ struct mprof_api {
     void (*autosave)(unsigned long count);
     void (*stop)(void);
     void (*restart)(const char *file);
+    void (*on_snapshot)(void (*callback)(void *data), void *data);
 };
 
 #if defined(MPROF_IMPLEMENTATION) /* the recorder itself */
@@ -68,6 +69,7 @@ void mprof_type(mprof_arena arena, void *address, const void *symbol, size_t cou
 void set_mprof_autosave(unsigned long count);
 void mprof_stop(void);
 void mprof_restart(const char *file);
+void mprof_on_snapshot(void (*callback)(void *data), void *data);
 
 #else
 
@@ -115,6 +117,23 @@ MPROF_INLINE void mprof_snapshot(const char *name)
 {
     if (MPROF_HAS(snapshot))
         mprof_api_pointer->snapshot(name);
+}
+
+/*
+ * callback(data) is called before each snapshot that mprof_snapshot() or mprof-ctl takes from here
+ * on: to run a garbage collector or to empty caches, say, so that what is live is what is in use.
+ * There is one callback; the last call names it, NULL takes it away.
+ *
+ * It runs in the thread that takes the snapshot: in mprof_snapshot(), or, asked by mprof-ctl,
+ * inside whatever call of malloc or free notices that first, after the call's own work is done. It
+ * may allocate and free, which is recorded. Where it cannot run inside any call of malloc (it takes
+ * a lock that is held around such calls, say), let it set a flag, and call mprof_snapshot() from a
+ * place that suits. It must return. A snapshot that it takes itself does not call it again.
+ */
+MPROF_INLINE void mprof_on_snapshot(void (*callback)(void *data), void *data)
+{
+    if (MPROF_HAS(on_snapshot))
+        mprof_api_pointer->on_snapshot(callback, data);
 }
 
 /*

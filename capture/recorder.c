@@ -13,6 +13,7 @@
 #include "capture/os.h"
 #include "capture/process_record.h"
 #include "capture/real.h"
+#include "capture/requests.h"
 #include "capture/stack_records.h"
 #include "capture/trace_file.h"
 
@@ -152,6 +153,7 @@ static void recorder_start_guarded(void)
         recorder_set(RECORDER_STOPPED);
         return;
     }
+    trace_file_set_paused(recorder.paused ? TRACE_PAUSED : TRACE_PAUSED_NOT);
     recorder_set(recorder.paused ? RECORDER_PAUSED : RECORDER_RECORDING);
 }
 
@@ -250,6 +252,10 @@ struct thread *recorder_enter_slow(const void *frame, enum recorder_event event)
     }
     /* What is never recorded comes this way with every event: it must stay cheap. */
     uint32_t state = atomic_load_explicit(&recorder_page.state, memory_order_relaxed);
+    if (state == RECORDER_PAUSED && trace_file_is_asked()) {
+        requests_serve();
+        state = atomic_load_explicit(&recorder_page.state, memory_order_relaxed);
+    }
     if (state == RECORDER_OFF || (state == RECORDER_PAUSED && event == RECORDER_ALLOCATION))
         return NULL;
     if (state == RECORDER_STOPPED) {
@@ -263,9 +269,23 @@ struct thread *recorder_enter_slow(const void *frame, enum recorder_event event)
     return thread;
 }
 
-void recorder_leave_finished(void)
+void recorder_leave_slow(void)
 {
-    thread_release(false);
+    struct thread_local_part *self = &thread_local_part;
+    bool asked = self->at_leave & THREAD_ASKED;
+    self->at_leave &= ~(uint32_t)THREAD_ASKED;
+    if (self->at_leave & THREAD_FINISHED)
+        thread_release(false);
+    atomic_signal_fence(memory_order_seq_cst);
+    self->guard = NULL;
+    if (asked)
+        requests_serve();
+}
+
+bool recorder_is_at_work(void)
+{
+    uint32_t state = atomic_load(&recorder_page.state);
+    return state != RECORDER_OFF && state != RECORDER_STOPPED;
 }
 
 void recorder_out_of_room(uint64_t events)
@@ -286,6 +306,7 @@ bool recorder_set_paused(const void *frame, bool paused)
     bool changed = atomic_compare_exchange_strong(&recorder_page.state, &from, to);
     if (changed) {
         recorder.paused = paused;
+        trace_file_set_paused(paused ? TRACE_PAUSED : TRACE_PAUSED_NOT);
         uint8_t *p = thread_extended_begin(thread, 24);
         if (p) {
             p = thread_put_when(thread, p);

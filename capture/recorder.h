@@ -58,7 +58,7 @@ static inline void recorder_take_guard(struct thread_local_part *self, const voi
 }
 
 struct thread *recorder_enter_slow(const void *frame, enum recorder_event event);
-void recorder_leave_finished(void);
+void recorder_leave_slow(void);
 
 /* The guard is taken before the state is read: a handler that interrupts this and forks leaves a
  * child that either reads the wiped state, or whose fork saw the guard. */
@@ -81,11 +81,16 @@ static inline struct thread *recorder_enter(const void *frame, enum recorder_eve
 static inline void recorder_leave(void)
 {
     struct thread_local_part *self = &thread_local_part;
-    if (__builtin_expect(self->finished, 0))
-        recorder_leave_finished();
+    if (__builtin_expect(self->at_leave, 0)) {
+        recorder_leave_slow();
+        return;
+    }
     atomic_signal_fence(memory_order_seq_cst);
     self->guard = NULL;
 }
+
+/* False where nothing can be recorded any more, or never could. */
+bool recorder_is_at_work(void);
 
 /* Recording cannot go on: later events are counted. `events` of them are lost already. */
 void recorder_out_of_room(uint64_t events);

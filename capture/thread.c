@@ -105,7 +105,7 @@ static void thread_key_destructor(void *value)
     self->guard = __builtin_frame_address(0);
     atomic_signal_fence(memory_order_seq_cst);
     thread_release(true);
-    self->finished = true;
+    self->at_leave |= THREAD_FINISHED;
     atomic_signal_fence(memory_order_seq_cst);
     self->guard = NULL;
 }
@@ -130,7 +130,7 @@ void thread_process_forked(void)
     }
     thread_local_part.thread = NULL;
     thread_local_part.number = 0;
-    thread_local_part.finished = false;
+    thread_local_part.at_leave = 0;
     atomic_store(&thread_local_part.dropped, 0);
 }
 
@@ -277,9 +277,18 @@ static bool thread_next_chunk(struct thread *thread)
     return true;
 }
 
+/* What is asked is done when the event that is being recorded is whole. */
+static void thread_look_outside(struct thread *thread)
+{
+    chunk_look_taken(&thread->chunk);
+    if (trace_file_is_asked())
+        thread_local_part.at_leave |= THREAD_ASKED;
+}
+
 bool thread_make_room(struct thread *thread, size_t need)
 {
     struct chunk *chunk = &thread->chunk;
+    thread_look_outside(thread);
     thread_come_over(thread);
     chunk_unseal(chunk);
     if (chunk_space(chunk) >= need + OWED_RECORDS_MAX) {
@@ -322,7 +331,7 @@ static void thread_begin_records(struct thread *thread)
     chunk_open_limit(&thread->chunk);
     thread_put_switch(thread);
     thread_read_name(thread->name);
-    if (!thread_local_part.finished)
+    if (!(thread_local_part.at_leave & THREAD_FINISHED))
         thread_put_name(thread);
 }
 
@@ -354,7 +363,7 @@ struct thread *thread_acquire(void)
     thread->stack_ready = false;
     thread_begin_records(thread);
     self->thread = thread;
-    if (threads.has_key && !self->finished)
+    if (threads.has_key && !(self->at_leave & THREAD_FINISHED))
         pthread_setspecific(threads.key, (void *)1);
     return thread;
 }

@@ -46,7 +46,13 @@ struct thread_local_part {
     uint32_t trace;           /* in which the numbers are: one more for each restart */
     uint32_t sequence;
     _Atomic uint32_t dropped; /* events that came while the guard was held */
-    bool finished;            /* its key destructors have run: states are borrowed for one event */
+    uint32_t at_leave;        /* enum thread_at_leave */
+};
+
+/* What recorder_leave() has to do besides giving back the guard. */
+enum thread_at_leave {
+    THREAD_FINISHED = 1, /* its key destructors have run: states are borrowed for one event */
+    THREAD_ASKED = 2,    /* something is asked from outside */
 };
 extern __thread struct thread_local_part thread_local_part
     __attribute__((tls_model("initial-exec")));

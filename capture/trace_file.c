@@ -360,6 +360,41 @@ void trace_file_count_dropped(uint64_t events)
                                   memory_order_relaxed);
 }
 
+bool trace_file_is_asked(void)
+{
+    struct trace_file_header *header = atomic_load_explicit(&file.header, memory_order_relaxed);
+    return header && atomic_load((_Atomic uint32_t *)&header->control) == TRACE_CONTROL_ASKED;
+}
+
+bool trace_file_take_request(struct trace_asked *asked)
+{
+    struct trace_file_header *header = atomic_load(&file.header);
+    uint32_t from = TRACE_CONTROL_ASKED;
+    if (!header || !atomic_compare_exchange_strong((_Atomic uint32_t *)&header->control, &from,
+                                                   TRACE_CONTROL_TAKEN))
+        return false;
+    asked->request = header->request;
+    memcpy(asked->name, header->request_name, sizeof asked->name);
+    asked->name[sizeof asked->name - 1] = 0;
+    return true;
+}
+
+void trace_file_answer(enum trace_answer answer)
+{
+    struct trace_file_header *header = atomic_load(&file.header);
+    if (!header)
+        return;
+    header->answer = answer;
+    atomic_store((_Atomic uint32_t *)&header->control, TRACE_CONTROL_DONE);
+}
+
+void trace_file_set_paused(enum trace_paused paused)
+{
+    struct trace_file_header *header = atomic_load(&file.header);
+    if (header)
+        atomic_store((_Atomic uint32_t *)&header->paused, paused);
+}
+
 void trace_file_end(enum trace_state state, struct clock_pair end)
 {
     struct trace_file_header *header = atomic_load(&file.header);

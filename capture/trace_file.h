@@ -21,6 +21,11 @@
 #include "capture/clock.h"
 #include "schemas/trace_codec.h"
 
+struct trace_asked {
+    enum trace_request request;
+    char name[TRACE_REQUEST_NAME]; /* terminated */
+};
+
 /*
  * Creates the file and its header. `path` NULL: the base of the last call, or
  * mprof.PROGRAM.PID.bin in the working directory. Where it exists already, or `beside` asks
@@ -64,6 +69,16 @@ void trace_file_release_slot(uint8_t *memory);
 
 /* Counts events that came when nothing could be recorded. */
 void trace_file_count_dropped(uint64_t events);
+
+/*
+ * What another process asks (trace-format.md, "Control from outside"). trace_file_is_asked() is one
+ * load; of the threads that see it one takes it, does it and answers.
+ */
+bool trace_file_is_asked(void);
+bool trace_file_take_request(struct trace_asked *asked);
+void trace_file_answer(enum trace_answer answer);
+/* Tells who looks from outside how recording stands. */
+void trace_file_set_paused(enum trace_paused paused);
 
 /* Marks how recording ended, with the clock pair of the end. TRACE_STATE_RECORDING takes it back
  * (a failed exec). Does nothing where an error stopped it before. */

@@ -13,9 +13,31 @@ if(MPROF_SANITIZE)
 endif()
 
 # Fuzz targets see into the libraries only where those are instrumented as well.
+option(MPROF_FUZZ "Build fuzz targets for libFuzzer (clang)" OFF)
 if(MPROF_FUZZ)
   target_compile_options(mprof_sanitized INTERFACE -fsanitize=fuzzer-no-link)
 endif()
+
+# mprof_fuzz(NAME SOURCES... LIBS... SEEDS files...): a fuzz target. With clang and -DMPROF_FUZZ=ON
+# it is a libFuzzer program in build/fuzz, with a list of its seeds beside it; otherwise a test
+# NAME_corpus that replays the seeds.
+function(mprof_fuzz name)
+  cmake_parse_arguments(F "" "" "SOURCES;LIBS;SEEDS" ${ARGN})
+  if(MPROF_FUZZ)
+    add_executable(${name} ${F_SOURCES})
+    target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+    string(REPLACE ";" "\n" seeds "${F_SEEDS}")
+    file(WRITE ${CMAKE_BINARY_DIR}/fuzz/${name}.seeds "${seeds}\n")
+  else()
+    add_executable(${name} ${F_SOURCES} ${CMAKE_SOURCE_DIR}/tests/fuzz_replay.c)
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    add_test(NAME ${name}_corpus COMMAND ${name} ${F_SEEDS})
+    set_tests_properties(${name}_corpus PROPERTIES LABELS unit)
+  endif()
+  target_link_libraries(${name} PRIVATE mprof_warnings mprof_sanitized mprof_schemas ${F_LIBS})
+endfunction()
 
 # mprof_test(NAME SOURCES... [LIBS ...]): a cmocka program that ctest runs under its name.
 function(mprof_test name)

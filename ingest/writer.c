@@ -10,7 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ingest/writer_rows.h"
+#include <sqlite3.h>
+
+#include "ingest/writer_bulk.h"
 #include "session_sql.h"
 
 /* Batches in flight: one that replay fills, one that is written, and two to even out. */
@@ -23,7 +25,7 @@ struct writer {
     struct ingest_status *status;
     sqlite3 *database;
     sqlite3_stmt *insert[WRITER_TABLES];
-    struct writer_rows rows;
+    struct writer_bulk bulk;
     bool committed;
 
     /* Shared with the second thread, under `mutex`. */
@@ -34,8 +36,7 @@ struct writer {
     struct row_batch *all[BATCHES], *empty[BATCHES], *full[BATCHES]; /* full[0] is the oldest */
     size_t empty_count, full_count, made;
     bool no_more;
-    int result; /* SQLite's code of the second thread's first failure */
-    char message[200];
+    bool failed; /* the second thread, as `bulk` says */
 };
 
 static const char *const insert_sql[WRITER_TABLES] = {
@@ -113,9 +114,13 @@ static int stop_if_interrupted(void *context)
     return interrupted(context);
 }
 
+static bool told_to_stop(const void *context)
+{
+    return interrupted(context);
+}
+
 static bool open_database(struct writer *writer)
 {
-    char pragmas[160];
     /* No count of SQLite's memory, and so no lock each time it takes some. Refused where SQLite is
      * in use already, and does no harm then. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
@@ -125,24 +130,65 @@ static bool open_database(struct writer *writer)
         return fail(writer,
                     writer->database ? sqlite3_errmsg(writer->database) : "memory is exhausted");
     sqlite3_progress_handler(writer->database, 100000, stop_if_interrupted, writer);
-    snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
-             SESSION_APPLICATION_ID, SESSION_SCHEMA_VERSION);
     /* Nobody sees the file before it is complete, so it needs no protection while it is made. */
     return run(writer,
                "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA secure_delete = OFF;"
                "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
-               "PRAGMA cache_size = -65536;") &&
-           run(writer, pragmas) && run(writer, "BEGIN") && run(writer, session_sql);
+               "PRAGMA cache_size = -65536; BEGIN;");
 }
 
-static bool prepare(struct writer *writer)
+static void close_database(struct writer *writer)
 {
+    for (int i = 0; i < WRITER_TABLES; i++) {
+        sqlite3_finalize(writer->insert[i]);
+        writer->insert[i] = NULL;
+    }
+    sqlite3_close(writer->database);
+    writer->database = NULL;
+}
+
+/* 0 where there is none. */
+static uint32_t root_page(struct writer *writer, const char *name)
+{
+    sqlite3_stmt *query = NULL;
+    uint32_t page = 0;
+    if (sqlite3_prepare_v2(writer->database, "SELECT rootpage FROM sqlite_schema WHERE name = ?",
+                           -1, &query, NULL) == SQLITE_OK &&
+        sqlite3_bind_text(query, 1, name, -1, SQLITE_STATIC) == SQLITE_OK &&
+        sqlite3_step(query) == SQLITE_ROW)
+        page = (uint32_t)sqlite3_column_int64(query, 0);
+    sqlite3_finalize(query);
+    return page;
+}
+
+/* Makes the empty session, and leaves the file to the second thread. */
+static bool create_tables(struct writer *writer)
+{
+    char pragmas[160];
+    snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
+             SESSION_APPLICATION_ID, SESSION_SCHEMA_VERSION);
+    if (!open_database(writer) || !run(writer, pragmas) || !run(writer, session_sql) ||
+        (writer->options.index != WRITER_INDEX_NONE &&
+         !run(writer, "CREATE INDEX allocation_stack ON allocation(stack_id, type_id);")))
+        return false;
+    struct writer_roots roots = {root_page(writer, "allocation"), root_page(writer, "column_chunk"),
+                                 root_page(writer, "allocation_stack")};
+    if (!run(writer, "COMMIT"))
+        return false;
+    close_database(writer);
+    return writer_bulk_open(&writer->bulk, writer->lock, roots) ||
+           fail(writer, writer_bulk_error(&writer->bulk));
+}
+
+/* Opens the session, whose rows are written, for all other tables. */
+static bool open_tables(struct writer *writer)
+{
+    if (!open_database(writer))
+        return false;
     for (int i = 0; i < WRITER_TABLES; i++)
         if (sqlite3_prepare_v3(writer->database, insert_sql[i], -1, SQLITE_PREPARE_PERSISTENT,
                                &writer->insert[i], NULL) != SQLITE_OK)
             return fail(writer, sqlite3_errmsg(writer->database));
-    if (writer_rows_open(&writer->rows, writer->database) != SQLITE_OK)
-        return fail(writer, sqlite3_errmsg(writer->database));
     return true;
 }
 
@@ -157,15 +203,11 @@ static void *write_batches(void *context)
         if (writer->full_count == 0)
             break;
         struct row_batch *batch = writer->full[0];
-        bool skip = writer->result != SQLITE_OK;
+        bool failed = writer->failed;
         pthread_mutex_unlock(&writer->mutex);
-        int result = skip ? SQLITE_OK : writer_rows_put(&writer->rows, batch);
+        failed = failed || !writer_bulk_put(&writer->bulk, batch);
         pthread_mutex_lock(&writer->mutex);
-        if (result != SQLITE_OK) {
-            writer->result = result;
-            snprintf(writer->message, sizeof writer->message, "%s",
-                     sqlite3_errmsg(writer->database));
-        }
+        writer->failed = failed;
         writer->full_count--;
         for (size_t i = 0; i < writer->full_count; i++)
             writer->full[i] = writer->full[i + 1];
@@ -194,8 +236,8 @@ static struct row_batch *exchange(void *context, struct row_batch *full)
         pthread_cond_wait(&writer->changed, &writer->mutex);
     if (batch == NULL && writer->empty_count > 0)
         batch = writer->empty[--writer->empty_count];
-    if (writer->result != SQLITE_OK && batch != NULL) {
-        fail(writer, writer->message);
+    if (writer->failed && batch != NULL) {
+        fail(writer, writer_bulk_error(&writer->bulk));
         writer->empty[writer->empty_count++] = batch;
         batch = NULL;
     }
@@ -228,7 +270,7 @@ struct writer *writer_open(const char *target, const struct writer_options *opti
     } else if (!options->force && access(target, F_OK) == 0) {
         ingest_fail(status, INGEST_BAD_INPUT,
                     "%s: exists already; replace it with --force, or name another with -o", target);
-    } else if (lock_part(writer) && open_database(writer) && prepare(writer)) {
+    } else if (lock_part(writer) && create_tables(writer)) {
         writer->thread_runs = pthread_create(&writer->thread, NULL, write_batches, writer) == 0;
         if (writer->thread_runs)
             return writer;
@@ -254,7 +296,10 @@ static void join(struct writer *writer)
 bool writer_rows_done(struct writer *writer)
 {
     join(writer);
-    return writer->result == SQLITE_OK || fail(writer, writer->message);
+    if (writer->failed || !writer_bulk_finish(&writer->bulk, writer->part, told_to_stop, writer))
+        return fail(writer, writer_bulk_error(&writer->bulk));
+    writer_bulk_close(&writer->bulk);
+    return open_tables(writer);
 }
 
 bool writer_put(struct writer *writer, enum writer_table table, const struct writer_value *values,
@@ -279,33 +324,18 @@ bool writer_put(struct writer *writer, enum writer_table table, const struct wri
     return result == SQLITE_OK || fail(writer, sqlite3_errmsg(writer->database));
 }
 
-static void close_database(struct writer *writer)
-{
-    for (int i = 0; i < WRITER_TABLES; i++) {
-        sqlite3_finalize(writer->insert[i]);
-        writer->insert[i] = NULL;
-    }
-    writer_rows_close(&writer->rows);
-    sqlite3_close(writer->database);
-    writer->database = NULL;
-}
-
 static bool create_indexes(struct writer *writer)
 {
     static const char *const all_sql = "CREATE INDEX allocation_alloc_ns ON allocation(alloc_ns);"
                                        "CREATE INDEX allocation_free_ns ON allocation(free_ns);"
                                        "CREATE INDEX allocation_address ON allocation(address);"
                                        "CREATE INDEX allocation_size ON allocation(size);";
-    if (writer->options.index == WRITER_INDEX_NONE)
-        return true;
     /*
      * SQLite sorts the keys in runs as large as the page cache. Runs that fit into the processor's
      * cache sort in less than half the time of larger ones (measured: 10 M keys, 1 MB against 64).
      */
-    if (!run(writer, "PRAGMA cache_size = -1000;") ||
-        !run(writer, "CREATE INDEX allocation_stack ON allocation(stack_id, type_id);"))
-        return false;
-    return writer->options.index != WRITER_INDEX_ALL || run(writer, all_sql);
+    return writer->options.index != WRITER_INDEX_ALL ||
+           (run(writer, "PRAGMA cache_size = -1000;") && run(writer, all_sql));
 }
 
 /*
@@ -355,6 +385,7 @@ void writer_close(struct writer *writer)
     if (writer == NULL)
         return;
     join(writer);
+    writer_bulk_close(&writer->bulk);
     close_database(writer);
     if (!writer->committed && writer->lock >= 0)
         unlink(writer->part);

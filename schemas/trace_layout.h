@@ -40,6 +40,32 @@ enum trace_state {
     TRACE_STATE_EXEC = 5,      /* the process went on as another program */
 };
 
+/* How far a request from outside has come; trace-format.md, "Control from outside". */
+enum trace_control {
+    TRACE_CONTROL_NONE = 0,
+    TRACE_CONTROL_ASKED = 1,
+    TRACE_CONTROL_TAKEN = 2,
+    TRACE_CONTROL_DONE = 3,
+};
+
+enum trace_request {
+    TRACE_REQUEST_PAUSE = 1,
+    TRACE_REQUEST_RESUME = 2,
+    TRACE_REQUEST_MARK = 3,
+    TRACE_REQUEST_SNAPSHOT = 4,
+    TRACE_REQUEST_STOP = 5,
+};
+
+enum trace_answer {
+    TRACE_ANSWER_DONE = 0,
+    TRACE_ANSWER_ALREADY = 1, /* it was so before */
+    TRACE_ANSWER_NOT_DONE = 2,
+};
+
+enum trace_paused { TRACE_PAUSED_NOT = 0, TRACE_PAUSED = 1, TRACE_PAUSED_FROM_START = 2 };
+
+#define TRACE_REQUEST_NAME 256u
+
 /* Offset 0 of the file. Little-endian. `dynamic` fields change while recording. */
 struct trace_file_header {
     uint8_t magic[8];
@@ -61,12 +87,15 @@ struct trace_file_header {
     uint32_t state; /* enum trace_state */
     int32_t stop_errno;
     uint32_t chunk_count;    /* chunk slots handed out so far */
-    uint32_t control;        /* reserved for control from outside, 0 */
+    uint32_t control;        /* enum trace_control */
     uint64_t dropped_events; /* events seen while nothing could be recorded */
     uint64_t end_ticks;      /* clock pair at the end; 0 while recording or if killed */
     uint64_t end_monotonic_ns;
     uint32_t next_slot; /* counted up atomically by whoever takes a slot */
-    uint32_t reserved;  /* 0 */
+    uint32_t paused;    /* enum trace_paused */
+    uint32_t request;   /* enum trace_request */
+    uint32_t answer;    /* enum trace_answer */
+    char request_name[TRACE_REQUEST_NAME];
 };
 
 /* Thread of the chunks that a process outside writes: no thread of the program. */
@@ -86,11 +115,11 @@ struct trace_chunk_header {
     uint32_t header_sum; /* low half of trace_sum() of the bytes before this field */
     uint32_t commit;     /* dynamic: bytes of this chunk that are valid, header included */
     uint32_t flags;      /* dynamic: enum trace_chunk_flag */
-    uint32_t reserved;   /* 0 */
+    uint32_t look;       /* dynamic: set from outside; the writer looks at `control` */
     uint64_t sum;        /* dynamic: trace_sum() of the bytes [64, commit), if sealed */
 };
 
-_Static_assert(sizeof(struct trace_file_header) == 136, "file header layout");
+_Static_assert(sizeof(struct trace_file_header) == 400, "file header layout");
 _Static_assert(sizeof(struct trace_chunk_header) == TRACE_CHUNK_HEADER_SIZE, "chunk header layout");
 
 /* Low three bits of a record's first byte. 0 is never a record. */

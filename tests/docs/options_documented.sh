@@ -3,7 +3,7 @@
 # round; the man pages have no errors.
 set -u
 failed=0
-for program in mprof-run mprof-ingest mprof-tui; do
+for program in mprof-run mprof-ctl mprof-ingest mprof-tui; do
     page=$MPROF_SOURCE/docs/man/$program.1
     help=$("$MPROF_BUILD/bin/$program" --help 2>&1) || { echo "$program --help failed"; failed=1; }
     [ -f "$page" ] || { echo "no man page: $page"; failed=1; continue; }

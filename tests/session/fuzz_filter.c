@@ -1,6 +1,6 @@
 /*
  * Fuzz target of the filter parser. Built by clang with MPROF_FUZZ it is a libFuzzer program;
- * otherwise fuzz_replay.c gives it a main() that replays the corpus.
+ * otherwise tests/fuzz_replay.c replays the corpus.
  */
 #include <stddef.h>
 #include <stdint.h>

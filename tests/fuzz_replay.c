@@ -1,4 +1,7 @@
-/* fuzz_replay FILE...: feeds each file to the fuzz target, whole and cut at every length. */
+/*
+ * fuzz_replay FILE...: feeds each file to the fuzz target, whole and, if small, cut at
+ * every length.
+ */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +19,7 @@ int main(int argc, char **argv)
         }
         size_t size = fread(data, 1, sizeof data, file);
         fclose(file);
-        for (size_t cut = size > 2000 ? size : 0; cut <= size; cut++)
+        for (size_t cut = size > 300 ? size : 0; cut <= size; cut++)
             LLVMFuzzerTestOneInput(data, cut);
     }
     printf("%d inputs\n", argc - 1);

@@ -1,0 +1,167 @@
+"""mprof-ctl: each of its commands on a program that allocates all the time and on one that does so
+when it is told, from one thread and from many; what it says where nothing can be asked."""
+import os
+import signal
+import struct
+import subprocess
+
+import recording
+from recording import check, program, sizes
+from trace_text import Trace
+
+CTL, RUN = recording.BUILD + "/bin/mprof-ctl", recording.BUILD + "/bin/mprof-run"
+# In the file header.
+PID, CONTROL, ASKED, REQUEST, PAUSE = 72, 100, 1, 136, 1
+
+
+class Steps:
+    """The program `steps` under mprof-run."""
+
+    def __init__(self, name, *options):
+        self.path = recording.folder(name) + "/trace.bin"
+        self.process = subprocess.Popen([RUN, "--quiet", "-o", self.path, *options, program("steps")],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def do(self, steps):
+        for step in steps:
+            self.process.stdin.write(step.encode())
+            self.process.stdin.flush()
+            check(self.process.stdout.read(1) == step.encode(), f"step {step}")
+
+    def end(self):
+        self.process.stdin.close()
+        check(self.process.wait() == 0, f"the program ends with {self.process.returncode}")
+        trace = Trace(self.path)
+        for line in trace.complain() + trace.overlaps(unknown_frees=True):
+            check(False, line)
+        return trace
+
+    def pid(self):
+        return self.header("<I", PID)
+
+    def header(self, form, offset):
+        with open(self.path, "rb") as file:
+            file.seek(offset)
+            return struct.unpack(form, file.read(struct.calcsize(form)))[0]
+
+
+def ctl(target, *arguments):
+    return subprocess.run([CTL, str(target), *arguments], capture_output=True, text=True)
+
+
+def works(said, target, *arguments):
+    run = ctl(target, "--wait", "100", *arguments)
+    check(run.returncode == 0 and said in run.stdout and not run.stderr, f"{arguments}: {run}")
+
+
+def fails(status, said, *arguments):
+    run = ctl(*arguments)
+    check(run.returncode == status and said in run.stderr and not run.stdout, f"{arguments}: {run}")
+
+
+def check_commands(threads):
+    steps = Steps("outside-spin")
+    steps.do("s" * threads + "1")
+    for target in (steps.path, steps.pid(), steps.process.pid):
+        works("state    recording", target, "status")
+    works("paused", steps.pid(), "pause")
+    works("was paused already", steps.path, "pause")
+    works("state    paused", steps.path, "status")
+    steps.do("2")
+    works("marked", steps.path, "mark", "in the pause")
+    works("records", steps.path, "resume")
+    works("was recording already", steps.path, "resume")
+    steps.do("3")
+    works("snapshot taken", steps.process.pid, "snapshot", "x" * 300)
+    works("stopped", steps.path, "stop")
+    steps.do("4")
+    fails(1, "is finished", steps.path, "mark", "late")
+    works("state    finished", steps.path, "status")
+    trace = steps.end()
+    check(sizes(trace, 6000) == {6001: 1, 6003: 1}, f"{threads} threads: blocks {sizes(trace, 6000)}")
+    check(trace.marks == ["in the pause", "x" * 255], f"{threads} threads: marks {trace.marks}")
+
+
+def check_idle():
+    steps = Steps("outside-idle")
+    steps.do("1")
+    fails(1, "is taken back", steps.path, "--wait", "0.1", "mark", "never")
+    steps.do("2")
+    asking = subprocess.Popen([CTL, "--quiet", "--wait", "100", steps.path, "mark", "then"])
+    while steps.header("<I", CONTROL) != ASKED:
+        pass
+    fails(1, "something else is asked", steps.path, "--wait", "0", "mark", "between")
+    steps.do("3")
+    check(asking.wait() == 0, "the mark that waited")
+    # Who asks and dies leaves nothing behind.
+    asking = subprocess.Popen([CTL, "--wait", "100", steps.path, "mark", "orphan"])
+    while steps.header("<I", CONTROL) != ASKED:
+        pass
+    asking.kill()
+    asking.wait()
+    asking = subprocess.Popen([CTL, "--quiet", "--wait", "100", steps.path, "pause"])
+    while steps.header("<I", REQUEST) != PAUSE or steps.header("<I", CONTROL) != ASKED:
+        pass
+    steps.do("4")
+    check(asking.wait() == 0, "a request after one that was left over")
+    steps.do("5k")
+    trace = steps.end()
+    check(trace.marks == ["then"], f"idle: marks {trace.marks}")
+    check(sizes(trace, 6000) == {6001: 1, 6002: 1, 6003: 1, 6004: 1}, f"idle: {sizes(trace, 6000)}")
+
+
+def check_many():
+    """Many ask at once: each mark is there once."""
+    steps = Steps("outside-many")
+    steps.do("ssssssss")
+    runs = [subprocess.Popen([CTL, "--quiet", "--wait", "100", steps.path, "mark", f"m{i}"]) for i in range(20)]
+    check([run.wait() for run in runs] == [0] * 20, "twenty that ask at once")
+    trace = steps.end()
+    check(sorted(trace.marks) == sorted(f"m{i}" for i in range(20)), f"marks {trace.marks}")
+
+
+def check_callback():
+    """It runs before the snapshot, may free what it likes, and does not call itself."""
+    steps = Steps("outside-callback")
+    steps.do("k+p-p+k")
+    asking = subprocess.Popen([CTL, "--quiet", "--wait", "100", steps.path, "snapshot", "asked"])
+    while steps.header("<I", CONTROL) != ASKED:
+        pass
+    steps.do("1k")
+    check(asking.wait() == 0, "the snapshot that is asked for")
+    trace = steps.end()
+    check(trace.marks == ["within", "own", "own", "within", "asked"], f"callback: marks {trace.marks}")
+    check(sizes(trace, 6000) == {6001: 1, 7000: 3, 8000: 2}, f"callback: blocks {sizes(trace, 6000)}")
+    blocks = {event[1]: event[3] for event in trace.threads[1].events() if event[0] != "free"}
+    freed = [event for event in trace.threads[1].events() if event[0] == "free" and blocks.get(event[1]) == 7000]
+    check(len(freed) >= 2, f"callback: the blocks it frees {freed}")
+
+
+def check_refusals():
+    folder = recording.folder("outside-refusals")
+    with open(folder + "/picture", "wb") as file:
+        file.write(b"\x89PNG\r\n" * 2000)
+    fails(1, "is not recorded", os.getpid(), "pause")
+    fails(1, "is no trace", folder + "/picture", "pause")
+    fails(1, "No such file", folder + "/nothing", "status")
+    fails(2, "is no command", folder + "/nothing", "begin")
+    fails(2, "takes a NAME", folder + "/nothing", "mark")
+    fails(2, "takes no NAME", folder + "/nothing", "pause", "now")
+    fails(2, "usage", folder + "/nothing")
+    fails(2, "no number of seconds", folder + "/nothing", "--wait", "soon", "pause")
+    steps = Steps("outside-killed")
+    steps.do("1")
+    os.kill(steps.pid(), signal.SIGKILL)
+    steps.process.wait()
+    fails(1, "is no more", steps.path, "pause")
+    works("ended without completing it", steps.path, "status")
+    fails(1, "no process", steps.process.pid, "status")
+
+
+check_commands(1)
+check_commands(8)
+check_idle()
+check_many()
+check_callback()
+check_refusals()
+recording.done()

@@ -1,0 +1,141 @@
+"""Installed programs with checks of their own, run alone and recorded: the same output, the same
+exit status, and traces without an odd event. The programs stand in programs.toml.
+
+usage: torture.py test | soak | NAME…
+`soak` runs nothing unless MPROF_SOAK=1. What is not installed is named; then the exit status is 77,
+a skip, unless something else is wrong."""
+import concurrent.futures
+import glob
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tomllib
+
+BUILD = os.environ["MPROF_BUILD"]
+HERE = os.path.dirname(os.path.abspath(__file__))
+ODD = ("unmatched_frees", "double_frees", "overlaps", "ambiguous_pairs", "damaged_bytes", "missing_chunks",
+       "orphaned_stacks", "unknown_records", "dropped_events")
+LONGEST = 900  # seconds: what hangs is not waited for without end
+
+
+def environment(folder):
+    return {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": folder, "TMPDIR": folder, "LC_ALL": "C.UTF-8",
+            "TZ": "UTC", "TERM": "xterm-256color", "PERL_HASH_SEED": "0", "PYTHONHASHSEED": "0",
+            "GIT_CONFIG_NOSYSTEM": "1", "DEBUGINFOD_URLS": ""}
+
+
+def run(command, folder, before=()):
+    """The command in an empty folder; its exit status, output and messages."""
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    try:
+        ended = subprocess.run([*before, "/bin/bash", "-c", command], cwd=folder, env=environment(folder),
+                               stdin=subprocess.DEVNULL, capture_output=True, timeout=LONGEST)
+    except subprocess.TimeoutExpired:
+        return ("hangs", b"", b"")
+    return (ended.returncode, ended.stdout, ended.stderr)
+
+
+def is_forked(trace):
+    """Whether it is the trace of a forked child, which frees what its parent allocated."""
+    with subprocess.Popen([BUILD + "/bin/mprof-ingest", "--dump", trace], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, errors="replace", text=True) as dump:
+        for line in dump.stdout:
+            if " parent-trace " in line:
+                return " parent-trace 0x0 " not in line
+    return False
+
+
+def odd(trace, empty):
+    """What is wrong with the trace, or its number of events. Symbols are not looked up."""
+    session = trace + ".db"
+    ingest = subprocess.run([BUILD + "/bin/mprof-ingest", "--quiet", "--index=none", "--sysroot", empty, "-o",
+                             session, trace], capture_output=True, text=True)
+    if ingest.returncode != 0:
+        return [f"{trace}: ingest ended with {ingest.returncode}: {ingest.stderr.strip()}"]
+    with sqlite3.connect(session) as database:
+        meta = dict(database.execute("SELECT key, value FROM meta"))
+        argv = meta.get("argv", "").split("\n")[0][:60]
+        wrong = [f"{key} {meta[key]}" for key in ODD
+                 if int(meta[key]) and not (key == "unmatched_frees" and is_forked(trace))]
+        if wrong:
+            wrong += [": ".join(map(str, row)) for row in
+                      database.execute("SELECT kind, detail FROM problem WHERE kind <> 'failed allocation' LIMIT 5")]
+    events = int(meta["events"])
+    os.unlink(session)
+    return [f"{trace} ({argv}): {line}" for line in wrong] or events
+
+
+def differ(what, alone, recorded):
+    if alone == recorded:
+        return []
+    a, b = (text.decode(errors="replace").splitlines() if isinstance(text, bytes) else [str(text)]
+            for text in (alone, recorded))
+    first = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+    return [f"{what} line {first + 1}: alone {a[first:first + 3]}, recorded {b[first:first + 3]}"]
+
+
+def torture(program):
+    """(name, what is wrong, traces, events)"""
+    name = program["name"]
+    place = os.path.abspath("torture-" + name)
+    shutil.rmtree(place, ignore_errors=True)
+    os.makedirs(place + "/empty")
+    work, trace = place + "/work", place + "/trace.bin"
+    alone = run(program["command"], work)
+    wrong = []
+    if alone[0] != program.get("status", 0):
+        wrong.append(f"alone it ended with {alone[0]}: {alone[1][-300:]} {alone[2][-300:]}")
+    recorded = run(program["command"], work, [BUILD + "/bin/mprof-run", "--quiet", "-o", trace])
+    for what, one, two in zip(("exit status", "stdout", "stderr"), alone, recorded):
+        wrong += differ(what, one, two)
+    traces, events = glob.glob(trace + "*"), 0
+    for path in traces:
+        found = odd(path, place + "/empty")
+        if isinstance(found, int):
+            events += found
+        else:
+            wrong += found
+    if not traces:
+        wrong.append("no trace")
+    elif events < program["events"]:
+        wrong.append(f"{events} events, at least {program['events']} were expected")
+    if not wrong:
+        shutil.rmtree(place)
+    return (name, wrong, len(traces), events)
+
+
+def main(arguments):
+    with open(HERE + "/programs.toml", "rb") as file:
+        programs = tomllib.load(file)["program"]
+    names = [program["name"] for program in programs]
+    if len(set(names)) != len(names):
+        sys.exit("a name stands twice in programs.toml")
+    if arguments == ["soak"]:
+        if os.environ.get("MPROF_SOAK") != "1":
+            sys.exit(77)
+        chosen = programs
+    elif arguments == ["test"]:
+        chosen = [program for program in programs if program.get("test")]
+    else:
+        chosen = [program for program in programs if program["name"] in arguments]
+        if len(chosen) != len(arguments):
+            sys.exit(f"usage: torture.py test | soak | NAME…; the names are {' '.join(names)}")
+    path = environment("")["PATH"]
+    missing = [program for program in chosen
+               if not all(shutil.which(need, path=path) or os.path.exists(need) for need in program["needs"])]
+    failed = False
+    with concurrent.futures.ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
+        for name, wrong, traces, events in pool.map(torture, [one for one in chosen if one not in missing]):
+            print(f"{name}: {'wrong' if wrong else 'alike'}, {traces} traces, {events} events", flush=True)
+            for line in wrong[:10]:
+                print("   ", line)
+            failed = failed or bool(wrong)
+    for program in missing:
+        print(f"{program['name']}: not installed; apt-get install {program['packages']}")
+    sys.exit(1 if failed else 77 if missing else 0)
+
+
+main(sys.argv[1:])

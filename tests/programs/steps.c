@@ -1,0 +1,67 @@
+/*
+ * Does what its standard input says, byte by byte: a digit N allocates and frees 6000 + N bytes;
+ * 's' starts a thread that allocates until the end; 'k' allocates 7000 bytes for good; '+' and '-'
+ * call mprof_on_snapshot() with a callback that frees the block, allocates 8000 bytes and takes a
+ * snapshot itself, and without; 'p' takes a snapshot. After each it writes the byte to standard
+ * output. Ends with its input.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/mprof.h"
+
+static atomic_bool done;
+
+static void *spin(void *unused)
+{
+    const struct timespec short_while = {.tv_nsec = 100000};
+    (void)unused;
+    while (!done) {
+        for (int i = 0; i < 50; i++)
+            free(malloc(32));
+        nanosleep(&short_while, NULL);
+    }
+    return NULL;
+}
+
+static void *kept;
+
+static void collect(void *data)
+{
+    free(kept);
+    kept = NULL;
+    free(malloc(*(const size_t *)data));
+    mprof_snapshot("within");
+}
+
+int main(void)
+{
+    static size_t callback_size = 8000;
+    char step;
+    pthread_t threads[8];
+    int count = 0;
+    while (read(STDIN_FILENO, &step, 1) == 1) {
+        if (step >= '0' && step <= '9')
+            free(malloc(6000 + (size_t)(step - '0')));
+        else if (step == 'k')
+            kept = malloc(7000);
+        else if (step == '+')
+            mprof_on_snapshot(collect, &callback_size);
+        else if (step == '-')
+            mprof_on_snapshot(NULL, NULL);
+        else if (step == 'p')
+            mprof_snapshot("own");
+        else if (step == 's' && count < 8 && pthread_create(&threads[count++], NULL, spin, NULL))
+            return 1;
+        if (write(STDOUT_FILENO, &step, 1) != 1)
+            return 1;
+    }
+    done = true;
+    for (int i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
