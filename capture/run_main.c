@@ -1,5 +1,4 @@
 /* mprof-run: runs a program and records its heap. */
-#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -13,11 +12,12 @@
 #include "capture/options.h"
 #include "capture/run_child.h"
 #include "capture/run_program.h"
+#include "capture/run_traces.h"
 
 struct arguments {
     const char *trace;
     const char *session;
-    bool force, open, quiet;
+    bool force, open, quiet, compress;
     char settings[512];
     char **program;
 };
@@ -39,6 +39,8 @@ static const char usage_text[] =
     "  --follow WHAT         all (default), fork, exec or none: whether forked children and\n"
     "                        programs that are executed record too\n"
     "  --max-size SIZE       stop recording when a trace has SIZE bytes (K, M, G behind it)\n"
+    "  --compress            write the trace compressed; it takes a second core, not the "
+    "program's\n"
     "  --quiet               do not say where the trace is\n"
     "  --help, --version\n";
 
@@ -52,6 +54,7 @@ enum {
     OPTION_FREE_STACKS,
     OPTION_FOLLOW,
     OPTION_MAX_SIZE,
+    OPTION_COMPRESS,
     OPTION_QUIET,
     OPTION_HELP,
     OPTION_VERSION,
@@ -68,6 +71,7 @@ static const struct option long_options[] = {
     {"free-stacks", no_argument, NULL, OPTION_FREE_STACKS},
     {"follow", required_argument, NULL, OPTION_FOLLOW},
     {"max-size", required_argument, NULL, OPTION_MAX_SIZE},
+    {"compress", no_argument, NULL, OPTION_COMPRESS},
     {"quiet", no_argument, NULL, OPTION_QUIET},
     {"help", no_argument, NULL, OPTION_HELP},
     {"version", no_argument, NULL, OPTION_VERSION},
@@ -129,6 +133,9 @@ static int parse(int argc, char **argv, struct arguments *arguments)
             break;
         case OPTION_MAX_SIZE:
             good = add_setting(arguments, "max-size", optarg);
+            break;
+        case OPTION_COMPRESS:
+            arguments->compress = true;
             break;
         case OPTION_QUIET:
             arguments->quiet = true;
@@ -224,40 +231,21 @@ static int check_places(const struct arguments *arguments, char *library, char *
     return 0;
 }
 
-/* How many traces other processes of this run left beside `trace`; older ones do not count. */
-static size_t count_beside(const char *trace, time_t since)
+static void count_one(void *context, const char *trace)
 {
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%s", trace);
-    char *slash = strrchr(folder, '/');
-    if (!slash)
-        return 0;
-    const char *name = trace + (slash - folder) + 1;
-    const size_t length = strlen(name);
-    slash[slash == folder] = 0;
-    DIR *directory = opendir(folder);
-    size_t count = 0;
-    for (const struct dirent *entry; directory && (entry = readdir(directory));) {
-        const char *beside = entry->d_name;
-        struct stat status;
-        if (strncmp(beside, name, length) == 0 && beside[length] == '.' &&
-            beside[length + 1] >= '0' && beside[length + 1] <= '9' &&
-            fstatat(dirfd(directory), beside, &status, 0) == 0 && status.st_mtime >= since)
-            count++;
-    }
-    if (directory)
-        closedir(directory);
-    return count;
+    (void)trace;
+    ++*(size_t *)context;
 }
 
 static void say_where(const char *trace, time_t since)
 {
     struct stat status;
+    size_t more = 0;
     if (stat(trace, &status) != 0) {
         fprintf(stderr, "mprof-run: no trace was written to %s\n", trace);
         return;
     }
-    size_t more = count_beside(trace, since);
+    run_traces_beside(trace, since, count_one, &more);
     if (more > 0)
         fprintf(stderr, "mprof-run: recorded %s, and %zu of other processes as %s.PID\n", trace,
                 more, trace);
@@ -291,6 +279,18 @@ static void name_session(const char *trace, char *session, size_t size)
     if (length > 4 && strcmp(trace + length - 4, ".bin") == 0)
         length -= 4;
     snprintf(session, size, "%.*s.db", (int)length, trace);
+}
+
+/* Compresses one trace in its place; what cannot be stays as it is, and why is said. */
+static void compress_one(void *context, const char *trace)
+{
+    char ingest_name[] = "mprof-ingest", option[] = "--compress", quiet[] = "--quiet", end[] = "--";
+    char *path = strdup(trace);
+    char *ingest[] = {ingest_name, option, quiet, end, path, NULL};
+    (void)context;
+    if (path && access(path, F_OK) == 0)
+        run_own(ingest_name, ingest);
+    free(path);
 }
 
 static int open_session(const struct arguments *arguments, char *trace)
@@ -341,6 +341,10 @@ int main(int argc, char **argv)
     }
     if (!arguments.quiet)
         say_where(child.recorded, started);
+    if (arguments.compress) {
+        compress_one(NULL, child.recorded);
+        run_traces_beside(child.recorded, started, compress_one, NULL);
+    }
     if (arguments.open) {
         status = open_session(&arguments, child.recorded);
         if (status != 0)

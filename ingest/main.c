@@ -11,12 +11,14 @@
 #include "ingest/ingest.h"
 #include "ingest/progress.h"
 #include "ingest/summary.h"
+#include "ingest/trace_compress.h"
 #include "ingest/trace_dump.h"
 #include "ingest/trace_file.h"
 
 struct options {
     struct ingest_options ingest;
     enum { DUMP_NONE, DUMP_FILE_ORDER, DUMP_BY_TIME } dump;
+    bool compress;
     bool quiet;
     char *default_session;
 };
@@ -34,12 +36,20 @@ static const char usage_text[] =
     "      --sysroot DIR   look for the program's files below DIR\n"
     "      --dump[=ORDER]  print the trace as text instead, one line a record; ORDER is file\n"
     "                      (default) or time (events only, merged)\n"
+    "      --compress      write the trace anew, compressed, into FILE or in its own place\n"
     "  -h, --help          this text\n"
     "      --version       the version\n"
     "\n"
     "Exit status: 0 done, 1 the trace or the session cannot be used, 2 wrong options.\n";
 
-enum { OPTION_DUMP = 256, OPTION_VERSION, OPTION_INDEX, OPTION_DEBUG_DIR, OPTION_SYSROOT };
+enum {
+    OPTION_DUMP = 256,
+    OPTION_VERSION,
+    OPTION_INDEX,
+    OPTION_DEBUG_DIR,
+    OPTION_SYSROOT,
+    OPTION_COMPRESS
+};
 
 static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
@@ -49,6 +59,7 @@ static const struct option long_options[] = {
     {"debug-dir", required_argument, NULL, OPTION_DEBUG_DIR},
     {"sysroot", required_argument, NULL, OPTION_SYSROOT},
     {"dump", optional_argument, NULL, OPTION_DUMP},
+    {"compress", no_argument, NULL, OPTION_COMPRESS},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, OPTION_VERSION},
     {0},
@@ -131,6 +142,9 @@ static int parse(int argc, char **argv, struct options *options)
         case OPTION_DUMP:
             good = set_dump(options, optarg);
             break;
+        case OPTION_COMPRESS:
+            options->compress = true;
+            break;
         case 'h':
             fputs(usage_text, stdout);
             return 0;
@@ -147,6 +161,12 @@ static int parse(int argc, char **argv, struct options *options)
     if (!good)
         return 2;
     options->ingest.trace = argv[optind];
+    if (options->compress && options->dump != DUMP_NONE) {
+        fail_usage("--compress or --dump, not both", "");
+        return 2;
+    }
+    if (options->compress && options->ingest.session == NULL)
+        options->ingest.session = options->ingest.trace;
     if (options->ingest.session == NULL && !set_default_session(options))
         return 2;
     return -1;
@@ -166,6 +186,16 @@ static bool dump(const struct options *options, struct ingest_status *status)
     return good;
 }
 
+/* Signals end it without a trace of it. */
+static void catch_interrupts(void)
+{
+    /* A second signal ends it at once: the symbols of a large file may take a while. */
+    struct sigaction action = {.sa_handler = note_interrupt, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+}
+
 static bool same_file(const char *a, const char *b)
 {
     struct stat x, y;
@@ -174,17 +204,13 @@ static bool same_file(const char *a, const char *b)
 
 static bool ingest(struct options *options, struct ingest_status *status)
 {
-    /* A second signal ends it at once: the symbols of a large file may take a while. */
-    struct sigaction action = {.sa_handler = note_interrupt, .sa_flags = (int)SA_RESETHAND};
     struct ingest_summary summary = {0};
     struct progress progress;
     if (same_file(options->ingest.trace, options->ingest.session))
         return ingest_fail(status, INGEST_BAD_USAGE,
                            "%s: the session would replace the trace; name another with -o",
                            options->ingest.session);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    catch_interrupts();
     progress_init(&progress, options->quiet);
     options->ingest.progress = progress_report;
     options->ingest.progress_context = &progress;
@@ -197,13 +223,45 @@ static bool ingest(struct options *options, struct ingest_status *status)
     return good;
 }
 
+static bool compress(const struct options *options, struct ingest_status *status)
+{
+    const char *trace = options->ingest.trace, *target = options->ingest.session;
+    struct trace_compress_result result;
+    struct trace_file *file = trace_file_open(trace, status);
+    if (file == NULL)
+        return false;
+    const struct trace_file_header *header = trace_file_header(file);
+    bool in_place = same_file(trace, target), good;
+    if (in_place && header->state == TRACE_STATE_RECORDING &&
+        (kill((pid_t)header->pid, 0) == 0 || errno != ESRCH))
+        good =
+            ingest_fail(status, INGEST_BAD_INPUT,
+                        "%s: process %u still records it; wait for its end, or name another file "
+                        "with -o",
+                        trace, header->pid);
+    else if (!in_place && !options->ingest.writer.force && access(target, F_OK) == 0)
+        good = ingest_fail(status, INGEST_BAD_INPUT, "%s: exists already; --force replaces it",
+                           target);
+    else {
+        catch_interrupts();
+        good = trace_compress(file, target, &interrupted, &result, status);
+        if (good && !options->quiet)
+            printf("%s: %llu bytes, before %llu\n", target, (unsigned long long)result.bytes,
+                   (unsigned long long)trace_file_size(file));
+    }
+    trace_file_close(file);
+    return good;
+}
+
 int main(int argc, char **argv)
 {
     struct options options = {.ingest.writer.index = WRITER_INDEX_STACK};
     struct ingest_status status = {INGEST_OK, ""};
     int exit_status = parse(argc, argv, &options);
     if (exit_status < 0) {
-        bool good = options.dump != DUMP_NONE ? dump(&options, &status) : ingest(&options, &status);
+        bool good = options.dump != DUMP_NONE ? dump(&options, &status)
+                    : options.compress        ? compress(&options, &status)
+                                              : ingest(&options, &status);
         exit_status = good ? 0 : status.code == INGEST_BAD_USAGE ? 2 : 1;
         if (!good)
             fprintf(stderr, "mprof-ingest: %s\n", status.message);

@@ -10,7 +10,8 @@ bool trace_cursor_open(struct trace_cursor *cursor, const struct trace_file *fil
     cursor->bytes = malloc(length);
     if (cursor->bytes == NULL)
         return false;
-    length = trace_file_read(file, slot->offset, cursor->bytes, length);
+    length = trace_file_read_chunk(file, slot, cursor->bytes);
+    cursor->unpacked = length != 0 || slot->packed_length == 0;
     cursor->end = cursor->bytes + length;
     cursor->at = cursor->bytes + TRACE_CHUNK_HEADER_SIZE;
     if (cursor->at > cursor->end)
@@ -64,6 +65,13 @@ uint64_t trace_cursor_lost(const struct trace_cursor *cursor)
 {
     uint64_t decoded = (uint64_t)(cursor->at - cursor->bytes);
     return cursor->slot->commit > decoded ? cursor->slot->commit - decoded : 0;
+}
+
+const char *trace_cursor_explain(const struct trace_cursor *cursor, enum trace_get got)
+{
+    return !cursor->unpacked          ? "the packed chunk cannot be unpacked"
+           : got == TRACE_GET_DAMAGED ? "no record stands here"
+                                      : "the file is cut here";
 }
 
 bool trace_cursor_sum_good(const struct trace_cursor *cursor)

@@ -17,6 +17,7 @@ struct trace_cursor {
     const uint8_t *at, *end;
     uint32_t thread, sequence; /* of the segment */
     struct trace_coding coding;
+    bool unpacked; /* false: it was packed and cannot be unpacked, so there are no records */
 };
 
 /* Reads the chunk. False where memory is exhausted. A short read ends the records earlier. */
@@ -30,11 +31,16 @@ void trace_cursor_close(struct trace_cursor *cursor);
  */
 enum trace_get trace_cursor_next(struct trace_cursor *cursor, struct trace_record *record);
 
-/* Where the next record begins, in bytes from the start of the file. */
+/* Where the next record begins, in bytes from the start of the file (while it was recorded, where
+ * the chunk has been packed). */
 uint64_t trace_cursor_offset(const struct trace_cursor *cursor);
 
 /* Committed bytes that were not decoded: after the end 0, unless the chunk is cut or damaged. */
 uint64_t trace_cursor_lost(const struct trace_cursor *cursor);
+
+/* Why there are no more records, if trace_cursor_lost() says that there should be: what the last
+ * trace_cursor_next() returned is `got`. */
+const char *trace_cursor_explain(const struct trace_cursor *cursor, enum trace_get got);
 
 /* Whether a sealed chunk's records have the sum that its header says; true if not sealed. */
 bool trace_cursor_sum_good(const struct trace_cursor *cursor);

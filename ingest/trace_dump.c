@@ -315,7 +315,7 @@ static bool dump_chunk(FILE *out, const struct trace_file *file, const struct tr
     else if (lost != 0)
         fprintf(out, "damage @%" PRIu64 " chunk %" PRIu32 " lost %" PRIu64 ": %s\n",
                 trace_cursor_offset(&cursor), slot->number, lost,
-                got == TRACE_GET_DAMAGED ? "no record stands here" : "the file is cut here");
+                trace_cursor_explain(&cursor, got));
     trace_cursor_close(&cursor);
     return true;
 }

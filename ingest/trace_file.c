@@ -9,17 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct trace_file {
-    int descriptor;
-    char *path;
-    uint64_t size;
-    struct trace_file_header header;
-    struct trace_slot *slots;
-    size_t slot_count, slot_capacity;
-};
+#include "ingest/trace_index.h"
 
-static const uint32_t known_flags =
-    TRACE_FILE_CLOCK_FAST | TRACE_FILE_SAMPLED | TRACE_FILE_FREE_STACKS;
+static const uint32_t known_flags = TRACE_FILE_CLOCK_FAST | TRACE_FILE_SAMPLED |
+                                    TRACE_FILE_FREE_STACKS | TRACE_FILE_PACKED | TRACE_FILE_DENSE;
 
 size_t trace_file_read(const struct trace_file *file, uint64_t offset, void *buffer, size_t length)
 {
@@ -116,93 +109,6 @@ static bool read_header(struct trace_file *file, struct ingest_status *status)
     return check_header(file, status);
 }
 
-static struct trace_slot *add_slot(struct trace_file *file)
-{
-    if (file->slot_count == file->slot_capacity) {
-        size_t capacity = file->slot_capacity ? file->slot_capacity * 2 : 64;
-        struct trace_slot *slots = realloc(file->slots, capacity * sizeof *slots);
-        if (slots == NULL)
-            return NULL;
-        file->slots = slots;
-        file->slot_capacity = capacity;
-    }
-    struct trace_slot *slot = &file->slots[file->slot_count++];
-    memset(slot, 0, sizeof *slot);
-    return slot;
-}
-
-/* Fills `slot` from the chunk header that was read at its offset. `extent`: its bytes in the file.
- */
-static void describe_slot(const struct trace_file *file, struct trace_slot *slot,
-                          const struct trace_chunk_header *header, size_t length, uint32_t extent)
-{
-    uint32_t chunk_size = file->header.chunk_size;
-    slot->thread = header->thread;
-    slot->sequence = header->sequence;
-    slot->base_ticks = header->base_ticks;
-    slot->base_monotonic_ns = header->base_monotonic_ns;
-    slot->sum = header->sum;
-    slot->sealed = header->flags & TRACE_CHUNK_SEALED;
-    slot->commit = header->commit;
-    slot->available = extent < header->commit ? extent : header->commit;
-    if (length < sizeof *header)
-        slot->damage = "the file ends within the chunk header";
-    else if (header->magic != TRACE_CHUNK_MAGIC)
-        slot->damage = "wrong chunk magic";
-    else if (header->header_sum !=
-             (uint32_t)trace_sum(header, offsetof(struct trace_chunk_header, header_sum)))
-        slot->damage = "wrong sum of the chunk header";
-    else if (header->trace_id != file->header.trace_id)
-        slot->damage = "the chunk belongs to another trace";
-    else if (header->slot != slot->number)
-        slot->damage = "the chunk belongs into another slot";
-    else if (header->commit < TRACE_CHUNK_HEADER_SIZE || header->commit > chunk_size)
-        slot->damage = "impossible commit";
-    else if (header->thread == 0)
-        slot->damage = "thread number 0";
-    if (slot->damage != NULL)
-        slot->lost = extent;
-}
-
-/* Offset of the next byte at or behind `offset` that is not in a hole of the file. */
-static uint64_t next_data(const struct trace_file *file, uint64_t offset)
-{
-    off_t at = lseek(file->descriptor, (off_t)offset, SEEK_DATA);
-    if (at >= 0)
-        return (uint64_t)at;
-    return errno == ENXIO ? file->size : offset;
-}
-
-/*
- * One read a slot. Where a slot was never begun the rest of the file may be one hole (reserved
- * space, or a hostile length): holes are stepped over, not read.
- */
-static bool index_slots(struct trace_file *file, struct ingest_status *status)
-{
-    static const uint8_t zeros[TRACE_CHUNK_HEADER_SIZE];
-    uint64_t chunk_size = file->header.chunk_size;
-    uint64_t offset = TRACE_FILE_HEADER_SIZE;
-    while (offset < file->size) {
-        struct trace_chunk_header header = {0};
-        size_t length = trace_file_read(file, offset, &header, sizeof header);
-        if (memcmp(&header, zeros, sizeof header) == 0) {
-            uint64_t data = next_data(file, offset);
-            uint64_t slots = (data > offset ? data - offset : 0) / chunk_size;
-            offset += (slots ? slots : 1) * chunk_size;
-            continue;
-        }
-        struct trace_slot *slot = add_slot(file);
-        if (slot == NULL)
-            return ingest_fail_memory(status, "the index of chunks");
-        uint64_t extent = file->size - offset < chunk_size ? file->size - offset : chunk_size;
-        slot->offset = offset;
-        slot->number = (uint32_t)((offset - TRACE_FILE_HEADER_SIZE) / chunk_size);
-        describe_slot(file, slot, &header, length, (uint32_t)extent);
-        offset += chunk_size;
-    }
-    return true;
-}
-
 struct trace_file *trace_file_open(const char *path, struct ingest_status *status)
 {
     struct trace_file *file = calloc(1, sizeof *file);
@@ -225,7 +131,7 @@ struct trace_file *trace_file_open(const char *path, struct ingest_status *statu
         return NULL;
     }
     file->size = (uint64_t)about.st_size;
-    if (!read_header(file, status) || !index_slots(file, status)) {
+    if (!read_header(file, status) || !trace_index(file, status)) {
         trace_file_close(file);
         return NULL;
     }
@@ -239,6 +145,7 @@ void trace_file_close(struct trace_file *file)
     if (file->descriptor >= 0)
         close(file->descriptor);
     free(file->slots);
+    trace_containers_free(file);
     free(file->path);
     free(file);
 }
@@ -266,9 +173,20 @@ size_t trace_file_slots(const struct trace_file *file, const struct trace_slot *
 
 uint64_t trace_file_missing_slots(const struct trace_file *file)
 {
+    if (file->header.flags & TRACE_FILE_DENSE)
+        return file->header.chunk_count > file->containers
+                   ? file->header.chunk_count - file->containers
+                   : 0;
     uint64_t chunk_size = file->header.chunk_size;
     uint64_t there = (file->size - TRACE_FILE_HEADER_SIZE + chunk_size - 1) / chunk_size;
     return file->header.chunk_count > there ? file->header.chunk_count - there : 0;
+}
+
+size_t trace_file_read_chunk(const struct trace_file *file, const struct trace_slot *slot,
+                             uint8_t *buffer)
+{
+    return slot->packed_length ? trace_containers_read(file, slot, buffer)
+                               : trace_file_read(file, slot->offset, buffer, slot->available);
 }
 
 void trace_file_last_clock(const struct trace_file *file, uint64_t *ticks, uint64_t *monotonic_ns)

@@ -17,9 +17,12 @@
 
 struct trace_file;
 
-/* One chunk slot that was begun. Slots that were never begun are not in the index. */
+/*
+ * One chunk slot that was begun. Slots that were never begun are not in the index, nor are
+ * containers: the chunks that are packed in them are.
+ */
 struct trace_slot {
-    uint64_t offset; /* of the slot in the file, bytes */
+    uint64_t offset; /* of the slot in the file, bytes; packed: where it was while recording */
     uint64_t base_ticks, base_monotonic_ns;
     uint64_t sum;
     uint32_t number;
@@ -28,7 +31,10 @@ struct trace_slot {
     uint32_t available; /* bytes of the slot that can be read: below `commit` in a cut file */
     uint32_t lost;      /* bytes of a damaged slot */
     bool sealed;
-    const char *damage; /* why nothing of the slot can be read; NULL: it can */
+    uint32_t packed_start;  /* of its records, among those that were packed with it */
+    uint32_t packed_length; /* bytes of the payload that it is packed in; 0: it is not packed */
+    uint64_t packed_offset; /* of that payload in the file */
+    const char *damage;     /* why nothing of the slot can be read; NULL: it can */
 };
 
 /* NULL with `status` set: no such file, empty, not a trace, another version, unknown flag. */
@@ -47,6 +53,14 @@ uint64_t trace_file_missing_slots(const struct trace_file *file);
 
 /* Reads up to `length` bytes at `offset`; returns how many there were. */
 size_t trace_file_read(const struct trace_file *file, uint64_t offset, void *buffer, size_t length);
+
+/*
+ * Reads the chunk of a slot without damage, as it was recorded: slot->available bytes at most from
+ * its header on (which is all zero where it was packed). Returns how many there are; 0: it was
+ * packed and cannot be unpacked.
+ */
+size_t trace_file_read_chunk(const struct trace_file *file, const struct trace_slot *slot,
+                             uint8_t *buffer);
 
 /*
  * The clock pair that ends the straight line of time: the end pair of the header where there

@@ -246,8 +246,7 @@ static bool scan_records(struct trace_scan *scan, struct trace_cursor *cursor)
         note_damage(scan, cursor->slot->offset, cursor->slot->commit,
                     "a sealed chunk's sum is wrong");
     else if (lost != 0)
-        note_damage(scan, trace_cursor_offset(cursor), lost,
-                    got == TRACE_GET_DAMAGED ? "no record stands here" : "the file is cut here");
+        note_damage(scan, trace_cursor_offset(cursor), lost, trace_cursor_explain(cursor, got));
     return good;
 }
 

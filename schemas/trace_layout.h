@@ -28,6 +28,8 @@ enum trace_file_flag {
         1u << 0,                  /* stamps are taken every few events: intervals, not instants */
     TRACE_FILE_SAMPLED = 1u << 1, /* only a sample of the allocations was recorded */
     TRACE_FILE_FREE_STACKS = 1u << 2, /* frees carry stacks */
+    TRACE_FILE_PACKED = 1u << 3,      /* there may be containers of packed chunks */
+    TRACE_FILE_DENSE = 1u << 4,       /* there are only such, without slots */
 };
 
 /* How recording stands or ended; written by the recorder into the file header. */
@@ -100,8 +102,16 @@ struct trace_file_header {
 
 /* Thread of the chunks that a process outside writes: no thread of the program. */
 #define TRACE_THREAD_OUTSIDE 0xffffffffu
+/* Thread of containers: chunks that hold other chunks, packed. */
+#define TRACE_THREAD_PACKED 0xfffffffeu
 
-enum trace_chunk_flag { TRACE_CHUNK_SEALED = 1u << 0 /* `sum` is valid */ };
+/* The most bytes of records that one PACKED record holds, and that its container has. */
+#define TRACE_PACKED_MAX TRACE_CHUNK_SIZE_MAX
+
+enum trace_chunk_flag {
+    TRACE_CHUNK_SEALED = 1u << 0, /* `sum` is valid */
+    TRACE_CHUNK_LEFT = 1u << 1,   /* nobody will write into it again */
+};
 
 /* First bytes of every chunk slot. A slot whose first 64 bytes are zero was never used. */
 struct trace_chunk_header {
@@ -183,6 +193,7 @@ enum trace_extended {
     TRACE_EXT_AUTOSAVE = 20,
     TRACE_EXT_CLOCK = 21,
     TRACE_EXT_LAST = TRACE_EXT_CLOCK, /* what is above is unknown */
+    TRACE_EXT_PACKED = 64,            /* in containers only: anywhere else it is unknown */
 };
 
 enum trace_drop_reason {

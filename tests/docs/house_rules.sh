@@ -29,6 +29,7 @@ only() {
 }
 only curses 'n?curses|ncursesw/|term\.h' '^tui/terminal_curses\.c$'
 only libdw 'elfutils/|dwarf\.h|libelf|gelf' '^ingest/(symbols|types|dwarf|elf)[a-z_]*\.[ch]$'
+only zstd 'zstd' '^schemas/trace_packed\.c$'
 only sqlite3 'sqlite3' '^(ingest/writer[a-z_]*\.[ch]|session/[a-z_]+\.[ch])$'
 
 long=$(git ls-files '*.c' '*.h' | xargs wc -l | awk '$2 != "total" && $1 > 600')

@@ -1,0 +1,25 @@
+/*
+ * Writes a trace anew as a dense one, whose chunks are all packed (schemas/trace-format.md, "Packed
+ * chunks").
+ */
+#ifndef MPROF_INGEST_TRACE_COMPRESS_H
+#define MPROF_INGEST_TRACE_COMPRESS_H
+
+#include <signal.h>
+
+#include "ingest/trace_file.h"
+
+struct trace_compress_result {
+    uint64_t bytes; /* of the new file */
+};
+
+/*
+ * Writes `target`, which may be the trace itself: it is replaced when the new one is whole and has
+ * been read back. False with `status` set, and nothing changed, where the trace is damaged, is
+ * still being recorded in its place, or the file cannot be written.
+ */
+bool trace_compress(const struct trace_file *file, const char *target,
+                    const volatile sig_atomic_t *interrupted, struct trace_compress_result *result,
+                    struct ingest_status *status);
+
+#endif

@@ -1,0 +1,184 @@
+#include "schemas/trace_columns.h"
+
+#include <string.h>
+
+#include "schemas/trace_codec.h"
+
+/* One walk over the records does both ways: `join` says in which the bytes go. */
+struct walk {
+    struct trace_span *records, *columns;
+    bool join;
+};
+
+static inline bool move_byte(struct walk *walk, unsigned column, uint8_t *byte)
+{
+    struct trace_span *from = walk->join ? &walk->columns[column] : walk->records;
+    struct trace_span *to = walk->join ? walk->records : &walk->columns[column];
+    if (from->at >= from->end || to->at >= to->end)
+        return false;
+    *byte = *to->at++ = *from->at++;
+    return true;
+}
+
+static bool move_bytes(struct walk *walk, unsigned column, uint64_t length)
+{
+    struct trace_span *from = walk->join ? &walk->columns[column] : walk->records;
+    struct trace_span *to = walk->join ? walk->records : &walk->columns[column];
+    if (length > (uint64_t)(from->end - from->at) || length > (uint64_t)(to->end - to->at))
+        return false;
+    memcpy(to->at, from->at, length);
+    from->at += length;
+    to->at += length;
+    return true;
+}
+
+/* A varint whose first byte goes into `column` and byte n into column + n, up to `last`. */
+static inline bool move_varint(struct walk *walk, unsigned column, unsigned last)
+{
+    uint8_t byte = 0;
+    for (unsigned n = 0; n < 10; n++) {
+        if (!move_byte(walk, column + n < last ? column + n : last, &byte))
+            return false;
+        if (!(byte & 0x80))
+            return true;
+    }
+    return false;
+}
+
+/* A varint that is also looked at. */
+static bool move_number(struct walk *walk, unsigned column, uint64_t *number)
+{
+    uint8_t byte = 0;
+    *number = 0;
+    for (unsigned n = 0; n < 10; n++) {
+        if (!move_byte(walk, column, &byte))
+            return false;
+        *number |= (uint64_t)(byte & 0x7f) << (7 * n);
+        if (!(byte & 0x80))
+            return true;
+    }
+    return false;
+}
+
+static inline bool move_stamp(struct walk *walk, unsigned column)
+{
+    return move_varint(walk, column, column + 1);
+}
+
+static inline bool move_address(struct walk *walk, unsigned column, unsigned mode)
+{
+    uint8_t byte;
+    return mode == TRACE_ADDRESS_CACHED ? move_byte(walk, column, &byte)
+                                        : move_varint(walk, column + 1, column + 3);
+}
+
+static inline bool move_size(struct walk *walk, unsigned head)
+{
+    return (head & 32) || move_varint(walk, TRACE_COLUMN_SIZE, TRACE_COLUMN_SIZE);
+}
+
+static inline bool move_stack(struct walk *walk, unsigned head)
+{
+    uint8_t byte;
+    switch (head >> 3 & 3) {
+    case TRACE_STACK_SAME:
+        return true;
+    case TRACE_STACK_CACHED:
+        return move_byte(walk, TRACE_COLUMN_STACK_INDEX, &byte);
+    default:
+        return move_varint(walk, TRACE_COLUMN_STACK, TRACE_COLUMN_STACK);
+    }
+}
+
+static inline bool move_alloc(struct walk *walk, unsigned head)
+{
+    uint8_t byte;
+    if ((head & 7) == TRACE_ALLOC_ATTR &&
+        (!move_byte(walk, TRACE_COLUMN_ATTRIBUTE, &byte) ||
+         (byte >= TRACE_KIND_POSIX_MEMALIGN && !move_byte(walk, TRACE_COLUMN_ATTRIBUTE, &byte))))
+        return false;
+    return move_stamp(walk, TRACE_COLUMN_ALLOC_STAMP) &&
+           move_address(walk, TRACE_COLUMN_ALLOC_ADDRESS, head >> 6) && move_size(walk, head) &&
+           move_stack(walk, head);
+}
+
+static inline bool move_free(struct walk *walk, unsigned head)
+{
+    return move_stamp(walk, TRACE_COLUMN_FREE_STAMP) &&
+           move_address(walk, TRACE_COLUMN_FREE_ADDRESS, head >> 6) &&
+           ((head & 7) == TRACE_FREE || move_stack(walk, head));
+}
+
+static bool move_realloc(struct walk *walk, unsigned head)
+{
+    uint8_t attribute;
+    return move_byte(walk, TRACE_COLUMN_ATTRIBUTE, &attribute) &&
+           move_stamp(walk, TRACE_COLUMN_FREE_STAMP) &&
+           move_stamp(walk, TRACE_COLUMN_ALLOC_STAMP) &&
+           move_address(walk, TRACE_COLUMN_REALLOC_ADDRESS, head >> 6) &&
+           ((attribute & 3) != TRACE_REALLOC_MOVED ||
+            move_address(walk, TRACE_COLUMN_REALLOC_ADDRESS, attribute >> 2 & 3)) &&
+           move_size(walk, head) && move_stack(walk, head);
+}
+
+static bool move_node(struct walk *walk, unsigned head)
+{
+    unsigned numbers = 1u + (head & 8 ? 0u : 1u) + ((head >> 4 & 3) <= TRACE_FRAME_EXACT ? 2u : 0u);
+    for (; numbers > 0; numbers--)
+        if (!move_varint(walk, TRACE_COLUMN_NODE, TRACE_COLUMN_NODE))
+            return false;
+    return true;
+}
+
+static bool move_extended(struct walk *walk)
+{
+    uint64_t type, length;
+    return move_number(walk, TRACE_COLUMN_EXTENDED, &type) &&
+           move_number(walk, TRACE_COLUMN_EXTENDED, &length) &&
+           move_bytes(walk, TRACE_COLUMN_EXTENDED, length);
+}
+
+static inline bool walk_records(struct walk *walk)
+{
+    const struct trace_span *heads = walk->join ? &walk->columns[TRACE_COLUMN_HEAD] : walk->records;
+    bool good = true;
+    while (good && heads->at < heads->end) {
+        uint8_t head = 0;
+        if (!move_byte(walk, TRACE_COLUMN_HEAD, &head))
+            return false;
+        switch (head & 7) {
+        case TRACE_ALLOC:
+        case TRACE_ALLOC_ATTR:
+            good = move_alloc(walk, head);
+            break;
+        case TRACE_FREE:
+        case TRACE_FREE_STACK:
+            good = move_free(walk, head);
+            break;
+        case TRACE_REALLOC:
+            good = move_realloc(walk, head);
+            break;
+        case TRACE_NODE:
+            good = move_node(walk, head);
+            break;
+        case TRACE_EXTENDED:
+            good = move_extended(walk);
+            break;
+        default:
+            return false;
+        }
+    }
+    return good;
+}
+
+bool trace_columns_split(struct trace_span *records, struct trace_span columns[TRACE_COLUMN_COUNT])
+{
+    struct walk walk = {records, columns, false};
+    return walk_records(&walk);
+}
+
+bool trace_columns_join(struct trace_span *records, struct trace_span columns[TRACE_COLUMN_COUNT])
+{
+    struct walk walk = {records, columns, true};
+    return walk_records(&walk);
+}

@@ -1,0 +1,245 @@
+#include "schemas/trace_packed.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "schemas/trace_codec.h"
+#include "schemas/trace_columns.h"
+
+enum packed_method { PACKED_PLAIN = 0, PACKED_COLUMNS = 1 };
+
+/* Higher levels gain a hundredth and cost three times as much. */
+#define ZSTD_LEVEL 1
+/* Method, count, and for each column two lengths. */
+#define HEAD_MAX (20 + 10 + TRACE_COLUMN_COUNT * 20)
+
+struct trace_packer {
+    size_t raw_max, raw; /* bytes of records */
+    size_t count, headers_capacity;
+    struct trace_chunk_header *headers;
+    uint8_t *records;
+    uint8_t *columns; /* as many times raw_max as there are columns: most pages are never touched */
+    uint8_t *payload;
+    size_t payload_size;
+    ZSTD_CCtx *zstd;
+};
+
+struct trace_packer *trace_packer_new(size_t raw_max)
+{
+    struct trace_packer *packer = calloc(1, sizeof *packer);
+    if (!packer)
+        return NULL;
+    packer->raw_max = raw_max;
+    packer->records = malloc(raw_max);
+    packer->columns = malloc(raw_max * TRACE_COLUMN_COUNT);
+    packer->zstd = ZSTD_createCCtx();
+    if (packer->records && packer->columns && packer->zstd)
+        return packer;
+    trace_packer_free(packer);
+    return NULL;
+}
+
+void trace_packer_free(struct trace_packer *packer)
+{
+    if (!packer)
+        return;
+    ZSTD_freeCCtx(packer->zstd);
+    free(packer->headers);
+    free(packer->records);
+    free(packer->columns);
+    free(packer->payload);
+    free(packer);
+}
+
+static bool packer_reserve_header(struct trace_packer *packer)
+{
+    if (packer->count < packer->headers_capacity)
+        return true;
+    size_t capacity = packer->headers_capacity ? 2 * packer->headers_capacity : 16;
+    struct trace_chunk_header *headers =
+        realloc(packer->headers, capacity * sizeof *packer->headers);
+    if (!headers)
+        return false;
+    packer->headers = headers;
+    packer->headers_capacity = capacity;
+    return true;
+}
+
+bool trace_packer_add(struct trace_packer *packer, const uint8_t *chunk, size_t available)
+{
+    struct trace_chunk_header header;
+    memcpy(&header, chunk, sizeof header);
+    if (header.commit > available)
+        header.commit = (uint32_t)available;
+    size_t length = header.commit - TRACE_CHUNK_HEADER_SIZE;
+    if (length > packer->raw_max - packer->raw || !packer_reserve_header(packer))
+        return false;
+    uint8_t *records = packer->records + packer->raw;
+    memcpy(records, chunk + TRACE_CHUNK_HEADER_SIZE, length);
+    /* A wrong sum stays wrong, so that damage from before stays known. */
+    if (!(header.flags & TRACE_CHUNK_SEALED))
+        header.sum = trace_sum(records, length);
+    header.flags |= TRACE_CHUNK_SEALED;
+    packer->headers[packer->count++] = header;
+    packer->raw += length;
+    return true;
+}
+
+size_t trace_packer_count(const struct trace_packer *packer)
+{
+    return packer->count;
+}
+
+/* One column behind `at`; how long it is stored. */
+static size_t packer_store(struct trace_packer *packer, uint8_t *at, const uint8_t *column,
+                           size_t length)
+{
+    /* Room for one byte less than the column: what does not get smaller is stored as it is. */
+    size_t stored =
+        length > 1 ? ZSTD_compressCCtx(packer->zstd, at, length - 1, column, length, ZSTD_LEVEL)
+                   : length;
+    if (length > 1 && !ZSTD_isError(stored))
+        return stored;
+    memcpy(at, column, length);
+    return length;
+}
+
+/* Takes the records apart. Those that do not decode stay as they are. */
+static enum packed_method packer_split(struct trace_packer *packer, struct trace_span *columns,
+                                       unsigned *count)
+{
+    struct trace_span records = {packer->records, packer->records + packer->raw};
+    for (unsigned i = 0; i < TRACE_COLUMN_COUNT; i++) {
+        columns[i].at = packer->columns + i * packer->raw_max;
+        columns[i].end = columns[i].at + packer->raw_max;
+    }
+    *count = TRACE_COLUMN_COUNT;
+    if (trace_columns_split(&records, columns)) {
+        for (unsigned i = 0; i < TRACE_COLUMN_COUNT; i++) {
+            columns[i].end = columns[i].at;
+            columns[i].at = packer->columns + i * packer->raw_max;
+        }
+        return PACKED_COLUMNS;
+    }
+    *count = 1;
+    columns[0] = (struct trace_span){packer->records, packer->records + packer->raw};
+    return PACKED_PLAIN;
+}
+
+const uint8_t *trace_packer_end(struct trace_packer *packer, size_t *length)
+{
+    struct trace_span columns[TRACE_COLUMN_COUNT];
+    size_t stored[TRACE_COLUMN_COUNT];
+    unsigned count;
+    size_t headers = packer->count * TRACE_CHUNK_HEADER_SIZE;
+    size_t need = HEAD_MAX + headers + 2 * packer->raw;
+    if (packer->count == 0)
+        return NULL;
+    if (packer->payload_size < need) {
+        free(packer->payload);
+        packer->payload = malloc(need);
+        packer->payload_size = packer->payload ? need : 0;
+        if (!packer->payload)
+            return NULL;
+    }
+    enum packed_method method = packer_split(packer, columns, &count);
+    /* The columns go where their end cannot reach over, then up behind their lengths. */
+    uint8_t *store = packer->payload + HEAD_MAX + headers, *at = store;
+    for (unsigned i = 0; i < count; i++) {
+        stored[i] =
+            packer_store(packer, at, columns[i].at, (size_t)(columns[i].end - columns[i].at));
+        at += stored[i];
+    }
+    uint8_t *p = trace_put_varint(packer->payload, (uint64_t)method);
+    p = trace_put_varint(p, packer->count);
+    memcpy(p, packer->headers, headers);
+    p = trace_put_varint(p + headers, count);
+    for (unsigned i = 0; i < count; i++) {
+        p = trace_put_varint(p, (uint64_t)(columns[i].end - columns[i].at));
+        p = trace_put_varint(p, stored[i]);
+    }
+    memmove(p, store, (size_t)(at - store));
+    *length = (size_t)(p - packer->payload) + (size_t)(at - store);
+    packer->count = packer->raw = 0;
+    return packer->payload;
+}
+
+bool trace_packed_open(struct trace_packed *packed, const uint8_t *payload, size_t length)
+{
+    const uint8_t *at = payload;
+    packed->end = payload + length;
+    if (!trace_get_varint(&at, packed->end, &packed->method) ||
+        !trace_get_varint(&at, packed->end, &packed->chunks) || packed->method > PACKED_COLUMNS ||
+        packed->chunks == 0 ||
+        packed->chunks > (uint64_t)(packed->end - at) / TRACE_CHUNK_HEADER_SIZE)
+        return false;
+    packed->headers = at;
+    packed->columns = at + packed->chunks * TRACE_CHUNK_HEADER_SIZE;
+    return true;
+}
+
+void trace_packed_header(const struct trace_packed *packed, uint64_t index,
+                         struct trace_chunk_header *header)
+{
+    memcpy(header, packed->headers + index * TRACE_CHUNK_HEADER_SIZE, sizeof *header);
+}
+
+size_t trace_packed_size(const struct trace_packed *packed)
+{
+    uint64_t size = 0;
+    for (uint64_t i = 0; i < packed->chunks; i++) {
+        struct trace_chunk_header header;
+        trace_packed_header(packed, i, &header);
+        if (header.commit < TRACE_CHUNK_HEADER_SIZE)
+            return SIZE_MAX;
+        size += header.commit - TRACE_CHUNK_HEADER_SIZE;
+        if (size > TRACE_PACKED_MAX)
+            return SIZE_MAX;
+    }
+    return (size_t)size;
+}
+
+/* Reads the columns' lengths and unpacks each into `raw`, `size` bytes, one behind another. */
+static bool packed_columns(const struct trace_packed *packed, uint8_t *raw, size_t size,
+                           struct trace_span columns[TRACE_COLUMN_COUNT])
+{
+    const uint64_t wanted = packed->method == PACKED_COLUMNS ? TRACE_COLUMN_COUNT : 1;
+    uint64_t count, length[TRACE_COLUMN_COUNT], stored[TRACE_COLUMN_COUNT];
+    const uint8_t *at = packed->columns;
+    if (!trace_get_varint(&at, packed->end, &count) || count != wanted)
+        return false;
+    for (uint64_t i = 0; i < count; i++)
+        if (!trace_get_varint(&at, packed->end, &length[i]) ||
+            !trace_get_varint(&at, packed->end, &stored[i]))
+            return false;
+    for (uint64_t i = 0; i < count; i++) {
+        if (stored[i] > (uint64_t)(packed->end - at) || length[i] > size)
+            return false;
+        if (stored[i] == length[i])
+            memcpy(raw, at, length[i]);
+        else if (ZSTD_decompress(raw, length[i], at, stored[i]) != length[i])
+            return false;
+        columns[i] = (struct trace_span){raw, raw + length[i]};
+        raw += length[i];
+        size -= length[i];
+        at += stored[i];
+    }
+    return size == 0;
+}
+
+bool trace_packed_records(const struct trace_packed *packed, uint8_t *records)
+{
+    struct trace_span columns[TRACE_COLUMN_COUNT];
+    size_t size = trace_packed_size(packed);
+    if (size == SIZE_MAX)
+        return false;
+    if (packed->method == PACKED_PLAIN)
+        return packed_columns(packed, records, size, columns);
+    uint8_t *raw = malloc(size + 1);
+    struct trace_span room = {records, records + size};
+    bool good = raw && packed_columns(packed, raw, size, columns) &&
+                trace_columns_join(&room, columns) && room.at == room.end;
+    free(raw);
+    return good;
+}

@@ -1,0 +1,218 @@
+/* Packed chunks come back byte for byte, whatever stands in them; damage is noticed or harmless. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "schemas/trace_codec.h"
+#include "schemas/trace_columns.h"
+#include "schemas/trace_packed.h"
+
+enum { CHUNK = 65536, CHUNKS = 5 };
+
+static uint64_t seed = 88172645463325252u;
+static uint64_t random_number(void)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    return seed ^= seed << 17;
+}
+
+/* One record of any kind, with values of any length. */
+static uint8_t *put_any(uint8_t *p, struct trace_coding *coding, uint64_t *ticks)
+{
+    uint8_t payload[300];
+    uint64_t address = random_number() >> (random_number() % 60);
+    uint64_t size = random_number() >> (random_number() % 64);
+    uint32_t stack = (uint32_t)(random_number() % 300);
+    *ticks += random_number() % 1000;
+    switch (random_number() % 8) {
+    case 0:
+        return trace_put_alloc(p, coding, *ticks, address, size, stack,
+                               (enum trace_alloc_kind)(random_number() % TRACE_KIND_COUNT),
+                               (unsigned)(random_number() % 64));
+    case 1:
+        return trace_put_free_stack(p, coding, *ticks, address, stack);
+    case 2:
+        return trace_put_realloc(p, coding, *ticks, *ticks + 5, address, address + 32, size, stack,
+                                 (enum trace_realloc_outcome)(random_number() % 3),
+                                 random_number() & 1);
+    case 3:
+        return trace_put_node(p, coding, 1 + stack, stack / 2,
+                              (enum trace_node_frame)(random_number() % 4), 3, address);
+    case 4:
+        memset(payload, (int)stack, sizeof payload);
+        return trace_put_extended(p, TRACE_EXT_MARK, payload, stack);
+    case 5:
+        return trace_put_free(p, coding, *ticks, address);
+    default:
+        return trace_put_alloc(p, coding, *ticks, 0x1000 + 32 * (stack % 50), 32, stack % 7,
+                               TRACE_KIND_MALLOC, 0);
+    }
+}
+
+static void make_chunk(uint8_t *chunk, uint32_t slot, bool records)
+{
+    static struct trace_coding coding;
+    struct trace_chunk_header header = {.magic = TRACE_CHUNK_MAGIC, .slot = slot, .thread = 7};
+    uint64_t ticks = 1000;
+    uint8_t *p = chunk + sizeof header;
+    trace_coding_reset(&coding, ticks);
+    while (p < chunk + CHUNK - 500) {
+        if (records)
+            p = put_any(p, &coding, &ticks);
+        else
+            *p++ = (uint8_t)random_number();
+    }
+    header.commit = (uint32_t)(p - chunk);
+    memcpy(chunk, &header, sizeof header);
+}
+
+static uint8_t chunks[CHUNKS][CHUNK], records[CHUNKS * CHUNK];
+
+/* Packs `count` chunks and gives a copy of the payload. */
+static uint8_t *pack(unsigned count, size_t *length)
+{
+    struct trace_packer *packer = trace_packer_new(CHUNKS * CHUNK);
+    assert_non_null(packer);
+    assert_null(trace_packer_end(packer, length));
+    for (unsigned i = 0; i < count; i++)
+        assert_true(trace_packer_add(packer, chunks[i], CHUNK));
+    assert_int_equal(trace_packer_count(packer), count);
+    const uint8_t *payload = trace_packer_end(packer, length);
+    assert_non_null(payload);
+    assert_int_equal(trace_packer_count(packer), 0);
+    uint8_t *copy = malloc(*length);
+    memcpy(copy, payload, *length);
+    trace_packer_free(packer);
+    return copy;
+}
+
+static void assert_comes_back(unsigned count, uint64_t method)
+{
+    struct trace_packed packed;
+    size_t length, at = 0;
+    uint8_t *payload = pack(count, &length);
+    assert_true(trace_packed_open(&packed, payload, length));
+    assert_int_equal(packed.method, method);
+    assert_int_equal(packed.chunks, count);
+    assert_true(trace_packed_size(&packed) <= sizeof records);
+    assert_true(trace_packed_records(&packed, records));
+    for (unsigned i = 0; i < count; i++) {
+        struct trace_chunk_header before, after;
+        memcpy(&before, chunks[i], sizeof before);
+        trace_packed_header(&packed, i, &after);
+        size_t bytes = before.commit - sizeof before;
+        assert_int_equal(after.commit, before.commit);
+        assert_int_equal(after.slot, before.slot);
+        assert_int_equal(after.flags, TRACE_CHUNK_SEALED);
+        assert_int_equal(after.sum, trace_sum(chunks[i] + sizeof before, bytes));
+        assert_memory_equal(records + at, chunks[i] + sizeof before, bytes);
+        at += bytes;
+    }
+    assert_int_equal(at, trace_packed_size(&packed));
+    free(payload);
+}
+
+static void records_of_all_kinds_come_back(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < CHUNKS; i++)
+        make_chunk(chunks[i], i, true);
+    assert_comes_back(1, 1);
+    assert_comes_back(CHUNKS, 1);
+}
+
+static void what_does_not_decode_comes_back(void **state)
+{
+    (void)state;
+    make_chunk(chunks[0], 0, true);
+    make_chunk(chunks[1], 1, false);
+    assert_comes_back(2, 0);
+}
+
+static void empty_chunks_come_back(void **state)
+{
+    (void)state;
+    struct trace_chunk_header header = {.commit = TRACE_CHUNK_HEADER_SIZE};
+    memcpy(chunks[0], &header, sizeof header);
+    assert_comes_back(1, 1);
+}
+
+static void a_full_packer_takes_no_more(void **state)
+{
+    (void)state;
+    struct trace_packer *packer = trace_packer_new(CHUNK);
+    size_t length;
+    make_chunk(chunks[0], 0, true);
+    assert_true(trace_packer_add(packer, chunks[0], CHUNK));
+    assert_false(trace_packer_add(packer, chunks[0], CHUNK));
+    assert_int_equal(trace_packer_count(packer), 1);
+    assert_non_null(trace_packer_end(packer, &length));
+    assert_true(trace_packer_add(packer, chunks[0], CHUNK));
+    trace_packer_free(packer);
+}
+
+static void regular_events_become_small(void **state)
+{
+    (void)state;
+    static struct trace_coding coding;
+    struct trace_chunk_header header = {.slot = 1};
+    uint8_t *p = chunks[0] + sizeof header;
+    size_t length, events = 0;
+    trace_coding_reset(&coding, 0);
+    for (; p < chunks[0] + CHUNK - 200; events += 2) {
+        p = trace_put_alloc(p, &coding, events * 100, 0x1000 + 64 * (events % 100), 40 + events % 3,
+                            1, TRACE_KIND_MALLOC, 0);
+        p = trace_put_free(p, &coding, events * 100 + 50, 0x1000 + 64 * (events % 100));
+    }
+    header.commit = (uint32_t)(p - chunks[0]);
+    memcpy(chunks[0], &header, sizeof header);
+    free(pack(1, &length));
+    assert_true(length * 8 < events);
+}
+
+/* Each is refused, or gives some records; a sanitizer sees what else it does. */
+static void damaged_payloads_are_harmless(void **state)
+{
+    (void)state;
+    struct trace_packed packed;
+    size_t length, same = 0, refused = 0;
+    make_chunk(chunks[0], 0, true);
+    uint8_t *payload = pack(1, &length);
+    for (size_t at = 0; at < length; at += at < 300 ? 1 : 97) {
+        payload[at] ^= (uint8_t)(1u << at % 8);
+        if (!trace_packed_open(&packed, payload, length) || trace_packed_size(&packed) > CHUNK ||
+            !trace_packed_records(&packed, records))
+            refused++;
+        else
+            same++;
+        payload[at] ^= (uint8_t)(1u << at % 8);
+    }
+    assert_true(refused > 50 && same > 50);
+    for (size_t cut = 0; cut < length; cut += cut < 300 ? 1 : 97) {
+        uint8_t *copy = malloc(cut + 1); /* of this size, so that a sanitizer sees its end */
+        memcpy(copy, payload, cut);
+        bool good = trace_packed_open(&packed, copy, cut) && trace_packed_size(&packed) <= CHUNK &&
+                    trace_packed_records(&packed, records);
+        assert_false(good);
+        free(copy);
+    }
+    free(payload);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(records_of_all_kinds_come_back),
+        cmocka_unit_test(what_does_not_decode_comes_back),
+        cmocka_unit_test(empty_chunks_come_back),
+        cmocka_unit_test(a_full_packer_takes_no_more),
+        cmocka_unit_test(regular_events_become_small),
+        cmocka_unit_test(damaged_payloads_are_harmless),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
