@@ -123,6 +123,8 @@ static void *entry_resize(struct thread *thread, const void *frame, void *old,
     void *address = entry_real_resize(old, resize);
     uint64_t after = events_after(thread);
     struct chunk *chunk = &thread->chunk;
+    if (!recorder_is_own()) /* a child that a handler forked in the real call */
+        return address;
     if (!address && size == 0) /* this C library frees */
         chunk_commit(chunk, trace_put_free(chunk->cursor, &chunk->coding, before, (uintptr_t)old));
     else if (paused)

@@ -51,7 +51,7 @@ static inline uint32_t events_stack(struct thread *thread, const void *frame)
 /* Room for one record of the hot path. */
 static inline bool events_room(struct thread *thread, uint64_t events)
 {
-    if (__builtin_expect(chunk_has_room(&thread->chunk), 1))
+    if (__builtin_expect(chunk_has_room(&thread->chunk) && recorder_is_own(), 1))
         return true;
     if (thread_make_room(thread, TRACE_RECORD_MAX))
         return true;
@@ -80,19 +80,23 @@ static inline void events_put_allocation(struct thread *thread, const void *fram
                                             (uintptr_t)address, size, stack, kind, log2_alignment));
 }
 
-/* Call before the real free. */
+/* Call before the real free. The stamp comes before the question for room: see recorder_is_own().
+ */
 static inline void events_put_free(struct thread *thread, const void *frame, const void *address)
 {
     struct chunk *chunk = &thread->chunk;
     if (__builtin_expect(recorder_free_stacks, 0)) {
         uint32_t stack = events_stack(thread, frame);
+        uint64_t ticks = events_before(thread);
         if (events_room(thread, 1))
-            chunk_commit(chunk,
-                         trace_put_free_stack(chunk->cursor, &chunk->coding, events_before(thread),
-                                              (uintptr_t)address, stack));
-    } else if (events_room(thread, 1))
-        chunk_commit(chunk, trace_put_free(chunk->cursor, &chunk->coding, events_before(thread),
-                                           (uintptr_t)address));
+            chunk_commit(chunk, trace_put_free_stack(chunk->cursor, &chunk->coding, ticks,
+                                                     (uintptr_t)address, stack));
+        return;
+    }
+    uint64_t ticks = events_before(thread);
+    if (events_room(thread, 1))
+        chunk_commit(chunk,
+                     trace_put_free(chunk->cursor, &chunk->coding, ticks, (uintptr_t)address));
 }
 
 #endif

@@ -10,29 +10,33 @@
 
 /* Room for the fixed part; the arguments share what is left of the longest payload. */
 #define PATH_SHARE 500u
-#define ARGUMENT_MAX 4096u
+#define TEXT_MAX 4096u
 
 static uint64_t parent_trace_id;
+
+/* Not on the stack, which in a forked child may be a coroutine's small one. One thread at a time
+ * begins a trace. */
+static char text[TEXT_MAX];
 
 void process_record_set_parent(uint64_t trace_id)
 {
     parent_trace_id = trace_id;
 }
 
-static uint8_t *process_put_text(uint8_t *p, const char *text, size_t limit)
+static uint8_t *process_put_text(uint8_t *p, const char *string, size_t limit)
 {
-    return trace_put_string(p, text, strnlen(text, limit));
+    return trace_put_string(p, string, strnlen(string, limit));
 }
 
 /*
  * Counts the NUL-terminated arguments that fit in `room` bytes once each has its length before
  * it, and their bytes in *used; the last may be cut to what is left.
  */
-static size_t process_count_arguments(const char *text, size_t length, size_t room, bool *cut)
+static size_t process_count_arguments(const char *arguments, size_t length, size_t room, bool *cut)
 {
     size_t count = 0, used = 0;
     while (used < length) {
-        size_t one = strnlen(text + used, length - used);
+        size_t one = strnlen(arguments + used, length - used);
         size_t cost = one + 2;
         if (cost > room) {
             *cut = true;
@@ -47,7 +51,6 @@ static size_t process_count_arguments(const char *text, size_t length, size_t ro
 
 static uint8_t *process_put_arguments(uint8_t *p, const uint8_t *end)
 {
-    char text[ARGUMENT_MAX];
     bool cut = false;
     int descriptor = os_open_read("/proc/self/cmdline");
     long length = descriptor < 0 ? 0 : os_read(descriptor, text, sizeof text);
@@ -70,10 +73,9 @@ static uint8_t *process_put_arguments(uint8_t *p, const uint8_t *end)
 
 static uint8_t *process_put_path(uint8_t *p, const char *link)
 {
-    char path[4096];
-    if (os_read_link(link, path, sizeof path) < 0)
-        path[0] = 0;
-    return process_put_text(p, path, PATH_SHARE);
+    if (os_read_link(link, text, sizeof text) < 0)
+        text[0] = 0;
+    return process_put_text(p, text, PATH_SHARE);
 }
 
 bool process_record_write(struct thread *thread)

@@ -293,7 +293,8 @@ void recorder_out_of_room(uint64_t events)
     uint32_t now = atomic_load(&recorder_page.state);
     if (now == RECORDER_RECORDING || now == RECORDER_PAUSED)
         recorder_set(RECORDER_STOPPED);
-    trace_file_count_dropped(events);
+    if (now != RECORDER_UNKNOWN)
+        trace_file_count_dropped(events);
 }
 
 bool recorder_set_paused(const void *frame, bool paused)

@@ -36,6 +36,16 @@ union recorder_page {
 };
 extern union recorder_page recorder_page;
 
+/*
+ * False in a forked child that has not noticed yet. One that a handler forked by a raw clone goes
+ * on inside its parent's record, so this is asked before each record is put: after it come a few
+ * stores of what was made before, the same in both processes.
+ */
+static inline bool recorder_is_own(void)
+{
+    return atomic_load_explicit(&recorder_page.state, memory_order_relaxed) != RECORDER_UNKNOWN;
+}
+
 /* Set once at the start, read by every event. */
 extern bool recorder_fast_clock;
 extern bool recorder_free_stacks;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "capture/recorder.h"
 #include "capture/thread.h"
 
 #define PATH_SHARE 1200u
@@ -11,7 +12,8 @@ static bool stack_record_node(void *context, const struct stack_node *node)
 {
     struct thread *thread = (struct thread *)context;
     struct chunk *chunk = &thread->chunk;
-    if (!chunk_has_room(chunk) && !thread_make_room(thread, TRACE_RECORD_MAX))
+    if (!(chunk_has_room(chunk) && recorder_is_own()) &&
+        !thread_make_room(thread, TRACE_RECORD_MAX))
         return false;
     chunk_commit(chunk,
                  trace_put_node(chunk->cursor, &chunk->coding, node->id, node->parent,

@@ -8,6 +8,7 @@
 
 #include "capture/arch_x86_64.h"
 #include "capture/os.h"
+#include "capture/recorder.h"
 #include "capture/trace_file.h"
 
 #define THREAD_MAX 65536u
@@ -187,6 +188,8 @@ uint8_t *thread_put_when(const struct thread *thread, uint8_t *payload)
 void thread_extended_end(struct thread *thread, enum trace_extended type, const uint8_t *end)
 {
     struct chunk *chunk = &thread->chunk;
+    if (!recorder_is_own())
+        return;
     chunk_commit(chunk, trace_put_extended(chunk->cursor, type, thread->scratch,
                                            (size_t)(end - thread->scratch)));
 }
@@ -288,6 +291,8 @@ static void thread_look_outside(struct thread *thread)
 bool thread_make_room(struct thread *thread, size_t need)
 {
     struct chunk *chunk = &thread->chunk;
+    if (!recorder_is_own())
+        return false;
     thread_look_outside(thread);
     thread_come_over(thread);
     chunk_unseal(chunk);

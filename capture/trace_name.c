@@ -36,7 +36,7 @@ static const char *trace_name_program(char *path, size_t size)
 
 bool trace_name_base(const char *path, char *name)
 {
-    char program[TRACE_NAME_SIZE];
+    static char program[TRACE_NAME_SIZE]; /* one thread at a time begins a trace */
     name[0] = 0;
     if (!path || path[0] != '/') {
         long length = arch_syscall(SYS_getcwd, (long)name, TRACE_NAME_SIZE - 1, 0, 0, 0, 0);
