@@ -39,12 +39,17 @@ bool context_tree_add(struct context_tree *tree, uint32_t id, uint32_t parent, u
     return true;
 }
 
+static uint64_t hash_context(const struct context_node *node)
+{
+    return hash_combine(hash_combine(hash_seed(), node->value),
+                        (uint64_t)node->parent << 32 | node->module);
+}
+
 /* The node of the same context that came first, or `place` itself after adding it. */
 static bool fold(struct context_tree *tree, struct index_map *contexts, uint32_t place)
 {
     const struct context_node *node = &tree->nodes[place];
-    uint64_t hash = hash_combine(hash_combine(hash_seed(), node->value),
-                                 (uint64_t)node->parent << 32 | node->module);
+    uint64_t hash = hash_context(node);
     size_t probe = index_map_begin(contexts, hash);
     uint32_t other;
     tree->same_as[place] = place;
@@ -90,25 +95,48 @@ static bool resolve_path(struct context_tree *tree, struct index_map *contexts, 
     return true;
 }
 
-bool context_tree_resolve(struct context_tree *tree)
+/* The contexts of the nodes that were linked by an earlier call. */
+static bool collect_contexts(const struct context_tree *tree, struct index_map *contexts)
+{
+    bool good = true;
+    for (uint32_t place = 0; good && place < tree->count; place++) {
+        const struct context_node *node = &tree->nodes[place];
+        if (node->state == RESOLVED && tree->same_as[place] == place &&
+            node->parent != CONTEXT_LOST)
+            good = index_map_insert(contexts, hash_context(node), place);
+    }
+    return good;
+}
+
+bool context_tree_resolve_first(struct context_tree *tree, size_t count)
 {
     struct index_map contexts = {0};
     size_t room = tree->count ? tree->count : 1;
     uint32_t *path = malloc(room * sizeof *path);
-    tree->same_as = malloc(room * sizeof *tree->same_as);
-    bool good = path != NULL && tree->same_as != NULL;
-    for (uint32_t place = 0; good && place < tree->count; place++)
+    uint32_t *same_as = realloc(tree->same_as, room * sizeof *same_as);
+    if (same_as != NULL)
+        tree->same_as = same_as;
+    bool good = path != NULL && same_as != NULL && collect_contexts(tree, &contexts);
+    for (uint32_t place = (uint32_t)tree->resolved; good && place < count; place++)
         if (tree->nodes[place].state == UNRESOLVED)
             good = resolve_path(tree, &contexts, place, path);
+    if (good && count > tree->resolved)
+        tree->resolved = count;
     index_map_free(&contexts);
     free(path);
     return good;
 }
 
+bool context_tree_resolve(struct context_tree *tree)
+{
+    return context_tree_resolve_first(tree, tree->count);
+}
+
 uint32_t context_tree_find(const struct context_tree *tree, uint32_t id)
 {
     uint32_t place = find_place(tree, id);
-    return place == CONTEXT_LOST ? CONTEXT_LOST : tree->same_as[place];
+    return place == CONTEXT_LOST || tree->nodes[place].state != RESOLVED ? CONTEXT_LOST
+                                                                         : tree->same_as[place];
 }
 
 void context_tree_free(struct context_tree *tree)

@@ -28,7 +28,7 @@ struct context_node {
 
 struct context_tree {
     struct context_node *nodes;
-    size_t count, capacity;
+    size_t count, capacity, resolved; /* resolved: the first so many nodes are linked */
     struct index_map by_id;
     uint32_t *same_as;  /* place of the first node that is the same context */
     uint64_t redefined; /* ids that were defined again, otherwise than before */
@@ -40,6 +40,12 @@ bool context_tree_add(struct context_tree *tree, uint32_t id, uint32_t parent, u
 
 /* Links parents, folds equal contexts, cuts cycles (as lost). False: memory is exhausted. */
 bool context_tree_resolve(struct context_tree *tree);
+
+/*
+ * The same of a tree that still grows: the nodes that were added first, `count` of them, and are
+ * not linked yet; called again when there are more. Nodes beyond are lost to context_tree_find().
+ */
+bool context_tree_resolve_first(struct context_tree *tree, size_t count);
 
 /* Place of the node `id`, CONTEXT_LOST where it was not defined. */
 uint32_t context_tree_find(const struct context_tree *tree, uint32_t id);

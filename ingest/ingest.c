@@ -61,10 +61,11 @@ static bool replay_all(struct pipeline *pipeline)
 
 static bool write_tables(struct pipeline *pipeline)
 {
-    struct session_facts facts = {pipeline->file, &pipeline->scan, &pipeline->replay,
-                                  &pipeline->stacks, &pipeline->totals};
+    struct session_facts facts = {pipeline->file,    &pipeline->scan,   &pipeline->replay,
+                                  &pipeline->stacks, &pipeline->totals, {0}};
+    struct table_sink sink = writer_tables(pipeline->writer);
     report(pipeline, INGEST_WRITE, 0);
-    if (session_tables_put(pipeline->writer, &facts))
+    if (session_tables_put(&sink, &facts))
         return writer_commit(pipeline->writer);
     return pipeline->status->code == INGEST_OK
                ? ingest_fail_memory(pipeline->status, "the tables of the session")

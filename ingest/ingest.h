@@ -9,7 +9,8 @@
 #include "ingest/status.h"
 #include "ingest/writer.h"
 
-enum ingest_phase { INGEST_SCAN, INGEST_REPLAY, INGEST_WRITE };
+/* INGEST_LIVE counts events, and the bytes that are live. */
+enum ingest_phase { INGEST_SCAN, INGEST_REPLAY, INGEST_WRITE, INGEST_LIVE };
 
 struct ingest_options {
     const char *trace, *session;

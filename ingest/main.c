@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "ingest/ingest.h"
+#include "ingest/live.h"
 #include "ingest/progress.h"
 #include "ingest/summary.h"
 #include "ingest/trace_compress.h"
@@ -19,7 +20,7 @@ struct options {
     struct ingest_options ingest;
     enum { DUMP_NONE, DUMP_FILE_ORDER, DUMP_BY_TIME } dump;
     bool compress;
-    bool quiet;
+    bool quiet, live;
     char *default_session;
 };
 
@@ -31,6 +32,8 @@ static const char usage_text[] =
     "  -o, --output FILE   the session; default: TRACE with .db in place of .bin\n"
     "  -f, --force         replace an existing session\n"
     "  -q, --quiet         no progress bar and no summary\n"
+    "      --live          TRACE is still being recorded: keep the session up to date, so that it\n"
+    "                      can be read meanwhile, until the program ends or Ctrl-C\n"
     "      --index=WHICH   indexes of the table allocation: none, stack (default) or all\n"
     "      --debug-dir DIR look for separate debug files there too\n"
     "      --sysroot DIR   look for the program's files below DIR\n"
@@ -48,7 +51,8 @@ enum {
     OPTION_INDEX,
     OPTION_DEBUG_DIR,
     OPTION_SYSROOT,
-    OPTION_COMPRESS
+    OPTION_COMPRESS,
+    OPTION_LIVE
 };
 
 static const struct option long_options[] = {
@@ -58,6 +62,7 @@ static const struct option long_options[] = {
     {"index", required_argument, NULL, OPTION_INDEX},
     {"debug-dir", required_argument, NULL, OPTION_DEBUG_DIR},
     {"sysroot", required_argument, NULL, OPTION_SYSROOT},
+    {"live", no_argument, NULL, OPTION_LIVE},
     {"dump", optional_argument, NULL, OPTION_DUMP},
     {"compress", no_argument, NULL, OPTION_COMPRESS},
     {"help", no_argument, NULL, 'h'},
@@ -139,6 +144,9 @@ static int parse(int argc, char **argv, struct options *options)
         case OPTION_SYSROOT:
             options->ingest.sysroot = optarg;
             break;
+        case OPTION_LIVE:
+            options->live = true;
+            break;
         case OPTION_DUMP:
             good = set_dump(options, optarg);
             break;
@@ -191,6 +199,7 @@ static void catch_interrupts(void)
 {
     /* A second signal ends it at once: the symbols of a large file may take a while. */
     struct sigaction action = {.sa_handler = note_interrupt, .sa_flags = (int)SA_RESETHAND};
+    interrupted = 0;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
@@ -200,6 +209,16 @@ static bool same_file(const char *a, const char *b)
 {
     struct stat x, y;
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* The first signal ends the watching, and what was recorded by then becomes the session. */
+static bool watch(struct options *options, struct ingest_status *status)
+{
+    if (!ingest_live(&options->ingest, status))
+        return false;
+    catch_interrupts();
+    options->ingest.writer.force = true; /* it is ours */
+    return true;
 }
 
 static bool ingest(struct options *options, struct ingest_status *status)
@@ -215,7 +234,8 @@ static bool ingest(struct options *options, struct ingest_status *status)
     options->ingest.progress = progress_report;
     options->ingest.progress_context = &progress;
     options->ingest.writer.interrupted = &interrupted;
-    bool good = ingest_run(&options->ingest, &summary, status);
+    bool good = (!options->live || watch(options, status)) &&
+                ingest_run(&options->ingest, &summary, status);
     progress_end(&progress);
     if (good && !options->quiet)
         summary_print(stdout, &summary, options->ingest.session);

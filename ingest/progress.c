@@ -1,5 +1,6 @@
 #include "ingest/progress.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,6 +31,11 @@ void progress_report(void *context, enum ingest_phase phase, uint64_t done, uint
         return;
     progress->last = at;
     progress->drawn = true;
+    if (phase == INGEST_LIVE) {
+        fprintf(stderr, "\r\033[Krecording: %" PRIu64 " events, %.1f MiB live; Ctrl-C ends", done,
+                (double)total / 1048576);
+        return;
+    }
     if (phase != INGEST_REPLAY) {
         fprintf(stderr, "\r\033[K%s",
                 phase == INGEST_SCAN ? "reading stacks and modules" : "writing names and indexes");

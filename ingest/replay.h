@@ -108,6 +108,12 @@ bool replay_event(struct replay *replay, const struct trace_event *event,
 
 /* Puts out what is still live, in the order of allocation, and the last batch. */
 bool replay_finish(struct replay *replay, struct ingest_status *status);
+
+/*
+ * Rows of all blocks that are live in `table` (one of the replay's), in the order of allocation.
+ * Called by replay_finish(); before it, for a copy of the replay with a sink of its own.
+ */
+bool replay_put_live(struct replay *replay, const struct live_table *table);
 void replay_free(struct replay *replay);
 
 #endif

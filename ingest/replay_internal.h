@@ -66,7 +66,4 @@ struct live_table *replay_blocks(struct replay *replay, uint64_t arena);
 /* A snapshot that the program asked for by number of allocations. */
 bool replay_autosave(struct replay *replay);
 
-/* Rows of all blocks that are live in `table`, in the order of allocation. */
-bool replay_put_live(struct replay *replay, const struct live_table *table);
-
 #endif

@@ -4,16 +4,16 @@
 
 #include "ingest/session_tables.h"
 
-static bool put_text(struct writer *writer, const char *key, const char *text)
+static bool put_text(const struct table_sink *sink, const char *key, const char *text)
 {
-    return writer_put(writer, WRITER_META,
-                      (const struct writer_value[]){value_text(key), value_text(text)}, 2);
+    return sink->put(sink->context, WRITER_META,
+                     (const struct writer_value[]){value_text(key), value_text(text)}, 2);
 }
 
-static bool put_number(struct writer *writer, const char *key, uint64_t number)
+static bool put_number(const struct table_sink *sink, const char *key, uint64_t number)
 {
-    return writer_put(writer, WRITER_META,
-                      (const struct writer_value[]){value_text(key), value_number(number)}, 2);
+    return sink->put(sink->context, WRITER_META,
+                     (const struct writer_value[]){value_text(key), value_number(number)}, 2);
 }
 
 /* How recording stood when the trace was read. */
@@ -35,7 +35,7 @@ static const char *ending(const struct session_facts *facts)
     }
 }
 
-static bool put_process(struct writer *writer, const struct session_facts *facts)
+static bool put_process(const struct table_sink *sink, const struct session_facts *facts)
 {
     const struct trace_file_header *header = trace_file_header(facts->file);
     const struct trace_process *process = &facts->scan->process;
@@ -46,42 +46,41 @@ static bool put_process(struct writer *writer, const struct session_facts *facts
     strftime(base, sizeof base, "%Y-%m-%dT%H:%M:%S", &utc);
     snprintf(start, sizeof start, "%s.%03uZ", base,
              (unsigned)(header->start_realtime_ns / 1000000u % 1000u));
-    return put_text(writer, "program", process->found ? process->program : "(unknown)") &&
-           put_text(writer, "executable", process->found ? process->exe : "(unknown)") &&
-           put_text(writer, "argv", process->found ? process->arguments : "") &&
-           put_number(writer, "pid", process->found ? process->pid : header->pid) &&
-           put_number(writer, "parent_pid", process->parent_pid) &&
-           put_text(writer, "directory", process->found ? process->directory : "") &&
-           put_text(writer, "host", process->found ? process->host : "") &&
-           put_text(writer, "kernel", process->found ? process->kernel : "") &&
-           put_text(writer, "start_time", start) &&
-           put_number(writer, "page_size", header->page_size);
+    return put_text(sink, "program", process->found ? process->program : "(unknown)") &&
+           put_text(sink, "executable", process->found ? process->exe : "(unknown)") &&
+           put_text(sink, "argv", process->found ? process->arguments : "") &&
+           put_number(sink, "pid", process->found ? process->pid : header->pid) &&
+           put_number(sink, "parent_pid", process->parent_pid) &&
+           put_text(sink, "directory", process->found ? process->directory : "") &&
+           put_text(sink, "host", process->found ? process->host : "") &&
+           put_text(sink, "kernel", process->found ? process->kernel : "") &&
+           put_text(sink, "start_time", start) && put_number(sink, "page_size", header->page_size);
 }
 
-static bool put_totals(struct writer *writer, const struct session_facts *facts)
+static bool put_totals(const struct table_sink *sink, const struct session_facts *facts)
 {
     const struct totals *totals = facts->totals;
-    return put_number(writer, "events", totals->allocations + totals->frees) &&
-           put_number(writer, "allocations", totals->allocations) &&
-           put_number(writer, "frees", totals->frees) &&
-           put_number(writer, "reallocs", totals->reallocs) &&
-           put_number(writer, "bytes_allocated", totals->bytes) &&
-           put_number(writer, "live_bytes_end", totals->live_bytes) &&
-           put_number(writer, "live_count_end", totals->live_count) &&
-           put_number(writer, "peak_bytes", totals->peak_bytes) &&
-           put_number(writer, "peak_count", totals->peak_count) &&
-           put_number(writer, "peak_ns", totals->peak_ns) &&
-           put_number(writer, "rows", facts->replay->rows) &&
-           put_number(writer, "failed_allocations", facts->replay->failed_allocations) &&
-           put_number(writer, "typed_allocations",
+    return put_number(sink, "events", totals->allocations + totals->frees) &&
+           put_number(sink, "allocations", totals->allocations) &&
+           put_number(sink, "frees", totals->frees) &&
+           put_number(sink, "reallocs", totals->reallocs) &&
+           put_number(sink, "bytes_allocated", totals->bytes) &&
+           put_number(sink, "live_bytes_end", totals->live_bytes) &&
+           put_number(sink, "live_count_end", totals->live_count) &&
+           put_number(sink, "peak_bytes", totals->peak_bytes) &&
+           put_number(sink, "peak_count", totals->peak_count) &&
+           put_number(sink, "peak_ns", totals->peak_ns) &&
+           put_number(sink, "rows", facts->replay->rows) &&
+           put_number(sink, "failed_allocations", facts->replay->failed_allocations) &&
+           put_number(sink, "typed_allocations",
                       totals->allocations - facts->replay->types->rows[0].allocations) &&
-           put_number(writer, "typed_bytes", totals->bytes - facts->replay->types->rows[0].bytes) &&
-           put_number(writer, "threads", facts->scan->threads.count) &&
-           put_number(writer, "stacks", facts->stacks->count - 1);
+           put_number(sink, "typed_bytes", totals->bytes - facts->replay->types->rows[0].bytes) &&
+           put_number(sink, "threads", facts->scan->threads.count) &&
+           put_number(sink, "stacks", facts->stacks->count - 1);
 }
 
 /* Apart from the heap's: an arena's memory is counted there once already. */
-static bool put_arenas(struct writer *writer, const struct session_facts *facts)
+static bool put_arenas(const struct table_sink *sink, const struct session_facts *facts)
 {
     const struct replay *replay = facts->replay;
     uint64_t allocations = 0, bytes = 0, live_count = 0, live_bytes = 0;
@@ -91,45 +90,45 @@ static bool put_arenas(struct writer *writer, const struct session_facts *facts)
         live_count += replay->arenas[i].live_count;
         live_bytes += replay->arenas[i].live_bytes;
     }
-    return put_number(writer, "arenas", replay->arena_count) &&
-           put_number(writer, "arena_allocations", allocations) &&
-           put_number(writer, "arena_bytes", bytes) &&
-           put_number(writer, "arena_live_count_end", live_count) &&
-           put_number(writer, "arena_live_bytes_end", live_bytes);
+    return put_number(sink, "arenas", replay->arena_count) &&
+           put_number(sink, "arena_allocations", allocations) &&
+           put_number(sink, "arena_bytes", bytes) &&
+           put_number(sink, "arena_live_count_end", live_count) &&
+           put_number(sink, "arena_live_bytes_end", live_bytes);
 }
 
-static bool put_oddities(struct writer *writer, const struct session_facts *facts)
+static bool put_oddities(const struct table_sink *sink, const struct session_facts *facts)
 {
     const struct trace_file_header *header = trace_file_header(facts->file);
     const struct trace_scan *scan = facts->scan;
     const uint64_t *counts = scan->problems.counts;
-    return put_number(writer, "dropped_events", header->dropped_events + scan->dropped_events) &&
-           put_number(writer, "unmatched_frees", counts[PROBLEM_UNMATCHED_FREE]) &&
-           put_number(writer, "double_frees", counts[PROBLEM_DOUBLE_FREE]) &&
-           put_number(writer, "overlaps", counts[PROBLEM_OVERLAP]) &&
-           put_number(writer, "ambiguous_pairs", facts->replay->ambiguous_pairs) &&
-           put_number(writer, "damaged_bytes", scan->damaged_bytes) &&
-           put_number(writer, "missing_chunks", counts[PROBLEM_MISSING_CHUNK]) &&
-           put_number(writer, "orphaned_stacks", facts->replay->orphaned_events) &&
-           put_number(writer, "unknown_records", scan->unknown_records) &&
-           put_number(writer, "sampled", header->sample_interval != 0) &&
-           put_number(writer, "sample_interval", header->sample_interval);
+    return put_number(sink, "dropped_events", header->dropped_events + scan->dropped_events) &&
+           put_number(sink, "unmatched_frees", counts[PROBLEM_UNMATCHED_FREE]) &&
+           put_number(sink, "double_frees", counts[PROBLEM_DOUBLE_FREE]) &&
+           put_number(sink, "overlaps", counts[PROBLEM_OVERLAP]) &&
+           put_number(sink, "ambiguous_pairs", facts->replay->ambiguous_pairs) &&
+           put_number(sink, "damaged_bytes", scan->damaged_bytes) &&
+           put_number(sink, "missing_chunks", counts[PROBLEM_MISSING_CHUNK]) &&
+           put_number(sink, "orphaned_stacks", facts->replay->orphaned_events) &&
+           put_number(sink, "unknown_records", scan->unknown_records) &&
+           put_number(sink, "sampled", header->sample_interval != 0) &&
+           put_number(sink, "sample_interval", header->sample_interval);
 }
 
-bool session_meta_put(struct writer *writer, const struct session_facts *facts)
+bool session_meta_put(const struct table_sink *sink, const struct session_facts *facts)
 {
-    return put_process(writer, facts) && put_totals(writer, facts) && put_arenas(writer, facts) &&
-           put_oddities(writer, facts) &&
-           put_number(writer, "duration_ns",
+    return put_process(sink, facts) && put_totals(sink, facts) && put_arenas(sink, facts) &&
+           put_oddities(sink, facts) &&
+           put_number(sink, "duration_ns",
                       trace_time_ns(&facts->replay->time, facts->scan->last_ticks)) &&
-           put_number(writer, "timeline_slot_ns", facts->totals->slot_ns) &&
-           put_text(writer, "trace", trace_file_path(facts->file)) &&
-           put_number(writer, "trace_bytes", trace_file_size(facts->file)) &&
-           put_number(writer, "trace_version", TRACE_VERSION) &&
-           put_text(writer, "clock",
+           put_number(sink, "timeline_slot_ns", facts->totals->slot_ns) &&
+           put_text(sink, "trace", trace_file_path(facts->file)) &&
+           put_number(sink, "trace_bytes", trace_file_size(facts->file)) &&
+           put_number(sink, "trace_version", TRACE_VERSION) &&
+           put_text(sink, "clock",
                     !facts->replay->time.scaled && !facts->replay->time.unknown ? "nanoseconds"
                     : facts->replay->time.unknown                               ? "tsc, unscaled"
                                                                                 : "tsc") &&
-           put_text(writer, "ending", ending(facts)) &&
-           put_text(writer, "ingest_version", MPROF_VERSION);
+           put_text(sink, "ending", ending(facts)) &&
+           put_text(sink, "ingest_version", MPROF_VERSION);
 }

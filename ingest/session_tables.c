@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PUT(writer, table, ...)                                                                    \
-    writer_put((writer), (table), (const struct writer_value[]){__VA_ARGS__},                      \
-               sizeof((const struct writer_value[]){__VA_ARGS__}) / sizeof(struct writer_value))
+#define PUT(sink, table, ...)                                                                      \
+    (sink)->put((sink)->context, (table), (const struct writer_value[]){__VA_ARGS__},              \
+                sizeof((const struct writer_value[]){__VA_ARGS__}) / sizeof(struct writer_value))
 
 /* Rows are numbered from 1 in the session where they are indices from 0 here. */
 static struct writer_value value_index(uint32_t index)
@@ -31,7 +31,7 @@ static struct writer_value value_known(int64_t number)
     return number == PROBLEM_NONE ? value_null() : value_number((uint64_t)number);
 }
 
-static bool put_modules(struct writer *writer, const struct session_facts *facts)
+static bool put_modules(const struct table_sink *sink, const struct session_facts *facts)
 {
     const struct trace_scan *scan = facts->scan;
     bool good = true;
@@ -43,7 +43,7 @@ static bool put_modules(struct writer *writer, const struct session_facts *facts
             return false;
         for (size_t k = 0; k < module->build_id_length; k++)
             snprintf(build_id + 2 * k, 3, "%02x", module->build_id[k]);
-        good = PUT(writer, WRITER_MODULE, value_number(module->id), value_text(module->path),
+        good = PUT(sink, WRITER_MODULE, value_number(module->id), value_text(module->path),
                    value_text(slash ? slash + 1 : module->path),
                    value_text(module->build_id_length ? build_id : NULL),
                    value_number(module->load_bias), value_number(module->start),
@@ -55,23 +55,23 @@ static bool put_modules(struct writer *writer, const struct session_facts *facts
     return good;
 }
 
-static bool put_names(struct writer *writer, const struct session_facts *facts)
+static bool put_names(const struct table_sink *sink, const struct session_facts *facts)
 {
     const struct frames *frames = &facts->stacks->frames;
     bool good = true;
-    for (size_t i = 0; good && i < frames->source_file_count; i++)
-        good = PUT(writer, WRITER_SOURCE_FILE, value_number(i + 1),
-                   value_text(frames->source_files[i]));
-    for (size_t i = 0; good && i < frames->function_count; i++) {
+    for (size_t i = facts->known.source_files; good && i < frames->source_file_count; i++)
+        good =
+            PUT(sink, WRITER_SOURCE_FILE, value_number(i + 1), value_text(frames->source_files[i]));
+    for (size_t i = facts->known.functions; good && i < frames->function_count; i++) {
         const struct function_row *function = &frames->functions[i];
-        good = PUT(writer, WRITER_FUNCTION, value_number(i + 1), value_text(function->name),
+        good = PUT(sink, WRITER_FUNCTION, value_number(i + 1), value_text(function->name),
                    value_text(function->linkage_name), value_number(function->module),
                    value_index(function->source_file), value_line(function->line),
                    value_text(call_site_role_name(function->role)));
     }
-    for (size_t i = 0; good && i < frames->row_count; i++) {
+    for (size_t i = facts->known.frames; good && i < frames->row_count; i++) {
         const struct frame_row *frame = &frames->rows[i];
-        good = PUT(writer, WRITER_FRAME, value_number(i + 1), value_number(frame->module),
+        good = PUT(sink, WRITER_FRAME, value_number(i + 1), value_number(frame->module),
                    value_number(frame->pc), value_index(frame->function),
                    value_index(frame->source_file), value_line(frame->line),
                    value_number(frame->inlined));
@@ -80,7 +80,8 @@ static bool put_names(struct writer *writer, const struct session_facts *facts)
 }
 
 /* Most rows of all tables but `allocation` are these: many a statement. */
-static bool put_stack_frames(struct writer *writer, const struct stacks *stacks, size_t stack)
+static bool put_stack_frames(const struct table_sink *sink, const struct stacks *stacks,
+                             size_t stack)
 {
     struct writer_value values[3 * WRITER_STACK_FRAMES_AT_ONCE];
     struct stack_walk walk = stacks_walk(&stacks->rows[stack]);
@@ -94,29 +95,30 @@ static bool put_stack_frames(struct writer *writer, const struct stacks *stacks,
         values[count++] = value_index(frame);
         if (count < sizeof values / sizeof *values)
             continue;
-        good = writer_put(writer, WRITER_STACK_FRAMES, values, count);
+        good = sink->put(sink->context, WRITER_STACK_FRAMES, values, count);
         count = 0;
     }
     for (size_t i = 0; good && i < count; i += 3)
-        good = writer_put(writer, WRITER_STACK_FRAME, values + i, 3);
+        good = sink->put(sink->context, WRITER_STACK_FRAME, values + i, 3);
     return good;
 }
 
-static bool put_stacks(struct writer *writer, const struct session_facts *facts)
+static bool put_stacks(const struct table_sink *sink, const struct session_facts *facts)
 {
     const struct stacks *stacks = facts->stacks;
     bool good = true;
     for (size_t i = 0; good && i < stacks->count; i++) {
         const struct stack_row *row = &stacks->rows[i];
         const struct usage *usage = &row->usage;
-        good = PUT(writer, WRITER_STACK, value_number(i), value_number(row->depth),
+        good = PUT(sink, WRITER_STACK, value_number(i), value_number(row->depth),
                    value_index(row->call_site_frame), value_index(row->function),
                    value_text(stack_state_name(row->state)), value_number(usage->allocations),
                    value_number(usage->bytes), value_number(usage->live_count),
                    value_number(usage->live_bytes), value_number(usage->at_peak_count),
                    value_number(usage->at_peak_bytes), value_number(usage->peak_bytes),
                    value_number(usage->peak_ns), value_number(usage->lifetime_ns));
-        good = good && put_stack_frames(writer, stacks, i);
+        if (i >= facts->known.stacks)
+            good = good && put_stack_frames(sink, stacks, i);
     }
     return good;
 }
@@ -151,7 +153,7 @@ static void add_stack(struct function_sum *sums, const struct stacks *stacks, si
     self->at_peak_bytes += usage->at_peak_bytes;
 }
 
-static bool put_function_totals(struct writer *writer, const struct session_facts *facts)
+static bool put_function_totals(const struct table_sink *sink, const struct session_facts *facts)
 {
     const struct stacks *stacks = facts->stacks;
     const struct totals *totals = facts->totals;
@@ -163,7 +165,7 @@ static bool put_function_totals(struct writer *writer, const struct session_fact
     for (size_t i = 0; good && i < count; i++) {
         const struct usage *self = &sums[i].self;
         uint64_t peak = i < totals->function_capacity ? totals->functions[i].peak_bytes : 0;
-        good = PUT(writer, WRITER_FUNCTION_TOTAL, value_number(i + 1), value_number(self->bytes),
+        good = PUT(sink, WRITER_FUNCTION_TOTAL, value_number(i + 1), value_number(self->bytes),
                    value_number(self->allocations), value_number(sums[i].bytes),
                    value_number(sums[i].count), value_number(self->live_bytes),
                    value_number(self->live_count), value_number(self->at_peak_bytes),
@@ -173,13 +175,13 @@ static bool put_function_totals(struct writer *writer, const struct session_fact
     return good;
 }
 
-static bool put_threads(struct writer *writer, const struct session_facts *facts)
+static bool put_threads(const struct table_sink *sink, const struct session_facts *facts)
 {
     const struct threads *threads = &facts->scan->threads;
     bool good = true;
     for (size_t i = 0; good && i < threads->count; i++) {
         const struct thread_row *thread = &threads->rows[i];
-        good = PUT(writer, WRITER_THREAD, value_number(thread->number),
+        good = PUT(sink, WRITER_THREAD, value_number(thread->number),
                    thread->named ? value_number(thread->tid) : value_null(),
                    value_text(thread->named ? thread->name : NULL),
                    value_time(facts, thread->start_ticks), value_time(facts, thread->end_ticks),
@@ -189,28 +191,28 @@ static bool put_threads(struct writer *writer, const struct session_facts *facts
     return good;
 }
 
-static bool put_incidents(struct writer *writer, const struct session_facts *facts)
+static bool put_incidents(const struct table_sink *sink, const struct session_facts *facts)
 {
     const struct replay *replay = facts->replay;
     const struct problems *problems = &facts->scan->problems;
     bool good = true;
     for (size_t i = 0; good && i < replay->arena_count; i++) {
         const struct arena_row *arena = &replay->arenas[i];
-        good = PUT(writer, WRITER_ARENA, value_number(arena->id), value_number(arena->parent),
+        good = PUT(sink, WRITER_ARENA, value_number(arena->id), value_number(arena->parent),
                    value_text(arena->name), value_number(arena->allocations),
                    value_number(arena->objects), value_number(arena->bytes),
                    value_number(arena->live_count), value_number(arena->live_bytes),
                    value_number(arena->peak_bytes), value_number(arena->peak_ns));
     }
     for (size_t i = 0; good && i < replay->mark_count; i++)
-        good = PUT(writer, WRITER_MARK, value_number(i + 1), value_number(replay->marks[i].ns),
+        good = PUT(sink, WRITER_MARK, value_number(i + 1), value_number(replay->marks[i].ns),
                    value_text(replay->marks[i].kind), value_text(replay->marks[i].name));
     for (size_t i = 0; good && i < replay->sample_count; i++)
-        good = PUT(writer, WRITER_RSS, value_number(replay->samples[i].ns),
+        good = PUT(sink, WRITER_RSS, value_number(replay->samples[i].ns),
                    value_number(replay->samples[i].bytes));
     for (size_t i = 0; good && i < problems->kept_count; i++) {
         const struct problem *problem = &problems->kept[i];
-        good = PUT(writer, WRITER_PROBLEM, value_number(i + 1),
+        good = PUT(sink, WRITER_PROBLEM, value_number(i + 1),
                    value_text(problem_name(problem->kind)), value_known(problem->ns),
                    value_known(problem->address), value_known(problem->thread),
                    value_known(problem->byte_offset), value_text(problem->detail));
@@ -218,29 +220,38 @@ static bool put_incidents(struct writer *writer, const struct session_facts *fac
     return good;
 }
 
-static bool put_sums(struct writer *writer, const struct session_facts *facts)
+static bool put_sums(const struct table_sink *sink, const struct session_facts *facts)
 {
     const struct totals *totals = facts->totals;
     bool good = true;
     for (size_t i = 0; good && i < totals->slot_count; i++) {
         const struct timeline_slot *slot = &totals->slots[i];
-        good = PUT(writer, WRITER_TIMELINE, value_number(i), value_number(slot->live_bytes),
+        good = PUT(sink, WRITER_TIMELINE, value_number(i), value_number(slot->live_bytes),
                    value_number(slot->live_count), value_number(slot->peak_bytes),
                    value_number(slot->allocated_bytes), value_number(slot->allocated_count),
                    value_number(slot->freed_bytes), value_number(slot->freed_count));
     }
     for (size_t i = 0; good && i < totals->size_count; i++) {
         const struct size_row *row = &totals->sizes[i];
-        good = PUT(writer, WRITER_SIZE_BIN, value_number(row->size), value_number(row->allocations),
+        good = PUT(sink, WRITER_SIZE_BIN, value_number(row->size), value_number(row->allocations),
                    value_number(row->frees), value_number(row->allocations - row->frees));
     }
     return good;
 }
 
-bool session_tables_put(struct writer *writer, const struct session_facts *facts)
+struct session_known session_tables_known(const struct session_facts *facts)
 {
-    return put_modules(writer, facts) && put_names(writer, facts) && put_stacks(writer, facts) &&
-           put_function_totals(writer, facts) && put_threads(writer, facts) &&
-           put_incidents(writer, facts) && put_sums(writer, facts) &&
-           session_types_put(writer, facts) && session_meta_put(writer, facts);
+    const struct frames *frames = &facts->stacks->frames;
+    const struct type_table *types = facts->replay->types;
+    return (struct session_known){
+        frames->source_file_count, frames->function_count, frames->row_count,
+        facts->stacks->count,      types->count,           types->unknown_count};
+}
+
+bool session_tables_put(const struct table_sink *sink, const struct session_facts *facts)
+{
+    return put_modules(sink, facts) && put_names(sink, facts) && put_stacks(sink, facts) &&
+           put_function_totals(sink, facts) && put_threads(sink, facts) &&
+           put_incidents(sink, facts) && put_sums(sink, facts) && session_types_put(sink, facts) &&
+           session_meta_put(sink, facts);
 }

@@ -5,7 +5,12 @@
 #define MPROF_INGEST_SESSION_TABLES_H
 
 #include "ingest/replay.h"
-#include "ingest/writer.h"
+#include "ingest/table_sink.h"
+
+/* How much of what only grows and never changes was put before: those rows are left out. */
+struct session_known {
+    size_t source_files, functions, frames, stacks, types, unknown_blocks;
+};
 
 struct session_facts {
     const struct trace_file *file;
@@ -13,15 +18,19 @@ struct session_facts {
     const struct replay *replay;
     const struct stacks *stacks;
     const struct totals *totals;
+    struct session_known known;
 };
 
+/* All that there is by now, as the `known` of a later call. */
+struct session_known session_tables_known(const struct session_facts *facts);
+
 /* False with the writer's status set. */
-bool session_tables_put(struct writer *writer, const struct session_facts *facts);
+bool session_tables_put(const struct table_sink *sink, const struct session_facts *facts);
 
 /* `type` and the tables that go with it. Called by session_tables_put(). */
-bool session_types_put(struct writer *writer, const struct session_facts *facts);
+bool session_types_put(const struct table_sink *sink, const struct session_facts *facts);
 
 /* The keys of `meta`. Called by session_tables_put(). */
-bool session_meta_put(struct writer *writer, const struct session_facts *facts);
+bool session_meta_put(const struct table_sink *sink, const struct session_facts *facts);
 
 #endif

@@ -60,29 +60,54 @@ static bool group_modules(struct stacks *stacks)
     return good;
 }
 
-/* Recorders number nodes from 1 without gaps; ids far beyond the count are looked up by hash. */
-static bool index_ids(struct stacks *stacks)
+/* *items, an array of zeros from calloc(), with room for `count` of them. */
+static bool grow_zeroed(void *items, size_t had, size_t count, size_t size)
 {
-    const struct context_tree *tree = &stacks->scan->tree;
-    stacks->by_id_count = tree->count * 2 + 1024;
-    stacks->by_id = calloc(stacks->by_id_count, sizeof *stacks->by_id);
-    return stacks->by_id != NULL;
+    void *old, *grown;
+    memcpy(&old, items, sizeof old); /* `items` is the address of a pointer of any type */
+    grown = realloc(old, count * size);
+    if (grown == NULL)
+        return false;
+    memset((char *)grown + had * size, 0, (count - had) * size);
+    memcpy(items, &grown, sizeof grown);
+    return true;
+}
+
+bool stacks_extend(struct stacks *stacks)
+{
+    const struct trace_scan *scan = stacks->scan;
+    size_t room = scan->tree.count + 1;
+    /* Recorders number nodes from 1 without gaps; ids far beyond the count are found by hash. */
+    size_t ids = scan->tree.count * 2 + 1024;
+    if (room > stacks->node_room) {
+        if (!grow_zeroed(&stacks->by_node, stacks->node_room, room, sizeof *stacks->by_node) ||
+            !grow_zeroed(&stacks->node_frames, stacks->node_room, room,
+                         sizeof *stacks->node_frames))
+            return false;
+        stacks->node_room = room;
+    }
+    if (ids > stacks->by_id_count) {
+        if (!grow_zeroed(&stacks->by_id, stacks->by_id_count, ids, sizeof *stacks->by_id))
+            return false;
+        stacks->by_id_count = ids;
+    }
+    if (stacks->function_modules != NULL && scan->module_count == stacks->modules_named)
+        return true;
+    free(stacks->function_modules);
+    if (!group_modules(stacks))
+        return false;
+    for (; stacks->modules_named < scan->module_count; stacks->modules_named++) {
+        const struct module_row *module = &scan->modules[stacks->modules_named];
+        symbols_module(stacks->frames.symbols, module->id, module->path, module->build_id,
+                       module->build_id_length);
+    }
+    return true;
 }
 
 bool stacks_init(struct stacks *stacks, const struct trace_scan *scan, struct symbols *symbols)
 {
     *stacks = (struct stacks){.scan = scan, .frames = {.symbols = symbols}};
-    stacks->by_node = calloc(scan->tree.count + 1, sizeof *stacks->by_node);
-    stacks->node_frames = calloc(scan->tree.count + 1, sizeof *stacks->node_frames);
-    if (stacks->by_node == NULL || stacks->node_frames == NULL || !group_modules(stacks) ||
-        !index_ids(stacks))
-        return false;
-    for (size_t i = 0; i < scan->module_count; i++) {
-        const struct module_row *module = &scan->modules[i];
-        symbols_module(symbols, module->id, module->path, module->build_id,
-                       module->build_id_length);
-    }
-    return add_row(stacks, CONTEXT_LOST, STACK_NO_STACK);
+    return stacks_extend(stacks) && add_row(stacks, CONTEXT_LOST, STACK_NO_STACK);
 }
 
 void stacks_free(struct stacks *stacks)

@@ -37,16 +37,20 @@ struct stacks {
     struct stack_row *rows;
     size_t count, capacity;
     uint32_t *by_node; /* stack id of a node's place, 0: none yet */
+    size_t node_room;  /* places that by_node and node_frames have */
     uint32_t *by_id;   /* the same by the node's id, for ids below by_id_count: no hashing */
     size_t by_id_count;
     struct frame_range *node_frames; /* of a node's place, count 0: not symbolized yet */
     uint32_t *function_modules;      /* of each module row: the id that stands for its file */
+    size_t modules_named;            /* module rows that the symbolizer knows */
     uint32_t lost;                   /* stack id of "lost", 0: none yet */
     uint64_t kept_frames;            /* of all stacks, against what a made-up trace could ask for */
 };
 
 /* `symbols` and `scan` must outlive it. False where memory is exhausted; then free it. */
 bool stacks_init(struct stacks *stacks, const struct trace_scan *scan, struct symbols *symbols);
+/* After the scan has found more nodes and modules. False where memory is exhausted. */
+bool stacks_extend(struct stacks *stacks);
 void stacks_free(struct stacks *stacks);
 
 /* Stack id of the event's stack (a node id); INDEX_NONE where memory is exhausted. */

@@ -1,12 +1,44 @@
 #include "ingest/totals.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void totals_init(struct totals *totals, uint64_t duration_ns)
 {
     *totals = (struct totals){.generation = 1};
     totals->slot_ns = duration_ns / TIMELINE_SLOTS + 1;
     totals->slot_end = totals->slot_ns;
+    totals->slot_count = (size_t)(duration_ns / totals->slot_ns) + 1;
+}
+
+/* Two slots, the second of which has begun or not, as one. */
+static struct timeline_slot join_slots(const struct timeline_slot *first,
+                                       const struct timeline_slot *second, bool begun)
+{
+    const struct timeline_slot *last = begun ? second : first;
+    return (struct timeline_slot){
+        .live_bytes = last->live_bytes,
+        .live_count = last->live_count,
+        .peak_bytes =
+            first->peak_bytes > second->peak_bytes ? first->peak_bytes : second->peak_bytes,
+        .allocated_bytes = first->allocated_bytes + second->allocated_bytes,
+        .allocated_count = first->allocated_count + second->allocated_count,
+        .freed_bytes = first->freed_bytes + second->freed_bytes,
+        .freed_count = first->freed_count + second->freed_count,
+    };
+}
+
+void totals_extend(struct totals *totals, uint64_t duration_ns)
+{
+    while (duration_ns / totals->slot_ns >= TIMELINE_SLOTS) {
+        for (size_t i = 0; i < TIMELINE_SLOTS / 2; i++)
+            totals->slots[i] = join_slots(&totals->slots[2 * i], &totals->slots[2 * i + 1],
+                                          2 * i + 1 <= totals->slot);
+        memset(&totals->slots[TIMELINE_SLOTS / 2], 0, sizeof totals->slots / 2);
+        totals->slot /= 2;
+        totals->slot_ns *= 2;
+        totals->slot_end = (totals->slot + 1) * totals->slot_ns;
+    }
     totals->slot_count = (size_t)(duration_ns / totals->slot_ns) + 1;
 }
 

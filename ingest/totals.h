@@ -45,6 +45,11 @@ struct totals {
 
 /* `duration_ns` of the whole trace is known beforehand and makes the slots equal. */
 void totals_init(struct totals *totals, uint64_t duration_ns);
+/*
+ * For a trace that is still being recorded: it lasts `duration_ns` by now, no less than what was
+ * counted. Where the slots are too many then, two become one.
+ */
+void totals_extend(struct totals *totals, uint64_t duration_ns);
 void totals_free_memory(struct totals *totals);
 
 /*

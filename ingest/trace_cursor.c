@@ -1,6 +1,7 @@
 #include "ingest/trace_cursor.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool trace_cursor_open(struct trace_cursor *cursor, const struct trace_file *file,
                        const struct trace_slot *slot)
@@ -19,6 +20,28 @@ bool trace_cursor_open(struct trace_cursor *cursor, const struct trace_file *fil
     cursor->thread = slot->thread;
     cursor->sequence = slot->sequence;
     trace_coding_reset(&cursor->coding, slot->base_ticks);
+    return true;
+}
+
+bool trace_cursor_extend(struct trace_cursor *cursor, const struct trace_file *file)
+{
+    size_t at = (size_t)(cursor->at - cursor->bytes), had = (size_t)(cursor->end - cursor->bytes);
+    size_t length = cursor->slot->available;
+    if (length <= had)
+        return true;
+    uint8_t *bytes = malloc(length);
+    if (bytes == NULL)
+        return false;
+    uint8_t *old = cursor->bytes;
+    memcpy(bytes, old, had);
+    cursor->bytes = bytes;
+    cursor->at = bytes + at;
+    if (cursor->slot->packed_length != 0)
+        had = trace_file_read_chunk(file, cursor->slot, bytes) > had ? length : had;
+    else
+        had += trace_file_read(file, cursor->slot->offset + had, bytes + had, length - had);
+    cursor->end = bytes + had;
+    free(old);
     return true;
 }
 

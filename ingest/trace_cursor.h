@@ -26,6 +26,12 @@ bool trace_cursor_open(struct trace_cursor *cursor, const struct trace_file *fil
 void trace_cursor_close(struct trace_cursor *cursor);
 
 /*
+ * Reads what the slot has more by now, in a trace that is still being recorded; the payloads of
+ * records that were given are gone. False where memory is exhausted.
+ */
+bool trace_cursor_extend(struct trace_cursor *cursor, const struct trace_file *file);
+
+/*
  * The next record. TRACE_GET_END: no more (a cut file: see trace_cursor_lost()).
  * TRACE_GET_DAMAGED: what stands at trace_cursor_offset() is no record, the rest is lost.
  */

@@ -138,6 +138,23 @@ struct trace_file *trace_file_open(const char *path, struct ingest_status *statu
     return file;
 }
 
+bool trace_file_refresh(struct trace_file *file, struct ingest_status *status)
+{
+    struct trace_file_header header;
+    struct stat about;
+    if (fstat(file->descriptor, &about) == 0)
+        file->size = (uint64_t)about.st_size;
+    /* The part that is summed never changes; a file that was cut has its old header still. */
+    if (trace_file_read(file, 0, &header, sizeof header) == sizeof header &&
+        header.trace_id == file->header.trace_id)
+        file->header = header;
+    file->slot_count = 0;
+    file->containers = 0;
+    trace_containers_free(file);
+    file->unpacked = NULL;
+    return trace_index(file, status);
+}
+
 void trace_file_close(struct trace_file *file)
 {
     if (file == NULL)

@@ -41,6 +41,12 @@ struct trace_slot {
 struct trace_file *trace_file_open(const char *path, struct ingest_status *status);
 void trace_file_close(struct trace_file *file);
 
+/*
+ * Reads the header and the index anew, of a trace that is still being recorded. What
+ * trace_file_slots() gave before is gone. False with `status` set where memory is exhausted.
+ */
+bool trace_file_refresh(struct trace_file *file, struct ingest_status *status);
+
 const char *trace_file_path(const struct trace_file *file);
 const struct trace_file_header *trace_file_header(const struct trace_file *file);
 uint64_t trace_file_size(const struct trace_file *file);

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/trace_cursor.h"
-
 /* A terminated copy; bytes NUL within are dropped with what follows. */
 static char *copy_text(struct trace_text text)
 {
@@ -219,16 +217,17 @@ static void note_damage(struct trace_scan *scan, uint64_t offset, uint64_t lost,
     scan->damaged_bytes += lost;
 }
 
-static bool scan_records(struct trace_scan *scan, struct trace_cursor *cursor)
+enum trace_get trace_scan_records(struct trace_scan *scan, struct trace_cursor *cursor, bool begins)
 {
     struct trace_record record;
     enum trace_get got;
-    bool good = note_segment(scan, cursor);
-    bool sum_good = trace_cursor_sum_good(cursor);
+    bool good = !begins || note_segment(scan, cursor);
     for (;;) {
         uint64_t offset = trace_cursor_offset(cursor);
+        if (!good)
+            return TRACE_GET_RECORD;
         got = trace_cursor_next(cursor, &record);
-        if (!good || got != TRACE_GET_RECORD)
+        if (got != TRACE_GET_RECORD)
             break;
         if (record.kind == TRACE_NODE)
             good = context_tree_add(&scan->tree, record.node.id, record.node.parent,
@@ -241,13 +240,20 @@ static bool scan_records(struct trace_scan *scan, struct trace_cursor *cursor)
     /* Before each SWITCH the stamps were lower: the last is the highest. */
     if (cursor->coding.ticks > scan->last_ticks)
         scan->last_ticks = cursor->coding.ticks;
+    return got;
+}
+
+static bool scan_chunk(struct trace_scan *scan, struct trace_cursor *cursor)
+{
+    bool sum_good = trace_cursor_sum_good(cursor);
+    enum trace_get got = trace_scan_records(scan, cursor, true);
     uint64_t lost = trace_cursor_lost(cursor);
     if (!sum_good)
         note_damage(scan, cursor->slot->offset, cursor->slot->commit,
                     "a sealed chunk's sum is wrong");
     else if (lost != 0)
         note_damage(scan, trace_cursor_offset(cursor), lost, trace_cursor_explain(cursor, got));
-    return good;
+    return got != TRACE_GET_RECORD;
 }
 
 static void note_gaps(struct trace_scan *scan)
@@ -277,7 +283,7 @@ bool trace_scan(struct trace_scan *scan, const struct trace_file *file,
         }
         if (!trace_cursor_open(&cursor, file, &slots[i]))
             return ingest_fail_memory(status, "a chunk");
-        bool good = scan_records(scan, &cursor);
+        bool good = scan_chunk(scan, &cursor);
         trace_cursor_close(&cursor);
         if (!good)
             return ingest_fail_memory(status, "the stacks, modules and threads of the trace");

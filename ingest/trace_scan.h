@@ -11,6 +11,7 @@
 #include "ingest/context_tree.h"
 #include "ingest/problems.h"
 #include "ingest/threads.h"
+#include "ingest/trace_cursor.h"
 #include "ingest/trace_file.h"
 
 struct module_row {
@@ -51,6 +52,14 @@ struct trace_scan {
 bool trace_scan(struct trace_scan *scan, const struct trace_file *file,
                 struct ingest_status *status);
 void trace_scan_free(struct trace_scan *scan);
+
+/*
+ * For a trace that is still being recorded: the records of a chunk from where `cursor` stands,
+ * which is of this call alone; `begins` where it stands at the chunk's begin. Damage is not noted.
+ * Returns what ended them; TRACE_GET_RECORD: memory is exhausted.
+ */
+enum trace_get trace_scan_records(struct trace_scan *scan, struct trace_cursor *cursor,
+                                  bool begins);
 
 /* Row of the module with the trace's `id`, NULL where it is not known. */
 const struct module_row *trace_scan_module(const struct trace_scan *scan, uint32_t id);

@@ -13,6 +13,7 @@
 #include <sqlite3.h>
 
 #include "ingest/writer_bulk.h"
+#include "ingest/writer_insert.h"
 #include "session_sql.h"
 
 /* Batches in flight: one that replay fills, one that is written, and two to even out. */
@@ -37,30 +38,6 @@ struct writer {
     size_t empty_count, full_count, made;
     bool no_more;
     bool failed; /* the second thread, as `bulk` says */
-};
-
-static const char *const insert_sql[WRITER_TABLES] = {
-    [WRITER_META] = "INSERT INTO meta VALUES (?,?)",
-    [WRITER_MODULE] = "INSERT INTO module VALUES (?,?,?,?,?,?,?,?,?,?)",
-    [WRITER_SOURCE_FILE] = "INSERT INTO source_file VALUES (?,?)",
-    [WRITER_FUNCTION] = "INSERT INTO function VALUES (?,?,?,?,?,?,?)",
-    [WRITER_FRAME] = "INSERT INTO frame VALUES (?,?,?,?,?,?,?)",
-    [WRITER_STACK] = "INSERT INTO stack VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    [WRITER_STACK_FRAME] = "INSERT INTO stack_frame VALUES (?,?,?)",
-    [WRITER_STACK_FRAMES] = ("INSERT INTO stack_frame VALUES "
-                             "(?,?,?),(?,?,?),(?,?,?),(?,?,?),(?,?,?),(?,?,?),(?,?,?),(?,?,?)"),
-    [WRITER_THREAD] = "INSERT INTO thread VALUES (?,?,?,?,?,?,?,?)",
-    [WRITER_ARENA] = "INSERT INTO arena VALUES (?,?,?,?,?,?,?,?,?,?)",
-    [WRITER_MARK] = "INSERT INTO mark VALUES (?,?,?,?)",
-    [WRITER_RSS] = "INSERT INTO rss VALUES (?,?)",
-    [WRITER_PROBLEM] = "INSERT INTO problem VALUES (?,?,?,?,?,?,?)",
-    [WRITER_TIMELINE] = "INSERT INTO timeline VALUES (?,?,?,?,?,?,?,?)",
-    [WRITER_FUNCTION_TOTAL] = "INSERT INTO function_total VALUES (?,?,?,?,?,?,?,?,?)",
-    [WRITER_TYPE] = "INSERT INTO type VALUES (?,?,?,?,?)",
-    [WRITER_TYPE_TOTAL] = "INSERT INTO type_total VALUES (?,?,?,?,?)",
-    [WRITER_TYPE_MEMBER] = "INSERT INTO type_member VALUES (?,?,?,?,?,?)",
-    [WRITER_TYPE_CANDIDATE] = "INSERT INTO type_candidate VALUES (?,?,?,?)",
-    [WRITER_SIZE_BIN] = "INSERT INTO size_bin VALUES (?,?,?,?)",
 };
 
 static bool interrupted(const struct writer *writer)
@@ -186,8 +163,8 @@ static bool open_tables(struct writer *writer)
     if (!open_database(writer))
         return false;
     for (int i = 0; i < WRITER_TABLES; i++)
-        if (sqlite3_prepare_v3(writer->database, insert_sql[i], -1, SQLITE_PREPARE_PERSISTENT,
-                               &writer->insert[i], NULL) != SQLITE_OK)
+        if (writer_insert_prepare(writer->database, (enum writer_table)i, &writer->insert[i]) !=
+            SQLITE_OK)
             return fail(writer, sqlite3_errmsg(writer->database));
     return true;
 }
@@ -305,23 +282,19 @@ bool writer_rows_done(struct writer *writer)
 bool writer_put(struct writer *writer, enum writer_table table, const struct writer_value *values,
                 size_t count)
 {
-    sqlite3_stmt *insert = writer->insert[table];
-    int result = SQLITE_OK;
-    for (size_t i = 0; i < count && result == SQLITE_OK; i++) {
-        int place = (int)i + 1;
-        if (values[i].type == VALUE_NUMBER)
-            result = sqlite3_bind_int64(insert, place, values[i].number);
-        else if (values[i].type == VALUE_TEXT)
-            result = sqlite3_bind_text(insert, place, values[i].text, -1, SQLITE_STATIC);
-        else
-            result = sqlite3_bind_null(insert, place);
-    }
-    if (result == SQLITE_OK && sqlite3_step(insert) == SQLITE_DONE)
-        result = SQLITE_OK;
-    else if (result == SQLITE_OK)
-        result = SQLITE_ERROR;
-    sqlite3_reset(insert);
-    return result == SQLITE_OK || fail(writer, sqlite3_errmsg(writer->database));
+    return writer_insert_row(writer->insert[table], values, count) == SQLITE_OK ||
+           fail(writer, sqlite3_errmsg(writer->database));
+}
+
+static bool put_row(void *context, enum writer_table table, const struct writer_value *values,
+                    size_t count)
+{
+    return writer_put(context, table, values, count);
+}
+
+struct table_sink writer_tables(struct writer *writer)
+{
+    return (struct table_sink){writer, put_row};
 }
 
 static bool create_indexes(struct writer *writer)
@@ -367,6 +340,23 @@ static bool put_statistics(struct writer *writer)
                "  WHERE EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'allocation_stack');");
 }
 
+/*
+ * A log that lies beside the target belongs to the file that is replaced: SQLite would take it for
+ * the new one's.
+ */
+static bool remove_logs(const struct writer *writer)
+{
+    static const char *const ends[] = {"-wal", "-shm", "-journal"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        char *log;
+        if (asprintf(&log, "%s%s", writer->target, ends[i]) < 0)
+            return ingest_fail_memory(writer->status, "the session");
+        unlink(log);
+        free(log);
+    }
+    return true;
+}
+
 bool writer_commit(struct writer *writer)
 {
     if (!create_indexes(writer) || !put_statistics(writer) || !run(writer, "COMMIT"))
@@ -374,6 +364,8 @@ bool writer_commit(struct writer *writer)
     close_database(writer);
     if (interrupted(writer))
         return fail(writer, "");
+    if (!remove_logs(writer))
+        return false;
     if (rename(writer->part, writer->target) != 0)
         return ingest_fail(writer->status, INGEST_BAD_INPUT, "%s: cannot be renamed to %s: %s",
                            writer->part, writer->target, strerror(errno));

@@ -1,0 +1,316 @@
+#include "ingest/live.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ingest/live_process.h"
+#include "ingest/live_trace.h"
+#include "ingest/session_tables.h"
+#include "ingest/writer_live.h"
+
+enum {
+    PERIOD_MS = 1000,
+    WAIT_FOR_HEADER = 50, /* times FIRST_MS, for a recorder that has only just begun */
+    FIRST_MS = 100,
+    STILL_POLLS = 4, /* without a process to wait for, a trace that stands still has ended */
+    SETTLED_POLLS = 3,
+    SETTLE_MS = 100, /* others who write into the trace see the program's end a little later */
+};
+
+struct live {
+    const struct ingest_options *options;
+    struct ingest_status *status;
+    struct trace_file *file;
+    struct live_trace *trace;
+    struct symbols *symbols;
+    struct writer_live *writer;
+    struct trace_scan scan;
+    struct stacks stacks;
+    struct totals totals;
+    struct type_table types;
+    struct replay replay;
+    struct row_batch *full, *shown; /* the batch that replay fills; one for what is only shown */
+    uint64_t first_new;             /* of the first batch that is not whole in the session */
+    struct session_known known;     /* rows that the session has already */
+    bool replays;                   /* replay has begun: the clock's rate is known */
+    bool in_transaction;
+};
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static bool interrupted(const struct live *live)
+{
+    const volatile sig_atomic_t *flag = live->options->writer.interrupted;
+    return flag != NULL && *flag != 0;
+}
+
+/* ---- rows ------------------------------------------------------------------------------- */
+
+static bool begin_transaction(struct live *live)
+{
+    if (live->in_transaction)
+        return true;
+    live->in_transaction = writer_live_begin(live->writer, live->first_new);
+    return live->in_transaction;
+}
+
+/* A full batch of replay's: its rows are complete, and written once. */
+static struct row_batch *take_batch(void *context, struct row_batch *full)
+{
+    struct live *live = context;
+    if (full == NULL)
+        return live->full;
+    if (!begin_transaction(live) || !writer_live_rows(live->writer, full))
+        return NULL;
+    live->first_new = full->first_id + full->rows;
+    return full;
+}
+
+/* A batch of what is shown: replaced by the next transaction. */
+static struct row_batch *show_batch(void *context, struct row_batch *full)
+{
+    struct live *live = context;
+    return writer_live_rows(live->writer, full) ? full : NULL;
+}
+
+struct type_sums {
+    uint64_t allocations, bytes, live_count, live_bytes;
+};
+
+/* The sums of types count rows that are put out; those of live blocks will be put out again. */
+static struct type_sums *keep_sums(const struct type_table *types)
+{
+    struct type_sums *kept = malloc((types->count + 1) * sizeof *kept);
+    for (size_t i = 0; kept != NULL && i < types->count; i++)
+        kept[i] = (struct type_sums){types->rows[i].allocations, types->rows[i].bytes,
+                                     types->rows[i].live_count, types->rows[i].live_bytes};
+    return kept;
+}
+
+static void restore_sums(struct type_table *types, const struct type_sums *kept, size_t count)
+{
+    for (size_t i = 0; i < types->count; i++) {
+        const struct type_sums sums = i < count ? kept[i] : (struct type_sums){0};
+        types->rows[i].allocations = sums.allocations;
+        types->rows[i].bytes = sums.bytes;
+        types->rows[i].live_count = sums.live_count;
+        types->rows[i].live_bytes = sums.live_bytes;
+    }
+}
+
+static bool put_tables(struct live *live, const struct replay *shown)
+{
+    struct session_facts facts = {live->file,    &live->scan,   shown,
+                                  &live->stacks, &live->totals, live->known};
+    struct table_sink sink = writer_live_tables(live->writer);
+    uint64_t last_ticks = live->scan.last_ticks;
+    live->scan.last_ticks = live_trace_limit(live->trace); /* the session lasts so long by now */
+    bool good = session_tables_put(&sink, &facts);
+    live->scan.last_ticks = last_ticks;
+    live->known = session_tables_known(&facts);
+    return good;
+}
+
+/* What replay holds by now as a whole session: replay itself goes on as if nothing had been. */
+static bool publish(struct live *live)
+{
+    struct replay shown = live->replay;
+    size_t types = live->types.count;
+    struct type_sums *kept = keep_sums(&live->types);
+    bool good = kept != NULL && begin_transaction(live);
+    memcpy(live->shown, live->replay.batch, sizeof *live->shown);
+    shown.batch = live->shown;
+    shown.sink = (struct row_sink){live, show_batch};
+    totals_finish(&live->totals, &live->stacks);
+    good = good && replay_put_live(&shown, &shown.heap);
+    for (size_t i = 0; good && i < shown.arena_count; i++)
+        good = replay_put_live(&shown, &shown.arenas[i].blocks);
+    if (good && shown.batch->rows > 0)
+        good = writer_live_rows(live->writer, shown.batch);
+    good = good && put_tables(live, &shown) && writer_live_end(live->writer);
+    live->in_transaction = false;
+    if (kept != NULL)
+        restore_sums(&live->types, kept, types);
+    free(kept);
+    return good || (live->status->code == INGEST_OK && ingest_fail_memory(live->status, "rows"));
+}
+
+/* ---- replay ----------------------------------------------------------------------------- */
+
+static bool tell_program(struct live *live)
+{
+    const struct trace_file_header *header = trace_file_header(live->file);
+    const struct trace_process *process = &live->scan.process;
+    struct symbols_program program = {process->directory, process->pid, header->start_realtime_ns};
+    return symbols_set_program(live->symbols, &program);
+}
+
+/* Replay begins when the trace has said who runs, and how fast its clock ticks. */
+static bool begin_replay(struct live *live)
+{
+    struct trace_time time;
+    trace_time_init(&time, live->file, live->scan.clock_ticks, live->scan.clock_monotonic_ns);
+    if (live->replays || !live->scan.process.found || time.unknown)
+        return true;
+    live->replays = true;
+    if (!tell_program(live) || !stacks_init(&live->stacks, &live->scan, live->symbols) ||
+        !type_table_init(&live->types, &live->stacks, live->symbols))
+        return ingest_fail_memory(live->status, "the names of the program");
+    return replay_init(&live->replay, live->file, &live->scan, &live->stacks, &live->totals,
+                       &live->types, (struct row_sink){live, take_batch}, live->status);
+}
+
+static bool replay_new(struct live *live)
+{
+    struct trace_event event;
+    struct replay *replay = &live->replay;
+    bool good = true;
+    trace_time_init(&replay->time, live->file, live->scan.clock_ticks,
+                    live->scan.clock_monotonic_ns);
+    replay->thread = NULL; /* the scan may have moved the threads */
+    if (!stacks_extend(&live->stacks))
+        return ingest_fail_memory(live->status, "the stacks");
+    totals_extend(&live->totals, trace_time_ns(&replay->time, live_trace_limit(live->trace)));
+    for (uint64_t n = 0; good && live_trace_next(live->trace, &event, live->status); n++) {
+        good = replay_event(replay, &event, live->status);
+        if (n % 16384 == 0 && interrupted(live))
+            break;
+    }
+    return good && live->status->code == INGEST_OK;
+}
+
+/* One look at the trace, and a transaction where there is something to show. */
+static bool look(struct live *live, bool last)
+{
+    if (!live_trace_poll(live->trace, live->status))
+        return false;
+    if (last)
+        live_trace_lift_limit(live->trace);
+    if (!begin_replay(live))
+        return false;
+    if (!live->replays)
+        return true;
+    if (!replay_new(live) || !publish(live))
+        return false;
+    if (live->options->progress != NULL)
+        live->options->progress(live->options->progress_context, INGEST_LIVE, live->replay.events,
+                                live->totals.live_bytes);
+    return true;
+}
+
+/* ---- watching --------------------------------------------------------------------------- */
+
+/* A recorder that has only just begun may not have written its header yet. */
+static bool open_trace(struct live *live)
+{
+    for (int i = 0; live->file == NULL && i < WAIT_FOR_HEADER && !interrupted(live); i++) {
+        if (i > 0)
+            live_process_wait(-1, FIRST_MS);
+        *live->status = (struct ingest_status){INGEST_OK, ""};
+        live->file = trace_file_open(live->options->trace, live->status);
+        if (live->file == NULL && access(live->options->trace, F_OK) != 0)
+            return false;
+    }
+    return live->file != NULL;
+}
+
+static bool recording(const struct live *live)
+{
+    return trace_file_header(live->file)->state == TRACE_STATE_RECORDING;
+}
+
+/* Others who write into the trace, as mprof-run does, end a little later than the program. */
+static bool settle(struct live *live)
+{
+    uint64_t before = UINT64_MAX;
+    for (int same = 0; same < SETTLED_POLLS && !interrupted(live);) {
+        if (!live_trace_poll(live->trace, live->status))
+            return false;
+        uint64_t committed = live_trace_committed(live->trace);
+        same = committed == before ? same + 1 : 0;
+        before = committed;
+        live_process_wait(-1, SETTLE_MS);
+    }
+    return look(live, true);
+}
+
+/* How long to wait after a look that took so long: a look a second, and half the time at most. */
+static int pause_after(uint64_t took)
+{
+    return took * 2 > PERIOD_MS ? (int)took : PERIOD_MS - (int)took;
+}
+
+static bool watch(struct live *live, int process)
+{
+    uint64_t before = UINT64_MAX;
+    int still = 0;
+    while (recording(live) && !interrupted(live)) {
+        uint64_t begin = now_ms();
+        if (!look(live, false))
+            return false;
+        uint64_t committed = live_trace_committed(live->trace);
+        still = committed == before ? still + 1 : 0;
+        before = committed;
+        if (process < 0 && still >= STILL_POLLS)
+            break;
+        /* The second look is the first that can show anything. */
+        int pause = live->replays ? pause_after(now_ms() - begin) : FIRST_MS;
+        if (live_process_wait(process, pause))
+            break;
+    }
+    return interrupted(live) || settle(live);
+}
+
+static bool run(struct live *live)
+{
+    const struct ingest_options *options = live->options;
+    struct symbols_options symbols_options = {options->debug_dir, options->sysroot};
+    if (!open_trace(live))
+        return false;
+    live->writer = writer_live_open(options->session, options->writer.force, live->status);
+    if (live->writer == NULL)
+        return false;
+    live->first_new = 1;
+    live->trace = live_trace_new(live->file, &live->scan);
+    live->symbols = symbols_new(&symbols_options);
+    live->full = calloc(1, sizeof *live->full);
+    live->shown = calloc(1, sizeof *live->shown);
+    if (live->trace == NULL || live->symbols == NULL || live->full == NULL || live->shown == NULL)
+        return ingest_fail_memory(live->status, "the pipeline");
+    const struct trace_file_header *header = trace_file_header(live->file);
+    int process = live_process_open(header->pid, header->start_realtime_ns);
+    bool good = watch(live, process);
+    if (process >= 0)
+        close(process);
+    return good;
+}
+
+bool ingest_live(const struct ingest_options *options, struct ingest_status *status)
+{
+    struct live *live = calloc(1, sizeof *live);
+    if (live == NULL)
+        return ingest_fail_memory(status, "the pipeline");
+    live->options = options;
+    live->status = status;
+    bool good = run(live);
+    writer_live_close(live->writer);
+    replay_free(&live->replay);
+    totals_free_memory(&live->totals);
+    type_table_free(&live->types);
+    stacks_free(&live->stacks);
+    symbols_free(live->symbols);
+    live_trace_free(live->trace);
+    trace_scan_free(&live->scan);
+    trace_file_close(live->file);
+    free(live->full);
+    free(live->shown);
+    free(live);
+    return good;
+}

@@ -1,0 +1,67 @@
+/*
+ * Rows of all tables of a session but `allocation` and `column_chunk`, on their way to the writer.
+ */
+#ifndef MPROF_INGEST_TABLE_SINK_H
+#define MPROF_INGEST_TABLE_SINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Columns are those of schemas/session.sql in order. */
+enum writer_table {
+    WRITER_META,
+    WRITER_MODULE,
+    WRITER_SOURCE_FILE,
+    WRITER_FUNCTION,
+    WRITER_FRAME,
+    WRITER_STACK,
+    WRITER_STACK_FRAME,
+    WRITER_STACK_FRAMES, /* WRITER_STACK_FRAMES_AT_ONCE rows of the same table */
+    WRITER_THREAD,
+    WRITER_ARENA,
+    WRITER_MARK,
+    WRITER_RSS,
+    WRITER_PROBLEM,
+    WRITER_TIMELINE,
+    WRITER_FUNCTION_TOTAL,
+    WRITER_TYPE,
+    WRITER_TYPE_TOTAL,
+    WRITER_TYPE_MEMBER,
+    WRITER_TYPE_CANDIDATE,
+    WRITER_SIZE_BIN,
+    WRITER_TABLES
+};
+
+#define WRITER_STACK_FRAMES_AT_ONCE 8
+
+/* NULL text is NULL, whatever the number says. */
+struct writer_value {
+    enum { VALUE_NULL, VALUE_NUMBER, VALUE_TEXT } type;
+    int64_t number;
+    const char *text;
+};
+
+static inline struct writer_value value_number(uint64_t number)
+{
+    return (struct writer_value){VALUE_NUMBER, (int64_t)number, NULL};
+}
+
+static inline struct writer_value value_text(const char *text)
+{
+    return (struct writer_value){text ? VALUE_TEXT : VALUE_NULL, 0, text};
+}
+
+static inline struct writer_value value_null(void)
+{
+    return (struct writer_value){VALUE_NULL, 0, NULL};
+}
+
+/* False with the writer's status set. */
+struct table_sink {
+    void *context;
+    bool (*put)(void *context, enum writer_table table, const struct writer_value *values,
+                size_t count);
+};
+
+#endif

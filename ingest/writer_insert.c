@@ -1,0 +1,51 @@
+#include "ingest/writer_insert.h"
+
+static const char *const insert_sql[WRITER_TABLES] = {
+    [WRITER_META] = "INSERT INTO meta VALUES (?,?)",
+    [WRITER_MODULE] = "INSERT INTO module VALUES (?,?,?,?,?,?,?,?,?,?)",
+    [WRITER_SOURCE_FILE] = "INSERT INTO source_file VALUES (?,?)",
+    [WRITER_FUNCTION] = "INSERT INTO function VALUES (?,?,?,?,?,?,?)",
+    [WRITER_FRAME] = "INSERT INTO frame VALUES (?,?,?,?,?,?,?)",
+    [WRITER_STACK] = "INSERT INTO stack VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [WRITER_STACK_FRAME] = "INSERT INTO stack_frame VALUES (?,?,?)",
+    [WRITER_STACK_FRAMES] = ("INSERT INTO stack_frame VALUES "
+                             "(?,?,?),(?,?,?),(?,?,?),(?,?,?),(?,?,?),(?,?,?),(?,?,?),(?,?,?)"),
+    [WRITER_THREAD] = "INSERT INTO thread VALUES (?,?,?,?,?,?,?,?)",
+    [WRITER_ARENA] = "INSERT INTO arena VALUES (?,?,?,?,?,?,?,?,?,?)",
+    [WRITER_MARK] = "INSERT INTO mark VALUES (?,?,?,?)",
+    [WRITER_RSS] = "INSERT INTO rss VALUES (?,?)",
+    [WRITER_PROBLEM] = "INSERT INTO problem VALUES (?,?,?,?,?,?,?)",
+    [WRITER_TIMELINE] = "INSERT INTO timeline VALUES (?,?,?,?,?,?,?,?)",
+    [WRITER_FUNCTION_TOTAL] = "INSERT INTO function_total VALUES (?,?,?,?,?,?,?,?,?)",
+    [WRITER_TYPE] = "INSERT INTO type VALUES (?,?,?,?,?)",
+    [WRITER_TYPE_TOTAL] = "INSERT INTO type_total VALUES (?,?,?,?,?)",
+    [WRITER_TYPE_MEMBER] = "INSERT INTO type_member VALUES (?,?,?,?,?,?)",
+    [WRITER_TYPE_CANDIDATE] = "INSERT INTO type_candidate VALUES (?,?,?,?)",
+    [WRITER_SIZE_BIN] = "INSERT INTO size_bin VALUES (?,?,?,?)",
+};
+
+int writer_insert_prepare(sqlite3 *database, enum writer_table table, sqlite3_stmt **insert)
+{
+    return sqlite3_prepare_v3(database, insert_sql[table], -1, SQLITE_PREPARE_PERSISTENT, insert,
+                              NULL);
+}
+
+int writer_insert_row(sqlite3_stmt *insert, const struct writer_value *values, size_t count)
+{
+    int result = SQLITE_OK;
+    for (size_t i = 0; i < count && result == SQLITE_OK; i++) {
+        int place = (int)i + 1;
+        if (values[i].type == VALUE_NUMBER)
+            result = sqlite3_bind_int64(insert, place, values[i].number);
+        else if (values[i].type == VALUE_TEXT)
+            result = sqlite3_bind_text(insert, place, values[i].text, -1, SQLITE_STATIC);
+        else
+            result = sqlite3_bind_null(insert, place);
+    }
+    if (result == SQLITE_OK && sqlite3_step(insert) == SQLITE_DONE)
+        result = SQLITE_OK;
+    else if (result == SQLITE_OK)
+        result = SQLITE_ERROR;
+    sqlite3_reset(insert);
+    return result;
+}

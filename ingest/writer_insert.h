@@ -1,0 +1,15 @@
+/* The INSERTs of all tables but `allocation` and `column_chunk`. */
+#ifndef MPROF_INGEST_WRITER_INSERT_H
+#define MPROF_INGEST_WRITER_INSERT_H
+
+#include <sqlite3.h>
+
+#include "ingest/table_sink.h"
+
+/* Returns SQLite's code. */
+int writer_insert_prepare(sqlite3 *database, enum writer_table table, sqlite3_stmt **insert);
+
+/* One row, or as many as the statement takes. Returns SQLite's code. */
+int writer_insert_row(sqlite3_stmt *insert, const struct writer_value *values, size_t count);
+
+#endif

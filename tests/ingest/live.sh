@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# mprof-ingest --live: what a running program has done so far can be read while it runs, and the
+# session of the finished program is the one that a plain run makes of its trace.
+set -u
+export PATH="$MPROF_BUILD/bin:/usr/bin:/bin:$PATH"
+rm -rf live && mkdir live && cd live || exit 1
+fail() { echo "FAILED: $*"; exit 1; }
+ask() { sqlite3 -readonly -cmd '.timeout 5000' "$1" "$2" 2>/dev/null; } # SESSION SQL
+blocks() { ask "$1" 'SELECT count(*) FROM allocation WHERE size BETWEEN 17 AND 99'; }
+
+# until WHAT COMMAND…: waits for a condition; the suite's own limit of time ends a wait in vain.
+until_true() {
+    local what=$1
+    shift
+    until "$@"; do
+        kill -0 "$watcher" 2>/dev/null || { "$@" || fail "mprof-ingest has ended before: $what"; return; }
+        sleep 0.05
+    done
+    echo "ok: $what"
+}
+at_least() { [ "$(blocks "$1")" -ge "$2" ] 2>/dev/null; } # SESSION ROWS
+
+start() { # NAME: the program, and who watches it
+    mkfifo "$1.to" "$1.from"
+    mprof-run --quiet -o "$1.bin" -- "$MPROF_BUILD/tests/stages" <"$1.to" >"$1.from" &
+    program=$!
+    exec 3>"$1.to" 4<"$1.from"
+    step 1
+    # A background job of a script ignores SIGINT: env sets it back.
+    env --default-signal=INT mprof-ingest --quiet --live -o "$1.db" "$1.bin" \
+        >"$1.txt" 2>&1 3>&- 4<&- &
+    watcher=$!
+}
+step() { # NUMBER
+    local answer
+    echo >&3
+    read -r answer <&4
+    [ "$answer" = "$1" ] || fail "step $1 gave '$answer'"
+}
+is_plain() { # NAME: its session is that of a plain run, in all tables
+    mprof-ingest --quiet -o "$1.plain.db" "$1.bin" || fail "plain ingest of $1"
+    sqlite3 "$1.db" .dump >"$1.sql"
+    sqlite3 "$1.plain.db" .dump >"$1.plain.sql"
+    cmp "$1.sql" "$1.plain.sql" || fail "$1: not the session of a plain run"
+    [ "$(ask "$1.db" "SELECT count(*) FROM meta WHERE key = 'unfinished'")" = 0 ] || fail "$1: unfinished"
+    [ ! -e "$1.db-wal" ] && [ ! -e "$1.db-shm" ] && [ ! -e "$1.db.part" ] || fail "$1: left: $(ls)"
+    echo "ok: $1 is the session of a plain run"
+}
+
+# The program's end ends it.
+start ends
+until_true 'the first step is seen' at_least ends.db 1000
+[ "$(ask ends.db "SELECT value FROM meta WHERE key = 'unfinished'")" = 1 ] || fail 'not marked unfinished'
+step 2
+until_true 'the second step is seen' at_least ends.db 2000
+same() { [ "$(ask ends.db "$1")" = "$(ask ends.db "$2")" ] || fail "$1 is not $2"; }
+same 'SELECT count(*) FROM allocation' "SELECT value FROM meta WHERE key = 'rows'"
+same 'SELECT sum(size) FROM allocation WHERE free_ns IS NULL' "SELECT value FROM meta WHERE key = 'live_bytes_end'"
+same 'SELECT sum(live_bytes) FROM stack' "SELECT value FROM meta WHERE key = 'live_bytes_end'"
+same 'SELECT sum(allocations) FROM type_total' "SELECT value FROM meta WHERE key = 'allocations'"
+same 'SELECT sum(rows) FROM column_chunk WHERE id % 32 = 0' 'SELECT count(*) FROM allocation'
+same 'SELECT sum(allocated_bytes) FROM timeline' "SELECT value FROM meta WHERE key = 'bytes_allocated'"
+same 'SELECT count(DISTINCT stack_id) FROM stack_frame' 'SELECT count(*) FROM stack WHERE depth > 0'
+[ "$(ask ends.db 'PRAGMA integrity_check')" = ok ] || fail 'integrity'
+mprof-ingest --live -o ends.db ends.bin 2>refused.txt && fail 'an existing session was replaced'
+grep -q 'exists already' refused.txt || fail "the refusal says: $(cat refused.txt)"
+# The browser opens it as it stands.
+mprof-tui --script /dev/null --size 80x24 ends.db >screen.txt || fail 'the browser'
+for n in 3 4 5 6 7 8 9; do step $n; done
+exec 3>&-
+wait $program || fail 'the program'
+wait $watcher || fail "mprof-ingest: $(cat ends.txt)"
+is_plain ends
+[ "$(blocks ends.db)" -eq 9000 ] || fail "blocks: $(blocks ends.db)"
+
+# Ctrl-C ends it while the program goes on.
+start interrupted
+until_true 'the first step is seen' at_least interrupted.db 1000
+kill -INT $watcher
+wait $watcher || fail "interrupted: $(cat interrupted.txt)"
+[ "$(ask interrupted.db "SELECT count(*) FROM meta WHERE key = 'unfinished'")" = 0 ] || fail 'still unfinished'
+[ "$(blocks interrupted.db)" -eq 1000 ] || fail "interrupted: $(blocks interrupted.db) blocks"
+step 2
+exec 3>&-
+wait $program || fail 'the program, whose watcher has gone'
+
+# So does SIGKILL of the program. Its own kills nothing but itself: what was seen stays, unfinished.
+start killed
+until_true 'the first step is seen' at_least killed.db 1000
+step 2
+kill -KILL $(pgrep -P $program) || fail 'no program to kill'
+wait $program
+wait $watcher || fail "killed: $(cat killed.txt)"
+is_plain killed
+exec 3>&-
+
+start orphan
+until_true 'the first step is seen' at_least orphan.db 1000
+kill -KILL $watcher
+wait $watcher 2>/dev/null
+[ "$(ask orphan.db "SELECT value FROM meta WHERE key = 'unfinished'")" = 1 ] || fail 'not marked unfinished'
+at_least orphan.db 1000 || fail 'what was seen is gone'
+exec 3>&-
+wait $program
+mprof-ingest --quiet --force -o orphan.db orphan.bin || fail 'ingest of the orphan'
+is_plain orphan
+
+# A finished trace is loaded at once; what is no trace is refused.
+mprof-ingest --quiet --live -o after.db ends.bin || fail 'a finished trace'
+cmp -s <(sqlite3 after.db .dump) ends.sql || fail 'a finished trace gave another session'
+mprof-ingest --live -o none.db none.bin 2>refused.txt && fail 'no trace, and no error'
+grep -q 'none.bin: cannot be opened' refused.txt || fail "no trace: $(cat refused.txt)"
+[ ! -e none.db ] || fail 'a session of nothing'
