@@ -312,6 +312,8 @@ static struct module_entry *entry_of(const struct module *module)
 bool modules_announce(const struct module *module, const struct stack_sink *sink, void *context)
 {
     struct module_entry *entry = entry_of(module);
+    if (entry && atomic_load_explicit(&entry->announcement, memory_order_acquire) == WRITTEN)
+        return true;
     for (unsigned turn = 0; entry && turn < WAIT_TURNS; turn++) {
         uint32_t state = UNKNOWN;
         uint64_t signals = os_block_signals();

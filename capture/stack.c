@@ -16,6 +16,7 @@
 #include "capture/context_tree.h"
 #include "capture/modules.h"
 #include "capture/os.h"
+#include "capture/stack_branch.h"
 #include "capture/stack_thread.h"
 #include "capture/unwind_cache.h"
 #include "capture/unwind_step.h"
@@ -58,7 +59,8 @@ size_t stack_thread_size(void)
     size_t frame = sizeof(struct stack_kept) + sizeof(struct stack_frame);
     size_t size = sizeof(struct stack_thread) + sizeof(struct stack_frame) +
                   sizeof(struct stack_pair) +
-                  stacks.limit * (frame + 3 * sizeof(struct stack_pair));
+                  stacks.limit * (frame + 3 * sizeof(struct stack_pair)) +
+                  (sizeof(struct stack_branch) << STACK_BRANCHES_LOG2);
     return (size + ARCH_PAGE_SIZE - 1) & ~(size_t)(ARCH_PAGE_SIZE - 1);
 }
 
@@ -70,6 +72,7 @@ void stack_thread_init(struct stack_thread *thread)
     thread->kept = (struct stack_kept *)(thread + 1);
     thread->changed = (struct stack_frame *)(thread->kept + thread->limit);
     thread->pairs = (struct stack_pair *)(thread->changed + thread->limit + 1);
+    thread->branches = (struct stack_branch *)(thread->pairs + 3 * (size_t)thread->limit + 1);
     if (stacks.mode != STACK_UNWIND_OFF)
         stack_memory_init(&thread->memory);
 }
@@ -281,6 +284,8 @@ static uint32_t walk_commit(struct walk *walk, void *context)
             frame_keep(thread, frame, node, pairs);
         caller = frame;
     }
+    if (keeping && walk->matched && thread->end == STACK_END_WHOLE)
+        stack_branch_keep(thread, walk->candidates - 1);
     return node;
 }
 
@@ -323,6 +328,11 @@ uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, voi
         const struct stack_kept *top = &thread->kept[thread->count - 1];
         if (frame_equal(top, first) && !pairs_differ(thread->pairs, top->pair_end))
             return top->node;
+        const struct stack_branch *branch = stack_branch_place(thread, first->pc, first->sp);
+        if (stack_branch_fits(branch, thread, first) &&
+            !pairs_differ(branch->pairs, branch->pair_count) &&
+            !pairs_differ(thread->pairs, thread->kept[branch->base].pair_end))
+            return branch->node;
     }
     stack_memory_begin(&thread->memory, (uint64_t)entry);
     return stack_walk(thread, context);

@@ -1,0 +1,26 @@
+#include "capture/stack_branch.h"
+
+#include <string.h>
+
+void stack_branch_keep(struct stack_thread *thread, uint32_t base)
+{
+    const struct stack_kept *outer = &thread->kept[base];
+    const struct stack_kept *top = &thread->kept[thread->count - 1];
+    uint32_t count = top->pair_end - outer->pair_end;
+    if (count > STACK_BRANCH_PAIRS)
+        return;
+    struct stack_branch *branch = stack_branch_place(thread, top->pc, top->sp);
+    branch->pc = top->pc;
+    branch->sp = top->sp;
+    branch->rbp = top->rbp;
+    branch->base_sp = outer->sp;
+    branch->base_rbp = outer->rbp;
+    branch->base = base;
+    branch->base_node = outer->node;
+    branch->node = top->node;
+    branch->generation = thread->generation;
+    branch->pair_count = count;
+    branch->needs_rbp = top->needs_rbp;
+    branch->base_needs_rbp = outer->needs_rbp;
+    memcpy(branch->pairs, thread->pairs + outer->pair_end, count * sizeof *branch->pairs);
+}
