@@ -5,16 +5,47 @@
 #include "capture/modules.h"
 #include "capture/shared_table.h"
 
-/* Keys are pc and frame kind; values hold the parent above the node's id. */
-#define PARENT_TAG UINT32_MAX
+/*
+ * An entry is packed to 16 bytes and holds its place, 27 bits of its path's hash, too:
+ *
+ *   key    pc 47 bits, frame kind 2, low bits of the place 15
+ *   value  id 26 bits, parent's id 26, high bits of the place 12
+ */
+#define PC_BITS 47u
+#define PC_MASK ((UINT64_C(1) << PC_BITS) - 1)
+#define FRAME_BITS 2u
+#define ID_BITS 26u
+#define ID_MASK ((UINT64_C(1) << ID_BITS) - 1)
+#define PLACE_BITS 27u
+#define PLACE_LOW_BITS (64 - PC_BITS - FRAME_BITS)
+/* The parent and the high bits of the place. */
+#define IDENTITY (~ID_MASK)
 /* A run-away tree stops here (about 3 GiB); later contexts have no stack. */
-#define NODES_MAX (UINT32_C(1) << 26)
+#define NODES_MAX ((UINT32_C(1) << ID_BITS) - 1)
+
+static uint64_t node_key(uint64_t path, uint64_t pc, enum trace_node_frame frame)
+{
+    uint64_t place = path >> (64 - PLACE_BITS);
+    return (pc & PC_MASK) | (uint64_t)frame << PC_BITS | place << (PC_BITS + FRAME_BITS);
+}
+
+static uint64_t node_value(uint64_t path, uint32_t parent, uint32_t id)
+{
+    uint64_t place = path >> (64 - PLACE_BITS);
+    return id | (uint64_t)parent << ID_BITS | place >> PLACE_LOW_BITS << (2 * ID_BITS);
+}
+
+static uint64_t node_place(uint64_t key, uint64_t value)
+{
+    uint64_t low = key >> (PC_BITS + FRAME_BITS), high = value >> (2 * ID_BITS);
+    return (high << PLACE_LOW_BITS | low) << (64 - PLACE_BITS);
+}
 
 static struct {
     struct shared_table table;
     _Atomic uint32_t last_id;
     const struct stack_sink *sink;
-} tree;
+} tree = {.table = {.identity = IDENTITY, .place = node_place}};
 
 void context_tree_init(const struct stack_sink *sink)
 {
@@ -38,21 +69,28 @@ static uint32_t node_define(uint32_t parent, uint64_t pc, enum trace_node_frame 
     return tree.sink->node(context, &node) ? node.id : 0;
 }
 
-uint32_t context_tree_node(uint32_t parent, uint64_t pc, enum trace_node_frame frame, void *context)
+void context_tree_prefetch(uint64_t path)
 {
-    uint64_t key = pc << 2 | (uint64_t)frame;
-    uint64_t found = shared_table_find(&tree.table, key, parent, PARENT_TAG);
+    shared_table_prefetch(&tree.table, path);
+}
+
+uint32_t context_tree_node(uint32_t parent, uint64_t path, uint64_t pc, enum trace_node_frame frame,
+                           void *context)
+{
+    uint64_t key = node_key(path, pc, frame);
+    uint64_t found =
+        shared_table_find(&tree.table, path, key, node_value(path, parent, 0), IDENTITY);
     if (found)
-        return (uint32_t)found;
+        return (uint32_t)(found & ID_MASK);
     uint32_t id = node_define(parent, pc, frame, context);
     if (id)
-        shared_table_insert(&tree.table, key, parent, PARENT_TAG, (uint64_t)parent << 32 | id);
+        shared_table_insert(&tree.table, key, node_value(path, parent, id));
     return id;
 }
 
 void context_tree_forget(uint64_t low, uint64_t high)
 {
-    shared_table_forget(&tree.table, low << 2, high << 2);
+    shared_table_forget(&tree.table, PC_MASK, low, high);
 }
 
 void context_tree_reset(void)

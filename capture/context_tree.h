@@ -17,10 +17,25 @@
 void context_tree_init(const struct stack_sink *sink);
 
 /*
- * The node of `pc` under `parent` (0: outermost). `pc` is 0 for the markers. Returns 0 where
- * the node is new and could not be written.
+ * Where a node lies in the table depends on the code addresses of its path, not on its parent's
+ * id: so all nodes of a path can be looked for at once, though each is only known to be right by
+ * its parent's id. 0 is the path of no frames.
  */
-uint32_t context_tree_node(uint32_t parent, uint64_t pc, enum trace_node_frame frame,
+static inline uint64_t context_tree_path(uint64_t parent_path, uint64_t pc,
+                                         enum trace_node_frame frame)
+{
+    uint64_t hash = (parent_path ^ pc ^ (uint64_t)frame << 47) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+/* Call for each frame of a path before the first is looked up. */
+void context_tree_prefetch(uint64_t path);
+
+/*
+ * The node of `pc` under `parent` (0: outermost). `pc` is 0 for the markers; `path` is that of
+ * the node itself. Returns 0 where the node is new and could not be written.
+ */
+uint32_t context_tree_node(uint32_t parent, uint64_t path, uint64_t pc, enum trace_node_frame frame,
                            void *context);
 
 /* Forgets the nodes with low <= pc < high: what stands there later gets new ids. */

@@ -20,11 +20,11 @@ static struct shared_slots *slots_create(unsigned capacity_log2)
     return slots;
 }
 
-/* True where (key, tag) is in the table afterwards. */
-static bool slots_insert(struct shared_slots *slots, uint64_t key, uint32_t tag, uint32_t tag_mask,
+/* True where the entry is in the table afterwards. */
+static bool slots_insert(const struct shared_table *table, struct shared_slots *slots, uint64_t key,
                          uint64_t value)
 {
-    uint64_t at = shared_hash(key, tag) >> slots->shift;
+    uint64_t at = table->place(key, value) >> slots->shift;
     for (unsigned probe = 0; probe < SHARED_TABLE_PROBES; probe++) {
         struct shared_entry *entry = &slots->entries[(at + probe) & slots->mask];
         uint64_t found = atomic_load_explicit(&entry->key, memory_order_acquire);
@@ -39,19 +39,20 @@ static bool slots_insert(struct shared_slots *slots, uint64_t key, uint32_t tag,
         /* Empty values are forgotten ones, or a thread is between its two stores: it checks. */
         uint64_t present = 0;
         if (atomic_compare_exchange_strong(&entry->value, &present, value) ||
-            ((present >> 32 ^ tag) & tag_mask) == 0)
+            ((present ^ value) & table->identity) == 0)
             return true;
     }
     return false;
 }
 
-static void slots_copy(struct shared_slots *to, struct shared_slots *from, uint32_t tag_mask)
+static void slots_copy(const struct shared_table *table, struct shared_slots *to,
+                       struct shared_slots *from)
 {
     for (uint64_t i = 0; i <= from->mask; i++) {
         uint64_t value = atomic_load_explicit(&from->entries[i].value, memory_order_acquire);
         uint64_t key = atomic_load_explicit(&from->entries[i].key, memory_order_acquire);
         if (value && key)
-            slots_insert(to, key, (uint32_t)(value >> 32) & tag_mask, tag_mask, value);
+            slots_insert(table, to, key, value);
     }
 }
 
@@ -62,7 +63,7 @@ static void slots_empty(struct shared_slots *slots)
         os_discard((char *)slots + header, slots->bytes - header);
 }
 
-static void table_grow(struct shared_table *table, struct shared_slots *old, uint32_t tag_mask)
+static void table_grow(struct shared_table *table, struct shared_slots *old)
 {
     unsigned log2 = old ? 64 - old->shift + 1 : FIRST_CAPACITY_LOG2;
     struct shared_slots *slots = slots_create(log2);
@@ -70,10 +71,10 @@ static void table_grow(struct shared_table *table, struct shared_slots *old, uin
         return;
     slots->older = old;
     if (old)
-        slots_copy(slots, old, tag_mask);
+        slots_copy(table, slots, old);
     atomic_store_explicit(&table->slots, slots, memory_order_release);
     if (old) {
-        slots_copy(slots, old, tag_mask); /* what came while the first copy ran */
+        slots_copy(table, slots, old); /* what came while the first copy ran */
         slots_empty(old);
     }
 }
@@ -88,8 +89,7 @@ static void table_change_end(struct shared_table *table)
     atomic_store_explicit(&table->changing, 0, memory_order_release);
 }
 
-void shared_table_insert(struct shared_table *table, uint64_t key, uint32_t tag, uint32_t tag_mask,
-                         uint64_t value)
+void shared_table_insert(struct shared_table *table, uint64_t key, uint64_t value)
 {
     struct shared_slots *slots = atomic_load_explicit(&table->slots, memory_order_acquire);
     bool full = !slots || atomic_load_explicit(&slots->used, memory_order_relaxed) >
@@ -97,22 +97,22 @@ void shared_table_insert(struct shared_table *table, uint64_t key, uint32_t tag,
     if (full && table_change_begin(table)) {
         struct shared_slots *now = atomic_load_explicit(&table->slots, memory_order_acquire);
         if (now == slots)
-            table_grow(table, now, tag_mask);
+            table_grow(table, now);
         slots = atomic_load_explicit(&table->slots, memory_order_acquire);
         table_change_end(table);
     }
     if (slots)
-        slots_insert(slots, key, tag, tag_mask, value);
+        slots_insert(table, slots, key, value);
 }
 
-void shared_table_forget(struct shared_table *table, uint64_t low, uint64_t high)
+void shared_table_forget(struct shared_table *table, uint64_t mask, uint64_t low, uint64_t high)
 {
     while (!table_change_begin(table))
         os_yield();
     struct shared_slots *slots = atomic_load_explicit(&table->slots, memory_order_acquire);
     for (uint64_t i = 0; slots && i <= slots->mask; i++) {
         uint64_t key = atomic_load_explicit(&slots->entries[i].key, memory_order_relaxed);
-        if (key >= low && key < high)
+        if ((key & mask) >= low && (key & mask) < high)
             atomic_store_explicit(&slots->entries[i].value, 0, memory_order_release);
     }
     table_change_end(table);

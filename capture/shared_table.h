@@ -1,8 +1,10 @@
 /*
  * A hash table that all threads read and fill without a lock.
  *
- * Entries are two words, a key (not 0) and a value (not 0), in open addressing. The high half
- * of the value may be part of what is looked up (the tag), so that one key has several entries.
+ * Entries are two words, a key (not 0) and a value (not 0), in open addressing. Some bits of the
+ * value may be part of what is looked up (the table's identity), so that one key has several
+ * entries. Where an entry lies (its place, whose high bits count) is the caller's to choose: a
+ * hash of whatever it knows, as long as it can be told again from the entry.
  * Entries are only added, except by shared_table_forget(). What is lost when two threads do
  * the same at once is work, never correctness: a caller must be content to find nothing where
  * another thread has just inserted, and to have inserted in vain.
@@ -23,7 +25,7 @@ struct shared_entry {
 
 struct shared_slots {
     uint64_t mask;
-    uint32_t shift; /* of a 64-bit hash, to an index */
+    uint32_t shift; /* of a place, to an index */
     uint64_t bytes; /* of the mapping */
     _Atomic uint64_t used;
     struct shared_slots *older; /* emptied, still mapped */
@@ -33,36 +35,38 @@ struct shared_slots {
 struct shared_table {
     struct shared_slots *_Atomic slots; /* NULL until the first insertion */
     _Atomic uint32_t changing;          /* a thread grows or sweeps it */
+    uint64_t identity;                  /* bits of the value that are looked up with the key */
+    uint64_t (*place)(uint64_t key, uint64_t value);
 };
 
 /* How far an entry may lie from its place. */
 #define SHARED_TABLE_PROBES 128u
 
-/*
- * Multiplies twice, so that every bit of both inputs reaches the high bits that are used: keys
- * are code addresses and tags small numbers, in long runs.
- */
-static inline uint64_t shared_hash(uint64_t key, uint32_t tag)
+/* Brings the line at `place` nearer to the processor. */
+static inline void shared_table_prefetch(const struct shared_table *table, uint64_t place)
 {
-    uint64_t hash = (key ^ tag * UINT64_C(0xd6e8feb86659fd93)) * UINT64_C(0x9e3779b97f4a7c15);
-    hash ^= hash >> 32;
-    return hash * UINT64_C(0xc2b2ae3d27d4eb4f);
+    const struct shared_slots *slots = atomic_load_explicit(&table->slots, memory_order_acquire);
+    if (slots)
+        __builtin_prefetch(&slots->entries[place >> slots->shift]);
 }
 
-/* The value under (key, tag), or 0. The tag must equal the value's high half under `tag_mask`. */
-static inline uint64_t shared_table_find(const struct shared_table *table, uint64_t key,
-                                         uint32_t tag, uint32_t tag_mask)
+/*
+ * The value under `key` whose bits under `identity` (the table's, as a constant) are those of
+ * `bits`, or 0.
+ */
+static inline uint64_t shared_table_find(const struct shared_table *table, uint64_t place,
+                                         uint64_t key, uint64_t bits, uint64_t identity)
 {
     const struct shared_slots *slots = atomic_load_explicit(&table->slots, memory_order_acquire);
     if (!slots)
         return 0;
-    uint64_t at = shared_hash(key, tag) >> slots->shift;
+    uint64_t at = place >> slots->shift;
     for (unsigned probe = 0; probe < SHARED_TABLE_PROBES; probe++) {
         const struct shared_entry *entry = &slots->entries[(at + probe) & slots->mask];
         uint64_t found = atomic_load_explicit(&entry->key, memory_order_acquire);
         if (found == key) {
             uint64_t value = atomic_load_explicit(&entry->value, memory_order_acquire);
-            if (value && ((value >> 32 ^ tag) & tag_mask) == 0)
+            if (value && ((value ^ bits) & identity) == 0)
                 return value;
         } else if (!found)
             return 0;
@@ -70,15 +74,11 @@ static inline uint64_t shared_table_find(const struct shared_table *table, uint6
     return 0;
 }
 
-/*
- * Puts `value` (whose high half under the mask is `tag`) in, and grows the table where it is
- * time. May do nothing, where there is no memory.
- */
-void shared_table_insert(struct shared_table *table, uint64_t key, uint32_t tag, uint32_t tag_mask,
-                         uint64_t value);
+/* Puts `value` in, and grows the table where it is time. May do nothing, for want of memory. */
+void shared_table_insert(struct shared_table *table, uint64_t key, uint64_t value);
 
-/* Forgets all entries with low <= key < high; entries inserted meanwhile may survive. */
-void shared_table_forget(struct shared_table *table, uint64_t low, uint64_t high);
+/* Forgets all entries with low <= (key & mask) < high; those inserted meanwhile may survive. */
+void shared_table_forget(struct shared_table *table, uint64_t mask, uint64_t low, uint64_t high);
 
 /* Forgets everything and gives the memory back. No other thread may use the table. */
 void shared_table_reset(struct shared_table *table);

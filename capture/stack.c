@@ -216,28 +216,40 @@ static void frame_keep(struct stack_thread *thread, const struct stack_frame *fr
     kept->pc = frame->pc;
     kept->sp = frame->sp;
     kept->rbp = frame->rbp;
+    kept->path = frame->path;
     kept->node = node;
     kept->pair_end = pairs;
     kept->exact = frame->exact;
     kept->needs_rbp = frame->needs_rbp;
 }
 
-static uint32_t frame_node(uint32_t parent, const struct stack_frame *frame, void *context)
+static enum trace_node_frame frame_kind(const struct stack_frame *frame)
 {
-    return context_tree_node(parent, frame->pc,
-                             frame->exact ? TRACE_FRAME_EXACT : TRACE_FRAME_RETURN, context);
+    return frame->exact ? TRACE_FRAME_EXACT : TRACE_FRAME_RETURN;
 }
 
 /* The node that stands for what is missing outward of the outermost frame, 0 if nothing is. */
-static bool end_node(const struct walk *walk, void *context, uint32_t *node)
+static bool end_node(const struct walk *walk, void *context, uint32_t *node, uint64_t *path)
 {
     *node = 0;
+    *path = 0;
     if (walk->end == STACK_END_WHOLE)
         return true;
-    *node = context_tree_node(
-        0, 0, walk->end == STACK_END_CUT ? TRACE_FRAME_DEPTH_LIMIT : TRACE_FRAME_UNWIND_END,
-        context);
+    enum trace_node_frame kind =
+        walk->end == STACK_END_CUT ? TRACE_FRAME_DEPTH_LIMIT : TRACE_FRAME_UNWIND_END;
+    *path = context_tree_path(0, 0, kind);
+    *node = context_tree_node(0, *path, 0, kind, context);
     return *node != 0;
+}
+
+/* The paths of all walked frames, under that of the frame they stand on. */
+static void walk_paths(struct walk *walk, uint64_t path)
+{
+    for (uint32_t left = walk->changed; left--;) {
+        struct stack_frame *frame = &walk->thread->changed[left];
+        frame->path = path = context_tree_path(path, frame->pc, frame_kind(frame));
+        context_tree_prefetch(path);
+    }
 }
 
 /* The kept frame that the walk met stays, as it was met now. Returns its node. */
@@ -262,21 +274,24 @@ static uint32_t walk_commit(struct walk *walk, void *context)
     uint32_t node, pairs = 0, left = walk->changed;
     const struct stack_frame *caller = walk->matched ? &thread->changed[left] : NULL;
     bool keeping = true;
-    if (walk->matched)
+    uint64_t path;
+    if (walk->matched) {
         node = met_keep(walk, &pairs);
-    else {
+        path = thread->kept[thread->count - 1].path;
+    } else {
         /* A coroutine's stack has no part of the thread's own, which may come back. */
         keeping = stack_memory_is_own(&thread->memory, thread->changed[left - 1].sp);
-        if (!end_node(walk, context, &node))
+        if (!end_node(walk, context, &node, &path))
             return 0;
         if (keeping) {
             thread->count = 0;
             thread->end = walk->end;
         }
     }
+    walk_paths(walk, path);
     while (left--) {
         struct stack_frame *frame = &thread->changed[left];
-        node = frame_node(node, frame, context);
+        node = context_tree_node(node, frame->path, frame->pc, frame_kind(frame), context);
         if (!node)
             return 0;
         keeping = keeping && step_keep(walk, frame, caller, &pairs);
@@ -329,10 +344,11 @@ uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, voi
         if (frame_equal(top, first) && !pairs_differ(thread->pairs, top->pair_end))
             return top->node;
         const struct stack_branch *branch = stack_branch_place(thread, first->pc, first->sp);
-        if (stack_branch_fits(branch, thread, first) &&
-            !pairs_differ(branch->pairs, branch->pair_count) &&
-            !pairs_differ(thread->pairs, thread->kept[branch->base].pair_end))
-            return branch->node;
+        for (unsigned way = 0; way < STACK_BRANCH_WAYS; way++, branch++)
+            if (stack_branch_fits(branch, thread, first) &&
+                !pairs_differ(branch->pairs, branch->pair_count) &&
+                !pairs_differ(thread->pairs, thread->kept[branch->base].pair_end))
+                return branch->node;
     }
     stack_memory_begin(&thread->memory, (uint64_t)entry);
     return stack_walk(thread, context);

@@ -10,6 +10,7 @@ void stack_branch_keep(struct stack_thread *thread, uint32_t base)
     if (count > STACK_BRANCH_PAIRS)
         return;
     struct stack_branch *branch = stack_branch_place(thread, top->pc, top->sp);
+    branch += branch->next++ % STACK_BRANCH_WAYS;
     branch->pc = top->pc;
     branch->sp = top->sp;
     branch->rbp = top->rbp;

@@ -17,8 +17,11 @@
 
 #include "capture/stack_thread.h"
 
-#define STACK_BRANCHES_LOG2 8u
+#define STACK_BRANCHES_LOG2 10u
 #define STACK_BRANCH_PAIRS 16u
+#ifndef STACK_BRANCH_WAYS
+#define STACK_BRANCH_WAYS 4u
+#endif
 
 struct stack_branch {
     uint64_t pc, sp, rbp; /* of the innermost frame; rbp where needs_rbp */
@@ -27,6 +30,7 @@ struct stack_branch {
     uint32_t node;            /* of the innermost frame; 0: no branch */
     uint32_t generation;
     uint32_t pair_count;
+    uint32_t next;
     bool needs_rbp, base_needs_rbp;
     struct stack_pair pairs[STACK_BRANCH_PAIRS];
 };
@@ -35,7 +39,7 @@ static inline struct stack_branch *stack_branch_place(const struct stack_thread 
                                                       uint64_t pc, uint64_t sp)
 {
     uint64_t hash = (pc + (sp << 7)) * UINT64_C(0x9e3779b97f4a7c15);
-    return &thread->branches[hash >> (64 - STACK_BRANCHES_LOG2)];
+    return &thread->branches[hash >> (64 - STACK_BRANCHES_LOG2) & ~(uint64_t)(STACK_BRANCH_WAYS - 1)];
 }
 
 /*

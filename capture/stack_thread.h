@@ -29,6 +29,7 @@ struct stack_frame {
     uint64_t rbp_slot; /* while stepping here from the inner frame; 0: not read */
     uint64_t cfa_slot;
     uint64_t cfa_value;
+    uint64_t path; /* see context_tree.h */
     uint32_t exact;     /* pc is an interrupted instruction, not a return address */
     uint32_t uses_rbp;  /* the step outward depends on rbp */
     uint32_t needs_rbp; /* this step or one further out depends on rbp as it is here */
@@ -38,6 +39,7 @@ struct stack_frame {
 /* A frame of the last stack. */
 struct stack_kept {
     uint64_t pc, sp;
+    uint64_t path;
     uint64_t rbp; /* right where needs_rbp; otherwise it may be out of date */
     uint32_t node;
     uint32_t pair_end; /* pairs up to here belong to this frame and its callers */

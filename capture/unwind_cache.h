@@ -20,16 +20,23 @@ void unwind_cache_init(enum stack_unwind mode);
 /* Reads the tables of the module at `pc`. In frame pointer mode there is one rule for all. */
 unwind_rule unwind_cache_compute(uint64_t pc);
 
+/* Code addresses lie in long runs: one multiplication spreads them. */
+static inline uint64_t unwind_cache_place(uint64_t pc)
+{
+    return pc * UINT64_C(0x9e3779b97f4a7c15);
+}
+
 static inline unwind_rule unwind_cache_rule(uint64_t pc)
 {
-    unwind_rule rule = shared_table_find(&unwind_cache_table, pc, 0, 0);
+    unwind_rule rule = shared_table_find(&unwind_cache_table, unwind_cache_place(pc), pc, 0, 0);
     return __builtin_expect(rule != UNWIND_RULE_MISSING, 1) ? rule : unwind_cache_compute(pc);
 }
 
 /* Whether a rule was computed before: the address is then in a module. */
 static inline bool unwind_cache_known(uint64_t pc)
 {
-    return shared_table_find(&unwind_cache_table, pc, 0, 0) != UNWIND_RULE_MISSING;
+    return shared_table_find(&unwind_cache_table, unwind_cache_place(pc), pc, 0, 0) !=
+           UNWIND_RULE_MISSING;
 }
 
 /* Forgets the rules of low <= pc < high. */
