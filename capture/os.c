@@ -28,6 +28,11 @@ void os_unmap(void *memory, size_t size)
     os_call3(SYS_munmap, (long)memory, (long)size, 0);
 }
 
+void os_want_huge_pages(void *memory, size_t size)
+{
+    arch_syscall(SYS_madvise, (long)memory, (long)size, MADV_HUGEPAGE, 0, 0, 0);
+}
+
 void os_discard(void *memory, size_t size)
 {
     os_call3(SYS_madvise, (long)memory, (long)size, MADV_DONTNEED);

@@ -18,6 +18,9 @@ void os_unmap(void *memory, size_t size);
 /* Keeps the mapping, drops its pages: the memory reads as zeros afterwards. */
 void os_discard(void *memory, size_t size);
 
+/* A hint that large pages suit this memory. */
+void os_want_huge_pages(void *memory, size_t size);
+
 /* Opens for reading, with O_CLOEXEC. The descriptor, or a negative errno. */
 int os_open_read(const char *path);
 /* Bytes read (0: end), or a negative errno; goes on after EINTR. */

@@ -6,6 +6,8 @@
 #include "capture/os.h"
 
 #define FIRST_CAPACITY_LOG2 12u
+/* From here on large pages pay: the places of a tree that is walked lie all over the table. */
+#define HUGE_BYTES (UINT64_C(4) << 20)
 
 static struct shared_slots *slots_create(unsigned capacity_log2)
 {
@@ -14,10 +16,25 @@ static struct shared_slots *slots_create(unsigned capacity_log2)
     struct shared_slots *slots = os_map(bytes);
     if (!slots)
         return NULL;
+    if (bytes >= HUGE_BYTES)
+        os_want_huge_pages(slots, bytes);
     slots->mask = capacity - 1;
     slots->shift = 64 - capacity_log2;
     slots->bytes = bytes;
     return slots;
+}
+
+/* Whether the key of `entry` is `key` now: taken for it where it was free. */
+static bool entry_take(struct shared_slots *slots, struct shared_entry *entry, uint64_t key)
+{
+    uint64_t found = atomic_load_explicit(&entry->key, memory_order_acquire);
+    if (found)
+        return found == key;
+    if (atomic_compare_exchange_strong(&entry->key, &found, key)) {
+        atomic_fetch_add_explicit(&slots->used, 1, memory_order_relaxed);
+        return true;
+    }
+    return found == key;
 }
 
 /* True where the entry is in the table afterwards. */
@@ -27,26 +44,44 @@ static bool slots_insert(const struct shared_table *table, struct shared_slots *
     uint64_t at = table->place(key, value) >> slots->shift;
     for (unsigned probe = 0; probe < SHARED_TABLE_PROBES; probe++) {
         struct shared_entry *entry = &slots->entries[(at + probe) & slots->mask];
-        uint64_t found = atomic_load_explicit(&entry->key, memory_order_acquire);
-        if (!found) {
-            if (atomic_compare_exchange_strong(&entry->key, &found, key)) {
-                atomic_fetch_add_explicit(&slots->used, 1, memory_order_relaxed);
-                found = key;
-            }
-        }
-        if (found != key)
+        if (!entry_take(slots, entry, key))
             continue;
         /* Empty values are forgotten ones, or a thread is between its two stores: it checks. */
-        uint64_t present = 0;
-        if (atomic_compare_exchange_strong(&entry->value, &present, value) ||
+        uint64_t present = atomic_load_explicit(&entry->value, memory_order_acquire);
+        if ((!present && atomic_compare_exchange_strong(&entry->value, &present, value)) ||
             ((present ^ value) & table->identity) == 0)
             return true;
     }
     return false;
 }
 
+/* Into a table that no other thread has seen yet. */
+static void slots_fill(const struct shared_table *table, struct shared_slots *to,
+                       const struct shared_slots *from)
+{
+    uint64_t used = 0;
+    for (uint64_t i = 0; i <= from->mask; i++) {
+        uint64_t value = atomic_load_explicit(&from->entries[i].value, memory_order_acquire);
+        uint64_t key = atomic_load_explicit(&from->entries[i].key, memory_order_acquire);
+        if (!value || !key)
+            continue;
+        uint64_t at = table->place(key, value) >> to->shift;
+        for (unsigned probe = 0; probe < SHARED_TABLE_PROBES; probe++) {
+            struct shared_entry *entry = &to->entries[(at + probe) & to->mask];
+            if (atomic_load_explicit(&entry->key, memory_order_relaxed))
+                continue;
+            atomic_store_explicit(&entry->key, key, memory_order_relaxed);
+            atomic_store_explicit(&entry->value, value, memory_order_relaxed);
+            used++;
+            break;
+        }
+    }
+    atomic_store_explicit(&to->used, used, memory_order_relaxed);
+}
+
+/* What came into `from` while it was copied. */
 static void slots_copy(const struct shared_table *table, struct shared_slots *to,
-                       struct shared_slots *from)
+                       const struct shared_slots *from)
 {
     for (uint64_t i = 0; i <= from->mask; i++) {
         uint64_t value = atomic_load_explicit(&from->entries[i].value, memory_order_acquire);
@@ -71,10 +106,10 @@ static void table_grow(struct shared_table *table, struct shared_slots *old)
         return;
     slots->older = old;
     if (old)
-        slots_copy(table, slots, old);
+        slots_fill(table, slots, old);
     atomic_store_explicit(&table->slots, slots, memory_order_release);
     if (old) {
-        slots_copy(table, slots, old); /* what came while the first copy ran */
+        slots_copy(table, slots, old);
         slots_empty(old);
     }
 }
