@@ -60,7 +60,7 @@ size_t stack_thread_size(void)
     size_t size = sizeof(struct stack_thread) + sizeof(struct stack_frame) +
                   sizeof(struct stack_pair) +
                   stacks.limit * (frame + 3 * sizeof(struct stack_pair)) +
-                  (sizeof(struct stack_branch) << STACK_BRANCHES_LOG2);
+                  sizeof(struct stack_branches);
     return (size + ARCH_PAGE_SIZE - 1) & ~(size_t)(ARCH_PAGE_SIZE - 1);
 }
 
@@ -72,7 +72,7 @@ void stack_thread_init(struct stack_thread *thread)
     thread->kept = (struct stack_kept *)(thread + 1);
     thread->changed = (struct stack_frame *)(thread->kept + thread->limit);
     thread->pairs = (struct stack_pair *)(thread->changed + thread->limit + 1);
-    thread->branches = (struct stack_branch *)(thread->pairs + 3 * (size_t)thread->limit + 1);
+    thread->branches = (struct stack_branches *)(thread->pairs + 3 * (size_t)thread->limit + 1);
     if (stacks.mode != STACK_UNWIND_OFF)
         stack_memory_init(&thread->memory);
 }
@@ -323,6 +323,24 @@ static __attribute__((noinline)) uint32_t stack_walk(struct stack_thread *thread
     return walk_commit(&walk, context);
 }
 
+/* The node of a stack whose inner part was walked before, 0 if none is known to be the same. */
+static inline uint32_t branch_find(const struct stack_thread *thread,
+                                   const struct stack_frame *first)
+{
+    struct stack_branch_key key = stack_branch_key(first->pc, first->sp);
+    const struct stack_branch_set *set = &thread->branches->sets[key.set];
+    for (uint32_t way = 0; way < STACK_BRANCH_WAYS; way++) {
+        if (set->tags[way] != key.tag)
+            continue;
+        const struct stack_branch *branch = &thread->branches->ways[key.set][way];
+        if (stack_branch_fits(branch, thread, first) &&
+            !pairs_differ(branch->pairs, branch->pair_count) &&
+            !pairs_differ(thread->pairs, thread->kept[branch->base].pair_end))
+            return branch->node;
+    }
+    return 0;
+}
+
 uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, void *context)
 {
     const uint64_t *entry = entry_frame;
@@ -343,12 +361,9 @@ uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, voi
         const struct stack_kept *top = &thread->kept[thread->count - 1];
         if (frame_equal(top, first) && !pairs_differ(thread->pairs, top->pair_end))
             return top->node;
-        const struct stack_branch *branch = stack_branch_place(thread, first->pc, first->sp);
-        for (unsigned way = 0; way < STACK_BRANCH_WAYS; way++, branch++)
-            if (stack_branch_fits(branch, thread, first) &&
-                !pairs_differ(branch->pairs, branch->pair_count) &&
-                !pairs_differ(thread->pairs, thread->kept[branch->base].pair_end))
-                return branch->node;
+        uint32_t node = branch_find(thread, first);
+        if (node)
+            return node;
     }
     stack_memory_begin(&thread->memory, (uint64_t)entry);
     return stack_walk(thread, context);

@@ -9,8 +9,11 @@ void stack_branch_keep(struct stack_thread *thread, uint32_t base)
     uint32_t count = top->pair_end - outer->pair_end;
     if (count > STACK_BRANCH_PAIRS)
         return;
-    struct stack_branch *branch = stack_branch_place(thread, top->pc, top->sp);
-    branch += branch->next++ % STACK_BRANCH_WAYS;
+    struct stack_branch_key key = stack_branch_key(top->pc, top->sp);
+    struct stack_branch_set *set = &thread->branches->sets[key.set];
+    uint32_t way = set->kept++ % STACK_BRANCH_WAYS;
+    struct stack_branch *branch = &thread->branches->ways[key.set][way];
+    set->tags[way] = key.tag;
     branch->pc = top->pc;
     branch->sp = top->sp;
     branch->rbp = top->rbp;

@@ -7,7 +7,7 @@
  * base), and all that the base depends on are the same, so is the stack: no frame is walked and
  * no node looked up. What is read is what a walk would read.
  *
- * A table of one entry a place, of the thread alone; a newer branch takes an older one's place.
+ * A table of the thread alone, in sets; in each the newest branch takes the oldest one's place.
  */
 #ifndef MPROF_CAPTURE_STACK_BRANCH_H
 #define MPROF_CAPTURE_STACK_BRANCH_H
@@ -17,29 +17,39 @@
 
 #include "capture/stack_thread.h"
 
-#define STACK_BRANCHES_LOG2 10u
-#define STACK_BRANCH_PAIRS 16u
-#ifndef STACK_BRANCH_WAYS
+#define STACK_BRANCH_SETS_LOG2 8u
 #define STACK_BRANCH_WAYS 4u
-#endif
+#define STACK_BRANCH_PAIRS 16u
 
 struct stack_branch {
     uint64_t pc, sp, rbp; /* of the innermost frame; rbp where needs_rbp */
     uint64_t base_sp, base_rbp;
     uint32_t base, base_node; /* index among the kept frames, and its node */
-    uint32_t node;            /* of the innermost frame; 0: no branch */
+    uint32_t node;            /* of the innermost frame */
     uint32_t generation;
     uint32_t pair_count;
-    uint32_t next;
     bool needs_rbp, base_needs_rbp;
     struct stack_pair pairs[STACK_BRANCH_PAIRS];
 };
 
-static inline struct stack_branch *stack_branch_place(const struct stack_thread *thread,
-                                                      uint64_t pc, uint64_t sp)
+/* The tags of a set lie together: one look tells that a branch is not there. */
+struct stack_branches {
+    struct stack_branch_set {
+        uint32_t tags[STACK_BRANCH_WAYS]; /* of pc and stack pointer; 0: none */
+        uint32_t kept;                    /* branches that were ever put here */
+    } sets[1u << STACK_BRANCH_SETS_LOG2];
+    struct stack_branch ways[1u << STACK_BRANCH_SETS_LOG2][STACK_BRANCH_WAYS];
+};
+
+struct stack_branch_key {
+    uint32_t set, tag;
+};
+
+static inline struct stack_branch_key stack_branch_key(uint64_t pc, uint64_t sp)
 {
     uint64_t hash = (pc + (sp << 7)) * UINT64_C(0x9e3779b97f4a7c15);
-    return &thread->branches[hash >> (64 - STACK_BRANCHES_LOG2) & ~(uint64_t)(STACK_BRANCH_WAYS - 1)];
+    return (struct stack_branch_key){(uint32_t)(hash >> (64 - STACK_BRANCH_SETS_LOG2)),
+                                     (uint32_t)(hash >> 24) | 1};
 }
 
 /*
@@ -51,7 +61,7 @@ static inline bool stack_branch_fits(const struct stack_branch *branch,
                                      const struct stack_thread *thread,
                                      const struct stack_frame *first)
 {
-    if (branch->sp != first->sp || branch->pc != first->pc || !branch->node ||
+    if (branch->sp != first->sp || branch->pc != first->pc ||
         branch->generation != thread->generation || branch->base >= thread->count ||
         (branch->needs_rbp && branch->rbp != first->rbp))
         return false;

@@ -57,7 +57,7 @@ struct stack_thread {
     struct stack_kept *kept;     /* limit of them, outermost first */
     struct stack_frame *changed; /* limit and one more, innermost first */
     struct stack_pair *pairs;    /* three for each frame, and one for the end */
-    struct stack_branch *branches; /* see stack_branch.h */
+    struct stack_branches *branches; /* see stack_branch.h */
 };
 
 #endif
