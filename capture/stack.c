@@ -57,10 +57,9 @@ void stack_process_restarted(void)
 size_t stack_thread_size(void)
 {
     size_t frame = sizeof(struct stack_kept) + sizeof(struct stack_frame);
-    size_t size = sizeof(struct stack_thread) + sizeof(struct stack_frame) +
-                  sizeof(struct stack_pair) +
-                  stacks.limit * (frame + 3 * sizeof(struct stack_pair)) +
-                  sizeof(struct stack_branches);
+    size_t size =
+        sizeof(struct stack_thread) + sizeof(struct stack_frame) + sizeof(struct stack_pair) +
+        stacks.limit * (frame + 3 * sizeof(struct stack_pair)) + sizeof(struct stack_branches);
     return (size + ARCH_PAGE_SIZE - 1) & ~(size_t)(ARCH_PAGE_SIZE - 1);
 }
 
@@ -327,7 +326,9 @@ static __attribute__((noinline)) uint32_t stack_walk(struct stack_thread *thread
 static inline uint32_t branch_find(const struct stack_thread *thread,
                                    const struct stack_frame *first)
 {
-    struct stack_branch_key key = stack_branch_key(first->pc, first->sp);
+    if (!stack_memory_is_own(&thread->memory, first->sp))
+        return 0;
+    struct stack_branch_key key = stack_branch_key(thread, first->pc, first->sp);
     const struct stack_branch_set *set = &thread->branches->sets[key.set];
     for (uint32_t way = 0; way < STACK_BRANCH_WAYS; way++) {
         if (set->tags[way] != key.tag)

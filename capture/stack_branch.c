@@ -9,7 +9,11 @@ void stack_branch_keep(struct stack_thread *thread, uint32_t base)
     uint32_t count = top->pair_end - outer->pair_end;
     if (count > STACK_BRANCH_PAIRS)
         return;
-    struct stack_branch_key key = stack_branch_key(top->pc, top->sp);
+    struct stack_branch_leaf *leaf = stack_branch_leaf(thread, top->pc);
+    if (!leaf->pc) /* one that changed would hide the branches that were put by it */
+        *leaf = (struct stack_branch_leaf){top->pc,
+                                           thread->pairs[(top - 1)->pair_end].address - top->sp};
+    struct stack_branch_key key = stack_branch_key(thread, top->pc, top->sp);
     struct stack_branch_set *set = &thread->branches->sets[key.set];
     uint32_t way = set->kept++ % STACK_BRANCH_WAYS;
     struct stack_branch *branch = &thread->branches->ways[key.set][way];
@@ -23,7 +27,7 @@ void stack_branch_keep(struct stack_thread *thread, uint32_t base)
     branch->base_node = outer->node;
     branch->node = top->node;
     branch->generation = thread->generation;
-    branch->pair_count = count;
+    branch->pair_count = (uint16_t)count;
     branch->needs_rbp = top->needs_rbp;
     branch->base_needs_rbp = outer->needs_rbp;
     memcpy(branch->pairs, thread->pairs + outer->pair_end, count * sizeof *branch->pairs);

@@ -19,7 +19,8 @@
 
 #define STACK_BRANCH_SETS_LOG2 8u
 #define STACK_BRANCH_WAYS 4u
-#define STACK_BRANCH_PAIRS 16u
+#define STACK_BRANCH_LEAVES_LOG2 9u
+#define STACK_BRANCH_PAIRS 12u
 
 struct stack_branch {
     uint64_t pc, sp, rbp; /* of the innermost frame; rbp where needs_rbp */
@@ -27,13 +28,22 @@ struct stack_branch {
     uint32_t base, base_node; /* index among the kept frames, and its node */
     uint32_t node;            /* of the innermost frame */
     uint32_t generation;
-    uint32_t pair_count;
+    uint16_t pair_count;
     bool needs_rbp, base_needs_rbp;
     struct stack_pair pairs[STACK_BRANCH_PAIRS];
 };
 
+/*
+ * Where the return address of a frame lies, as it was found when a branch began at this pc. Only
+ * a hint, which spreads the branches of allocation wrappers by their callers.
+ */
+struct stack_branch_leaf {
+    uint64_t pc, offset;
+};
+
 /* The tags of a set lie together: one look tells that a branch is not there. */
 struct stack_branches {
+    struct stack_branch_leaf leaves[1u << STACK_BRANCH_LEAVES_LOG2];
     struct stack_branch_set {
         uint32_t tags[STACK_BRANCH_WAYS]; /* of pc and stack pointer; 0: none */
         uint32_t kept;                    /* branches that were ever put here */
@@ -45,9 +55,21 @@ struct stack_branch_key {
     uint32_t set, tag;
 };
 
-static inline struct stack_branch_key stack_branch_key(uint64_t pc, uint64_t sp)
+static inline struct stack_branch_leaf *stack_branch_leaf(const struct stack_thread *thread,
+                                                          uint64_t pc)
 {
+    uint64_t hash = pc * UINT64_C(0x9e3779b97f4a7c15);
+    return &thread->branches->leaves[hash >> (64 - STACK_BRANCH_LEAVES_LOG2)];
+}
+
+/* `sp` must lie on the thread's own stack, in a frame that is running. */
+static inline struct stack_branch_key stack_branch_key(const struct stack_thread *thread,
+                                                       uint64_t pc, uint64_t sp)
+{
+    const struct stack_branch_leaf *leaf = stack_branch_leaf(thread, pc);
     uint64_t hash = (pc + (sp << 7)) * UINT64_C(0x9e3779b97f4a7c15);
+    if (leaf->pc == pc && leaf->offset < thread->memory.own_high - 8 - sp)
+        hash = (hash ^ *(const uint64_t *)(sp + leaf->offset)) * UINT64_C(0x9e3779b97f4a7c15);
     return (struct stack_branch_key){(uint32_t)(hash >> (64 - STACK_BRANCH_SETS_LOG2)),
                                      (uint32_t)(hash >> 24) | 1};
 }

@@ -29,7 +29,7 @@ struct stack_frame {
     uint64_t rbp_slot; /* while stepping here from the inner frame; 0: not read */
     uint64_t cfa_slot;
     uint64_t cfa_value;
-    uint64_t path; /* see context_tree.h */
+    uint64_t path;      /* see context_tree.h */
     uint32_t exact;     /* pc is an interrupted instruction, not a return address */
     uint32_t uses_rbp;  /* the step outward depends on rbp */
     uint32_t needs_rbp; /* this step or one further out depends on rbp as it is here */
@@ -54,9 +54,9 @@ struct stack_thread {
     uint32_t limit;
     uint32_t count; /* frames of the last stack that are kept */
     enum stack_end end;
-    struct stack_kept *kept;     /* limit of them, outermost first */
-    struct stack_frame *changed; /* limit and one more, innermost first */
-    struct stack_pair *pairs;    /* three for each frame, and one for the end */
+    struct stack_kept *kept;         /* limit of them, outermost first */
+    struct stack_frame *changed;     /* limit and one more, innermost first */
+    struct stack_pair *pairs;        /* three for each frame, and one for the end */
     struct stack_branches *branches; /* see stack_branch.h */
 };
 

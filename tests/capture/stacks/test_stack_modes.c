@@ -146,14 +146,35 @@ static void test_modules_by_maps(void **data)
     in_child(&(struct stack_options){.unwind = STACK_UNWIND_AUTO}, modules_same);
 }
 
-static struct shared_table table;
+#define TABLE_KEYS 100000u
+#define TABLE_IDENTITY (UINT64_C(0xffffffff) << 32)
+
+static uint64_t table_place(uint64_t key, uint64_t value)
+{
+    (void)value;
+    return key * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static struct shared_table table = {.identity = TABLE_IDENTITY, .place = table_place};
+
+static uint64_t table_find(uint64_t key, uint64_t identity)
+{
+    return shared_table_find(&table, table_place(key, 0), key, identity << 32, TABLE_IDENTITY);
+}
+
+/* Each key twice, told apart by the high half of the value. */
+static uint64_t table_value(uint64_t key, uint64_t twin)
+{
+    return (key % 7 + 1 + 10 * twin) << 32 | (uint32_t)(key * 3);
+}
 
 static void *table_fill(void *data)
 {
     (void)data;
-    for (uint64_t key = 1; key <= 100000; key++)
-        shared_table_insert(&table, key, (uint32_t)key % 7, UINT32_MAX,
-                            (key % 7) << 32 | (uint32_t)(key * 3));
+    for (uint64_t key = 1; key <= TABLE_KEYS; key++) {
+        shared_table_insert(&table, key, table_value(key, 0));
+        shared_table_insert(&table, key, table_value(key, 1));
+    }
     return NULL;
 }
 
@@ -167,19 +188,23 @@ static void test_shared_table(void **data)
     for (unsigned i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
     table_fill(NULL); /* what was lost in growing */
-    for (uint64_t key = 1; key <= 100000; key++) {
-        uint64_t value = shared_table_find(&table, key, (uint32_t)key % 7, UINT32_MAX);
-        found += value != 0;
-        wrong += value && value != ((key % 7) << 32 | (uint32_t)(key * 3));
-        wrong += shared_table_find(&table, key, 9, UINT32_MAX) != 0;
+    for (uint64_t key = 1; key <= TABLE_KEYS; key++) {
+        for (uint64_t twin = 0; twin < 2; twin++) {
+            uint64_t value = table_find(key, key % 7 + 1 + 10 * twin);
+            found += value != 0;
+            wrong += value && value != table_value(key, twin);
+        }
+        wrong += table_find(key, 9) != 0;
     }
-    assert_int_equal(found, 100000);
+    assert_int_equal(found, 2 * TABLE_KEYS);
     assert_int_equal(wrong, 0);
-    shared_table_forget(&table, 500, 600);
-    assert_int_equal(shared_table_find(&table, 500, 500 % 7, UINT32_MAX), 0);
-    assert_int_not_equal(shared_table_find(&table, 600, 600 % 7, UINT32_MAX), 0);
+    assert_int_equal(shared_table_used(&table), 2 * TABLE_KEYS);
+    shared_table_forget(&table, 0xfff, 500, 600);
+    assert_int_equal(table_find(500, 500 % 7 + 1), 0);
+    assert_int_equal(table_find(4096 + 599, (4096 + 599) % 7 + 1), 0);
+    assert_int_not_equal(table_find(600, 600 % 7 + 1), 0);
     shared_table_reset(&table);
-    assert_int_equal(shared_table_find(&table, 600, 600 % 7, UINT32_MAX), 0);
+    assert_int_equal(table_find(600, 600 % 7 + 1), 0);
 }
 
 int main(void)
