@@ -160,6 +160,54 @@ void shapes_twin_right(void)
     STAY();
 }
 
+/* Two frames of equal size over two of equal size. */
+NOINLINE static void branch_one(void)
+{
+    volatile char space[24] = {1};
+    (void)space;
+    twin();
+    STAY();
+}
+
+NOINLINE static void branch_two(void)
+{
+    volatile char space[24] = {1};
+    (void)space;
+    twin();
+    STAY();
+}
+
+NOINLINE static void trunk_one(unsigned inner)
+{
+    volatile char space[40] = {1};
+    (void)space;
+    if (inner)
+        branch_one();
+    else
+        branch_two();
+    STAY();
+}
+
+NOINLINE static void trunk_two(unsigned inner)
+{
+    volatile char space[40] = {1};
+    (void)space;
+    if (inner)
+        branch_one();
+    else
+        branch_two();
+    STAY();
+}
+
+void shapes_branch(unsigned outer, unsigned inner)
+{
+    if (outer)
+        trunk_one(inner);
+    else
+        trunk_two(inner);
+    STAY();
+}
+
 void shapes_recurse(unsigned depth, unsigned every)
 {
     if (depth % every == 0)

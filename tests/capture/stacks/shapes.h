@@ -15,6 +15,8 @@ void shapes_descend(unsigned *random, unsigned depth);
 /* Two callers of one function whose frames have the same size; event() in the same function. */
 void shapes_twin_left(void);
 void shapes_twin_right(void);
+/* One event under one of two outer and one of two inner callers; all leave equal frames. */
+void shapes_branch(unsigned outer, unsigned inner);
 /* Recursion `depth` deep, with an event at each `every`-th level downward. */
 void shapes_recurse(unsigned depth, unsigned every);
 

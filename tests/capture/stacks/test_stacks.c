@@ -66,6 +66,26 @@ static void test_twin_callers(void **data)
     assert_compared(20000);
 }
 
+/* Inner parts that come again, over the same callers and over others. */
+static void test_branches(void **data)
+{
+    (void)data;
+    unsigned random = 5;
+    uint32_t nodes[2][2] = {{0, 0}, {0, 0}};
+    for (unsigned i = 0; i < 10000; i++) {
+        unsigned outer = shapes_random(&random, 2), inner = shapes_random(&random, 2);
+        shapes_branch(outer, inner);
+        uint32_t *node = &nodes[outer][inner];
+        if (!*node)
+            *node = event_last_node();
+        assert_int_equal(event_last_node(), *node);
+    }
+    for (unsigned i = 0; i < 4; i++)
+        for (unsigned j = 0; j < i; j++)
+            assert_int_not_equal(nodes[i / 2][i % 2], nodes[j / 2][j % 2]);
+    assert_compared(10000);
+}
+
 static void test_exceptions(void **data)
 {
     (void)data;
@@ -338,6 +358,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_shapes, begin),
         cmocka_unit_test_setup(test_twin_callers, begin),
+        cmocka_unit_test_setup(test_branches, begin),
         cmocka_unit_test_setup(test_exceptions, begin),
         cmocka_unit_test_setup(test_threads, begin),
         cmocka_unit_test_setup(test_signals, begin),
