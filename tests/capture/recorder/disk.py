@@ -23,9 +23,27 @@ def check_stopped(one, state, trace):
     check(recorded + lost < 400300, f"{state}: {recorded} recorded and {lost} lost are too many")
 
 
-limited = Recording("disk-out", [endings, "many"],
-                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (200000, 200000)))
-check_stopped(limited.run, "limit", limited.main)
+def check_ingested(state, path):
+    ingested = subprocess.run([recording.BUILD + "/bin/mprof-ingest", "--quiet", "-o", folder + "/session.db", "--force",
+                               path], capture_output=True, text=True)
+    check(ingested.returncode == 0, f"{state}: ingest: {ingested.stderr}")
+
+
+PAGE, CHUNK_PAGES = 4096, 16
+folder = recording.folder("disk-session")
+# Where the room ends: before, at and behind each boundary of a header and the first chunks.
+places = [1 + CHUNK_PAGES * chunks + more for chunks in range(4) for more in (0, 1, 15)]
+
+for pages in places:
+    limited = Recording("disk-out", [endings, "many"], preexec_fn=lambda: resource.setrlimit(
+        resource.RLIMIT_FSIZE, (pages * PAGE, pages * PAGE)))
+    check_stopped(limited.run, "limit", limited.main)
+    check(os.path.getsize(limited.path) <= pages * PAGE, f"limit of {pages} pages: {os.path.getsize(limited.path)} bytes")
+    check_ingested(f"limit of {pages} pages", limited.path)
+none = Recording("disk-out", [endings, "return"],
+                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)))
+check(none.run.returncode == 0 and none.run.stderr.count("mprof: ") == 1 and "nothing is recorded" in none.run.stderr
+      and not none.traces, f"not even room for a header: {none.run}")
 
 sized = Recording("disk-out", [endings, "many"], run_options=["--max-size=400K"])
 check_stopped(sized.run, "limit", sized.main)
@@ -43,19 +61,24 @@ check(bad.returncode == 0 and '"depth=many" is not understood' in bad.stderr, f"
 
 if os.geteuid() == 0:
     disk = recording.folder("disk-small")
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", disk], capture_output=True).returncode == 0:
+    mounted = True
+    for pages in places:
+        mounted = mounted and subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={4 * pages}k", "tmpfs", disk],
+                                             capture_output=True).returncode == 0
+        if not mounted:
+            print("no tmpfs here: the full disk was not tried")
+            break
         try:
             run = subprocess.run([recording.BUILD + "/bin/mprof-run", "--quiet", "-o", disk + "/trace.bin", endings,
                                   "many"], capture_output=True, text=True)
             check_stopped(run, "disk-full", recording.trace_text.Trace(disk + "/trace.bin"))
+            check_ingested(f"a disk of {pages} pages", disk + "/trace.bin")
             subprocess.run(["mount", "-o", "remount,ro", disk])
             run = subprocess.run([recording.BUILD + "/bin/mprof-run", "--quiet", "-o", disk + "/other.bin", endings,
                                   "return"], capture_output=True, text=True)
             check(run.returncode == 0 and "nothing is recorded" in run.stderr, f"read-only: {run.stderr!r}")
         finally:
             subprocess.run(["umount", "-l", disk])
-    else:
-        print("no tmpfs here: the full disk was not tried")
 else:
     print("not root: the full disk was not tried")
 recording.done()
