@@ -221,9 +221,13 @@ static bool entry_make(const struct location *location, struct module *module)
     for (unsigned probe = 0; probe < MODULE_CAPACITY; probe++) {
         struct module_entry *entry = entry_at(location->start, probe);
         uint32_t state = entry_settled(entry);
-        if ((state == EMPTY || state == GONE) &&
-            atomic_compare_exchange_strong(&entry->state, &state, FILLING))
-            entry_fill(entry, location);
+        if (state == EMPTY || state == GONE) {
+            /* A handler that left by longjmp would leave it half filled for ever. */
+            uint64_t signals = os_block_signals();
+            if (atomic_compare_exchange_strong(&entry->state, &state, FILLING))
+                entry_fill(entry, location);
+            os_restore_signals(signals);
+        }
         entry_settled(entry);
         if (entry_read(entry, location->start, module))
             return true;
@@ -348,11 +352,13 @@ void modules_sweep(void (*gone)(const struct module *module, bool announced, voi
             if (identity(&location, &image) == entry->identity)
                 continue;
         }
-        if (!atomic_compare_exchange_strong(&entry->state, &state, FILLING))
-            continue;
-        bool announced = atomic_load(&entry->announcement) == WRITTEN;
-        gone(&entry->module, announced, argument);
-        atomic_store_explicit(&entry->state, GONE, memory_order_release);
+        uint64_t signals = os_block_signals();
+        if (atomic_compare_exchange_strong(&entry->state, &state, FILLING)) {
+            bool announced = atomic_load(&entry->announcement) == WRITTEN;
+            gone(&entry->module, announced, argument);
+            atomic_store_explicit(&entry->state, GONE, memory_order_release);
+        }
+        os_restore_signals(signals);
     }
 }
 

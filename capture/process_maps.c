@@ -7,27 +7,32 @@
 
 struct process_maps {
     int descriptor;
+    uint64_t signals; /* as they were: a handler that left by longjmp would leave the file open */
     size_t begin, end;
     char buffer[PATH_MAX + 4096]; /* the longest line and more */
 };
 
 struct process_maps *process_maps_open(void)
 {
+    uint64_t signals = os_block_signals();
     struct process_maps *maps = os_map(sizeof *maps);
-    if (!maps)
-        return NULL;
-    maps->descriptor = os_open_read("/proc/self/maps");
-    if (maps->descriptor < 0) {
+    if (maps) {
+        maps->signals = signals;
+        maps->descriptor = os_open_read("/proc/self/maps");
+        if (maps->descriptor >= 0)
+            return maps;
         os_unmap(maps, sizeof *maps);
-        return NULL;
     }
-    return maps;
+    os_restore_signals(signals);
+    return NULL;
 }
 
 void process_maps_close(struct process_maps *maps)
 {
+    uint64_t signals = maps->signals;
     os_close(maps->descriptor);
     os_unmap(maps, sizeof *maps);
+    os_restore_signals(signals);
 }
 
 /* The next line, NUL-terminated in place, or NULL. */

@@ -129,12 +129,17 @@ void shared_table_insert(struct shared_table *table, uint64_t key, uint64_t valu
     struct shared_slots *slots = atomic_load_explicit(&table->slots, memory_order_acquire);
     bool full = !slots || atomic_load_explicit(&slots->used, memory_order_relaxed) >
                               (slots->mask + 1) / 10 * 7;
-    if (full && table_change_begin(table)) {
-        struct shared_slots *now = atomic_load_explicit(&table->slots, memory_order_acquire);
-        if (now == slots)
-            table_grow(table, now);
-        slots = atomic_load_explicit(&table->slots, memory_order_acquire);
-        table_change_end(table);
+    if (full) {
+        /* A handler that left by longjmp would leave the change for ever under way. */
+        uint64_t signals = os_block_signals();
+        if (table_change_begin(table)) {
+            struct shared_slots *now = atomic_load_explicit(&table->slots, memory_order_acquire);
+            if (now == slots)
+                table_grow(table, now);
+            slots = atomic_load_explicit(&table->slots, memory_order_acquire);
+            table_change_end(table);
+        }
+        os_restore_signals(signals);
     }
     if (slots)
         slots_insert(table, slots, key, value);
@@ -142,6 +147,7 @@ void shared_table_insert(struct shared_table *table, uint64_t key, uint64_t valu
 
 void shared_table_forget(struct shared_table *table, uint64_t mask, uint64_t low, uint64_t high)
 {
+    uint64_t signals = os_block_signals();
     while (!table_change_begin(table))
         os_yield();
     struct shared_slots *slots = atomic_load_explicit(&table->slots, memory_order_acquire);
@@ -151,6 +157,7 @@ void shared_table_forget(struct shared_table *table, uint64_t mask, uint64_t low
             atomic_store_explicit(&slots->entries[i].value, 0, memory_order_release);
     }
     table_change_end(table);
+    os_restore_signals(signals);
 }
 
 void shared_table_reset(struct shared_table *table)

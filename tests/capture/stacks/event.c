@@ -13,6 +13,12 @@ void event_compare_every(unsigned long n)
     compare_every = n;
 }
 
+void event_left_by_jump(void)
+{
+    inside = false;
+    state = NULL;
+}
+
 uint32_t event_last_node(void)
 {
     return last;

@@ -25,12 +25,22 @@ static struct {
     } * modules;
     _Atomic unsigned long taken, compared, disputed, jumps, differences, frames;
     _Atomic unsigned ended;
+    unsigned long refuse_from, refuse_to;
+    _Atomic unsigned long calls, refused;
 } oracle;
+
+static bool refuses(void)
+{
+    unsigned long call = oracle.calls++;
+    bool refused = call >= oracle.refuse_from && call < oracle.refuse_to;
+    oracle.refused += refused;
+    return refused;
+}
 
 static bool take_module(void *context, const struct stack_module *module)
 {
     (void)context;
-    if (module->id >= MODULES_MAX)
+    if (module->id >= MODULES_MAX || refuses())
         return false;
     oracle.modules[module->id].bias = module->load_bias;
     strncpy(oracle.modules[module->id].path, module->path,
@@ -42,7 +52,7 @@ static bool take_module(void *context, const struct stack_module *module)
 static bool take_node(void *context, const struct stack_node *node)
 {
     (void)context;
-    if (node->id >= NODES_MAX)
+    if (node->id >= NODES_MAX || refuses())
         return false;
     oracle.nodes[node->id] = *node;
     return true;
@@ -258,8 +268,13 @@ uint32_t stack_oracle_check(struct stack_thread *thread, const void *entry_frame
 {
     static _Thread_local uint64_t ours[FRAMES_MAX], theirs[FRAMES_MAX];
     unsigned marker;
+    unsigned long refused = oracle.refused;
     uint32_t node = stack_current(thread, entry_frame, NULL);
     oracle.taken++;
+    if (oracle.refused != refused) {
+        oracle.differences += node != 0;
+        return node;
+    }
     if (!compare)
         return node;
     size_t our_count = stack_oracle_expand(node, ours, FRAMES_MAX, &marker);
@@ -275,6 +290,18 @@ uint32_t stack_oracle_check(struct stack_thread *thread, const void *entry_frame
     if (oracle.differences++ < SHOWN)
         name_difference(ours, our_count, theirs, their_count, marker);
     return node;
+}
+
+void stack_oracle_refuse(unsigned long after, unsigned long count)
+{
+    oracle.calls = oracle.refused = 0;
+    oracle.refuse_from = after;
+    oracle.refuse_to = after + count;
+}
+
+unsigned long stack_oracle_refused(void)
+{
+    return oracle.refused;
 }
 
 struct stack_oracle_counts stack_oracle_counts(void)

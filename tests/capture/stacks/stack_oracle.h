@@ -30,6 +30,12 @@ const char *stack_oracle_module(uint32_t id);
 /* The module of the innermost frame of a node. */
 uint32_t stack_oracle_node_module(uint32_t node);
 unsigned stack_oracle_ended_modules(void);
+/*
+ * The sink refuses `count` nodes or modules after the next `after` ones, as where the disk is full.
+ * A stack of which something was refused must be 0; later ones are compared again.
+ */
+void stack_oracle_refuse(unsigned long after, unsigned long count);
+unsigned long stack_oracle_refused(void);
 /* In a forked child: nothing was handed over yet. */
 void stack_oracle_forget(void);
 
