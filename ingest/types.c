@@ -94,6 +94,7 @@ static void open_site(struct types *types, const struct types_frame *frame, stru
 {
     site->symbols = types->symbols;
     site->module = frame->module;
+    site->level = 0;
     site->return_address = frame->pc + 1;
     site->file = symbols_module_file(types->symbols, frame->module);
     const struct module_types *module = module_of(types, frame->module, site->file);
@@ -226,14 +227,14 @@ static bool infer_by_name(struct types *types, const struct types_site *site,
  * A place of another size than the block's may be of a base class, a first member or bytes: there
  * the source's own word is better, where it can be had.
  */
-static void refine(const struct types_site *site, const struct types_question *question,
+static void refine(const struct types_site *site, const struct types_question *question, bool front,
                    struct types_choice *choice)
 {
     struct types_choice source;
     uint64_t size = question->size;
     if (choice->chosen && choice->whole)
         return;
-    bool named = types_source_choose(site, question->by, size, question->offset, &source);
+    bool named = types_source_choose(site, question->by, size, question->offset, front, &source);
     /* The sizes in a wrapper are those of its own header, unless it makes one kind of object. */
     if (named && choice->wrapper)
         named = source.type.shape == TYPES_RECORD && source.type.size == size;
@@ -252,6 +253,37 @@ static bool is_headed(const struct types_flow *flow, const struct types_question
 {
     return question->by == TYPES_BY_FUNCTION && flow->returned && flow->returned_offset == 0 &&
            !choice->whole && !choice->single && choice->rule != TYPES_RULE_SOURCE;
+}
+
+/* All rules about one frame, in their order: what the block is, or that its caller is to be asked.
+ */
+static void decide(const struct types_site *site, const struct types_flow *flow,
+                   struct types_question *question, struct types_choice *choice)
+{
+    types_choose(site, flow, question->by, question->size, choice);
+    /* What a function returns may be the head of objects of many kinds, unless one before it
+     * said so already. */
+    bool front = question->by == TYPES_BY_FUNCTION && (question->headed || !flow->returned);
+    refine(site, question, front, choice);
+    /* Behind a head stands one object, whatever a multiple of its size the block is. */
+    if (question->headed && choice->chosen && choice->rule == TYPES_RULE_RECEIVER &&
+        choice->type.shape == TYPES_RECORD && !types_is_head(site->index, &choice->type))
+        choice->single = true;
+    bool object = choice->type.shape == TYPES_RECORD &&
+                  (choice->whole || choice->single || choice->rule == TYPES_RULE_SOURCE);
+    if (question->headed && !object)
+        choice->chosen = false;
+    /* Bytes may be those of a record and what follows it, but not where the source says bytes. */
+    bool open = !choice->chosen || choice->type.size == 1;
+    if (open && !choice->wrapper && question->by == TYPES_BY_FUNCTION &&
+        !types_source_bytes(site, question->size, question->offset, choice) && front)
+        types_choose_record_with_tail(site, flow, question->size, choice);
+    if (!choice->wrapper && is_headed(flow, question, choice)) {
+        choice->wrapper = true;
+        question->headed = 1;
+        if (choice->type.shape == TYPES_RECORD)
+            choice->chosen = false;
+    }
 }
 
 /* The step along a frame that no memo has; `frames` begins with it. */
@@ -292,27 +324,7 @@ static void take_step(struct types *types, const struct types_site *site,
     const struct types_flow *flow = types_memo_flow(types->memo, site, &question);
     struct types_choice choice = {.wrapper = false};
     if (flow != NULL) {
-        types_choose(site, flow, question.by, question.size, &choice);
-        refine(site, &question, &choice);
-        /* Behind a head stands one object, whatever a multiple of its size the block is. */
-        if (question.headed && choice.chosen && choice.rule == TYPES_RULE_RECEIVER &&
-            choice.type.shape == TYPES_RECORD && !types_is_head(site->index, &choice.type))
-            choice.single = true;
-        bool object = choice.type.shape == TYPES_RECORD &&
-                      (choice.whole || choice.single || choice.rule == TYPES_RULE_SOURCE);
-        if (question.headed && !object)
-            choice.chosen = false;
-        /* What a function returns may be the head of objects of many kinds, unless one before it
-         * said so already. */
-        if (!choice.chosen && !choice.wrapper && question.by == TYPES_BY_FUNCTION &&
-            (question.headed || !flow->returned))
-            types_choose_record_with_tail(site, flow, question.size, &choice);
-        if (!choice.wrapper && is_headed(flow, &question, &choice)) {
-            choice.wrapper = true;
-            question.headed = 1;
-            if (choice.type.shape == TYPES_RECORD)
-                choice.chosen = false;
-        }
+        decide(site, flow, &question, &choice);
         question.offset = flow->returned_offset;
         question.in_memory = 0;
     }

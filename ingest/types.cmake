@@ -22,6 +22,7 @@ add_library(mprof_types STATIC
   types_memo.c
   types_name.c
   types_places.c
+  types_receiver.c
   types_records.c
   types_sizeof.c
   types_source.c

@@ -318,23 +318,26 @@ void types_choose_record_with_tail(const struct types_site *site, const struct t
                                    uint64_t size, struct types_choice *choice)
 {
     const struct types_evidence *found = NULL;
+    if (flow->offset < 0 || (uint64_t)flow->offset >= size)
+        return;
     for (size_t i = 0; i < flow->count; i++) {
         const struct types_evidence *evidence = &flow->evidence[i];
-        if (evidence->kind != TYPES_EVIDENCE_PLACE || evidence->indexed || evidence->offset != 0 ||
-            evidence->type.shape == TYPES_VOID)
+        if (evidence->kind != TYPES_EVIDENCE_PLACE || evidence->indexed ||
+            evidence->offset != flow->offset || evidence->type.shape == TYPES_VOID ||
+            evidence->type.size == 1)
             continue;
         /* Other places are those of heads: a header that all objects of a program begin with. */
         if (types_is_head(site->index, &evidence->type))
             continue;
         if (evidence->type.shape != TYPES_RECORD || evidence->type.size == 0 ||
-            evidence->type.size >= size ||
+            evidence->type.size >= size - (uint64_t)flow->offset ||
             (found != NULL && !types_same(site->index, &found->type, &evidence->type)))
             return;
         found = evidence;
     }
     if (found == NULL)
         return;
-    choose(choice, &found->type, 0, TYPES_INFERRED, TYPES_RULE_RECEIVER);
+    choose(choice, &found->type, flow->offset, TYPES_INFERRED, TYPES_RULE_RECEIVER);
     choice->single = true;
 }
 

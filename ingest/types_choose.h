@@ -36,9 +36,9 @@ void types_choose(const struct types_site *site, const struct types_flow *flow,
 bool types_choose_called(const struct types_site *site, uint64_t size, struct types_choice *choice);
 
 /*
- * For a block that nothing else names: a record, as all places of the result say, that no other
- * record begins with, and whose size does not divide the block's. It is one of them with bytes
- * behind it.
+ * For a block that nothing else names, or that pointers to bytes point to: a record, as all other
+ * places of the result say, that no other record begins with, and whose size does not divide the
+ * block's. It is one of them with bytes behind it.
  */
 void types_choose_record_with_tail(const struct types_site *site, const struct types_flow *flow,
                                    uint64_t size, struct types_choice *choice);

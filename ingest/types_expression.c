@@ -93,7 +93,7 @@ bool types_expression_name(const struct types_site *site, const char *text, size
     memcpy(copy, text, length);
     copy[length] = '\0';
     char *spelled = types_spelling(copy);
-    const struct types_unit *unit = types_index_unit(site->index, &site->entries[0]);
+    const struct types_unit *unit = types_index_unit(site->index, &site->entries[site->level]);
     const char *wanted = spelled;
     if (wanted != NULL && strncmp(wanted, "const ", 6) == 0)
         wanted += 6;
@@ -141,7 +141,7 @@ static bool find_in_scope(const struct types_site *site, Dwarf_Die *scope, const
 static bool find_variable(const struct types_site *site, const char *name, struct types_type *type)
 {
     Dwarf_Die unit;
-    Dwarf_Die scope = site->entries[0];
+    Dwarf_Die scope = site->entries[site->level];
     if (find_in_scope(site, &scope, name, type))
         return true;
     return dwarf_cu_die(scope.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) != NULL &&

@@ -19,6 +19,7 @@ struct types_site {
     size_t frame_count;
     Dwarf_Die entries[SYMBOLS_FRAMES_MAX]; /* of those frames, where there is DWARF */
     size_t entry_count;
+    size_t level; /* of those frames the one whose variables and text are asked */
 };
 
 #endif

@@ -80,20 +80,28 @@ static void place_operand(const char *text, const char *start, const char *end,
 {
     for (;;) {
         const char *term_start, *term_end;
+        bool nested_sum;
         const char *from = argument_start(text, start, &term_start, &operand->summand);
         const char *to = argument_end(text, end, &term_end, &operand->summand);
         if (!all_blank(term_start, start) || !all_blank(end, term_end))
             operand->multiplied = true;
         if (from == text || from[-1] != '(' || *to != ')')
             return;
-        const char *open = from - 1;
-        const char *before = open;
+        start = from - 1;
+        end = to + 1;
+        const char *before = start;
         while (before > text && before[-1] == ' ')
             before--;
-        if (before == text || types_text_is_word(before[-1]))
-            return; /* a call's */
-        start = open;
-        end = to + 1;
+        if (before == text || !types_text_is_word(before[-1]))
+            continue;
+        /* A call: one that is part of another's argument may round the size, as ROUND8(sizeof x)
+         * does. */
+        while (before > text && types_text_is_word(before[-1]))
+            before--;
+        start = before;
+        before = argument_start(text, start, &term_start, &nested_sum);
+        if (before == text || before[-1] != '(')
+            return;
     }
 }
 

@@ -1,10 +1,13 @@
 #include "ingest/types_source.h"
 
+#include "ingest/types_calls.h"
 #include "ingest/types_expression.h"
+#include "ingest/types_receiver.h"
 #include "ingest/types_sizeof.h"
 #include "ingest/types_statement.h"
 #include "ingest/types_text.h"
 
+#include <dwarf.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -82,22 +85,125 @@ static time_t built_time(const struct types_site *site)
     return path == NULL || stat(path, &information) != 0 ? 0 : information.st_mtime;
 }
 
+/* ---- the statement ---------------------------------------------------------------------- */
+
+/* The function that the statement at the site's level calls; NULL: not known. */
+static const char *callee(const struct types_site *site)
+{
+    struct types_call call;
+    if (site->level > 0)
+        return site->frames[site->level - 1].function;
+    types_called(site, &call);
+    return call.linkage;
+}
+
+/* A record that is shorter than the block: it begins with one, unless that is a head of others. */
+static bool is_front(const struct types_site *site, const struct types_type *type, uint64_t size,
+                     int64_t offset)
+{
+    return type->shape == TYPES_RECORD && type->size > 0 && offset >= 0 &&
+           (uint64_t)offset + type->size < size && !types_is_head(site->index, type) &&
+           !types_is_polymorphic(site->index, type);
+}
+
+/* By what the receiver points to; of another size than the block's only where `front`. */
+static bool choose_receiver(const struct types_site *site, const struct types_type *pointee,
+                            uint64_t size, int64_t offset, bool front, struct types_choice *choice)
+{
+    enum types_fit fit = types_fit(site->index, pointee, size, offset);
+    if (pointee->size == 1)
+        return false; /* bytes say nothing of what stands in them */
+    if (fit == TYPES_FIT_ARRAY && pointee->shape == TYPES_RECORD &&
+        types_is_head(site->index, pointee))
+        return false;
+    if (fit == TYPES_FIT_NOT && !(front && is_front(site, pointee, size, offset)))
+        return false;
+    choice->type = *pointee;
+    choice->single = fit == TYPES_FIT_NOT || fit == TYPES_FIT_FLEXIBLE;
+    choice->whole = fit == TYPES_FIT_WHOLE;
+    choice->rule = TYPES_RULE_RECEIVER;
+    return true;
+}
+
+/* By the statement of the site's level. */
+static bool choose_by_statement(const struct types_site *site, const char *text, uint64_t size,
+                                int64_t offset, bool front, struct types_choice *choice)
+{
+    struct types_type pointee;
+    bool received = types_receiver(site, text, callee(site), &pointee);
+    if (types_sizeof_choose(site, text, size, offset, choice)) {
+        /* Of a sum the receiver says which part stands in front, unless that begins with it. */
+        if (choice->single && received && pointee.shape == TYPES_RECORD &&
+            (is_front(site, &pointee, size, offset) ||
+             types_fit(site->index, &pointee, size, offset) >= TYPES_FIT_FLEXIBLE) &&
+            !types_has_member_at(site->index, &choice->type, 0, &pointee))
+            choice->type = pointee;
+        return true;
+    }
+    return types_macro_choose(site, text, size, offset, choice) ||
+           choose_cast(site, text, size, offset, choice) ||
+           (received && choose_receiver(site, &pointee, size, offset, front, choice));
+}
+
+/* True where the inlined function at the site's level hands on a pointer that names no type. */
+static bool hands_on(const struct types_site *site)
+{
+    struct types_type pointer, type;
+    Dwarf_Die function = site->entries[site->level];
+    return dwarf_tag(&function) == DW_TAG_inlined_subroutine &&
+           types_of(site->index, &function, &pointer) &&
+           types_pointee(site->index, &pointer, &type) &&
+           (type.shape == TYPES_VOID || type.shape == TYPES_CHARACTER);
+}
+
+static bool read_statement(const struct types_site *site, char text[TYPES_STATEMENT_MAX])
+{
+    const struct symbols_frame *frame = &site->frames[site->level];
+    return site->level < site->entry_count && site->level < site->frame_count &&
+           frame->file != NULL && frame->line != 0 &&
+           types_statement_read(frame->file, frame->line, built_time(site), text);
+}
+
+/* Inlined functions that hand memory on name sizes of their own, and no types of their callers. */
+static void leave_wrappers(struct types_site *site)
+{
+    while (site->level + 1 < site->entry_count && hands_on(site))
+        site->level++;
+}
+
 bool types_source_choose(const struct types_site *site, enum types_operator by, uint64_t size,
-                         int64_t offset, struct types_choice *choice)
+                         int64_t offset, bool front, struct types_choice *choice)
 {
     char text[TYPES_STATEMENT_MAX];
-    const struct symbols_frame *frame = &site->frames[0];
-    if (site->entry_count == 0 || frame->file == NULL || frame->line == 0 ||
-        !types_statement_read(frame->file, frame->line, built_time(site), text))
-        return false;
+    struct types_site at = *site;
     *choice = (struct types_choice){.offset = offset > 0 ? (uint64_t)offset : 0,
                                     .confidence = TYPES_INFERRED,
                                     .rule = TYPES_RULE_SOURCE};
     if (by == TYPES_BY_FUNCTION)
-        choice->chosen = types_sizeof_choose(site, text, size, offset, choice) ||
-                         types_macro_choose(site, text, size, offset, choice) ||
-                         choose_cast(site, text, size, offset, choice);
+        leave_wrappers(&at);
+    if (!read_statement(&at, text))
+        return false;
+    if (by == TYPES_BY_FUNCTION)
+        choice->chosen = choose_by_statement(&at, text, size, offset, front, choice);
     else
-        choice->chosen = choose_new(site, text, by, size, offset, choice);
+        choice->chosen = choose_new(&at, text, by, size, offset, choice);
     return choice->chosen;
+}
+
+bool types_source_bytes(const struct types_site *site, uint64_t size, int64_t offset,
+                        struct types_choice *choice)
+{
+    char text[TYPES_STATEMENT_MAX];
+    struct types_type pointee;
+    struct types_site at = *site;
+    leave_wrappers(&at);
+    if (!read_statement(&at, text) || !types_receiver(&at, text, callee(&at), &pointee) ||
+        pointee.size != 1 || offset < 0 || (uint64_t)offset >= size)
+        return false;
+    *choice = (struct types_choice){.chosen = true,
+                                    .type = pointee,
+                                    .offset = (uint64_t)offset,
+                                    .confidence = TYPES_INFERRED,
+                                    .rule = TYPES_RULE_SOURCE};
+    return true;
 }

@@ -12,9 +12,15 @@
 
 /*
  * The statement at the site's innermost line, for a block of `size` bytes of which `offset` stand
- * in front. True with `choice` filled where it names one type that fits.
+ * in front; in inlined functions that hand memory on without a type, the statement that calls them.
+ * `front`: what receives the block may name a record that other bytes follow. True with `choice`
+ * filled where one type is named that fits.
  */
 bool types_source_choose(const struct types_site *site, enum types_operator by, uint64_t size,
-                         int64_t offset, struct types_choice *choice);
+                         int64_t offset, bool front, struct types_choice *choice);
+
+/* True where the statement puts the block into a pointer to bytes; for what nothing else names. */
+bool types_source_bytes(const struct types_site *site, uint64_t size, int64_t offset,
+                        struct types_choice *choice);
 
 #endif

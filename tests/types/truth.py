@@ -7,8 +7,8 @@ memory on (HANDED_ON), with the function that called the allocator. Where that i
 no library's, what its statement says is taken
 from the text alone: `sizeof(T)`, `sizeof(*variable)` where the variable is declared above it, `new T`,
 a cast of the result, and Lua's macros that name a type. The truth is the type of the block's elements:
-of `sizeof(T) + n` it is T, of `n + sizeof(void *)` nothing is known, and where a pointer's size is asked
-for, what the receiving variable points to. Where the statement says nothing, the answer counts as typed
+of `sizeof(T) + n` it is T, of `n + sizeof(void *)` nothing is known, and of sums and pointers it is what
+the receiving variable points to. Where the statement says nothing, the answer counts as typed
 but neither as right nor as wrong.
 """
 import collections
@@ -24,6 +24,7 @@ HANDED_ON = {
     "sqlite3MallocZero", "sqlite3DbMallocRaw", "sqlite3DbMallocRawNN", "sqlite3DbMallocZero", "dbMallocRawFinish",
     "sqlite3DbRealloc", "dbReallocFinish", "sqlite3DbReallocOrFree", "sqlite3_malloc", "sqlite3_malloc64",
     "sqlite3_realloc", "sqlite3_realloc64", "pcache1Alloc", "sqlite3PageMalloc",
+    "sqlite3WhereMalloc", "sqlite3WhereRealloc", "sqlite3Fts5MallocZero",
 }
 NAME = r"(?:struct |class |const |unsigned |signed )*[A-Za-z_][\w:]*(?: ?\*)*"
 SCALARS = {"int", "unsigned", "unsigned int", "long", "size_t", "char", "double", "uint64_t", "uint32_t",
@@ -124,9 +125,9 @@ def sized(path, line, text):
     """What the sizeof operators say is allocated: of a sum the first record that is added, otherwise
     what is multiplied or stands alone. None: there is no sizeof."""
     headers, elements, operands = [], [], 0
-    for found in re.finditer(r"sizeof\s*(?:\(\s*(" + NAME + r")\s*\)|\(?\s*\*\s*(\w+)\b(?![.\->])\)?)", text):
+    for found in re.finditer(r"sizeof\s*(?:\(\s*(" + NAME + r")\s*\)|\(?\s*\*\s*(\w+)\b(?![.\->])\)?|\(?(\w+)\[0\]\)?)", text):
         operands += 1
-        kind = found.group(1) or declared(path, line, found.group(2))
+        kind = found.group(1) or declared(path, line, found.group(2) or found.group(3))
         summand, multiplied = part_of(text, found.start(), found.end())
         if kind is None:
             continue
@@ -134,12 +135,13 @@ def sized(path, line, text):
             elements.append(kind)
         elif not multiplied and not kind.endswith("*") and kind not in SCALARS:
             headers.append(kind)
-    # The size of a pointer is that of any: what the elements are, the variable says.
-    if elements and not headers and all(kind.endswith("*") for kind in elements):
+    # The size of a pointer is that of any, and a sum does not say what comes first: what the block
+    # holds, or begins with, the variable says.
+    if headers or elements and all(kind.endswith("*") for kind in elements):
         variable = re.search(r"(?:^|[;{}]|\*)\s*(\w+)\s*=\s*(?:\([\w\s*]+\)\s*)?\w+\s*\(", text)
         kind = variable and declared(path, line, variable.group(1))
-        if kind and kind not in CHARACTERS - {"sds"}:
-            elements = [kind]
+        if kind and kind not in CHARACTERS - {"sds"} | SCALARS:
+            return [kind]
     if operands == 0:
         return None
     return headers[:1] or elements

@@ -22,8 +22,11 @@ uint64_t|11|88|inferred
 nameless|1|16|inferred
 table|1|64|inferred
 node|1|32|inferred"
-expect recorded-c.db "SELECT type, size - count * 16 FROM v_allocation
+expect recorded-c.db "SELECT type, extra_bytes FROM v_allocation
     WHERE function = 'header_malloc'" "nameless|8"
+# One record, whatever stands behind it.
+expect recorded-c.db "SELECT type, count, extra_bytes FROM v_allocation
+    WHERE function = 'flexible'" "message|1|111"
 record programs/types/objects.cpp g++ recorded-cc
 expect recorded-cc.db "SELECT type, count, confidence FROM v_allocation
     WHERE function LIKE 'shapes(%' ORDER BY line" "Circle|1|exact

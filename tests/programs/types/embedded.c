@@ -203,6 +203,42 @@ __attribute__((noinline)) static void headers(size_t count)
     keep(chunk);
 }
 
+/* Wrappers that the compiler inlines, and lengths that no sizeof in the statement states. */
+static inline void *zeroed(size_t size)
+{
+    void *block = allocate(size);
+    memset(block, 0, size);
+    return block;
+}
+
+struct entry {
+    struct entry *next;
+    unsigned char kind;
+    unsigned size;
+};
+
+__attribute__((noinline)) static void lengths(struct slots *slots, size_t length)
+{
+    TRUTH("value", length);
+    slots->values = zeroed(length * sizeof(struct value));
+    keep(slots->values);
+    size_t size = sizeof(struct entry) + length + 1;
+    TRUTH("entry", 1);
+    struct entry *entry = (struct entry *)zeroed(size);
+    unsigned char *bytes = (unsigned char *)entry;
+    bytes[size - 1] = 'x';
+    entry->size = (unsigned)size;
+    keep(entry);
+    TRUTH("key", 1);
+    struct key *key = zeroed(length + sizeof(struct entry) + sizeof(struct key));
+    key->next = NULL;
+    keep(key);
+    TRUTH("value *", length);
+    struct value **values = zeroed(length * sizeof(struct value **));
+    values[0] = NULL;
+    keep(values);
+}
+
 int main(int argc, char **argv)
 {
     static struct global global;
@@ -217,6 +253,7 @@ int main(int argc, char **argv)
     table(&slots, count);
     objects();
     headers(10 + count);
+    lengths(&slots, 20 + count);
     keep(&number);
     return 0;
 }

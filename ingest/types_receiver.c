@@ -1,0 +1,106 @@
+#include "ingest/types_receiver.h"
+
+#include "ingest/types_expression.h"
+#include "ingest/types_text.h"
+
+#include <string.h>
+
+/* Words that are followed by a parenthesis and are no functions. */
+static bool is_keyword(const char *word, size_t length)
+{
+    static const char *const words[] = {"if",     "while",   "for",      "switch",    "return",
+                                        "sizeof", "alignof", "_Alignof", "likely",    "unlikely",
+                                        "assert", "typeof",  "offsetof", "__typeof__"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i]) == length && strncmp(words[i], word, length) == 0)
+            return true;
+    return false;
+}
+
+/* The call whose result is asked for: by name, or the only one; NULL: none, or several. */
+static const char *find_call(const char *text, const char *callee)
+{
+    const char *named = NULL, *only = NULL;
+    size_t names = 0, calls = 0;
+    for (const char *open = text; (open = strchr(open, '(')) != NULL; open++) {
+        const char *end = open, *name;
+        while (end > text && end[-1] == ' ')
+            end--;
+        for (name = end; name > text && types_text_is_word(name[-1]);)
+            name--;
+        size_t length = (size_t)(end - name);
+        if (length == 0 || is_keyword(name, length))
+            continue;
+        only = name;
+        calls++;
+        if (callee != NULL && strlen(callee) == length && strncmp(callee, name, length) == 0) {
+            named = name;
+            names++;
+        }
+    }
+    return names == 1 ? named : names == 0 && calls == 1 ? only : NULL;
+}
+
+static const char *skip_blanks_back(const char *text, const char *at)
+{
+    while (at > text && at[-1] == ' ')
+        at--;
+    return at;
+}
+
+/* In front of "(T *)" that ends at `at`; `at` where there is no cast. */
+static const char *skip_cast_back(const char *text, const char *at)
+{
+    if (at == text || at[-1] != ')')
+        return at;
+    const char *open = at - 1;
+    while (open > text && *open != '(')
+        if (*--open == ')')
+            return at;
+    return at - open >= 3 && skip_blanks_back(open, at - 1)[-1] == '*' ? open : at;
+}
+
+/* The expression that ends at `end`: "name", "a->b[i].c", with the stars that dereference it. */
+static const char *expression_start(const char *text, const char *end)
+{
+    const char *at = end;
+    while (at > text) {
+        if (at[-1] == ']') {
+            int depth = 0;
+            do {
+                at--;
+                depth += *at == ']';
+                depth -= *at == '[';
+            } while (at > text && depth > 0);
+            continue;
+        }
+        if (types_text_is_word(at[-1]) || at[-1] == '.')
+            at--;
+        else if (at > text + 1 && at[-1] == '>' && at[-2] == '-')
+            at -= 2;
+        else
+            break;
+    }
+    const char *stars = at;
+    while (stars > text && (stars[-1] == '*' || stars[-1] == ' '))
+        stars--;
+    /* Behind a type's name they belong to a declaration. */
+    bool declares = stars > text && (types_text_is_word(stars[-1]) || stars[-1] == '>');
+    return declares || memchr(stars, '*', (size_t)(at - stars)) == NULL ? at : stars;
+}
+
+bool types_receiver(const struct types_site *site, const char *text, const char *callee,
+                    struct types_type *pointee)
+{
+    const char *at = find_call(text, callee);
+    struct types_type type;
+    if (at == NULL)
+        return false;
+    at = skip_blanks_back(text, skip_cast_back(text, skip_blanks_back(text, at)));
+    if (at == text || at[-1] != '=' || (at > text + 1 && strchr("=!<>+-*/%&|^", at[-2]) != NULL))
+        return false;
+    at = skip_blanks_back(text, at - 1);
+    const char *start = types_text_skip_blanks(expression_start(text, at));
+    return start < at && types_expression_value(site, start, (size_t)(at - start), &type) &&
+           types_pointee(site->index, &type, pointee);
+}
