@@ -226,8 +226,10 @@ ENTRY_POINT void mprof_type(mprof_arena arena, void *address, const void *symbol
     uint64_t value;
     if (!thread)
         return;
-    uint8_t *p =
-        stack_place(symbol, &module, &value, thread) ? thread_extended_begin(thread, 80) : NULL;
+    bool recorded = arena != 0 || !select_is_on || select_knows(address);
+    uint8_t *p = recorded && stack_place(symbol, &module, &value, thread)
+                     ? thread_extended_begin(thread, 80)
+                     : NULL;
     if (p) {
         p = thread_put_when(thread, p);
         p = trace_put_varint(p, arena);

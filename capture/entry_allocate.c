@@ -13,6 +13,7 @@
 
 #include "capture/arch_x86_64.h"
 #include "capture/entry_names.h"
+#include "capture/entry_resize.h"
 #include "capture/events.h"
 #include "capture/os.h"
 #include "capture/real.h"
@@ -79,24 +80,6 @@ ENTRY_POINT void ENTRY(free)(void *address)
         recorder_leave();
 }
 
-struct entry_resize {
-    uint64_t size; /* of the whole block; UINT64_MAX where that does not fit */
-    bool array;    /* asked for by reallocarray */
-};
-
-/*
- * reallocarray goes to the real realloc: C libraries make it of their public realloc, which is
- * the entry point here and would look like a second call.
- */
-static inline void *entry_real_resize(void *old, const struct entry_resize *resize)
-{
-    if (__builtin_expect(resize->array && resize->size == UINT64_MAX, 0)) {
-        errno = ENOMEM;
-        return NULL;
-    }
-    return real.realloc(old, resize->size);
-}
-
 /* While paused only the end of the old block is written. */
 static void entry_put_paused_resize(struct thread *thread, uint64_t before, const void *old,
                                     bool failed)
@@ -113,6 +96,8 @@ static void entry_put_paused_resize(struct thread *thread, uint64_t before, cons
 static void *entry_resize(struct thread *thread, const void *frame, void *old,
                           const struct entry_resize *resize)
 {
+    if (__builtin_expect(select_is_on, 0))
+        return select_resize(thread, frame, old, resize);
     bool paused =
         atomic_load_explicit(&recorder_page.state, memory_order_relaxed) == RECORDER_PAUSED;
     uint64_t size = resize->size;

@@ -11,6 +11,7 @@
 #include "capture/clock.h"
 #include "capture/os.h"
 #include "capture/recorder.h"
+#include "capture/select.h"
 #include "capture/stack.h"
 #include "capture/thread.h"
 #include "schemas/trace_codec.h"
@@ -66,6 +67,8 @@ static inline void events_put_allocation(struct thread *thread, const void *fram
                                          const void *address, uint64_t size,
                                          enum trace_alloc_kind kind, unsigned log2_alignment)
 {
+    if (__builtin_expect(select_is_on, 0) && !select_allocation(thread, address, size))
+        return;
     uint64_t ticks = events_after(thread);
     uint32_t stack = events_stack(thread, frame);
     if (__builtin_expect(!address, 0)) {
@@ -84,6 +87,8 @@ static inline void events_put_allocation(struct thread *thread, const void *fram
  */
 static inline void events_put_free(struct thread *thread, const void *frame, const void *address)
 {
+    if (__builtin_expect(select_is_on, 0) && !select_free(address))
+        return;
     struct chunk *chunk = &thread->chunk;
     if (__builtin_expect(recorder_free_stacks, 0)) {
         uint32_t stack = events_stack(thread, frame);

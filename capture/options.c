@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "capture/sample.h"
 #include "schemas/trace_layout.h"
 
 struct option_word {
@@ -32,8 +33,7 @@ static bool option_number(struct option_word word, uint32_t *number)
     return true;
 }
 
-/* At least a header and one chunk. */
-static bool option_size(struct option_word word, uint64_t *size)
+static bool option_size(struct option_word word, uint64_t *size, uint64_t least, uint64_t most)
 {
     const char unit = word.length ? word.text[word.length - 1] : '0';
     unsigned shift = unit == 'K' ? 10 : unit == 'M' ? 20 : unit == 'G' ? 30 : 0;
@@ -42,7 +42,7 @@ static bool option_size(struct option_word word, uint64_t *size)
     if (!option_number(word, &number))
         return false;
     *size = (uint64_t)number << shift;
-    return *size >= TRACE_FILE_HEADER_SIZE + TRACE_CHUNK_SIZE_DEFAULT;
+    return *size >= least && *size <= most;
 }
 
 static bool option_follow(struct option_word value, struct options *options)
@@ -93,7 +93,10 @@ static bool option_set(struct options *options, struct option_word key, struct o
     if (option_is(key, "free-stacks") && value.length == 0)
         return options->free_stacks = true;
     if (option_is(key, "max-size"))
-        return option_size(value, &options->max_size);
+        return option_size(value, &options->max_size,
+                           TRACE_FILE_HEADER_SIZE + TRACE_CHUNK_SIZE_DEFAULT, UINT64_MAX);
+    if (option_is(key, "sample"))
+        return option_size(value, &options->sample, 1, SAMPLE_MEAN_MAX);
     return option_is(key, "follow") && option_follow(value, options);
 }
 

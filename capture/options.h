@@ -10,8 +10,9 @@
  *                           executed (in its place too), both (default) or neither
  *   max-size=SIZE           bytes that each trace may have, K, M or G behind the number; what comes
  *                           then is only counted
- *   root=PID                the process that MPROF_OUTPUT itself is meant for; any other writes
- *                           beside it. mprof-run sets it.
+ *   sample=SIZE             record only a sample of the heap's blocks, one sample point in SIZE
+ * bytes on average, K, M or G behind the number root=PID                the process that
+ * MPROF_OUTPUT itself is meant for; any other writes beside it. mprof-run sets it.
  */
 #ifndef MPROF_CAPTURE_OPTIONS_H
 #define MPROF_CAPTURE_OPTIONS_H
@@ -27,6 +28,7 @@ struct options {
     bool free_stacks;
     bool follow_fork, follow_exec;
     uint64_t max_size; /* of a trace, in bytes; 0: no limit */
+    uint64_t sample;   /* mean bytes between sample points; 0: everything is recorded */
     uint32_t root;     /* process id; 0: whoever comes first */
 };
 

@@ -14,6 +14,7 @@
 #include "capture/process_record.h"
 #include "capture/real.h"
 #include "capture/requests.h"
+#include "capture/select.h"
 #include "capture/stack_records.h"
 #include "capture/trace_file.h"
 
@@ -78,7 +79,13 @@ static bool recorder_read_options(struct options *options)
     recorder.follow = options->follow_fork;
     trace_file_set_limit(options->max_size);
     recorder.flags = (options->fast_clock ? TRACE_FILE_CLOCK_FAST : 0u) |
-                     (options->free_stacks ? TRACE_FILE_FREE_STACKS : 0u);
+                     (options->free_stacks ? TRACE_FILE_FREE_STACKS : 0u) |
+                     (options->sample ? TRACE_FILE_SAMPLED : 0u);
+    trace_file_set_sampling(options->sample);
+    if (!select_process_init(options->sample)) {
+        message_line("no memory for the table of a sample; nothing is recorded", NULL);
+        return false;
+    }
     return true;
 }
 
@@ -110,6 +117,7 @@ static bool recorder_start_child(void)
     if (recorder.off || !recorder.follow)
         return false;
     stack_process_forked();
+    select_process_restarted();
     if (!trace_file_create(NULL, true, false, recorder.flags))
         return false;
     process_record_set_parent(parent);
@@ -376,6 +384,7 @@ static void recorder_start_again(const char *path)
     thread_process_settle();
     trace_file_leave();
     stack_process_restarted();
+    select_process_restarted();
     thread_process_restarted();
     if (!trace_file_create(path, false, true, recorder.flags))
         return;

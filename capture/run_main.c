@@ -41,6 +41,7 @@ static const char usage_text[] =
     "  --max-size SIZE       stop recording when a trace has SIZE bytes (K, M, G behind it)\n"
     "  --compress            write the trace compressed; it takes a second core, not the "
     "program's\n"
+    "  --sample SIZE         record a sample only, one point in SIZE bytes on average\n"
     "  --quiet               do not say where the trace is\n"
     "  --help, --version\n";
 
@@ -55,6 +56,7 @@ enum {
     OPTION_FOLLOW,
     OPTION_MAX_SIZE,
     OPTION_COMPRESS,
+    OPTION_SAMPLE,
     OPTION_QUIET,
     OPTION_HELP,
     OPTION_VERSION,
@@ -72,6 +74,7 @@ static const struct option long_options[] = {
     {"follow", required_argument, NULL, OPTION_FOLLOW},
     {"max-size", required_argument, NULL, OPTION_MAX_SIZE},
     {"compress", no_argument, NULL, OPTION_COMPRESS},
+    {"sample", required_argument, NULL, OPTION_SAMPLE},
     {"quiet", no_argument, NULL, OPTION_QUIET},
     {"help", no_argument, NULL, OPTION_HELP},
     {"version", no_argument, NULL, OPTION_VERSION},
@@ -136,6 +139,9 @@ static int parse(int argc, char **argv, struct arguments *arguments)
             break;
         case OPTION_COMPRESS:
             arguments->compress = true;
+            break;
+        case OPTION_SAMPLE:
+            good = add_setting(arguments, "sample", optarg);
             break;
         case OPTION_QUIET:
             arguments->quiet = true;

@@ -127,6 +127,7 @@ void thread_process_forked(void)
         if (!thread)
             continue;
         chunk_forget(&thread->chunk);
+        thread->sample = (struct sample){0, 0}; /* not the parent's draws again */
         thread_push_free(thread);
     }
     thread_local_part.thread = NULL;

@@ -18,10 +18,12 @@
 
 #include "capture/chunk.h"
 #include "capture/clock.h"
+#include "capture/sample.h"
 #include "capture/stack.h"
 
 struct thread {
     struct chunk chunk;
+    struct sample sample;     /* --sample: how far the next sample point is */
     uint32_t clock_countdown; /* clock=fast: events until the next read */
     uint64_t clock_ticks;     /* clock=fast: the last read */
     uint32_t number;          /* of the thread that has this state, from 1 */

@@ -28,7 +28,8 @@ static struct {
     ino_t inode;
     _Atomic bool stopped;
     uint64_t limit; /* bytes, 0: none */
-    bool attached;  /* to a trace that another process records */
+    uint64_t sample_interval;
+    bool attached; /* to a trace that another process records */
     char base[TRACE_NAME_SIZE];
     char path[TRACE_NAME_SIZE];
 } file = {.descriptor = -1};
@@ -135,6 +136,7 @@ static void file_fill_header(struct trace_file_header *header, uint32_t flags)
     header->start_ticks = start.ticks;
     header->start_monotonic_ns = start.monotonic_ns;
     header->start_realtime_ns = clock_nanoseconds(CLOCK_REALTIME);
+    header->sample_interval = file.sample_interval;
     header->pid = (uint32_t)file.owner;
     header->page_size = ARCH_PAGE_SIZE;
     header->header_sum = trace_sum(header, offsetof(struct trace_file_header, header_sum));
@@ -206,6 +208,11 @@ bool trace_file_is_of_this_process(const char *path)
 void trace_file_set_limit(uint64_t bytes)
 {
     file.limit = bytes;
+}
+
+void trace_file_set_sampling(uint64_t mean)
+{
+    file.sample_interval = mean;
 }
 
 bool trace_file_create(const char *path, bool beside, bool announce, uint32_t flags)

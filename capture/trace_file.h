@@ -38,6 +38,9 @@ bool trace_file_create(const char *path, bool beside, bool announce, uint32_t fl
 /* Most bytes that a trace of this process and its children may have; 0: no limit. */
 void trace_file_set_limit(uint64_t bytes);
 
+/* What the header of each trace says of sampling: mean bytes between sample points, 0: none. */
+void trace_file_set_sampling(uint64_t mean);
+
 /* Before trace_file_create(): whether `path` is a trace that this process has begun as another
  * program, before it executed this one. */
 bool trace_file_is_of_this_process(const char *path);

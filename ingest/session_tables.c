@@ -1,5 +1,6 @@
 #include "ingest/session_tables.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,6 +240,24 @@ static bool put_sums(const struct table_sink *sink, const struct session_facts *
     return good;
 }
 
+/* How many allocations a recorded one of `size` bytes stands for: trace-format.md, "Sampling". */
+static double sample_weight(uint64_t size, uint64_t interval)
+{
+    return -1.0 / expm1(-(double)(size ? size : 1) / (double)interval);
+}
+
+static bool put_sample_weights(const struct table_sink *sink, const struct session_facts *facts)
+{
+    const uint64_t interval = trace_file_header(facts->file)->sample_interval;
+    bool good = true;
+    for (size_t i = 0; good && interval != 0 && i < facts->totals->size_count; i++) {
+        const uint64_t size = facts->totals->sizes[i].size;
+        good = PUT(sink, WRITER_SAMPLE_WEIGHT, value_number(size),
+                   value_real(sample_weight(size, interval)));
+    }
+    return good;
+}
+
 struct session_known session_tables_known(const struct session_facts *facts)
 {
     const struct frames *frames = &facts->stacks->frames;
@@ -253,5 +272,5 @@ bool session_tables_put(const struct table_sink *sink, const struct session_fact
     return put_modules(sink, facts) && put_names(sink, facts) && put_stacks(sink, facts) &&
            put_function_totals(sink, facts) && put_threads(sink, facts) &&
            put_incidents(sink, facts) && put_sums(sink, facts) && session_types_put(sink, facts) &&
-           session_meta_put(sink, facts);
+           session_meta_put(sink, facts) && put_sample_weights(sink, facts);
 }

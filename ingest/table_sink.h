@@ -30,6 +30,7 @@ enum writer_table {
     WRITER_TYPE_MEMBER,
     WRITER_TYPE_CANDIDATE,
     WRITER_SIZE_BIN,
+    WRITER_SAMPLE_WEIGHT,
     WRITER_TABLES
 };
 
@@ -37,24 +38,30 @@ enum writer_table {
 
 /* NULL text is NULL, whatever the number says. */
 struct writer_value {
-    enum { VALUE_NULL, VALUE_NUMBER, VALUE_TEXT } type;
+    enum { VALUE_NULL, VALUE_NUMBER, VALUE_TEXT, VALUE_REAL } type;
     int64_t number;
     const char *text;
+    double real;
 };
 
 static inline struct writer_value value_number(uint64_t number)
 {
-    return (struct writer_value){VALUE_NUMBER, (int64_t)number, NULL};
+    return (struct writer_value){VALUE_NUMBER, (int64_t)number, NULL, 0};
 }
 
 static inline struct writer_value value_text(const char *text)
 {
-    return (struct writer_value){text ? VALUE_TEXT : VALUE_NULL, 0, text};
+    return (struct writer_value){text ? VALUE_TEXT : VALUE_NULL, 0, text, 0};
 }
 
 static inline struct writer_value value_null(void)
 {
-    return (struct writer_value){VALUE_NULL, 0, NULL};
+    return (struct writer_value){VALUE_NULL, 0, NULL, 0};
+}
+
+static inline struct writer_value value_real(double real)
+{
+    return (struct writer_value){VALUE_REAL, 0, NULL, real};
 }
 
 /* False with the writer's status set. */

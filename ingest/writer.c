@@ -37,7 +37,8 @@ struct writer {
     struct row_batch *all[BATCHES], *empty[BATCHES], *full[BATCHES]; /* full[0] is the oldest */
     size_t empty_count, full_count, made;
     bool no_more;
-    bool failed; /* the second thread, as `bulk` says */
+    bool failed;  /* the second thread, as `bulk` says */
+    bool sampled; /* weights were put */
 };
 
 static bool interrupted(const struct writer *writer)
@@ -282,6 +283,7 @@ bool writer_rows_done(struct writer *writer)
 bool writer_put(struct writer *writer, enum writer_table table, const struct writer_value *values,
                 size_t count)
 {
+    writer->sampled = writer->sampled || table == WRITER_SAMPLE_WEIGHT;
     return writer_insert_row(writer->insert[table], values, count) == SQLITE_OK ||
            fail(writer, sqlite3_errmsg(writer->database));
 }
@@ -359,7 +361,8 @@ static bool remove_logs(const struct writer *writer)
 
 bool writer_commit(struct writer *writer)
 {
-    if (!create_indexes(writer) || !put_statistics(writer) || !run(writer, "COMMIT"))
+    if ((writer->sampled && !run(writer, writer_estimate_sql)) || !create_indexes(writer) ||
+        !put_statistics(writer) || !run(writer, "COMMIT"))
         return false;
     close_database(writer);
     if (interrupted(writer))

@@ -22,7 +22,27 @@ static const char *const insert_sql[WRITER_TABLES] = {
     [WRITER_TYPE_MEMBER] = "INSERT INTO type_member VALUES (?,?,?,?,?,?)",
     [WRITER_TYPE_CANDIDATE] = "INSERT INTO type_candidate VALUES (?,?,?,?)",
     [WRITER_SIZE_BIN] = "INSERT INTO size_bin VALUES (?,?,?,?)",
+    [WRITER_SAMPLE_WEIGHT] = "INSERT INTO sample_weight VALUES (?,?)",
 };
+
+/*
+ * Horvitz and Thompson's estimator (1952) and its variance for blocks that are taken independently:
+ * the sums of w * x and of w * (w - 1) * x * x over what was taken.
+ */
+const char writer_estimate_sql[] =
+    "INSERT INTO estimate SELECT a.stack_id, sum(w.weight), sum(w.weight * a.size),"
+    "  total(w.weight) FILTER (WHERE a.free_ns IS NULL),"
+    "  total(w.weight * a.size) FILTER (WHERE a.free_ns IS NULL),"
+    "  sum(w.weight * (w.weight - 1)), sum(w.weight * (w.weight - 1) * a.size * a.size)"
+    "  FROM allocation a JOIN sample_weight w ON w.size = a.size"
+    "  WHERE a.arena_id = 0 GROUP BY a.stack_id;"
+    "INSERT INTO meta SELECT 'estimated_allocations', CAST(total(allocations) AS INTEGER)"
+    "  FROM estimate;"
+    "INSERT INTO meta SELECT 'estimated_bytes', CAST(total(bytes) AS INTEGER) FROM estimate;"
+    "INSERT INTO meta SELECT 'estimated_live_count_end', CAST(total(live_count) AS INTEGER)"
+    "  FROM estimate;"
+    "INSERT INTO meta SELECT 'estimated_live_bytes_end', CAST(total(live_bytes) AS INTEGER)"
+    "  FROM estimate;";
 
 int writer_insert_prepare(sqlite3 *database, enum writer_table table, sqlite3_stmt **insert)
 {
@@ -37,6 +57,8 @@ int writer_insert_row(sqlite3_stmt *insert, const struct writer_value *values, s
         int place = (int)i + 1;
         if (values[i].type == VALUE_NUMBER)
             result = sqlite3_bind_int64(insert, place, values[i].number);
+        else if (values[i].type == VALUE_REAL)
+            result = sqlite3_bind_double(insert, place, values[i].real);
         else if (values[i].type == VALUE_TEXT)
             result = sqlite3_bind_text(insert, place, values[i].text, -1, SQLITE_STATIC);
         else

@@ -9,6 +9,10 @@
 /* Returns SQLite's code. */
 int writer_insert_prepare(sqlite3 *database, enum writer_table table, sqlite3_stmt **insert);
 
+/* After all rows of a sampled session: what they stand for by their weights, by stack and in all.
+ */
+extern const char writer_estimate_sql[];
+
 /* One row, or as many as the statement takes. Returns SQLite's code. */
 int writer_insert_row(sqlite3_stmt *insert, const struct writer_value *values, size_t count);
 

@@ -17,6 +17,7 @@ struct writer_live {
     sqlite3 *database;
     sqlite3_stmt *insert[WRITER_TABLES];
     struct writer_rows rows;
+    bool sampled; /* weights were put in this transaction */
 };
 
 static bool fail(struct writer_live *writer)
@@ -120,6 +121,7 @@ bool writer_live_begin(struct writer_live *writer, uint64_t first_id)
                        "DELETE FROM thread; DELETE FROM arena; DELETE FROM mark; DELETE FROM rss;"
                        "DELETE FROM problem; DELETE FROM timeline; DELETE FROM function_total;"
                        "DELETE FROM type_total; DELETE FROM size_bin;"
+                       "DELETE FROM sample_weight; DELETE FROM estimate;"
                        "INSERT INTO meta VALUES ('unfinished', 1);") &&
            run(writer, rows);
 }
@@ -133,6 +135,7 @@ static bool put_row(void *context, enum writer_table table, const struct writer_
                     size_t count)
 {
     struct writer_live *writer = context;
+    writer->sampled = writer->sampled || table == WRITER_SAMPLE_WEIGHT;
     return writer_insert_row(writer->insert[table], values, count) == SQLITE_OK || fail(writer);
 }
 
@@ -149,7 +152,9 @@ bool writer_live_end(struct writer_live *writer)
 {
     enum { LOG_PAGES_MOST = 8192 };
     int pages = 0;
-    if (!run(writer, "COMMIT"))
+    const bool sampled = writer->sampled;
+    writer->sampled = false;
+    if ((sampled && !run(writer, writer_estimate_sql)) || !run(writer, "COMMIT"))
         return false;
     sqlite3_wal_checkpoint_v2(writer->database, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages, NULL);
     if (pages > LOG_PAGES_MOST)

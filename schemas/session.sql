@@ -180,6 +180,19 @@ CREATE TABLE size_bin(            -- one row a distinct size
   frees INTEGER NOT NULL,
   live_count INTEGER NOT NULL
 );
+CREATE TABLE sample_weight(       -- of each distinct size of the heap; empty where nothing was sampled
+  size INTEGER PRIMARY KEY,
+  weight REAL NOT NULL            -- how many allocations a recorded one stands for
+);
+CREATE TABLE estimate(            -- process heap only; empty where nothing was sampled
+  stack_id INTEGER PRIMARY KEY,
+  allocations REAL NOT NULL,
+  bytes REAL NOT NULL,
+  live_count REAL NOT NULL,       -- at the end
+  live_bytes REAL NOT NULL,
+  allocations_variance REAL NOT NULL,
+  bytes_variance REAL NOT NULL
+);
 
 -- Names lead to stacks and from there to allocations (index allocation_stack, which ingest builds
 -- after the last row).
@@ -236,6 +249,21 @@ CREATE VIEW v_leak AS
   LEFT JOIN module m ON m.id = fr.module_id
   LEFT JOIN source_file s ON s.id = fr.source_file_id
   WHERE st.live_count > 0;
+
+-- Where nothing was sampled it is what was recorded.
+CREATE VIEW v_estimate AS
+  SELECT st.id AS stack_id, f.name AS function, m.name AS module, s.path AS file, fr.line AS line,
+         st.allocations AS recorded, COALESCE(e.allocations, st.allocations) AS allocations,
+         COALESCE(e.bytes, st.bytes) AS bytes, COALESCE(e.live_count, st.live_count) AS live_count,
+         COALESCE(e.live_bytes, st.live_bytes) AS live_bytes,
+         COALESCE(e.allocations_variance, 0) AS allocations_variance,
+         COALESCE(e.bytes_variance, 0) AS bytes_variance
+  FROM stack st LEFT JOIN estimate e ON e.stack_id = st.id
+  LEFT JOIN frame fr ON fr.id = st.call_site_frame_id
+  LEFT JOIN function f ON f.id = st.function_id
+  LEFT JOIN module m ON m.id = fr.module_id
+  LEFT JOIN source_file s ON s.id = fr.source_file_id
+  WHERE st.allocations > 0;
 
 CREATE VIEW v_type AS
   SELECT COALESCE(ty.name, '(unknown)') AS type, COALESCE(ty.confidence, 'unknown') AS confidence,

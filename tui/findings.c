@@ -61,7 +61,8 @@ static void add_losses(struct collection *to)
         add(to, FINDING_BAD, "", VIEW_SAME, "%s pairs of events could be read two ways",
             format_count(a, ambiguous));
     if (number(to, "sampled") > 0)
-        add(to, FINDING_BAD, "", VIEW_SAME, "recorded by sampling: all numbers are estimates");
+        add(to, FINDING_BAD, "", VIEW_SAME,
+            "recorded by sampling: numbers are of the sample; estimates are in v_estimate");
 }
 
 static void add_stacks(struct collection *to)

@@ -60,21 +60,25 @@ static void render_title(const struct browser *browser, const struct area *scree
 {
     const struct session *session = browser->exploration.session;
     char size[FORMAT_SIZE], time[FORMAT_SIZE], count[FORMAT_SIZE];
-    char parts[4][96];
-    snprintf(parts[0], sizeof(parts[0]), "peak %s at %s",
+    char parts[5][96];
+    /* Of a sample every number on the screen is of what was recorded. */
+    bool sampled = session_meta_number(session, "sampled") > 0;
+    snprintf(parts[0], sizeof(parts[0]), "sampled, one in %s",
+             format_size(size, (uint64_t)session_meta_number(session, "sample_interval")));
+    snprintf(parts[1], sizeof(parts[1]), "peak %s at %s",
              format_size(size, (uint64_t)session_meta_number(session, "peak_bytes")),
              format_duration(time, session_peak_ns(session)));
-    snprintf(parts[1], sizeof(parts[1]), "%s allocations",
+    snprintf(parts[2], sizeof(parts[2]), "%s allocations",
              format_count(count, session_allocation_count(session)));
-    snprintf(parts[2], sizeof(parts[2]), "%s live at end",
+    snprintf(parts[3], sizeof(parts[3]), "%s live at end",
              format_size(size, (uint64_t)session_meta_number(session, "live_bytes_end")));
-    snprintf(parts[3], sizeof(parts[3]), "pid %lld",
+    snprintf(parts[4], sizeof(parts[4]), "pid %lld",
              (long long)session_meta_number(session, "pid"));
     int end = tabs_start(browser);
     area_fill(screen, 0, 0, screen->width, 1, ' ', theme_style(THEME_TITLE));
     struct area left = area_part(screen, 0, 0, end < 0 ? 0 : end, 1);
     int x = 1 + area_text(&left, 1, 0, theme_style(THEME_TITLE), program_name(session));
-    for (int i = 0; i < 4; i++) {
+    for (int i = !sampled; i < 5; i++) {
         if (x + 3 + text_width(parts[i]) >= left.width)
             continue;
         x += area_text(&left, x, 0, theme_style(THEME_FAINT), " · ");

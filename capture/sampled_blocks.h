@@ -1,0 +1,52 @@
+/*
+ * The live blocks that a sample took, so that a free knows whether its block was recorded.
+ *
+ * Exact: never a block that was not taken, never one forgotten. All threads use it at once without
+ * a lock; a block is added before the program is given it and removed before it is freed, so that
+ * no two threads are at the same address.
+ *
+ * An address has two places, buckets of 16 slots in a table of fixed size, found by hashing. No
+ * search ends early, so a slot that comes free needs no mark. Almost every free is of a block that
+ * was not taken: a filter of counters, small enough for the processor's cache, says so first.
+ */
+#ifndef MPROF_CAPTURE_SAMPLED_BLOCKS_H
+#define MPROF_CAPTURE_SAMPLED_BLOCKS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Slots of the table; 16 MiB, of which only the pages that were touched count. Nine tenths of it
+ * can be filled before a block finds no place. */
+#define SAMPLED_BLOCKS_SLOTS (UINT64_C(1) << 21)
+#define SAMPLED_BLOCKS_FILTER 65536u
+
+/* How many blocks taken lie under each hash; 255 stays. */
+extern _Atomic uint8_t sampled_blocks_filter[SAMPLED_BLOCKS_FILTER];
+
+static inline uint64_t sampled_blocks_hash(uint64_t address)
+{
+    return address * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* False where there is no memory. */
+bool sampled_blocks_init(void);
+
+/* False where neither place has a free slot. */
+bool sampled_blocks_add(uint64_t address);
+bool sampled_blocks_remove_slow(uint64_t address);
+bool sampled_blocks_has(uint64_t address);
+
+/* Whether the block was there; it is no more. */
+static inline bool sampled_blocks_remove(uint64_t address)
+{
+    const uint64_t at = sampled_blocks_hash(address) >> 48;
+    return __builtin_expect(
+               atomic_load_explicit(&sampled_blocks_filter[at], memory_order_relaxed) != 0, 0) &&
+           sampled_blocks_remove_slow(address);
+}
+
+/* Forgets all. No other thread may be inside an event. */
+void sampled_blocks_reset(void);
+
+#endif

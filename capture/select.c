@@ -1,0 +1,119 @@
+#include "capture/select.h"
+
+#include "capture/events.h"
+#include "capture/recorder.h"
+#include "capture/sample.h"
+#include "capture/sampled_blocks.h"
+#include "capture/trace_file.h"
+
+bool select_is_on;
+
+bool select_process_init(uint64_t mean)
+{
+    if (mean == 0)
+        return true;
+    sample_process_init(mean);
+    if (!sampled_blocks_init())
+        return false;
+    select_is_on = true;
+    return true;
+}
+
+void select_process_restarted(void)
+{
+    if (select_is_on)
+        sampled_blocks_reset();
+}
+
+/* Takes note of a block that is to be recorded. Where the table is full it is not, and counts as
+ * dropped; its free will not be recorded either. */
+static bool select_note(const void *address)
+{
+    if (sampled_blocks_add((uintptr_t)address))
+        return true;
+    trace_file_count_dropped(1);
+    return false;
+}
+
+bool select_allocation(struct thread *thread, const void *address, uint64_t size)
+{
+    return !address || (sample_takes(&thread->sample, size) && select_note(address));
+}
+
+bool select_free(const void *address)
+{
+    return sampled_blocks_remove((uintptr_t)address);
+}
+
+bool select_knows(const void *address)
+{
+    return sampled_blocks_has((uintptr_t)address);
+}
+
+static void select_put_free(struct thread *thread, uint64_t ticks, const void *address)
+{
+    struct chunk *chunk = &thread->chunk;
+    chunk_commit(chunk, trace_put_free(chunk->cursor, &chunk->coding, ticks, (uintptr_t)address));
+}
+
+struct select_outcome {
+    void *old, *address;
+    uint64_t before, after;
+    uint32_t stack;
+    bool ends, begins; /* whether the old block was, and the new one is to be, recorded */
+};
+
+/* Room is made already. */
+static void select_put_resize(struct thread *thread, const struct entry_resize *resize,
+                              const struct select_outcome *outcome)
+{
+    struct chunk *chunk = &thread->chunk;
+    enum trace_realloc_outcome how = !outcome->address                  ? TRACE_REALLOC_FAILED
+                                     : outcome->address == outcome->old ? TRACE_REALLOC_IN_PLACE
+                                                                        : TRACE_REALLOC_MOVED;
+    if (outcome->ends && (outcome->begins || how == TRACE_REALLOC_FAILED))
+        chunk_commit(chunk, trace_put_realloc(chunk->cursor, &chunk->coding, outcome->before,
+                                              outcome->after, (uintptr_t)outcome->old,
+                                              (uintptr_t)outcome->address, resize->size,
+                                              outcome->stack, how, resize->array));
+    else if (outcome->ends)
+        select_put_free(thread, outcome->before, outcome->old);
+    else if (outcome->begins)
+        chunk_commit(chunk, trace_put_alloc(
+                                chunk->cursor, &chunk->coding, outcome->after,
+                                (uintptr_t)outcome->address, resize->size, outcome->stack,
+                                resize->array ? TRACE_KIND_REALLOCARRAY : TRACE_KIND_REALLOC, 0));
+}
+
+/*
+ * The old block leaves the table before the real call, behind which another thread may be given its
+ * address; where the call fails it goes back, since it is still the program's.
+ */
+void *select_resize(struct thread *thread, const void *frame, void *old,
+                    const struct entry_resize *resize)
+{
+    bool recording =
+        atomic_load_explicit(&recorder_page.state, memory_order_relaxed) == RECORDER_RECORDING;
+    struct select_outcome outcome = {.old = old, .ends = select_free(old)};
+    outcome.begins = recording && sample_takes(&thread->sample, resize->size);
+    if (outcome.begins)
+        outcome.stack = events_stack(thread, frame);
+    if (!outcome.begins && !outcome.ends)
+        return entry_real_resize(old, resize);
+    bool room = events_room(thread, 1);
+    outcome.before = events_before(thread);
+    outcome.address = entry_real_resize(old, resize);
+    outcome.after = events_after(thread);
+    bool freed = !outcome.address && resize->size == 0; /* by this C library */
+    if (outcome.address)
+        outcome.begins = outcome.begins && select_note(outcome.address);
+    else if (!freed && outcome.ends)
+        select_note(old);
+    if (!room)
+        return outcome.address;
+    if (freed && outcome.ends)
+        select_put_free(thread, outcome.before, old);
+    else if (outcome.address || (outcome.ends && recording))
+        select_put_resize(thread, resize, &outcome);
+    return outcome.address;
+}

@@ -1,0 +1,35 @@
+/*
+ * Which of the heap's events are recorded where not all are: sampling. All functions need the guard
+ * held.
+ */
+#ifndef MPROF_CAPTURE_SELECT_H
+#define MPROF_CAPTURE_SELECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/entry_resize.h"
+#include "capture/thread.h"
+
+/* Set once at the start: the functions below are to be asked. */
+extern bool select_is_on;
+
+/* `mean`: see sample.h. False where there is no memory for it. */
+bool select_process_init(uint64_t mean);
+/* Blocks from before are forgotten: in a forked child, and when a new trace begins. No other thread
+ * may be inside an event. */
+void select_process_restarted(void);
+
+/* Whether the allocation at `address` (NULL: it failed, which is always recorded) is recorded. */
+bool select_allocation(struct thread *thread, const void *address, uint64_t size);
+/* Whether the block was recorded; before the real free. */
+bool select_free(const void *address);
+/* Whether the live block was recorded. */
+bool select_knows(const void *address);
+
+/* Makes the real call and records of it what is to be recorded: of the two halves, the end of the
+ * old block and the beginning of the new one, each is or is not. */
+void *select_resize(struct thread *thread, const void *frame, void *old,
+                    const struct entry_resize *resize);
+
+#endif
