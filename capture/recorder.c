@@ -1,5 +1,6 @@
 #include "capture/recorder.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -271,9 +272,12 @@ struct thread *recorder_enter_slow(const void *frame, enum recorder_event event)
             trace_file_count_dropped(1);
         return NULL;
     }
+    /* The first event of a thread or process calls the C library: dlsym, pthread_setspecific. */
+    int error = errno;
     uint64_t signals = os_block_signals();
     struct thread *thread = recorder_enter_blocked(frame, event);
     os_restore_signals(signals);
+    errno = error;
     return thread;
 }
 

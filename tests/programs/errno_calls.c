@@ -1,0 +1,136 @@
+/*
+ * errno after the entry points that are not the heap's: those of the process, of mprof.h, and the
+ * C23 frees. Untouched by what succeeds; what the C library leaves where it fails.
+ * usage: errno_calls PLUGIN ROUNDS
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/mprof.h"
+
+#define MARK 4711
+
+/* Of C23; not every C library has them, but the recorder does. */
+void free_sized(void *address, size_t size) __attribute__((weak));
+void free_aligned_sized(void *address, size_t alignment, size_t size) __attribute__((weak));
+
+static int failed;
+
+static void expect(const char *call, int expected)
+{
+    if (errno != expected) {
+        fprintf(stderr, "errno after %s: %d, expected %d\n", call, errno, expected);
+        failed = 1;
+    }
+}
+
+#define KEEPS(call)                                                                                \
+    do {                                                                                           \
+        errno = MARK;                                                                              \
+        call;                                                                                      \
+        expect(#call, MARK);                                                                       \
+    } while (0)
+
+#define FAILS(call, error)                                                                         \
+    do {                                                                                           \
+        errno = MARK;                                                                              \
+        if ((call) != -1)                                                                          \
+            failed = 1;                                                                            \
+        expect(#call, error);                                                                      \
+    } while (0)
+
+static void exec_calls(void)
+{
+    char nothing[] = "/nothing/there", *arguments[] = {nothing, NULL}, *environment[] = {NULL};
+    FAILS(execve(nothing, arguments, environment), ENOENT);
+    FAILS(execv(nothing, arguments), ENOENT);
+    FAILS(execvp(nothing, arguments), ENOENT);
+    FAILS(execvpe(nothing, arguments, environment), ENOENT);
+    FAILS(execl(nothing, nothing, "a", (char *)NULL), ENOENT);
+    FAILS(execlp("no-such-program-anywhere", nothing, (char *)NULL), ENOENT);
+    FAILS(execle(nothing, nothing, (char *)NULL, environment), ENOENT);
+    FAILS(fexecve(-1, arguments, environment), EINVAL);
+    FAILS(execveat(AT_FDCWD, nothing, arguments, environment, 0), ENOENT);
+}
+
+static void process_calls(const char *path)
+{
+    void *plugin = dlopen(path, RTLD_NOW);
+    if (!plugin)
+        failed = 1;
+    else
+        KEEPS(dlclose(plugin));
+    KEEPS(pthread_setname_np(pthread_self(), "named"));
+    if (free_sized && free_aligned_sized) {
+        KEEPS(free_sized(malloc(10), 10));
+        KEEPS(free_aligned_sized(aligned_alloc(64, 64), 64, 64));
+    }
+}
+
+static bool child_ends(void (*end)(int))
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0)
+        end(7);
+    return waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 7;
+}
+
+static void arena_calls(void)
+{
+    static const char symbol;
+    char memory[64];
+    mprof_arena arena = 0;
+    KEEPS(arena = mprof_arena_create("arena", 0));
+    KEEPS(mprof_alloc(arena, memory, 10, 1));
+    KEEPS(mprof_realloc(arena, memory, memory + 8, 20, 2));
+    KEEPS(mprof_type(arena, memory + 8, &symbol, 2, 10));
+    KEEPS(mprof_free(arena, memory + 8));
+    KEEPS(mprof_arena_reset(arena));
+    KEEPS(mprof_arena_destroy(arena));
+}
+
+static void snapshot_taken(void *data)
+{
+    ++*(int *)data;
+    errno = MARK; /* what a callback does to errno is its own affair */
+}
+
+static void control_calls(void)
+{
+    static int taken;
+    KEEPS(mprof_mark("mark"));
+    KEEPS(mprof_on_snapshot(snapshot_taken, &taken));
+    KEEPS(mprof_snapshot("snapshot"));
+    KEEPS(mprof_pause());
+    KEEPS(free(malloc(100)));
+    KEEPS(mprof_resume());
+    KEEPS(set_mprof_autosave(1000));
+}
+
+int main(int argc, char **argv)
+{
+    int rounds = argc > 2 ? atoi(argv[2]) : 1;
+    for (int i = 0; i < rounds; i++) {
+        process_calls(argc > 1 ? argv[1] : "");
+        arena_calls();
+        control_calls();
+    }
+    exec_calls();
+    if (!child_ends(_exit) || !child_ends(_Exit))
+        failed = 1;
+    KEEPS(mprof_stop());
+    KEEPS(free(malloc(100)));
+    arena_calls();
+    KEEPS(mprof_restart(NULL));
+    KEEPS(free(malloc(100)));
+    exec_calls();
+    return failed;
+}
