@@ -14,6 +14,7 @@
 
 #include "ingest/writer_bulk.h"
 #include "ingest/writer_insert.h"
+#include "ingest/writer_statistics.h"
 #include "session_sql.h"
 
 /* Batches in flight: one that replay fills, one that is written, and two to even out. */
@@ -313,33 +314,10 @@ static bool create_indexes(struct writer *writer)
            (run(writer, "PRAGMA cache_size = -1000;") && run(writer, all_sql));
 }
 
-/*
- * What ANALYZE would find, without the scan. Without it the planner takes all tables to be of one
- * size and does not use both columns of allocation_stack.
- *
- * One number is not ANALYZE's: the rows of a stack are said to be twelve times what they are on
- * average. The planner knows nothing of the price of rows in random order; with the true number it
- * answers a condition on size, thread or kind alone, which no index helps, stack by stack. From
- * eight times on it reads the table in its order there, and from about twenty on also where the
- * condition is on functions or modules, which are found by stack at once.
- */
 static bool put_statistics(struct writer *writer)
 {
-    return run(writer,
-               "ANALYZE sqlite_schema;"
-               "INSERT INTO sqlite_stat1 SELECT 'stack', 'stack_function', count(*) || ' 2'"
-               "  FROM stack;"
-               "INSERT INTO sqlite_stat1 SELECT 'function', 'function_name', count(*) || ' 1'"
-               "  FROM function;"
-               "INSERT INTO sqlite_stat1 SELECT 'type', 'type_name', (count(*) + 1) || ' 1'"
-               "  FROM type;"
-               /* max(id) with a condition would be a scan. */
-               "CREATE TEMP VIEW last AS SELECT id AS n FROM allocation ORDER BY id DESC LIMIT 1;"
-               "INSERT INTO sqlite_stat1 SELECT 'allocation', NULL, n FROM last;"
-               "INSERT INTO sqlite_stat1 SELECT 'allocation', 'allocation_stack',"
-               "  a.n || ' ' || (12 * (a.n / s.n + 1)) || ' ' || (a.n / s.n + 1)"
-               "  FROM last a, (SELECT count(*) AS n FROM stack) s"
-               "  WHERE EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'allocation_stack');");
+    return writer_statistics_put(writer->database) == SQLITE_OK ||
+           fail(writer, sqlite3_errmsg(writer->database));
 }
 
 /*

@@ -1335,7 +1335,7 @@ INSERT INTO sqlite_stat1 VALUES('stack','stack_function','6 2');
 INSERT INTO sqlite_stat1 VALUES('function','function_name','5 1');
 INSERT INTO sqlite_stat1 VALUES('type','type_name','1 1');
 INSERT INTO sqlite_stat1 VALUES('allocation',NULL,15);
-INSERT INTO sqlite_stat1 VALUES('allocation','allocation_stack','15 36 3');
+INSERT INTO sqlite_stat1 VALUES('allocation','allocation_stack','15 9 3');
 CREATE INDEX function_name ON function(name);
 CREATE INDEX stack_function ON stack(function_id);
 CREATE INDEX type_name ON type(name);
