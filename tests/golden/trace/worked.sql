@@ -1355,7 +1355,9 @@ CREATE VIEW v_allocation AS
          f.name AS function, s.path AS file, fr.line AS line, m.name AS module,
          ty.name AS type, COALESCE(ty.confidence, 'unknown') AS confidence, th.name AS thread,
          COALESCE(a.free_ns, (SELECT value FROM meta WHERE key = 'duration_ns')) - a.alloc_ns
-           AS lifetime_ns
+           AS lifetime_ns,
+         -- What is no element: bytes behind a record, a length in front of new T[n].
+         max(0, a.size - a.count * ty.size) AS extra_bytes
   -- All that a stack decides stands before the allocations, so that the planner can test a
   -- condition on function, file or module once a stack and not once an allocation.
   FROM stack st
