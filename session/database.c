@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "schemas/column_codec.h"
@@ -13,6 +14,10 @@ struct database {
     sqlite3 *handle;
     sqlite3_blob *blob; /* kept open, moved from row to row */
     char *path;
+    bool logged; /* it has a write-ahead log: all is read in one transaction */
+    int64_t version;
+    dev_t device;
+    ino_t inode;
 };
 
 /* sqlite3_stmt under a name of our own, so that no other file needs SQLite's header. */
@@ -54,6 +59,37 @@ static bool database_validate(struct database *database, struct session_error *e
     return true;
 }
 
+/* Begins to read the file as it stands now. */
+static bool database_begin(struct database *database, struct session_error *error)
+{
+    int64_t tables;
+    return sqlite3_exec(database->handle, "BEGIN", NULL, NULL, NULL) == SQLITE_OK &&
+           database_each(database, "SELECT count(*) FROM sqlite_schema", read_pragma, &tables,
+                         error) &&
+           database_each(database, "PRAGMA data_version", read_pragma, &database->version, error);
+}
+
+static bool read_mode(void *context, const struct database_row *row, struct session_error *error)
+{
+    (void)error;
+    const char *mode = database_text(row, 0);
+    *(bool *)context = mode != NULL && strcmp(mode, "wal") == 0;
+    return true;
+}
+
+/* While a session is written, one transaction's state is read from the opening on. */
+static bool database_hold(struct database *database, struct session_error *error)
+{
+    struct stat about;
+    if (stat(database->path, &about) == 0) {
+        database->device = about.st_dev;
+        database->inode = about.st_ino;
+    }
+    if (!database_each(database, "PRAGMA journal_mode", read_mode, &database->logged, error))
+        return false;
+    return !database->logged || database_begin(database, error);
+}
+
 struct database *database_open(const char *path, struct session_error *error)
 {
     if (access(path, R_OK) != 0) {
@@ -74,11 +110,28 @@ struct database *database_open(const char *path, struct session_error *error)
     }
     /* Chunks are read once and kept by us: mapping the file saves SQLite's copy of them. */
     sqlite3_exec(database->handle, "PRAGMA mmap_size = 1099511627776", NULL, NULL, NULL);
-    if (!database_validate(database, error)) {
+    sqlite3_busy_timeout(database->handle, 3000);
+    if (!database_hold(database, error) || !database_validate(database, error)) {
         database_close(database);
         return NULL;
     }
     return database;
+}
+
+bool database_changed(struct database *database)
+{
+    struct stat named;
+    struct session_error ignored;
+    int64_t version = database->version;
+    if (stat(database->path, &named) == 0 &&
+        (named.st_dev != database->device || named.st_ino != database->inode))
+        return true;
+    if (!database->logged)
+        return false;
+    sqlite3_blob_close(database->blob); /* it would hold the transaction */
+    database->blob = NULL;
+    sqlite3_exec(database->handle, "COMMIT", NULL, NULL, NULL);
+    return !database_begin(database, &ignored) || database->version != version;
 }
 
 void database_close(struct database *database)

@@ -19,6 +19,13 @@ struct database_row;
 /* Opens and checks application_id and user_version. NULL with `error` set. */
 struct database *database_open(const char *path, struct session_error *error);
 void database_close(struct database *database);
+
+/*
+ * Whether the file has changed since it was opened, or another has taken its name. A database with
+ * a write-ahead log is read as it stood at the opening; this call lets go of that, and what is read
+ * after it may not fit to what was read before: where it is true, open the file again.
+ */
+bool database_changed(struct database *database);
 const char *database_path(const struct database *database);
 
 /* Called for each row of a query; false (with `error` set) stops. */

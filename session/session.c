@@ -69,6 +69,21 @@ void session_close(struct session *session)
     free(session);
 }
 
+bool session_recording(const struct session *session)
+{
+    return session_meta_number(session, "unfinished") != 0;
+}
+
+bool session_stale(struct session *session)
+{
+    return session_recording(session) && database_changed(session->database);
+}
+
+const char *session_path(const struct session *session)
+{
+    return database_path(session->database);
+}
+
 const char *session_meta(const struct session *session, const char *key)
 {
     for (size_t i = 0; i < session->names.meta_count; i++) {

@@ -30,6 +30,17 @@ struct session_error {
 struct session *session_open(const char *path, struct session_error *error);
 void session_close(struct session *session);
 
+/* Whether the program is still being recorded into the session (mprof-ingest --live). */
+bool session_recording(const struct session *session);
+/*
+ * Whether there is a newer state of a session that is being recorded, in the same file or under its
+ * name. If so, open it again and close this one; queries may fail from now on. Call it now and then
+ * for such a session, even if nothing new is wanted: it lets go of a state that is no more needed.
+ */
+bool session_stale(struct session *session);
+/* Its path, as given to session_open(). */
+const char *session_path(const struct session *session);
+
 /* Value of a key of `meta` as text, NULL where there is none. */
 const char *session_meta(const struct session *session, const char *key);
 /* The same as a number, 0 where there is none. */

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const struct view_ops *const view_table[VIEWS] = {
     [VIEW_OVERVIEW] = &overview_view,
@@ -155,6 +156,43 @@ void browser_search(struct browser *browser, const char *text)
     browser_act(browser, &(struct view_input){.action = ACTION_SEARCH, .text = text});
 }
 
+/* ---- a session that is being recorded ---------------------------------------------------- */
+
+enum { PATIENCE_LEAST = 500, PATIENCE_SHARE = 4 };
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int browser_patience(const struct browser *browser)
+{
+    return session_recording(browser->exploration.session) ? browser->patience : -1;
+}
+
+/* Shows the newer state of the session, if there is one. The larger it is, the more rarely. */
+static void renew(struct browser *browser)
+{
+    struct exploration *exploration = &browser->exploration;
+    struct session_error error = {.message = ""};
+    if (!session_stale(exploration->session))
+        return;
+    int64_t begin = now_ms();
+    struct session *newer = session_open(session_path(exploration->session), &error);
+    struct session *before = newer ? exploration_renew(exploration, newer, &error) : NULL;
+    if (before) {
+        session_close(before);
+        refresh(browser);
+    } else {
+        session_close(newer);
+        exploration_complain(exploration, "the newer state is not shown: %s", error.message);
+    }
+    int64_t took = (now_ms() - begin) * PATIENCE_SHARE;
+    browser->patience = took > PATIENCE_LEAST ? (int)took : PATIENCE_LEAST;
+}
+
 /* ---- events ----------------------------------------------------------------------------- */
 
 static void own_action(struct browser *browser, enum action action)
@@ -281,6 +319,10 @@ void browser_event(struct browser *browser, const struct event *event)
 {
     if (event->kind == EVENT_NONE)
         return;
+    if (event->kind == EVENT_TICK) {
+        renew(browser);
+        return;
+    }
     if (event->kind == EVENT_RESIZE) {
         browser->width = event->width;
         browser->height = event->height;
@@ -345,9 +387,11 @@ struct browser *browser_new(struct session *session, const struct browser_option
         return NULL;
     }
     exploration_init(&browser->exploration, session);
+    browser->patience = PATIENCE_LEAST;
     browser->width = options->width;
     browser->height = options->height;
     if (!prepare(browser, options, error)) {
+        browser->exploration.session = NULL; /* it stays the caller's */
         browser_free(browser);
         return NULL;
     }
@@ -367,6 +411,7 @@ void browser_free(struct browser *browser)
     while (browser->trail_length > 0)
         forget_last(browser);
     exploration_close(&browser->exploration);
+    session_close(browser->exploration.session);
     free(browser);
 }
 

@@ -22,8 +22,8 @@ struct browser_options {
 };
 
 /*
- * A browser on an open session, which must outlive it. NULL with `error` set on a bad filter
- * (with its column), an unknown view, or where memory is short.
+ * A browser on an open session, which it closes in the end. NULL with `error` set on a bad filter
+ * (with its column), an unknown view, or where memory is short; the session is then the caller's.
  */
 struct browser *browser_new(struct session *session, const struct browser_options *options,
                             struct session_error *error);
@@ -34,6 +34,8 @@ void browser_free(struct browser *browser);
  */
 void browser_event(struct browser *browser, const struct event *event);
 void browser_render(const struct browser *browser, struct grid *grid);
+/* After how many milliseconds without an event it wants EVENT_TICK; -1: never. */
+int browser_patience(const struct browser *browser);
 bool browser_finished(const struct browser *browser);
 /* True once after a key that asks for the whole screen to be drawn again. */
 bool browser_takes_redraw(struct browser *browser);

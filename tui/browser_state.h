@@ -28,7 +28,8 @@ struct browser {
     int width, height;
     int help_scroll;
     bool finished, redraw;
-    bool more; /* of the event that is being done */
+    bool more;    /* of the event that is being done */
+    int patience; /* milliseconds until the session is looked at again */
 
     struct line_editor *editors[MODES]; /* of the modes that type */
     struct session_error filter_error;  /* of the filter that is being typed */

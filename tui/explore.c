@@ -56,6 +56,29 @@ bool exploration_filter(struct exploration *exploration, const char *text,
     return true;
 }
 
+struct session *exploration_renew(struct exploration *exploration, struct session *newer,
+                                  struct session_error *error)
+{
+    struct session *before = exploration->session;
+    struct selection *selection = selection_new(newer, exploration->filter, error);
+    if (!selection)
+        return NULL;
+    /* Ids of functions go on, but for the state that is made anew when the program has ended. */
+    if (exploration->has_function &&
+        strcmp(session_function_name(before, exploration->function),
+               session_function_name(newer, exploration->function)) != 0)
+        exploration->has_function = false;
+    /* Whoever looks at the end goes on looking at the end. */
+    if (exploration->moment_ns + 1 >= session_duration_ns(before))
+        exploration->moment_ns = session_duration_ns(newer) ? session_duration_ns(newer) - 1 : 0;
+    selection_free(exploration->selection);
+    exploration->selection = selection;
+    exploration->session = newer;
+    exploration->renewals++;
+    load_legend(exploration);
+    return before;
+}
+
 void exploration_color_by(struct exploration *exploration, enum session_color_by color_by)
 {
     exploration->color_by = color_by;

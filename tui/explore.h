@@ -25,7 +25,8 @@ struct exploration {
     struct session *session;
     struct selection *selection;
     char *filter;        /* its text; "" lets everything through */
-    unsigned generation; /* another number after each change of filter or colouring */
+    unsigned generation; /* another number after each change of filter, colouring or session */
+    unsigned renewals;   /* of the session: another number after each */
     enum session_color_by color_by;
     struct session_legend legend; /* of `color_by` */
     uint64_t moment_ns;           /* timeline's cursor, the grid's time */
@@ -46,6 +47,12 @@ void exploration_close(struct exploration *exploration);
 /* Runs a filter; on an error nothing changes and `error` says why. */
 bool exploration_filter(struct exploration *exploration, const char *text,
                         struct session_error *error);
+/*
+ * Takes a newer state of the session, which then is the one to close; filter, moment and function
+ * stay. Returns the one that was before; NULL, with nothing changed, where the filter does not run.
+ */
+struct session *exploration_renew(struct exploration *exploration, struct session *newer,
+                                  struct session_error *error);
 /* Chooses the colouring and loads its legend. */
 void exploration_color_by(struct exploration *exploration, enum session_color_by color_by);
 /* Name of a colouring, as in `color by NAME`; "filter's own" for SESSION_COLOR_NONE. */

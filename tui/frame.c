@@ -70,14 +70,19 @@ static void render_title(const struct browser *browser, const struct area *scree
              format_duration(time, session_peak_ns(session)));
     snprintf(parts[2], sizeof(parts[2]), "%s allocations",
              format_count(count, session_allocation_count(session)));
-    snprintf(parts[3], sizeof(parts[3]), "%s live at end",
-             format_size(size, (uint64_t)session_meta_number(session, "live_bytes_end")));
+    snprintf(parts[3], sizeof(parts[3]), "%s live %s",
+             format_size(size, (uint64_t)session_meta_number(session, "live_bytes_end")),
+             session_recording(session) ? "now" : "at end");
     snprintf(parts[4], sizeof(parts[4]), "pid %lld",
              (long long)session_meta_number(session, "pid"));
     int end = tabs_start(browser);
     area_fill(screen, 0, 0, screen->width, 1, ' ', theme_style(THEME_TITLE));
     struct area left = area_part(screen, 0, 0, end < 0 ? 0 : end, 1);
     int x = 1 + area_text(&left, 1, 0, theme_style(THEME_TITLE), program_name(session));
+    if (session_recording(session) && x + 14 < left.width) {
+        x += area_text(&left, x, 0, theme_style(THEME_FAINT), " · ");
+        x += area_text(&left, x, 0, theme_style(THEME_WARNING), "● recording");
+    }
     for (int i = !sampled; i < 5; i++) {
         if (x + 3 + text_width(parts[i]) >= left.width)
             continue;

@@ -47,7 +47,7 @@ struct edge_list {
 };
 
 struct functions {
-    unsigned loaded_generation;
+    unsigned loaded_generation, loaded_renewal;
     struct session_function_row *rows; /* owned */
     size_t count;
     uint64_t total_bytes; /* of the selection, for percentages */

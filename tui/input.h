@@ -12,6 +12,7 @@ enum event_kind {
     EVENT_WHEEL_UP,
     EVENT_WHEEL_DOWN,
     EVENT_RESIZE,
+    EVENT_TICK, /* some time has passed: of a session that is being recorded there may be more */
 };
 
 struct event {

@@ -88,21 +88,24 @@ static int read_arguments(int count, char **values, struct arguments *arguments)
     return -1;
 }
 
-static struct browser *start(struct session *session, const struct browser_options *options)
+/* Opens the session, and a browser on it that closes it. NULL after a message. */
+static struct browser *start(const struct arguments *arguments)
 {
     struct session_error error = {.message = ""};
-    struct browser *browser = browser_new(session, options, &error);
+    struct session *session = session_open(arguments->session, &error);
+    struct browser *browser = session ? browser_new(session, &arguments->browser, &error) : NULL;
     if (browser)
         return browser;
+    session_close(session);
     if (error.column > 0)
         fprintf(stderr, "mprof-tui: --filter, column %d: %s\n  %s\n  %*s^\n", error.column,
-                error.message, options->filter, error.column - 1, "");
+                error.message, arguments->browser.filter, error.column - 1, "");
     else
         complain(EXIT_BAD_INPUT, error.message);
     return NULL;
 }
 
-static int run_script(struct session *session, struct arguments *arguments)
+static int run_script(struct arguments *arguments)
 {
     if (arguments->browser.width == 0) {
         arguments->browser.width = 80;
@@ -117,7 +120,7 @@ static int run_script(struct session *session, struct arguments *arguments)
     int status = EXIT_BAD_INPUT;
     struct grid *grid = grid_new(arguments->browser.width, arguments->browser.height,
                                  no_color && *no_color ? 0 : 256, arguments->ascii);
-    struct browser *browser = grid ? start(session, &arguments->browser) : NULL;
+    struct browser *browser = grid ? start(arguments) : NULL;
     char error[256];
     if (browser &&
         script_run(script, arguments->script, browser, grid, stdout, error, sizeof(error)))
@@ -149,16 +152,17 @@ static void loop(struct terminal *terminal, struct browser *browser, struct grid
             terminal_redraw(terminal);
         browser_render(browser, grid);
         terminal_show(terminal, grid);
-    } while (!browser_finished(browser) && terminal_wait(terminal, &event));
+    } while (!browser_finished(browser) &&
+             terminal_wait(terminal, browser_patience(browser), &event));
 }
 
-static int run_terminal(struct session *session, struct arguments *arguments)
+static int run_terminal(struct arguments *arguments)
 {
     char error[256];
     /* What the command line gets wrong is said before the screen is taken. */
     arguments->browser.width = 80;
     arguments->browser.height = 24;
-    struct browser *browser = start(session, &arguments->browser);
+    struct browser *browser = start(arguments);
     if (!browser)
         return EXIT_BAD_INPUT;
     struct terminal *terminal = terminal_open(arguments->ascii, error);
@@ -188,11 +192,5 @@ int main(int count, char **values)
     int status = read_arguments(count, values, &arguments);
     if (status >= 0)
         return status;
-    struct session_error error = {.message = ""};
-    struct session *session = session_open(arguments.session, &error);
-    if (!session)
-        return complain(EXIT_BAD_INPUT, error.message);
-    status = arguments.script ? run_script(session, &arguments) : run_terminal(session, &arguments);
-    session_close(session);
-    return status;
+    return arguments.script ? run_script(&arguments) : run_terminal(&arguments);
 }

@@ -67,6 +67,7 @@ struct memory_details {
 struct memory_grid {
     struct memory_map map;
     uint64_t regions_ns;
+    unsigned regions_renewal; /* of the session that they are of */
     bool regions_loaded;
     bool zoom_chosen; /* else everything is fitted in */
     uint64_t cursor;  /* an address */

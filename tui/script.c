@@ -123,6 +123,13 @@ static bool play_resize(struct player *player, char *text)
     return true;
 }
 
+static bool play_tick(struct player *player, char *nothing)
+{
+    (void)nothing;
+    browser_event(player->browser, &(struct event){.kind = EVENT_TICK});
+    return true;
+}
+
 static bool play_dump(struct player *player, char *name)
 {
     dump(player, name, false);
@@ -143,17 +150,17 @@ static bool play_line(struct player *player, char *line)
     } commands[] = {
         {"key", play_keys},    {"burst", play_burst},   {"type", play_text},
         {"click", play_click}, {"wheel", play_wheel},   {"resize", play_resize},
-        {"dump", play_dump},   {"styles", play_styles},
+        {"dump", play_dump},   {"styles", play_styles}, {"tick", play_tick},
     };
     size_t length = strcspn(line, " ");
     char *argument = line[length] ? line + length + 1 : line + length;
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
         if (strlen(commands[i].name) == length && strncmp(commands[i].name, line, length) == 0)
             return commands[i].play(player, argument);
-    snprintf(
-        player->problem, sizeof(player->problem),
-        "unknown command \"%.*s\"; there are key, burst, type, click, wheel, resize, dump, styles",
-        (int)(length < 40 ? length : 40), line);
+    snprintf(player->problem, sizeof(player->problem),
+             "unknown command \"%.*s\"; there are key, burst, type, click, wheel, resize, dump, "
+             "styles, tick",
+             (int)(length < 40 ? length : 40), line);
     return false;
 }
 

@@ -7,6 +7,7 @@
  *   click X Y          mouse; places count from 0
  *   wheel up|down X Y
  *   resize WxH
+ *   tick               looks for a newer state of a session that is being recorded
  *   dump [NAME]        writes the screen as text
  *   styles [NAME]      writes the screen's styles, a letter a cell, and what they stand for
  *

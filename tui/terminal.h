@@ -31,7 +31,10 @@ void terminal_show(struct terminal *terminal, const struct grid *grid);
 void terminal_redraw(struct terminal *terminal);
 /* True where an event waits already. */
 bool terminal_pending(const struct terminal *terminal);
-/* Waits for an event. False when there will be none any more (the terminal is gone). */
-bool terminal_wait(struct terminal *terminal, struct event *event);
+/*
+ * Waits for an event; where `milliseconds` is not negative, at most so long, and then it is
+ * EVENT_TICK. False when there will be none any more (the terminal is gone).
+ */
+bool terminal_wait(struct terminal *terminal, int milliseconds, struct event *event);
 
 #endif

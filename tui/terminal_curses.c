@@ -302,15 +302,27 @@ bool terminal_pending(const struct terminal *terminal)
     return poll(&input, 1, 0) == 1 && (input.revents & POLLIN);
 }
 
-bool terminal_wait(struct terminal *terminal, struct event *event)
+bool terminal_wait(struct terminal *terminal, int milliseconds, struct event *event)
 {
     (void)terminal;
     wint_t code;
     *event = (struct event){.kind = EVENT_NONE};
+    if (milliseconds >= 0) {
+        struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+        int ready = poll(&input, 1, milliseconds);
+        if (ready == 0) {
+            event->kind = EVENT_TICK;
+            return true;
+        }
+        /* A signal may have been a resize, which curses tells of as a key. */
+        timeout(ready < 0 ? 0 : -1);
+    }
     errno = 0;
     int result = get_wch(&code);
+    timeout(-1);
     if (result == ERR)
-        return errno == EINTR && isatty(STDIN_FILENO);
+        return (errno == EINTR || errno == EAGAIN || (milliseconds >= 0 && errno == 0)) &&
+               isatty(STDIN_FILENO);
     if (result == KEY_CODE_YES && code == KEY_RESIZE) {
         *event = (struct event){.kind = EVENT_RESIZE, .width = COLS, .height = LINES};
     } else if (result == KEY_CODE_YES && code == KEY_MOUSE) {

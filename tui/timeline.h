@@ -15,6 +15,7 @@
 
 struct timeline {
     uint64_t from, to; /* the window; 0, 0 before it was ever shown */
+    uint64_t end;      /* of the session, when the window was fitted in */
     int slot_count, cursor;
     bool ranging;
     uint64_t range_ns; /* where the range began */

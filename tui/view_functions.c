@@ -344,9 +344,16 @@ static bool act(struct functions *functions, struct exploration *exploration,
 static bool update(void *view, struct exploration *exploration, const struct view_input *input)
 {
     struct functions *functions = view;
+    bool renewed = functions->count > 0 && functions->loaded_renewal != exploration->renewals;
+    uint32_t kept = renewed ? functions->rows[functions->selected].function : 0;
     load_rows(functions, exploration);
+    functions->loaded_renewal = exploration->renewals;
     bool used = input->action == ACTION_REFRESH;
-    if (used && exploration->has_function) {
+    if (renewed) {
+        /* The same function, wherever it stands in the newer state of the session. */
+        int row = row_of(functions, kept);
+        functions->selected = row < 0 ? functions->selected : row;
+    } else if (used && exploration->has_function) {
         int row = row_of(functions, exploration->function);
         functions->selected = row < 0 ? functions->selected : row;
     }

@@ -63,13 +63,15 @@ struct memory_layout memory_lay_out(int width, int height)
 static void load_regions(struct memory_grid *grid, struct exploration *exploration)
 {
     struct session_error error = {.message = ""};
-    if (grid->regions_loaded && grid->regions_ns == exploration->moment_ns)
+    if (grid->regions_loaded && grid->regions_ns == exploration->moment_ns &&
+        grid->regions_renewal == exploration->renewals)
         return;
     free(grid->map.regions);
     grid->map.regions = NULL;
     grid->map.region_count = 0;
     grid->regions_loaded = true;
     grid->regions_ns = exploration->moment_ns;
+    grid->regions_renewal = exploration->renewals;
     grid->details.loaded = false;
     if (!session_regions(exploration->session, exploration->moment_ns, &grid->map.regions,
                          &grid->map.region_count, &error))

@@ -167,11 +167,13 @@ static void fit(struct timeline *timeline, struct exploration *exploration,
 {
     struct timeline_layout layout = timeline_lay_out(input->width, input->height);
     timeline->slot_count = layout.chart_width;
-    if (timeline->to == 0)
+    /* A window that shows all goes on showing all when the session grows. */
+    if (timeline->to == 0 || (timeline->from == 0 && timeline->to == timeline->end))
         set_window(timeline, session_end(exploration), 0, UINT64_MAX);
     else
         set_window(timeline, session_end(exploration), timeline->from,
                    timeline->to - timeline->from);
+    timeline->end = session_end(exploration);
     if (exploration->moment_ns >= session_end(exploration))
         exploration->moment_ns = session_end(exploration) - 1;
     show_moment(timeline, exploration);
