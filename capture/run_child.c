@@ -1,6 +1,7 @@
 #include "capture/run_child.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -80,11 +81,21 @@ static const char *child_prepare(const struct run_child *child, struct child_rep
     return NULL;
 }
 
+static bool child_leave_terminal(const char *log)
+{
+    int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int output = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    return input >= 0 && output >= 0 && dup2(input, STDIN_FILENO) >= 0 &&
+           dup2(output, STDOUT_FILENO) >= 0 && dup2(output, STDERR_FILENO) >= 0;
+}
+
 static _Noreturn void child_become_program(const struct run_child *child,
                                            struct child_report *report)
 {
     errno = 0;
     report->what = child_prepare(child, report);
+    if (!report->what && child->log && !child_leave_terminal(child->log))
+        report->what = child->log;
     if (!report->what) {
         execv(child->path, child->argv);
         report->what = child->path;

@@ -13,6 +13,7 @@ struct run_child {
     const char *settings; /* for MPROF_OPTIONS, "" for none */
     char **argv;          /* the program and its arguments, NULL at the end */
     const char *path;     /* where the program is */
+    const char *log;      /* takes its output, and its input is empty; NULL: both are ours */
 
     char recorded[PATH_MAX]; /* out: the trace's absolute path */
     int status;              /* out: as waitpid gives it */

@@ -11,13 +11,15 @@
 
 #include "capture/options.h"
 #include "capture/run_child.h"
+#include "capture/run_live.h"
+#include "capture/run_own.h"
 #include "capture/run_program.h"
 #include "capture/run_traces.h"
 
 struct arguments {
     const char *trace;
     const char *session;
-    bool force, open, quiet, compress;
+    bool force, open, live, quiet, compress;
     char settings[512];
     char **program;
 };
@@ -31,6 +33,8 @@ static const char usage_text[] =
     "  -o, --output TRACE    the trace (default: mprof.PROGRAM.PID.bin)\n"
     "  --force               replace TRACE, and SESSION, where they exist\n"
     "  --open                afterwards ingest the trace and open the browser\n"
+    "  --live                with --open: do so while the program runs; its output goes to\n"
+    "                        TRACE.out then\n"
     "  --session FILE        the session that --open makes (default: TRACE with .db)\n"
     "  --unwind HOW          auto (default), fp, eh or off: how stacks are taken\n"
     "  --depth N             frames kept of each stack (default: all)\n"
@@ -48,6 +52,7 @@ static const char usage_text[] =
 enum {
     OPTION_FORCE = 256,
     OPTION_OPEN,
+    OPTION_LIVE,
     OPTION_SESSION,
     OPTION_UNWIND,
     OPTION_DEPTH,
@@ -66,6 +71,7 @@ static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
     {"force", no_argument, NULL, OPTION_FORCE},
     {"open", no_argument, NULL, OPTION_OPEN},
+    {"live", no_argument, NULL, OPTION_LIVE},
     {"session", required_argument, NULL, OPTION_SESSION},
     {"unwind", required_argument, NULL, OPTION_UNWIND},
     {"depth", required_argument, NULL, OPTION_DEPTH},
@@ -116,6 +122,9 @@ static int parse(int argc, char **argv, struct arguments *arguments)
         case OPTION_OPEN:
             arguments->open = true;
             break;
+        case OPTION_LIVE:
+            arguments->live = true;
+            break;
         case OPTION_SESSION:
             arguments->session = optarg;
             break;
@@ -160,6 +169,10 @@ static int parse(int argc, char **argv, struct arguments *arguments)
         if (!good)
             return 2;
     }
+    if (arguments->live && !arguments->open) {
+        fputs("mprof-run: --live goes with --open\n", stderr);
+        return 2;
+    }
     if (optind >= argc) {
         fputs(usage_text, stderr);
         return 2;
@@ -168,25 +181,11 @@ static int parse(int argc, char **argv, struct arguments *arguments)
     return -1;
 }
 
-/* The folder of this program, without the name. */
-static bool own_folder(char *folder)
-{
-    ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
-    if (length <= 0)
-        return false;
-    folder[length] = 0;
-    char *slash = strrchr(folder, '/');
-    if (!slash)
-        return false;
-    *slash = 0;
-    return true;
-}
-
 static bool find_library(char *library)
 {
     char folder[PATH_MAX];
     static const char *const places[] = {"/../lib/libmprof.so", "/libmprof.so"};
-    if (own_folder(folder))
+    if (run_own_folder(folder))
         for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
             char *whole = NULL, *real_path = NULL;
             if (asprintf(&whole, "%s%s", folder, places[i]) >= 0)
@@ -259,25 +258,6 @@ static void say_where(const char *trace, time_t since)
         fprintf(stderr, "mprof-run: recorded %s\n", trace);
 }
 
-/* Runs a program of ours that lies beside this one; its exit status, 127 where it cannot. */
-static int run_own(const char *name, char *const argv[])
-{
-    char folder[PATH_MAX], path[PATH_MAX + 32];
-    if (!own_folder(folder))
-        return 127;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    int status;
-    pid_t process = fork();
-    if (process == 0) {
-        execv(path, argv);
-        fprintf(stderr, "mprof-run: cannot run %s: %s\n", path, strerror(errno));
-        _exit(127);
-    }
-    if (process < 0 || waitpid(process, &status, 0) < 0)
-        return 127;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 /* The session beside the trace: .bin becomes .db. */
 static void name_session(const char *trace, char *session, size_t size)
 {
@@ -299,25 +279,71 @@ static void compress_one(void *context, const char *trace)
     free(path);
 }
 
+static void choose_session(const struct arguments *arguments, const char *trace, char *session,
+                           size_t size)
+{
+    if (arguments->session)
+        snprintf(session, size, "%s", arguments->session);
+    else
+        name_session(trace, session, size);
+}
+
+static bool at_terminal(void)
+{
+    return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+}
+
 static int open_session(const struct arguments *arguments, char *trace)
 {
     char session[PATH_MAX + 8];
-    if (arguments->session)
-        snprintf(session, sizeof session, "%s", arguments->session);
-    else
-        name_session(trace, session, sizeof session);
+    choose_session(arguments, trace, session, sizeof session);
     char ingest_name[] = "mprof-ingest", output[] = "-o", force[] = "--force";
     char *ingest[] = {ingest_name, trace, output, session, arguments->force ? force : NULL, NULL};
-    int status = run_own(ingest_name, ingest);
+    int status = arguments->live ? 0 : run_own(ingest_name, ingest);
     if (status != 0)
         return status;
-    if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) {
+    if (at_terminal()) {
         char browser_name[] = "mprof-tui";
         char *browser[] = {browser_name, session, NULL};
-        return run_own(browser_name, browser);
+        return arguments->live ? 0 : run_own(browser_name, browser);
     }
     printf("%s\n", session);
     return fflush(stdout) == 0 ? 0 : 1;
+}
+
+/* What --live needs to know before the program is there. */
+struct live_names {
+    char trace[PATH_MAX], session[PATH_MAX + 8], log[PATH_MAX + 8];
+};
+
+/* 0, or the exit status after a message. */
+static int begin_live(const struct arguments *arguments, struct run_child *child,
+                      struct live_names *names, struct run_live *live)
+{
+    const char *slash = strrchr(child->path, '/');
+    if (child->trace)
+        snprintf(names->trace, sizeof names->trace, "%s", child->trace);
+    else
+        snprintf(names->trace, sizeof names->trace, "mprof.%s.%d.bin",
+                 slash ? slash + 1 : child->path, (int)getpid());
+    choose_session(arguments, names->trace, names->session, sizeof names->session);
+    snprintf(names->log, sizeof names->log, "%s.out", names->trace);
+    child->trace = names->trace;
+    child->log = at_terminal() ? names->log : NULL;
+    *live = (struct run_live){.trace = names->trace,
+                              .session = names->session,
+                              .log = child->log,
+                              .force = arguments->force,
+                              .browse = at_terminal()};
+    if (!arguments->force && access(names->session, F_OK) == 0) {
+        fprintf(stderr, "mprof-run: %s exists; --force replaces it\n", names->session);
+        return 1;
+    }
+    if (run_live_begin(live))
+        return 0;
+    fprintf(stderr, "mprof-run: fork: %s\n", strerror(errno));
+    run_live_end(live);
+    return 126;
 }
 
 int main(int argc, char **argv)
@@ -340,7 +366,15 @@ int main(int argc, char **argv)
     };
     const char *what;
     time_t started = time(NULL);
+    struct run_live live = {0};
+    struct live_names names;
+    if (arguments.live) {
+        status = begin_live(&arguments, &child, &names, &live);
+        if (status != 0)
+            return status;
+    }
     int error = run_child(&child, &what);
+    int live_status = arguments.live ? run_live_end(&live) : 0;
     if (error != 0) {
         fprintf(stderr, "mprof-run: %s: %s\n", what, strerror(error));
         return error == ENOENT ? 127 : 126;
@@ -351,6 +385,8 @@ int main(int argc, char **argv)
         compress_one(NULL, child.recorded);
         run_traces_beside(child.recorded, started, compress_one, NULL);
     }
+    if (live_status != 0)
+        return live_status;
     if (arguments.open) {
         status = open_session(&arguments, child.recorded);
         if (status != 0)

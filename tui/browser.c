@@ -158,7 +158,7 @@ void browser_search(struct browser *browser, const char *text)
 
 /* ---- a session that is being recorded ---------------------------------------------------- */
 
-enum { PATIENCE_LEAST = 500, PATIENCE_SHARE = 4 };
+enum { PATIENCE_LEAST = 500, PATIENCE_SHARE = 2 };
 
 static int64_t now_ms(void)
 {

@@ -14,3 +14,30 @@ is $? -eq 7 "the program's exit status"
 mprof-run -o signal.bin -- sh -c 'kill -TERM $$'
 is $? -eq 143 "a signal's exit status"
 mprof-run -- true && ls mprof.true.*.bin >/dev/null || fail "no trace under the default name"
+
+# --open --live away from a terminal: the session can be read while the program runs, whose input and
+# output are its own.
+mkfifo to from
+mprof-run --open --live -o live.bin -- "$MPROF_BUILD/tests/stages" <to >from 2>live.txt &
+run=$!
+exec 3>to 4<from
+echo >&3 && read -r answer <&4
+is "$answer" -eq 1 "the program's answer"
+until [ "$(sqlite3 -readonly live.db 'SELECT count(*) FROM allocation WHERE size BETWEEN 17 AND 99' 2>/dev/null || echo 0)" -ge 1000 ]; do
+    kill -0 $run || fail "mprof-run ended: $(cat live.txt)"
+    sleep 0.05
+done
+is "$(sqlite3 -readonly live.db "SELECT value FROM meta WHERE key = 'unfinished'")" -eq 1 "unfinished while it runs"
+exec 3>&-
+read -r answer <&4
+wait $run
+is $? -eq 0 "exit status of --open --live"
+[ "$answer" = "$work/live.db" ] || fail "the session is not named: $answer"
+sane live.db
+is "$(ask live.db "SELECT count(*) FROM meta WHERE key = 'unfinished'")" -eq 0 "finished in the end"
+mprof-run --open --live -o live2.bin --session live.db -- true 2>refused.txt && fail "a session was replaced"
+grep -q 'live.db exists' refused.txt || fail "the refusal: $(cat refused.txt)"
+mprof-run --live -o live2.bin -- true 2>refused.txt
+is $? -eq 2 "status of --live without --open"
+mprof-run --open --live -o live3.bin -- /nonexistent 2>refused.txt && fail "no program, and no error"
+[ ! -e live3.db ] || fail "a session of nothing"
