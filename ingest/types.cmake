@@ -6,6 +6,7 @@ target_include_directories(mprof_array PUBLIC ${CMAKE_SOURCE_DIR})
 # Type rules: what was allocated, from debug information and machine code.
 add_library(mprof_types STATIC
   types.c
+  types_alias.c
   types_allocators.c
   types_calls.c
   types_candidates.c

@@ -42,7 +42,10 @@ bool types_strip(Dwarf_Die *type, Dwarf_Die *stripped);
  */
 char *types_name(struct types_index *index, const struct types_type *type);
 
-/* The complete record whose name in its one spelling is `name`; false where there is none. */
+/* The same, but a record by its tag though a typedef is known better (types_alias.h). */
+char *types_tag_name(struct types_index *index, const struct types_type *type);
+
+/* The complete record whose tag in its one spelling is `name`; false where there is none. */
 bool types_named(struct types_index *index, const char *name, struct types_type *type);
 
 /*

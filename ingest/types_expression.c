@@ -44,7 +44,7 @@ static bool matches(const struct types_site *site, const struct types_entry *ent
         return false;
     if (entry->tag == DW_TAG_typedef)
         return strchr(wanted, ':') == NULL;
-    char *name = types_name(site->index, type);
+    char *name = types_tag_name(site->index, type);
     bool same = name != NULL && ends_in(name, wanted);
     free(name);
     return same;

@@ -1,6 +1,7 @@
 #include "ingest/types_index.h"
 
 #include "ingest/array.h"
+#include "ingest/types_alias.h"
 
 #include <dwarf.h>
 #include <search.h>
@@ -27,6 +28,7 @@ struct types_index {
     size_t count, capacity;
     struct named *names; /* by hash, once every unit has been read */
     size_t name_count;
+    struct types_aliases *aliases; /* NULL: not asked for yet */
 };
 
 static int compare_units(const void *left, const void *right)
@@ -54,6 +56,7 @@ void types_index_free(struct types_index *index)
     }
     free(index->list);
     free(index->names);
+    types_aliases_free(index->aliases);
     free(index);
 }
 
@@ -264,6 +267,21 @@ static void read_all_units(struct types_index *index)
     while (dwarf_get_units(index->file->dwarf, unit, &unit, NULL, &type, &die, &split) == 0)
         types_index_unit(index, type == DW_UT_skeleton && split.addr != NULL ? &split : &die);
     index_names(index);
+}
+
+const struct types_unit *const *types_index_units(struct types_index *index, size_t *count)
+{
+    if (!index->all)
+        read_all_units(index);
+    *count = index->count;
+    return (const struct types_unit *const *)index->list;
+}
+
+struct types_aliases *types_index_aliases(struct types_index *index)
+{
+    if (index->aliases == NULL)
+        index->aliases = types_aliases_new();
+    return index->aliases;
 }
 
 static bool same_text(const char *left, const char *right)

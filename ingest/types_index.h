@@ -11,6 +11,7 @@
 #include <elfutils/libdw.h>
 
 struct types_index;
+struct types_aliases;
 
 #define TYPES_NO_PARENT UINT32_MAX
 
@@ -32,6 +33,12 @@ struct types_unit {
 /* NULL where memory is exhausted. `file` must live as long and have DWARF. */
 struct types_index *types_index_new(const struct symbols_file *file);
 void types_index_free(struct types_index *index);
+
+/* All units, read; `*count` of them. They belong to the index. */
+const struct types_unit *const *types_index_units(struct types_index *index, size_t *count);
+
+/* What is kept for types_alias.h; NULL where memory is exhausted. */
+struct types_aliases *types_index_aliases(struct types_index *index);
 
 /* The unit of `die`; NULL where memory is exhausted. */
 const struct types_unit *types_index_unit(struct types_index *index, const Dwarf_Die *die);

@@ -3,6 +3,7 @@
  */
 #include "ingest/types_entries.h"
 
+#include "ingest/types_alias.h"
 #include "ingest/types_spelling.h"
 
 #include <dwarf.h>
@@ -57,6 +58,17 @@ static char *qualify(struct types_index *index, Dwarf_Die *die, const char *name
         qualified = longer;
     }
     return qualified;
+}
+
+/* By its typedef where it stands at file scope and has one that is known better than its tag. */
+static char *record_name(struct types_index *index, Dwarf_Die *die)
+{
+    const struct types_unit *unit = types_index_unit(index, die);
+    const struct types_entry *entry = unit == NULL ? NULL : types_index_entry(unit, die);
+    const char *alias = NULL;
+    if (entry != NULL && entry->parent == TYPES_NO_PARENT)
+        alias = types_alias(types_index_aliases(index), index, die);
+    return alias != NULL ? strdup(alias) : qualify(index, die, dwarf_diename(die));
 }
 
 static char *nameless_record(Dwarf_Die *die)
@@ -170,6 +182,8 @@ static char *raw_name(struct types_index *index, Dwarf_Die *die, int depth)
             return qualified_name(index, die, depth);
         if (name == NULL)
             return is_record(tag) ? nameless_record(die) : strdup("?");
+        if (is_record(tag))
+            return record_name(index, die);
         return tag == DW_TAG_base_type ? strdup(name) : qualify(index, die, name);
     }
 }
@@ -180,6 +194,18 @@ char *types_name(struct types_index *index, const struct types_type *type)
         return strdup("void");
     Dwarf_Die die = type->die;
     char *raw = raw_name(index, &die, 0);
+    char *name = raw == NULL ? NULL : types_spelling(raw);
+    free(raw);
+    return name;
+}
+
+char *types_tag_name(struct types_index *index, const struct types_type *type)
+{
+    Dwarf_Die die = type->die, stripped;
+    if (type->shape != TYPES_RECORD || !types_strip(&die, &stripped) ||
+        dwarf_diename(&stripped) == NULL)
+        return types_name(index, type);
+    char *raw = qualify(index, &stripped, dwarf_diename(&stripped));
     char *name = raw == NULL ? NULL : types_spelling(raw);
     free(raw);
     return name;
@@ -210,7 +236,7 @@ bool types_named(struct types_index *index, const char *name, struct types_type 
     while (length > 0 && types_index_next(index, last, length, &at, &record)) {
         if (!types_from(index, &record, type))
             continue;
-        char *found = types_name(index, type);
+        char *found = types_tag_name(index, type);
         bool same = found != NULL && strcmp(found, name) == 0;
         free(found);
         if (same)

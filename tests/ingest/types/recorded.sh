@@ -16,12 +16,12 @@ record() { # SOURCE COMPILER NAME
 rm -f recorded-*
 record programs/types/plain.c gcc recorded-c
 expect recorded-c.db "SELECT type, count, size, confidence FROM v_allocation
-    WHERE function = 'members' ORDER BY line" "node *|11|88|inferred
+    WHERE function = 'members' ORDER BY line" "node_t *|11|88|inferred
 point|11|132|inferred
 uint64_t|11|88|inferred
 nameless|1|16|inferred
 table|1|64|inferred
-node|1|32|inferred"
+node_t|1|32|inferred"
 expect recorded-c.db "SELECT type, extra_bytes FROM v_allocation
     WHERE function = 'header_malloc'" "nameless|8"
 # One record, whatever stands behind it.
@@ -35,7 +35,7 @@ Shape|1|exact"
 # Members with their places; the element of a node; candidates, and no row for what did not occur.
 members="SELECT m.name, m.offset, m.size, m.type FROM type_member m JOIN type t ON t.id = m.type_id
     WHERE t.name = "
-expect recorded-c.db "$members 'node' ORDER BY position" "next|0|8|node *
+expect recorded-c.db "$members 'node_t' ORDER BY position" "next|0|8|node_t *
 at|8|12|point
 name|24|8|char *"
 for compiler in g++ clang++; do

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct point {
     int x, y, z;
@@ -18,6 +19,12 @@ typedef struct {
     double weight;
     long id;
 } nameless;
+/* Names that programmers use: the typedef of a hidden tag, not that of another file's record. */
+typedef struct _object {
+    struct _object *next;
+    int references;
+} Object;
+typedef struct tm moment;
 struct message {
     size_t length;
     char text[];
@@ -53,7 +60,7 @@ static void keep(void *pointer)
 
 __attribute__((noinline)) static node_t *new_node(const char *name)
 {
-    TRUTH("node", 1);
+    TRUTH("node_t", 1);
     node_t *node = malloc(sizeof *node);
     node->next = NULL;
     node->name = (char *)name;
@@ -106,7 +113,7 @@ __attribute__((noinline)) static void locals(size_t count)
     uint64_t *words = malloc(count * sizeof *words);
     memset(words, 0, count * sizeof *words);
     keep(words);
-    TRUTH("node *", count);
+    TRUTH("node_t *", count);
     node_t **pointers = calloc(count, sizeof *pointers);
     pointers[0] = NULL;
     keep(pointers);
@@ -114,7 +121,7 @@ __attribute__((noinline)) static void locals(size_t count)
 
 __attribute__((noinline)) static void members(struct table *table, size_t count, int which)
 {
-    TRUTH("node *", count);
+    TRUTH("node_t *", count);
     table->buckets = malloc(count * sizeof *table->buckets);
     TRUTH("point", count);
     table->corners = calloc(count, sizeof *table->corners);
@@ -124,7 +131,7 @@ __attribute__((noinline)) static void members(struct table *table, size_t count,
     table->inner.items = malloc(sizeof *table->inner.items);
     TRUTH("table", 1);
     table->sub[which] = malloc(sizeof *table->sub[which]);
-    TRUTH("node", 1);
+    TRUTH("node_t", 1);
     table->buckets[which] = xmalloc(sizeof(node_t));
 }
 
@@ -132,9 +139,9 @@ __attribute__((noinline)) static void globals(size_t count)
 {
     TRUTH("point", 1);
     global_point = malloc(sizeof *global_point);
-    TRUTH("node *", count);
+    TRUTH("node_t *", count);
     global_table.buckets = malloc(count * sizeof *global_table.buckets);
-    TRUTH("node", 1);
+    TRUTH("node_t", 1);
     free_list = xmalloc(sizeof *free_list);
     keep(&global_table);
 }
@@ -160,6 +167,22 @@ __attribute__((noinline)) static void flexible(size_t length)
     struct message *message = malloc(sizeof *message + length);
     message->length = length;
     keep(message);
+}
+
+__attribute__((noinline)) static void named(size_t count)
+{
+    TRUTH("Object", 1);
+    struct _object *object = malloc(sizeof *object);
+    object->references = 1;
+    keep(object);
+    TRUTH("Object *", count);
+    Object **objects = malloc(count * sizeof *objects);
+    objects[0] = object;
+    keep(objects);
+    TRUTH("tm", 1);
+    moment *now = malloc(sizeof *now);
+    now->tm_sec = 0;
+    keep(now);
 }
 
 __attribute__((noinline)) static void inherited(void)
@@ -258,6 +281,7 @@ int main(int argc, char **argv)
     wrapped(count);
     flexible(100 + count);
     inherited();
+    named(count);
     objects();
     followed(30 + count);
     grown(count);
