@@ -1,7 +1,8 @@
 /*
  * POSIX extended regular expressions, bounded: an expression that a person types must not take
  * the time or the memory of the machine. Refused beyond POSIX's own rules: more than 512 bytes,
- * more than 10000 atoms once repetitions are written out, back references (which POSIX leaves
+ * more than 10000 atoms once repetitions are written out (1000 where some may be
+ * empty: with any of * ? { | in it), back references (which POSIX leaves
  * out of extended expressions).
  */
 #ifndef MPROF_SESSION_FILTER_REGEX_H
