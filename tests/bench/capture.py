@@ -41,10 +41,10 @@ int main(int argc, char **argv)
 }
 '''
 
-CXX = '#include <algorithm>\n#include <map>\n#include <regex>\n#include <string>\n#include <vector>\n' + ''.join(
+CXX = '#include <algorithm>\n#include <map>\n#include <string>\n#include <vector>\n' + ''.join(
     f'struct s{i} {{ std::map<int, std::vector<std::string>> m; bool f(const std::string &x) {{ '
-    f'return std::regex_match(x, std::regex("a{i}b*")); }} }}; bool g{i}(s{i} &a) {{ return a.f("x"); }}\n'
-    for i in range(1))
+    f'm[{i}].push_back(x); std::sort(m[{i}].begin(), m[{i}].end()); return m.size() > 3; }} }};\n'
+    f'bool g{i}(s{i} &a) {{ return a.f("x"); }}\n' for i in range(3))
 
 
 def prepare():
@@ -70,16 +70,38 @@ def prepare():
         ('perl', ['/usr/bin/perl', f'{work}/work.pl'], {'PERL_HASH_SEED': '0'}),
         ('cc1plus', [cc1plus, '-quiet', '-imultiarch', 'x86_64-linux-gnu', '-D_GNU_SOURCE', '-O2', f'{work}/big.cpp', '-o', '/dev/null'], {}),
     ]
+    if shutil.which('redis-server'):
+        real.append(('redis-server', ['redis-server', '--port', '0', '--unixsocket', REDIS, '--save', '', '--dir', work], {}))
     micro = [(f'micro depth {d}', [f'{work}/micro', str(d), '250000'], {}) for d in (10, 30, 100, 300)]
     micro.append(('micro depth 30, 2 threads', [f'{work}/micro', '30', '250000', '2'], {}))
     return real, micro
 
 
+REDIS = f'{work}/redis.socket'
+
+
+def redis_load():
+    """Loads the server once it listens, and stops it. Returns the seconds of the load alone."""
+    ask = ['redis-cli', '-s', REDIS]
+    while subprocess.run([*ask, 'ping'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
+        time.sleep(0.01)
+    before = time.monotonic()
+    subprocess.run(['redis-benchmark', '-s', REDIS, '-q', '-n', '200000', '-c', '10', '-P', '16', '-r', '50000',
+                    '-t', 'set,lpush,lpop,sadd,hset,zadd'], stdout=subprocess.DEVNULL, check=True)
+    seconds = time.monotonic() - before
+    subprocess.run([*ask, 'shutdown', 'nosave'], stdout=subprocess.DEVNULL)
+    return seconds
+
+
 def timed(command, extra):
+    """Wall seconds (of a server: of its load), and the largest resident set, KiB, of its processes."""
     environment = dict(os.environ, **extra)
     before = time.monotonic()
-    subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return time.monotonic() - before
+    child = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    load = redis_load() if REDIS in command else None
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = status
+    return load or time.monotonic() - before, usage.ru_maxrss
 
 
 def ways(command):
@@ -97,7 +119,7 @@ def ways(command):
 def events_of(command, extra):
     """Events and bytes of one recording; the events by ingest's own count."""
     trace = f'{work}/count.bin'
-    timed([RUN, '--force', '-o', trace, '--', *command], extra)
+    _, resident = timed([RUN, '--force', '-o', trace, '--', *command], extra)
     # Committed bytes of all chunks: what is behind the commit word is reserved, not written.
     size = events = 0
     with open(trace, 'rb') as f:
@@ -107,8 +129,19 @@ def events_of(command, extra):
             commit = int.from_bytes(head[44:48], 'little')
             size += commit
             f.seek(chunk - 64, 1)
-    dump = subprocess.run(f"{INGEST} --dump {trace} | awk '/ (alloc|free) /{{n++}} / realloc kind/{{n+=2}} END{{print n}}'", shell=True, capture_output=True, text=True)
-    return int(dump.stdout), size
+    dump = subprocess.run(f"{INGEST} --dump {trace} | awk '/ (alloc|free) /{{n++}} / realloc kind/{{n+=2}} / node id/{{c++}} END{{print n, c}}'", shell=True, capture_output=True, text=True)
+    events, contexts = map(int, dump.stdout.split())
+    return events, size, contexts, resident
+
+
+MEMORY = []
+
+
+def print_memory():
+    print('\n| workload | distinct contexts | resident set alone, MiB | added by mprof, MiB | 64 MiB + 48 bytes a context |')
+    print('|---' * 5 + '|')
+    for name, contexts, alone, added in MEMORY:
+        print(f'| {name} | {contexts} | {alone / 1024:.1f} | {added / 1024:.1f} | {64 + contexts * 48 / 2**20:.1f} |')
 
 
 def bench(name, command, extra):
@@ -119,10 +152,12 @@ def bench(name, command, extra):
             for left in ('t.bin', 'h.raw'):
                 if os.path.exists(f'{work}/{left}'):
                     os.remove(f'{work}/{left}')
-            seconds = timed(line, dict(extra, **more))
+            seconds, resident = timed(line, dict(extra, **more))
+            if way == 'alone':
+                resident_alone = resident
             if run:  # the first round warms up
                 times[way].append(seconds)
-    events, size = events_of(command, extra)
+    events, size, contexts, resident = events_of(command, extra)
     alone = statistics.median(times['alone'])
     print(f'| {name} | {events/1e6:.2f} M | {size/max(events,1):.1f} |', end='')
     added = {}
@@ -134,6 +169,7 @@ def bench(name, command, extra):
         else:
             print(f' ×{statistics.median(t)/alone:.2f} ({min(t)/alone:.2f}–{max(t)/alone:.2f}), {added[way]:.0f} |', end='')
     print(flush=True)
+    MEMORY.append((name, contexts, resident_alone, resident - resident_alone))
     return added
 
 
@@ -148,6 +184,7 @@ def main():
     for name, command, extra in micro:
         if not only or 'micro' in only:
             bench(name, command, extra)
+    print_memory()
     for peer in ('heaptrack raw', 'heaptrack'):
         ratios = {name: a['mprof'] / a[peer] for name, a in added if a.get(peer, 0) > 0 and a['mprof'] > 0}
         if ratios:
