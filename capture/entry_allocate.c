@@ -72,6 +72,7 @@ ENTRY_POINT void ENTRY(free)(void *address)
 {
     if (!address || (__builtin_expect(real.bootstrap_used, 0) && real_is_bootstrap(address)))
         return;
+    __builtin_prefetch((const char *)address - 16);
     struct thread *thread = recorder_enter(FRAME, RECORDER_END_OF_BLOCK);
     if (thread)
         events_put_free(thread, FRAME, address);
