@@ -99,6 +99,34 @@ static uint32_t pairs_differ(const struct stack_pair *pairs, uint32_t count)
     return (uint32_t)(pair - pairs);
 }
 
+static inline __attribute__((always_inline)) uint64_t
+pairs_difference(const struct stack_pair *pairs, uint32_t count)
+{
+    uint64_t difference = 0;
+#pragma GCC unroll 16
+    for (uint32_t i = 0; i < count; i++)
+        difference |= *(const uint64_t *)pairs[i].address ^ pairs[i].value;
+    return difference;
+}
+
+/*
+ * Whether all `count` pairs are as they were, for when they most likely are: no branch depends on
+ * a single one, and the last block overlaps the one before.
+ */
+static inline bool pairs_same(const struct stack_pair *pairs, uint32_t count)
+{
+    uint64_t difference = 0;
+    if (count < 8) {
+        for (uint32_t i = 0; i < count; i++)
+            difference |= pairs_difference(pairs + i, 1);
+        return !difference;
+    }
+    const struct stack_pair *last = pairs + count - 8;
+    for (; pairs < last; pairs += 8)
+        difference |= pairs_difference(pairs, 8);
+    return !(difference | pairs_difference(last, 8));
+}
+
 static inline bool frame_equal(const struct stack_kept *kept, const struct stack_frame *now)
 {
     return kept->sp == now->sp && kept->pc == now->pc && kept->exact == now->exact &&
@@ -335,8 +363,8 @@ static inline uint32_t branch_find(const struct stack_thread *thread,
             continue;
         const struct stack_branch *branch = &thread->branches->ways[key.set][way];
         if (stack_branch_fits(branch, thread, first) &&
-            !pairs_differ(branch->pairs, branch->pair_count) &&
-            !pairs_differ(thread->pairs, thread->kept[branch->base].pair_end))
+            !pairs_difference(branch->pairs, STACK_BRANCH_PAIRS) &&
+            pairs_same(thread->pairs, thread->kept[branch->base].pair_end))
             return branch->node;
     }
     return 0;
@@ -360,7 +388,7 @@ uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, voi
     }
     if (thread->count) {
         const struct stack_kept *top = &thread->kept[thread->count - 1];
-        if (frame_equal(top, first) && !pairs_differ(thread->pairs, top->pair_end))
+        if (frame_equal(top, first) && pairs_same(thread->pairs, top->pair_end))
             return top->node;
         uint32_t node = branch_find(thread, first);
         if (node)

@@ -7,7 +7,7 @@ void stack_branch_keep(struct stack_thread *thread, uint32_t base)
     const struct stack_kept *outer = &thread->kept[base];
     const struct stack_kept *top = &thread->kept[thread->count - 1];
     uint32_t count = top->pair_end - outer->pair_end;
-    if (count > STACK_BRANCH_PAIRS)
+    if (count == 0 || count > STACK_BRANCH_PAIRS)
         return;
     struct stack_branch_leaf *leaf = stack_branch_leaf(thread, top->pc);
     if (!leaf->pc) /* one that changed would hide the branches that were put by it */
@@ -27,8 +27,9 @@ void stack_branch_keep(struct stack_thread *thread, uint32_t base)
     branch->base_node = outer->node;
     branch->node = top->node;
     branch->generation = thread->generation;
-    branch->pair_count = (uint16_t)count;
     branch->needs_rbp = top->needs_rbp;
     branch->base_needs_rbp = outer->needs_rbp;
     memcpy(branch->pairs, thread->pairs + outer->pair_end, count * sizeof *branch->pairs);
+    while (count < STACK_BRANCH_PAIRS)
+        branch->pairs[count++] = branch->pairs[0];
 }

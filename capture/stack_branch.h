@@ -28,9 +28,8 @@ struct stack_branch {
     uint32_t base, base_node; /* index among the kept frames, and its node */
     uint32_t node;            /* of the innermost frame */
     uint32_t generation;
-    uint16_t pair_count;
     bool needs_rbp, base_needs_rbp;
-    struct stack_pair pairs[STACK_BRANCH_PAIRS];
+    struct stack_pair pairs[STACK_BRANCH_PAIRS]; /* filled up by the first one again */
 };
 
 /*
