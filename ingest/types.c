@@ -12,6 +12,7 @@
 #include "ingest/types_site.h"
 #include "ingest/types_source.h"
 #include "ingest/types_spelling.h"
+#include "ingest/types_stated.h"
 
 #include "schemas/trace_layout.h"
 
@@ -260,6 +261,8 @@ static bool is_headed(const struct types_flow *flow, const struct types_question
 static void decide(const struct types_site *site, const struct types_flow *flow,
                    struct types_question *question, struct types_choice *choice)
 {
+    if (types_stated_choose(site, question->by, question->size, question->offset, choice))
+        return;
     types_choose(site, flow, question->by, question->size, choice);
     /* What a function returns may be the head of objects of many kinds, unless one before it
      * said so already. */

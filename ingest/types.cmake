@@ -29,6 +29,7 @@ add_library(mprof_types STATIC
   types_source.c
   types_spelling.c
   types_state.c
+  types_stated.c
   types_statement.c
   types_surround.c
   types_tags.c

@@ -6,11 +6,11 @@
  * each distinct (stack, size, kind) (the caller caches), types_free() before symbols_free().
  *
  * How: the stack is walked from the innermost frame outward. A frame of a typed allocator names
- * the type (types_allocators.h). Otherwise the machine code behind the call is followed to see
- * where the result goes (types_flow.h): into a constructor's `this` or a table of virtual
- * functions, a variable, a member, a global, or out of the function. A function that returns the
- * result as it is, under no type, is a wrapper, and its caller is asked in the same way. What no
- * rule names, the source line may (types_source.h).
+ * the type (types_allocators.h), or the compiler states it at the call (types_stated.h). Otherwise
+ * the machine code behind the call is followed to see where the result goes (types_flow.h): into a
+ * constructor's `this` or a table of virtual functions, a variable, a member, a global, or out of
+ * the function. A function that returns the result as it is, under no type, is a wrapper, and its
+ * caller is asked in the same way. What no rule names, the source line may (types_source.h).
  */
 #ifndef MPROF_INGEST_TYPES_H
 #define MPROF_INGEST_TYPES_H
@@ -45,7 +45,8 @@ enum types_rule {
     TYPES_RULE_RECEIVER,    /* variable, member or global that holds the result */
     TYPES_RULE_RETURN,      /* declared return type of the function */
     TYPES_RULE_ARGUMENT,    /* parameter that the result is passed as */
-    TYPES_RULE_SOURCE       /* cast, sizeof or new on the source line */
+    TYPES_RULE_SOURCE,      /* cast, sizeof or new on the source line */
+    TYPES_RULE_STATED       /* the compiler's word about the call */
 };
 
 struct types_answer {

@@ -62,6 +62,7 @@ static const char *const rules[] = {
     [TYPES_RULE_RETURN] = "return",
     [TYPES_RULE_ARGUMENT] = "argument",
     [TYPES_RULE_SOURCE] = "source",
+    [TYPES_RULE_STATED] = "stated",
 };
 
 /* One object of unknown type is a candidate, where a type of the block's size was stated. */

@@ -1,0 +1,13 @@
+/* Calls the function of alloc_type.s, of which the compiler says what one of its calls makes. */
+#include "tests/programs/types/truth.h"
+
+void *make(int which);
+
+int main(void)
+{
+    TRUTH("box", 3);
+    make(0);
+    TRUTH("?", 1);
+    make(1);
+    return 0;
+}
