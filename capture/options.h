@@ -10,9 +10,10 @@
  *                           executed (in its place too), both (default) or neither
  *   max-size=SIZE           bytes that each trace may have, K, M or G behind the number; what comes
  *                           then is only counted
- *   sample=SIZE             record only a sample of the heap's blocks, one sample point in SIZE
- * bytes on average, K, M or G behind the number root=PID                the process that
- * MPROF_OUTPUT itself is meant for; any other writes beside it. mprof-run sets it.
+ *   start=wait              record nothing before mprof_resume() or mprof-ctl's resume; of
+ * MPROF_OUTPUT's own process only sample=SIZE             record only a sample of the heap's
+ * blocks, one sample point in SIZE bytes on average, K, M or G behind the number root=PID the
+ * process that MPROF_OUTPUT itself is meant for; any other writes beside it. mprof-run sets it.
  */
 #ifndef MPROF_CAPTURE_OPTIONS_H
 #define MPROF_CAPTURE_OPTIONS_H
@@ -26,6 +27,7 @@ struct options {
     struct stack_options stack;
     bool fast_clock;
     bool free_stacks;
+    bool start_waits;
     bool follow_fork, follow_exec;
     uint64_t max_size; /* of a trace, in bytes; 0: no limit */
     uint64_t sample;   /* mean bytes between sample points; 0: everything is recorded */

@@ -28,8 +28,9 @@ bool recorder_free_stacks;
 /* Outside the wiped page: what a forked child inherits. */
 static struct {
     bool started;
-    bool off;    /* for this process and its children */
-    bool follow; /* forked children record too */
+    bool off;     /* for this process and its children */
+    bool follow;  /* forked children record too */
+    bool waiting; /* recording has not begun */
     bool paused;
     bool halted;             /* off because the program asked for it */
     _Atomic bool restarting; /* one thread is at it */
@@ -106,6 +107,9 @@ static bool recorder_start_program(void)
     if (!options.follow_exec && (beside || trace_file_is_of_this_process(output)))
         return false;
     stack_process_init(&options.stack, &stack_records);
+    recorder.waiting = options.start_waits && !beside;
+    if (recorder.waiting)
+        trace_file_set_paused(TRACE_PAUSED_FROM_START);
     /* Under mprof-run a name that is taken is a program that was executed anew: no news. */
     return trace_file_create(output, beside, options.root == 0, recorder.flags);
 }
@@ -135,6 +139,16 @@ static void recorder_put_autosave(struct thread *thread)
     thread_extended_end(thread, TRACE_EXT_AUTOSAVE, p);
 }
 
+static void recorder_put_recording(struct thread *thread, bool on)
+{
+    uint8_t *p = thread_extended_begin(thread, 24);
+    if (!p)
+        return;
+    p = thread_put_when(thread, p);
+    p = trace_put_varint(p, on);
+    thread_extended_end(thread, TRACE_EXT_RECORDING, p);
+}
+
 /* The first records of a trace. */
 static bool recorder_begin_trace(void)
 {
@@ -144,6 +158,11 @@ static bool recorder_begin_trace(void)
         return false;
     if (recorder.autosave)
         recorder_put_autosave(thread);
+    if (recorder.paused || recorder.waiting)
+        recorder_put_recording(thread, false);
+    trace_file_set_paused(recorder.waiting  ? TRACE_PAUSED_FROM_START
+                          : recorder.paused ? TRACE_PAUSED
+                                            : TRACE_PAUSED_NOT);
     return true;
 }
 
@@ -162,8 +181,9 @@ static void recorder_start_guarded(void)
         recorder_set(RECORDER_STOPPED);
         return;
     }
-    trace_file_set_paused(recorder.paused ? TRACE_PAUSED : TRACE_PAUSED_NOT);
-    recorder_set(recorder.paused ? RECORDER_PAUSED : RECORDER_RECORDING);
+    recorder_set(recorder.waiting  ? RECORDER_WAITING
+                 : recorder.paused ? RECORDER_PAUSED
+                                   : RECORDER_RECORDING);
 }
 
 void recorder_start(void)
@@ -229,6 +249,8 @@ static bool recorder_is_on(enum recorder_event event)
         return true;
     case RECORDER_PAUSED:
         return event != RECORDER_ALLOCATION;
+    case RECORDER_WAITING:
+        return event == RECORDER_NOTE;
     default:
         return false;
     }
@@ -261,11 +283,12 @@ struct thread *recorder_enter_slow(const void *frame, enum recorder_event event)
     }
     /* What is never recorded comes this way with every event: it must stay cheap. */
     uint32_t state = atomic_load_explicit(&recorder_page.state, memory_order_relaxed);
-    if (state == RECORDER_PAUSED && trace_file_is_asked()) {
+    if ((state == RECORDER_PAUSED || state == RECORDER_WAITING) && trace_file_is_asked()) {
         requests_serve();
         state = atomic_load_explicit(&recorder_page.state, memory_order_relaxed);
     }
-    if (state == RECORDER_OFF || (state == RECORDER_PAUSED && event == RECORDER_ALLOCATION))
+    if (state == RECORDER_OFF || (state == RECORDER_PAUSED && event == RECORDER_ALLOCATION) ||
+        (state == RECORDER_WAITING && event != RECORDER_NOTE))
         return NULL;
     if (state == RECORDER_STOPPED) {
         if (event != RECORDER_NOTE)
@@ -303,10 +326,16 @@ bool recorder_is_at_work(void)
 void recorder_out_of_room(uint64_t events)
 {
     uint32_t now = atomic_load(&recorder_page.state);
-    if (now == RECORDER_RECORDING || now == RECORDER_PAUSED)
+    if (now == RECORDER_RECORDING || now == RECORDER_PAUSED || now == RECORDER_WAITING)
         recorder_set(RECORDER_STOPPED);
     if (now != RECORDER_UNKNOWN)
         trace_file_count_dropped(events);
+}
+
+/* Whether it was in the first state and is in the second now. */
+static bool recorder_change(uint32_t from, uint32_t to)
+{
+    return atomic_compare_exchange_strong(&recorder_page.state, &from, to);
 }
 
 bool recorder_set_paused(const void *frame, bool paused)
@@ -314,18 +343,14 @@ bool recorder_set_paused(const void *frame, bool paused)
     struct thread *thread = recorder_enter(frame, RECORDER_NOTE);
     if (!thread)
         return false;
-    uint32_t from = paused ? RECORDER_RECORDING : RECORDER_PAUSED;
-    uint32_t to = paused ? RECORDER_PAUSED : RECORDER_RECORDING;
-    bool changed = atomic_compare_exchange_strong(&recorder_page.state, &from, to);
+    bool changed = paused ? recorder_change(RECORDER_RECORDING, RECORDER_PAUSED)
+                          : recorder_change(RECORDER_PAUSED, RECORDER_RECORDING) ||
+                                recorder_change(RECORDER_WAITING, RECORDER_RECORDING);
     if (changed) {
         recorder.paused = paused;
+        recorder.waiting = false;
         trace_file_set_paused(paused ? TRACE_PAUSED : TRACE_PAUSED_NOT);
-        uint8_t *p = thread_extended_begin(thread, 24);
-        if (p) {
-            p = thread_put_when(thread, p);
-            p = trace_put_varint(p, paused ? 0 : 1);
-            thread_extended_end(thread, TRACE_EXT_RECORDING, p);
-        }
+        recorder_put_recording(thread, !paused);
     }
     recorder_leave();
     return changed;
@@ -370,7 +395,7 @@ void recorder_set_autosave(const void *frame, uint64_t count)
 void recorder_stop(const void *frame)
 {
     uint32_t state = atomic_load(&recorder_page.state);
-    if ((state != RECORDER_RECORDING && state != RECORDER_PAUSED) ||
+    if ((state != RECORDER_RECORDING && state != RECORDER_PAUSED && state != RECORDER_WAITING) ||
         os_process_id() != trace_file_owner())
         return;
     recorder_end(frame, TRACE_END_STOP);
@@ -395,7 +420,7 @@ static void recorder_start_again(const char *path)
     process_record_set_parent(0);
     recorder.off = false;
     recorder.halted = false;
-    recorder.paused = false;
+    recorder.paused = recorder.waiting = false;
     recorder_set(recorder_begin_trace() ? RECORDER_RECORDING : RECORDER_STOPPED);
 }
 

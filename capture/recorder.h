@@ -27,6 +27,7 @@ enum recorder_state {
     RECORDER_STOPPED, /* out of room: events are counted */
     RECORDER_OFF,     /* nothing to record in this process */
     RECORDER_STARTING,
+    RECORDER_WAITING, /* recording has not begun: of the heap nothing is recorded */
 };
 
 /* A page of its own, since it is wiped as a whole. */

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "capture/run_resident.h"
@@ -24,10 +26,13 @@ struct child_report {
 
 static const int passed_on[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 static volatile sig_atomic_t child_process;
+static volatile sig_atomic_t watch_takes_signal, watch_signals;
 
 static void child_pass_on(int signal_number)
 {
-    if (child_process > 0)
+    if (signal_number == SIGUSR2 && watch_takes_signal)
+        watch_signals++;
+    else if (child_process > 0)
         kill((pid_t)child_process, signal_number);
 }
 
@@ -104,21 +109,49 @@ static _Noreturn void child_become_program(const struct run_child *child,
     _exit(127);
 }
 
-/* Until the program ends, its resident set is sampled; where the kernel has no pidfd (before 5.3)
- * it is not. */
-static int child_wait(pid_t process, const struct child_report *report)
+static int64_t milliseconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* What comes first of the two; -1 is never. */
+static int child_sooner(int64_t one, int64_t other)
+{
+    return (int)(one < 0 || (other >= 0 && other < one) ? other : one);
+}
+
+/* Samples the resident set and watches for the conditions until the program ends. */
+static void child_watch(struct pollfd *ended, struct run_resident *resident,
+                        struct run_watch *watch)
+{
+    int64_t due = milliseconds_now();
+    for (;;) {
+        int step = run_watch_step(watch, (unsigned)watch_signals, run_resident_now(resident));
+        int64_t now = milliseconds_now();
+        if (due >= 0 && now >= due) {
+            run_resident_sample(resident);
+            int interval = run_resident_interval(resident);
+            due = interval < 0 ? -1 : now + interval;
+        }
+        int ready = poll(ended, 1, child_sooner(due < 0 ? -1 : due - now, step));
+        if (ready > 0 || (ready < 0 && errno != EINTR))
+            return;
+    }
+}
+
+/* Where the kernel has no pidfd (before 5.3) nothing is sampled and watched. */
+static int child_wait(pid_t process, const struct child_report *report, struct run_watch *watch)
 {
     int status;
     struct run_resident resident;
     struct pollfd ended = {.fd = (int)syscall(SYS_pidfd_open, process, 0), .events = POLLIN};
     if (ended.fd >= 0) {
         run_resident_begin(&resident, process, report->trace);
-        for (;;) {
-            int ready = poll(&ended, 1, run_resident_interval(&resident));
-            if (ready > 0 || (ready < 0 && errno != EINTR))
-                break;
-            run_resident_sample(&resident);
-        }
+        run_watch_begin(watch, process);
+        child_watch(&ended, &resident, watch);
+        run_watch_end(watch);
         run_resident_end(&resident);
         close(ended.fd);
     }
@@ -156,12 +189,13 @@ int run_child(struct run_child *child, const char **what)
         return error;
     }
     child_process = process;
+    watch_takes_signal = run_watch_takes_signal(&child->watch);
     sigaction(SIGINT, &ignore, &interrupt);
     sigaction(SIGQUIT, &ignore, &quit);
     for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
         sigaction(passed_on[i], &pass, &before[i]);
     sigprocmask(SIG_SETMASK, &old, NULL);
-    child->status = child_wait(process, report);
+    child->status = child_wait(process, report, &child->watch);
     child_process = 0;
     for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
         sigaction(passed_on[i], &before[i], NULL);

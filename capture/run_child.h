@@ -7,13 +7,16 @@
 #include <limits.h>
 #include <stdbool.h>
 
+#include "capture/run_watch.h"
+
 struct run_child {
-    const char *library;  /* path of libmprof.so */
-    const char *trace;    /* NULL: mprof.PROGRAM.PID.bin in the working directory */
-    const char *settings; /* for MPROF_OPTIONS, "" for none */
-    char **argv;          /* the program and its arguments, NULL at the end */
-    const char *path;     /* where the program is */
-    const char *log;      /* takes its output, and its input is empty; NULL: both are ours */
+    const char *library;    /* path of libmprof.so */
+    const char *trace;      /* NULL: mprof.PROGRAM.PID.bin in the working directory */
+    const char *settings;   /* for MPROF_OPTIONS, "" for none */
+    char **argv;            /* the program and its arguments, NULL at the end */
+    const char *path;       /* where the program is */
+    const char *log;        /* takes its output, and its input is empty; NULL: both are ours */
+    struct run_watch watch; /* when to record */
 
     char recorded[PATH_MAX]; /* out: the trace's absolute path */
     int status;              /* out: as waitpid gives it */
@@ -21,8 +24,9 @@ struct run_child {
 
 /*
  * Runs the program and waits for its end. SIGINT and SIGQUIT, which the terminal sends to both,
- * are left to the program; SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 are passed on. 0, or the errno
- * of what failed before the program ran; *what then names it.
+ * are left to the program; SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 are passed on, but for a SIGUSR2
+ * that the watch waits for. 0, or the errno of what failed before the program ran; *what then names
+ * it.
  */
 int run_child(struct run_child *child, const char **what);
 

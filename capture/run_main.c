@@ -21,6 +21,7 @@ struct arguments {
     const char *session;
     bool force, open, live, quiet, compress;
     char settings[512];
+    struct run_watch watch;
     char **program;
 };
 
@@ -46,6 +47,11 @@ static const char usage_text[] =
     "  --compress            write the trace compressed; it takes a second core, not the "
     "program's\n"
     "  --sample SIZE         record a sample only, one point in SIZE bytes on average\n"
+    "  --start-on WHAT       record nothing before: signal (SIGUSR2 to mprof-run), file:PATH (it\n"
+    "                        is there), rss>SIZE, call (the program calls mprof_resume())\n"
+    "  --start-after SECONDS record nothing in the first SECONDS\n"
+    "  --stop-on WHAT        stop recording for good then; as for --start-on\n"
+    "  --duration SECONDS    stop recording when it has gone on so long\n"
     "  --quiet               do not say where the trace is\n"
     "  --help, --version\n";
 
@@ -62,6 +68,10 @@ enum {
     OPTION_MAX_SIZE,
     OPTION_COMPRESS,
     OPTION_SAMPLE,
+    OPTION_START_ON,
+    OPTION_START_AFTER,
+    OPTION_STOP_ON,
+    OPTION_DURATION,
     OPTION_QUIET,
     OPTION_HELP,
     OPTION_VERSION,
@@ -81,6 +91,10 @@ static const struct option long_options[] = {
     {"max-size", required_argument, NULL, OPTION_MAX_SIZE},
     {"compress", no_argument, NULL, OPTION_COMPRESS},
     {"sample", required_argument, NULL, OPTION_SAMPLE},
+    {"start-on", required_argument, NULL, OPTION_START_ON},
+    {"start-after", required_argument, NULL, OPTION_START_AFTER},
+    {"stop-on", required_argument, NULL, OPTION_STOP_ON},
+    {"duration", required_argument, NULL, OPTION_DURATION},
     {"quiet", no_argument, NULL, OPTION_QUIET},
     {"help", no_argument, NULL, OPTION_HELP},
     {"version", no_argument, NULL, OPTION_VERSION},
@@ -103,6 +117,30 @@ static bool add_setting(struct arguments *arguments, const char *key, const char
     snprintf(arguments->settings + used, sizeof arguments->settings - used, "%s%s", used ? "," : "",
              one);
     return true;
+}
+
+/* --start-on and --stop-on. */
+static bool set_condition(struct arguments *arguments, int option, const char *text)
+{
+    bool start = option == OPTION_START_ON;
+    struct run_watch *watch = &arguments->watch;
+    if (run_condition_parse(text, start ? &watch->start_on : &watch->stop_on))
+        return true;
+    fprintf(stderr, "mprof-run: --%s does not take \"%s\"; see mprof-run --help\n",
+            start ? "start-on" : "stop-on", text);
+    return false;
+}
+
+/* --start-after and --duration. */
+static bool set_time(struct arguments *arguments, int option, const char *text)
+{
+    bool after = option == OPTION_START_AFTER;
+    struct run_watch *watch = &arguments->watch;
+    if (run_watch_seconds(text, after ? &watch->start_after : &watch->duration))
+        return true;
+    fprintf(stderr, "mprof-run: --%s: \"%s\" is no number of seconds above 0\n",
+            after ? "start-after" : "duration", text);
+    return false;
 }
 
 /* -1 to go on, otherwise the exit status. */
@@ -152,6 +190,14 @@ static int parse(int argc, char **argv, struct arguments *arguments)
         case OPTION_SAMPLE:
             good = add_setting(arguments, "sample", optarg);
             break;
+        case OPTION_START_ON:
+        case OPTION_STOP_ON:
+            good = set_condition(arguments, option, optarg);
+            break;
+        case OPTION_START_AFTER:
+        case OPTION_DURATION:
+            good = set_time(arguments, option, optarg);
+            break;
         case OPTION_QUIET:
             arguments->quiet = true;
             break;
@@ -177,6 +223,12 @@ static int parse(int argc, char **argv, struct arguments *arguments)
         fputs(usage_text, stderr);
         return 2;
     }
+    if (arguments->watch.start_on.kind != RUN_CONDITION_NONE && arguments->watch.start_after > 0) {
+        fputs("mprof-run: --start-on and --start-after exclude each other\n", stderr);
+        return 2;
+    }
+    if (run_watch_starts_late(&arguments->watch))
+        add_setting(arguments, "start", "wait");
     arguments->program = argv + optind;
     return -1;
 }
@@ -363,6 +415,7 @@ int main(int argc, char **argv)
         .settings = arguments.settings,
         .argv = arguments.program,
         .path = program,
+        .watch = arguments.watch,
     };
     const char *what;
     time_t started = time(NULL);

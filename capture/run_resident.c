@@ -27,10 +27,11 @@ void run_resident_begin(struct run_resident *resident, pid_t process, const char
         resident->attempts = ATTEMPTS_MAX;
 }
 
-/* Bytes; 0: the program has ended. */
-static uint64_t resident_read(const struct run_resident *resident)
+uint64_t run_resident_now(const struct run_resident *resident)
 {
     char text[128], *end;
+    if (resident->statm < 0)
+        return 0;
     ssize_t length = pread(resident->statm, text, sizeof text - 1, 0);
     if (length <= 0)
         return 0;
@@ -58,7 +59,7 @@ void run_resident_sample(struct run_resident *resident)
     /* While another program runs in its place, its memory is not this trace's. */
     if (!resident->attached || !trace_file_is_recording())
         return;
-    uint64_t bytes = resident_read(resident);
+    uint64_t bytes = run_resident_now(resident);
     if (bytes == 0)
         return;
     if (!resident_make_room(resident)) {

@@ -30,6 +30,9 @@ void run_resident_begin(struct run_resident *resident, pid_t process, const char
 /* Writes one sample where the trace is being recorded. */
 void run_resident_sample(struct run_resident *resident);
 
+/* What is resident now, in bytes; 0: not known. */
+uint64_t run_resident_now(const struct run_resident *resident);
+
 /* Milliseconds until the next sample; -1: there is nothing to sample any more. */
 int run_resident_interval(const struct run_resident *resident);
 

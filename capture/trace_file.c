@@ -29,6 +29,7 @@ static struct {
     _Atomic bool stopped;
     uint64_t limit; /* bytes, 0: none */
     uint64_t sample_interval;
+    uint32_t paused;
     bool attached; /* to a trace that another process records */
     char base[TRACE_NAME_SIZE];
     char path[TRACE_NAME_SIZE];
@@ -137,6 +138,7 @@ static void file_fill_header(struct trace_file_header *header, uint32_t flags)
     header->start_monotonic_ns = start.monotonic_ns;
     header->start_realtime_ns = clock_nanoseconds(CLOCK_REALTIME);
     header->sample_interval = file.sample_interval;
+    header->paused = file.paused;
     header->pid = (uint32_t)file.owner;
     header->page_size = ARCH_PAGE_SIZE;
     header->header_sum = trace_sum(header, offsetof(struct trace_file_header, header_sum));
@@ -398,6 +400,7 @@ void trace_file_answer(enum trace_answer answer)
 void trace_file_set_paused(enum trace_paused paused)
 {
     struct trace_file_header *header = atomic_load(&file.header);
+    file.paused = paused;
     if (header)
         atomic_store((_Atomic uint32_t *)&header->paused, paused);
 }

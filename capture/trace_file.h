@@ -80,7 +80,7 @@ void trace_file_count_dropped(uint64_t events);
 bool trace_file_is_asked(void);
 bool trace_file_take_request(struct trace_asked *asked);
 void trace_file_answer(enum trace_answer answer);
-/* Tells who looks from outside how recording stands. */
+/* Tells who looks from outside how recording stands, in this trace and those that are created. */
 void trace_file_set_paused(enum trace_paused paused);
 
 /* Marks how recording ended, with the clock pair of the end. TRACE_STATE_RECORDING takes it back

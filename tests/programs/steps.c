@@ -2,17 +2,21 @@
  * Does what its standard input says, byte by byte: a digit N allocates and frees 6000 + N bytes;
  * 's' starts a thread that allocates until the end; 'k' allocates 7000 bytes for good; '+' and '-'
  * call mprof_on_snapshot() with a callback that frees the block, allocates 8000 bytes and takes a
- * snapshot itself, and without; 'p' takes a snapshot. After each it writes the byte to standard
- * output. Ends with its input.
+ * snapshot itself, and without; 'p' takes a snapshot; 'r' calls
+ * mprof_resume(); 'b' allocates 120 MiB for good, all of it touched. After each it writes the byte
+ * to standard output. Ends with its input.
  */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "capture/mprof.h"
+
+#define BIG ((size_t)120 << 20)
 
 static atomic_bool done;
 
@@ -53,6 +57,10 @@ int main(void)
             mprof_on_snapshot(collect, &callback_size);
         else if (step == '-')
             mprof_on_snapshot(NULL, NULL);
+        else if (step == 'r')
+            mprof_resume();
+        else if (step == 'b' && (kept = malloc(BIG)) != NULL)
+            memset(kept, 1, BIG);
         else if (step == 'p')
             mprof_snapshot("own");
         else if (step == 's' && count < 8 && pthread_create(&threads[count++], NULL, spin, NULL))

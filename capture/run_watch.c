@@ -1,0 +1,163 @@
+#include "capture/run_watch.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How often conditions are looked at, and the answer to what is asked. */
+#define INTERVAL_MS 10
+/* Seconds that a request stands before others may ask (mprof-ctl), and how long they may. */
+#define ASKED_TIME 0.3
+#define REST_TIME 0.1
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static bool condition_bytes(const char *text, uint64_t *bytes)
+{
+    char *end;
+    if (*text < '0' || *text > '9')
+        return false;
+    *bytes = strtoull(text, &end, 10);
+    unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+    end += shift != 0;
+    if (*end != 0 || *bytes == 0 || *bytes > UINT64_MAX >> shift)
+        return false;
+    *bytes <<= shift;
+    return true;
+}
+
+bool run_condition_parse(const char *text, struct run_condition *condition)
+{
+    *condition = (struct run_condition){0};
+    if (strcmp(text, "signal") == 0)
+        condition->kind = RUN_CONDITION_SIGNAL;
+    else if (strcmp(text, "call") == 0)
+        condition->kind = RUN_CONDITION_CALL;
+    else if (strncmp(text, "file:", 5) == 0 && text[5]) {
+        condition->kind = RUN_CONDITION_FILE;
+        condition->path = text + 5;
+    } else if (strncmp(text, "rss>", 4) == 0 && condition_bytes(text + 4, &condition->bytes))
+        condition->kind = RUN_CONDITION_RSS;
+    return condition->kind != RUN_CONDITION_NONE;
+}
+
+bool run_watch_seconds(const char *text, double *seconds)
+{
+    char *end;
+    *seconds = strtod(text, &end);
+    return end != text && *end == 0 && *seconds > 0 && *seconds < 1e9;
+}
+
+bool run_watch_starts_late(const struct run_watch *watch)
+{
+    return watch->start_on.kind != RUN_CONDITION_NONE || watch->start_after > 0;
+}
+
+bool run_watch_takes_signal(const struct run_watch *watch)
+{
+    return watch->start_on.kind == RUN_CONDITION_SIGNAL ||
+           watch->stop_on.kind == RUN_CONDITION_SIGNAL;
+}
+
+void run_watch_begin(struct run_watch *watch, pid_t process)
+{
+    watch->process = process;
+    watch->began_at = seconds_now();
+    watch->outside.descriptor = -1;
+}
+
+void run_watch_end(struct run_watch *watch)
+{
+    if (watch->asked)
+        outside_withdraw(&watch->outside);
+    if (watch->is_open)
+        outside_close(&watch->outside);
+    watch->asked = watch->is_open = false;
+}
+
+static bool condition_holds(struct run_watch *watch, const struct run_condition *condition,
+                            uint64_t resident)
+{
+    switch (condition->kind) {
+    case RUN_CONDITION_SIGNAL:
+        if (watch->signals == watch->signals_used)
+            return false;
+        watch->signals_used++;
+        return true;
+    case RUN_CONDITION_FILE:
+        return access(condition->path, F_OK) == 0;
+    case RUN_CONDITION_RSS:
+        return resident > condition->bytes;
+    default:
+        return false;
+    }
+}
+
+/* The trace that the process records into now: another one after it has executed a program. */
+static bool watch_open(struct run_watch *watch)
+{
+    char path[PATH_MAX];
+    if (watch->is_open && watch->outside.header->state != TRACE_STATE_RECORDING)
+        run_watch_end(watch);
+    if (!watch->is_open)
+        watch->is_open = outside_find(watch->process, path) == OUTSIDE_GOOD &&
+                         outside_open(&watch->outside, path) == OUTSIDE_GOOD;
+    return watch->is_open;
+}
+
+static void watch_ask(struct run_watch *watch, enum trace_request request, double now)
+{
+    enum trace_answer answer;
+    if (watch->asked) {
+        if (outside_look(&watch->outside, &answer) != OUTSIDE_WAITING)
+            watch->asked = false;
+        else if (now > watch->asked_at + ASKED_TIME) {
+            outside_withdraw(&watch->outside);
+            watch->asked = false;
+            watch->rest_until = now + REST_TIME;
+        }
+    } else if (now >= watch->rest_until) {
+        watch->asked = outside_ask(&watch->outside, request, NULL) == OUTSIDE_WAITING;
+        watch->asked_at = now;
+    }
+}
+
+/* What is wanted of the recording, by the conditions. */
+static void watch_decide(struct run_watch *watch, double now, uint64_t resident)
+{
+    if (!watch->start)
+        watch->start = (watch->start_after > 0 && now >= watch->began_at + watch->start_after) ||
+                       condition_holds(watch, &watch->start_on, resident);
+    if (watch->is_open && watch->recorded_at == 0 &&
+        watch->outside.header->paused != TRACE_PAUSED_FROM_START)
+        watch->recorded_at = now;
+    /* A file or much memory that is there before the start is no reason to stop. */
+    if (!watch->stop && watch->recorded_at > 0)
+        watch->stop = (watch->duration > 0 && now >= watch->recorded_at + watch->duration) ||
+                      condition_holds(watch, &watch->stop_on, resident);
+}
+
+int run_watch_step(struct run_watch *watch, unsigned signals, uint64_t resident)
+{
+    const double now = seconds_now();
+    const bool ends = watch->duration > 0 || (watch->stop_on.kind != RUN_CONDITION_NONE &&
+                                              watch->stop_on.kind != RUN_CONDITION_CALL);
+    if (!run_watch_starts_late(watch) && !ends)
+        return -1;
+    watch->signals = signals;
+    bool is_open = watch_open(watch);
+    watch_decide(watch, now, resident);
+    if (is_open && watch->stop)
+        watch_ask(watch, TRACE_REQUEST_STOP, now);
+    else if (watch->asked ||
+             (is_open && watch->start && watch->outside.header->paused == TRACE_PAUSED_FROM_START))
+        watch_ask(watch, TRACE_REQUEST_RESUME, now); /* or takes the answer */
+    return INTERVAL_MS;
+}

@@ -1,0 +1,130 @@
+"""When recording begins and ends: --start-on, --stop-on, --start-after and --duration, each seen by
+which of the program's blocks are in the trace."""
+import glob
+import os
+import signal
+import subprocess
+
+import recording
+from recording import check, program, sizes
+from steps import CONTROL, ENDED, PAUSED, STATE, Steps
+from trace_text import Trace
+
+RUN = recording.BUILD + "/bin/mprof-run"
+RECORDING, NOT_BEGUN = 0, 2
+
+
+def blocks(what, trace, expected):
+    check(sizes(trace, 6000) == {size: 1 for size in expected}, f"{what}: blocks {sizes(trace, 6000)}")
+
+
+def check_signal():
+    steps = Steps("beginnings-signal", "--start-on=signal", "--stop-on=signal")
+    steps.do("1s")
+    check(steps.header("<I", PAUSED) == NOT_BEGUN, "it has not begun")
+    steps.process.send_signal(signal.SIGUSR2)
+    steps.wait_for(PAUSED, RECORDING)
+    steps.do("2")
+    steps.process.send_signal(signal.SIGUSR2)
+    steps.wait_for(STATE, ENDED)
+    steps.do("3")
+    trace = steps.end()
+    blocks("signal", trace, [6002])
+
+
+def check_file():
+    steps = Steps("beginnings-file", "--start-on=file:begin", "--stop-on", "file:end")
+    steps.do("1s")
+    open("begin", "w").close()
+    steps.wait_for(PAUSED, RECORDING)
+    steps.do("2")
+    open("end", "w").close()
+    steps.wait_for(STATE, ENDED)
+    steps.do("3")
+    blocks("file", steps.end(), [6002])
+
+
+def check_resident():
+    steps = Steps("beginnings-rss", "--start-on=rss>100M", "--stop-on=rss>200M")
+    steps.do("1s")
+    steps.do("b")
+    steps.wait_for(PAUSED, RECORDING)
+    steps.do("2b")
+    steps.wait_for(STATE, ENDED)
+    steps.do("3")
+    blocks("rss", steps.end(), [6002, 120 << 20])
+
+
+def check_time():
+    steps = Steps("beginnings-time", "--start-after=0.2", "--duration=0.2")
+    steps.do("1s")
+    steps.wait_for(STATE, ENDED)
+    check(steps.header("<I", PAUSED) == RECORDING, "it has begun before it ended")
+    steps.do("2")
+    trace = steps.end()
+    check(sizes(trace, 6000) == {} and sizes(trace, 32).get(32, 0) > 0, f"time: {sizes(trace, 32)}")
+
+
+def check_call():
+    steps = Steps("beginnings-call", "--start-on=call")
+    steps.do("1r2")
+    blocks("call", steps.end(), [6002])
+    # A program that never begins leaves a whole trace without a block.
+    steps = Steps("beginnings-never", "--start-on=call")
+    steps.do("12")
+    trace = steps.end()
+    check(sizes(trace) == {} and trace.ends, f"never: {sizes(trace)}")
+
+
+def check_idle():
+    """What is asked of a program that does nothing does not keep others from asking."""
+    steps = Steps("beginnings-idle", "--start-on=file:begin")
+    steps.do("1")
+    open("begin", "w").close()
+    marking = subprocess.Popen([recording.BUILD + "/bin/mprof-ctl", "--quiet", "--wait", "100", steps.path, "mark", "m"])
+    while steps.text(144, 2) != b"m\0" or steps.header("<I", CONTROL) != 1:
+        pass
+    steps.do("2")
+    check(marking.wait() == 0, "the mark between")
+    steps.do("s")
+    steps.wait_for(PAUSED, RECORDING)
+    steps.do("3")
+    trace = steps.end()
+    check(trace.marks == ["m"] and 6003 in sizes(trace), f"idle: {trace.marks} {sizes(trace, 6000)}")
+
+
+def check_executed():
+    """A program executed in the place of the first waits too, and is found."""
+    steps = Steps("beginnings-exec", "--start-on=file:begin", command=["/bin/sh", "-c", 'exec "$0"', program("steps")])
+    steps.do("1s")
+    steps.path = glob.glob(steps.path + ".*")[0]
+    check(steps.header("<I", PAUSED) == NOT_BEGUN, "the executed program waits")
+    open("begin", "w").close()
+    steps.wait_for(PAUSED, RECORDING)
+    steps.do("2")
+    blocks("executed", steps.end(), [6002])
+
+
+def check_usage():
+    for option in ("--start-on=noon", "--start-on=rss>", "--start-on=rss>0", "--stop-on=file:", "--start-after=soon",
+                   "--duration=0", "--duration=-1", "--stop-on=rss>1T"):
+        run = subprocess.run([RUN, option, "true"], capture_output=True, text=True)
+        check(run.returncode == 2 and option.split("=")[0] in run.stderr, f"{option}: {run}")
+    run = subprocess.run([RUN, "--start-on=call", "--start-after=1", "true"], capture_output=True, text=True)
+    check(run.returncode == 2 and "exclude" in run.stderr, f"both: {run}")
+
+
+folder = recording.folder("beginnings")
+os.chdir(folder)
+
+
+def fresh():
+    for name in ("begin", "end"):
+        if os.path.exists(name):
+            os.unlink(name)
+
+
+for one in (check_signal, check_file, check_resident, check_time, check_call, check_idle, check_executed, check_usage):
+    fresh()
+    one()
+recording.done()

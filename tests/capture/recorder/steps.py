@@ -1,0 +1,49 @@
+"""The program `steps` under mprof-run: told what to do, and its trace looked into while it runs."""
+import os
+import struct
+import subprocess
+
+import recording
+from recording import check, program
+from trace_text import Trace
+
+# In the file header.
+PID, STATE, CONTROL, PAUSED, REQUEST = 72, 88, 100, 132, 136
+ENDED = 1
+
+
+class Steps:
+    def __init__(self, name, *options, command=None):
+        self.path = recording.folder(name) + "/trace.bin"
+        self.process = subprocess.Popen(
+            [recording.BUILD + "/bin/mprof-run", "--quiet", "-o", self.path, *options, *(command or [program("steps")])],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def do(self, steps):
+        for step in steps:
+            self.process.stdin.write(step.encode())
+            self.process.stdin.flush()
+            check(self.process.stdout.read(1) == step.encode(), f"step {step}")
+
+    def end(self):
+        self.process.stdin.close()
+        check(self.process.wait() == 0, f"the program ends with {self.process.returncode}")
+        trace = Trace(self.path)
+        for line in trace.complain() + trace.overlaps(unknown_frees=True):
+            check(False, line)
+        return trace
+
+    def pid(self):
+        return self.header("<I", PID)
+
+    def text(self, offset, length):
+        with open(self.path, "rb") as file:
+            file.seek(offset)
+            return file.read(length)
+
+    def header(self, form, offset):
+        return struct.unpack(form, self.text(offset, struct.calcsize(form)))[0]
+
+    def wait_for(self, offset, value):
+        while self.header("<I", offset) != value:
+            os.sched_yield()
