@@ -30,10 +30,11 @@ static bool clock_kernel_trusts_tsc(void)
 void clock_init(void)
 {
     const char *forced = getenv("MPROF_TEST_CLOCK");
-    unsigned a, b, c, d;
-    const unsigned invariant = 1u << 8;
+    unsigned a, b, c, features, power;
+    const unsigned rdtscp = 1u << 27, invariant = 1u << 8;
     clock_is_tsc = !(forced && strcmp(forced, "ns") == 0) &&
-                   __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & invariant) &&
+                   __get_cpuid(0x80000001, &a, &b, &c, &features) && (features & rdtscp) &&
+                   __get_cpuid(0x80000007, &a, &b, &c, &power) && (power & invariant) &&
                    clock_kernel_trusts_tsc();
 }
 

@@ -6,8 +6,10 @@
  * after it with clock_after(); another thread that is given the freed block must get a later
  * stamp. The stores that hand the block over become visible only after all earlier
  * instructions have retired, the plain RDTSC among them, so clock_before() needs no fence.
- * RDTSC is no memory operation, though: without a fence the processor may read it before the
- * loads of the allocator have seen that block come free. Hence LFENCE in clock_after().
+ * RDTSC is no memory operation, though: the processor may read it before the loads of the
+ * allocator have seen that block come free. RDTSCP waits until all earlier instructions have
+ * executed and all earlier loads are done (Intel SDM volume 2B, AMD APM volume 3), and costs less
+ * than LFENCE and RDTSC. Hence RDTSCP in clock_after().
  */
 #ifndef MPROF_CAPTURE_CLOCK_H
 #define MPROF_CAPTURE_CLOCK_H
@@ -47,10 +49,8 @@ static inline uint64_t clock_before(void)
 
 static inline uint64_t clock_after(void)
 {
-    if (!clock_is_tsc)
-        return clock_nanoseconds(CLOCK_MONOTONIC);
-    _mm_lfence();
-    return __rdtsc();
+    unsigned processor;
+    return clock_is_tsc ? __rdtscp(&processor) : clock_nanoseconds(CLOCK_MONOTONIC);
 }
 
 #endif
