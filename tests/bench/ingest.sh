@@ -1,23 +1,68 @@
 #!/usr/bin/env bash
-# Events per second from trace to session, processor time of both threads, session bytes per
-# allocation and memory, for a synthetic trace. ALLOCATIONS=n for other than 5,000,000, RUNS=n for
-# other than 3.
+# What ingest costs, from trace to session: events per second by the clock and by processor time of
+# both threads, memory, bytes of the session for each allocation; for a synthetic trace, and for a
+# real program beside heaptrack's own analyzer (heaptrack_interpret, then heaptrack_print) on a
+# recording of the same program. ALLOCATIONS=n for a synthetic trace of other than 10,300,000
+# (20.5 M events), RUNS=n for other than 3; the fastest run of each counts, by processor time.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-allocations=${ALLOCATIONS:-5000000}
-"$MPROF_BUILD/tests/synthetic_trace" "$work/t.bin" "$allocations"
-echo "| indexes | events | seconds | M events/s | user seconds | peak memory | session bytes/allocation |"
-echo "|---|---|---|---|---|---|---|"
-for index in none stack; do
-    for _ in $(seq "${RUNS:-3}"); do
-        /usr/bin/time -f '%e %U %M' -o "$work/time" \
-            "$MPROF_BUILD/bin/mprof-ingest" -q --force --index=$index -o "$work/s.db" "$work/t.bin"
-        read -r seconds user kilobytes <"$work/time"
-        events=$(sqlite3 "$work/s.db" "SELECT value FROM meta WHERE key = 'events'")
-        rows=$(sqlite3 "$work/s.db" "SELECT value FROM meta WHERE key = 'allocations'")
-        bytes=$(stat -c %s "$work/s.db")
-        awk -v i=$index -v e="$events" -v s="$seconds" -v u="$user" -v k="$kilobytes" -v b="$bytes" -v r="$rows" \
-            'BEGIN { printf "| %s | %.1f M | %.2f | %.2f | %.2f | %.0f MiB | %.1f |\n", i, e / 1e6, s, e / s / 1e6, u, k / 1024, b / r }'
+ingest=$MPROF_BUILD/bin/mprof-ingest
+runs=${RUNS:-3}
+
+# measure COMMAND...: adds seconds, processor seconds and KiB to $work/times.
+measure() { /usr/bin/time -a -f '%e %U %S %M' -o "$work/times" "$@" >/dev/null; }
+
+# row NAME EVENTS BYTES_PER_ALLOCATION: the sum of what was measured since the last row.
+row() {
+    awk -v n="$1" -v e="$2" -v b="$3" '{ s += $1; p += $2 + $3; if ($4 > k) k = $4 }
+        END { printf "%f | %s | %.1f M | %.2f | %.2f | %.2f | %.2f | %.0f MiB | %s |\n", p, n, e / 1e6, s,
+              e / s / 1e6, p, e / p / 1e6, k / 1024, b }' "$work/times" >>"$work/rows"
+    rm "$work/times"
+}
+
+best() { sort -g "$work/rows" | head -1 | sed 's/^[0-9.]* //'; rm "$work/rows"; }
+
+meta() { sqlite3 "$work/s.db" "SELECT value FROM meta WHERE key = '$1'"; }
+
+ingest_rows() { # NAME TRACE INDEX: its line of the table
+    for _ in $(seq "$runs"); do
+        measure "$ingest" -q --force --index="$3" -o "$work/s.db" "$2"
+        row "$1" "$(meta events)" \
+            "$(awk -v b="$(stat -c %s "$work/s.db")" -v r="$(meta rows)" 'BEGIN { printf "%.1f", b / r }')"
     done
-done
+    best
+}
+
+echo "| | events | seconds | M events/s | processor seconds | M events per processor second | peak memory | session bytes/allocation |"
+echo "|---|---|---|---|---|---|---|---|"
+"$MPROF_BUILD/tests/synthetic_trace" "$work/t.bin" "${ALLOCATIONS:-10300000}"
+ingest_rows 'synthetic, no index' "$work/t.bin" none
+ingest_rows 'synthetic' "$work/t.bin" stack
+rm "$work/t.bin" "$work/s.db"
+
+# Some 5 M events with stacks of a real depth. -S -E: the same start everywhere.
+cat >"$work/program.py" <<'PYTHON'
+import json
+rows = [{"id": i, "name": "name %d" % i, "tags": ["a", str(i), "c%d" % (i % 7)]} for i in range(40000)]
+for _ in range(2):
+    assert len(json.loads(json.dumps(rows))) == 40000
+PYTHON
+program=(/usr/bin/python3 -S "$work/program.py")
+export PYTHONMALLOC=malloc PYTHONHASHSEED=0
+"$MPROF_BUILD/bin/mprof-run" --quiet -o "$work/p.bin" -- "${program[@]}"
+ingest_rows 'python3' "$work/p.bin" stack
+if [ -x /usr/lib/heaptrack/libexec/heaptrack_interpret ]; then
+    env LD_PRELOAD=/usr/lib/heaptrack/libheaptrack_preload.so DUMP_HEAPTRACK_OUTPUT="$work/h.raw" \
+        "${program[@]}" >/dev/null 2>&1
+    events=$(grep -ac '^[+-]' "$work/h.raw")
+    for _ in $(seq "$runs"); do
+        measure bash -c '/usr/lib/heaptrack/libexec/heaptrack_interpret <"$0" 2>/dev/null | gzip -1 >"$1"' \
+            "$work/h.raw" "$work/h.gz"
+        measure heaptrack_print -f "$work/h.gz"
+        row 'python3, heaptrack_interpret and heaptrack_print' "$events" '-'
+    done
+    best
+else
+    echo "(heaptrack is not installed: no comparison)"
+fi

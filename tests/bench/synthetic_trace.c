@@ -1,14 +1,15 @@
 /*
- * synthetic_trace FILE [ALLOCATIONS [THREADS [STACKS]]]: a trace as of a busy program, for
+ * synthetic_trace FILE [ALLOCATIONS [THREADS [STACKS [LIVE]]]]: a trace as of a busy program, for
  * benchmarks: 20,000 stacks of about 12 frames whose use is skewed, 1 in 20 blocks reallocated,
- * most blocks freed soon, some late, 1 in 200 never, a fifth by another thread than their own.
+ * most blocks freed soon, some late, 1 in 200 never, a fifth by another thread than their own. LIVE
+ * blocks are live at once, beside those that are never freed.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "tests/ingest/trace_builder.h"
 
-enum { WINDOW = 65536, DEPTH = 12, THREADS_MAX = 64 };
+enum { WINDOW = 65536, RECENT = 1024, DEPTH = 12, THREADS_MAX = 64 };
 
 static uint64_t state = 88172645463325252u;
 
@@ -38,17 +39,20 @@ static uint32_t put_tree(struct lane *lane, uint32_t stacks)
 
 int main(int argc, char **argv)
 {
-    static uint64_t live[WINDOW];
     static struct lane lanes[THREADS_MAX];
     if (argc < 2) {
-        fprintf(stderr, "usage: synthetic_trace FILE [ALLOCATIONS [THREADS [STACKS]]]\n");
+        fprintf(stderr, "usage: synthetic_trace FILE [ALLOCATIONS [THREADS [STACKS [LIVE]]]]\n");
         return 2;
     }
     uint64_t allocations = argc > 2 ? strtoull(argv[2], NULL, 10) : 10000000;
     unsigned threads = argc > 3 ? (unsigned)atoi(argv[3]) : 4;
     uint32_t stacks = argc > 4 ? (uint32_t)atoi(argv[4]) : 20000;
-    if (threads < 1 || threads > THREADS_MAX || stacks < 1)
+    uint64_t window = argc > 5 ? strtoull(argv[5], NULL, 10) : WINDOW;
+    if (threads < 1 || threads > THREADS_MAX || stacks < 1 || window < RECENT)
         return 2;
+    uint64_t *live = calloc(window, sizeof *live);
+    if (live == NULL)
+        return 1;
     struct trace_builder *builder = trace_builder_new(TRACE_CHUNK_SIZE_DEFAULT, TRACE_CLOCK_TSC);
     uint64_t ticks = 1000, next_address = 0x10000;
     for (unsigned i = 0; i < threads; i++)
@@ -56,7 +60,7 @@ int main(int argc, char **argv)
     uint32_t leaf = put_tree(&lanes[0], stacks);
     for (uint64_t n = 0; n < allocations; n++) {
         struct lane *lane = &lanes[n / 64 % threads];
-        uint64_t *place = &live[draw() % (draw() % 4 ? 1024 : WINDOW)];
+        uint64_t *place = &live[draw() % (draw() % 4 ? RECENT : window)];
         uint64_t random = draw(), size = 16 + (random >> 8) % (random % 8 ? 128 : 4096);
         uint32_t stack = leaf + (uint32_t)((random >> 20) % (1 + (random >> 40) % stacks));
         ticks += 40 + random % 64;
@@ -82,5 +86,6 @@ int main(int argc, char **argv)
     trace_builder_end(builder, TRACE_STATE_ENDED, ticks);
     trace_builder_save(builder, argv[1]);
     trace_builder_free(builder);
+    free(live);
     return 0;
 }
