@@ -131,9 +131,8 @@ static void answer_with(struct types *types, const struct types_site *site,
     answer->size = type->size;
     answer->count = types_count(held, type->size);
     types_records_add(types->records, answer->name, site->index, type);
-    int element = answer->name == NULL ? -1 : types_node_element(answer->name);
-    if (element >= 0)
-        answer->element = keep(types, types_spelling_argument(answer->name, (unsigned)element));
+    if (answer->name != NULL)
+        answer->element = keep(types, types_node_element(answer->name));
 }
 
 /* True where a string's function called the allocator of characters. */

@@ -4,6 +4,7 @@
 #include "ingest/types_spelling.h"
 
 #include <dwarf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,14 +92,42 @@ bool types_is_text_function(const char *function)
     return false;
 }
 
-int types_node_element(const char *name)
+/* "std::pair<const K, V>" for libc++'s std::__value_type<K, V>; NULL: another type. */
+static char *pair_of_value(const char *element)
+{
+    char *pair = NULL, *spelled = NULL;
+    if (strncmp(element, "std::__value_type<", 18) != 0 &&
+        strncmp(element, "std::__hash_value_type<", 23) != 0)
+        return NULL;
+    char *key = types_spelling_argument(element, 0), *value = types_spelling_argument(element, 1);
+    if (key != NULL && value != NULL) {
+        bool pointer = *key != '\0' && key[strlen(key) - 1] == '*';
+        if (asprintf(&pair, pointer ? "std::pair<%s const, %s>" : "std::pair<const %s, %s>", key,
+                     value) < 0)
+            pair = NULL;
+    }
+    free(key);
+    free(value);
+    if (pair != NULL)
+        spelled = types_spelling(pair);
+    free(pair);
+    return spelled;
+}
+
+char *types_node_element(const char *name)
 {
     for (size_t i = 0; i < sizeof container_nodes / sizeof *container_nodes; i++) {
         size_t length = strlen(container_nodes[i].name);
-        if (strncmp(name, container_nodes[i].name, length) == 0 && name[length] == '<')
-            return container_nodes[i].element;
+        if (strncmp(name, container_nodes[i].name, length) != 0 || name[length] != '<')
+            continue;
+        char *element = types_spelling_argument(name, (unsigned)container_nodes[i].element);
+        char *pair = element == NULL ? NULL : pair_of_value(element);
+        if (pair == NULL)
+            return element;
+        free(element);
+        return pair;
     }
-    return -1;
+    return NULL;
 }
 
 /* ---- frames as DWARF tells them --------------------------------------------------------- */

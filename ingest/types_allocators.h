@@ -31,9 +31,10 @@ bool types_is_string_function(const char *function);
 bool types_is_text_function(const char *function);
 
 /*
- * Index of the template argument that is the element of a container's node ("1" of
- * std::_Rb_tree_node<T> is T), or -1 where `name`, in its one spelling, is no such node.
+ * What a container's node holds, T of std::_Rb_tree_node<T>; `name` in its one spelling. To be
+ * freed; NULL where it is no such node. What libc++ keeps in maps is named as the pair that users
+ * of the map see.
  */
-int types_node_element(const char *name);
+char *types_node_element(const char *name);
 
 #endif

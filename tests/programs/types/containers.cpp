@@ -14,6 +14,23 @@ struct Point {
     int x, y, z;
 };
 
+/* The libraries name their nodes otherwise, and libc++ rounds the sizes of strings. */
+#ifdef _LIBCPP_VERSION
+#define MAP_NODE "std::__tree_node<std::__value_type<int, Point>, void *>"
+#define SET_NODE "std::__tree_node<std::string, void *>"
+#define LIST_NODE "std::__list_node<Point *, void *>"
+#define HASH_NODE "std::__hash_node<std::__hash_value_type<long, Point>, void *>"
+#define SHARED "std::__shared_ptr_emplace<Point, std::allocator<Point>>"
+#define STRING_LENGTH(length) (((length) + 16) / 16 * 16)
+#else
+#define MAP_NODE "std::_Rb_tree_node<std::pair<const int, Point>>"
+#define SET_NODE "std::_Rb_tree_node<std::string>"
+#define LIST_NODE "std::_List_node<Point *>"
+#define HASH_NODE "std::__detail::_Hash_node<std::pair<const long, Point>, false>"
+#define SHARED "std::_Sp_counted_ptr_inplace<Point>"
+#define STRING_LENGTH(length) ((length) + 1)
+#endif
+
 namespace shop
 {
 template <class T> struct Shelf {
@@ -52,19 +69,19 @@ static void vectors()
 static void nodes()
 {
     std::map<int, Point> map;
-    TRUTH("std::_Rb_tree_node<std::pair<const int, Point>>", 1);
+    TRUTH(MAP_NODE, 1);
     map[3] = Point();
     use(map);
     std::set<std::string> set;
-    TRUTH("std::_Rb_tree_node<std::string>", 1);
+    TRUTH(SET_NODE, 1);
     set.insert("x");
     use(set);
     std::list<Point *> list;
-    TRUTH("std::_List_node<Point *>", 1);
+    TRUTH(LIST_NODE, 1);
     list.push_back(nullptr);
     use(list);
     std::unordered_map<long, Point> hashed;
-    TRUTH("std::__detail::_Hash_node<std::pair<const long, Point>, false>", 1);
+    TRUTH(HASH_NODE, 1);
     hashed.emplace(4, Point());
     use(hashed);
     TRUTH("Point *", 8);
@@ -75,17 +92,17 @@ static void nodes()
 static void strings()
 {
     std::string text;
-    TRUTH("std::string buffer", 201);
+    TRUTH("std::string buffer", STRING_LENGTH(200));
     text.reserve(200);
     use(text);
-    TRUTH("std::string buffer", 51);
+    TRUTH("std::string buffer", STRING_LENGTH(50));
     std::string other(50, 'x');
     use(other);
 }
 
 static void pointers()
 {
-    TRUTH("std::_Sp_counted_ptr_inplace<Point>", 1);
+    TRUTH(SHARED, 1);
     std::shared_ptr<Point> shared = std::make_shared<Point>();
     use(shared);
     TRUTH("Point", 1);
