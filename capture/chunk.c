@@ -69,6 +69,9 @@ void chunk_leave(struct chunk *chunk)
     if (!chunk->base)
         return;
     chunk_seal(chunk);
+    /* From here on another process may pack it and free its space. */
+    atomic_store_explicit((_Atomic uint32_t *)&((struct trace_chunk_header *)chunk->base)->flags,
+                          TRACE_CHUNK_SEALED | TRACE_CHUNK_LEFT, memory_order_release);
     chunk_forget(chunk);
 }
 

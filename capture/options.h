@@ -6,6 +6,8 @@
  *   depth=N                 frames kept of a stack (default: no limit but 4096)
  *   clock=exact|fast        a clock read for every event, or for every few (default exact)
  *   free-stacks             frees carry stacks too
+ *   compress                mprof-run packs the chunks that are full; alone it only says so in the
+ *                           trace
  *   follow=all|fork|exec|none  who records beside the program: forked children, programs that are
  *                           executed (in its place too), both (default) or neither
  *   max-size=SIZE           bytes that each trace may have, K, M or G behind the number; what comes
@@ -28,6 +30,7 @@ struct options {
     bool fast_clock;
     bool free_stacks;
     bool start_waits;
+    bool compress; /* another process packs the chunks that are full */
     bool follow_fork, follow_exec;
     uint64_t max_size; /* of a trace, in bytes; 0: no limit */
     uint64_t sample;   /* mean bytes between sample points; 0: everything is recorded */

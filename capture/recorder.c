@@ -82,7 +82,8 @@ static bool recorder_read_options(struct options *options)
     trace_file_set_limit(options->max_size);
     recorder.flags = (options->fast_clock ? TRACE_FILE_CLOCK_FAST : 0u) |
                      (options->free_stacks ? TRACE_FILE_FREE_STACKS : 0u) |
-                     (options->sample ? TRACE_FILE_SAMPLED : 0u);
+                     (options->sample ? TRACE_FILE_SAMPLED : 0u) |
+                     (options->compress ? TRACE_FILE_PACKED : 0u);
     trace_file_set_sampling(options->sample);
     if (!select_process_init(options->sample)) {
         message_line("no memory for the table of a sample; nothing is recorded", NULL);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,17 +13,21 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "capture/run_follow.h"
 #include "capture/run_resident.h"
 
 /* What the child tells before it becomes the program. */
 struct child_report {
     char trace[PATH_MAX];
+    _Atomic bool named; /* the trace's path is whole */
     int error;
     const char *what; /* of a literal: the same address on both sides of the fork */
 };
+
+/* How often to look whether the trace has its name, in ms. */
+#define UNNAMED_INTERVAL 1
 
 static const int passed_on[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 static volatile sig_atomic_t child_process;
@@ -77,6 +82,7 @@ static const char *child_prepare(const struct run_child *child, struct child_rep
         errno = errno ? errno : ENAMETOOLONG;
         return "the trace's name";
     }
+    atomic_store(&report->named, true);
     if (asprintf(&settings, "root=%d%s%s", (int)getpid(), *child->settings ? "," : "",
                  child->settings) < 0 ||
         setenv("MPROF_OUTPUT", report->trace, 1) != 0 ||
@@ -109,51 +115,43 @@ static _Noreturn void child_become_program(const struct run_child *child,
     _exit(127);
 }
 
-static int64_t milliseconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* What comes first of the two; -1 is never. */
-static int child_sooner(int64_t one, int64_t other)
+static int child_sooner(int one, int other)
 {
-    return (int)(one < 0 || (other >= 0 && other < one) ? other : one);
+    return one < 0 || (other >= 0 && other < one) ? other : one;
 }
 
-/* Samples the resident set and watches for the conditions until the program ends. */
-static void child_watch(struct pollfd *ended, struct run_resident *resident,
-                        struct run_watch *watch)
+/* Follows the traces of the run and watches for the conditions until the program ends. */
+static void child_watch(pid_t process, int ended, const struct child_report *report,
+                        struct run_child *child)
 {
-    int64_t due = milliseconds_now();
-    for (;;) {
-        int step = run_watch_step(watch, (unsigned)watch_signals, run_resident_now(resident));
-        int64_t now = milliseconds_now();
-        if (due >= 0 && now >= due) {
-            run_resident_sample(resident);
-            int interval = run_resident_interval(resident);
-            due = interval < 0 ? -1 : now + interval;
+    struct pollfd wait_for[2] = {{.fd = ended, .events = POLLIN}, {.fd = -1, .events = POLLIN}};
+    struct run_follow *follow = NULL;
+    int ready;
+    do {
+        int next = UNNAMED_INTERVAL;
+        if (!follow && atomic_load(&report->named))
+            follow = run_follow_new(report->trace, child->compress);
+        if (follow) {
+            next = run_follow_step(follow);
+            wait_for[1].fd = run_follow_descriptor(follow);
         }
-        int ready = poll(ended, 1, child_sooner(due < 0 ? -1 : due - now, step));
-        if (ready > 0 || (ready < 0 && errno != EINTR))
-            return;
-    }
+        int step =
+            run_watch_step(&child->watch, (unsigned)watch_signals, run_resident_now(process));
+        ready = poll(wait_for, 2, child_sooner(next, step));
+    } while ((ready >= 0 || errno == EINTR) && !(ready > 0 && wait_for[0].revents));
+    run_follow_free(follow);
 }
 
-/* Where the kernel has no pidfd (before 5.3) nothing is sampled and watched. */
-static int child_wait(pid_t process, const struct child_report *report, struct run_watch *watch)
+/* Where the kernel has no pidfd (before 5.3) nothing is followed and watched. */
+static int child_wait(pid_t process, const struct child_report *report, struct run_child *child)
 {
-    int status;
-    struct run_resident resident;
-    struct pollfd ended = {.fd = (int)syscall(SYS_pidfd_open, process, 0), .events = POLLIN};
-    if (ended.fd >= 0) {
-        run_resident_begin(&resident, process, report->trace);
-        run_watch_begin(watch, process);
-        child_watch(&ended, &resident, watch);
-        run_watch_end(watch);
-        run_resident_end(&resident);
-        close(ended.fd);
+    int status, ended = (int)syscall(SYS_pidfd_open, process, 0);
+    if (ended >= 0) {
+        run_watch_begin(&child->watch, process);
+        child_watch(process, ended, report, child);
+        run_watch_end(&child->watch);
+        close(ended);
     }
     while (waitpid(process, &status, 0) < 0)
         if (errno != EINTR)
@@ -195,7 +193,7 @@ int run_child(struct run_child *child, const char **what)
     for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
         sigaction(passed_on[i], &pass, &before[i]);
     sigprocmask(SIG_SETMASK, &old, NULL);
-    child->status = child_wait(process, report, &child->watch);
+    child->status = child_wait(process, report, child);
     child_process = 0;
     for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
         sigaction(passed_on[i], &before[i], NULL);

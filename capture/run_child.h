@@ -13,6 +13,7 @@ struct run_child {
     const char *library;    /* path of libmprof.so */
     const char *trace;      /* NULL: mprof.PROGRAM.PID.bin in the working directory */
     const char *settings;   /* for MPROF_OPTIONS, "" for none */
+    bool compress;          /* pack the traces while they are recorded */
     char **argv;            /* the program and its arguments, NULL at the end */
     const char *path;       /* where the program is */
     const char *log;        /* takes its output, and its input is empty; NULL: both are ours */

@@ -409,10 +409,15 @@ int main(int argc, char **argv)
         return status;
     if (status != 0)
         return status;
+    /* Who reads the trace meanwhile would find holes: then it is compressed at the end only. */
+    const bool pack = arguments.compress && !arguments.live;
+    if (pack && !add_setting(&arguments, "compress", NULL))
+        return 2;
     struct run_child child = {
         .library = library,
         .trace = arguments.trace,
         .settings = arguments.settings,
+        .compress = pack,
         .argv = arguments.program,
         .path = program,
         .watch = arguments.watch,

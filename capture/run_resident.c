@@ -1,38 +1,37 @@
 #include "capture/run_resident.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "capture/clock.h"
-#include "capture/trace_file.h"
+#include "schemas/trace_codec.h"
 
-/* How often the trace is looked for: a program that records has made it long before. */
-#define ATTEMPTS_MAX 1000u
-#define ATTEMPT_INTERVAL 2
 #define FIRST_INTERVAL 10
 #define LAST_INTERVAL 1000
 /* After so many samples each interval is twice as long, so a long run stays a few thousand. */
 #define SAMPLES_PER_INTERVAL 512u
 #define SAMPLE_MAX 48u
 
-void run_resident_begin(struct run_resident *resident, pid_t process, const char *trace)
+static int resident_open(pid_t process)
 {
     char path[64];
-    *resident = (struct run_resident){.process = process, .trace = trace};
     snprintf(path, sizeof path, "/proc/%d/statm", (int)process);
-    resident->statm = open(path, O_RDONLY | O_CLOEXEC);
-    if (resident->statm < 0)
-        resident->attempts = ATTEMPTS_MAX;
+    return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-uint64_t run_resident_now(const struct run_resident *resident)
+void run_resident_begin(struct run_resident *resident, const struct outside *outside)
+{
+    *resident = (struct run_resident){.statm = resident_open((pid_t)outside->header->pid)};
+}
+
+/* Bytes; 0: the program has ended. */
+static uint64_t resident_read(int statm)
 {
     char text[128], *end;
-    if (resident->statm < 0)
-        return 0;
-    ssize_t length = pread(resident->statm, text, sizeof text - 1, 0);
+    ssize_t length = pread(statm, text, sizeof text - 1, 0);
     if (length <= 0)
         return 0;
     text[length] = 0;
@@ -40,54 +39,56 @@ uint64_t run_resident_now(const struct run_resident *resident)
     return strtoull(end, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static bool resident_make_room(struct run_resident *resident)
+uint64_t run_resident_now(pid_t process)
 {
-    if (chunk_space(&resident->chunk) >= SAMPLE_MAX)
-        return true;
-    chunk_leave(&resident->chunk);
-    return chunk_begin(&resident->chunk, TRACE_THREAD_OUTSIDE, resident->sequence++);
+    int statm = resident_open(process);
+    uint64_t bytes = statm >= 0 ? resident_read(statm) : 0;
+    if (statm >= 0)
+        close(statm);
+    return bytes;
 }
 
-void run_resident_sample(struct run_resident *resident)
+static bool resident_make_room(struct run_resident *resident, const struct outside *outside)
+{
+    if (outside_chunk_space(&resident->chunk) >= SAMPLE_MAX)
+        return true;
+    outside_chunk_leave(&resident->chunk, outside);
+    return outside_chunk_begin(&resident->chunk, outside, TRACE_THREAD_OUTSIDE,
+                               resident->sequence++);
+}
+
+bool run_resident_sample(struct run_resident *resident, const struct outside *outside)
 {
     uint8_t payload[SAMPLE_MAX], *p;
-    struct chunk *chunk = &resident->chunk;
-    if (!resident->attached) {
-        resident->attempts++;
-        resident->attached = trace_file_attach(resident->trace, (int)resident->process);
-    }
-    /* While another program runs in its place, its memory is not this trace's. */
-    if (!resident->attached || !trace_file_is_recording())
-        return;
-    uint64_t bytes = run_resident_now(resident);
+    if (resident->statm < 0)
+        return false;
+    uint64_t bytes = resident_read(resident->statm);
     if (bytes == 0)
-        return;
-    if (!resident_make_room(resident)) {
-        resident->attempts = ATTEMPTS_MAX;
-        resident->attached = false;
-        return;
-    }
-    uint64_t now = clock_before(), base = chunk->coding.ticks;
+        return false;
+    /* While another program runs in its place, its memory is not this trace's. */
+    if (atomic_load((_Atomic uint32_t *)&outside->header->state) != TRACE_STATE_RECORDING)
+        return true;
+    if (!resident_make_room(resident, outside))
+        return false;
+    clock_is_tsc = outside->header->clock == TRACE_CLOCK_TSC;
+    uint64_t now = clock_before(), base = resident->chunk.ticks;
     p = trace_put_varint(payload, now > base ? now - base : 0);
     p = trace_put_varint(p, bytes);
-    chunk_commit(chunk,
-                 trace_put_extended(chunk->cursor, TRACE_EXT_RSS, payload, (size_t)(p - payload)));
+    outside_chunk_put(&resident->chunk, TRACE_EXT_RSS, payload, (size_t)(p - payload));
     resident->samples++;
+    return true;
 }
 
 int run_resident_interval(const struct run_resident *resident)
 {
-    if (!resident->attached)
-        return resident->attempts < ATTEMPTS_MAX ? ATTEMPT_INTERVAL : -1;
     unsigned doublings = resident->samples / SAMPLES_PER_INTERVAL;
     return doublings > 6 ? LAST_INTERVAL : FIRST_INTERVAL << doublings;
 }
 
-void run_resident_end(struct run_resident *resident)
+void run_resident_end(struct run_resident *resident, const struct outside *outside)
 {
-    chunk_leave(&resident->chunk);
-    if (trace_file_is_open())
-        trace_file_forget();
+    outside_chunk_leave(&resident->chunk, outside);
     if (resident->statm >= 0)
         close(resident->statm);
+    resident->statm = -1;
 }

@@ -30,7 +30,6 @@ static struct {
     uint64_t limit; /* bytes, 0: none */
     uint64_t sample_interval;
     uint32_t paused;
-    bool attached; /* to a trace that another process records */
     char base[TRACE_NAME_SIZE];
     char path[TRACE_NAME_SIZE];
 } file = {.descriptor = -1};
@@ -250,51 +249,6 @@ bool trace_file_create(const char *path, bool beside, bool announce, uint32_t fl
     return true;
 }
 
-static bool file_header_is_whole(const struct trace_file_header *header)
-{
-    return memcmp(header->magic, TRACE_MAGIC, sizeof header->magic) == 0 &&
-           header->version == TRACE_VERSION && header->chunk_size == CHUNK_SIZE &&
-           header->header_sum == trace_sum(header, offsetof(struct trace_file_header, header_sum));
-}
-
-bool trace_file_attach(const char *path, int process)
-{
-    struct stat status = {0};
-    size_t length = strlen(path);
-    if (length == 0 || length >= sizeof file.path)
-        return false;
-    long descriptor = file_call(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC, 0);
-    if (descriptor < 0)
-        return false;
-    struct trace_file_header *header = NULL;
-    if (arch_syscall(SYS_fstat, descriptor, (long)&status, 0, 0, 0, 0) == 0 &&
-        S_ISREG(status.st_mode) && status.st_size >= (off_t)TRACE_FILE_HEADER_SIZE)
-        header = file_map((int)descriptor, 0, TRACE_FILE_HEADER_SIZE);
-    if (!header || !file_header_is_whole(header) || header->pid != (uint32_t)process) {
-        if (header)
-            os_unmap(header, TRACE_FILE_HEADER_SIZE);
-        os_close((int)descriptor);
-        return false;
-    }
-    memcpy(file.path, path, length + 1);
-    file.attached = true;
-    file.owner = process;
-    file.id = header->trace_id;
-    file.device = status.st_dev;
-    file.inode = status.st_ino;
-    clock_is_tsc = header->clock == TRACE_CLOCK_TSC;
-    atomic_store(&file.stopped, false);
-    atomic_store(&file.descriptor, (int)descriptor);
-    atomic_store(&file.header, header);
-    return true;
-}
-
-bool trace_file_is_recording(void)
-{
-    struct trace_file_header *header = atomic_load(&file.header);
-    return header && atomic_load((_Atomic uint32_t *)&header->state) == TRACE_STATE_RECORDING;
-}
-
 bool trace_file_is_open(void)
 {
     return atomic_load_explicit(&file.header, memory_order_relaxed) != NULL;
@@ -313,7 +267,7 @@ int trace_file_owner(void)
 /* Says once why recording stops; what happens from now on is only counted. */
 static void file_stop(struct trace_file_header *header, int error)
 {
-    if (atomic_exchange(&file.stopped, true) || file.attached)
+    if (atomic_exchange(&file.stopped, true))
         return;
     bool full = error == -ENOSPC || error == -EDQUOT;
     char digits[24];

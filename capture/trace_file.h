@@ -45,15 +45,6 @@ void trace_file_set_sampling(uint64_t mean);
  * program, before it executed this one. */
 bool trace_file_is_of_this_process(const char *path);
 
-/*
- * In another process: opens the trace that `process` records at `path`, to write chunks of its own
- * into it, and sets the clock to the trace's. False where it is not there yet, or not whole.
- * Where there is no room for a slot nothing is said, and the trace's state is left alone.
- */
-bool trace_file_attach(const char *path, int process);
-/* Whether the trace's state is TRACE_STATE_RECORDING. */
-bool trace_file_is_recording(void);
-
 /* True while a file is open. */
 bool trace_file_is_open(void);
 /* Random number of the trace, 0 before there is one. */

@@ -207,6 +207,11 @@ static bool look(struct live *live, bool last)
 
 /* ---- watching --------------------------------------------------------------------------- */
 
+static bool recording(const struct live *live)
+{
+    return trace_file_header(live->file)->state == TRACE_STATE_RECORDING;
+}
+
 /* A recorder that has only just begun may not have written its header yet. */
 static bool open_trace(struct live *live)
 {
@@ -218,12 +223,13 @@ static bool open_trace(struct live *live)
         if (live->file == NULL && access(live->options->trace, F_OK) != 0)
             return false;
     }
+    if (live->file != NULL && recording(live) &&
+        (trace_file_header(live->file)->flags & TRACE_FILE_PACKED))
+        return ingest_fail(live->status, INGEST_BAD_INPUT,
+                           "%s: is being compressed while it is recorded, so it can only be read "
+                           "when that has ended; record it without --compress",
+                           live->options->trace);
     return live->file != NULL;
-}
-
-static bool recording(const struct live *live)
-{
-    return trace_file_header(live->file)->state == TRACE_STATE_RECORDING;
 }
 
 /* Others who write into the trace, as mprof-run does, end a little later than the program. */

@@ -173,9 +173,11 @@ static int parse(int argc, char **argv, struct options *options)
         fail_usage("--compress or --dump, not both", "");
         return 2;
     }
-    if (options->compress && options->ingest.session == NULL)
+    if (options->ingest.session != NULL)
+        return -1;
+    if (options->compress)
         options->ingest.session = options->ingest.trace;
-    if (options->ingest.session == NULL && !set_default_session(options))
+    else if (!set_default_session(options))
         return 2;
     return -1;
 }

@@ -117,7 +117,7 @@ def ways(command):
 
 
 def events_of(command, extra):
-    """Events and bytes of one recording; the events by ingest's own count."""
+    """Events and bytes of one recording, as written and compressed; the events by ingest's own count."""
     trace = f'{work}/count.bin'
     _, resident = timed([RUN, '--force', '-o', trace, '--', *command], extra)
     # Committed bytes of all chunks: what is behind the commit word is reserved, not written.
@@ -131,7 +131,8 @@ def events_of(command, extra):
             f.seek(chunk - 64, 1)
     dump = subprocess.run(f"{INGEST} --dump {trace} | awk '/ (alloc|free) /{{n++}} / realloc kind/{{n+=2}} / node id/{{c++}} END{{print n, c}}'", shell=True, capture_output=True, text=True)
     events, contexts = map(int, dump.stdout.split())
-    return events, size, contexts, resident
+    subprocess.run([INGEST, '--compress', '--quiet', trace], check=True)
+    return events, size, os.path.getsize(trace), contexts, resident
 
 
 MEMORY = []
@@ -157,9 +158,9 @@ def bench(name, command, extra):
                 resident_alone = resident
             if run:  # the first round warms up
                 times[way].append(seconds)
-    events, size, contexts, resident = events_of(command, extra)
+    events, size, packed, contexts, resident = events_of(command, extra)
     alone = statistics.median(times['alone'])
-    print(f'| {name} | {events/1e6:.2f} M | {size/max(events,1):.1f} |', end='')
+    print(f'| {name} | {events/1e6:.2f} M | {size/max(events,1):.1f} | {packed/max(events,1):.2f} |', end='')
     added = {}
     for way in times:
         t = times[way]
@@ -178,8 +179,8 @@ def main():
     only = sys.argv[1:]
     print(f'{RUNS} interleaved runs after a warm-up; seconds alone as median (min–max); recorded: wall ratio, median (min–max), then nanoseconds added per event (a malloc and a free count one each).\n')
     heads = [w for w, _, _ in ways(['true'])]
-    print('| workload | events | bytes/event | ' + ' | '.join(heads) + ' |')
-    print('|---' * (3 + len(heads)) + '|')
+    print('| workload | events | bytes/event | compressed | ' + ' | '.join(heads) + ' |')
+    print('|---' * (4 + len(heads)) + '|')
     added = [(name, bench(name, command, extra)) for name, command, extra in real if not only or name in only]
     for name, command, extra in micro:
         if not only or 'micro' in only:

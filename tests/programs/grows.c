@@ -1,12 +1,14 @@
 /*
  * A program whose resident set grows by a known amount, and stays so until it has been seen.
- * usage: grows TRACE
- * Waits until another process has taken a second slot of the trace, touches 64 MiB, and waits
- * until the chunk of that process has grown.
+ * usage: grows TRACE | grows TRACE.
+ * With a dot at the end TRACE is what this process itself writes beside that: TRACE.PID.2, where it
+ * was forked and then executed, or TRACE.PID. Waits until another process has taken a second slot
+ * of the trace, touches 64 MiB, and waits until the chunk of that process has grown.
  */
 #include <fcntl.h>
 #include <sched.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -42,7 +44,14 @@ int main(int argc, char **argv)
 {
     if (argc < 2)
         return 2;
-    int descriptor = open(argv[1], O_RDONLY);
+    char path[4096];
+    snprintf(path, sizeof path, "%s", argv[1]);
+    if (path[strlen(path) - 1] == '.') {
+        snprintf(path, sizeof path, "%s%d.2", argv[1], (int)getpid());
+        if (access(path, R_OK) != 0)
+            path[strlen(path) - 2] = 0;
+    }
+    int descriptor = open(path, O_RDONLY);
     volatile struct trace_file_header *header =
         mmap(NULL, 4096, PROT_READ, MAP_SHARED, descriptor, 0);
     volatile struct trace_chunk_header *chunk = NULL;

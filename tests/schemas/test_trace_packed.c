@@ -76,7 +76,7 @@ static uint8_t chunks[CHUNKS][CHUNK], records[CHUNKS * CHUNK];
 /* Packs `count` chunks and gives a copy of the payload. */
 static uint8_t *pack(unsigned count, size_t *length)
 {
-    struct trace_packer *packer = trace_packer_new(CHUNKS * CHUNK);
+    struct trace_packer *packer = trace_packer_new(sizeof records);
     assert_non_null(packer);
     assert_null(trace_packer_end(packer, length));
     for (unsigned i = 0; i < count; i++)

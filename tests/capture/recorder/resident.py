@@ -35,5 +35,15 @@ for clock in ("tsc", "ns"):
     check(len([ns for ns in large if block[0] < ns < block[1]]) >= 2,
           f"large while the block lives, {block}: {rows}")
     check(0 <= rows[0][0] and rows[-1][0] <= int(meta["duration_ns"]), f"within the trace: {rows} {meta['duration_ns']}")
+
+# A child that lives long enough, and a program executed in its place, are sampled in their own traces.
+for name, script in (("fork", "{0} {1}/trace.bin.; :"), ("exec", "exec {0} {1}/trace.bin.")):
+    folder = recording.folder("resident-" + name)
+    one = Recording("resident-" + name, ["/bin/sh", "-c", script.format(recording.program("grows"), folder)])
+    check(one.run.returncode == 0 and one.run.stderr == "", f"{name}: {one.run}")
+    check_sound(one)
+    grown = [trace for trace in one.others if trace.resident and
+             max(size for _, size in trace.resident) - min(size for _, size in trace.resident) >= 64 << 20]
+    check(len(grown) == 1, f"{name}: {[(trace.path, len(trace.resident)) for trace in one.others]}")
 check_sound(Recording("resident-short", [recording.program("endings"), "return"]))
 recording.done()

@@ -1,0 +1,211 @@
+#include "capture/run_follow.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/clock.h"
+#include "capture/outside.h"
+#include "capture/run_pack.h"
+#include "capture/run_resident.h"
+#include "capture/run_traces.h"
+
+/* Traces that are followed at a time: two descriptors each. More of them get no samples. */
+#define TRACES_MAX 128u
+/* How often a trace that is not there, or not whole yet, is looked for, and every how many ms. */
+#define ATTEMPTS_MAX 1000u
+#define ATTEMPT_INTERVAL 2
+/* A child that ends within this time gets no samples: they would double its trace. */
+#define CHILD_DELAY 40
+#define PACK_INTERVAL 20
+
+struct followed {
+    char *path;
+    struct outside outside;
+    bool open, sampled;
+    unsigned attempts;
+    uint64_t due, pack_due; /* ms */
+    struct run_resident resident;
+    struct run_pack *pack; /* NULL: it is not packed */
+};
+
+struct run_follow {
+    const char *trace;
+    bool compress;
+    int notify;
+    time_t started;
+    struct followed *traces[TRACES_MAX];
+    size_t count;
+};
+
+static uint64_t now_ms(void)
+{
+    return clock_nanoseconds(CLOCK_MONOTONIC) / 1000000;
+}
+
+static void followed_close(struct followed *followed)
+{
+    if (followed->open) {
+        run_resident_end(&followed->resident, &followed->outside);
+        run_pack_end(followed->pack);
+        outside_close(&followed->outside);
+    }
+    free(followed->path);
+    free(followed);
+}
+
+void run_follow_free(struct run_follow *follow)
+{
+    if (!follow)
+        return;
+    for (size_t i = 0; i < follow->count; i++)
+        followed_close(follow->traces[i]);
+    if (follow->notify >= 0)
+        close(follow->notify);
+    free(follow);
+}
+
+int run_follow_descriptor(const struct run_follow *follow)
+{
+    return follow->notify;
+}
+
+static void follow_add(void *context, const char *path)
+{
+    struct run_follow *follow = context;
+    for (size_t i = 0; i < follow->count; i++)
+        if (strcmp(follow->traces[i]->path, path) == 0)
+            return;
+    struct followed *followed = follow->count < TRACES_MAX ? calloc(1, sizeof *followed) : NULL;
+    if (!followed)
+        return;
+    followed->path = strdup(path);
+    followed->due = now_ms() + (strcmp(path, follow->trace) == 0 ? 0 : CHILD_DELAY);
+    if (followed->path)
+        follow->traces[follow->count++] = followed;
+    else
+        free(followed);
+}
+
+/* The trace, and what appears beside it. */
+static void follow_begin(struct run_follow *follow)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(follow->trace, '/');
+    if (!slash)
+        return;
+    snprintf(folder, sizeof folder, "%.*s",
+             slash == follow->trace ? 1 : (int)(slash - follow->trace), follow->trace);
+    follow->notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (follow->notify >= 0 && inotify_add_watch(follow->notify, folder, IN_CREATE) < 0) {
+        close(follow->notify);
+        follow->notify = -1;
+    }
+    follow_add(follow, follow->trace);
+    run_traces_beside(follow->trace, follow->started, follow_add, follow);
+}
+
+struct run_follow *run_follow_new(const char *trace, bool compress)
+{
+    struct run_follow *follow = calloc(1, sizeof *follow);
+    if (follow) {
+        follow->trace = trace;
+        follow->compress = compress;
+        follow->notify = -1;
+        follow->started = time(NULL);
+        follow_begin(follow);
+    }
+    return follow;
+}
+
+static void follow_read_notices(struct run_follow *follow)
+{
+    char buffer[4096] __attribute__((aligned(8))), path[PATH_MAX + NAME_MAX + 2];
+    const char *base = strrchr(follow->trace, '/') + 1;
+    ssize_t length;
+    while (follow->notify >= 0 && (length = read(follow->notify, buffer, sizeof buffer)) > 0)
+        for (const char *at = buffer; at < buffer + length;) {
+            const struct inotify_event *event = (const struct inotify_event *)at;
+            at += sizeof *event + event->len;
+            if (event->len == 0 || !run_traces_is_beside(base, event->name))
+                continue;
+            snprintf(path, sizeof path, "%.*s%s", (int)(base - follow->trace), follow->trace,
+                     event->name);
+            follow_add(follow, path);
+        }
+}
+
+/* False where it is no use to look any further. */
+static bool followed_open(struct followed *followed, bool compress)
+{
+    if (outside_open(&followed->outside, followed->path) != OUTSIDE_GOOD)
+        return ++followed->attempts < ATTEMPTS_MAX;
+    if (!followed->outside.writable || outside_recorder(&followed->outside) == OUTSIDE_GONE) {
+        outside_close(&followed->outside);
+        return false;
+    }
+    followed->open = true;
+    followed->sampled = true;
+    run_resident_begin(&followed->resident, &followed->outside);
+    if (compress && (followed->outside.header->flags & TRACE_FILE_PACKED))
+        followed->pack = run_pack_begin(&followed->outside);
+    return true;
+}
+
+/* One trace's turn. False where nothing is to be done for it any more. */
+static bool followed_step(struct followed *followed, bool compress, uint64_t now)
+{
+    if (!followed->open) {
+        if (!followed_open(followed, compress))
+            return false;
+        if (!followed->open) {
+            followed->due = now + ATTEMPT_INTERVAL;
+            return true;
+        }
+    }
+    if (followed->sampled && now >= followed->due) {
+        followed->sampled = run_resident_sample(&followed->resident, &followed->outside);
+        followed->due = now + (uint64_t)run_resident_interval(&followed->resident);
+    }
+    if (followed->pack && now >= followed->pack_due)
+        followed->pack_due = run_pack_step(followed->pack) ? 0 : now + PACK_INTERVAL;
+    return followed->sampled ||
+           (followed->pack && outside_recorder(&followed->outside) == OUTSIDE_GOOD);
+}
+
+static uint64_t followed_due(const struct followed *followed)
+{
+    uint64_t due = UINT64_MAX;
+    if (!followed->open || followed->sampled)
+        due = followed->due;
+    if (followed->open && followed->pack && followed->pack_due < due)
+        due = followed->pack_due;
+    return due;
+}
+
+int run_follow_step(struct run_follow *follow)
+{
+    follow_read_notices(follow);
+    uint64_t now = now_ms(), next = UINT64_MAX;
+    for (size_t i = 0; i < follow->count;) {
+        struct followed *followed = follow->traces[i];
+        if (followed_due(followed) <= now && !followed_step(followed, follow->compress, now)) {
+            followed_close(followed);
+            follow->traces[i] = follow->traces[--follow->count];
+            continue;
+        }
+        if (followed_due(followed) < next)
+            next = followed_due(followed);
+        i++;
+    }
+    if (next == UINT64_MAX)
+        return -1;
+    now = now_ms();
+    return next > now ? (int)(next - now) : 0;
+}

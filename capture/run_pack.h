@@ -1,0 +1,25 @@
+/*
+ * Packs the chunks of a trace while it is recorded, and frees the space of their slots, so that the
+ * disk holds little more than the compressed trace (trace-format.md, "Packed chunks").
+ *
+ * Legal order: run_pack_begin() on a trace whose header has the flag *packed*; run_pack_step() now
+ * and then; run_pack_end(). Stopped at any point, the trace is whole.
+ */
+#ifndef MPROF_CAPTURE_RUN_PACK_H
+#define MPROF_CAPTURE_RUN_PACK_H
+
+#include <stdbool.h>
+
+#include "capture/outside.h"
+
+struct run_pack;
+
+/* NULL where memory is exhausted. */
+struct run_pack *run_pack_begin(const struct outside *outside);
+
+/* Packs some of the chunks that are left. True where there are more, to be packed at once. */
+bool run_pack_step(struct run_pack *pack);
+
+void run_pack_end(struct run_pack *pack);
+
+#endif
