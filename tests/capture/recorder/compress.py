@@ -91,6 +91,9 @@ def packed_while_running():
 while run.poll() is None and not packed_while_running():
     time.sleep(0.001)
 program = child_of(run)
+live = subprocess.run([recording.BUILD + "/bin/mprof-ingest", "--live", "-o", folder + "/live.db", path],
+                      capture_output=True, text=True)
+check(live.returncode == 1 and "is being compressed" in live.stderr, f"--live: {live}")
 run.kill()
 run.wait()
 os.kill(program, signal.SIGKILL)
