@@ -191,7 +191,11 @@ static uint32_t add_named(struct type_table *table, const struct named_type *key
                                         .size = key->size,
                                         .confidence = TYPES_EXACT};
     *named = *key;
-    named->type = answer.name == NULL ? 0 : find_row(table, &answer);
+    named->type = 0;
+    if (answer.name != NULL) {
+        types_declare(table->types, key->module, answer.name, key->size);
+        named->type = find_row(table, &answer);
+    }
     return named->type;
 }
 

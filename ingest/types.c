@@ -394,6 +394,15 @@ size_t types_candidates(struct types *types, const struct types_frame *frames, s
     return found;
 }
 
+void types_declare(struct types *types, uint32_t module, const char *name, uint64_t size)
+{
+    const struct symbols_file *file = symbols_module_file(types->symbols, module);
+    struct types_index *index = module_of(types, module, file)->index;
+    struct types_type type;
+    if (index != NULL && types_named(index, name, &type) && type.size == size)
+        types_records_add(types->records, name, index, &type);
+}
+
 bool types_members(struct types *types, const char *name, uint64_t size,
                    types_member_function *each, void *context)
 {

@@ -86,6 +86,12 @@ void types_infer(struct types *types, const struct types_frame *frames, size_t c
 size_t types_candidates(struct types *types, const struct types_frame *frames, size_t count,
                         uint64_t size, const char **names, size_t capacity);
 
+/*
+ * A type that the program named itself: where module `module` defines a record `name` of `size`
+ * bytes, types_members() has its members from now on. `name` is kept by the symbolizer.
+ */
+void types_declare(struct types *types, uint32_t module, const char *name, uint64_t size);
+
 /* A member of a record, or a base class (no name). Bit fields have the bytes that they touch. */
 struct types_member {
     const char *name; /* NULL: a base class, or a record without a name */
@@ -97,8 +103,9 @@ struct types_member {
 typedef bool types_member_function(void *context, const struct types_member *member);
 
 /*
- * The members of the record that an answer named `name`, of `size` bytes, in order of declaration.
- * None where it is no record, or its definition is not at hand. False where `each` said so.
+ * The members of the record that an answer or types_declare() named `name`, of `size` bytes, in
+ * order of declaration. None where it is no record, or its definition is not at hand. False where
+ * `each` said so.
  */
 bool types_members(struct types *types, const char *name, uint64_t size,
                    types_member_function *each, void *context);

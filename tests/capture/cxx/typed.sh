@@ -72,9 +72,19 @@ expect "of arrays" "SELECT DISTINCT substr(function, 1, 6) FROM v_allocation WHE
 expect "kinds" "SELECT k.name, count(*) FROM allocation a JOIN kind k ON k.id = a.kind
         JOIN type t ON t.id = a.type_id WHERE t.name LIKE 'shop::Plain' GROUP BY 1" 'new|1
 new[]|1'
+# With debug information their members too; a pseudo type has none of its own.
+members() {
+    expect "members" "SELECT t.name, m.name, m.offset, m.size, m.type FROM type_member m JOIN type t ON t.id = m.type_id
+        WHERE t.confidence = 'exact' AND t.name IN ('shop::Plain', 'shop::Special', 'IMAGE_BUFFER') ORDER BY 1, m.position" \
+        'shop::Plain|pair|0|24|double [3]
+shop::Special||0|1016|shop::Item
+shop::Special|more|1012|1000|char [1000]'
+}
+members
 kind="stripped with a debug file"
 objcopy --only-keep-debug typed typed.debug
 strip typed
 objcopy --add-gnu-debuglink=typed.debug typed
 check
+members
 exit $failed
