@@ -1,8 +1,27 @@
 #include "ingest/symbols_lines.h"
 
 #include <elfutils/libdw.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char *symbols_lines_path(struct symbols_strings *strings, Dwarf_Files *files, size_t index)
+{
+    const char *name = dwarf_filesrc(files, index, NULL, NULL);
+    const char *const *folders;
+    size_t count;
+    char path[4096];
+    /* libdw's own entry for the number that means "none" */
+    if (name == NULL || strcmp(name, "???") == 0)
+        return NULL;
+    if (name[0] == '/' || dwarf_getsrcdirs(files, &folders, &count) != 0 || count == 0 ||
+        folders[0] == NULL || folders[0][0] != '/')
+        return symbols_strings_keep(strings, name);
+    while (name[0] == '.' && name[1] == '/')
+        name += 2;
+    int length = snprintf(path, sizeof path, "%s/%s", folders[0], name);
+    return symbols_strings_keep(strings, length < (int)sizeof path ? path : name);
+}
 
 static bool keep_files(struct symbols_lines *lines, struct symbols_strings *strings,
                        Dwarf_Files *files, size_t count)
@@ -11,12 +30,8 @@ static bool keep_files(struct symbols_lines *lines, struct symbols_strings *stri
     if (lines->files == NULL)
         return false;
     lines->file_count = count;
-    for (size_t i = 0; i < count; i++) {
-        const char *name = dwarf_filesrc(files, i, NULL, NULL);
-        /* libdw's own entry for the number that means "none" */
-        if (name != NULL && strcmp(name, "???") != 0)
-            lines->files[i] = symbols_strings_keep(strings, name);
-    }
+    for (size_t i = 0; i < count; i++)
+        lines->files[i] = symbols_lines_path(strings, files, i);
     return true;
 }
 

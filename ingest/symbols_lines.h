@@ -24,6 +24,12 @@ struct symbols_lines {
 /* False where memory is exhausted; a damaged table is an empty one. */
 bool symbols_lines_build(struct symbols_lines *lines, const struct symbols_file *file,
                          struct symbols_strings *strings, Dwarf_Die *unit);
+/*
+ * The kept path of one of a unit's files: as DWARF has it, or below the folder that the compiler
+ * ran in where it is relative. NULL: it has none.
+ */
+const char *symbols_lines_path(struct symbols_strings *strings, Dwarf_Files *files, size_t index);
+
 void symbols_lines_free(struct symbols_lines *lines);
 
 /* File and line of `address`; NULL and 0 where unknown. */

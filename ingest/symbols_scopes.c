@@ -160,11 +160,7 @@ const char *symbols_scopes_file(const struct symbols_lines *lines, struct symbol
     if (dwarf_cu_info(unit, NULL, NULL, &entry, NULL, NULL, NULL, NULL) != 0 ||
         dwarf_getsrcfiles(&entry, &files, &count) != 0 || index >= count)
         return NULL;
-    const char *name = dwarf_filesrc(files, index, NULL, NULL);
-    /* libdw's own entry for the number that means "none" */
-    if (name == NULL || strcmp(name, "???") == 0)
-        return NULL;
-    return symbols_strings_keep(strings, name);
+    return symbols_lines_path(strings, files, index);
 }
 
 const struct symbols_scope *symbols_scopes_named(struct symbols_scopes *scopes,
