@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "ingest/bundle.h"
 #include "ingest/session_tables.h"
 
 /* Events between two looks at the progress bar and at Ctrl-C. */
@@ -65,7 +66,8 @@ static bool write_tables(struct pipeline *pipeline)
                                   &pipeline->stacks, &pipeline->totals, {0}};
     struct table_sink sink = writer_tables(pipeline->writer);
     report(pipeline, INGEST_WRITE, 0);
-    if (session_tables_put(&sink, &facts))
+    if (session_tables_put(&sink, &facts) &&
+        (!pipeline->options->bundle || bundle_put(&sink, &facts, pipeline->options->sysroot)))
         return writer_commit(pipeline->writer);
     return pipeline->status->code == INGEST_OK
                ? ingest_fail_memory(pipeline->status, "the tables of the session")

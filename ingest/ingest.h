@@ -16,6 +16,7 @@ struct ingest_options {
     const char *trace, *session;
     const char *debug_dir, *sysroot; /* for the symbolizer; NULL: none */
     struct writer_options writer;
+    bool bundle; /* copy the files that the names come from */
     /* Called now and then: how far the phase is, `done` of `total` bytes. NULL: not called. */
     void (*progress)(void *context, enum ingest_phase phase, uint64_t done, uint64_t total);
     void *progress_context;

@@ -35,6 +35,8 @@ static const char usage_text[] =
     "      --live          TRACE is still being recorded: keep the session up to date, so that it\n"
     "                      can be read meanwhile, until the program ends or Ctrl-C\n"
     "      --index=WHICH   indexes of the table allocation: none, stack (default) or all\n"
+    "      --bundle        put copies of the program, its libraries, their debug information and\n"
+    "                      sources into the session: sqlite3 SESSION -Ax unpacks them\n"
     "      --debug-dir DIR look for separate debug files there too\n"
     "      --sysroot DIR   look for the program's files below DIR\n"
     "      --dump[=ORDER]  print the trace as text instead, one line a record; ORDER is file\n"
@@ -52,7 +54,8 @@ enum {
     OPTION_DEBUG_DIR,
     OPTION_SYSROOT,
     OPTION_COMPRESS,
-    OPTION_LIVE
+    OPTION_LIVE,
+    OPTION_BUNDLE
 };
 
 static const struct option long_options[] = {
@@ -62,6 +65,7 @@ static const struct option long_options[] = {
     {"index", required_argument, NULL, OPTION_INDEX},
     {"debug-dir", required_argument, NULL, OPTION_DEBUG_DIR},
     {"sysroot", required_argument, NULL, OPTION_SYSROOT},
+    {"bundle", no_argument, NULL, OPTION_BUNDLE},
     {"live", no_argument, NULL, OPTION_LIVE},
     {"dump", optional_argument, NULL, OPTION_DUMP},
     {"compress", no_argument, NULL, OPTION_COMPRESS},
@@ -143,6 +147,9 @@ static int parse(int argc, char **argv, struct options *options)
             break;
         case OPTION_SYSROOT:
             options->ingest.sysroot = optarg;
+            break;
+        case OPTION_BUNDLE:
+            options->ingest.bundle = true;
             break;
         case OPTION_LIVE:
             options->live = true;

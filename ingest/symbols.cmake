@@ -9,6 +9,7 @@ add_library(mprof_symbols STATIC
   symbols_file.c
   symbols_intervals.c
   symbols_lines.c
+  symbols_paths.c
   symbols_perf_map.c
   symbols_qualified.c
   symbols_scopes.c

@@ -30,6 +30,8 @@ enum writer_table {
     WRITER_TYPE_MEMBER,
     WRITER_TYPE_CANDIDATE,
     WRITER_SIZE_BIN,
+    WRITER_BUNDLE,
+    WRITER_SQLAR,
     WRITER_SAMPLE_WEIGHT,
     WRITER_TABLES
 };
@@ -38,8 +40,8 @@ enum writer_table {
 
 /* NULL text is NULL, whatever the number says. */
 struct writer_value {
-    enum { VALUE_NULL, VALUE_NUMBER, VALUE_TEXT, VALUE_REAL } type;
-    int64_t number;
+    enum { VALUE_NULL, VALUE_NUMBER, VALUE_TEXT, VALUE_REAL, VALUE_BLOB } type;
+    int64_t number; /* of VALUE_BLOB: bytes */
     const char *text;
     double real;
 };
@@ -52,6 +54,11 @@ static inline struct writer_value value_number(uint64_t number)
 static inline struct writer_value value_text(const char *text)
 {
     return (struct writer_value){text ? VALUE_TEXT : VALUE_NULL, 0, text, 0};
+}
+
+static inline struct writer_value value_blob(const void *bytes, uint64_t length)
+{
+    return (struct writer_value){VALUE_BLOB, (int64_t)length, bytes, 0};
 }
 
 static inline struct writer_value value_null(void)

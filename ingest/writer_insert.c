@@ -22,6 +22,8 @@ static const char *const insert_sql[WRITER_TABLES] = {
     [WRITER_TYPE_MEMBER] = "INSERT INTO type_member VALUES (?,?,?,?,?,?)",
     [WRITER_TYPE_CANDIDATE] = "INSERT INTO type_candidate VALUES (?,?,?,?)",
     [WRITER_SIZE_BIN] = "INSERT INTO size_bin VALUES (?,?,?,?)",
+    [WRITER_BUNDLE] = "INSERT INTO bundle VALUES (?,?,?,?)",
+    [WRITER_SQLAR] = "INSERT INTO sqlar VALUES (?,?,?,?,?)",
     [WRITER_SAMPLE_WEIGHT] = "INSERT INTO sample_weight VALUES (?,?)",
 };
 
@@ -61,6 +63,9 @@ int writer_insert_row(sqlite3_stmt *insert, const struct writer_value *values, s
             result = sqlite3_bind_double(insert, place, values[i].real);
         else if (values[i].type == VALUE_TEXT)
             result = sqlite3_bind_text(insert, place, values[i].text, -1, SQLITE_STATIC);
+        else if (values[i].type == VALUE_BLOB)
+            result = sqlite3_bind_blob64(insert, place, values[i].text,
+                                         (sqlite3_uint64)values[i].number, SQLITE_STATIC);
         else
             result = sqlite3_bind_null(insert, place);
     }

@@ -194,6 +194,21 @@ CREATE TABLE estimate(            -- process heap only; empty where nothing was 
   bytes_variance REAL NOT NULL
 );
 
+-- With mprof-ingest --bundle, otherwise empty: files that the names come from.
+CREATE TABLE bundle(
+  name TEXT PRIMARY KEY,          -- the path on the recorded machine without its first '/', '.' and '..'
+  kind TEXT NOT NULL,             -- 'module', 'debug', 'source', 'perf map'
+  size INTEGER NOT NULL,
+  state TEXT NOT NULL             -- 'copied', or why it is not
+) WITHOUT ROWID;
+CREATE TABLE sqlar(               -- an SQLite archive (https://sqlite.org/sqlar.html)
+  name TEXT PRIMARY KEY,
+  mode INT,
+  mtime INT,
+  sz INT,                         -- of the file; data is compressed by zlib where it is shorter
+  data BLOB
+);
+
 -- Names lead to stacks and from there to allocations (index allocation_stack, which ingest builds
 -- after the last row).
 CREATE INDEX function_name ON function(name);

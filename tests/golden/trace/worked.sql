@@ -1330,6 +1330,19 @@ CREATE TABLE estimate(            -- process heap only; empty where nothing was 
   allocations_variance REAL NOT NULL,
   bytes_variance REAL NOT NULL
 );
+CREATE TABLE bundle(
+  name TEXT PRIMARY KEY,          -- the path on the recorded machine without its first '/', '.' and '..'
+  kind TEXT NOT NULL,             -- 'module', 'debug', 'source', 'perf map'
+  size INTEGER NOT NULL,
+  state TEXT NOT NULL             -- 'copied', or why it is not
+) WITHOUT ROWID;
+CREATE TABLE sqlar(               -- an SQLite archive (https://sqlite.org/sqlar.html)
+  name TEXT PRIMARY KEY,
+  mode INT,
+  mtime INT,
+  sz INT,                         -- of the file; data is compressed by zlib where it is shorter
+  data BLOB
+);
 ANALYZE sqlite_schema;
 INSERT INTO sqlite_stat1 VALUES('stack','stack_function','6 2');
 INSERT INTO sqlite_stat1 VALUES('function','function_name','5 1');

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# mprof-ingest --bundle: with the session and the trace alone, everything else having gone, the trace
+# is ingested to the same names and types; what could not be copied is said.
+set -u
+export PATH="$MPROF_BUILD/bin:/usr/bin:/bin"
+command -v gcc g++ objcopy sqlite3 >/dev/null || exit 77
+unset DEBUGINFOD_URLS
+rm -rf bundle && mkdir bundle && cd bundle || exit 1
+fail() { echo "FAILED: $*"; exit 1; }
+ask() { sqlite3 "$1" "$2"; }
+
+here=$MPROF_SOURCE/tests/ingest/symbols/programs
+mkdir place source
+cp "$here/keeper.c" "$here/keeper_plug.c" source
+gcc -O2 -g -Wl,--build-id -o place/keeper source/keeper.c -ldl || exit 1
+gcc -O2 -g -shared -fPIC -Wl,--build-id -o place/plug.so source/keeper_plug.c || exit 1
+# The library's debug information is a file of its own.
+mkdir -p debug/.build-id
+id=$(readelf -n place/plug.so | sed -n 's/.*Build ID: //p')
+mkdir -p "debug/.build-id/${id:0:2}"
+objcopy --only-keep-debug place/plug.so "debug/.build-id/${id:0:2}/${id:2}.debug"
+strip -g place/plug.so
+(cd place && mprof-run --quiet -o ../trace.bin -- ./keeper ./plug.so) || fail recording
+
+mprof-ingest --quiet --debug-dir "$PWD/debug" -o plain.db trace.bin || fail ingest
+[ "$(ask plain.db 'SELECT count(*) FROM bundle')$(ask plain.db 'SELECT count(*) FROM sqlar')" = 00 ] || fail 'a bundle without --bundle'
+mprof-ingest --quiet --bundle --debug-dir "$PWD/debug" -o bundled.db trace.bin || fail 'ingest --bundle'
+state() { ask bundled.db "SELECT kind || ' ' || state FROM bundle WHERE name LIKE '%$1'"; }
+is() { [ "$1" = "$2" ] || fail "$3: '$1', not '$2'"; }
+is "$(state place/keeper)" 'module copied' program
+is "$(state place/plug.so)" 'module copied' library
+is "$(state "${id:2}.debug")" 'debug copied' 'its debug information'
+is "$(ask bundled.db "SELECT name FROM bundle WHERE name LIKE '%${id:2}.debug'")" "usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug" 'its place'
+is "$(state source/keeper.c)" 'source copied' source
+is "$(ask bundled.db "SELECT count(*) FROM bundle WHERE name LIKE '%vdso%' AND state LIKE 'copied'")" 0 'the kernel is no file'
+is "$(ask bundled.db "SELECT count(*) FROM bundle JOIN sqlar USING (name)")" "$(ask bundled.db "SELECT count(*) FROM bundle WHERE state = 'copied'")" 'copies'
+is "$(ask bundled.db 'PRAGMA integrity_check')" ok integrity
+is "$(ask bundled.db "SELECT sqlar_uncompress(data, sz) FROM sqlar WHERE name LIKE '%source/keeper.c'")" "$(cat source/keeper.c)" 'the text of a source'
+# All else is as without.
+everything() { sqlite3 "$1" .dump | grep -vE '^INSERT INTO (bundle|sqlar)|^INSERT INTO sqlite_stat'; }
+cmp <(everything plain.db) <(everything bundled.db) || fail 'the bundle changed the session'
+
+# Another machine: nothing of it is there.
+mkdir elsewhere && mv place source debug elsewhere
+mprof-ingest --quiet -o nameless.db trace.bin || fail 'ingest without the files'
+names='SELECT function, file, line, symbols, confidence, type FROM v_allocation JOIN module ON name = module ORDER BY size, alloc_ns'
+[ "$(ask nameless.db "$names")" != "$(ask plain.db "$names")" ] || fail 'the files were not needed'
+mkdir root && (cd root && sqlite3 ../bundled.db -Ax) || fail unpacking
+mprof-ingest --quiet --sysroot "$PWD/root" -o again.db trace.bin || fail 'ingest of the unpacked bundle'
+is "$(ask again.db "$names")" "$(ask plain.db "$names")" 'names and types'
+cmp <(everything plain.db) <(everything again.db) || fail 'another session'
+cmp "root$PWD/place/keeper" elsewhere/place/keeper || fail 'another program'
+mprof-tui --script /dev/null --size 80x24 bundled.db >screen.txt || fail 'the browser'
+
+# What has changed or gone is said, and nothing leads out of the folder it is unpacked into.
+mkdir place && echo changed >place/keeper
+mprof-ingest --quiet --bundle -o missing.db trace.bin || fail 'ingest --bundle without the files'
+ask missing.db "SELECT state FROM bundle WHERE name LIKE '%place/keeper'" | grep -q 'no readable ELF file' || fail "keeper: $(ask missing.db 'SELECT * FROM bundle')"
+ask missing.db "SELECT state FROM bundle WHERE name LIKE '%place/plug.so'" | grep -q 'No such file' || fail 'plug.so'
+is "$(ask missing.db "SELECT count(*) FROM sqlar WHERE name LIKE '/%' OR name LIKE '%..%'")" 0 'names that lead out'
