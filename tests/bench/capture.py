@@ -174,6 +174,32 @@ def bench(name, command, extra):
     return added
 
 
+OPTIONS = [[], ['--clock=fast'], ['--unwind=fp'], ['--unwind=off'], ['--free-stacks'], ['--depth=16'],
+           ['--sample=512K'], ['--compress']]
+
+
+def bench_options(name, command, extra):
+    """What each option of mprof-run costs: against the program alone, in one run."""
+    trace = f'{work}/t.bin'
+    times = {tuple(options): [] for options in OPTIONS}
+    sizes, alone = {}, []
+    for run in range(RUNS + 1):
+        seconds = [timed(command, extra)[0]]
+        for options in OPTIONS:
+            seconds.append(timed([RUN, '--force', *options, '-o', trace, '--', *command], extra)[0])
+            sizes[tuple(options)] = os.stat(trace).st_blocks * 512
+        if run:  # the first round warms up
+            alone.append(seconds[0])
+            for options, taken in zip(OPTIONS, seconds[1:]):
+                times[tuple(options)].append(taken)
+    events = events_of(command, extra)[0]
+    base = statistics.median(alone)
+    for options, taken in times.items():
+        middle = statistics.median(taken)
+        print(f'| {name} | {" ".join(options) or "(default)"} | ×{middle / base:.2f} ({min(taken) / base:.2f}–{max(taken) / base:.2f}) '
+              f'| {(middle - base) / events * 1e9:.0f} | {sizes[options] / events:.1f} |', flush=True)
+
+
 def main():
     real, micro = prepare()
     only = sys.argv[1:]
@@ -185,6 +211,12 @@ def main():
     for name, command, extra in micro:
         if not only or 'micro' in only:
             bench(name, command, extra)
+    if not only or 'options' in only:
+        print('\n| workload | options | wall ratio | ns added per event | bytes on disk per event |')
+        print('|---' * 5 + '|')
+        for name, command, extra in real:
+            if name in ('sqlite3', 'python3'):
+                bench_options(name, command, extra)
     print_memory()
     for peer in ('heaptrack raw', 'heaptrack'):
         ratios = {name: a['mprof'] / a[peer] for name, a in added if a.get(peer, 0) > 0 and a['mprof'] > 0}
