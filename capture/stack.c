@@ -326,7 +326,7 @@ static uint32_t walk_commit(struct walk *walk, void *context)
             frame_keep(thread, frame, node, pairs);
         caller = frame;
     }
-    if (keeping && walk->matched && thread->end == STACK_END_WHOLE)
+    if (keeping && walk->matched)
         stack_branch_keep(thread, walk->candidates - 1);
     return node;
 }
