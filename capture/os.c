@@ -1,6 +1,7 @@
 #include "capture/os.h"
 
 #include <fcntl.h>
+#include <linux/membarrier.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -95,6 +96,13 @@ size_t os_peek(uint64_t address, void *buffer, size_t size)
 void os_yield(void)
 {
     os_call3(SYS_sched_yield, 0, 0, 0);
+}
+
+void os_order_threads(void)
+{
+    os_call3(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+    if (os_call3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
+        os_call3(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
 uint64_t os_block_signals(void)

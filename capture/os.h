@@ -37,6 +37,9 @@ size_t os_peek(uint64_t address, void *buffer, size_t size);
 /* Lets another thread run. */
 void os_yield(void);
 
+/* What all threads of the process have stored so far is seen, and they see what this one has. */
+void os_order_threads(void);
+
 /*
  * Holds back all signals of the calling thread, so that no handler leaves by longjmp while a
  * table is half changed; give the result to os_restore_signals(). For rare paths: two calls.

@@ -54,6 +54,7 @@ static void recorder_forked(void)
 {
     const struct thread_local_part *self = &thread_local_part;
     atomic_store(&recorder_page.state, RECORDER_UNKNOWN);
+    atomic_store(&recorder_page.entering, 0);
     if (self->guard && self->thread) {
         chunk_detach(&self->thread->chunk);
         trace_file_forget();
@@ -257,7 +258,7 @@ static bool recorder_is_on(enum recorder_event event)
     }
 }
 
-static struct thread *recorder_enter_blocked(const void *frame, enum recorder_event event)
+static struct thread *recorder_enter_counted(const void *frame, enum recorder_event event)
 {
     struct thread_local_part *self = &thread_local_part;
     if (self->guard)
@@ -270,6 +271,14 @@ static struct thread *recorder_enter_blocked(const void *frame, enum recorder_ev
     atomic_signal_fence(memory_order_seq_cst);
     self->guard = NULL;
     return NULL;
+}
+
+static struct thread *recorder_enter_blocked(const void *frame, enum recorder_event event)
+{
+    atomic_fetch_add(&recorder_page.entering, 1);
+    struct thread *thread = recorder_enter_counted(frame, event);
+    atomic_fetch_sub(&recorder_page.entering, 1);
+    return thread;
 }
 
 struct thread *recorder_enter_slow(const void *frame, enum recorder_event event)
@@ -327,7 +336,8 @@ bool recorder_is_at_work(void)
 void recorder_out_of_room(uint64_t events)
 {
     uint32_t now = atomic_load(&recorder_page.state);
-    if (now == RECORDER_RECORDING || now == RECORDER_PAUSED || now == RECORDER_WAITING)
+    if ((now == RECORDER_RECORDING || now == RECORDER_PAUSED || now == RECORDER_WAITING) &&
+        trace_file_is_stopped())
         recorder_set(RECORDER_STOPPED);
     if (now != RECORDER_UNKNOWN)
         trace_file_count_dropped(events);

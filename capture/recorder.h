@@ -32,7 +32,13 @@ enum recorder_state {
 
 /* A page of its own, since it is wiped as a whole. */
 union recorder_page {
-    _Atomic uint32_t state;
+    struct {
+        _Atomic uint32_t state;
+        uint8_t apart[60]; /* what changes does so on another cache line */
+        /* Threads that are on the way into an event or out of the last one, and so perhaps between
+         * the look at `state` and the place where thread_process_settle() finds them. */
+        _Atomic uint32_t entering;
+    };
     uint8_t bytes[4096];
 };
 extern union recorder_page recorder_page;

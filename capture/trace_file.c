@@ -254,6 +254,11 @@ bool trace_file_is_open(void)
     return atomic_load_explicit(&file.header, memory_order_relaxed) != NULL;
 }
 
+bool trace_file_is_stopped(void)
+{
+    return atomic_load(&file.stopped);
+}
+
 uint64_t trace_file_id(void)
 {
     return file.id;
@@ -297,6 +302,12 @@ uint8_t *trace_file_take_slot(uint32_t *slot)
     uint8_t *memory = error ? NULL : file_map(descriptor, offset, CHUNK_SIZE);
     if (!memory) {
         file_stop(header, error ? error : -ENOMEM);
+        return NULL;
+    }
+    /* A restart that did not wait for this thread: the descriptor may be the new trace's already.
+     */
+    if (atomic_load(&file.header) != header) {
+        os_unmap(memory, CHUNK_SIZE);
         return NULL;
     }
     /* Filled at once, a slot costs one call instead of sixteen faults; kernels before 5.14 do

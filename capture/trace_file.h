@@ -47,6 +47,8 @@ bool trace_file_is_of_this_process(const char *path);
 
 /* True while a file is open. */
 bool trace_file_is_open(void);
+/* Whether there was no room: file_stop has said so. */
+bool trace_file_is_stopped(void);
 /* Random number of the trace, 0 before there is one. */
 uint64_t trace_file_id(void);
 /* The process that owns the file. */

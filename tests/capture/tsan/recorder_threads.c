@@ -1,0 +1,181 @@
+/*
+ * The recorder under ThreadSanitizer: threads that call every entry point at once, hand blocks to
+ * one another, come and go, while one pauses, marks, stops and restarts.
+ * The capture sources are compiled into this program as for libmprof.a, so that the sanitizer sees
+ * their loads and stores; the allocator below is the sanitizer's own.
+ * usage: recorder_threads ROUNDS
+ */
+#include <malloc.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "capture/mprof.h"
+#include "capture/recorder.h"
+#include "capture/stack.h"
+#include "capture/thread.h"
+
+/*
+ * The recorder maps memory by system calls of its own, of which the sanitizer knows nothing: it
+ * would take what lay there before for the same. These go by the C library.
+ */
+void *__wrap_os_map(size_t size);
+void __wrap_os_unmap(void *memory, size_t size);
+
+void *__wrap_os_map(size_t size)
+{
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+void __wrap_os_unmap(void *memory, size_t size)
+{
+    munmap(memory, size);
+}
+
+#define WORKERS 4u
+#define SLOTS 64u
+
+static _Atomic(void *) slots[SLOTS];
+static _Atomic unsigned running;
+static unsigned rounds = 200;
+
+static unsigned next_random(unsigned *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 8;
+}
+
+static void *allocate_one(unsigned *random)
+{
+    size_t size = next_random(random) % 400 + 1;
+    void *block = NULL;
+    switch (next_random(random) % 8) {
+    case 0:
+        return calloc(2, size);
+    case 1:
+        return posix_memalign(&block, 64, size) == 0 ? block : NULL;
+    case 2:
+        return aligned_alloc(64, (size + 63) & ~(size_t)63);
+    case 3:
+        return memalign(32, size);
+    case 4:
+        return reallocarray(NULL, 2, size);
+    default:
+        return malloc(size);
+    }
+}
+
+/* Recursion, so that there are many stacks. */
+static __attribute__((noinline)) void *allocate_deep(unsigned *random, unsigned depth)
+{
+    void *block = depth ? allocate_deep(random, depth - 1) : allocate_one(random);
+    __asm__ volatile("" ::: "memory");
+    return block;
+}
+
+/* One call, on a block that any thread may have made. */
+static void step(unsigned *random)
+{
+    _Atomic(void *) *slot = &slots[next_random(random) % SLOTS];
+    void *old = atomic_exchange(slot, NULL), *block;
+    if (old && next_random(random) % 4 == 0)
+        block = realloc(old, next_random(random) % 500 + 1);
+    else {
+        free(old);
+        block = allocate_deep(random, next_random(random) % 20);
+    }
+    free(atomic_exchange(slot, block));
+}
+
+static void *short_thread(void *seed)
+{
+    unsigned random = *(unsigned *)seed;
+    pthread_setname_np(pthread_self(), "short");
+    for (unsigned i = 0; i < 20; i++)
+        step(&random);
+    return NULL;
+}
+
+/* As dlclose() of the shared library does it. No library is loaded here: the sanitizer's reports
+ * and the loader wait for each other. */
+static void modules_changed(void)
+{
+    struct thread *thread = recorder_enter(__builtin_frame_address(0), RECORDER_NOTE);
+    if (thread) {
+        stack_modules_changed(thread);
+        recorder_leave();
+    }
+}
+
+static void use_arena(unsigned *random)
+{
+    char memory[100];
+    mprof_arena arena = mprof_arena_create("pool", 0);
+    mprof_alloc(arena, memory, 10, 1);
+    mprof_realloc(arena, memory, memory + 10, next_random(random) % 90, 1);
+    if (next_random(random) % 2)
+        mprof_free(arena, memory + 10);
+    mprof_arena_reset(arena);
+    mprof_arena_destroy(arena);
+}
+
+static void *worker(void *number)
+{
+    unsigned random = (unsigned)(size_t)number * 7919u + 1;
+    for (unsigned round = 0; round < rounds; round++) {
+        for (unsigned i = 0; i < 30; i++)
+            step(&random);
+        if (round % 8 == 3) {
+            pthread_t thread;
+            unsigned seed = random;
+            if (pthread_create(&thread, NULL, short_thread, &seed) == 0)
+                pthread_join(thread, NULL);
+        }
+        if (round % 16 == 5)
+            modules_changed();
+        use_arena(&random);
+    }
+    atomic_fetch_sub(&running, 1);
+    return NULL;
+}
+
+/* What is asked of the recorder meanwhile. */
+static void *controller(void *unused)
+{
+    (void)unused;
+    for (unsigned turn = 0; atomic_load(&running) > 0; turn++) {
+        mprof_mark("turn");
+        mprof_pause();
+        free(malloc(10));
+        mprof_resume();
+        mprof_snapshot("turn");
+        if (turn % 50 == 20) {
+            mprof_stop();
+            mprof_restart(NULL);
+        }
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t threads[WORKERS + 1];
+    if (argc > 1)
+        rounds = (unsigned)atoi(argv[1]);
+    atomic_store(&running, WORKERS);
+    for (size_t i = 0; i < WORKERS; i++)
+        if (pthread_create(&threads[i], NULL, worker, (void *)i) != 0)
+            return 1;
+    if (pthread_create(&threads[WORKERS], NULL, controller, NULL) != 0)
+        return 1;
+    for (size_t i = 0; i <= WORKERS; i++)
+        pthread_join(threads[i], NULL);
+    for (size_t i = 0; i < SLOTS; i++)
+        free(atomic_load(&slots[i]));
+    puts("ran");
+    return 0;
+}

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# The recorder's threads under ThreadSanitizer: no report, and each trace loads.
+set -u
+work=$(mktemp -d) && cd "$work" || exit 1
+trap 'rm -rf "$work"' EXIT
+export TSAN_OPTIONS="suppressions=$MPROF_SOURCE/tests/capture/tsan/suppressions.txt exitcode=66"
+failed=0
+for options in "" clock=fast,free-stacks unwind=off; do
+    rm -f trace.bin*
+    MPROF_OPTIONS=$options MPROF_OUTPUT=$work/trace.bin "$MPROF_BUILD/tests/recorder_threads" "${1:-150}" >out 2>err
+    status=$?
+    [ $status -eq 0 ] && grep -q ran out || { echo "$options: ended with $status"; head -60 err; failed=1; }
+    for trace in trace.bin*; do
+        "$MPROF_BUILD/bin/mprof-ingest" --quiet --force --sysroot "$work/none" -o session.db "$trace" ||
+            { echo "$options: $trace does not load"; failed=1; }
+        damaged=$(sqlite3 session.db "SELECT value FROM meta WHERE key = 'damaged_bytes'")
+        [ "$damaged" = 0 ] || { echo "$options: $trace: $damaged bytes are damaged"; failed=1; }
+    done
+done
+exit $failed
