@@ -275,10 +275,39 @@ bool call_site_is_report(const char *name)
            matches("mprof_realloc", bare.begin, bare.end);
 }
 
-enum operator_new call_site_operator(const char *name)
+unsigned call_site_operator(const char *name)
 {
     struct bare_name bare = strip(name);
-    if (matches("operator new", bare.begin, bare.end))
-        return OPERATOR_NEW;
-    return matches("operator new[]", bare.begin, bare.end) ? OPERATOR_NEW_ARRAY : OPERATOR_OTHER;
+    unsigned form = matches("operator new", bare.begin, bare.end)     ? OPERATOR_NEW
+                    : matches("operator new[]", bare.begin, bare.end) ? OPERATOR_NEW_ARRAY
+                                                                      : OPERATOR_OTHER;
+    if (form != OPERATOR_OTHER && strstr(bare.end, "std::align_val_t"))
+        form |= OPERATOR_ALIGNED;
+    if (form != OPERATOR_OTHER && strstr(bare.end, "std::nothrow_t"))
+        form |= OPERATOR_NOTHROW;
+    return form;
+}
+
+unsigned call_site_operator_linkage(const char *linkage)
+{
+    static const struct {
+        const char *name;
+        unsigned form;
+    } operators[] = {
+        {"_Znwm", OPERATOR_NEW},
+        {"_Znam", OPERATOR_NEW_ARRAY},
+        {"_ZnwmRKSt9nothrow_t", OPERATOR_NEW | OPERATOR_NOTHROW},
+        {"_ZnamRKSt9nothrow_t", OPERATOR_NEW_ARRAY | OPERATOR_NOTHROW},
+        {"_ZnwmSt11align_val_t", OPERATOR_NEW | OPERATOR_ALIGNED},
+        {"_ZnamSt11align_val_t", OPERATOR_NEW_ARRAY | OPERATOR_ALIGNED},
+        {"_ZnwmSt11align_val_tRKSt9nothrow_t", OPERATOR_NEW | OPERATOR_ALIGNED | OPERATOR_NOTHROW},
+        {"_ZnamSt11align_val_tRKSt9nothrow_t",
+         OPERATOR_NEW_ARRAY | OPERATOR_ALIGNED | OPERATOR_NOTHROW},
+    };
+    /* A symbol's version stands behind an @. */
+    const size_t length = strcspn(linkage, "@");
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+        if (strlen(operators[i].name) == length && memcmp(operators[i].name, linkage, length) == 0)
+            return operators[i].form;
+    return OPERATOR_OTHER;
 }

@@ -27,9 +27,19 @@ const char *call_site_role_name(enum function_role role);
  */
 bool call_site_is_report(const char *name);
 
-enum operator_new { OPERATOR_OTHER = 0, OPERATOR_NEW, OPERATOR_NEW_ARRAY };
+/* One of the first two, and any of the last two. */
+enum operator_new {
+    OPERATOR_OTHER = 0,
+    OPERATOR_NEW = 1,
+    OPERATOR_NEW_ARRAY = 2,
+    OPERATOR_ALIGNED = 4,
+    OPERATOR_NOTHROW = 8
+};
 
-/* Whether the function is C++'s operator new or operator new[], in any of its forms. */
-enum operator_new call_site_operator(const char *name);
+/* Which of C++'s operators new the function is, by its demangled name; 0: none of them. */
+unsigned call_site_operator(const char *name);
+
+/* The same by the name that the linker knows. */
+unsigned call_site_operator_linkage(const char *linkage);
 
 #endif

@@ -27,7 +27,7 @@ struct function_row {
     uint32_t module;                 /* the trace's id of the first module of that file */
     uint32_t source_file, line;
     enum function_role role;
-    enum operator_new operator_new;
+    unsigned operator_new; /* enum operator_new */
 };
 
 /* Which frames a pc has: rows first … first + count - 1, innermost first. */

@@ -8,7 +8,8 @@
 static const uint64_t largest_size = UINT64_C(1) << 47;
 
 /* Kinds of the session beyond those of the trace: table `kind` of schemas/session.sql. */
-enum { KIND_NEW = 9, KIND_NEW_ARRAY = 10 };
+/* schemas/session.sql, table kind: pairs of new and new[], by their form. */
+enum { KIND_NEW = 9, KIND_NEW_NOTHROW = 12, KIND_NEW_ALIGNED = 14, KIND_NEW_ALIGNED_NOTHROW = 16 };
 
 struct thread_row *replay_thread(struct replay *replay, uint32_t number)
 {
@@ -169,15 +170,19 @@ static bool handle_free(struct replay *replay, const struct trace_event *event)
 static uint8_t kind_of(const struct replay *replay, const struct trace_record *record,
                        uint32_t stack)
 {
-    enum operator_new operator_new = replay->stacks->rows[stack].operator_new;
+    unsigned form, kind;
     switch (record->alloc_kind) {
     case TRACE_KIND_MALLOC:
     case TRACE_KIND_POSIX_MEMALIGN:
     case TRACE_KIND_ALIGNED_ALLOC:
     case TRACE_KIND_MEMALIGN:
-        if (operator_new != OPERATOR_OTHER)
-            return operator_new == OPERATOR_NEW ? KIND_NEW : KIND_NEW_ARRAY;
-        break;
+        form = type_table_operator(replay->types, stack);
+        if (form == OPERATOR_OTHER)
+            break;
+        kind = !(form & OPERATOR_ALIGNED)  ? (form & OPERATOR_NOTHROW ? KIND_NEW_NOTHROW : KIND_NEW)
+               : (form & OPERATOR_NOTHROW) ? KIND_NEW_ALIGNED_NOTHROW
+                                           : KIND_NEW_ALIGNED;
+        return (uint8_t)(kind + !!(form & OPERATOR_NEW_ARRAY));
     default:
         break;
     }

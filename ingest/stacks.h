@@ -27,7 +27,7 @@ struct stack_row {
     uint32_t depth; /* frames, inlined ones included */
     uint32_t call_site_frame, function; /* FRAMES_NONE: no call site */
     enum stack_state state;
-    enum operator_new operator_new; /* which C++ operator asked for the memory */
+    unsigned operator_new; /* which C++ operator asked for the memory, by its frame */
     struct usage usage;
 };
 

@@ -30,7 +30,8 @@ struct type_of_stack {
     uint32_t type;
     uint32_t unknown; /* index in the table's `unknown` + 1; 0: none */
     uint8_t kind;
-    bool known, any_size;
+    bool known, any_size, operator_known;
+    uint8_t operator_new;
 };
 
 bool type_table_init(struct type_table *table, struct stacks *stacks, struct symbols *symbols)
@@ -137,7 +138,9 @@ static struct type_answer infer(struct type_table *table, uint32_t stack, uint64
         answer = (struct type_answer){find_row(table, &found), found.count};
     else
         add_unknown(table, stack, size, of_stack);
-    *of_stack = (struct type_of_stack){.size = size,
+    *of_stack = (struct type_of_stack){.operator_known = of_stack->operator_known,
+                                       .operator_new = of_stack->operator_new,
+                                       .size = size,
                                        .count = answer.count,
                                        .type = answer.type,
                                        .unknown = of_stack->unknown,
@@ -169,6 +172,41 @@ struct type_answer type_table_find(struct type_table *table, uint32_t stack, uin
     if (memo->stack != stack || memo->size != size || memo->kind != kind)
         *memo = (struct type_memo){size, stack, kind, infer(table, stack, size, kind, of_stack)};
     return memo->answer;
+}
+
+/*
+ * What the frame around the innermost operators calls. Their own frames do not tell: operator new[]
+ * ends in a jump to operator new, and leaves none.
+ */
+static unsigned operator_called(struct type_table *table, uint32_t stack)
+{
+    const struct stacks *stacks = table->stacks;
+    struct stack_walk walk = stacks_walk(&stacks->rows[stack]);
+    uint32_t index;
+    while ((index = stacks_walk_next(stacks, &walk)) != FRAMES_NONE) {
+        const struct frame_row *row = &stacks->frames.rows[index];
+        if (row->inlined || stacks->frames.functions[row->function].operator_new != OPERATOR_OTHER)
+            continue;
+        const struct types_frame frame = {row->module, row->pc};
+        const char *linkage = types_call_linkage(table->types, &frame);
+        return linkage == NULL ? OPERATOR_OTHER : call_site_operator_linkage(linkage);
+    }
+    return OPERATOR_OTHER;
+}
+
+unsigned type_table_operator(struct type_table *table, uint32_t stack)
+{
+    const unsigned by_frame = table->stacks->rows[stack].operator_new;
+    if (by_frame == OPERATOR_OTHER || !array_reserve(&table->by_stack, &table->by_stack_capacity,
+                                                     (size_t)stack + 1, sizeof *table->by_stack))
+        return by_frame;
+    struct type_of_stack *of_stack = &table->by_stack[stack];
+    if (!of_stack->operator_known) {
+        unsigned called = operator_called(table, stack);
+        of_stack->operator_new = (uint8_t)(called != OPERATOR_OTHER ? called : by_frame);
+        of_stack->operator_known = true;
+    }
+    return of_stack->operator_new;
 }
 
 size_t type_table_candidates(struct type_table *table, const struct unknown_block *block,

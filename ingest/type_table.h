@@ -78,6 +78,9 @@ uint32_t type_table_named(struct type_table *table, uint32_t module, uint64_t sy
 /* Adds one allocation to the sums of its type. */
 void type_table_count(struct type_table *table, uint32_t type, uint64_t size, bool live);
 
+/* Which of C++'s operators new asked for the blocks of this stack (enum operator_new); 0: none. */
+unsigned type_table_operator(struct type_table *table, uint32_t stack);
+
 /*
  * What blocks like `block` could be: names[0 …], at most TYPE_TABLE_CANDIDATES, in an order that
  * says nothing. Returns how many; none need be right.

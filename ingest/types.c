@@ -369,6 +369,14 @@ void types_infer(struct types *types, const struct types_frame *frames, size_t c
     answer->any_size = any_size;
 }
 
+const char *types_call_linkage(struct types *types, const struct types_frame *frame)
+{
+    struct types_call called;
+    open_site(types, frame, types->site);
+    types_called(types->site, &called);
+    return called.linkage;
+}
+
 static const struct types_candidate_list *
 candidates_of(struct types *types, const struct types_frame *frame, uint64_t size)
 {

@@ -110,4 +110,7 @@ typedef bool types_member_function(void *context, const struct types_member *mem
 bool types_members(struct types *types, const char *name, uint64_t size,
                    types_member_function *each, void *context);
 
+/* The symbol of the function that the frame calls, NULL where the code does not say. */
+const char *types_call_linkage(struct types *types, const struct types_frame *frame);
+
 #endif

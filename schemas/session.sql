@@ -135,7 +135,9 @@ CREATE TABLE allocation(
 CREATE TABLE kind(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
 INSERT INTO kind VALUES (0,'malloc'),(1,'calloc'),(2,'realloc'),(3,'reallocarray'),
   (4,'posix_memalign'),(5,'aligned_alloc'),(6,'memalign'),(7,'valloc'),(8,'pvalloc'),
-  (9,'new'),(10,'new[]'),(11,'arena');
+  (9,'new'),(10,'new[]'),(11,'arena'),
+  (12,'new nothrow'),(13,'new[] nothrow'),(14,'new aligned'),(15,'new[] aligned'),
+  (16,'new aligned nothrow'),(17,'new[] aligned nothrow');
 
 -- Derived, rebuildable from the above.
 CREATE TABLE column_chunk(        -- schemas/columns.md; id = chunk * 32 + column

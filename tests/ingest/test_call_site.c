@@ -61,7 +61,13 @@ static void operators(void **state)
     assert_int_equal(call_site_operator("operator new(unsigned long)"), OPERATOR_NEW);
     assert_int_equal(call_site_operator("operator new[](unsigned long)"), OPERATOR_NEW_ARRAY);
     assert_int_equal(call_site_operator("operator new(unsigned long, std::align_val_t)"),
-                     OPERATOR_NEW);
+                     OPERATOR_NEW | OPERATOR_ALIGNED);
+    assert_int_equal(call_site_operator("operator new[](unsigned long, std::nothrow_t const&)"),
+                     OPERATOR_NEW_ARRAY | OPERATOR_NOTHROW);
+    assert_int_equal(call_site_operator_linkage("_Znwm@GLIBCXX_3.4"), OPERATOR_NEW);
+    assert_int_equal(call_site_operator_linkage("_Znwmx"), OPERATOR_OTHER);
+    assert_int_equal(call_site_operator_linkage("_ZnamSt11align_val_tRKSt9nothrow_t"),
+                     OPERATOR_NEW_ARRAY | OPERATOR_ALIGNED | OPERATOR_NOTHROW);
     assert_int_equal(call_site_operator("operator delete(void*)"), OPERATOR_OTHER);
     assert_int_equal(call_site_operator("newer(int)"), OPERATOR_OTHER);
 }

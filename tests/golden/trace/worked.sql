@@ -244,6 +244,12 @@ INSERT INTO kind VALUES(8,'pvalloc');
 INSERT INTO kind VALUES(9,'new');
 INSERT INTO kind VALUES(10,'new[]');
 INSERT INTO kind VALUES(11,'arena');
+INSERT INTO kind VALUES(12,'new nothrow');
+INSERT INTO kind VALUES(13,'new[] nothrow');
+INSERT INTO kind VALUES(14,'new aligned');
+INSERT INTO kind VALUES(15,'new[] aligned');
+INSERT INTO kind VALUES(16,'new aligned nothrow');
+INSERT INTO kind VALUES(17,'new[] aligned nothrow');
 CREATE TABLE column_chunk(        -- schemas/columns.md; id = chunk * 32 + column
   id INTEGER PRIMARY KEY,
   rows INTEGER NOT NULL,
