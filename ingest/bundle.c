@@ -89,7 +89,7 @@ static bool is_known(struct bundle *bundle, const char *name)
     size_t probe = index_map_begin(&bundle->by_name, hash);
     uint32_t index;
     while ((index = index_map_next(&bundle->by_name, hash, &probe)) != INDEX_NONE)
-        if (strcmp(bundle->names[index], name) == 0)
+        if (bundle->names != NULL && strcmp(bundle->names[index], name) == 0)
             return true;
     char *kept = strdup(name);
     bundle->good = kept != NULL &&

@@ -59,6 +59,10 @@ void trace_index_describe(const struct trace_file *file, struct trace_slot *slot
         slot->lost = extent;
 }
 
+struct part {
+    struct trace_slot *slot;
+};
+
 /* Offset of the next byte at or behind `offset` that is not in a hole of the file. */
 static uint64_t next_data(const struct trace_file *file, uint64_t offset)
 {
@@ -104,12 +108,45 @@ static bool index_slots(struct trace_file *file)
     return true;
 }
 
+static int compare_parts(const void *a, const void *b)
+{
+    const struct trace_slot *x = ((const struct part *)a)->slot,
+                            *y = ((const struct part *)b)->slot;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    if (x->sequence != y->sequence)
+        return x->sequence < y->sequence ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* A part of a thread that stands in two chunks was copied by whoever damaged the file. */
+static bool refuse_copies(struct trace_file *file)
+{
+    struct part *parts = malloc((file->slot_count + 1) * sizeof *parts);
+    size_t count = 0;
+    if (parts == NULL)
+        return false;
+    for (size_t i = 0; i < file->slot_count; i++)
+        if (file->slots[i].damage == NULL)
+            parts[count++].slot = &file->slots[i];
+    qsort(parts, count, sizeof *parts, compare_parts);
+    for (size_t i = 1; i < count; i++) {
+        struct trace_slot *slot = parts[i].slot, *before = parts[i - 1].slot;
+        if (slot->thread != before->thread || slot->sequence != before->sequence)
+            continue;
+        slot->damage = "the same part of its thread stands in an earlier slot";
+        slot->lost = slot->commit;
+    }
+    free(parts);
+    return true;
+}
+
 bool trace_index(struct trace_file *file, struct ingest_status *status)
 {
     bool dense = file->header.flags & TRACE_FILE_DENSE;
     bool packed = dense || (file->header.flags & TRACE_FILE_PACKED);
     if (!(dense ? trace_containers_index(file) : index_slots(file)) ||
-        (packed && !trace_containers_settle(file)))
+        (packed && !trace_containers_settle(file)) || !refuse_copies(file))
         return ingest_fail_memory(status, "the index of chunks");
     return true;
 }

@@ -17,6 +17,20 @@
 static uint8_t worked[65536];
 static size_t worked_length;
 
+/* What a cut has taken is said with its place in the file. */
+static void assert_cut_is_told(const struct replayed *replayed, size_t length)
+{
+    const struct problems *problems = &replayed->scan.problems;
+    for (size_t i = 0; i < problems->kept_count; i++) {
+        const struct problem *problem = &problems->kept[i];
+        if ((problem->kind == PROBLEM_DAMAGE || problem->kind == PROBLEM_MISSING_CHUNK) &&
+            problem->byte_offset >= TRACE_FILE_HEADER_SIZE &&
+            problem->byte_offset <= (int64_t)length)
+            return;
+    }
+    fail_msg("cut at %zu: no problem tells of it", length);
+}
+
 static void every_truncation(void **state)
 {
     (void)state;
@@ -24,6 +38,8 @@ static void every_truncation(void **state)
         struct replayed *replayed = replay_bytes(worked, length, length);
         assert_sound(replayed, "cut at", length);
         assert_true(replayed->good == (length >= TRACE_FILE_HEADER_SIZE));
+        if (replayed->good && length <= 8192 + 200)
+            assert_cut_is_told(replayed, length);
         replayed_free(replayed);
         /* Behind the committed bytes of the last chunk there are only zeros. */
         if (length == 8192 + 200)

@@ -141,6 +141,42 @@ static void save_sequence_gap(void)
     trace_builder_free(builder);
 }
 
+/* The two chunks in each other's place. */
+static void save_order(size_t chunk_0, size_t chunk_1)
+{
+    struct trace_builder *builder = worked();
+    uint8_t kept[4096];
+    memcpy(kept, builder->bytes + chunk_0, sizeof kept);
+    memcpy(builder->bytes + chunk_0, builder->bytes + chunk_1, sizeof kept);
+    memcpy(builder->bytes + chunk_1, kept, sizeof kept);
+    save(builder, "bad-order.bin");
+    trace_builder_free(builder);
+}
+
+/* A chunk that is there twice, with a header that is right for the second place. */
+static void save_duplicate(size_t chunk_1)
+{
+    struct trace_builder *builder = worked();
+    uint8_t *copy = builder->bytes + chunk_1 + 4096; /* the slot that was never begun */
+    const uint32_t slot = 2;
+    memcpy(copy, builder->bytes + chunk_1, 4096);
+    memcpy(copy + offsetof(struct trace_chunk_header, slot), &slot, 4);
+    uint32_t sum = (uint32_t)trace_sum(copy, offsetof(struct trace_chunk_header, header_sum));
+    memcpy(copy + offsetof(struct trace_chunk_header, header_sum), &sum, 4);
+    save(builder, "bad-duplicate.bin");
+    trace_builder_free(builder);
+}
+
+/* Cut out of the middle: what was behind stands in the wrong place. */
+static void save_missing(size_t chunk_0, size_t chunk_1)
+{
+    struct trace_builder *builder = worked();
+    memmove(builder->bytes + chunk_0, builder->bytes + chunk_1, builder->length - chunk_1);
+    builder->length -= chunk_1 - chunk_0;
+    save(builder, "bad-missing.bin");
+    trace_builder_free(builder);
+}
+
 int main(int argc, char **argv)
 {
     static const uint8_t png[16] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
@@ -172,5 +208,11 @@ int main(int argc, char **argv)
     save_cut("bad-cut.bin", chunk_1 + 90);
     save_cut("bad-cut-chunk-header.bin", chunk_1 + 30);
     save_sequence_gap();
+    save_order(chunk_0, chunk_1);
+    save_duplicate(chunk_1);
+    save_missing(chunk_0, chunk_1);
+    /* A MARK whose payload is said to have 2^63 bytes. */
+    save_changed("bad-length.bin", chunk_1 + 64 + 14,
+                 "\x07\x0c\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", 12, false);
     return 0;
 }
