@@ -15,11 +15,12 @@
 #include "ingest/trace_compress.h"
 #include "ingest/trace_dump.h"
 #include "ingest/trace_file.h"
+#include "ingest/writer_rebuild.h"
 
 struct options {
     struct ingest_options ingest;
     enum { DUMP_NONE, DUMP_FILE_ORDER, DUMP_BY_TIME } dump;
-    bool compress;
+    bool compress, rebuild;
     bool quiet, live;
     char *default_session;
 };
@@ -42,6 +43,9 @@ static const char usage_text[] =
     "      --dump[=ORDER]  print the trace as text instead, one line a record; ORDER is file\n"
     "                      (default) or time (events only, merged)\n"
     "      --compress      write the trace anew, compressed, into FILE or in its own place\n"
+    "      --rebuild       TRACE is a session: make its sums, peaks and column chunks anew from "
+    "its\n"
+    "                      rows\n"
     "  -h, --help          this text\n"
     "      --version       the version\n"
     "\n"
@@ -54,6 +58,7 @@ enum {
     OPTION_DEBUG_DIR,
     OPTION_SYSROOT,
     OPTION_COMPRESS,
+    OPTION_REBUILD,
     OPTION_LIVE,
     OPTION_BUNDLE
 };
@@ -69,6 +74,7 @@ static const struct option long_options[] = {
     {"live", no_argument, NULL, OPTION_LIVE},
     {"dump", optional_argument, NULL, OPTION_DUMP},
     {"compress", no_argument, NULL, OPTION_COMPRESS},
+    {"rebuild", no_argument, NULL, OPTION_REBUILD},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, OPTION_VERSION},
     {0},
@@ -160,6 +166,9 @@ static int parse(int argc, char **argv, struct options *options)
         case OPTION_COMPRESS:
             options->compress = true;
             break;
+        case OPTION_REBUILD:
+            options->rebuild = true;
+            break;
         case 'h':
             fputs(usage_text, stdout);
             return 0;
@@ -178,6 +187,11 @@ static int parse(int argc, char **argv, struct options *options)
     options->ingest.trace = argv[optind];
     if (options->compress && options->dump != DUMP_NONE) {
         fail_usage("--compress or --dump, not both", "");
+        return 2;
+    }
+    if (options->rebuild && (options->compress || options->live || options->dump != DUMP_NONE ||
+                             options->ingest.session != NULL)) {
+        fail_usage("--rebuild works on the session itself, without -o and the like", "");
         return 2;
     }
     if (options->ingest.session != NULL)
@@ -252,6 +266,16 @@ static bool ingest(struct options *options, struct ingest_status *status)
     return good;
 }
 
+static bool rebuild(const struct options *options, struct ingest_status *status)
+{
+    catch_interrupts();
+    if (!writer_rebuild(options->ingest.trace, &interrupted, status))
+        return false;
+    if (!options->quiet)
+        printf("%s: sums, peaks and column chunks are made anew\n", options->ingest.trace);
+    return true;
+}
+
 static bool compress(const struct options *options, struct ingest_status *status)
 {
     const char *trace = options->ingest.trace, *target = options->ingest.session;
@@ -290,6 +314,7 @@ int main(int argc, char **argv)
     if (exit_status < 0) {
         bool good = options.dump != DUMP_NONE ? dump(&options, &status)
                     : options.compress        ? compress(&options, &status)
+                    : options.rebuild         ? rebuild(&options, &status)
                                               : ingest(&options, &status);
         exit_status = good ? 0 : status.code == INGEST_BAD_USAGE ? 2 : 1;
         if (!good)

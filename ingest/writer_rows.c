@@ -194,6 +194,14 @@ static int put_chunk(struct writer_rows *rows, const struct row_batch *batch, un
     return result == SQLITE_OK ? reset : result;
 }
 
+int writer_rows_put_columns(struct writer_rows *rows, const struct row_batch *batch)
+{
+    int result = SQLITE_OK;
+    for (unsigned column = 0; result == SQLITE_OK && column < COLUMN_TOTAL; column++)
+        result = put_chunk(rows, batch, column);
+    return result;
+}
+
 int writer_rows_put(struct writer_rows *rows, const struct row_batch *batch)
 {
     int result;
@@ -203,9 +211,7 @@ int writer_rows_put(struct writer_rows *rows, const struct row_batch *batch)
     uint64_t last = batch->first_id + batch->rows - 1;
     if (result == SQLITE_OK && (uint64_t)sqlite3_last_insert_rowid(rows->database) != last)
         return SQLITE_INTERNAL;
-    for (unsigned column = 0; result == SQLITE_OK && column < COLUMN_TOTAL; column++)
-        result = put_chunk(rows, batch, column);
-    return result;
+    return result == SQLITE_OK ? writer_rows_put_columns(rows, batch) : result;
 }
 
 void writer_rows_close(struct writer_rows *rows)

@@ -24,6 +24,8 @@ struct writer_rows {
 /* An SQLite result code; SQLITE_OK where all went well. */
 int writer_rows_open(struct writer_rows *rows, sqlite3 *database);
 int writer_rows_put(struct writer_rows *rows, const struct row_batch *batch);
+/* The column chunks alone, without the rows. */
+int writer_rows_put_columns(struct writer_rows *rows, const struct row_batch *batch);
 void writer_rows_close(struct writer_rows *rows);
 
 #endif

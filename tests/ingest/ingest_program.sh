@@ -63,6 +63,22 @@ flock -x small.db.part -c "'$ingest' --force small.bin" >out.txt 2>&1
 [ $? -eq 1 ] && grep -q 'another mprof-ingest' out.txt || complain "a locked part was taken: $(cat out.txt)"
 rm -f small.db.part
 
+# What is derived from the rows can be made anew, and is then what it was.
+cp small.db rebuilt.db
+sqlite3 rebuilt.db "DELETE FROM column_chunk WHERE id % 3 = 1; UPDATE column_chunk SET min = min + 1;
+    DELETE FROM timeline; DELETE FROM function_total; DELETE FROM type_total; DELETE FROM size_bin;
+    UPDATE stack SET allocations = 7, bytes = 7, live_count = 7, live_bytes = 7, at_peak_count = 7,
+        at_peak_bytes = 7, peak_bytes = 7, peak_ns = 7, lifetime_ns = 7;
+    UPDATE meta SET value = 7 WHERE key GLOB 'peak_*' OR key GLOB 'live_*' OR key = 'bytes_allocated';"
+expect 2 'without -o' "$ingest" --rebuild -o other.db rebuilt.db
+expect 1 'not a session' "$ingest" --rebuild /usr/bin/env
+expect 0 'made anew' "$ingest" --rebuild rebuilt.db
+sqlite3 small.db .dump | sort >small.dump
+sqlite3 rebuilt.db .dump | sort | cmp - small.dump || complain "a rebuilt session is another one"
+sqlite3 rebuilt.db "UPDATE allocation SET free_ns = alloc_ns - 1 WHERE id = 77"
+expect 1 'row 77: freed before' "$ingest" --rebuild rebuilt.db
+[ "$(sqlite3 rebuilt.db 'SELECT count(*) FROM timeline')" -gt 1 ] || complain "a failed rebuild left its mark"
+
 # An unfinished trace is normal, said in one line.
 head -c 200000 small.bin >cut.bin
 printf '\0\0\0\0' | dd of=cut.bin bs=1 seek=88 conv=notrunc status=none
