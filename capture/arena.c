@@ -126,7 +126,7 @@ ENTRY_POINT mprof_arena mprof_arena_create(const char *name, mprof_arena parent)
 
 static void arena_put_reset(const void *frame, mprof_arena arena)
 {
-    struct thread *thread = arena ? recorder_enter(frame, RECORDER_END_OF_BLOCK) : NULL;
+    struct thread *thread = arena ? recorder_enter(frame, RECORDER_ARENA_END) : NULL;
     if (!thread)
         return;
     if (!arena_is_named(arena))
@@ -188,7 +188,8 @@ static void arena_put_free(struct thread *thread, mprof_arena arena, void *addre
 
 ENTRY_POINT void mprof_alloc(mprof_arena arena, void *address, size_t size, size_t count)
 {
-    struct thread *thread = arena && address ? recorder_enter(FRAME, RECORDER_ALLOCATION) : NULL;
+    struct thread *thread =
+        arena && address ? recorder_enter(FRAME, RECORDER_ARENA_ALLOCATION) : NULL;
     if (!thread)
         return;
     arena_put_block(thread, FRAME, arena, NULL, address, size, count);
@@ -197,7 +198,7 @@ ENTRY_POINT void mprof_alloc(mprof_arena arena, void *address, size_t size, size
 
 ENTRY_POINT void mprof_free(mprof_arena arena, void *address)
 {
-    struct thread *thread = arena && address ? recorder_enter(FRAME, RECORDER_END_OF_BLOCK) : NULL;
+    struct thread *thread = arena && address ? recorder_enter(FRAME, RECORDER_ARENA_END) : NULL;
     if (!thread)
         return;
     arena_put_free(thread, arena, address);
@@ -208,7 +209,7 @@ ENTRY_POINT void mprof_free(mprof_arena arena, void *address)
 ENTRY_POINT void mprof_realloc(mprof_arena arena, void *old, void *address, size_t size,
                                size_t count)
 {
-    struct thread *thread = arena && address ? recorder_enter(FRAME, RECORDER_END_OF_BLOCK) : NULL;
+    struct thread *thread = arena && address ? recorder_enter(FRAME, RECORDER_ARENA_END) : NULL;
     if (!thread)
         return;
     if (atomic_load_explicit(&recorder_page.state, memory_order_relaxed) != RECORDER_PAUSED)

@@ -87,7 +87,7 @@ static inline void events_put_allocation(struct thread *thread, const void *fram
  */
 static inline void events_put_free(struct thread *thread, const void *frame, const void *address)
 {
-    if (__builtin_expect(select_is_on, 0) && !select_free(address))
+    if (__builtin_expect(select_is_on, 0) && !select_free(thread, address))
         return;
     struct chunk *chunk = &thread->chunk;
     if (__builtin_expect(recorder_free_stacks, 0)) {

@@ -16,6 +16,12 @@ static bool option_is(struct option_word word, const char *name)
     return word.length == strlen(name) && memcmp(word.text, name, word.length) == 0;
 }
 
+static bool option_begins(struct option_word word, const char *beginning)
+{
+    const size_t length = strlen(beginning);
+    return word.length >= length && memcmp(word.text, beginning, length) == 0;
+}
+
 /* strtoul is not used: it follows the locale, which the program may be changing right now. */
 static bool option_number(struct option_word word, uint32_t *number)
 {
@@ -43,6 +49,19 @@ static bool option_size(struct option_word word, uint64_t *size, uint64_t least,
         return false;
     *size = (uint64_t)number << shift;
     return *size >= least && *size <= most;
+}
+
+/* live>SIZE or allocs>N. */
+static bool option_limit(struct option_word value, struct threshold_limit *limit)
+{
+    const size_t behind = option_begins(value, "live>")     ? strlen("live>")
+                          : option_begins(value, "allocs>") ? strlen("allocs>")
+                                                            : 0;
+    const struct option_word number = {value.text + behind, value.length - behind};
+    if (behind == 0)
+        return false;
+    return option_size(number, value.text[0] == 'l' ? &limit->live : &limit->allocations, 1,
+                       INT64_MAX);
 }
 
 static bool option_follow(struct option_word value, struct options *options)
@@ -93,7 +112,10 @@ static bool option_set(struct options *options, struct option_word key, struct o
     if (option_is(key, "free-stacks") && value.length == 0)
         return options->free_stacks = true;
     if (option_is(key, "start"))
-        return options->start_waits = option_is(value, "wait");
+        return options->start_waits =
+                   option_is(value, "wait") || option_limit(value, &options->start);
+    if (option_is(key, "stop"))
+        return option_limit(value, &options->stop);
     if (option_is(key, "compress") && value.length == 0)
         return options->compress = true;
     if (option_is(key, "max-size"))

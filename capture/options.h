@@ -12,10 +12,14 @@
  *                           executed (in its place too), both (default) or neither
  *   max-size=SIZE           bytes that each trace may have, K, M or G behind the number; what comes
  *                           then is only counted
- *   start=wait              record nothing before mprof_resume() or mprof-ctl's resume; of
- * MPROF_OUTPUT's own process only sample=SIZE             record only a sample of the heap's
- * blocks, one sample point in SIZE bytes on average, K, M or G behind the number root=PID the
- * process that MPROF_OUTPUT itself is meant for; any other writes beside it. mprof-run sets it.
+ *   start=wait              record nothing before mprof_resume() or mprof-ctl's resume; of the
+ *                           process that MPROF_OUTPUT itself is meant for, and its forked children
+ *   start=live>SIZE|allocs>N  likewise, before more is live or was allocated
+ *   stop=live>SIZE|allocs>N  recording ends for good then, in the same process
+ *   sample=SIZE             record only a sample of the heap's blocks, one sample point in SIZE
+ *                           bytes on average, K, M or G behind the number
+ *   root=PID                the process that MPROF_OUTPUT itself is meant for; any other writes
+ *                           beside it. mprof-run sets it.
  */
 #ifndef MPROF_CAPTURE_OPTIONS_H
 #define MPROF_CAPTURE_OPTIONS_H
@@ -24,6 +28,7 @@
 #include <stdint.h>
 
 #include "capture/stack.h"
+#include "capture/threshold.h"
 
 struct options {
     struct stack_options stack;
@@ -31,6 +36,7 @@ struct options {
     bool free_stacks;
     bool start_waits;
     bool compress; /* another process packs the chunks that are full */
+    struct threshold_limit start, stop;
     bool follow_fork, follow_exec;
     uint64_t max_size; /* of a trace, in bytes; 0: no limit */
     uint64_t sample;   /* mean bytes between sample points; 0: everything is recorded */

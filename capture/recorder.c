@@ -110,6 +110,8 @@ static bool recorder_start_program(void)
         return false;
     stack_process_init(&options.stack, &stack_records);
     recorder.waiting = options.start_waits && !beside;
+    if (!beside)
+        select_count(options.start, options.stop);
     if (recorder.waiting)
         trace_file_set_paused(TRACE_PAUSED_FROM_START);
     /* Under mprof-run a name that is taken is a program that was executed anew: no news. */
@@ -242,20 +244,34 @@ static bool recorder_may_start(void)
 #endif
 }
 
+/* Whether such an event is recorded, or at least counted (threshold.h). */
+static bool recorder_takes(uint32_t state, enum recorder_event event)
+{
+    bool counted = (event == RECORDER_ALLOCATION || event == RECORDER_END_OF_BLOCK) &&
+                   atomic_load_explicit(&threshold_counts, memory_order_relaxed);
+    switch (state) {
+    case RECORDER_RECORDING:
+        return true;
+    case RECORDER_PAUSED:
+        return counted || (event != RECORDER_ALLOCATION && event != RECORDER_ARENA_ALLOCATION);
+    case RECORDER_WAITING:
+        return counted || event == RECORDER_NOTE;
+    default:
+        return false;
+    }
+}
+
+/* Not recorded because nothing is to be: no loss. */
+static bool recorder_rests(uint32_t state)
+{
+    return state == RECORDER_PAUSED || state == RECORDER_WAITING;
+}
+
 static bool recorder_is_on(enum recorder_event event)
 {
     if (atomic_load(&recorder_page.state) == RECORDER_UNKNOWN && recorder_may_start())
         recorder_start_guarded();
-    switch (atomic_load(&recorder_page.state)) {
-    case RECORDER_RECORDING:
-        return true;
-    case RECORDER_PAUSED:
-        return event != RECORDER_ALLOCATION;
-    case RECORDER_WAITING:
-        return event == RECORDER_NOTE;
-    default:
-        return false;
-    }
+    return recorder_takes(atomic_load(&recorder_page.state), event);
 }
 
 static struct thread *recorder_enter_counted(const void *frame, enum recorder_event event)
@@ -266,7 +282,8 @@ static struct thread *recorder_enter_counted(const void *frame, enum recorder_ev
     recorder_take_guard(self, frame);
     if (recorder_is_on(event) && (self->thread || thread_acquire()))
         return self->thread;
-    if (event != RECORDER_NOTE)
+    uint32_t state = atomic_load(&recorder_page.state);
+    if (event != RECORDER_NOTE && (recorder_takes(state, event) || !recorder_rests(state)))
         trace_file_count_dropped(1);
     atomic_signal_fence(memory_order_seq_cst);
     self->guard = NULL;
@@ -281,6 +298,20 @@ static struct thread *recorder_enter_blocked(const void *frame, enum recorder_ev
     return thread;
 }
 
+/* While recording rests: what recorder_enter() does while it does not. */
+static struct thread *recorder_enter_resting(const void *frame, enum recorder_event event)
+{
+    struct thread_local_part *self = &thread_local_part;
+    if (self->guard || !self->thread)
+        return NULL;
+    recorder_take_guard(self, frame);
+    if (recorder_takes(atomic_load(&recorder_page.state), event))
+        return self->thread;
+    self->guard = NULL;
+    atomic_signal_fence(memory_order_seq_cst);
+    return NULL;
+}
+
 struct thread *recorder_enter_slow(const void *frame, enum recorder_event event)
 {
     struct thread_local_part *self = &thread_local_part;
@@ -293,18 +324,20 @@ struct thread *recorder_enter_slow(const void *frame, enum recorder_event event)
     }
     /* What is never recorded comes this way with every event: it must stay cheap. */
     uint32_t state = atomic_load_explicit(&recorder_page.state, memory_order_relaxed);
-    if ((state == RECORDER_PAUSED || state == RECORDER_WAITING) && trace_file_is_asked()) {
+    if (recorder_rests(state) && trace_file_is_asked()) {
         requests_serve();
         state = atomic_load_explicit(&recorder_page.state, memory_order_relaxed);
     }
-    if (state == RECORDER_OFF || (state == RECORDER_PAUSED && event == RECORDER_ALLOCATION) ||
-        (state == RECORDER_WAITING && event != RECORDER_NOTE))
+    if (state == RECORDER_OFF || (recorder_rests(state) && !recorder_takes(state, event)))
         return NULL;
     if (state == RECORDER_STOPPED) {
         if (event != RECORDER_NOTE)
             trace_file_count_dropped(1);
         return NULL;
     }
+    struct thread *resting = recorder_rests(state) ? recorder_enter_resting(frame, event) : NULL;
+    if (resting)
+        return resting;
     /* The first event of a thread or process calls the C library: dlsym, pthread_setspecific. */
     int error = errno;
     uint64_t signals = os_block_signals();
@@ -317,13 +350,15 @@ struct thread *recorder_enter_slow(const void *frame, enum recorder_event event)
 void recorder_leave_slow(void)
 {
     struct thread_local_part *self = &thread_local_part;
-    bool asked = self->at_leave & THREAD_ASKED;
-    self->at_leave &= ~(uint32_t)THREAD_ASKED;
+    uint32_t once = self->at_leave & (THREAD_ASKED | THREAD_PASSED);
+    self->at_leave &= THREAD_FINISHED;
     if (self->at_leave & THREAD_FINISHED)
         thread_release(false);
     atomic_signal_fence(memory_order_seq_cst);
     self->guard = NULL;
-    if (asked)
+    if (once & THREAD_PASSED)
+        threshold_act();
+    if (once & THREAD_ASKED)
         requests_serve();
 }
 

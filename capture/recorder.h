@@ -60,6 +60,8 @@ extern bool recorder_free_stacks;
 enum recorder_event {
     RECORDER_ALLOCATION, /* not recorded while paused */
     RECORDER_END_OF_BLOCK,
+    RECORDER_ARENA_ALLOCATION, /* as the two above, of the program's own allocators */
+    RECORDER_ARENA_END,
     RECORDER_NOTE, /* marks, modules: no event of the program's heap, never counted as dropped */
 };
 

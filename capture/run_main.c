@@ -48,7 +48,8 @@ static const char usage_text[] =
     "program's\n"
     "  --sample SIZE         record a sample only, one point in SIZE bytes on average\n"
     "  --start-on WHAT       record nothing before: signal (SIGUSR2 to mprof-run), file:PATH (it\n"
-    "                        is there), rss>SIZE, call (the program calls mprof_resume())\n"
+    "                        is there), rss>SIZE, live>SIZE (more is allocated and not freed),\n"
+    "                        allocs>N, call (the program calls mprof_resume())\n"
     "  --start-after SECONDS record nothing in the first SECONDS\n"
     "  --stop-on WHAT        stop recording for good then; as for --start-on\n"
     "  --duration SECONDS    stop recording when it has gone on so long\n"
@@ -102,14 +103,15 @@ static const struct option long_options[] = {
 };
 
 /* Adds "key=value" to what the library is told; false where the library would not take it. */
-static bool add_setting(struct arguments *arguments, const char *key, const char *value)
+static bool add_setting_of(struct arguments *arguments, const char *option, const char *key,
+                           const char *value)
 {
     struct options parsed;
     char one[128], bad[64];
     int length = snprintf(one, sizeof one, "%s%s%s", key, value ? "=" : "", value ? value : "");
     if (length < 0 || (size_t)length >= sizeof one || strchr(one, ',') ||
         !options_parse(one, &parsed, bad, sizeof bad)) {
-        fprintf(stderr, "mprof-run: --%s does not take \"%s\"; see mprof-run --help\n", key,
+        fprintf(stderr, "mprof-run: --%s does not take \"%s\"; see mprof-run --help\n", option,
                 value ? value : "");
         return false;
     }
@@ -119,13 +121,22 @@ static bool add_setting(struct arguments *arguments, const char *key, const char
     return true;
 }
 
+/* Where the library's name of it is the option's. */
+static bool add_setting(struct arguments *arguments, const char *key, const char *value)
+{
+    return add_setting_of(arguments, key, key, value);
+}
+
 /* --start-on and --stop-on. */
 static bool set_condition(struct arguments *arguments, int option, const char *text)
 {
     bool start = option == OPTION_START_ON;
     struct run_watch *watch = &arguments->watch;
-    if (run_condition_parse(text, start ? &watch->start_on : &watch->stop_on))
-        return true;
+    struct run_condition *condition = start ? &watch->start_on : &watch->stop_on;
+    if (run_condition_parse(text, condition))
+        return condition->kind != RUN_CONDITION_INSIDE ||
+               add_setting_of(arguments, start ? "start-on" : "stop-on", start ? "start" : "stop",
+                              text);
     fprintf(stderr, "mprof-run: --%s does not take \"%s\"; see mprof-run --help\n",
             start ? "start-on" : "stop-on", text);
     return false;
@@ -227,7 +238,8 @@ static int parse(int argc, char **argv, struct arguments *arguments)
         fputs("mprof-run: --start-on and --start-after exclude each other\n", stderr);
         return 2;
     }
-    if (run_watch_starts_late(&arguments->watch))
+    if (run_watch_starts_late(&arguments->watch) &&
+        arguments->watch.start_on.kind != RUN_CONDITION_INSIDE)
         add_setting(arguments, "start", "wait");
     arguments->program = argv + optind;
     return -1;

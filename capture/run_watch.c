@@ -38,6 +38,8 @@ bool run_condition_parse(const char *text, struct run_condition *condition)
     *condition = (struct run_condition){0};
     if (strcmp(text, "signal") == 0)
         condition->kind = RUN_CONDITION_SIGNAL;
+    else if (strncmp(text, "live>", 5) == 0 || strncmp(text, "allocs>", 7) == 0)
+        condition->kind = RUN_CONDITION_INSIDE;
     else if (strcmp(text, "call") == 0)
         condition->kind = RUN_CONDITION_CALL;
     else if (strncmp(text, "file:", 5) == 0 && text[5]) {
@@ -144,12 +146,20 @@ static void watch_decide(struct run_watch *watch, double now, uint64_t resident)
                       condition_holds(watch, &watch->stop_on, resident);
 }
 
+/* Only what happens outside is looked for; --duration needs to know when recording began. */
+static bool watch_has_to_look(const struct run_watch *watch)
+{
+    return watch->duration > 0 || watch->start_after > 0 ||
+           (watch->start_on.kind >= RUN_CONDITION_SIGNAL &&
+            watch->start_on.kind <= RUN_CONDITION_RSS) ||
+           (watch->stop_on.kind >= RUN_CONDITION_SIGNAL &&
+            watch->stop_on.kind <= RUN_CONDITION_RSS);
+}
+
 int run_watch_step(struct run_watch *watch, unsigned signals, uint64_t resident)
 {
     const double now = seconds_now();
-    const bool ends = watch->duration > 0 || (watch->stop_on.kind != RUN_CONDITION_NONE &&
-                                              watch->stop_on.kind != RUN_CONDITION_CALL);
-    if (!run_watch_starts_late(watch) && !ends)
+    if (!watch_has_to_look(watch))
         return -1;
     watch->signals = signals;
     bool is_open = watch_open(watch);

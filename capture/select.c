@@ -19,9 +19,15 @@ bool select_process_init(uint64_t mean)
     return true;
 }
 
+void select_count(struct threshold_limit start, struct threshold_limit stop)
+{
+    threshold_process_init(start, stop);
+    select_is_on = select_is_on || atomic_load(&threshold_counts);
+}
+
 void select_process_restarted(void)
 {
-    if (select_is_on)
+    if (sample_mean)
         sampled_blocks_reset();
 }
 
@@ -35,19 +41,41 @@ static bool select_note(const void *address)
     return false;
 }
 
-bool select_allocation(struct thread *thread, const void *address, uint64_t size)
+static uint32_t select_state(void)
 {
-    return !address || (sample_takes(&thread->sample, size) && select_note(address));
+    return atomic_load_explicit(&recorder_page.state, memory_order_relaxed);
 }
 
-bool select_free(const void *address)
+/* What is counted leads to something when the guard is given back. */
+static void select_count_one(struct thread *thread, const void *address,
+                             bool (*count)(struct threshold_part *, const void *))
 {
-    return sampled_blocks_remove((uintptr_t)address);
+    if (atomic_load_explicit(&threshold_counts, memory_order_relaxed) &&
+        count(&thread->counted, address))
+        thread_local_part.at_leave |= THREAD_PASSED;
+}
+
+bool select_allocation(struct thread *thread, const void *address, uint64_t size)
+{
+    if (address)
+        select_count_one(thread, address, threshold_count_allocation);
+    if (select_state() != RECORDER_RECORDING)
+        return false;
+    return !address || sample_mean == 0 ||
+           (sample_takes(&thread->sample, size) && select_note(address));
+}
+
+bool select_free(struct thread *thread, const void *address)
+{
+    select_count_one(thread, address, threshold_count_free);
+    if (sample_mean)
+        return sampled_blocks_remove((uintptr_t)address);
+    return select_state() != RECORDER_WAITING;
 }
 
 bool select_knows(const void *address)
 {
-    return sampled_blocks_has((uintptr_t)address);
+    return sample_mean == 0 || sampled_blocks_has((uintptr_t)address);
 }
 
 static void select_put_free(struct thread *thread, uint64_t ticks, const void *address)
@@ -85,6 +113,15 @@ static void select_put_resize(struct thread *thread, const struct entry_resize *
                                 resize->array ? TRACE_KIND_REALLOCARRAY : TRACE_KIND_REALLOC, 0));
 }
 
+/* The old block was counted as freed before the call. */
+static void select_count_resized(struct thread *thread, const struct select_outcome *outcome,
+                                 const struct entry_resize *resize)
+{
+    const void *now = outcome->address ? outcome->address : resize->size != 0 ? outcome->old : NULL;
+    if (now)
+        select_count_one(thread, now, threshold_count_allocation);
+}
+
 /*
  * The old block leaves the table before the real call, behind which another thread may be given its
  * address; where the call fails it goes back, since it is still the program's.
@@ -92,22 +129,25 @@ static void select_put_resize(struct thread *thread, const struct entry_resize *
 void *select_resize(struct thread *thread, const void *frame, void *old,
                     const struct entry_resize *resize)
 {
-    bool recording =
-        atomic_load_explicit(&recorder_page.state, memory_order_relaxed) == RECORDER_RECORDING;
-    struct select_outcome outcome = {.old = old, .ends = select_free(old)};
-    outcome.begins = recording && sample_takes(&thread->sample, resize->size);
+    bool recording = select_state() == RECORDER_RECORDING;
+    struct select_outcome outcome = {.old = old, .ends = select_free(thread, old)};
+    outcome.begins = recording && (sample_mean == 0 || sample_takes(&thread->sample, resize->size));
     if (outcome.begins)
         outcome.stack = events_stack(thread, frame);
-    if (!outcome.begins && !outcome.ends)
-        return entry_real_resize(old, resize);
+    if (!outcome.begins && !outcome.ends) {
+        outcome.address = entry_real_resize(old, resize);
+        select_count_resized(thread, &outcome, resize);
+        return outcome.address;
+    }
     bool room = events_room(thread, 1);
     outcome.before = events_before(thread);
     outcome.address = entry_real_resize(old, resize);
     outcome.after = events_after(thread);
+    select_count_resized(thread, &outcome, resize);
     bool freed = !outcome.address && resize->size == 0; /* by this C library */
     if (outcome.address)
-        outcome.begins = outcome.begins && select_note(outcome.address);
-    else if (!freed && outcome.ends)
+        outcome.begins = outcome.begins && (sample_mean == 0 || select_note(outcome.address));
+    else if (!freed && outcome.ends && sample_mean)
         select_note(old);
     if (!room)
         return outcome.address;

@@ -1,6 +1,6 @@
 /*
- * Which of the heap's events are recorded where not all are: sampling. All functions need the guard
- * held.
+ * Which of the heap's events are recorded where not all are: sampling, and events that are only
+ * counted. All functions need the guard held.
  */
 #ifndef MPROF_CAPTURE_SELECT_H
 #define MPROF_CAPTURE_SELECT_H
@@ -16,15 +16,17 @@ extern bool select_is_on;
 
 /* `mean`: see sample.h. False where there is no memory for it. */
 bool select_process_init(uint64_t mean);
+/* Counts for the limits at which recording begins and ends, see threshold.h. */
+void select_count(struct threshold_limit start, struct threshold_limit stop);
 /* Blocks from before are forgotten: in a forked child, and when a new trace begins. No other thread
  * may be inside an event. */
 void select_process_restarted(void);
 
 /* Whether the allocation at `address` (NULL: it failed, which is always recorded) is recorded. */
 bool select_allocation(struct thread *thread, const void *address, uint64_t size);
-/* Whether the block was recorded; before the real free. */
-bool select_free(const void *address);
-/* Whether the live block was recorded. */
+/* Whether the end of the block is recorded; before the real free. */
+bool select_free(struct thread *thread, const void *address);
+/* Whether the live block may have been recorded. */
 bool select_knows(const void *address);
 
 /* Makes the real call and records of it what is to be recorded: of the two halves, the end of the

@@ -20,9 +20,11 @@
 #include "capture/clock.h"
 #include "capture/sample.h"
 #include "capture/stack.h"
+#include "capture/threshold.h"
 
 struct thread {
     struct chunk chunk;
+    struct threshold_part counted;
     struct sample sample;     /* --sample: how far the next sample point is */
     uint32_t clock_countdown; /* clock=fast: events until the next read */
     uint64_t clock_ticks;     /* clock=fast: the last read */
@@ -55,6 +57,7 @@ struct thread_local_part {
 enum thread_at_leave {
     THREAD_FINISHED = 1, /* its key destructors have run: states are borrowed for one event */
     THREAD_ASKED = 2,    /* something is asked from outside */
+    THREAD_PASSED = 4,   /* a limit of threshold.h is passed */
 };
 extern __thread struct thread_local_part thread_local_part
     __attribute__((tls_model("initial-exec")));

@@ -3,7 +3,8 @@
  * 's' starts a thread that allocates until the end; 'k' allocates 7000 bytes for good; '+' and '-'
  * call mprof_on_snapshot() with a callback that frees the block, allocates 8000 bytes and takes a
  * snapshot itself, and without; 'p' takes a snapshot; 'r' calls
- * mprof_resume(); 'b' allocates 120 MiB for good, all of it touched. After each it writes the byte
+ * mprof_resume(); 'b' allocates 120 MiB for good, all of it touched; 'c' frees it.
+ * After each it writes the byte
  * to standard output. Ends with its input.
  */
 #include <pthread.h>
@@ -61,6 +62,8 @@ int main(void)
             mprof_resume();
         else if (step == 'b' && (kept = malloc(BIG)) != NULL)
             memset(kept, 1, BIG);
+        else if (step == 'c')
+            free(kept);
         else if (step == 'p')
             mprof_snapshot("own");
         else if (step == 's' && count < 8 && pthread_create(&threads[count++], NULL, spin, NULL))

@@ -105,9 +105,38 @@ def check_executed():
     blocks("executed", steps.end(), [6002])
 
 
+def check_inside():
+    """Limits that the recorder counts: exact with one thread and small limits, within a grain of
+    each thread otherwise."""
+    steps = Steps("beginnings-live", "--start-on=live>100M", "--stop-on=live>300M")
+    steps.do("12b3")
+    check(steps.header("<I", PAUSED) == RECORDING, "120 MiB are more than 100")
+    steps.do("4b5b67")
+    seen = sizes(steps.end(), 6000)
+    check(seen == {6003: 1, 6004: 1, 6005: 1, 120 << 20: 2}, f"live: blocks {seen}")
+    for kind in ("plain", "sampled"):
+        steps = Steps("beginnings-allocs-" + kind, "--start-on=allocs>20", "--stop-on=allocs>30",
+                      *(["--sample=1"] if kind == "sampled" else []))
+        steps.do("1" * 60)
+        trace = steps.end()
+        check(5 <= sizes(trace, 6000).get(6001, 0) <= 10, f"allocs, {kind}: {sizes(trace, 6000)}")
+    steps = Steps("beginnings-threads", "--start-on=allocs>5000", "--stop-on=allocs>10000")
+    steps.do("ssss")
+    steps.wait_for(STATE, ENDED)
+    trace = steps.end()
+    count = sum(sizes(trace).values())
+    check(5000 - 4 * 256 <= count <= 5000 + 5 * 256, f"allocs of threads: {count}")
+    # Frees count too: live never comes near 200 MiB, allocated does.
+    steps = Steps("beginnings-freed", "--start-on=live>200M")
+    steps.do("bcbcbc1")
+    check(steps.header("<I", PAUSED) == NOT_BEGUN, "what is freed is not live")
+    steps.do("bb2")
+    blocks("freed", steps.end(), [6002])
+
+
 def check_usage():
     for option in ("--start-on=noon", "--start-on=rss>", "--start-on=rss>0", "--stop-on=file:", "--start-after=soon",
-                   "--duration=0", "--duration=-1", "--stop-on=rss>1T"):
+                   "--duration=0", "--duration=-1", "--stop-on=rss>1T", "--start-on=live>", "--stop-on=allocs>x", "--start-on=live>1T"):
         run = subprocess.run([RUN, option, "true"], capture_output=True, text=True)
         check(run.returncode == 2 and option.split("=")[0] in run.stderr, f"{option}: {run}")
     run = subprocess.run([RUN, "--start-on=call", "--start-after=1", "true"], capture_output=True, text=True)
@@ -124,7 +153,7 @@ def fresh():
             os.unlink(name)
 
 
-for one in (check_signal, check_file, check_resident, check_time, check_call, check_idle, check_executed, check_usage):
+for one in (check_signal, check_file, check_resident, check_time, check_call, check_idle, check_executed, check_inside, check_usage):
     fresh()
     one()
 recording.done()
