@@ -261,6 +261,33 @@ void area_name(const struct area *area, int x, int y, int width, struct cell_sty
     }
 }
 
+/* Behind the first "scope::" that stands outside of arguments; NULL: there is none. */
+static const char *behind_scope(const char *name)
+{
+    static const char anonymous[] = "(anonymous namespace)";
+    int depth = 0;
+    for (const char *at = name; *at != 0; at++) {
+        if (depth == 0 && strncmp(at, anonymous, sizeof(anonymous) - 1) == 0)
+            at += sizeof(anonymous) - 1;
+        if (depth == 0 && at[0] == ':' && at[1] == ':')
+            return at + 2;
+        if (*at == '(' && depth == 0)
+            return NULL;
+        depth += *at == '<' || *at == '(';
+        depth -= *at == '>' || *at == ')';
+    }
+    return NULL;
+}
+
+void area_category(const struct area *area, int x, int y, int width, struct cell_style style,
+                   const char *name)
+{
+    const char *shorter;
+    while (text_width(name) > width && (shorter = behind_scope(name)) != NULL)
+        name = shorter;
+    area_name(area, x, y, width, style, name);
+}
+
 void area_field_right(const struct area *area, int x, int y, int width, struct cell_style style,
                       const char *text)
 {

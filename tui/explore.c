@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Position in a legend of what it does not name. */
+#define REST (SESSION_COLORS - 1)
+
 void exploration_init(struct exploration *exploration, struct session *session)
 {
     *exploration = (struct exploration){
@@ -27,6 +30,14 @@ static void load_legend(struct exploration *exploration)
     exploration->legend = (struct session_legend){0};
     selection_legend(exploration->selection, exploration->color_by, &exploration->legend);
     exploration->generation++;
+    const char *labels[REST];
+    size_t count = exploration->legend.count < REST ? exploration->legend.count : REST;
+    for (size_t i = 0; i < SESSION_COLORS; i++)
+        exploration->slots[i] = (uint8_t)i;
+    for (size_t i = 0; i < count; i++)
+        labels[i] = exploration->legend.entry[i].label;
+    category_colors_assign(&exploration->colors, (unsigned)exploration->color_by, labels, count,
+                           REST, exploration->slots);
 }
 
 bool exploration_filter(struct exploration *exploration, const char *text,
@@ -114,7 +125,12 @@ struct cell_style exploration_category(const struct exploration *exploration,
 {
     int fixed =
         position < exploration->legend.count ? exploration->legend.entry[position].color : -1;
-    return theme_category(grid, position, SESSION_COLORS - 1, fixed);
+    return theme_category(grid, position < REST ? exploration->slots[position] : REST, REST, fixed);
+}
+
+uint32_t exploration_pattern(const struct exploration *exploration, size_t position)
+{
+    return theme_pattern(position < REST ? exploration->slots[position] : REST);
 }
 
 void exploration_replace(struct exploration *exploration, const char *filter)

@@ -7,6 +7,7 @@
 #define MPROF_TUI_EXPLORE_H
 
 #include "session/session.h"
+#include "tui/category_colors.h"
 #include "tui/cells.h"
 
 #include <stdbool.h>
@@ -29,8 +30,10 @@ struct exploration {
     unsigned renewals;   /* of the session: another number after each */
     enum session_color_by color_by;
     struct session_legend legend; /* of `color_by` */
-    uint64_t moment_ns;           /* timeline's cursor, the grid's time */
-    uint32_t function;            /* that was looked at last */
+    struct category_colors colors;
+    uint8_t slots[SESSION_COLORS]; /* colour of each position of the legend */
+    uint64_t moment_ns;            /* timeline's cursor, the grid's time */
+    uint32_t function;             /* that was looked at last */
     bool has_function;
 
     /* What a view asks for; the browser takes it after update(). */
@@ -62,6 +65,8 @@ bool color_by_from_name(const char *name, enum session_color_by *color_by);
 /* Style of a legend position. */
 struct cell_style exploration_category(const struct exploration *exploration,
                                        const struct grid *grid, size_t position);
+/* Its glyph where there is no colour. */
+uint32_t exploration_pattern(const struct exploration *exploration, size_t position);
 
 /* Wishes for the active filter with one step more; `step` is the text after the bar. */
 void exploration_narrow(struct exploration *exploration, const char *step);

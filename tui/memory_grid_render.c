@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define CURSOR_BACKGROUND 15
+#define NEIGHBOUR_NAME 24
 #define HIGHLIGHT 238 /* behind the cells of the allocation under the cursor */
 
 /* ---- status ----------------------------------------------------------------------------- */
@@ -61,7 +62,8 @@ static void render_cell(const struct memory_grid *grid, const struct exploration
     if (cell->used > 0) {
         style = grid->alternate ? theme_category(area->grid, color, SESSION_COLORS - 1, -1)
                                 : exploration_category(exploration, area->grid, color);
-        glyph = grid_colors(area->grid) ? level_glyph(cell->used, whole) : theme_pattern(color);
+        glyph = grid_colors(area->grid) ? level_glyph(cell->used, whole)
+                                        : exploration_pattern(exploration, color);
     } else if (cell->filtered > 0) {
         style = theme_style(THEME_FILTERED);
         glyph = grid_colors(area->grid) ? level_glyph(cell->filtered, whole) : '-';
@@ -135,14 +137,16 @@ static void render_legend(const struct memory_grid *grid, const struct explorati
                   "colours only tell neighbours apart; a goes back");
         return;
     }
-    for (size_t i = 0; i < exploration->legend.count; i++) {
+    size_t count = exploration->legend.count;
+    int most = count > 0 && width / (int)count > 26 ? width / (int)count - 4 : 22;
+    for (size_t i = 0; i < count; i++) {
         const char *label = exploration->legend.entry[i].label;
-        int label_width = text_width(label) < 22 ? text_width(label) : 22;
+        int label_width = text_width(label) < most ? text_width(label) : most;
         if (x + label_width + 3 > width)
             break;
-        area_put(&line, x, 0, grid_colors(line.grid) ? 0x2588 : theme_pattern(i),
+        area_put(&line, x, 0, grid_colors(line.grid) ? 0x2588 : exploration_pattern(exploration, i),
                  exploration_category(exploration, line.grid, i));
-        area_name(&line, x + 2, 0, label_width, theme_style(THEME_PLAIN), label);
+        area_category(&line, x + 2, 0, label_width, theme_style(THEME_PLAIN), label);
         x += label_width + 4;
     }
 }
@@ -234,9 +238,12 @@ static int render_neighbour(const struct exploration *exploration, const struct 
     const char *name = neighbour->type
                            ? session_type_name(exploration->session, neighbour->type)
                            : session_function_name(exploration->session, neighbour->function);
+    struct cell_style faint = theme_style(THEME_FAINT);
     x += area_print(area, x, y, theme_style(THEME_PLAIN), "%s %s", format_size(a, gap), where);
-    return x + area_print(area, x, y, theme_style(THEME_FAINT), " (%s %.24s)  ",
-                          format_size(b, neighbour->size), name);
+    x += area_print(area, x, y, faint, " (%s ", format_size(b, neighbour->size));
+    int width = text_width(name) < NEIGHBOUR_NAME ? text_width(name) : NEIGHBOUR_NAME;
+    area_category(area, x, y, width, faint, name);
+    return x + width + area_text(area, x + width, y, faint, ")  ");
 }
 
 static void render_around(const struct memory_details *details,

@@ -33,7 +33,7 @@ static void render_slot(const struct exploration *exploration, const struct area
     for (size_t i = 0; i < count; i++) {
         layers[i] = (struct bar_layer){.value = slot->color_bytes[i],
                                        .style = exploration_category(exploration, chart->grid, i),
-                                       .pattern = theme_pattern(i)};
+                                       .pattern = exploration_pattern(exploration, i)};
         sum += slot->color_bytes[i];
     }
     /* What came and went inside the slot, on top. */
@@ -200,9 +200,10 @@ static void render_legend(const struct timeline *timeline, const struct explorat
     for (size_t i = 0; i < exploration->legend.count && y < legend.height; i++, y++) {
         char size[FORMAT_SIZE], percent[FORMAT_SIZE];
         struct cell_style style = exploration_category(exploration, legend.grid, i);
-        area_put(&legend, 0, y, grid_colors(legend.grid) ? 0x2588 : theme_pattern(i), style);
-        area_name(&legend, 2, y, label, theme_style(THEME_PLAIN),
-                  exploration->legend.entry[i].label);
+        area_put(&legend, 0, y,
+                 grid_colors(legend.grid) ? 0x2588 : exploration_pattern(exploration, i), style);
+        area_category(&legend, 2, y, label, theme_style(THEME_PLAIN),
+                      exploration->legend.entry[i].label);
         area_field_right(&legend, 2 + label, y, 7, theme_style(THEME_PLAIN),
                          format_size_short(size, slot->color_bytes[i]));
         if (percents)

@@ -103,6 +103,19 @@ static void names_keep_their_offset(void **state)
     grid_free(grid);
 }
 
+static void categories_lose_scopes_first(void **state)
+{
+    (void)state;
+    struct grid *grid = grid_new(16, 4, 256, false);
+    struct area whole = area_whole(grid);
+    area_category(&whole, 0, 0, 16, plain, "db::Block");
+    area_category(&whole, 0, 1, 14, plain, "db::(anonymous namespace)::Iterator *");
+    area_category(&whole, 0, 2, 14, plain, "std::vector<db::Entry>");
+    area_category(&whole, 0, 3, 12, plain, "db::Table::Open(db::Env *)");
+    expect(grid, "db::Block\nIterator *\nvector<db::En…\nOpen(db::En…\n");
+    grid_free(grid);
+}
+
 static void ascii_terminals_get_ascii(void **state)
 {
     (void)state;
@@ -144,6 +157,7 @@ int main(void)
         cmocka_unit_test(malformed_text_shows_as_marks),
         cmocka_unit_test(fields_cut_and_pad),
         cmocka_unit_test(names_keep_their_offset),
+        cmocka_unit_test(categories_lose_scopes_first),
         cmocka_unit_test(ascii_terminals_get_ascii),
         cmocka_unit_test(styles_are_dumped_with_a_legend),
     };
