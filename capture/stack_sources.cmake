@@ -9,6 +9,7 @@ set(MPROF_STACK_SOURCES
   ${CMAKE_SOURCE_DIR}/capture/stack.c
   ${CMAKE_SOURCE_DIR}/capture/stack_branch.c
   ${CMAKE_SOURCE_DIR}/capture/stack_memory.c
+  ${CMAKE_SOURCE_DIR}/capture/stack_walk.c
   ${CMAKE_SOURCE_DIR}/capture/unwind_cache.c
   ${CMAKE_SOURCE_DIR}/capture/unwind_expression.c
   ${CMAKE_SOURCE_DIR}/capture/unwind_full.c

@@ -1,0 +1,69 @@
+/*
+ * Whether the words that a kept stack was read from are still as they were (see stack_thread.h).
+ */
+#ifndef MPROF_CAPTURE_STACK_PAIRS_H
+#define MPROF_CAPTURE_STACK_PAIRS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/stack_thread.h"
+
+/*
+ * How many of the first `count` pairs, from the end backwards, are still as they were: returns
+ * the number of pairs up to and including the last one that differs, 0 if none does.
+ */
+static inline uint32_t pairs_differ(const struct stack_pair *pairs, uint32_t count)
+{
+    const struct stack_pair *pair = pairs + count;
+    while (pair - pairs >= 8) {
+        uint64_t difference = 0;
+        pair -= 8;
+#pragma GCC unroll 8
+        for (unsigned i = 0; i < 8; i++)
+            difference |= *(const uint64_t *)pair[i].address ^ pair[i].value;
+        if (difference) {
+            pair += 8;
+            break;
+        }
+    }
+    while (pair != pairs && *(const uint64_t *)pair[-1].address == pair[-1].value)
+        pair--;
+    return (uint32_t)(pair - pairs);
+}
+
+static inline __attribute__((always_inline)) uint64_t
+pairs_difference(const struct stack_pair *pairs, uint32_t count)
+{
+    uint64_t difference = 0;
+#pragma GCC unroll 16
+    for (uint32_t i = 0; i < count; i++)
+        difference |= *(const uint64_t *)pairs[i].address ^ pairs[i].value;
+    return difference;
+}
+
+/*
+ * Whether all `count` pairs are as they were, for when they most likely are: no branch depends on
+ * a single one, and the last block overlaps the one before.
+ */
+static inline bool pairs_same(const struct stack_pair *pairs, uint32_t count)
+{
+    uint64_t difference = 0;
+    if (count < 8) {
+        for (uint32_t i = 0; i < count; i++)
+            difference |= pairs_difference(pairs + i, 1);
+        return !difference;
+    }
+    const struct stack_pair *last = pairs + count - 8;
+    for (; pairs < last; pairs += 8)
+        difference |= pairs_difference(pairs, 8);
+    return !(difference | pairs_difference(last, 8));
+}
+
+static inline bool frame_equal(const struct stack_kept *kept, const struct stack_frame *now)
+{
+    return kept->sp == now->sp && kept->pc == now->pc && kept->exact == now->exact &&
+           (!kept->needs_rbp || kept->rbp == now->rbp);
+}
+
+#endif
