@@ -54,7 +54,35 @@ static bool put_process(const struct table_sink *sink, const struct session_fact
            put_text(sink, "directory", process->found ? process->directory : "") &&
            put_text(sink, "host", process->found ? process->host : "") &&
            put_text(sink, "kernel", process->found ? process->kernel : "") &&
-           put_text(sink, "start_time", start) && put_number(sink, "page_size", header->page_size);
+           put_text(sink, "start_time", start) &&
+           put_number(sink, "start_monotonic_ns", header->start_monotonic_ns) &&
+           put_number(sink, "page_size", header->page_size);
+}
+
+/* The row of the table `process`. */
+static bool put_process_row(const struct table_sink *sink, const struct session_facts *facts)
+{
+    const struct trace_process *process = &facts->scan->process;
+    const struct totals *totals = facts->totals;
+    const struct writer_value row[] = {
+        value_number(1),
+        value_number(process->found ? process->pid : trace_file_header(facts->file)->pid),
+        value_number(process->parent_pid),
+        value_text(process->found ? process->program : "(unknown)"),
+        value_text(process->found ? process->arguments : ""),
+        value_number(0),
+        value_number(trace_time_ns(&facts->replay->time, facts->scan->last_ticks)),
+        value_text(ending(facts)),
+        value_text(trace_file_path(facts->file)),
+        value_number(totals->allocations),
+        value_number(totals->frees),
+        value_number(totals->bytes),
+        value_number(totals->live_count),
+        value_number(totals->live_bytes),
+        value_number(totals->peak_bytes),
+        value_number(totals->peak_ns),
+    };
+    return sink->put(sink->context, WRITER_PROCESS, row, sizeof row / sizeof *row);
 }
 
 static bool put_totals(const struct table_sink *sink, const struct session_facts *facts)
@@ -117,8 +145,8 @@ static bool put_oddities(const struct table_sink *sink, const struct session_fac
 
 bool session_meta_put(const struct table_sink *sink, const struct session_facts *facts)
 {
-    return put_process(sink, facts) && put_totals(sink, facts) && put_arenas(sink, facts) &&
-           put_oddities(sink, facts) &&
+    return put_process(sink, facts) && put_process_row(sink, facts) && put_totals(sink, facts) &&
+           put_arenas(sink, facts) && put_oddities(sink, facts) &&
            put_number(sink, "duration_ns",
                       trace_time_ns(&facts->replay->time, facts->scan->last_ticks)) &&
            put_number(sink, "timeline_slot_ns", facts->totals->slot_ns) &&

@@ -18,6 +18,7 @@ enum writer_table {
     WRITER_STACK,
     WRITER_STACK_FRAME,
     WRITER_STACK_FRAMES, /* WRITER_STACK_FRAMES_AT_ONCE rows of the same table */
+    WRITER_PROCESS,
     WRITER_THREAD,
     WRITER_ARENA,
     WRITER_MARK,

@@ -58,15 +58,34 @@ CREATE TABLE stack_frame(
   frame_id INTEGER NOT NULL,
   PRIMARY KEY(stack_id, depth)
 ) WITHOUT ROWID;
+CREATE TABLE process(             -- one, unless a session was made of the traces of several
+  id INTEGER PRIMARY KEY,         -- from 1, in the order of start
+  pid INTEGER NOT NULL,
+  parent_pid INTEGER NOT NULL,    -- 0: not known
+  program TEXT NOT NULL,
+  argv TEXT NOT NULL,
+  start_ns INTEGER NOT NULL,      -- when its trace began and ended, in the time of the session
+  end_ns INTEGER NOT NULL,
+  ending TEXT NOT NULL,           -- as in meta
+  trace TEXT NOT NULL,
+  allocations INTEGER NOT NULL,   -- of its heap, as all that follows
+  frees INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  live_count INTEGER NOT NULL,    -- at its end
+  live_bytes INTEGER NOT NULL,
+  peak_bytes INTEGER NOT NULL,    -- its own largest live bytes
+  peak_ns INTEGER NOT NULL
+);
 CREATE TABLE thread(
-  id INTEGER PRIMARY KEY,         -- recorder's number, from 1
+  id INTEGER PRIMARY KEY,         -- recorder's number, from 1; counted on from process to process
   tid INTEGER,
   name TEXT,
   start_ns INTEGER,
   end_ns INTEGER,
   allocations INTEGER NOT NULL DEFAULT 0,
   frees INTEGER NOT NULL DEFAULT 0,
-  bytes INTEGER NOT NULL DEFAULT 0
+  bytes INTEGER NOT NULL DEFAULT 0,
+  process_id INTEGER NOT NULL DEFAULT 1 REFERENCES process(id)
 );
 CREATE TABLE type(
   id INTEGER PRIMARY KEY,         -- 0 is unknown and has no row
@@ -236,7 +255,8 @@ CREATE VIEW v_allocation AS
          COALESCE(a.free_ns, (SELECT value FROM meta WHERE key = 'duration_ns')) - a.alloc_ns
            AS lifetime_ns,
          -- What is no element: bytes behind a record, a length in front of new T[n].
-         max(0, a.size - a.count * ty.size) AS extra_bytes
+         max(0, a.size - a.count * ty.size) AS extra_bytes,
+         th.process_id AS process_id, p.pid AS pid, p.program AS process
   -- All that a stack decides stands before the allocations, so that the planner can test a
   -- condition on function, file or module once a stack and not once an allocation.
   FROM stack st
@@ -247,7 +267,8 @@ CREATE VIEW v_allocation AS
   JOIN allocation a ON a.stack_id = st.id
   LEFT JOIN kind k ON k.id = a.kind
   LEFT JOIN type ty ON ty.id = a.type_id
-  LEFT JOIN thread th ON th.id = a.thread_id;
+  LEFT JOIN thread th ON th.id = a.thread_id
+  LEFT JOIN process p ON p.id = th.process_id;
 
 CREATE VIEW v_function AS
   SELECT f.name AS function, m.name AS module, t.self_bytes AS self_bytes,

@@ -40,6 +40,7 @@ INSERT INTO meta VALUES('rows',15);
 INSERT INTO meta VALUES('sample_interval',0);
 INSERT INTO meta VALUES('sampled',0);
 INSERT INTO meta VALUES('stacks',5);
+INSERT INTO meta VALUES('start_monotonic_ns',5000000);
 INSERT INTO meta VALUES('start_time','2023-11-14T22:13:20.123Z');
 INSERT INTO meta VALUES('threads',3);
 INSERT INTO meta VALUES('timeline_slot_ns',1);
@@ -127,19 +128,39 @@ INSERT INTO stack_frame VALUES(2,1,2);
 INSERT INTO stack_frame VALUES(3,0,2);
 INSERT INTO stack_frame VALUES(4,0,4);
 INSERT INTO stack_frame VALUES(5,0,5);
+CREATE TABLE process(             -- one, unless a session was made of the traces of several
+  id INTEGER PRIMARY KEY,         -- from 1, in the order of start
+  pid INTEGER NOT NULL,
+  parent_pid INTEGER NOT NULL,    -- 0: not known
+  program TEXT NOT NULL,
+  argv TEXT NOT NULL,
+  start_ns INTEGER NOT NULL,      -- when its trace began and ended, in the time of the session
+  end_ns INTEGER NOT NULL,
+  ending TEXT NOT NULL,           -- as in meta
+  trace TEXT NOT NULL,
+  allocations INTEGER NOT NULL,   -- of its heap, as all that follows
+  frees INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  live_count INTEGER NOT NULL,    -- at its end
+  live_bytes INTEGER NOT NULL,
+  peak_bytes INTEGER NOT NULL,    -- its own largest live bytes
+  peak_ns INTEGER NOT NULL
+);
+INSERT INTO process VALUES(1,4242,1,'worked','worked --name ''it''\''''s "x"''',0,1000,'ended','worked.bin',11,5,8314,5,3353,4596,400);
 CREATE TABLE thread(
-  id INTEGER PRIMARY KEY,         -- recorder's number, from 1
+  id INTEGER PRIMARY KEY,         -- recorder's number, from 1; counted on from process to process
   tid INTEGER,
   name TEXT,
   start_ns INTEGER,
   end_ns INTEGER,
   allocations INTEGER NOT NULL DEFAULT 0,
   frees INTEGER NOT NULL DEFAULT 0,
-  bytes INTEGER NOT NULL DEFAULT 0
+  bytes INTEGER NOT NULL DEFAULT 0,
+  process_id INTEGER NOT NULL DEFAULT 1 REFERENCES process(id)
 );
-INSERT INTO thread VALUES(1,4242,'worked',0,NULL,8,4,6314);
-INSERT INTO thread VALUES(2,4243,'helper',100,560,1,1,500);
-INSERT INTO thread VALUES(3,NULL,NULL,600,NULL,2,0,1500);
+INSERT INTO thread VALUES(1,4242,'worked',0,NULL,8,4,6314,1);
+INSERT INTO thread VALUES(2,4243,'helper',100,560,1,1,500,1);
+INSERT INTO thread VALUES(3,NULL,NULL,600,NULL,2,0,1500,1);
 CREATE TABLE type(
   id INTEGER PRIMARY KEY,         -- 0 is unknown and has no row
   name TEXT NOT NULL,
@@ -1376,7 +1397,8 @@ CREATE VIEW v_allocation AS
          COALESCE(a.free_ns, (SELECT value FROM meta WHERE key = 'duration_ns')) - a.alloc_ns
            AS lifetime_ns,
          -- What is no element: bytes behind a record, a length in front of new T[n].
-         max(0, a.size - a.count * ty.size) AS extra_bytes
+         max(0, a.size - a.count * ty.size) AS extra_bytes,
+         th.process_id AS process_id, p.pid AS pid, p.program AS process
   -- All that a stack decides stands before the allocations, so that the planner can test a
   -- condition on function, file or module once a stack and not once an allocation.
   FROM stack st
@@ -1388,6 +1410,7 @@ CREATE VIEW v_allocation AS
   LEFT JOIN kind k ON k.id = a.kind
   LEFT JOIN type ty ON ty.id = a.type_id
   LEFT JOIN thread th ON th.id = a.thread_id
+  LEFT JOIN process p ON p.id = th.process_id
 ;
 CREATE VIEW v_function AS
   SELECT f.name AS function, m.name AS module, t.self_bytes AS self_bytes,
