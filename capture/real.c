@@ -55,6 +55,7 @@ static void *early_allocate(size_t size, size_t alignment)
 }
 
 static bool early_resolve(void);
+static void *real_comes_before(const char *name, Dl_info *other);
 
 /* The definitions before the loader has answered. Each asks it first; where the question is
  * under way already, the bootstrap arena serves. */
@@ -190,28 +191,42 @@ static bool early_resolve(void)
         if (address)
             memcpy(wanted[i].target, &address, sizeof address);
     }
+    /* An allocator that comes first and has no reallocarray leaves that one to the recorder: its
+     * blocks must not be given to the C library. */
+    Dl_info other;
+    void *first = real_comes_before("realloc", &other);
+    if (first)
+        memcpy(&found.realloc, &first, sizeof first);
     found.bootstrap_used = real.bootstrap_used;
     real = found;
     atomic_store(&resolution, KNOWN);
     return true;
 }
 
-bool real_is_reached(void)
+/* The definition that comes before the recorder's own, or NULL; the object that has it. */
+static void *real_comes_before(const char *name, Dl_info *other)
 {
-    early_resolve();
-    void *first = dlsym(RTLD_DEFAULT, "malloc");
-    Dl_info own, other;
+    void *first = dlsym(RTLD_DEFAULT, name);
+    Dl_info own;
     const ElfW(Sym) *symbol = NULL;
     if (!first || !dladdr((void *)real_is_reached, &own) ||
-        !dladdr1(first, &other, (void **)&symbol, RTLD_DL_SYMENT) ||
-        own.dli_fbase == other.dli_fbase)
-        return true;
+        !dladdr1(first, other, (void **)&symbol, RTLD_DL_SYMENT) ||
+        own.dli_fbase == other->dli_fbase)
+        return NULL;
     /* A program at a fixed address that takes malloc's address has it point to its own jump
      * table: the symbol is there, but no definition. */
-    if (symbol && symbol->st_shndx == SHN_UNDEF)
+    return symbol && symbol->st_shndx == SHN_UNDEF ? NULL : first;
+}
+
+bool real_is_reached(void)
+{
+    Dl_info other;
+    early_resolve();
+    if (!real_comes_before("malloc", &other))
         return true;
     message_line(other.dli_fname, " brings its own malloc, which comes before the recorder's: ",
-                 "nothing is recorded. Link it without, or let it call mprof.h.", NULL);
+                 "nothing is recorded. mprof-run preloads the recorder first; what is linked into ",
+                 "the program itself can call mprof.h.", NULL);
     return false;
 }
 

@@ -1,0 +1,83 @@
+"""Other allocators beside the recorder: preloaded before it and behind it, linked to the program, and
+linked with the recorder in both orders. The program always works; it is recorded wherever the recorder
+comes first; where it does not, and where C++ has operators of its own, one line says so."""
+import os
+import subprocess
+import sys
+
+import recording
+from recording import Recording, check, check_sound, sizes
+from trace_text import Trace
+
+build, source = recording.BUILD, os.environ["MPROF_SOURCE"]
+library = build + "/lib/libmprof.so"
+place = "/usr/lib/x86_64-linux-gnu/"
+allocators = ["libtcmalloc_minimal.so.4", "libjemalloc.so.2", "libmimalloc.so.2"]
+missing = [name for name in allocators if not os.path.exists(place + name)]
+folder = recording.folder("allocator-programs")
+ROUNDS = 1500
+
+
+def build_program(name, suffix, *libraries):
+    path = f"{folder}/{name}"
+    made = subprocess.run(["cc" if suffix == "c" else "c++", "-O1", "-fno-builtin", "-pthread", "-o", path,
+                           f"{source}/tests/programs/other_allocator.{suffix}", "-Wl,--no-as-needed", *libraries,
+                           f"-Wl,-rpath,{build}/lib"], capture_output=True, text=True)
+    check(made.returncode == 0, f"{name} is not built: {made.stderr}")
+    return path
+
+
+def check_recorded(what, trace):
+    count = sizes(trace, 7000)
+    check(all(count.get(7000 + i) == 9 for i in (100, 300)), f"{what}: blocks of 7100 bytes: {count.get(7100)}")
+    check(count.get(7040) == ROUNDS + 9, f"{what}: blocks of 7040 bytes: {count.get(7040)}")
+    check(count.get(2 * 7111) == 6, f"{what}: blocks of 14222 bytes: {count.get(2 * 7111)}")
+
+
+def check_refused(what, run, path):
+    lines = run.stderr.splitlines()
+    check(run.returncode == 0 and run.stdout == f"{ROUNDS}\n", f"{what}: {run}")
+    check(len(lines) == 1 and "which comes before the recorder's: nothing is recorded" in lines[0],
+          f"{what}: said {run.stderr!r}")
+    check(not os.path.exists(path), f"{what}: a trace")
+
+
+plain, cxx = build_program("plain", "c"), build_program("cxx", "cpp")
+for name in allocators:
+    if name in missing:
+        print(f"{name}: not installed")
+        continue
+    path = place + name
+    for what, arguments, environment in (
+            ("preloaded", [plain], {"LD_PRELOAD": path}), ("linked", [build_program("linked", "c", path)], None)):
+        one = Recording("allocators-out", arguments, environment=environment)
+        check(one.run.returncode == 0 and one.run.stdout == f"{ROUNDS}\n" and one.run.stderr == "", f"{name} {what}: {one.run}")
+        check_sound(one)
+        check_recorded(f"{name} {what}", one.main)
+    trace = folder + "/order.bin"
+    own = {**os.environ, "MPROF_OUTPUT": trace}
+    for first, libraries in ((True, [library, path]), (False, [path, library])):
+        both = build_program("both", "c", *libraries)
+        for what, program, environment in (
+                ("linked", both, own), ("preloaded", plain, {**own, "LD_PRELOAD": " ".join(libraries)})):
+            what = f"{name} and the recorder {what}, {'the recorder' if first else name} first"
+            if os.path.exists(trace):
+                os.unlink(trace)
+            run = subprocess.run([program], env=environment, capture_output=True, text=True)
+            if first:
+                check(run.returncode == 0 and run.stderr == "", f"{what}: {run}")
+                check_recorded(what, Trace(trace))
+            else:
+                check_refused(what, run, trace)
+    for what, arguments, environment in (
+            ("preloaded", [cxx], {"LD_PRELOAD": path}), ("linked", [build_program("cxx-linked", "cpp", path)], None)):
+        one = Recording("allocators-out", arguments, environment=environment)
+        check(one.run.returncode == 0 and one.run.stdout == "1000\n", f"{name} {what} in C++: {one.run}")
+        lines = one.run.stderr.splitlines()
+        check(len(lines) == 1 and f"{name} has an operator new of its own" in lines[0], f"{name} {what} in C++: {lines}")
+        check(not one.main.damage, f"{name} {what} in C++: {one.main.damage}")
+usual = Recording("allocators-out", [cxx])
+check(usual.run.stderr == "" and sum(sizes(usual.main).values()) > 2000, f"C++ without them: {usual.run}")
+if missing and not recording.wrong:
+    sys.exit(77)
+recording.done()
