@@ -131,6 +131,7 @@ static void summarize(const struct pipeline *pipeline, struct ingest_summary *su
         .stacks = pipeline->stacks.count - 1,
         .events = pipeline->replay.events,
         .dropped = header->dropped_events + scan->dropped_events,
+        .sample_interval = header->sample_interval,
         .unmatched_frees = scan->problems.counts[PROBLEM_UNMATCHED_FREE],
         .double_frees = scan->problems.counts[PROBLEM_DOUBLE_FREE],
         .overlaps = scan->problems.counts[PROBLEM_OVERLAP],

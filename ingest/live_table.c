@@ -14,8 +14,8 @@ static size_t home(const struct live_table *table, uint64_t address)
 }
 
 /*
- * Empty blocks. Blocks are found in no order, so in a large table each is on another page of memory:
- * with large pages the processor knows where most of them are.
+ * Empty blocks. Blocks are found in no order, so in a large table each is on another page of
+ * memory: with large pages the processor knows where most of them are.
  */
 static struct live_block *new_blocks(size_t capacity)
 {

@@ -17,7 +17,7 @@ enum block_state { BLOCK_EMPTY = 0, BLOCK_LIVE, BLOCK_FREED };
 struct live_block {
     uint64_t address;
     uint64_t size;
-    uint64_t alloc_ns;
+    uint64_t alloc_ns;   /* of a block that was freed: when that was */
     uint64_t realloc_of; /* row id; 0: none */
     uint64_t order;      /* number of the allocation, from 1 */
     uint32_t count;      /* objects */

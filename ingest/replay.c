@@ -111,7 +111,9 @@ static uint64_t close_block(struct replay *replay, struct live_block *block, uin
                             uint32_t stack)
 {
     live_table_release(&replay->heap, block);
-    return replay_close(replay, block, replay->now_ns, thread, stack);
+    uint64_t row = replay_close(replay, block, replay->now_ns, thread, stack);
+    block->alloc_ns = replay->now_ns;
+    return row;
 }
 
 bool replay_close_late(struct replay *replay, struct live_block *block,

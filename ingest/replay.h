@@ -83,6 +83,9 @@ struct replay {
     struct displaced_block *displaced;
     size_t displaced_count, displaced_capacity;
     bool fast_clock;
+    bool rested;              /* recording was paused, or began late, so far; */
+    uint64_t rested_ns;       /* until then */
+    uint64_t unseen_frees;    /* of blocks that were, or may have been, allocated meanwhile */
     uint64_t ambiguous_pairs; /* made by the turn of events, not by their stamps */
     struct arena_row *arenas;
     size_t arena_count, arena_capacity;

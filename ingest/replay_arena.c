@@ -77,6 +77,7 @@ static bool end_block(struct replay *replay, struct arena_row *arena, struct liv
     arena->live_count--;
     arena->live_bytes -= block->size;
     *row = replay_put_row(replay, block, replay->now_ns - block->alloc_ns + 1, thread, 0);
+    block->alloc_ns = replay->now_ns;
     return *row != 0;
 }
 
@@ -141,6 +142,10 @@ static bool arena_release(struct replay *replay, uint32_t index, const struct tr
         return false;
     if (block->state == BLOCK_LIVE)
         return end_block(replay, arena, block, event->thread, row);
+    if (replay_may_be_unseen(replay, block)) {
+        replay->unseen_frees++;
+        return true;
+    }
     replay_problem(replay, event,
                    block->state == BLOCK_FREED ? PROBLEM_DOUBLE_FREE : PROBLEM_UNMATCHED_FREE,
                    address, "free of what is not live in its arena");

@@ -66,4 +66,10 @@ struct live_table *replay_blocks(struct replay *replay, uint64_t arena);
 /* A snapshot that the program asked for by number of allocations. */
 bool replay_autosave(struct replay *replay);
 
+/* Whether a block that is not live may have been allocated while recording was paused. */
+static inline bool replay_may_be_unseen(const struct replay *replay, const struct live_block *block)
+{
+    return replay->rested && (block->state != BLOCK_FREED || block->alloc_ns < replay->rested_ns);
+}
+
 #endif

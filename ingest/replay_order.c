@@ -34,6 +34,10 @@ static bool settle_free(struct replay *replay, const struct pending_free *waitin
         replay->ambiguous_pairs++;
         return replay_close_late(replay, block, waiting);
     }
+    if (replay_may_be_unseen(replay, block)) {
+        replay->unseen_frees++;
+        return true;
+    }
     bool twice = block->state == BLOCK_FREED;
     replay_problem(replay, &event, twice ? PROBLEM_DOUBLE_FREE : PROBLEM_UNMATCHED_FREE,
                    waiting->address,

@@ -134,6 +134,7 @@ static bool put_oddities(const struct table_sink *sink, const struct session_fac
            put_number(sink, "unmatched_frees", counts[PROBLEM_UNMATCHED_FREE]) &&
            put_number(sink, "double_frees", counts[PROBLEM_DOUBLE_FREE]) &&
            put_number(sink, "overlaps", counts[PROBLEM_OVERLAP]) &&
+           put_number(sink, "unseen_frees", facts->replay->unseen_frees) &&
            put_number(sink, "ambiguous_pairs", facts->replay->ambiguous_pairs) &&
            put_number(sink, "damaged_bytes", scan->damaged_bytes) &&
            put_number(sink, "missing_chunks", counts[PROBLEM_MISSING_CHUNK]) &&

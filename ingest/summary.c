@@ -112,6 +112,11 @@ void summary_print(FILE *out, const struct ingest_summary *summary, const char *
     fprintf(out, " in %s blocks\n", grouped(summary->live_count));
     fprintf(out, "threads      %s, %s distinct stacks\n", grouped(summary->threads),
             grouped(summary->stacks));
+    if (summary->sample_interval) {
+        fputs("sampled      one in ", out);
+        put_size(out, summary->sample_interval);
+        fputs(": these numbers are of the sample, estimates are in v_estimate\n", out);
+    }
     put_odd(out, summary);
     fprintf(out, "took         %.2f s, %.2f million events/s\n", summary->seconds, rate / 1e6);
     fprintf(out, "session      %s\n", session);

@@ -3,6 +3,7 @@ which of the program's blocks are in the trace."""
 import glob
 import os
 import signal
+import sqlite3
 import subprocess
 
 import recording
@@ -132,6 +133,17 @@ def check_inside():
     check(steps.header("<I", PAUSED) == NOT_BEGUN, "what is freed is not live")
     steps.do("bb2")
     blocks("freed", steps.end(), [6002])
+    # Ends of blocks from before are counted apart from what is wrong.
+    steps = Steps("beginnings-before", "--start-on=call")
+    steps.do("brc1")
+    steps.end()
+    session = os.path.dirname(steps.path) + "/session.db"
+    subprocess.run([recording.BUILD + "/bin/mprof-ingest", "--quiet", "-o", session, steps.path], check=True)
+    with sqlite3.connect(session) as database:
+        meta = dict(database.execute("SELECT key, value FROM meta"))
+        marks = database.execute("SELECT kind FROM mark ORDER BY ns").fetchall()
+    check(meta["unseen_frees"] == 1 and meta["unmatched_frees"] == 0, f"the free of a block from before: {meta}")
+    check(marks == [("pause",), ("resume",)], f"marks: {marks}")
 
 
 def check_usage():

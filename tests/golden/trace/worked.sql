@@ -51,6 +51,7 @@ INSERT INTO meta VALUES('typed_allocations',0);
 INSERT INTO meta VALUES('typed_bytes',0);
 INSERT INTO meta VALUES('unknown_records',1);
 INSERT INTO meta VALUES('unmatched_frees',1);
+INSERT INTO meta VALUES('unseen_frees',0);
 CREATE TABLE module(
   id INTEGER PRIMARY KEY,
   path TEXT NOT NULL,
