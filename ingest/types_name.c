@@ -71,14 +71,16 @@ static char *record_name(struct types_index *index, Dwarf_Die *die)
     return alias != NULL ? strdup(alias) : qualify(index, die, dwarf_diename(die));
 }
 
-static char *nameless_record(Dwarf_Die *die)
+static char *nameless(Dwarf_Die *die)
 {
     char *name = NULL;
     int line = 0;
     const char *file = dwarf_decl_file(die);
     const char *slash = file == NULL ? NULL : strrchr(file, '/');
     dwarf_decl_line(die, &line);
-    const char *keyword = dwarf_tag(die) == DW_TAG_union_type ? "union" : "struct";
+    const char *keyword = dwarf_tag(die) == DW_TAG_union_type         ? "union"
+                          : dwarf_tag(die) == DW_TAG_enumeration_type ? "enum"
+                                                                      : "struct";
     if (file == NULL)
         return asprintf(&name, "(%s)", keyword) < 0 ? NULL : name;
     return asprintf(&name, "(%s at %s:%d)", keyword, slash == NULL ? file : slash + 1, line) < 0
@@ -181,7 +183,7 @@ static char *raw_name(struct types_index *index, Dwarf_Die *die, int depth)
         if (is_qualifier(tag))
             return qualified_name(index, die, depth);
         if (name == NULL)
-            return is_record(tag) ? nameless_record(die) : strdup("?");
+            return is_record(tag) || tag == DW_TAG_enumeration_type ? nameless(die) : strdup("?");
         if (is_record(tag))
             return record_name(index, die);
         return tag == DW_TAG_base_type ? strdup(name) : qualify(index, die, name);

@@ -59,6 +59,19 @@ const char *session_thread_name(const struct session *session, uint32_t thread);
 const char *session_type_name(const struct session *session, uint32_t type);
 const char *session_kind_name(const struct session *session, uint32_t kind);
 
+/* A member of a record, or a base class (no name); names are cut to what the arrays hold. */
+struct session_member {
+    char name[64], type[96];
+    uint64_t offset, size; /* bytes; bit fields share some */
+};
+/*
+ * The members of a type in order of declaration, the first `capacity` of `*count`, and the size of
+ * one object, 0 where it is not known. A type that is no record has none. False with `error` set.
+ */
+bool session_type_members(struct session *session, uint32_t type, struct session_member *members,
+                          size_t capacity, size_t *count, uint64_t *size,
+                          struct session_error *error);
+
 struct session_thread {
     uint32_t id;
     int64_t tid;

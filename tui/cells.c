@@ -279,13 +279,16 @@ static const char *behind_scope(const char *name)
     return NULL;
 }
 
-void area_category(const struct area *area, int x, int y, int width, struct cell_style style,
-                   const char *name)
+int area_category(const struct area *area, int x, int y, int width, struct cell_style style,
+                  const char *name)
 {
     const char *shorter;
     while (text_width(name) > width && (shorter = behind_scope(name)) != NULL)
         name = shorter;
+    if (text_width(name) < width)
+        width = text_width(name);
     area_name(area, x, y, width, style, name);
+    return width;
 }
 
 void area_field_right(const struct area *area, int x, int y, int width, struct cell_style style,

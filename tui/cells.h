@@ -94,10 +94,11 @@ void area_name(const struct area *area, int x, int y, int width, struct cell_sty
                const char *name);
 /*
  * area_name() for a type or another category: what is too long loses scopes in front
- * ("leveldb::(anonymous namespace)::" of a class) before it is cut at the end.
+ * ("leveldb::(anonymous namespace)::" of a class) before it is cut at the end. Returns the columns
+ * that it takes, `width` at most.
  */
-void area_category(const struct area *area, int x, int y, int width, struct cell_style style,
-                   const char *name);
+int area_category(const struct area *area, int x, int y, int width, struct cell_style style,
+                  const char *name);
 /* area_field(), flush right. */
 void area_field_right(const struct area *area, int x, int y, int width, struct cell_style style,
                       const char *text);

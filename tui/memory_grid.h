@@ -16,6 +16,7 @@
 #define MEMORY_ROWS_MOST 256
 #define MEMORY_COLUMNS_MOST 512
 #define MEMORY_FRAMES_MOST 512
+#define MEMORY_MEMBERS_MOST 64
 #define MEMORY_CELL_LEAST 8 /* bytes */
 
 struct memory_map {
@@ -62,7 +63,16 @@ struct memory_details {
     bool has_below, has_above; /* neighbours, of the allocation or of the hole */
     struct session_allocation below, above;
     uint64_t used_before, last_free_ns;
+    struct session_member members[MEMORY_MEMBERS_MOST]; /* of the allocation's type */
+    size_t member_count;
+    uint64_t type_size; /* 0: not known */
 };
+
+/* Rows that the layout of the allocation's type takes, with a heading and one for each padding. */
+int memory_members_rows(const struct memory_details *details);
+/* Draws it; what does not fit is counted in the last row. */
+void memory_members_render(const struct memory_details *details,
+                           const struct exploration *exploration, const struct area *area);
 
 struct memory_grid {
     struct memory_map map;

@@ -9,7 +9,8 @@
 
 #define CURSOR_BACKGROUND 15
 #define NEIGHBOUR_NAME 24
-#define HIGHLIGHT 238 /* behind the cells of the allocation under the cursor */
+#define MEMBERS_LEAST 4 /* rows: fewer show no layout */
+#define HIGHLIGHT 238   /* behind the cells of the allocation under the cursor */
 
 /* ---- status ----------------------------------------------------------------------------- */
 
@@ -241,9 +242,8 @@ static int render_neighbour(const struct exploration *exploration, const struct 
     struct cell_style faint = theme_style(THEME_FAINT);
     x += area_print(area, x, y, theme_style(THEME_PLAIN), "%s %s", format_size(a, gap), where);
     x += area_print(area, x, y, faint, " (%s ", format_size(b, neighbour->size));
-    int width = text_width(name) < NEIGHBOUR_NAME ? text_width(name) : NEIGHBOUR_NAME;
-    area_category(area, x, y, width, faint, name);
-    return x + width + area_text(area, x + width, y, faint, ")  ");
+    x += area_category(area, x, y, NEIGHBOUR_NAME, faint, name);
+    return x + area_text(area, x, y, faint, ")  ");
 }
 
 static void render_around(const struct memory_details *details,
@@ -315,6 +315,15 @@ static void render_stack(const struct memory_grid *grid, const struct exploratio
     }
 }
 
+/* Rows for the layout of the type, where the whole stack leaves enough of them. */
+static int members_height(const struct memory_details *details, int room)
+{
+    int needed = memory_members_rows(details), left = room - (int)details->frame_count - 1;
+    if (details->member_count == 0 || left < MEMBERS_LEAST)
+        return 0;
+    return needed < left ? needed : left;
+}
+
 static void render_details(const struct memory_grid *grid, const struct exploration *exploration,
                            const struct area *area)
 {
@@ -329,8 +338,12 @@ static void render_details(const struct memory_grid *grid, const struct explorat
     if (area->height >= 5)
         render_around(details, exploration, area, y++);
     if (details->found && y < area->height) {
-        struct area stack = area_part(area, 0, y, area->width, area->height - y);
+        int room = area->height - y, members = members_height(details, room);
+        struct area stack = area_part(area, 0, y, area->width, room - members);
         render_stack(grid, exploration, &stack);
+        struct area layout = area_part(area, 0, y + room - members, area->width, members);
+        if (members > 0)
+            memory_members_render(details, exploration, &layout);
     }
 }
 

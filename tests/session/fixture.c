@@ -207,7 +207,12 @@ static bool write_rest(sqlite3 *database, const struct fixture_program *program)
                         "VALUES(1,'Request',64,'exact'),(2,'Header',32,'exact'),"
                         "(3,'Node',48,'exact'),(4,'Table',256,'inferred'),(5,'char',1,'inferred'),"
                         "(6,'Image',1024,'exact'),(7,'Session',512,'inferred'),"
-                        "(8,'Token',16,'candidate'),(9,'std::vector<Node>',24,'exact')");
+                        "(8,'Token',16,'candidate'),(9,'std::vector<Node>',24,'exact');"
+                        "INSERT INTO type_member(type_id,position,name,offset,size,type) VALUES"
+                        "(3,0,NULL,0,16,'store::Linked'),(3,1,'key',16,4,'int'),"
+                        "(3,2,'value',24,16,'std::pair<Token *, int>'),(3,3,'dirty',40,1,'bool'),"
+                        "(1,0,'id',0,8,'long'),(1,1,'header',8,32,'Header'),"
+                        "(1,2,'body',40,24,'std::vector<char>')");
     char name[64];
     for (int64_t id = 1; good && id <= (int64_t)program->options.threads; id++) {
         snprintf(name, sizeof name, id == 1 ? "main" : "worker %d", (int)id - 1);

@@ -34,6 +34,7 @@ for script in filter resize help mouse; do
     play "$script.80x24" "$script" 80x24
 done
 play plain.200x60 plain 200x60
+play layout.200x60 layout 200x60
 NO_COLOR=1 play plain-mono.80x24 plain 80x24 --ascii
 
 # Keys that come together show in the end what they show one by one.

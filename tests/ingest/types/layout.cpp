@@ -16,6 +16,7 @@ struct padded : nothing, padded_base {
     char flag = 0;
     unsigned low : 3, high : 9;
     double last = 0;
+    enum { OFF, ON } state = OFF;
 };
 int padded::shared;
 

@@ -44,7 +44,8 @@ for compiler in g++ clang++; do
 flag|12|1|char
 low|13|1|unsigned int
 high|13|2|unsigned int
-last|16|8|double"
+last|16|8|double
+state|24|4|(enum at layout.cpp:19)"
     expect "recorded-$compiler.db" "SELECT element FROM type WHERE name LIKE 'std::_Rb_tree_node<%'" \
         "std::pair<const int, long>"
     expect "recorded-$compiler.db" "SELECT group_concat(name) FROM (SELECT DISTINCT c.name
