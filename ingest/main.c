@@ -10,6 +10,7 @@
 
 #include "ingest/ingest.h"
 #include "ingest/live.h"
+#include "ingest/processes.h"
 #include "ingest/progress.h"
 #include "ingest/summary.h"
 #include "ingest/trace_compress.h"
@@ -23,12 +24,15 @@ struct options {
     bool compress, rebuild;
     bool quiet, live;
     char *default_session;
+    char **traces; /* as they were named */
+    size_t trace_count;
 };
 
 static const char usage_text[] =
-    "usage: mprof-ingest [OPTION…] TRACE\n"
+    "usage: mprof-ingest [OPTION…] TRACE…\n"
     "\n"
     "Turns a trace that mprof-run wrote into a session, an SQLite file for mprof-tui and sqlite3.\n"
+    "Several traces (of a program and its children, say), or a directory of them, become one.\n"
     "\n"
     "  -o, --output FILE   the session; default: TRACE with .db in place of .bin\n"
     "  -f, --force         replace an existing session\n"
@@ -121,12 +125,22 @@ static bool set_default_session(struct options *options)
 {
     const char *trace = options->ingest.trace;
     size_t length = strlen(trace);
+    while (length > 1 && trace[length - 1] == '/') /* a directory */
+        length--;
     if (length > 4 && strcmp(trace + length - 4, ".bin") == 0)
         length -= 4;
     if (asprintf(&options->default_session, "%.*s.db", (int)length, trace) < 0)
         return fail_usage("memory is exhausted", "");
     options->ingest.session = options->default_session;
     return true;
+}
+
+/* Whether the session is to be of several traces. */
+static bool many(const struct options *options)
+{
+    struct stat about;
+    return options->trace_count > 1 ||
+           (stat(options->traces[0], &about) == 0 && S_ISDIR(about.st_mode));
 }
 
 /* Returns -1 to go on, otherwise the exit status. */
@@ -180,8 +194,13 @@ static int parse(int argc, char **argv, struct options *options)
             return 2;
         }
     }
-    if (good && optind + 1 != argc)
-        good = fail_usage(optind < argc ? "one trace at a time" : "which trace?", "");
+    if (good && optind == argc)
+        good = fail_usage("which trace?", "");
+    options->traces = argv + optind;
+    options->trace_count = (size_t)(argc - optind);
+    if (good && many(options) &&
+        (options->compress || options->rebuild || options->live || options->dump != DUMP_NONE))
+        good = fail_usage("one trace at a time", "");
     if (!good)
         return 2;
     options->ingest.trace = argv[optind];
@@ -244,6 +263,28 @@ static bool watch(struct options *options, struct ingest_status *status)
     return true;
 }
 
+static void tell_left_out(const char *why)
+{
+    fprintf(stderr, "mprof-ingest: left out: %s\n", why);
+}
+
+static bool ingest_many(const struct options *options, struct ingest_summary *summary,
+                        struct ingest_status *status)
+{
+    struct trace_list list = {0};
+    bool good = true;
+    for (size_t i = 0; good && i < options->trace_count; i++)
+        good = trace_list_add(&list, options->traces[i], status);
+    for (size_t i = 0; good && i < list.count; i++)
+        if (same_file(list.paths[i], options->ingest.session))
+            good = ingest_fail(status, INGEST_BAD_USAGE,
+                               "%s: the session would replace a trace; name another with -o",
+                               options->ingest.session);
+    good = good && ingest_processes(&options->ingest, &list, tell_left_out, summary, status);
+    trace_list_free(&list);
+    return good;
+}
+
 static bool ingest(struct options *options, struct ingest_status *status)
 {
     struct ingest_summary summary = {0};
@@ -258,7 +299,8 @@ static bool ingest(struct options *options, struct ingest_status *status)
     options->ingest.progress_context = &progress;
     options->ingest.writer.interrupted = &interrupted;
     bool good = (!options->live || watch(options, status)) &&
-                ingest_run(&options->ingest, &summary, status);
+                (many(options) ? ingest_many(options, &summary, status)
+                               : ingest_run(&options->ingest, &summary, status));
     progress_end(&progress);
     if (good && !options->quiet)
         summary_print(stdout, &summary, options->ingest.session);

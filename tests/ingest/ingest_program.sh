@@ -19,7 +19,7 @@ expect() { # STATUS PATTERN COMMAND...: the exit status, and what it says on std
 "$MPROF_BUILD/tests/synthetic_trace" small.bin 150000 3 500 || exit 1
 
 expect 2 'which trace' "$ingest"
-expect 2 'one trace' "$ingest" small.bin small.bin
+expect 2 'one trace' "$ingest" --dump small.bin small.bin
 expect 2 'lists the options' "$ingest" --nonsense small.bin
 expect 2 'none, stack or all' "$ingest" --index=some small.bin
 expect 2 'file or time' "$ingest" --dump=size small.bin

@@ -1,0 +1,250 @@
+#include "ingest/processes.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ingest/array.h"
+#include "ingest/trace_file.h"
+#include "ingest/writer_merge.h"
+
+struct start {
+    const char *trace;
+    uint64_t monotonic_ns;
+};
+
+struct processes {
+    const struct ingest_options *options;
+    void (*left_out)(const char *why);
+    struct ingest_summary *summary;
+    struct ingest_status *status;
+    struct start *starts; /* of what can be read, the first process first */
+    size_t count;
+    char **reasons; /* of what is left out; free() each */
+    size_t reason_count, reason_capacity;
+    char *whole, *part; /* sessions while they are made: of all, and of the process to be added */
+    uint64_t first_ns;
+    struct writer_merge *merge;
+};
+
+static bool append(struct trace_list *list, const char *folder, const char *name,
+                   struct ingest_status *status)
+{
+    char *path = NULL;
+    if (!array_reserve(&list->paths, &list->capacity, list->count + 1, sizeof *list->paths) ||
+        (folder != NULL ? asprintf(&path, "%s/%s", folder, name) < 0
+                        : (path = strdup(name)) == NULL))
+        return ingest_fail_memory(status, "the list of traces");
+    list->paths[list->count++] = path;
+    return true;
+}
+
+static bool is_trace(int folder, const char *name)
+{
+    char begin[sizeof TRACE_MAGIC - 1];
+    struct stat about;
+    if (fstatat(folder, name, &about, 0) != 0 || !S_ISREG(about.st_mode))
+        return false;
+    int descriptor = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool same = descriptor >= 0 && read(descriptor, begin, sizeof begin) == (ssize_t)sizeof begin &&
+                memcmp(begin, TRACE_MAGIC, sizeof begin) == 0;
+    if (descriptor >= 0)
+        close(descriptor);
+    return same;
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+bool trace_list_add(struct trace_list *list, const char *path, struct ingest_status *status)
+{
+    struct stat about;
+    if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode))
+        return append(list, NULL, path, status); /* what it is not is said when it is opened */
+    DIR *folder = opendir(path);
+    size_t before = list->count;
+    bool good = folder != NULL;
+    if (!good)
+        return ingest_fail(status, INGEST_BAD_INPUT, "%s: cannot be read: %s", path,
+                           strerror(errno));
+    for (struct dirent *entry; good && (entry = readdir(folder)) != NULL;)
+        if (is_trace(dirfd(folder), entry->d_name))
+            good = append(list, path, entry->d_name, status);
+    closedir(folder);
+    if (good && list->count == before)
+        return ingest_fail(status, INGEST_BAD_INPUT, "%s: there is no trace in this directory",
+                           path);
+    if (good)
+        qsort(list->paths + before, list->count - before, sizeof *list->paths, compare_paths);
+    return good;
+}
+
+void trace_list_free(struct trace_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free(list->paths[i]);
+    free(list->paths);
+    *list = (struct trace_list){0};
+}
+
+/* False where that is no reason to go on without it. */
+static bool leave_out(struct processes *processes, const struct ingest_status *why)
+{
+    if (why->code != INGEST_BAD_INPUT) {
+        *processes->status = *why;
+        return false;
+    }
+    char *reason = strdup(why->message);
+    if (reason == NULL || !array_reserve(&processes->reasons, &processes->reason_capacity,
+                                         processes->reason_count + 1, sizeof reason)) {
+        free(reason);
+        return ingest_fail_memory(processes->status, "the list of traces");
+    }
+    processes->reasons[processes->reason_count++] = reason;
+    if (processes->left_out != NULL)
+        processes->left_out(reason);
+    return true;
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+    const struct start *x = a, *y = b;
+    if (x->monotonic_ns != y->monotonic_ns)
+        return x->monotonic_ns < y->monotonic_ns ? -1 : 1;
+    return strcmp(x->trace, y->trace);
+}
+
+static bool find_starts(struct processes *processes, const struct trace_list *list)
+{
+    processes->starts = calloc(list->count + 1, sizeof *processes->starts);
+    if (processes->starts == NULL)
+        return ingest_fail_memory(processes->status, "the list of traces");
+    for (size_t i = 0; i < list->count; i++) {
+        struct ingest_status status = {INGEST_OK, ""};
+        struct trace_file *file = trace_file_open(list->paths[i], &status);
+        if (file == NULL && !leave_out(processes, &status))
+            return false;
+        if (file != NULL)
+            processes->starts[processes->count++] =
+                (struct start){list->paths[i], trace_file_header(file)->start_monotonic_ns};
+        trace_file_close(file);
+    }
+    qsort(processes->starts, processes->count, sizeof *processes->starts, compare_starts);
+    return true;
+}
+
+static void add_summary(struct ingest_summary *sum, const struct ingest_summary *part)
+{
+    sum->allocations += part->allocations;
+    sum->frees += part->frees;
+    sum->reallocs += part->reallocs;
+    sum->bytes += part->bytes;
+    sum->live_bytes += part->live_bytes;
+    sum->live_count += part->live_count;
+    sum->threads += part->threads;
+    sum->stacks += part->stacks;
+    sum->events += part->events;
+    sum->dropped += part->dropped;
+    sum->unmatched_frees += part->unmatched_frees;
+    sum->double_frees += part->double_frees;
+    sum->overlaps += part->overlaps;
+    sum->orphaned_events += part->orphaned_events;
+    sum->damaged_bytes += part->damaged_bytes;
+    sum->missing_chunks += part->missing_chunks;
+    sum->seconds += part->seconds;
+}
+
+/* One trace, as the whole if it is the first that can be used. */
+static bool add_process(struct processes *processes, const struct start *start)
+{
+    struct ingest_status status = {INGEST_OK, ""};
+    struct ingest_options options = *processes->options;
+    struct ingest_summary summary = {0};
+    bool first = processes->merge == NULL;
+    options.trace = start->trace;
+    options.session = first ? processes->whole : processes->part;
+    options.writer.force = true; /* the name is ours */
+    if (!ingest_run(&options, &summary, &status))
+        return leave_out(processes, &status);
+    if (first) {
+        *processes->summary = summary;
+        processes->first_ns = start->monotonic_ns;
+        processes->merge = writer_merge_open(
+            processes->whole, processes->options->writer.interrupted, processes->status);
+        return processes->merge != NULL;
+    }
+    add_summary(processes->summary, &summary);
+    free(summary.program);
+    bool good = writer_merge_add(processes->merge, processes->part,
+                                 start->monotonic_ns - processes->first_ns);
+    unlink(processes->part);
+    return good;
+}
+
+static bool add_all(struct processes *processes)
+{
+    for (size_t i = 0; i < processes->count; i++)
+        if (!add_process(processes, &processes->starts[i]))
+            return false;
+    if (processes->merge == NULL)
+        return ingest_fail(processes->status, INGEST_BAD_INPUT, "none of the traces can be used");
+    for (size_t i = 0; i < processes->reason_count; i++)
+        if (!writer_merge_leave_out(processes->merge, processes->reasons[i]))
+            return false;
+    if (!writer_merge_finish(processes->merge))
+        return false;
+    struct ingest_summary *summary = processes->summary;
+    summary->peak_bytes = writer_merge_fact(processes->merge, "peak_bytes");
+    summary->peak_count = writer_merge_fact(processes->merge, "peak_count");
+    summary->peak_ns = writer_merge_fact(processes->merge, "peak_ns");
+    summary->duration_ns = writer_merge_fact(processes->merge, "duration_ns");
+    return true;
+}
+
+static bool put_in_place(struct processes *processes)
+{
+    const char *target = processes->options->session;
+    writer_merge_close(processes->merge);
+    processes->merge = NULL;
+    if (rename(processes->whole, target) != 0)
+        return ingest_fail(processes->status, INGEST_BAD_INPUT, "%s: cannot be renamed to %s: %s",
+                           processes->whole, target, strerror(errno));
+    return true;
+}
+
+bool ingest_processes(const struct ingest_options *options, const struct trace_list *list,
+                      void (*left_out)(const char *why), struct ingest_summary *summary,
+                      struct ingest_status *status)
+{
+    struct processes processes = {
+        .options = options, .left_out = left_out, .summary = summary, .status = status};
+    bool good = false;
+    if (!options->writer.force && access(options->session, F_OK) == 0)
+        return ingest_fail(status, INGEST_BAD_INPUT,
+                           "%s: exists already; replace it with --force, or name another with -o",
+                           options->session);
+    if (asprintf(&processes.whole, "%s.%d.all", options->session, (int)getpid()) < 0 ||
+        asprintf(&processes.part, "%s.%d.one", options->session, (int)getpid()) < 0)
+        ingest_fail_memory(status, "names of files");
+    else
+        good = find_starts(&processes, list) && add_all(&processes) && put_in_place(&processes);
+    writer_merge_close(processes.merge);
+    if (!good && processes.whole != NULL)
+        unlink(processes.whole);
+    if (!good && processes.part != NULL)
+        unlink(processes.part);
+    for (size_t i = 0; i < processes.reason_count; i++)
+        free(processes.reasons[i]);
+    free(processes.reasons);
+    free(processes.starts);
+    free(processes.whole);
+    free(processes.part);
+    return good;
+}

@@ -1,0 +1,30 @@
+/*
+ * The traces of several processes become one session.
+ */
+#ifndef MPROF_INGEST_PROCESSES_H
+#define MPROF_INGEST_PROCESSES_H
+
+#include "ingest/ingest.h"
+
+struct trace_list {
+    char **paths;
+    size_t count, capacity;
+};
+
+/*
+ * Adds the trace `path`, or of a directory all traces in it (files that begin as a trace does), by
+ * name. False with `status` set. Zero-initialised is empty; then trace_list_free().
+ */
+bool trace_list_add(struct trace_list *list, const char *path, struct ingest_status *status);
+void trace_list_free(struct trace_list *list);
+
+/*
+ * ingest_run() of each trace, put together (ingest/writer_merge.h); options->trace is not looked
+ * at. Traces that cannot be read at all are left out, which `left_out` hears and the session's
+ * table `problem` tells; false with `status` set where none is left.
+ */
+bool ingest_processes(const struct ingest_options *options, const struct trace_list *list,
+                      void (*left_out)(const char *why), struct ingest_summary *summary,
+                      struct ingest_status *status);
+
+#endif

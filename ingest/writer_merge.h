@@ -1,0 +1,40 @@
+/*
+ * Puts sessions of several processes together into one.
+ *
+ * Rows keep their order within each process; ids count on from process to process, and times are
+ * those of the first process. Functions, source files and types that are the same are one; modules,
+ * frames and stacks stay those of their process. What follows from the rows is made anew
+ * (ingest/writer_derived.h), so peaks and the timeline are those of all processes together.
+ */
+#ifndef MPROF_INGEST_WRITER_MERGE_H
+#define MPROF_INGEST_WRITER_MERGE_H
+
+#include <signal.h>
+#include <stdint.h>
+
+#include "ingest/status.h"
+
+struct writer_merge;
+
+/*
+ * `path`: the session of the process that started first; the others are added to it. Nobody else
+ * may use it meanwhile, and what is half done is not taken back: it must be a file that can be
+ * removed. `interrupted` may be NULL. NULL with `status` set.
+ */
+struct writer_merge *writer_merge_open(const char *path, const volatile sig_atomic_t *interrupted,
+                                       struct ingest_status *status);
+
+/* Adds the session `path`, which started `later_ns` after the first. */
+bool writer_merge_add(struct writer_merge *merge, const char *path, uint64_t later_ns);
+
+/* Notes that a trace could not be used, and why. */
+bool writer_merge_leave_out(struct writer_merge *merge, const char *why);
+
+/* Makes sums, peaks and columns; writes all. */
+bool writer_merge_finish(struct writer_merge *merge);
+
+/* A number of the finished session's table meta. */
+uint64_t writer_merge_fact(struct writer_merge *merge, const char *key);
+void writer_merge_close(struct writer_merge *merge);
+
+#endif

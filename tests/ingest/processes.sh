@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# The traces of a program and its children in one session: each process has in it what its own
+# session has, rows, stacks, types and sums, and the peak is that of all together.
+set -u
+run=$MPROF_BUILD/bin/mprof-run ingest=$MPROF_BUILD/bin/mprof-ingest
+rm -rf processes && mkdir processes && cd processes || exit 1
+failed=0
+complain() { echo "FAILED: $*"; failed=1; }
+
+cat >tree.c <<'C'
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+struct node { struct node *next; long value; };
+static struct node *build(int length)
+{
+    struct node *list = NULL;
+    while (length-- > 0) {
+        struct node *node = malloc(sizeof *node);
+        node->next = list;
+        list = node;
+    }
+    return list;
+}
+static void only_in_child(int child)
+{
+    free(calloc((size_t)child, 1000));
+}
+int main(void)
+{
+    struct node *kept = build(300);
+    for (int child = 1; child <= 3; child++)
+        if (fork() == 0) {
+            struct node *own = build(100 * child);
+            only_in_child(child);
+            free(own);
+            _exit(own == kept);
+        }
+    while (wait(NULL) > 0)
+        continue;
+    free(kept);
+    execlp("ls", "ls", "/", (char *)NULL);
+    return 1;
+}
+C
+gcc -g -O1 -fno-builtin -o tree tree.c || exit 1
+mkdir traces
+"$run" --quiet -o traces/t.bin -- ./tree >/dev/null || exit 1
+set -- traces/t.bin*
+[ $# -eq 5 ] || complain "not five traces: $*"
+for trace in "$@"; do
+    "$ingest" -q -o "$(basename "$trace").one.db" "$trace" || complain "$trace alone"
+done
+"$ingest" -o all.db "$@" >out.txt 2>&1 || complain "all of them: $(cat out.txt)"
+ls | grep -qE '\.(all|one|part)$' && complain "files were left behind: $(ls)"
+
+# A directory is all traces in it, and what is no trace is passed over.
+echo 'no trace' >traces/README
+"$ingest" -q traces || complain "the directory"
+cmp -s <(sqlite3 all.db .dump) <(sqlite3 traces.db .dump) || complain "the directory gives another session"
+
+# A trace that cannot be used is left out, and that is told.
+head -c 200 traces/t.bin >cut.bin
+"$ingest" -q -o rest.db cut.bin "$@" 2>err.txt || complain "with one that is cut"
+grep -q 'left out: cut.bin: the file ends' err.txt || complain "left out in silence: $(cat err.txt)"
+[ "$(sqlite3 rest.db "SELECT count(*) FROM problem WHERE kind = 'trace left out' AND detail LIKE 'cut.bin%'")" = 1 ] ||
+    complain "no problem is noted"
+"$ingest" -q -o none.db cut.bin cut.bin 2>err.txt && complain "a session of nothing"
+grep -q 'none of the traces' err.txt && [ ! -e none.db ] || complain "of nothing: $(cat err.txt) $(ls)"
+"$ingest" -q -o all.db "$@" 2>err.txt && complain "an existing session was replaced"
+grep -q 'exists already' err.txt || complain "replaced: $(cat err.txt)"
+
+python3 - all.db ./*.one.db <<'PYTHON' || failed=1
+import sqlite3, sys
+whole = sqlite3.connect(sys.argv[1])
+one = lambda sql, *a: whole.execute(sql, a).fetchone()
+def same(what, a, b):
+    if a != b:
+        sys.exit(f'{what}: {str(a)[:300]} != {str(b)[:300]}')
+same('integrity', one('PRAGMA integrity_check'), ('ok',))
+same('foreign keys', whole.execute('PRAGMA foreign_key_check').fetchall(), [])
+ROWS = '''SELECT a.id - %d, a.address, a.size, a.count, a.kind, a.arena_id, t.tid, a.alloc_ns - %d, a.free_ns - %d,
+    a.realloc_of - %d, ty.name, ty.size, ty.confidence, st.state, st.depth,
+    (SELECT group_concat(ifnull(function, '?') || ifnull(module, '?') || ifnull(file, '?') || ifnull(line, 0)
+        || inlined || pc, ' ') FROM (SELECT * FROM v_stack s WHERE s.stack_id = a.stack_id ORDER BY depth))
+    FROM allocation a JOIN thread t ON t.id = a.thread_id JOIN stack st ON st.id = a.stack_id
+    LEFT JOIN type ty ON ty.id = a.type_id WHERE t.process_id = %d ORDER BY a.id'''
+SUMS = '''SELECT program, argv, allocations, frees, bytes, live_count, live_bytes, peak_bytes, peak_ns - start_ns,
+    end_ns - start_ns, ending, trace FROM process WHERE id = %d'''
+STACKS = '''SELECT allocations, bytes, live_count, live_bytes, peak_bytes, peak_ns - %d, lifetime_ns FROM stack
+    WHERE id IN (SELECT stack_id FROM allocation a JOIN thread t ON t.id = a.thread_id WHERE process_id = %d)
+    AND id > 0 ORDER BY id'''
+total = 0
+for path in sys.argv[2:]:
+    single = sqlite3.connect(path)
+    pid, start = single.execute("SELECT (SELECT pid FROM process), value FROM meta WHERE key = 'start_monotonic_ns'").fetchone()
+    trace = single.execute('SELECT trace FROM process').fetchone()[0]
+    process, began = one('SELECT id, start_ns FROM process WHERE trace = ?', trace)
+    same('start', began, start - one("SELECT value FROM meta WHERE key = 'start_monotonic_ns'")[0])
+    first = one('SELECT min(a.id) - 1 FROM allocation a JOIN thread t ON t.id = a.thread_id WHERE process_id = ?', process)[0]
+    rows = single.execute(ROWS % (0, 0, 0, 0, 1)).fetchall()
+    same(f'rows of {trace}', whole.execute(ROWS % (first, began, began, first, process)).fetchall(), rows)
+    same(f'sums of {trace}', one(SUMS % process), single.execute(SUMS % 1).fetchone())
+    same(f'stacks of {trace}', whole.execute(STACKS % (began, process)).fetchall(), single.execute(STACKS % (0, 1)).fetchall())
+    total += len(rows)
+same('rows', one('SELECT count(*), max(id) FROM allocation'), (total, total))
+same('meta', dict(whole.execute('SELECT key, value FROM meta'))['rows'], total)
+# The peak, by a sum of one's own.
+events = [(ns, 1, size) for ns, size in whole.execute('SELECT alloc_ns, size FROM allocation WHERE arena_id = 0')]
+events += [(ns, 2 if ns == begin else 0, -size) for ns, begin, size in
+           whole.execute('SELECT free_ns, alloc_ns, size FROM allocation WHERE free_ns IS NOT NULL AND arena_id = 0')]
+live = peak = 0
+for _, _, size in sorted(events):
+    live += size
+    peak = max(peak, live)
+same('peak', one("SELECT value FROM meta WHERE key = 'peak_bytes'")[0], peak)
+same('at peak', one('SELECT sum(at_peak_bytes) FROM stack')[0], peak)
+same('live', one('SELECT sum(live_bytes) FROM process')[0], live)
+# One function, whichever process called it; and by process through the view.
+same('build', whole.execute("SELECT count(*), sum(self_count) FROM v_function WHERE function = 'build'").fetchone(), (1, 900))
+same('by process', sorted(n for n, in whole.execute(
+    "SELECT count(*) FROM v_allocation WHERE function = 'build' GROUP BY pid")), [100, 200, 300, 300])
+same('columns', one('SELECT sum(rows) FROM column_chunk')[0], 14 * total)
+PYTHON
+exit $failed
