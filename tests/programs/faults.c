@@ -1,7 +1,7 @@
 /*
  * What can go wrong around a program. Each way ends with 0 if the program got what it would get
  * alone. usage: faults memory | descriptors | lost-descriptors | small-stacks | removed TRACE |
- * segv | at-once COUNT | clock | clone-inside raw|_Fork m|r|f
+ * segv | at-once COUNT | namespaces PLUGIN PLUGIN | clock | clone-inside raw|_Fork m|r|f
  * (clock and clone-inside need below.so behind the recorder).
  */
 #include <dlfcn.h>
@@ -209,6 +209,39 @@ static bool step_clock(void)
     return true;
 }
 
+static void allocate_for_plugin(void)
+{
+    free(malloc(3000));
+}
+
+/*
+ * Plug-ins in namespaces of their own, each with a C library of its own, whose blocks nobody sees.
+ * One calls back into this program, so its frames are on a recorded stack; the other allocates.
+ */
+static bool open_namespaces(const char *calls, const char *allocates)
+{
+    for (int round = 0; round < 5; round++) {
+        void *one = dlmopen(LM_ID_NEWLM, calls, RTLD_NOW);
+        void *two = dlmopen(LM_ID_NEWLM, allocates, RTLD_NOW);
+        if (!one || !two)
+            return false;
+        void (*run)(void (*)(void)) = (void (*)(void (*)(void)))dlsym(one, "plugin_run");
+        void *(*make)(size_t) = (void *(*)(size_t))dlsym(two, "plugin_allocate");
+        void (*give_back)(void *) = (void (*)(void *))dlsym(two, "plugin_release");
+        for (int i = 0; i < 10; i++)
+            run(allocate_for_plugin);
+        void *block = make(4000);
+        if (!block)
+            return false;
+        memset(block, 1, 4000);
+        give_back(block);
+        if (dlclose(one) != 0 || dlclose(two) != 0)
+            return false;
+        allocate(3001, 10);
+    }
+    return true;
+}
+
 static struct {
     _Atomic int parent_is_further;
     _Atomic int children;
@@ -272,6 +305,8 @@ int main(int argc, char **argv)
         raise(SIGSEGV);
     } else if (strcmp(what, "at-once") == 0 && argc > 2)
         good = children_at_once(atoi(argv[2]));
+    else if (strcmp(what, "namespaces") == 0 && argc > 3)
+        good = open_namespaces(argv[2], argv[3]);
     else if (strcmp(what, "clock") == 0)
         good = step_clock();
     else if (strcmp(what, "clone-inside") == 0 && argc > 3)

@@ -62,6 +62,14 @@ at_once = record("at-once", "200", others=200, ending="ended")
 check(sorted(size for trace in at_once.others for size in sizes(trace, 1500)) == [2000 + i for i in range(200)],
       "200 children at once: each has its own blocks")
 
+plugin = recording.program("libstack_plugin_one.so")
+spaces = record("namespaces", plugin, recording.program("stress_plugin.so"), others=0, ending="ended")
+check(sizes(spaces.main, 3000) == {3000: 50, 3001: 50}, f"namespaces: {sizes(spaces.main, 3000)}")
+with sqlite3.connect(spaces.folder + "/session.db") as database:
+    seen = database.execute("SELECT count(*) FROM v_allocation a JOIN v_stack s ON s.stack_id = a.stack_id "
+                            "WHERE a.size = 3000 AND s.function = 'plugin_run'").fetchone()[0]
+check(seen == 50, f"namespaces: plugin_run is on {seen} stacks of 50")
+
 preload = {"LD_PRELOAD": below}
 for way in ("raw", "_Fork"):
     for call in "mrf":
