@@ -1,5 +1,5 @@
-/* Reads /proc/self/maps line by line, without libc's streams or allocator. From a successful open to
- * the close the thread's signals are blocked. */
+/* Reads /proc/self/maps line by line, without libc's streams or allocator. From a successful open
+ * to the close the thread's signals are blocked. */
 #ifndef MPROF_CAPTURE_PROCESS_MAPS_H
 #define MPROF_CAPTURE_PROCESS_MAPS_H
 

@@ -113,6 +113,7 @@ static bool recorder_start_program(void)
     if (!options.follow_exec && (beside || trace_file_is_of_this_process(output)))
         return false;
     stack_process_init(&options.stack, &stack_records);
+    thread_sample_resident(options.root == 0);
     recorder.waiting = options.start_waits && !beside;
     if (!beside)
         select_count(options.start, options.stop);
@@ -414,6 +415,7 @@ void recorder_end(const void *frame, enum trace_end_reason reason)
     if (!thread)
         return;
     thread_update_name(thread);
+    thread_put_resident(thread);
     uint8_t *p = thread_extended_begin(thread, 24);
     if (p) {
         p = thread_put_when(thread, p);

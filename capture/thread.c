@@ -9,6 +9,7 @@
 #include "capture/arch_x86_64.h"
 #include "capture/os.h"
 #include "capture/recorder.h"
+#include "capture/resident.h"
 #include "capture/trace_file.h"
 
 #define THREAD_MAX 65536u
@@ -34,6 +35,7 @@ static struct {
     _Atomic uint32_t trace; /* restarts so far */
     pthread_key_t key;
     bool has_key;
+    bool sample_resident;
 } threads;
 
 static void thread_push_free(struct thread *thread)
@@ -271,6 +273,22 @@ static void thread_put_clock(struct thread *thread)
     chunk_clock_is_done(&thread->chunk);
 }
 
+void thread_sample_resident(bool wanted)
+{
+    threads.sample_resident = wanted;
+}
+
+void thread_put_resident(struct thread *thread)
+{
+    uint64_t bytes = threads.sample_resident ? resident_bytes() : 0;
+    uint8_t *p = bytes ? thread_extended_begin(thread, 24) : NULL;
+    if (!p)
+        return;
+    p = thread_put_when(thread, p);
+    p = trace_put_varint(p, bytes);
+    thread_extended_end(thread, TRACE_EXT_RSS, p);
+}
+
 /* Room for what thread_make_room() writes on its own account. */
 #define OWED_RECORDS_MAX 80u
 
@@ -287,6 +305,7 @@ static bool thread_next_chunk(struct thread *thread)
         memcpy(thread->name, name, sizeof name);
         thread_put_name(thread);
     }
+    thread_put_resident(thread);
     return true;
 }
 

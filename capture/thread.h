@@ -96,6 +96,11 @@ void thread_extended_end(struct thread *thread, enum trace_extended type, const 
 /* The `when` of an extended record: now, relative to the coding state. */
 uint8_t *thread_put_when(const struct thread *thread, uint8_t *payload);
 
+/* Puts a sample of the process's resident set; nothing where mprof-run takes them. */
+void thread_put_resident(struct thread *thread);
+/* Whether each new chunk begins with such a sample. */
+void thread_sample_resident(bool wanted);
+
 /* Seals the chunks that nobody writes: the thread's own and those of free states. */
 void thread_seal_idle(struct thread *thread);
 

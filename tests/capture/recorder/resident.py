@@ -1,5 +1,6 @@
 """The resident set that mprof-run samples: a program that touches 64 MiB and gives it back is seen
 to do so, in the trace's time, without another thread in the program; a short program loses nothing."""
+import os
 import sqlite3
 import subprocess
 
@@ -45,5 +46,14 @@ for name, script in (("fork", "{0} {1}/trace.bin.; :"), ("exec", "exec {0} {1}/t
     grown = [trace for trace in one.others if trace.resident and
              max(size for _, size in trace.resident) - min(size for _, size in trace.resident) >= 64 << 20]
     check(len(grown) == 1, f"{name}: {[(trace.path, len(trace.resident)) for trace in one.others]}")
+# Without mprof-run the program samples its own, where a chunk begins and at the end.
+linked = recording.folder("resident-linked") + "/trace.bin"
+alone = subprocess.run([recording.program("endings"), "many"], env={
+    **os.environ, "MPROF_OUTPUT": linked, "LD_PRELOAD": recording.BUILD + "/lib/libmprof.so"}, capture_output=True, text=True)
+trace = recording.trace_text.Trace(linked)
+times = [when for when, _ in trace.resident]
+check(alone.returncode == 0 and alone.stderr == "" and not trace.complain(), f"alone: {alone} {trace.complain()}")
+check(len(trace.resident) == int(trace.header["chunks"]) + 1 > 5 and times == sorted(times), f"alone: {trace.resident}")
+check(all(1 << 20 < size < 1 << 30 for _, size in trace.resident), f"alone: {trace.resident}")
 check_sound(Recording("resident-short", [recording.program("endings"), "return"]))
 recording.done()

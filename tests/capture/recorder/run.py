@@ -100,6 +100,7 @@ for name, options, environment in (
     check(result.returncode == 0 and result.stderr == "", f"{name}: {result}")
     check(os.path.exists(one + ".bin") and sizes(Trace(one + ".bin"), 204).get(204) == 10000,
           f"{name}: 10,000 widgets")
+    check(len(Trace(one + ".bin").resident) >= 2, f"{name}: it samples its resident set")
 again = subprocess.run([folder + "/linked"], capture_output=True, text=True, env={
     **os.environ, "LD_LIBRARY_PATH": build + "/lib", "MPROF_OUTPUT": folder + "/linked.bin"})
 check("exists: recording into" in again.stderr, f"a name that is taken is said: {again.stderr!r}")
