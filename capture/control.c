@@ -8,6 +8,7 @@
 #define MPROF_IMPLEMENTATION
 #include "capture/mprof.h"
 #include "capture/entry_names.h"
+#include "capture/options.h"
 #include "capture/recorder.h"
 #include "capture/snapshot.h"
 #include "capture/thread.h"
@@ -17,6 +18,7 @@
 #define NOTE_TYPE 1u
 
 static const char note_name[] = "mprof";
+static char control_start_mark[OPTIONS_MARK], control_stop_mark[OPTIONS_MARK];
 
 static bool control_put_name(const void *frame, enum trace_extended type, const char *name)
 {
@@ -33,9 +35,25 @@ static bool control_put_name(const void *frame, enum trace_extended type, const 
     return p != NULL;
 }
 
+void control_set_marks(const char *start, const char *stop)
+{
+    memcpy(control_start_mark, start, strnlen(start, sizeof control_start_mark - 1));
+    memcpy(control_stop_mark, stop, strnlen(stop, sizeof control_stop_mark - 1));
+}
+
+static bool control_is_mark(const char *wanted, const char *name)
+{
+    return wanted[0] && name && strcmp(wanted, name) == 0;
+}
+
 bool control_put_mark(const void *frame, const char *name)
 {
-    return control_put_name(frame, TRACE_EXT_MARK, name);
+    if (control_is_mark(control_start_mark, name) && recorder_set_paused(frame, false))
+        control_start_mark[0] = 0; /* what pauses later is another's wish */
+    bool put = control_put_name(frame, TRACE_EXT_MARK, name);
+    if (control_is_mark(control_stop_mark, name))
+        recorder_stop(frame);
+    return put;
 }
 
 bool control_put_snapshot(const void *frame, const char *name)

@@ -6,6 +6,9 @@
 
 #include <stdbool.h>
 
+/* Recording begins and ends when marks of these names are set; "": none. They are copied. */
+void control_set_marks(const char *start, const char *stop);
+
 /* What mprof_mark() and mprof_snapshot() do, for the entry point of that frame. False where nothing
  * is recorded. */
 bool control_put_mark(const void *frame, const char *name);

@@ -64,6 +64,18 @@ static bool option_limit(struct option_word value, struct threshold_limit *limit
                        INT64_MAX);
 }
 
+/* mark:NAME. */
+static bool option_mark(struct option_word value, char name[OPTIONS_MARK])
+{
+    const size_t behind = strlen("mark:");
+    if (!option_begins(value, "mark:") || value.length == behind ||
+        value.length - behind >= OPTIONS_MARK)
+        return false;
+    memcpy(name, value.text + behind, value.length - behind);
+    name[value.length - behind] = 0;
+    return true;
+}
+
 static bool option_follow(struct option_word value, struct options *options)
 {
     bool all = option_is(value, "all"), fork = option_is(value, "fork");
@@ -112,10 +124,11 @@ static bool option_set(struct options *options, struct option_word key, struct o
     if (option_is(key, "free-stacks") && value.length == 0)
         return options->free_stacks = true;
     if (option_is(key, "start"))
-        return options->start_waits =
-                   option_is(value, "wait") || option_limit(value, &options->start);
+        return options->start_waits = option_is(value, "wait") ||
+                                      option_limit(value, &options->start) ||
+                                      option_mark(value, options->start_mark);
     if (option_is(key, "stop"))
-        return option_limit(value, &options->stop);
+        return option_limit(value, &options->stop) || option_mark(value, options->stop_mark);
     if (option_is(key, "compress") && value.length == 0)
         return options->compress = true;
     if (option_is(key, "max-size"))

@@ -14,8 +14,10 @@
  *                           then is only counted
  *   start=wait              record nothing before mprof_resume() or mprof-ctl's resume; of the
  *                           process that MPROF_OUTPUT itself is meant for, and its forked children
- *   start=live>SIZE|allocs>N  likewise, before more is live or was allocated
- *   stop=live>SIZE|allocs>N  recording ends for good then, in the same process
+ *   start=live>SIZE|allocs>N|mark:NAME
+ *                           likewise, before more is live or was allocated, or a mark is set
+ *   stop=live>SIZE|allocs>N|mark:NAME
+ *                           recording ends for good then, in the same process
  *   sample=SIZE             record only a sample of the heap's blocks, one sample point in SIZE
  *                           bytes on average, K, M or G behind the number
  *   root=PID                the process that MPROF_OUTPUT itself is meant for; any other writes
@@ -30,6 +32,9 @@
 #include "capture/stack.h"
 #include "capture/threshold.h"
 
+/* Bytes of a mark's name that counts, the terminator included. */
+#define OPTIONS_MARK 64u
+
 struct options {
     struct stack_options stack;
     bool fast_clock;
@@ -37,6 +42,7 @@ struct options {
     bool start_waits;
     bool compress; /* another process packs the chunks that are full */
     struct threshold_limit start, stop;
+    char start_mark[OPTIONS_MARK], stop_mark[OPTIONS_MARK]; /* "": none */
     bool follow_fork, follow_exec;
     uint64_t max_size; /* of a trace, in bytes; 0: no limit */
     uint64_t sample;   /* mean bytes between sample points; 0: everything is recorded */

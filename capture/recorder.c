@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 
 #include "capture/arch_x86_64.h"
+#include "capture/control.h"
 #include "capture/lifecycle.h"
 #include "capture/message.h"
 #include "capture/options.h"
@@ -115,8 +116,10 @@ static bool recorder_start_program(void)
     stack_process_init(&options.stack, &stack_records);
     thread_sample_resident(options.root == 0);
     recorder.waiting = options.start_waits && !beside;
-    if (!beside)
+    if (!beside) {
         select_count(options.start, options.stop);
+        control_set_marks(options.start_mark, options.stop_mark);
+    }
     if (recorder.waiting)
         trace_file_set_paused(TRACE_PAUSED_FROM_START);
     /* Under mprof-run a name that is taken is a program that was executed anew: no news. */

@@ -38,7 +38,8 @@ bool run_condition_parse(const char *text, struct run_condition *condition)
     *condition = (struct run_condition){0};
     if (strcmp(text, "signal") == 0)
         condition->kind = RUN_CONDITION_SIGNAL;
-    else if (strncmp(text, "live>", 5) == 0 || strncmp(text, "allocs>", 7) == 0)
+    else if (strncmp(text, "live>", 5) == 0 || strncmp(text, "allocs>", 7) == 0 ||
+             strncmp(text, "mark:", 5) == 0)
         condition->kind = RUN_CONDITION_INSIDE;
     else if (strcmp(text, "call") == 0)
         condition->kind = RUN_CONDITION_CALL;

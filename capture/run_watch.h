@@ -20,7 +20,7 @@ enum run_condition_kind {
     RUN_CONDITION_SIGNAL, /* SIGUSR2 came; the first is the start's where both wait for one */
     RUN_CONDITION_FILE,   /* there is a file of that name */
     RUN_CONDITION_RSS,    /* more bytes are resident */
-    RUN_CONDITION_INSIDE, /* the recorder counts, and decides itself */
+    RUN_CONDITION_INSIDE, /* the recorder knows, and decides itself */
     RUN_CONDITION_CALL,   /* the program says so by mprof.h, or somebody by mprof-ctl */
 };
 
@@ -46,7 +46,8 @@ struct run_watch {
     struct outside outside;
 };
 
-/* "signal", "file:PATH", "rss>SIZE", "live>SIZE", "allocs>N" or "call"; false where it is none. */
+/* "signal", "file:PATH", "rss>SIZE", "live>SIZE", "allocs>N", "mark:NAME" or "call"; false where it
+ * is none. */
 bool run_condition_parse(const char *text, struct run_condition *condition);
 /* Seconds, fractions are taken; false where it is no positive number. */
 bool run_watch_seconds(const char *text, double *seconds);

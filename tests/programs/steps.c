@@ -2,10 +2,9 @@
  * Does what its standard input says, byte by byte: a digit N allocates and frees 6000 + N bytes;
  * 's' starts a thread that allocates until the end; 'k' allocates 7000 bytes for good; '+' and '-'
  * call mprof_on_snapshot() with a callback that frees the block, allocates 8000 bytes and takes a
- * snapshot itself, and without; 'p' takes a snapshot; 'r' calls
- * mprof_resume(); 'b' allocates 120 MiB for good, all of it touched; 'c' frees it.
- * After each it writes the byte
- * to standard output. Ends with its input.
+ * snapshot itself, and without; 'p' takes a snapshot; 'm' sets the mark "one", then "two", …; 'r'
+ * calls mprof_resume(); 'b' allocates 120 MiB for good, all of it touched; 'c' frees it. After each
+ * it writes the byte to standard output. Ends with its input.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -45,6 +44,8 @@ static void collect(void *data)
 
 int main(void)
 {
+    static const char *const names[] = {"one", "two", "three", "four", "five"};
+    size_t marked = 0;
     static size_t callback_size = 8000;
     char step;
     pthread_t threads[8];
@@ -58,6 +59,8 @@ int main(void)
             mprof_on_snapshot(collect, &callback_size);
         else if (step == '-')
             mprof_on_snapshot(NULL, NULL);
+        else if (step == 'm' && marked < sizeof names / sizeof *names)
+            mprof_mark(names[marked++]);
         else if (step == 'r')
             mprof_resume();
         else if (step == 'b' && (kept = malloc(BIG)) != NULL)

@@ -146,9 +146,18 @@ def check_inside():
     check(marks == [("pause",), ("resume",)], f"marks: {marks}")
 
 
+def check_marks():
+    steps = Steps("beginnings-marks", "--start-on=mark:two", "--stop-on=mark:five")
+    steps.do("1m2m3m4m5m6")
+    trace = steps.end()
+    blocks("marks", trace, [6003, 6004, 6005])
+    check(trace.marks == ["one", "two", "three", "four", "five"], f"marks: {trace.marks}")
+
+
 def check_usage():
     for option in ("--start-on=noon", "--start-on=rss>", "--start-on=rss>0", "--stop-on=file:", "--start-after=soon",
-                   "--duration=0", "--duration=-1", "--stop-on=rss>1T", "--start-on=live>", "--stop-on=allocs>x", "--start-on=live>1T"):
+                   "--duration=0", "--duration=-1", "--stop-on=rss>1T", "--start-on=live>", "--stop-on=allocs>x", "--start-on=live>1T",
+                   "--start-on=mark:", "--stop-on=mark:a,b", "--stop-on=mark:" + "x" * 64):
         run = subprocess.run([RUN, option, "true"], capture_output=True, text=True)
         check(run.returncode == 2 and option.split("=")[0] in run.stderr, f"{option}: {run}")
     run = subprocess.run([RUN, "--start-on=call", "--start-after=1", "true"], capture_output=True, text=True)
@@ -165,7 +174,7 @@ def fresh():
             os.unlink(name)
 
 
-for one in (check_signal, check_file, check_resident, check_time, check_call, check_idle, check_executed, check_inside, check_usage):
+for one in (check_signal, check_file, check_resident, check_time, check_call, check_idle, check_executed, check_inside, check_marks, check_usage):
     fresh()
     one()
 recording.done()

@@ -29,6 +29,8 @@ def fails(status, said, *arguments):
 def check_commands(threads):
     steps = Steps("outside-spin")
     steps.do("s" * threads + "1")
+    while ctl(steps.process.pid, "status").returncode != 0:
+        pass  # mprof-run looks for the trace every few milliseconds
     for target in (steps.path, steps.pid(), steps.process.pid):
         works("state    recording", target, "status")
     works("paused", steps.pid(), "pause")
