@@ -2,7 +2,8 @@
 #include <cstddef>
 #include <new>
 
-namespace {
+namespace
+{
 struct alignas(64) wide {
     char bytes[64];
 };
