@@ -39,7 +39,8 @@ struct types {
     struct types_memo *memo;
     struct types_records *records; /* those that answers named */
     void *candidates;              /* lists of them */
-    struct types_site *site;       /* the one that is looked at */
+    struct types_sources *sources;
+    struct types_site *site; /* the one that is looked at */
 };
 
 struct types *types_new(struct symbols *symbols)
@@ -50,8 +51,10 @@ struct types *types_new(struct symbols *symbols)
     types->symbols = symbols;
     types->memo = types_memo_new();
     types->records = types_records_new();
+    types->sources = types_sources_new();
     types->site = malloc(sizeof *types->site);
-    if (types->memo != NULL && types->records != NULL && types->site != NULL)
+    if (types->memo != NULL && types->records != NULL && types->sources != NULL &&
+        types->site != NULL)
         return types;
     types_free(types);
     return NULL;
@@ -69,6 +72,7 @@ void types_free(struct types *types)
     types_memo_free(types->memo);
     types_records_free(types->records);
     types_candidate_lists_free(types->candidates);
+    types_sources_free(types->sources);
     free(types->site);
     free(types);
 }
@@ -94,6 +98,7 @@ static const struct module_types *module_of(struct types *types, uint32_t module
 static void open_site(struct types *types, const struct types_frame *frame, struct types_site *site)
 {
     site->symbols = types->symbols;
+    site->sources = types->sources;
     site->module = frame->module;
     site->level = 0;
     site->return_address = frame->pc + 1;

@@ -6,15 +6,17 @@
 
 #include "ingest/types_entries.h"
 #include "ingest/types_globals.h"
+#include "ingest/types_statement.h"
 
 struct types_site {
     struct symbols *symbols;
     uint32_t module;
     uint64_t return_address;
-    struct symbols_dwarf *dwarf;                     /* NULL: none */
-    const struct symbols_file *file;                 /* NULL: the module could not be opened */
-    struct types_index *index;                       /* NULL: no DWARF */
-    struct types_globals *globals;                   /* NULL: no DWARF */
+    struct symbols_dwarf *dwarf;     /* NULL: none */
+    const struct symbols_file *file; /* NULL: the module could not be opened */
+    struct types_index *index;       /* NULL: no DWARF */
+    struct types_globals *globals;   /* NULL: no DWARF */
+    struct types_sources *sources;
     struct symbols_frame frames[SYMBOLS_FRAMES_MAX]; /* inlined ones expanded, innermost first */
     size_t frame_count;
     Dwarf_Die entries[SYMBOLS_FRAMES_MAX]; /* of those frames, where there is DWARF */

@@ -161,7 +161,7 @@ static bool read_statement(const struct types_site *site, char text[TYPES_STATEM
     const struct symbols_frame *frame = &site->frames[site->level];
     return site->level < site->entry_count && site->level < site->frame_count &&
            frame->file != NULL && frame->line != 0 &&
-           types_statement_read(frame->file, frame->line, built_time(site), text);
+           types_statement_read(site->sources, frame->file, frame->line, built_time(site), text);
 }
 
 /* Inlined functions that hand memory on name sizes of their own, and no types of their callers. */

@@ -1,5 +1,7 @@
 #include "ingest/types_statement.h"
 
+#include "ingest/array.h"
+
 #include <ctype.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,15 +14,6 @@
 /* Lines before the given one at which its statement may begin, and behind it to its end. */
 #define LINES_BEFORE 4
 #define LINES_BEHIND 8
-
-static const char *line_start(const char *text, uint32_t line)
-{
-    for (; line > 1 && text != NULL; line--) {
-        text = strchr(text, '\n');
-        text = text == NULL ? NULL : text + 1;
-    }
-    return text;
-}
 
 /* The last character of a line that is no blank and in no comment. */
 static char last_character(const char *start, const char *end)
@@ -107,13 +100,13 @@ static const char *skip_quoted(const char *at)
     return at;
 }
 
-bool types_statement_at(const char *text, uint32_t line, char statement[TYPES_STATEMENT_MAX])
+/* The statement around the line that begins at `wanted`. */
+static bool statement_at(const char *text, const char *wanted, char statement[TYPES_STATEMENT_MAX])
 {
-    const char *wanted = line == 0 ? NULL : line_start(text, line);
     struct copier copier = {statement, 0, 0};
     int lines = 0;
     statement[0] = '\0';
-    if (wanted == NULL || *wanted == '\0')
+    if (*wanted == '\0')
         return false;
     for (const char *at = statement_start(text, wanted); *at != '\0';) {
         const char *behind = skip_quoted(at);
@@ -136,7 +129,52 @@ bool types_statement_at(const char *text, uint32_t line, char statement[TYPES_ST
     return copier.length > 0;
 }
 
-static char *read_file(int descriptor, size_t size)
+bool types_statement_at(const char *text, uint32_t line, char statement[TYPES_STATEMENT_MAX])
+{
+    const char *wanted = line == 0 ? NULL : text;
+    for (; line > 1 && wanted != NULL; line--) {
+        wanted = strchr(wanted, '\n');
+        wanted = wanted == NULL ? NULL : wanted + 1;
+    }
+    statement[0] = '\0';
+    return wanted != NULL && statement_at(text, wanted, statement);
+}
+
+/* ---- files ------------------------------------------------------------------------------ */
+
+struct types_sources {
+    char *path; /* NULL: none was read */
+    char *text; /* NULL: it cannot be read */
+    time_t modified;
+    size_t *lines; /* where each begins */
+    size_t count, capacity;
+};
+
+struct types_sources *types_sources_new(void)
+{
+    return calloc(1, sizeof(struct types_sources));
+}
+
+static void forget(struct types_sources *sources)
+{
+    free(sources->path);
+    free(sources->text);
+    free(sources->lines);
+    sources->path = NULL;
+    sources->text = NULL;
+    sources->lines = NULL;
+    sources->count = sources->capacity = 0;
+}
+
+void types_sources_free(struct types_sources *sources)
+{
+    if (sources == NULL)
+        return;
+    forget(sources);
+    free(sources);
+}
+
+static char *read_text(int descriptor, size_t size)
 {
     char *text = malloc(size + 1);
     size_t length = 0;
@@ -151,20 +189,41 @@ static char *read_file(int descriptor, size_t size)
     return text;
 }
 
-bool types_statement_read(const char *file, uint32_t line, time_t built,
-                          char statement[TYPES_STATEMENT_MAX])
+static void find_lines(struct types_sources *sources)
+{
+    for (const char *at = sources->text; at != NULL;) {
+        if (!array_reserve(&sources->lines, &sources->capacity, sources->count + 1,
+                           sizeof *sources->lines))
+            return;
+        sources->lines[sources->count++] = (size_t)(at - sources->text);
+        at = strchr(at, '\n');
+        at = at == NULL ? NULL : at + 1;
+    }
+}
+
+static void read_source(struct types_sources *sources, const char *file)
 {
     struct stat information;
+    forget(sources);
+    sources->path = strdup(file);
     int descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    bool good = false;
     if (descriptor < 0)
-        return false;
+        return;
     if (fstat(descriptor, &information) == 0 && S_ISREG(information.st_mode) &&
-        information.st_size < FILE_MAX && information.st_mtime <= built) {
-        char *text = read_file(descriptor, (size_t)information.st_size);
-        good = text != NULL && types_statement_at(text, line, statement);
-        free(text);
+        information.st_size < FILE_MAX) {
+        sources->text = read_text(descriptor, (size_t)information.st_size);
+        sources->modified = information.st_mtime;
+        find_lines(sources);
     }
     close(descriptor);
-    return good;
+}
+
+bool types_statement_read(struct types_sources *sources, const char *file, uint32_t line,
+                          time_t built, char statement[TYPES_STATEMENT_MAX])
+{
+    if (sources->path == NULL || strcmp(sources->path, file) != 0)
+        read_source(sources, file);
+    return sources->text != NULL && sources->modified <= built && line > 0 &&
+           line <= sources->count &&
+           statement_at(sources->text, sources->text + sources->lines[line - 1], statement);
 }

@@ -12,12 +12,19 @@
 
 #define TYPES_STATEMENT_MAX 1024
 
+/* The file that was read last, since statements of one file are asked for together. */
+struct types_sources;
+
+/* NULL where memory is exhausted. */
+struct types_sources *types_sources_new(void);
+void types_sources_free(struct types_sources *sources);
+
 /*
  * False where the file cannot be read, is younger than `built`, has no such line, or the
  * statement is longer than TYPES_STATEMENT_MAX.
  */
-bool types_statement_read(const char *file, uint32_t line, time_t built,
-                          char statement[TYPES_STATEMENT_MAX]);
+bool types_statement_read(struct types_sources *sources, const char *file, uint32_t line,
+                          time_t built, char statement[TYPES_STATEMENT_MAX]);
 
 /* The statement around line `line` (from 1) of `text`; false as above. */
 bool types_statement_at(const char *text, uint32_t line, char statement[TYPES_STATEMENT_MAX]);

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -66,6 +67,41 @@ static void test_quotes_without_end(void **state)
     assert_true(types_statement_at("a /* open", 1, statement));
 }
 
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fputs(text, file) < 0, 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void test_files(void **state)
+{
+    char statement[TYPES_STATEMENT_MAX];
+    struct types_sources *sources = types_sources_new();
+    const time_t later = time(NULL) + 1000;
+    (void)state;
+    assert_non_null(sources);
+    write_file("statement-one.c", "\n\na = new A;\nb = new B;");
+    write_file("statement-two.c", "c = new C;\n");
+    assert_true(types_statement_read(sources, "statement-one.c", 3, later, statement));
+    assert_string_equal(statement, "a = new A;");
+    assert_true(types_statement_read(sources, "statement-one.c", 4, later, statement));
+    assert_string_equal(statement, "b = new B;");
+    assert_false(types_statement_read(sources, "statement-one.c", 5, later, statement));
+    assert_false(types_statement_read(sources, "statement-one.c", 0, later, statement));
+    assert_true(types_statement_read(sources, "statement-two.c", 1, later, statement));
+    assert_string_equal(statement, "c = new C;");
+    assert_false(types_statement_read(sources, "statement-two.c", 2, later, statement));
+    assert_false(types_statement_read(sources, "statement-three.c", 1, later, statement));
+    /* Younger than the program: it may be another text. */
+    assert_false(types_statement_read(sources, "statement-one.c", 3, 1, statement));
+    assert_true(types_statement_read(sources, "statement-one.c", 3, later, statement));
+    types_sources_free(sources);
+    remove("statement-one.c");
+    remove("statement-two.c");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -73,6 +109,7 @@ int main(void)
         cmocka_unit_test(test_no_such_line),
         cmocka_unit_test(test_endless_statement),
         cmocka_unit_test(test_quotes_without_end),
+        cmocka_unit_test(test_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
