@@ -302,6 +302,8 @@ static bool ingest(struct options *options, struct ingest_status *status)
                 (many(options) ? ingest_many(options, &summary, status)
                                : ingest_run(&options->ingest, &summary, status));
     progress_end(&progress);
+    options->ingest.progress = NULL;
+    options->ingest.progress_context = NULL;
     if (good && !options->quiet)
         summary_print(stdout, &summary, options->ingest.session);
     free(summary.program);

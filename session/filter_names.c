@@ -71,6 +71,20 @@ static bool names_of_stacks(struct session *session, enum filter_field field,
     return true;
 }
 
+static bool names_of_processes(const struct names *all, struct field_names *names,
+                               struct session_error *error)
+{
+    *names = (struct field_names){
+        .column = COLUMN_THREAD, .count = all->thread.count, .number = all->process_pid};
+    if (!names_of_table(names, &all->process, true, error))
+        return false;
+    names->name_id = malloc(all->thread.count * sizeof *names->name_id);
+    if (names->name_id == NULL)
+        return session_fail_memory(error, "the names of a field");
+    memcpy(names->name_id, all->thread_process, all->thread.count * sizeof *names->name_id);
+    return true;
+}
+
 bool field_names_open(struct session *session, enum filter_field field, struct field_names *names,
                       struct session_error *error)
 {
@@ -89,6 +103,9 @@ bool field_names_open(struct session *session, enum filter_field field, struct f
     case FIELD_THREAD:
         *names = (struct field_names){.column = COLUMN_THREAD, .count = all->thread.count};
         good = names_of_table(names, &all->thread, false, error);
+        break;
+    case FIELD_PROCESS:
+        good = names_of_processes(all, names, error);
         break;
     case FIELD_ARENA:
         *names = (struct field_names){.column = COLUMN_ARENA, .count = all->arena.count};

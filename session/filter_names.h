@@ -16,13 +16,14 @@ struct session;
 /* From a column's value to the id of a name, and from that to the name. */
 struct field_names {
     enum column column;
-    uint32_t count;    /* values of the column: 0 to count - 1 */
-    uint32_t *name_id; /* by value; NULL: the value is the id. Owned. */
-    const char **name; /* by name id, NULL is null; owned (the texts are the session's) */
+    uint32_t count;         /* values of the column: 0 to count - 1 */
+    uint32_t *name_id;      /* by value; NULL: the value is the id. Owned. */
+    const char **name;      /* by name id, NULL is null; owned (the texts are the session's) */
+    const uint32_t *number; /* what a number is compared with, by name id; NULL: the name id */
     uint32_t name_count;
 };
 
-/* For TYPE_TEXT fields and thread and arena. False with `error` set. */
+/* For TYPE_TEXT fields and thread, process and arena. False with `error` set. */
 bool field_names_open(struct session *session, enum filter_field field, struct field_names *names,
                       struct session_error *error);
 void field_names_close(struct field_names *names);

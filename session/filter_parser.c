@@ -213,6 +213,11 @@ static bool parse_step(struct filter_parser *parser, struct filter_step *step)
         step->predicate = filter_parse_predicate(parser);
         return step->predicate != NULL;
     }
+    if (filter_accept(parser, "process")) {
+        step->kind = STEP_WHERE;
+        step->predicate = filter_parse_process(parser);
+        return step->predicate != NULL;
+    }
     if (filter_accept(parser, "color"))
         return parse_color_step(parser, step);
     if (filter_accept(parser, "sort")) {
@@ -235,7 +240,7 @@ static bool parse_step(struct filter_parser *parser, struct filter_step *step)
         if (token_is(&parser->token, later[i]))
             return not_available(parser, what);
     }
-    return filter_expected(parser, "a step (where, color, sort or top)");
+    return filter_expected(parser, "a step (where, process, color, sort or top)");
 }
 
 /* The source from `begin` up to the token to read next, without the space between. */
@@ -254,7 +259,7 @@ static const char *source_text(struct filter_parser *parser, const char *begin)
 /* Does the pipeline begin with a step, as "where size > 1K"? That is of `all`. */
 static bool at_step(const struct filter_parser *parser)
 {
-    static const char *const steps[] = {"where", "color", "sort", "top"};
+    static const char *const steps[] = {"where", "process", "color", "sort", "top"};
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         if (token_is(&parser->token, steps[i]))
             return find_definition(parser, steps[i]) == NULL;

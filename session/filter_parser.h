@@ -32,6 +32,8 @@ const char *filter_token_text(struct filter_parser *parser, const struct token *
 bool filter_enter(struct filter_parser *parser);
 
 struct filter_predicate *filter_parse_predicate(struct filter_parser *parser);
+/* What stands behind the step `process`: a test of that field. */
+struct filter_predicate *filter_parse_process(struct filter_parser *parser);
 bool filter_parse_field(struct filter_parser *parser, enum filter_field *field);
 bool filter_parse_moment(struct filter_parser *parser, struct filter_value *value);
 bool filter_parse_color(struct filter_parser *parser, struct filter_value *value);

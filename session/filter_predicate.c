@@ -24,6 +24,7 @@ const struct filter_field_description filter_fields[FIELD_TOTAL] = {
     [FIELD_LINE] = {"line", TYPE_NUMBER, -1},
     [FIELD_MODULE] = {"module", TYPE_TEXT, SESSION_COLOR_MODULE},
     [FIELD_THREAD] = {"thread", TYPE_TEXT_OR_NUMBER, SESSION_COLOR_THREAD},
+    [FIELD_PROCESS] = {"process", TYPE_TEXT_OR_NUMBER, -1},
     [FIELD_ARENA] = {"arena", TYPE_TEXT_OR_NUMBER, -1},
     [FIELD_KIND] = {"kind", TYPE_TEXT, SESSION_COLOR_KIND},
     [FIELD_ALLOC_TIME] = {"alloc_time", TYPE_MOMENT, SESSION_COLOR_AGE},
@@ -420,4 +421,14 @@ static struct filter_predicate *parse_and(struct filter_parser *parser)
 struct filter_predicate *filter_parse_predicate(struct filter_parser *parser)
 {
     return parse_chain(parser, "or", PREDICATE_OR, parse_and);
+}
+
+struct filter_predicate *filter_parse_process(struct filter_parser *parser)
+{
+    struct filter_predicate *predicate = make_predicate(parser, PREDICATE_TEST, NULL, NULL);
+    if (predicate == NULL)
+        return NULL;
+    predicate->test.field = FIELD_PROCESS;
+    predicate->test.operator_ = OPERATOR_EQUAL;
+    return parse_value(parser, TYPE_TEXT_OR_NUMBER, &predicate->test.low) ? predicate : NULL;
 }

@@ -79,7 +79,8 @@ static bool compile_text(struct session *session, const struct filter_test *test
     good = good && leaf_table(leaf, names.column, names.count, error);
     if (good && truth != NULL) {
         for (uint32_t id = 0; id < names.name_count; id++)
-            truth[id] = text_test_holds(&text, names.name[id], id);
+            truth[id] = text_test_holds(&text, names.name[id],
+                                        names.number != NULL ? names.number[id] : id);
         for (uint32_t value = 0; value < names.count; value++)
             leaf->table[value] = truth[field_names_id(&names, value)];
     }

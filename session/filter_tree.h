@@ -26,6 +26,7 @@ enum filter_field {
     FIELD_LINE,
     FIELD_MODULE,
     FIELD_THREAD,
+    FIELD_PROCESS,
     FIELD_ARENA,
     FIELD_KIND,
     FIELD_ALLOC_TIME,

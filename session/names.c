@@ -223,6 +223,46 @@ static bool read_thread(void *context, const struct database_row *row, struct se
     return thread->name != NULL;
 }
 
+static bool read_process(void *context, const struct database_row *row, struct session_error *error)
+{
+    struct loading *loading = context;
+    struct names *names = loading->names;
+    int64_t id = database_number(row, 0);
+    if (!names_id_check(loading->database, "process", id, names->process.count, error))
+        return false;
+    names->process.name[id] = path_last(names->process.name[id]);
+    names->process_pid[id] = (uint32_t)database_number(row, 1);
+    return true;
+}
+
+static bool read_thread_process(void *context, const struct database_row *row,
+                                struct session_error *error)
+{
+    struct loading *loading = context;
+    struct names *names = loading->names;
+    int64_t id = database_number(row, 0), process = database_number(row, 1);
+    if (!names_id_check(loading->database, "thread", id, names->thread.count, error))
+        return false;
+    names->thread_process[id] =
+        process > 0 && process < names->process.count ? (uint32_t)process : 0;
+    return true;
+}
+
+static bool load_processes(struct names *names, struct database *database,
+                           struct session_error *error)
+{
+    struct loading loading = {.names = names, .database = database};
+    if (!load_table(names, database, "process", "program", &names->process, error))
+        return false;
+    names->process_pid = calloc(names->process.count, sizeof *names->process_pid);
+    names->thread_process = calloc(names->thread.count, sizeof *names->thread_process);
+    if (names->process_pid == NULL || names->thread_process == NULL)
+        return session_fail_memory(error, "the session's processes");
+    return database_each(database, "SELECT id, pid FROM process", read_process, &loading, error) &&
+           database_each(database, "SELECT id, process_id FROM thread", read_thread_process,
+                         &loading, error);
+}
+
 static bool read_mark(void *context, const struct database_row *row, struct session_error *error)
 {
     struct names *names = context;
@@ -254,7 +294,8 @@ bool names_load(struct names *names, struct database *database, struct session_e
            load_table(names, database, "kind", "name", &names->kind, error) &&
            load_table(names, database, "arena", "name", &names->arena, error) &&
            load_table(names, database, "thread", "name", &names->thread, error) &&
-           load_types(names, database, error) && load_functions(names, database, error) &&
+           load_processes(names, database, error) && load_types(names, database, error) &&
+           load_functions(names, database, error) &&
            database_each(database,
                          "SELECT id, tid, name, start_ns, end_ns, allocations, frees, bytes "
                          "FROM thread ORDER BY id",
@@ -279,6 +320,9 @@ void names_free(struct names *names)
     name_table_free(&names->kind);
     name_table_free(&names->arena);
     name_table_free(&names->thread);
+    name_table_free(&names->process);
+    free(names->process_pid);
+    free(names->thread_process);
     free(names->confidence);
     free(names->function);
     free(names->threads);

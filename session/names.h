@@ -37,7 +37,10 @@ struct names {
     struct name_meta *meta;
     size_t meta_count;
     struct name_table module, file, type, kind, arena, thread;
-    const char **confidence; /* of types, by type id; type.count of them */
+    struct name_table process; /* the last parts of the programs' names */
+    uint32_t *process_pid;     /* by process id; process.count of them */
+    uint32_t *thread_process;  /* by thread id, 0: not known; thread.count of them */
+    const char **confidence;   /* of types, by type id; type.count of them */
     struct name_function *function;
     uint32_t function_count;
     struct session_thread *threads;

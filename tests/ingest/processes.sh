@@ -70,6 +70,13 @@ grep -q 'none of the traces' err.txt && [ ! -e none.db ] || complain "of nothing
 "$ingest" -q -o all.db "$@" 2>err.txt && complain "an existing session was replaced"
 grep -q 'exists already' err.txt || complain "replaced: $(cat err.txt)"
 
+# The browser shows one process by its name or its pid.
+numbers=$(sqlite3 all.db "SELECT printf('%,d', allocations) || ' of ' || printf('%,d', (SELECT sum(allocations) FROM process)) FROM process WHERE program = 'ls'")
+for filter in 'process ls' "process $(sqlite3 all.db "SELECT pid FROM process WHERE program = 'ls'") | where process == ls"; do
+    "$MPROF_BUILD/bin/mprof-tui" --filter "$filter" --script /dev/null --size 120x24 all.db >screen.txt 2>&1
+    grep -q "$numbers allocations" screen.txt || complain "$filter does not show $numbers: $(head -5 screen.txt)"
+done
+
 python3 - all.db ./*.one.db <<'PYTHON' || failed=1
 import sqlite3, sys
 whole = sqlite3.connect(sys.argv[1])

@@ -196,13 +196,17 @@ static bool write_stacks(sqlite3 *database, const struct fixture_program *progra
 
 static bool write_rest(sqlite3 *database, const struct fixture_program *program)
 {
-    sqlite3_stmt *thread = prepare(
-        database, "INSERT INTO thread(id, name, tid, start_ns, end_ns) VALUES(?, ?, ?, ?, ?)");
+    sqlite3_stmt *thread =
+        prepare(database, "INSERT INTO thread(id, name, tid, start_ns, end_ns, process_id)"
+                          " VALUES(?1, ?2, ?3, ?4, ?5, CASE WHEN ?1 < 3 THEN 1 ELSE 2 END)");
     sqlite3_stmt *mark =
         prepare(database, "INSERT INTO mark(id, name, ns, kind) VALUES(?, ?, ?, 'mark')");
     sqlite3_stmt *rss = prepare(database, "INSERT INTO rss VALUES(?, ?)");
     bool good = run_sql(database,
                         "INSERT INTO arena(id, name) VALUES(0, 'heap');"
+                        "INSERT INTO process VALUES"
+                        "(1,4711,1,'/opt/server','server',0,0,'ended','a',0,0,0,0,0,0,0),"
+                        "(2,4800,4711,'helper','helper',0,0,'ended','b',0,0,0,0,0,0,0);"
                         "INSERT INTO type(id,name,size,confidence) "
                         "VALUES(1,'Request',64,'exact'),(2,'Header',32,'exact'),"
                         "(3,'Node',48,'exact'),(4,'Table',256,'inferred'),(5,'char',1,'inferred'),"

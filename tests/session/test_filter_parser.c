@@ -79,8 +79,9 @@ static const struct {
     const char *message;
 } bad[] = {
     {"some", 1, "no graph named \"some\""},
-    {"all |", 6, "expected a step (where, color, sort or top), found the end"},
-    {"all | wher size > 1", 7, "expected a step (where, color, sort or top), found \"wher\""},
+    {"all |", 6, "expected a step (where, process, color, sort or top), found the end"},
+    {"all | wher size > 1", 7,
+     "expected a step (where, process, color, sort or top), found \"wher\""},
     {"all where size > 1", 5, "expected \"|\" or the end, found \"where\""},
     {"all | where", 12, "expected a field"},
     {"all | where sise > 1", 13, "expected a field (size, function, thread, lifetime, …), found"},
