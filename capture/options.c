@@ -129,6 +129,8 @@ static bool option_set(struct options *options, struct option_word key, struct o
                                       option_mark(value, options->start_mark);
     if (option_is(key, "stop"))
         return option_limit(value, &options->stop) || option_mark(value, options->stop_mark);
+    if (option_is(key, "mmap") && (value.length == 0 || option_is(value, "1")))
+        return options->mmap = true;
     if (option_is(key, "compress") && value.length == 0)
         return options->compress = true;
     if (option_is(key, "max-size"))

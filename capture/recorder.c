@@ -26,6 +26,7 @@ _Static_assert(sizeof(union recorder_page) == ARCH_PAGE_SIZE, "the page is wiped
 union recorder_page recorder_page __attribute__((aligned(4096)));
 bool recorder_fast_clock;
 bool recorder_free_stacks;
+bool recorder_mappings;
 
 /* Outside the wiped page: what a forked child inherits. */
 static struct {
@@ -81,6 +82,7 @@ static bool recorder_read_options(struct options *options)
     }
     recorder_fast_clock = options->fast_clock;
     recorder_free_stacks = options->free_stacks;
+    recorder_mappings = options->mmap;
     recorder.follow = options->follow_fork;
     trace_file_set_limit(options->max_size);
     recorder.flags = (options->fast_clock ? TRACE_FILE_CLOCK_FAST : 0u) |

@@ -56,6 +56,7 @@ static inline bool recorder_is_own(void)
 /* Set once at the start, read by every event. */
 extern bool recorder_fast_clock;
 extern bool recorder_free_stacks;
+extern bool recorder_mappings;
 
 enum recorder_event {
     RECORDER_ALLOCATION, /* not recorded while paused */

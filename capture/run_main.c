@@ -44,6 +44,7 @@ static const char usage_text[] =
     "  --follow WHAT         all (default), fork, exec or none: whether forked children and\n"
     "                        programs that are executed record too\n"
     "  --max-size SIZE       stop recording when a trace has SIZE bytes (K, M, G behind it)\n"
+    "  --mmap                record mmap, munmap and mremap too, apart from the heap\n"
     "  --compress            write the trace compressed; it takes a second core, not the "
     "program's\n"
     "  --sample SIZE         record a sample only, one point in SIZE bytes on average\n"
@@ -69,6 +70,7 @@ enum {
     OPTION_FOLLOW,
     OPTION_MAX_SIZE,
     OPTION_COMPRESS,
+    OPTION_MMAP,
     OPTION_SAMPLE,
     OPTION_START_ON,
     OPTION_START_AFTER,
@@ -91,6 +93,7 @@ static const struct option long_options[] = {
     {"free-stacks", no_argument, NULL, OPTION_FREE_STACKS},
     {"follow", required_argument, NULL, OPTION_FOLLOW},
     {"max-size", required_argument, NULL, OPTION_MAX_SIZE},
+    {"mmap", no_argument, NULL, OPTION_MMAP},
     {"compress", no_argument, NULL, OPTION_COMPRESS},
     {"sample", required_argument, NULL, OPTION_SAMPLE},
     {"start-on", required_argument, NULL, OPTION_START_ON},
@@ -195,6 +198,9 @@ static int parse(int argc, char **argv, struct arguments *arguments)
             break;
         case OPTION_MAX_SIZE:
             good = add_setting(arguments, "max-size", optarg);
+            break;
+        case OPTION_MMAP:
+            good = add_setting(arguments, "mmap", NULL);
             break;
         case OPTION_COMPRESS:
             arguments->compress = true;

@@ -329,6 +329,7 @@ void replay_free(struct replay *replay)
         free(replay->marks[i].name);
     free(replay->arenas);
     free(replay->marks);
+    regions_free(&replay->regions);
     free(replay->samples);
     free(replay->pending);
     free(replay->displaced);

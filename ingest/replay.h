@@ -22,6 +22,7 @@
 #include "ingest/clock.h"
 #include "ingest/live_table.h"
 #include "ingest/merge.h"
+#include "ingest/regions.h"
 #include "ingest/row_batch.h"
 #include "ingest/totals.h"
 #include "ingest/type_table.h"
@@ -93,6 +94,7 @@ struct replay {
     uint64_t autosave, until_autosave; /* a snapshot each so many allocations, 0: none */
     struct mark_row *marks;
     size_t mark_count, mark_capacity;
+    struct regions regions;
     struct rss_row *samples;
     size_t sample_count, sample_capacity;
 };

@@ -27,6 +27,23 @@ static bool add_sample(struct replay *replay, uint64_t bytes)
     return true;
 }
 
+static bool map_region(struct replay *replay, const struct trace_event *event)
+{
+    const struct trace_extension *extension = event->extension;
+    uint32_t stack = replay_stack(replay, event, extension->stack);
+    const struct region_row row = {.address = extension->address,
+                                   .size = extension->size,
+                                   .map_ns = replay->now_ns,
+                                   .protection = (uint32_t)extension->protection,
+                                   .flags = (uint32_t)extension->flags,
+                                   .offset = extension->offset,
+                                   .moved_from = extension->old_address,
+                                   .thread = event->thread,
+                                   .stack = stack};
+    return stack != INDEX_NONE &&
+           regions_map(&replay->regions, &row, extension->name.bytes, extension->name.length);
+}
+
 /* What the program says of a block that is not live (allocated while paused, say) is no matter. */
 static bool name_type(struct replay *replay, const struct trace_event *event)
 {
@@ -95,6 +112,11 @@ bool replay_extended(struct replay *replay, const struct trace_event *event)
         snprintf(detail, sizeof detail, "%" PRIu64 " bytes were asked for", extension->size);
         replay_problem(replay, event, PROBLEM_FAILED, 0, detail);
         return true;
+    case TRACE_EXT_MAP:
+        return map_region(replay, event);
+    case TRACE_EXT_UNMAP:
+        return regions_unmap(&replay->regions, extension->address, extension->size, replay->now_ns,
+                             event->thread);
     case TRACE_EXT_TYPE:
         return name_type(replay, event);
     default:

@@ -221,6 +221,33 @@ static bool put_incidents(const struct table_sink *sink, const struct session_fa
     return good;
 }
 
+/* "rwx", with dashes; the rest of the bits is not said. */
+static const char *protection_name(uint32_t protection)
+{
+    static const char *const names[] = {"---", "r--", "-w-", "rw-", "--x", "r-x", "-wx", "rwx"};
+    return names[protection & 7];
+}
+
+static bool put_regions(const struct table_sink *sink, const struct session_facts *facts)
+{
+    const struct regions *regions = &facts->replay->regions;
+    bool good = true;
+    for (size_t i = 0; good && i < regions->row_count + regions->live_count; i++) {
+        const struct region_row *row = regions_row(regions, i);
+        const bool live = i >= regions->row_count;
+        good = PUT(sink, WRITER_REGION, value_number(i + 1), value_number(row->mapping),
+                   value_number(row->address), value_number(row->size),
+                   value_text(protection_name(row->protection)),
+                   value_number((row->flags & REGION_SHARED) != 0),
+                   value_text(regions_file(regions, row)), value_number(row->offset),
+                   value_number(row->thread), value_number(row->stack), value_number(row->map_ns),
+                   live ? value_null() : value_number(row->unmap_ns),
+                   live ? value_null() : value_number(row->unmap_thread),
+                   row->moved_from ? value_number(row->moved_from) : value_null());
+    }
+    return good;
+}
+
 static bool put_sums(const struct table_sink *sink, const struct session_facts *facts)
 {
     const struct totals *totals = facts->totals;
@@ -271,6 +298,7 @@ bool session_tables_put(const struct table_sink *sink, const struct session_fact
 {
     return put_modules(sink, facts) && put_names(sink, facts) && put_stacks(sink, facts) &&
            put_function_totals(sink, facts) && put_threads(sink, facts) &&
-           put_incidents(sink, facts) && put_sums(sink, facts) && session_types_put(sink, facts) &&
-           session_meta_put(sink, facts) && put_sample_weights(sink, facts);
+           put_incidents(sink, facts) && put_regions(sink, facts) && put_sums(sink, facts) &&
+           session_types_put(sink, facts) && session_meta_put(sink, facts) &&
+           put_sample_weights(sink, facts);
 }

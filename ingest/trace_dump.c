@@ -156,6 +156,18 @@ static void put_timed(FILE *out, const struct trace_extension *extension)
     case TRACE_EXT_CLOCK:
         fprintf(out, "clock monotonic %" PRIu64, extension->monotonic_ns);
         break;
+    case TRACE_EXT_MAP:
+        fprintf(out,
+                "map address 0x%" PRIx64 " length %" PRIu64 " protection %" PRIu64
+                " flags 0x%" PRIx64 " offset %" PRIu64 " stack %" PRIu64 " from 0x%" PRIx64,
+                extension->address, extension->size, extension->protection, extension->flags,
+                extension->offset, extension->stack, extension->old_address);
+        put_text(out, "file", extension->name);
+        break;
+    case TRACE_EXT_UNMAP:
+        fprintf(out, "unmap address 0x%" PRIx64 " length %" PRIu64, extension->address,
+                extension->size);
+        break;
     case TRACE_EXT_RSS:
         fprintf(out, "rss bytes %" PRIu64, extension->resident);
         break;

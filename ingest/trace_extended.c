@@ -127,6 +127,20 @@ static void get_timed(struct payload *payload, struct trace_extension *extension
     case TRACE_EXT_RECORDING:
         extension->resumed = number(payload);
         break;
+    case TRACE_EXT_MAP:
+        extension->address = number(payload);
+        extension->size = number(payload);
+        extension->protection = number(payload);
+        extension->flags = number(payload);
+        extension->offset = number(payload);
+        extension->stack = number(payload);
+        extension->old_address = number(payload);
+        extension->name = text(payload);
+        break;
+    case TRACE_EXT_UNMAP:
+        extension->address = number(payload);
+        extension->size = number(payload);
+        break;
     case TRACE_EXT_CLOCK:
         extension->monotonic_ns = number(payload);
         break;

@@ -23,9 +23,11 @@ struct trace_extension {
     uint64_t thread, tid, sequence;
     uint64_t module, load_bias, start, end, segment_count;
     uint64_t arena, parent, address, old_address, size, count, stack, symbol;
+    uint64_t protection, offset;
     uint64_t resident, reason, resumed, monotonic_ns;
     uint64_t pid, parent_pid, parent_trace, flags, argument_count;
-    struct trace_text name; /* of a thread, arena, mark, snapshot; a module's path */
+    struct trace_text
+        name; /* of a thread, arena, mark, snapshot; path of a module or mapped file */
     struct trace_text build_id, exe, directory, host, kernel;
     const uint8_t *rest, *rest_end; /* the strings of argv, or a module's segments */
 };

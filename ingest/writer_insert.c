@@ -15,6 +15,7 @@ static const char *const insert_sql[WRITER_TABLES] = {
     [WRITER_ARENA] = "INSERT INTO arena VALUES (?,?,?,?,?,?,?,?,?,?)",
     [WRITER_MARK] = "INSERT INTO mark VALUES (?,?,?,?)",
     [WRITER_RSS] = "INSERT INTO rss VALUES (?,?)",
+    [WRITER_REGION] = "INSERT INTO region VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [WRITER_PROBLEM] = "INSERT INTO problem VALUES (?,?,?,?,?,?,?)",
     [WRITER_TIMELINE] = "INSERT INTO timeline VALUES (?,?,?,?,?,?,?,?)",
     [WRITER_FUNCTION_TOTAL] = "INSERT INTO function_total VALUES (?,?,?,?,?,?,?,?,?)",

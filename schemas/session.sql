@@ -124,6 +124,22 @@ CREATE TABLE arena(
 );
 CREATE TABLE mark(id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT);
 CREATE TABLE rss(ns INTEGER NOT NULL, bytes INTEGER NOT NULL);
+CREATE TABLE region(              -- mprof-run --mmap; never part of the heap's sums
+  id INTEGER PRIMARY KEY,
+  mapping INTEGER NOT NULL,       -- pieces of one call of mmap or mremap have the same number
+  address INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  protection TEXT NOT NULL,       -- 'rw-', as when it was mapped
+  shared INTEGER NOT NULL,
+  file TEXT,                      -- NULL: anonymous memory
+  offset INTEGER NOT NULL,        -- of the piece in the file
+  thread_id INTEGER NOT NULL,
+  stack_id INTEGER NOT NULL,
+  map_ns INTEGER NOT NULL,
+  unmap_ns INTEGER,               -- NULL: mapped at the end
+  unmap_thread_id INTEGER,
+  moved_from INTEGER              -- by mremap: the old address
+);
 CREATE TABLE problem(
   id INTEGER PRIMARY KEY,
   kind TEXT NOT NULL,             -- 'unmatched free', 'double free', 'overlap', 'damage', …
@@ -287,6 +303,19 @@ CREATE VIEW v_leak AS
   LEFT JOIN module m ON m.id = fr.module_id
   LEFT JOIN source_file s ON s.id = fr.source_file_id
   WHERE st.live_count > 0;
+
+CREATE VIEW v_region AS
+  SELECT r.id AS id, r.mapping AS mapping, r.address AS address, r.size AS size,
+         r.protection AS protection, r.shared AS shared, r.file AS mapped_file, r.offset AS offset,
+         f.name AS function, s.path AS file, fr.line AS line, m.name AS module, t.name AS thread,
+         r.map_ns AS map_ns, r.unmap_ns AS unmap_ns, r.moved_from AS moved_from,
+         r.stack_id AS stack_id
+  FROM region r LEFT JOIN stack st ON st.id = r.stack_id
+  LEFT JOIN frame fr ON fr.id = st.call_site_frame_id
+  LEFT JOIN function f ON f.id = st.function_id
+  LEFT JOIN module m ON m.id = fr.module_id
+  LEFT JOIN source_file s ON s.id = fr.source_file_id
+  LEFT JOIN thread t ON t.id = r.thread_id;
 
 -- Where nothing was sampled it is what was recorded.
 CREATE VIEW v_estimate AS

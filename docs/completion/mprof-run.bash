@@ -7,7 +7,7 @@ _mprof_run()
     --clock=*) mapfile -t COMPREPLY < <(compgen -W 'exact fast' -- "${word#*=}") ;;
     --follow=*) mapfile -t COMPREPLY < <(compgen -W 'all fork exec none' -- "${word#*=}") ;;
     --start-on=* | --stop-on=*) mapfile -t COMPREPLY < <(compgen -W 'signal file: rss> live> allocs> mark: call' -- "${word#*=}") ;;
-    -*) mapfile -t COMPREPLY < <(compgen -W "--output --force --open --live --session --unwind= --depth= --clock= --free-stacks --follow= --max-size= --sample= --compress --start-on= --start-after= --stop-on= --duration= --quiet --help --version" -- "$word") ;;
+    -*) mapfile -t COMPREPLY < <(compgen -W "--output --force --open --live --session --unwind= --depth= --clock= --free-stacks --follow= --max-size= --sample= --compress --mmap --start-on= --start-after= --stop-on= --duration= --quiet --help --version" -- "$word") ;;
     *) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;
     esac
 }

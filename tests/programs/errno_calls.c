@@ -8,8 +8,10 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,6 +47,21 @@ static void expect(const char *call, int expected)
             failed = 1;                                                                            \
         expect(#call, error);                                                                      \
     } while (0)
+
+static void map_calls(void)
+{
+    const int anonymous = MAP_PRIVATE | MAP_ANONYMOUS;
+    void *memory, *other;
+    KEEPS(memory = mmap(NULL, 8192, PROT_READ, anonymous, -1, 0));
+    KEEPS(other = mmap64(NULL, 8192, PROT_READ, anonymous, -1, 0));
+    KEEPS(memory = mremap(memory, 8192, 16384, MREMAP_MAYMOVE));
+    KEEPS(munmap(memory, 16384));
+    KEEPS(munmap(other, 8192));
+    FAILS((intptr_t)mmap(NULL, 0, PROT_READ, anonymous, -1, 0), EINVAL);
+    FAILS((intptr_t)mmap64(NULL, 4096, PROT_READ, MAP_PRIVATE, -1, 0), EBADF);
+    FAILS((intptr_t)mremap((void *)1, 4096, 8192, 0), EINVAL);
+    FAILS(munmap((void *)1, 4096), EINVAL);
+}
 
 static void exec_calls(void)
 {
@@ -122,6 +139,7 @@ int main(int argc, char **argv)
         process_calls(argc > 1 ? argv[1] : "");
         arena_calls();
         control_calls();
+        map_calls();
     }
     exec_calls();
     if (!child_ends(_exit) || !child_ends(_Exit))

@@ -69,6 +69,12 @@ static void first_thread(struct lane *lane, struct trace_builder *builder)
     lane_extended(lane, TRACE_EXT_ARENA_RESET, "wn", N(2070), N(1));
     lane_extended(lane, TRACE_EXT_AUTOSAVE, "wn", N(2072), N(2));
     lane_extended(lane, TRACE_EXT_CLOCK, "wn", N(2074), N(5001074));
+    lane_extended(lane, TRACE_EXT_MAP, "wnnnnnnns", N(2075), N(0x7f0000000000), N(0x5001), N(3),
+                  N(2), N(0x2000), N(2), N(0), "/var/data");
+    lane_extended(lane, TRACE_EXT_UNMAP, "wnn", N(2076), N(0x7f0000002000), N(0x1000));
+    lane_extended(lane, TRACE_EXT_UNMAP, "wnn", N(2077), N(0x7f0000000000), N(0x1000));
+    lane_extended(lane, TRACE_EXT_MAP, "wnnnnnnns", N(2078), N(0x7f1000000000), N(0x2000), N(0),
+                  N(0), N(0), N(1), N(0x7f0000000000), "");
     lane_extended(lane, TRACE_EXT_SNAPSHOT, "ws", N(2080), "before \"threads\"");
     lane_extended(lane, TRACE_EXT_RSS, "wn", N(2090), N(8192));
     lane_extended(lane, TRACE_EXT_RECORDING, "wn", N(2092), N(0));

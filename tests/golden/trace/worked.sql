@@ -207,6 +207,27 @@ INSERT INTO mark VALUES(4,547,'resume',NULL);
 INSERT INTO mark VALUES(5,610,'snapshot','autosave');
 CREATE TABLE rss(ns INTEGER NOT NULL, bytes INTEGER NOT NULL);
 INSERT INTO rss VALUES(545,8192);
+CREATE TABLE region(              -- mprof-run --mmap; never part of the heap's sums
+  id INTEGER PRIMARY KEY,
+  mapping INTEGER NOT NULL,       -- pieces of one call of mmap or mremap have the same number
+  address INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  protection TEXT NOT NULL,       -- 'rw-', as when it was mapped
+  shared INTEGER NOT NULL,
+  file TEXT,                      -- NULL: anonymous memory
+  offset INTEGER NOT NULL,        -- of the piece in the file
+  thread_id INTEGER NOT NULL,
+  stack_id INTEGER NOT NULL,
+  map_ns INTEGER NOT NULL,
+  unmap_ns INTEGER,               -- NULL: mapped at the end
+  unmap_thread_id INTEGER,
+  moved_from INTEGER              -- by mremap: the old address
+);
+INSERT INTO region VALUES(1,1,139637976735744,4096,'rw-',0,'/var/data',16384,1,1,537,538,1,NULL);
+INSERT INTO region VALUES(2,1,139637976727552,4096,'rw-',0,'/var/data',8192,1,1,537,538,1,NULL);
+INSERT INTO region VALUES(3,1,139637976731648,4096,'rw-',0,'/var/data',12288,1,1,537,NULL,NULL,NULL);
+INSERT INTO region VALUES(4,1,139637976739840,12288,'rw-',0,'/var/data',20480,1,1,537,NULL,NULL,NULL);
+INSERT INTO region VALUES(5,2,139706696204288,8192,'rw-',0,'/var/data',8192,1,3,539,NULL,NULL,139637976727552);
 CREATE TABLE problem(
   id INTEGER PRIMARY KEY,
   kind TEXT NOT NULL,             -- 'unmatched free', 'double free', 'overlap', 'damage', …
@@ -218,7 +239,7 @@ CREATE TABLE problem(
 );
 INSERT INTO problem VALUES(1,'failed allocation',440,NULL,1,4368,'70368744177664 bytes were asked for');
 INSERT INTO problem VALUES(2,'unmatched free',450,2147418128,1,4380,'not seen to be allocated: before recording began, or elsewhere');
-INSERT INTO problem VALUES(3,'dropped',548,NULL,1,4613,'2 events: inside the recorder itself');
+INSERT INTO problem VALUES(3,'dropped',548,NULL,1,4694,'2 events: inside the recorder itself');
 INSERT INTO problem VALUES(4,'double free',555,4216832,2,8290,'freed before, and not allocated in between');
 INSERT INTO problem VALUES(5,'overlap',610,8258304,3,8319,'allocated while it was live: the block before ends here');
 CREATE TABLE allocation(
@@ -1429,6 +1450,18 @@ CREATE VIEW v_leak AS
   LEFT JOIN module m ON m.id = fr.module_id
   LEFT JOIN source_file s ON s.id = fr.source_file_id
   WHERE st.live_count > 0;
+CREATE VIEW v_region AS
+  SELECT r.id AS id, r.mapping AS mapping, r.address AS address, r.size AS size,
+         r.protection AS protection, r.shared AS shared, r.file AS mapped_file, r.offset AS offset,
+         f.name AS function, s.path AS file, fr.line AS line, m.name AS module, t.name AS thread,
+         r.map_ns AS map_ns, r.unmap_ns AS unmap_ns, r.moved_from AS moved_from,
+         r.stack_id AS stack_id
+  FROM region r LEFT JOIN stack st ON st.id = r.stack_id
+  LEFT JOIN frame fr ON fr.id = st.call_site_frame_id
+  LEFT JOIN function f ON f.id = st.function_id
+  LEFT JOIN module m ON m.id = fr.module_id
+  LEFT JOIN source_file s ON s.id = fr.source_file_id
+  LEFT JOIN thread t ON t.id = r.thread_id;
 CREATE VIEW v_estimate AS
   SELECT st.id AS stack_id, f.name AS function, m.name AS module, s.path AS file, fr.line AS line,
          st.allocations AS recorded, COALESCE(e.allocations, st.allocations) AS allocations,

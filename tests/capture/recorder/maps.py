@@ -1,0 +1,63 @@
+"""--mmap: what is mapped at the end is what the program says that it left; the pieces that ended did so
+when, where and by whom they were unmapped; the heap knows nothing of it; without the option nothing is
+recorded."""
+import os
+import sqlite3
+import subprocess
+
+import recording
+from recording import Recording, check, check_sound
+
+PAGE = 4096
+
+
+def session_of(one):
+    path = one.folder + "/session.db"
+    subprocess.run([recording.BUILD + "/bin/mprof-ingest", "--quiet", "-o", path, one.path], check=True)
+    return sqlite3.connect(path)
+
+
+def record(name, options=(), environment=None):
+    one = Recording(name, [recording.program("maps"), "mapped file"], environment=environment, run_options=options)
+    check(one.run.returncode == 0 and one.run.stderr == "", f"{name}: {one.run}")
+    check_sound(one)
+    return one
+
+
+for name, options, environment in (("maps-out", ["--mmap"], None), ("maps-set", [], {"MPROF_OPTIONS": "mmap=1"}),
+                                   ("maps-packed", ["--mmap", "--compress"], None)):
+    one = record(name, options, environment)
+    session = session_of(one)
+    said = sorted((int(a), int(s), p) for a, s, p in (line.split() for line in one.run.stdout.splitlines()))
+    rows = session.execute("""SELECT r.address, r.size, r.protection, r.map_ns, r.unmap_ns, r.mapping, r.shared,
+        r.file, r.offset, r.thread_id, r.unmap_thread_id, r.moved_from, v.function
+        FROM region r JOIN v_region v USING (id) ORDER BY r.id""").fetchall()
+    mine = [row for row in rows if row[12] in ("main", "map")]
+    left = sorted(row[:3] for row in mine if row[4] is None)
+    check(left == said, f"{name}: mapped at the end {left}, not {said}")
+    # No two pieces are in one place at one time.
+    by_place = sorted(rows)
+    for i, a in enumerate(by_place):
+        for b in by_place[i + 1:]:
+            if b[0] >= a[0] + a[1]:
+                break
+            check((a[4] or 1 << 63) <= b[3] or (b[4] or 1 << 63) <= a[3], f"{name}: {a} and {b} at once")
+    hole = [row for row in mine if row[1] == 2 * PAGE and row[10] not in (None, row[9])]
+    check(len(hole) == 1 and sum(row[5] == hole[0][5] for row in mine) == 3, f"{name}: the hole: {hole}")
+    mapped = [row for row in mine if row[7]]
+    check([(os.path.basename(row[7]), row[8], row[6], row[1]) for row in mapped] == [("mapped file", 3 * PAGE, 1, 3 * PAGE)],
+          f"{name}: the file: {mapped}")
+    moved = [row for row in mine if row[11] is not None]
+    check([row[1] for row in sorted(moved, key=lambda row: row[3])] == [500 * PAGE, 7 * PAGE] and
+          all(row[2] == "rw-" for row in moved), f"{name}: mremap: {moved}")
+    gone = [row for row in mine if row[1] == 3 * PAGE and row[4] is not None and not row[7] and row[2] == "rw-"]
+    check(len(gone) == 1 and gone[0][4] >= gone[0][3], f"{name}: unmapped as a whole: {gone}")
+    check(not [row for row in rows if row[1] >= 8 << 20 and row[12] in ("main", "map")], f"{name}: the heap's own memory")
+    check(session.execute("SELECT count(*) FROM allocation WHERE size = ?", (8 << 20,)).fetchone()[0] == 1, f"{name}: block")
+    heap = session.execute("SELECT (SELECT value FROM meta WHERE key = 'bytes_allocated'), "
+                           "(SELECT sum(size) FROM allocation)").fetchone()
+    check(heap[0] == heap[1], f"{name}: the heap's sum: {heap}")
+
+without = record("maps-none")
+check(session_of(without).execute("SELECT count(*) FROM region").fetchone()[0] == 0, "regions without --mmap")
+recording.done()
