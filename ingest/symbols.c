@@ -150,7 +150,10 @@ static void module_build_tables(struct symbols *symbols, struct module *module)
         status = "dwarf";
     else if (errno == ENOMEM)
         status = "no memory for the debug information";
-    snprintf(module->status, sizeof module->status, "%s", status);
+    snprintf(module->status, sizeof module->status, "%s%s", status,
+             module->file.refused && module->dwarf == NULL
+                 ? "; its compressed debug information would take more than 32 times its size"
+                 : "");
 }
 
 /* The vdso is the kernel's: only where the recording's kernel runs here is it known. */
@@ -210,8 +213,13 @@ static struct module *module_of(struct symbols *symbols, uint32_t id)
 
 const char *symbols_status(struct symbols *symbols, uint32_t id)
 {
-    const struct module *module = module_of(symbols, id);
-    return module == NULL ? "none" : module->status;
+    struct module *module = module_of(symbols, id);
+    if (module == NULL)
+        return "none";
+    if (module->dwarf != NULL && symbols_dwarf_spent(module->dwarf))
+        snprintf(module->status, sizeof module->status,
+                 "dwarf, in part: the debug information asks for more than its size allows");
+    return module->status;
 }
 
 /* "module+0x1234": the function's beginning where its bounds are known, otherwise the pc. */

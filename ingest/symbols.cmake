@@ -17,5 +17,6 @@ add_library(mprof_symbols STATIC
   symbols_table.c
   symbols_vdso.c)
 target_link_libraries(mprof_symbols
+  PUBLIC mprof_array
   PRIVATE mprof_warnings mprof_sanitized PkgConfig::ELFUTILS iberty)
 target_include_directories(mprof_symbols PUBLIC ${CMAKE_SOURCE_DIR})

@@ -1,11 +1,13 @@
 #include "ingest/symbols_dwarf.h"
 
+#include "ingest/array.h"
 #include "ingest/symbols_lines.h"
 #include "ingest/symbols_scopes.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <errno.h>
+#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,8 +32,10 @@ struct symbols_dwarf {
     struct unit *units;
     size_t count, capacity;
     struct symbols_intervals addresses;
-    Dwarf *line_reader; /* the same file, opened again now and then; NULL: not open */
-    size_t line_units;  /* that it has read */
+    struct symbols_budget budget;
+    const Elf_Data *lines; /* .debug_line; NULL: there is none */
+    Dwarf *line_reader;    /* the same file, opened again now and then; NULL: not open */
+    size_t line_units;     /* that it has read */
 };
 
 /*
@@ -46,16 +50,9 @@ static uint32_t unit_value(size_t unit)
 
 static bool append_unit(struct symbols_dwarf *dwarf, Dwarf_Die *die)
 {
-    if (dwarf->count == dwarf->capacity) {
-        size_t capacity = dwarf->capacity == 0 ? 64 : dwarf->capacity * 2;
-        if (capacity >= SYMBOLS_NOWHERE)
-            return false;
-        struct unit *grown = realloc(dwarf->units, capacity * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        dwarf->units = grown;
-        dwarf->capacity = capacity;
-    }
+    if (dwarf->count + 1 >= SYMBOLS_NOWHERE ||
+        !array_reserve(&dwarf->units, &dwarf->capacity, dwarf->count + 1, sizeof *dwarf->units))
+        return false;
     dwarf->units[dwarf->count++] =
         (struct unit){.die = dwarf_dieoffset(die), .die_limit = DIE_LIMIT};
     return true;
@@ -67,6 +64,8 @@ static bool add_unit(struct symbols_dwarf *dwarf, Dwarf_Die *die)
     Dwarf_Addr base, start, end;
     bool added = false;
     for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &start, &end)) > 0;) {
+        if (!symbols_budget_take(&dwarf->budget))
+            return true; /* what was found by now is used */
         const struct symbols_range *code = symbols_file_code(file, start + file->bias);
         if (code == NULL || end <= start)
             continue;
@@ -82,6 +81,32 @@ static bool add_unit(struct symbols_dwarf *dwarf, Dwarf_Die *die)
     return true;
 }
 
+/*
+ * Sets the budget and finds the line tables. The budget is twice the bytes of the debug
+ * information: ranges of units are read for the units too.
+ */
+static void measure(struct symbols_dwarf *dwarf)
+{
+    Elf *elf = dwarf_getelf(dwarf->file->dwarf);
+    size_t names;
+    dwarf->budget.left = 1 << 20;
+    if (elf == NULL || elf_getshdrstrndx(elf, &names) != 0)
+        return;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;) {
+        GElf_Shdr header;
+        const char *name;
+        const Elf_Data *data;
+        if (gelf_getshdr(section, &header) == NULL ||
+            (name = elf_strptr(elf, names, header.sh_name)) == NULL ||
+            (strncmp(name, ".debug_", 7) != 0 && strncmp(name, ".zdebug_", 8) != 0) ||
+            (data = elf_getdata(section, NULL)) == NULL)
+            continue;
+        dwarf->budget.left += 2 * (uint64_t)data->d_size;
+        if (strcmp(strchr(name, '_'), "_line") == 0 && data->d_buf != NULL)
+            dwarf->lines = data;
+    }
+}
+
 static bool index_units(struct symbols_dwarf *dwarf)
 {
     Dwarf_CU *unit = NULL;
@@ -95,6 +120,8 @@ static bool index_units(struct symbols_dwarf *dwarf)
         int tag = dwarf_tag(&die);
         if ((tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit) && !add_unit(dwarf, &die))
             return false;
+        if (dwarf->budget.spent)
+            break;
     }
     return symbols_intervals_settle(&dwarf->addresses);
 }
@@ -110,12 +137,18 @@ struct symbols_dwarf *symbols_dwarf_new(const struct symbols_file *file,
         return NULL;
     dwarf->file = file;
     dwarf->strings = strings;
+    measure(dwarf);
     bool good = index_units(dwarf);
     if (good && dwarf->count > 0)
         return dwarf;
     symbols_dwarf_free(dwarf);
     errno = good ? 0 : ENOMEM;
     return NULL;
+}
+
+bool symbols_dwarf_spent(const struct symbols_dwarf *dwarf)
+{
+    return dwarf->budget.spent;
 }
 
 void symbols_dwarf_free(struct symbols_dwarf *dwarf)
@@ -173,6 +206,21 @@ static Dwarf_Die line_entry(struct symbols_dwarf *dwarf, const struct unit *unit
     return dwarf_offdie(dwarf->line_reader, unit->die, &entry) == NULL ? *skeleton : entry;
 }
 
+/* libdw makes a hundred bytes of each byte of a line program, and no unit has so many. */
+static bool lines_are_too_long(const struct symbols_dwarf *dwarf, Dwarf_Die *entry)
+{
+    static const uint64_t most = 16 << 20;
+    Dwarf_Attribute attribute;
+    Dwarf_Word offset;
+    uint32_t length = 0;
+    if (dwarf_attr(entry, DW_AT_stmt_list, &attribute) == NULL ||
+        dwarf_formudata(&attribute, &offset) != 0 || dwarf->lines == NULL ||
+        offset > dwarf->lines->d_size || dwarf->lines->d_size - offset < sizeof length)
+        return false;
+    memcpy(&length, (const char *)dwarf->lines->d_buf + offset, sizeof length);
+    return (length == UINT32_MAX ? dwarf->lines->d_size - offset : length) > most;
+}
+
 static bool build_unit(struct symbols_dwarf *dwarf, struct unit *unit)
 {
     Dwarf_Die skeleton, entry;
@@ -180,11 +228,15 @@ static bool build_unit(struct symbols_dwarf *dwarf, struct unit *unit)
     if (!unit_entry(dwarf, unit, &skeleton, &entry))
         return false;
     uint64_t limit = entry.cu == skeleton.cu ? unit->die_limit : DIE_LIMIT;
-    /* Half a table would give wrong frames: without memory there is none. */
-    if (!symbols_scopes_build(&unit->scopes, dwarf->file, &entry, limit))
+    /* Half a table would give wrong frames: without memory, or room for it, there is none. */
+    if (!symbols_scopes_build(&unit->scopes, dwarf->file, &entry, limit, &dwarf->budget))
         symbols_scopes_free(&unit->scopes);
+    if (lines_are_too_long(dwarf, &skeleton)) {
+        dwarf->budget.spent = true;
+        return true;
+    }
     Dwarf_Die lines = line_entry(dwarf, unit, &skeleton);
-    if (!symbols_lines_build(&unit->lines, dwarf->file, dwarf->strings, &lines))
+    if (!symbols_lines_build(&unit->lines, dwarf->file, dwarf->strings, &lines, &dwarf->budget))
         symbols_lines_free(&unit->lines);
     return true;
 }

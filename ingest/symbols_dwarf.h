@@ -19,6 +19,8 @@ struct symbols_dwarf;
  */
 struct symbols_dwarf *symbols_dwarf_new(const struct symbols_file *file,
                                         struct symbols_strings *strings);
+/* Whether its units asked for more work than their size allows, and some were given up. */
+bool symbols_dwarf_spent(const struct symbols_dwarf *dwarf);
 void symbols_dwarf_free(struct symbols_dwarf *dwarf);
 
 /*

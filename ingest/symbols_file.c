@@ -102,13 +102,68 @@ static char *debug_path(const struct symbols_options *options)
     return path;
 }
 
+/* What the section takes when libdw unpacks it; 0: it is not packed. */
+static uint64_t unpacked_size(Elf *elf, Elf_Scn *section, size_t names)
+{
+    GElf_Shdr header;
+    GElf_Chdr packed;
+    if (gelf_getshdr(section, &header) == NULL)
+        return 0;
+    if (header.sh_flags & SHF_COMPRESSED)
+        return gelf_getchdr(section, &packed) == NULL ? 0 : packed.ch_size;
+    /* The older way: "ZLIB", and the size as eight bytes, the highest first. */
+    const char *name = elf_strptr(elf, names, header.sh_name);
+    const Elf_Data *data;
+    if (name == NULL || strncmp(name, ".zdebug", 7) != 0 ||
+        (data = elf_rawdata(section, NULL)) == NULL || data->d_size < 12)
+        return 0;
+    uint64_t size = 0;
+    for (int i = 4; i < 12; i++)
+        size = size << 8 | ((const uint8_t *)data->d_buf)[i];
+    return size;
+}
+
+/* Compilers' output shrinks to a third or a tenth, made-up sections to a thousandth. */
+static bool is_bomb(Elf *elf)
+{
+    static const uint64_t ratio = 32, least = 16 << 20;
+    size_t names, file_size;
+    uint64_t sum = 0;
+    if (elf_getshdrstrndx(elf, &names) != 0 || elf_rawfile(elf, &file_size) == NULL)
+        return false;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;) {
+        uint64_t size = unpacked_size(elf, section, names);
+        if (size > least + ratio * file_size)
+            return true;
+        sum += size;
+    }
+    return sum > least + ratio * file_size;
+}
+
+/* As libdwfl finds it; it is looked at before libdw unpacks what is in it. */
+static int find_debug_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
+                           const char *path, const char *link, GElf_Word sum, char **found)
+{
+    int descriptor = dwfl_standard_find_debuginfo(module, user, name, base, path, link, sum, found);
+    if (descriptor < 0)
+        return descriptor;
+    Elf *elf = elf_begin(descriptor, ELF_C_READ_MMAP, NULL);
+    bool refused = elf != NULL && is_bomb(elf);
+    elf_end(elf);
+    if (!refused)
+        return descriptor;
+    close(descriptor);
+    ((struct symbols_file *)*user)->refused = true;
+    return -1;
+}
+
 /* Takes over `descriptor` on success. */
 static bool open_elf(struct symbols_file *file, const struct symbols_options *options,
                      const char *path, int descriptor)
 {
     file->debug_path = debug_path(options);
     file->callbacks = (Dwfl_Callbacks){
-        .find_debuginfo = dwfl_standard_find_debuginfo,
+        .find_debuginfo = find_debug_file,
         .section_address = dwfl_offline_section_address,
         .debuginfo_path = &file->debug_path,
     };
@@ -118,6 +173,9 @@ static bool open_elf(struct symbols_file *file, const struct symbols_options *op
     if (file->module == NULL)
         return false;
     dwfl_report_end(file->dwfl, NULL, NULL);
+    void **user;
+    dwfl_module_info(file->module, &user, NULL, NULL, NULL, NULL, NULL, NULL);
+    *user = file;
     return true;
 }
 
@@ -139,7 +197,9 @@ bool symbols_file_open(struct symbols_file *file, const struct symbols_options *
         snprintf(reason, reason_size, "%s is no readable ELF file: %s", path, dwfl_errmsg(-1));
     } else if (same_build_id(file->elf, path, build_id, build_id_length, reason, reason_size)) {
         if (read_code_sections(file)) {
-            file->dwarf = dwfl_module_getdwarf(file->module, &file->bias);
+            file->refused = is_bomb(file->elf);
+            if (!file->refused)
+                file->dwarf = dwfl_module_getdwarf(file->module, &file->bias);
             return true;
         }
         snprintf(reason, reason_size, "no memory for the sections of %s", path);

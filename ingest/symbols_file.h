@@ -26,6 +26,7 @@ struct symbols_file {
     size_t code_count;
     Dwfl_Callbacks callbacks; /* libdwfl keeps pointers to both: the struct must not move */
     char *debug_path;
+    bool refused; /* debug information that would grow beyond measure */
 };
 
 /*

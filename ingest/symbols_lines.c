@@ -60,7 +60,8 @@ static bool read_line(const struct symbols_file *file, Dwarf_Line *row, struct s
 }
 
 bool symbols_lines_build(struct symbols_lines *lines, const struct symbols_file *file,
-                         struct symbols_strings *strings, Dwarf_Die *unit)
+                         struct symbols_strings *strings, Dwarf_Die *unit,
+                         struct symbols_budget *budget)
 {
     Dwarf_Lines *rows;
     Dwarf_Files *files;
@@ -74,6 +75,8 @@ bool symbols_lines_build(struct symbols_lines *lines, const struct symbols_file 
     struct symbols_line last = {0, UINT32_MAX, 0};
     for (size_t i = 0; i < count; i++) {
         struct symbols_line line;
+        if (!symbols_budget_take(budget))
+            return false;
         Dwarf_Line *row = dwarf_onesrcline(rows, i);
         if (row == NULL || !read_line(file, row, &line))
             continue;

@@ -4,6 +4,7 @@
 #ifndef MPROF_INGEST_SYMBOLS_LINES_H
 #define MPROF_INGEST_SYMBOLS_LINES_H
 
+#include "ingest/symbols_budget.h"
 #include "ingest/symbols_file.h"
 #include "ingest/symbols_strings.h"
 
@@ -21,9 +22,10 @@ struct symbols_lines {
     size_t file_count;
 };
 
-/* False where memory is exhausted; a damaged table is an empty one. */
+/* False where memory is exhausted or the budget is spent; a damaged table is an empty one. */
 bool symbols_lines_build(struct symbols_lines *lines, const struct symbols_file *file,
-                         struct symbols_strings *strings, Dwarf_Die *unit);
+                         struct symbols_strings *strings, Dwarf_Die *unit,
+                         struct symbols_budget *budget);
 /*
  * The kept path of one of a unit's files: as DWARF has it, or below the folder that the compiler
  * ran in where it is relative. NULL: it has none.

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Deeper nesting than any compiler writes; what lies below is left out. */
+/* Deeper nesting than any compiler writes: the unit is read no further. */
 #define NESTING_MAX 256
 
 /* Entries whose children never hold code. */
@@ -40,16 +40,10 @@ static uint32_t number_attribute(Dwarf_Die *die, unsigned name, uint32_t missing
 
 static bool append_scope(struct symbols_scopes *scopes, const struct symbols_scope *scope)
 {
-    if (scopes->count == scopes->capacity) {
-        size_t capacity = scopes->capacity == 0 ? 32 : scopes->capacity * 2;
-        if (capacity >= SYMBOLS_NOWHERE)
-            return false;
-        struct symbols_scope *grown = realloc(scopes->scopes, capacity * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        scopes->scopes = grown;
-        scopes->capacity = capacity;
-    }
+    if (scopes->count + 1 >= SYMBOLS_NOWHERE ||
+        !array_reserve(&scopes->scopes, &scopes->capacity, scopes->count + 1,
+                       sizeof *scopes->scopes))
+        return false;
     scopes->scopes[scopes->count++] = *scope;
     return true;
 }
@@ -59,7 +53,8 @@ static bool append_scope(struct symbols_scopes *scopes, const struct symbols_sco
  * linker. `*inner` becomes the scope that holds for its children.
  */
 static bool add_scope(struct symbols_scopes *scopes, const struct symbols_file *file,
-                      Dwarf_Die *die, bool inlined, uint32_t parent, uint32_t *inner)
+                      struct symbols_budget *budget, Dwarf_Die *die, bool inlined, uint32_t parent,
+                      uint32_t *inner)
 {
     Dwarf_Addr base, start, end, entry;
     uint32_t index = (uint32_t)scopes->count;
@@ -67,6 +62,8 @@ static bool add_scope(struct symbols_scopes *scopes, const struct symbols_file *
                                   .start = UINT64_MAX,
                                   .parent = inlined ? parent : SYMBOLS_NOWHERE};
     for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &start, &end)) > 0;) {
+        if (!symbols_budget_take(budget))
+            return false;
         const struct symbols_range *code = symbols_file_code(file, start + file->bias);
         if (code == NULL || end <= start)
             continue;
@@ -100,7 +97,7 @@ static bool next_sibling(Dwarf_Die *die)
 }
 
 bool symbols_scopes_build(struct symbols_scopes *scopes, const struct symbols_file *file,
-                          Dwarf_Die *unit, uint64_t die_limit)
+                          Dwarf_Die *unit, uint64_t die_limit, struct symbols_budget *budget)
 {
     Dwarf_Die path[NESTING_MAX];
     uint32_t outer[NESTING_MAX];
@@ -110,16 +107,20 @@ bool symbols_scopes_build(struct symbols_scopes *scopes, const struct symbols_fi
     outer[0] = SYMBOLS_NOWHERE;
     while (depth > 0 && die_limit-- > 0) {
         Dwarf_Die *die = &path[depth - 1];
+        if (!symbols_budget_take(budget))
+            return false;
         int tag = dwarf_tag(die);
         uint32_t scope = outer[depth - 1];
         if (tag == DW_TAG_subprogram)
             scope = SYMBOLS_NOWHERE;
         if ((tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine) &&
-            !add_scope(scopes, file, die, tag == DW_TAG_inlined_subroutine, outer[depth - 1],
-                       &scope))
+            !add_scope(scopes, file, budget, die, tag == DW_TAG_inlined_subroutine,
+                       outer[depth - 1], &scope))
             return false;
-        if (!holds_no_code(tag) && depth < NESTING_MAX && dwarf_haschildren(die) == 1 &&
-            dwarf_child(die, &path[depth]) == 0) {
+        bool inward = !holds_no_code(tag) && dwarf_haschildren(die) == 1;
+        if (inward && depth == NESTING_MAX)
+            break;
+        if (inward && dwarf_child(die, &path[depth]) == 0) {
             outer[depth++] = scope;
             continue;
         }

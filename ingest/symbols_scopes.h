@@ -5,6 +5,8 @@
 #ifndef MPROF_INGEST_SYMBOLS_SCOPES_H
 #define MPROF_INGEST_SYMBOLS_SCOPES_H
 
+#include "ingest/array.h"
+#include "ingest/symbols_budget.h"
 #include "ingest/symbols_file.h"
 #include "ingest/symbols_intervals.h"
 #include "ingest/symbols_lines.h"
@@ -33,11 +35,11 @@ struct symbols_scopes {
 };
 
 /*
- * Walks the unit, at most `die_limit` entries of it. False where memory is exhausted; what is
- * damaged is left out.
+ * Walks the unit, at most `die_limit` entries of it. False where memory is exhausted, or the budget
+ * is spent; what is damaged is left out.
  */
 bool symbols_scopes_build(struct symbols_scopes *scopes, const struct symbols_file *file,
-                          Dwarf_Die *unit, uint64_t die_limit);
+                          Dwarf_Die *unit, uint64_t die_limit, struct symbols_budget *budget);
 void symbols_scopes_free(struct symbols_scopes *scopes);
 
 /*

@@ -1,0 +1,110 @@
+"""hostile.py WAY PROGRAM: replaces debug information of the program (its build-id stays) by what asks
+for more time or memory than its size allows. WAY: lines, nesting, ranges, units, bomb, cut."""
+
+import os
+import struct
+import subprocess
+import sys
+import zlib
+
+way, program = sys.argv[1:3]
+
+
+def sections(data):
+    """name -> (offset of its header, offset, size)"""
+    table, = struct.unpack_from("<Q", data, 0x28)
+    size, count, names = struct.unpack_from("<HHH", data, 0x3A)
+    headers = [table + i * size for i in range(count)]
+    strings, = struct.unpack_from("<Q", data, headers[names] + 0x18)
+    found = {}
+    for at in headers:
+        name = strings + struct.unpack_from("<I", data, at)[0]
+        found[bytes(data[name:data.index(0, name)]).decode()] = (at, *struct.unpack_from("<QQ", data, at + 0x18))
+    return found
+
+
+def read():
+    with open(program, "rb") as file:
+        return bytearray(file.read())
+
+
+def replace(contents):
+    """The sections get new contents; those of the debug information that are not named go."""
+    names = [name for name in sections(read()) if name.startswith(".debug_") and name not in contents]
+    command = ["objcopy"]
+    for number, (name, content) in enumerate(contents.items()):
+        path = f"{program}.{number}"
+        with open(path, "wb") as file:
+            file.write(content)
+        command += ["--remove-section", name, "--add-section", f"{name}={path}"]
+    for name in names:
+        command += ["--remove-section", name]
+    subprocess.run(command + [program], check=True)
+
+
+def text():
+    at, _, size = sections(read())[".text"]
+    return struct.unpack_from("<Q", read(), at + 0x10)[0], size
+
+
+START, SIZE = text()
+
+
+def uleb(value):
+    out = b""
+    while True:
+        value, low = value >> 7, value & 127
+        out += bytes([low | (128 if value else 0)])
+        if not value:
+            return out
+
+
+def abbreviation(number, tag, children, *attributes):
+    out = uleb(number) + uleb(tag) + bytes([children])
+    for name, form in attributes:
+        out += uleb(name) + uleb(form)
+    return out + b"\0\0"
+
+
+LOW, HIGH, RANGES, NAME, LINES = (0x11, 0x01), (0x12, 0x07), (0x55, 0x17), (0x03, 0x08), (0x10, 0x17)
+
+
+def unit(body):
+    body = struct.pack("<HIB", 4, 0, 8) + body
+    return struct.pack("<I", len(body)) + body
+
+
+def head(number=1):
+    return uleb(number) + struct.pack("<QQ", START, SIZE)
+
+
+if way == "lines":  # one byte a row, twenty million of them
+    program_bytes = b"\0" + uleb(9) + b"\2" + struct.pack("<Q", START) + b"\x12" * 20000000 + b"\0\1\1"
+    tables = bytes([1, 1, 1, 0xFB, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1]) + b"\0a.c\0\0\0\0\0"
+    rest = struct.pack("<I", len(tables)) + tables + program_bytes
+    replace({".debug_abbrev": abbreviation(1, 0x11, 0, LOW, HIGH, LINES) + b"\0",
+             ".debug_info": unit(head() + struct.pack("<I", 0)),
+             ".debug_line": struct.pack("<IH", len(rest) + 2, 4) + rest})
+elif way == "nesting":  # a million blocks, each in the one before
+    replace({".debug_abbrev": abbreviation(1, 0x11, 1, LOW, HIGH) + abbreviation(2, 0x0B, 1) + b"\0",
+             ".debug_info": unit(head() + uleb(2) * 1000000 + b"\0" * 1000001)})
+elif way == "ranges":  # fifty thousand functions, each of the same twenty thousand pieces
+    replace({".debug_abbrev": abbreviation(1, 0x11, 1, LOW, HIGH) + abbreviation(2, 0x2E, 0, RANGES) + b"\0",
+             ".debug_info": unit(head() + (uleb(2) + struct.pack("<I", 0)) * 50000 + b"\0"),
+             ".debug_ranges": b"".join(struct.pack("<QQ", i % SIZE, i % SIZE + 1) for i in range(20000)) + b"\0" * 16})
+elif way == "units":  # the same of units
+    one = unit(uleb(1) + struct.pack("<QI", START, 0))
+    replace({".debug_abbrev": abbreviation(1, 0x11, 0, LOW, RANGES) + b"\0", ".debug_info": one * 50000,
+             ".debug_ranges": b"".join(struct.pack("<QQ", i % SIZE, i % SIZE + 1) for i in range(20000)) + b"\0" * 16})
+elif way == "bomb":  # 256 KiB that become 256 MiB
+    packer = zlib.compressobj(9)
+    packed = b"".join(packer.compress(bytes(1 << 24)) for _ in range(16)) + packer.flush()
+    replace({".debug_abbrev": abbreviation(1, 0x11, 1, LOW, HIGH) + b"\0",
+             ".debug_info": struct.pack("<IIQQ", 1, 0, 1 << 28, 1) + packed})
+    data = read()
+    at = sections(data)[".debug_info"][0]
+    struct.pack_into("<Q", data, at + 8, 0x800)
+    with open(program, "wb") as file:
+        file.write(data)
+elif way == "cut":
+    os.truncate(program, os.path.getsize(program) // 2)

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# A program whose debug information asks for more than its size allows: the trace is ingested within
+# bounds of memory and processor time, and the module's status says what was given up.
+set -u
+here=$MPROF_SOURCE/tests/ingest/symbols
+command -v gcc objcopy sqlite3 /usr/bin/python3 >/dev/null || exit 77
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+unset DEBUGINFOD_URLS
+bad=0
+gcc -g -O1 -Wl,--build-id -o program "$here/programs/plain.c" 2>gcc.txt || { cat gcc.txt; exit 1; }
+cp program whole
+"$MPROF_BUILD/bin/mprof-run" --quiet -o trace.bin -- ./program >run.txt || exit 1
+for way in lines nesting ranges units bomb cut; do
+    cp whole program
+    /usr/bin/python3 "$here/hostile.py" $way program || exit 1
+    # Bounds that a runaway meets: 60 s of processor time, 2 GiB of addresses.
+    (ulimit -t 60 -v 2097152; "$MPROF_BUILD/bin/mprof-ingest" --quiet --force -o session.db trace.bin) >out.txt 2>&1
+    status=$?
+    said=$(sqlite3 session.db "SELECT symbols FROM module WHERE name = 'program'")
+    echo "$way: status $status, '$said'"
+    [ $status -eq 0 ] || { bad=1; echo "FAILED: $way: $(cat out.txt)"; }
+    case $way in
+    lines | ranges | units) [[ $said = 'dwarf, in part: '* ]] || { bad=1; echo "FAILED: $way is not told"; } ;;
+    bomb) [[ $said = *'compressed'* ]] || { bad=1; echo "FAILED: $way is not told"; } ;;
+    cut) [[ $said = none* || $said = *'build-id'* ]] || { bad=1; echo "FAILED: $way is not told"; } ;;
+    esac
+    rm -f session.db program.*
+done
+exit $bad
