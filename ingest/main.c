@@ -245,6 +245,8 @@ static void catch_interrupts(void)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
+    /* A limit of the size of files is then an error of writing, and what was begun is removed. */
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 static bool same_file(const char *a, const char *b)
