@@ -88,6 +88,8 @@ static const char first_sql[] =
     "  UNION ALL SELECT 'thread', ifnull(max(id), 0) FROM main.thread"
     "  UNION ALL SELECT 'arena', ifnull(max(id), 0) FROM main.arena"
     "  UNION ALL SELECT 'mark', ifnull(max(id), 0) FROM main.mark"
+    "  UNION ALL SELECT 'region', ifnull(max(id), 0) FROM main.region"
+    "  UNION ALL SELECT 'mapping', ifnull(max(mapping), 0) FROM main.region"
     "  UNION ALL SELECT 'problem', ifnull(max(id), 0) FROM main.problem;"
     "CREATE TEMP VIEW IF NOT EXISTS base AS SELECT"
     "  max(id) FILTER (WHERE what = 'row') AS row,"
@@ -98,6 +100,8 @@ static const char first_sql[] =
     "  max(id) FILTER (WHERE what = 'thread') AS thread,"
     "  max(id) FILTER (WHERE what = 'arena') AS arena,"
     "  max(id) FILTER (WHERE what = 'mark') AS mark,"
+    "  max(id) FILTER (WHERE what = 'region') AS region,"
+    "  max(id) FILTER (WHERE what = 'mapping') AS mapping,"
     "  max(id) FILTER (WHERE what = 'problem') AS problem,"
     "  max(id) FILTER (WHERE what = 'later') AS later FROM first;";
 
@@ -182,6 +186,10 @@ static const char rows_sql[] =
     "    live_count, live_bytes, peak_bytes, peak_ns + base.later FROM base, part.arena;"
     "INSERT INTO main.mark SELECT id + base.mark, ns + base.later, kind, name FROM base, part.mark;"
     "INSERT INTO main.rss SELECT ns + base.later, bytes FROM base, part.rss;"
+    "INSERT INTO main.region SELECT id + base.region, r.mapping + base.mapping, address, size,"
+    "    protection, shared, file, offset, thread_id + base.thread,"
+    "    iif(stack_id = 0, 0, stack_id + base.stack), map_ns + base.later, unmap_ns + base.later,"
+    "    unmap_thread_id + base.thread, moved_from FROM base, part.region r;"
     "INSERT INTO main.problem SELECT id + base.problem, kind, ns + base.later, address,"
     "    thread_id + base.thread, byte_offset, detail FROM base, part.problem;"
     "INSERT OR IGNORE INTO main.sample_weight SELECT * FROM part.sample_weight;"

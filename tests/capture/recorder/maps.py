@@ -58,6 +58,14 @@ for name, options, environment in (("maps-out", ["--mmap"], None), ("maps-set", 
                            "(SELECT sum(size) FROM allocation)").fetchone()
     check(heap[0] == heap[1], f"{name}: the heap's sum: {heap}")
 
+# In a session of several processes each has its own.
+both = recording.folder("maps-both") + "/both.db"
+subprocess.run([recording.BUILD + "/bin/mprof-ingest", "--quiet", "-o", both, "maps-out/trace.bin", "maps-set/trace.bin"], check=True)
+query = "SELECT size, protection, function, thread, unmap_ns IS NULL FROM v_region ORDER BY 1, 2, 3, 4, 5"
+one, two, together = (sqlite3.connect(path).execute(query).fetchall()
+                      for path in ("maps-out/session.db", "maps-set/session.db", both))
+check(sorted(one + two) == sorted(together) and len(together) > 10, f"several processes: {together}")
+
 without = record("maps-none")
 check(session_of(without).execute("SELECT count(*) FROM region").fetchone()[0] == 0, "regions without --mmap")
 recording.done()
