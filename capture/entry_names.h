@@ -21,6 +21,18 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size);
 void *__wrap_memalign(size_t alignment, size_t size);
 void *__wrap_valloc(size_t size);
 void *__wrap_pvalloc(size_t size);
+int __wrap_execve(const char *path, char *const argv[], char *const envp[]);
+int __wrap_execv(const char *path, char *const argv[]);
+int __wrap_execvpe(const char *file, char *const argv[], char *const envp[]);
+int __wrap_execvp(const char *file, char *const argv[]);
+int __wrap_fexecve(int descriptor, char *const argv[], char *const envp[]);
+int __wrap_execveat(int directory, const char *path, char *const argv[], char *const envp[],
+                    int flags);
+int __wrap_execl(const char *path, const char *first, ...);
+int __wrap_execlp(const char *file, const char *first, ...);
+int __wrap_execle(const char *path, const char *first, ...);
+void __wrap__exit(int status) __attribute__((noreturn));
+void __wrap__Exit(int status) __attribute__((noreturn));
 #else
 #define ENTRY(name) name
 void free_sized(void *address, size_t size);

@@ -17,13 +17,16 @@
 #include "capture/entry_process.h"
 #include "capture/entry_names.h"
 #include "capture/events.h"
+#include "capture/lifecycle.h"
 #include "capture/os.h"
 #include "capture/real.h"
 #include "capture/recorder.h"
 #include "capture/stack.h"
 
+#ifndef MPROF_STATIC
 int dlclose(void *handle);
 int pthread_setname_np(pthread_t thread, const char *name);
+#endif
 
 #define FRAME __builtin_frame_address(0)
 
@@ -36,6 +39,33 @@ enum {
     NEXT_DLCLOSE,
     NEXT_SETNAME
 };
+
+#ifdef MPROF_STATIC
+
+/* Linked with -Wl,--wrap=…: the linker names the real functions. */
+int __real_execve(const char *, char *const[], char *const[]);
+int __real_execvpe(const char *, char *const[], char *const[]);
+int __real_fexecve(int, char *const[], char *const[]);
+int __real_execveat(int, const char *, char *const[], char *const[], int);
+void __real__exit(int) __attribute__((noreturn));
+
+static void *entry_find(unsigned which)
+{
+    void *const real_functions[] = {
+        [NEXT_EXECVE] = (void *)__real_execve,   [NEXT_EXECVPE] = (void *)__real_execvpe,
+        [NEXT_FEXECVE] = (void *)__real_fexecve, [NEXT_EXECVEAT] = (void *)__real_execveat,
+        [NEXT_EXIT] = (void *)__real__exit,
+    };
+    return real_functions[which];
+}
+
+/* The linker has answered. This call is what brings the file into every program: the C library,
+ * which is linked later, has calls of _exit that are wrapped too. */
+void entry_process_resolve(void)
+{
+}
+
+#else
 
 /* The functions behind these entry points. */
 static struct {
@@ -67,12 +97,12 @@ void entry_process_resolve(void)
         entry_find(i);
 }
 
+#endif
+
 typedef int (*execve_function)(const char *, char *const[], char *const[]);
 typedef int (*fexecve_function)(int, char *const[], char *const[]);
 typedef int (*execveat_function)(int, const char *, char *const[], char *const[], int);
 typedef void (*exit_function)(int) __attribute__((noreturn));
-typedef int (*dlclose_function)(void *);
-typedef int (*setname_function)(pthread_t, const char *);
 
 static int entry_exec_failed(void)
 {
@@ -82,7 +112,7 @@ static int entry_exec_failed(void)
     return -1;
 }
 
-ENTRY_POINT int execve(const char *path, char *const argv[], char *const envp[])
+ENTRY_POINT int ENTRY(execve)(const char *path, char *const argv[], char *const envp[])
 {
     execve_function next = (execve_function)entry_find(NEXT_EXECVE);
     recorder_end(FRAME, TRACE_END_EXEC);
@@ -90,7 +120,7 @@ ENTRY_POINT int execve(const char *path, char *const argv[], char *const envp[])
     return entry_exec_failed();
 }
 
-ENTRY_POINT int execv(const char *path, char *const argv[])
+ENTRY_POINT int ENTRY(execv)(const char *path, char *const argv[])
 {
     execve_function next = (execve_function)entry_find(NEXT_EXECVE);
     recorder_end(FRAME, TRACE_END_EXEC);
@@ -98,7 +128,7 @@ ENTRY_POINT int execv(const char *path, char *const argv[])
     return entry_exec_failed();
 }
 
-ENTRY_POINT int execvpe(const char *file, char *const argv[], char *const envp[])
+ENTRY_POINT int ENTRY(execvpe)(const char *file, char *const argv[], char *const envp[])
 {
     execve_function next = (execve_function)entry_find(NEXT_EXECVPE);
     recorder_end(FRAME, TRACE_END_EXEC);
@@ -106,7 +136,7 @@ ENTRY_POINT int execvpe(const char *file, char *const argv[], char *const envp[]
     return entry_exec_failed();
 }
 
-ENTRY_POINT int execvp(const char *file, char *const argv[])
+ENTRY_POINT int ENTRY(execvp)(const char *file, char *const argv[])
 {
     execve_function next = (execve_function)entry_find(NEXT_EXECVPE);
     recorder_end(FRAME, TRACE_END_EXEC);
@@ -114,7 +144,7 @@ ENTRY_POINT int execvp(const char *file, char *const argv[])
     return entry_exec_failed();
 }
 
-ENTRY_POINT int fexecve(int descriptor, char *const argv[], char *const envp[])
+ENTRY_POINT int ENTRY(fexecve)(int descriptor, char *const argv[], char *const envp[])
 {
     fexecve_function next = (fexecve_function)entry_find(NEXT_FEXECVE);
     recorder_end(FRAME, TRACE_END_EXEC);
@@ -122,8 +152,8 @@ ENTRY_POINT int fexecve(int descriptor, char *const argv[], char *const envp[])
     return entry_exec_failed();
 }
 
-ENTRY_POINT int execveat(int directory, const char *path, char *const argv[], char *const envp[],
-                         int flags)
+ENTRY_POINT int ENTRY(execveat)(int directory, const char *path, char *const argv[],
+                                char *const envp[], int flags)
 {
     execveat_function next = (execveat_function)entry_find(NEXT_EXECVEAT);
     if (!next) {
@@ -152,39 +182,46 @@ ENTRY_POINT int execveat(int directory, const char *path, char *const argv[], ch
     for (size_t i = 1; i <= count; i++)                                                            \
     argv[i] = va_arg(list, char *)
 
-ENTRY_POINT int execl(const char *path, const char *first, ...)
+ENTRY_POINT int ENTRY(execl)(const char *path, const char *first, ...)
 {
     COLLECT(first, list);
     va_end(list);
-    return execv(path, argv);
+    return ENTRY(execv)(path, argv);
 }
 
-ENTRY_POINT int execlp(const char *file, const char *first, ...)
+ENTRY_POINT int ENTRY(execlp)(const char *file, const char *first, ...)
 {
     COLLECT(first, list);
     va_end(list);
-    return execvp(file, argv);
+    return ENTRY(execvp)(file, argv);
 }
 
-ENTRY_POINT int execle(const char *path, const char *first, ...)
+ENTRY_POINT int ENTRY(execle)(const char *path, const char *first, ...)
 {
     COLLECT(first, list);
     char *const *envp = va_arg(list, char *const *);
     va_end(list);
-    return execve(path, argv, envp);
+    return ENTRY(execve)(path, argv, envp);
 }
 
-ENTRY_POINT void _exit(int status)
+ENTRY_POINT void ENTRY(_exit)(int status)
 {
     exit_function next = (exit_function)entry_find(NEXT_EXIT);
-    recorder_end(FRAME, TRACE_END_QUICK_EXIT);
+    /* In a static program exit() itself comes here at last. */
+    if (!lifecycle_has_ended())
+        recorder_end(FRAME, TRACE_END_QUICK_EXIT);
     next(status);
 }
 
-ENTRY_POINT void _Exit(int status)
+ENTRY_POINT void ENTRY(_Exit)(int status)
 {
-    _exit(status);
+    ENTRY(_exit)(status);
 }
+
+#ifndef MPROF_STATIC
+
+typedef int (*dlclose_function)(void *);
+typedef int (*setname_function)(pthread_t, const char *);
 
 /* dlopen is not interposed: the loader looks at its caller's run path. */
 ENTRY_POINT int dlclose(void *handle)
@@ -212,3 +249,5 @@ ENTRY_POINT int pthread_setname_np(pthread_t target, const char *name)
     }
     return result;
 }
+
+#endif

@@ -15,15 +15,21 @@
 __attribute__((constructor)) static void lifecycle_begin(void);
 __attribute__((destructor)) static void lifecycle_end(void);
 
-static bool begun;
+static bool begun, ended;
 
 bool lifecycle_has_begun(void)
 {
     return begun;
 }
 
+bool lifecycle_has_ended(void)
+{
+    return ended;
+}
+
 static void lifecycle_end_quickly(void)
 {
+    ended = true;
     recorder_end(__builtin_frame_address(0), TRACE_END_QUICK_EXIT);
 }
 
@@ -32,14 +38,13 @@ static void lifecycle_begin(void)
     begun = true;
     control_bind();
     recorder_start();
-#ifndef MPROF_STATIC
     entry_process_resolve();
-#endif
     /* Run in reverse order: registered first, it comes last. */
     at_quick_exit(lifecycle_end_quickly);
 }
 
 static void lifecycle_end(void)
 {
+    ended = true;
     recorder_end(__builtin_frame_address(0), TRACE_END_EXIT);
 }

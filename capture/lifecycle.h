@@ -8,5 +8,7 @@
 
 /* Whether the constructor has run: from then on the C library is ready for everything. */
 bool lifecycle_has_begun(void);
+/* Whether exit() or quick_exit() have sealed the trace. */
+bool lifecycle_has_ended(void);
 
 #endif

@@ -1,4 +1,5 @@
 """mprof-run: names, refusals, statuses; the library's symbols and needs; linking."""
+import glob
 import os
 import re
 import shutil
@@ -84,8 +85,9 @@ check(re.findall(r"NEEDED.*\[(.*)\]", needs) == ["libc.so.6"], f"the library nee
 
 # Linked instead of preloaded; for -no-pie the address of malloc is the program's own stub.
 program = source + "/tests/programs/widgets.c"
-wraps = ",".join("--wrap=" + name for name in (
-    "malloc calloc realloc reallocarray free posix_memalign aligned_alloc memalign valloc pvalloc").split())
+# The line that mprof.h tells to link with.
+wraps = ",".join(re.findall(r"--wrap=\w+", open(source + "/capture/mprof.h").read().split("#ifndef MPROF_H")[0]))
+check(wraps.count("wrap") == 21, f"{wraps.count('wrap')} names are wrapped")
 for name, options, environment in (
         ("linked", ["-lmprof"], {"LD_LIBRARY_PATH": build + "/lib"}),
         ("linked-no-pie", ["-no-pie", "-lmprof"], {"LD_LIBRARY_PATH": build + "/lib"}),
@@ -101,6 +103,35 @@ for name, options, environment in (
     check(os.path.exists(one + ".bin") and sizes(Trace(one + ".bin"), 204).get(204) == 10000,
           f"{name}: 10,000 widgets")
     check(len(Trace(one + ".bin").resident) >= 2, f"{name}: it samples its resident set")
+
+
+def run_static(name, *arguments):
+    """A static program of tests/programs with libmprof.a: its exit status, its trace and those beside."""
+    one, trace = f"{folder}/static-{name}", f"{folder}/static-{name}.bin"
+    made = subprocess.run(["cc", "-fno-builtin", "-static", "-I" + source, "-o", one, f"{source}/tests/programs/{name}.c",
+                           "-Wl,--eh-frame-hdr," + wraps, build + "/lib/libmprof.a"], capture_output=True, text=True)
+    check(made.returncode == 0, f"static {name} does not link: {made.stderr}")
+    for path in glob.glob(trace + "*"):
+        os.unlink(path)
+    ended = subprocess.run([one, *arguments], env={**os.environ, "MPROF_OUTPUT": trace}, capture_output=True, text=True)
+    check(ended.stderr == "", f"static {name} {arguments}: {ended}")
+    return ended.returncode, Trace(trace), [Trace(path) for path in glob.glob(trace + ".*")]
+
+
+for way, status, end in (("return", 0, 0), ("exit", 3, 0), ("_exit", 4, 1), ("_Exit", 5, 1), ("quick_exit", 6, 1)):
+    result, trace, _ = run_static("endings", way)
+    check(result == status and trace.header["state"] == "ended" and trace.ends == [end],
+          f"static endings {way}: {result}, {trace.header['state']}, {trace.ends[:9]}")
+result, trace, others = run_static("forks", "exec")
+check(result == 0 and trace.header["state"] == "exec" and trace.ends == [3] and len(others) == 1 and
+      sizes(others[0], 1000) == {4000: 5}, f"static exec: {result} {trace.header['state']} {trace.ends}")
+result, trace, others = run_static("forks", "failed-exec")
+check(result == 0 and trace.ends == [3, 3, 0] and sizes(trace, 1000) == {1000: 9}, f"static failed exec: {result} {trace.ends}")
+result, trace, others = run_static("forks", "many", "5")
+check(result == 0 and len(others) == 5 and all(other.ends == [1] for other in others), f"static children: {result}")
+result, trace, others = run_static("forks", "vfork")
+check(result == 0 and trace.ends == [0] and len(others) == 1, f"static vfork: {result} {trace.ends}")
+
 again = subprocess.run([folder + "/linked"], capture_output=True, text=True, env={
     **os.environ, "LD_LIBRARY_PATH": build + "/lib", "MPROF_OUTPUT": folder + "/linked.bin"})
 check("exists: recording into" in again.stderr, f"a name that is taken is said: {again.stderr!r}")
