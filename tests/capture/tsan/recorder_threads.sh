@@ -5,7 +5,7 @@ work=$(mktemp -d) && cd "$work" || exit 1
 trap 'rm -rf "$work"' EXIT
 export TSAN_OPTIONS="suppressions=$MPROF_SOURCE/tests/capture/tsan/suppressions.txt exitcode=66"
 failed=0
-for options in "" clock=fast,free-stacks unwind=off; do
+for options in "" clock=fast,free-stacks unwind=off sample=1K "start=allocs>2000,stop=live>100M"; do
     rm -f trace.bin*
     MPROF_OPTIONS=$options MPROF_OUTPUT=$work/trace.bin "$MPROF_BUILD/tests/recorder_threads" "${1:-150}" >out 2>err
     status=$?
