@@ -1,4 +1,4 @@
-# Sourced by the end-to-end tests: an empty folder to work in, and a few checks.
+# Sourced by tests that record programs: an empty folder to work in, and a few checks.
 set -u
 export PATH="$MPROF_BUILD/bin:/usr/bin:/bin:$PATH"
 work=$PWD/$(basename "$0" .sh).work
@@ -9,6 +9,15 @@ ask() { sqlite3 -bail "$1" "$2" || fail "query on $1: $2"; } # SESSION SQL
 meta() { ask "$1" "SELECT value FROM meta WHERE key = '$2'"; } # SESSION KEY
 # is ACTUAL OP EXPECTED WHAT: an integer comparison that says what it compared.
 is() { [ "$1" "$2" "$3" ] || fail "$4: $1 is not $2 $3"; echo "ok: $4: $1 $2 $3"; }
+
+# expect WHAT QUERY ANSWER: of session.db. A wrong answer counts in $failed and the next ones are asked
+# too; $kind, if set, says in front which of several runs it is of, $normalize changes the answers.
+failed=0
+expect() {
+    local answer
+    answer=$(sqlite3 session.db "$2" 2>&1 | ${normalize:-cat})
+    [ "$answer" = "$3" ] || { echo "${kind:+$kind: }$1: expected '$3', got '$answer'"; failed=1; }
+}
 
 # sane SESSION: what must hold in every session, whatever the program.
 sane() {

@@ -1,19 +1,10 @@
 #!/usr/bin/env bash
 # The producer and consumer of the 1988 paper: what the session says of it, by SQL.
-set -u
 command -v sqlite3 >/dev/null || exit 77
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-bad=0
-expect() { # WHAT QUERY ANSWER
-    local answer
-    answer=$(sqlite3 session.db "$2" 2>&1)
-    [ "$answer" = "$3" ] || { echo "$1: expected '$3', got '$answer'"; bad=1; }
-}
+. "$MPROF_SOURCE/tests/end_to_end/common.sh"
 
-"$MPROF_BUILD/bin/mprof-run" --quiet -o trace.bin -- "$MPROF_BUILD/tests/widgets" || exit 1
-"$MPROF_BUILD/bin/mprof-ingest" -o session.db trace.bin >/dev/null || exit 1
+mprof-run --quiet -o trace.bin -- "$MPROF_BUILD/tests/widgets" || exit 1
+mprof-ingest -o session.db trace.bin >/dev/null || exit 1
 
 expect "widgets made" "SELECT count(*), sum(size), min(size), max(size) FROM v_allocation
     WHERE function = 'make_widget'" "10000|2040000|204|204"
@@ -39,4 +30,4 @@ expect "inclusive totals of main" "SELECT self_count, total_count FROM v_functio
     WHERE function = 'main'" "0|10000"
 expect "self and live of the red and the blue" "SELECT sum(total_count) FROM v_function
     WHERE function IN ('make_red_widget', 'make_blue_widget')" 10000
-exit $bad
+exit $failed

@@ -1,25 +1,17 @@
 #!/usr/bin/env bash
 # Custom allocators by mprof.h: what a program says of its arenas stands in its session, whatever
 # kind of executable it is, in C and in C++; and the example of docs/custom-allocators.md.
-set -u
 command -v sqlite3 >/dev/null || exit 77
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failed=0
+. "$MPROF_SOURCE/tests/end_to_end/common.sh"
+normalize='sed s/(.*)//' # C++ names have parameters
 here=$MPROF_SOURCE/tests/capture/arenas
 
-expect() { # WHAT QUERY ANSWER: on session.db
-    local answer
-    answer=$(sqlite3 session.db "$2" 2>&1 | sed 's/(.*)//') # C++ names have parameters
-    [ "$answer" = "$3" ] || { echo "$kind: $1: expected '$3', got '$answer'"; failed=1; }
-}
 record() { # PROGRAM: into session.db, and the child's into child.db
     rm -f trace.bin* session.db child.db
-    "$MPROF_BUILD/bin/mprof-run" --quiet -o trace.bin -- "$1" || { echo "$kind: $1: status $?"; failed=1; }
-    "$MPROF_BUILD/bin/mprof-ingest" --quiet -o session.db trace.bin || failed=1
+    mprof-run --quiet -o trace.bin -- "$1" || { echo "$kind: $1: status $?"; failed=1; }
+    mprof-ingest --quiet -o session.db trace.bin || failed=1
     for child in trace.bin.*; do
-        [ -e "$child" ] && { "$MPROF_BUILD/bin/mprof-ingest" --quiet -o child.db "$child" || failed=1; }
+        [ -e "$child" ] && { mprof-ingest --quiet -o child.db "$child" || failed=1; }
     done
 }
 of() { echo "FROM allocation a JOIN arena r ON r.id = a.arena_id WHERE r.name = '$1'"; }
@@ -86,7 +78,7 @@ cc -O2 -g -fno-builtin -static -I"$MPROF_SOURCE" -o calls "$here/arena_calls.c" 
     2>linker || { echo "$kind: is not built"; cat linker; failed=1; }
 rm -f trace.bin*
 MPROF_OUTPUT=$PWD/trace.bin ./calls || { echo "$kind: gives $?"; failed=1; }
-"$MPROF_BUILD/bin/mprof-ingest" --quiet --force -o session.db trace.bin || failed=1
+mprof-ingest --quiet --force -o session.db trace.bin || failed=1
 expect "blocks" "SELECT count(*) FROM allocation WHERE arena_id > 0" 12
 expect "call site" "SELECT function FROM v_allocation WHERE size = 501" outer_caller
 

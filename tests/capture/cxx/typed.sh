@@ -2,20 +2,11 @@
 # Types that a C++ program names by define_new.h and mprof_types.h: with each compiler and each
 # standard it compiles without a warning and works, recorded the session has the types, and
 # disabled nothing of it is in the program.
-set -u
 command -v sqlite3 >/dev/null || exit 77
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failed=0
+. "$MPROF_SOURCE/tests/end_to_end/common.sh"
 here=$MPROF_SOURCE/tests/capture/cxx
 complain() { echo "$kind: $*"; failed=1; }
 
-expect() { # WHAT QUERY ANSWER
-    local answer
-    answer=$(sqlite3 session.db "$2" 2>&1)
-    [ "$answer" = "$3" ] || complain "$1: expected '$3', got '$answer'"
-}
 build() { # COMPILER OPTIONS…: typed
     rm -f typed
     "$@" -Wall -Wextra -Werror -pedantic -fno-builtin -I"$MPROF_SOURCE/capture" -I"$MPROF_SOURCE/capture/cxx" \
@@ -24,8 +15,8 @@ build() { # COMPILER OPTIONS…: typed
 }
 check() { # of typed, recorded
     rm -f trace.bin session.db
-    "$MPROF_BUILD/bin/mprof-run" --quiet -o trace.bin ./typed || complain "recorded it gives $?"
-    "$MPROF_BUILD/bin/mprof-ingest" --quiet -o session.db trace.bin || complain "is not ingested"
+    mprof-run --quiet -o trace.bin ./typed || complain "recorded it gives $?"
+    mprof-ingest --quiet -o session.db trace.bin || complain "is not ingested"
     # Sizes of arrays with a destructor have a cookie of 8 bytes in front.
     expect "types" "SELECT DISTINCT t.name, a.size, a.count, t.size FROM allocation a JOIN type t ON t.id = a.type_id
         WHERE t.confidence = 'exact' AND t.name NOT LIKE 'Wide%' ORDER BY 1, 2" \
