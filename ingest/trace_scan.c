@@ -270,6 +270,30 @@ static void note_gaps(struct trace_scan *scan)
     }
 }
 
+/*
+ * Nodes may name modules whose record is in a lost part of the trace. They get a row without a
+ * file, so that addresses of two such modules are not taken for the same. A real trace has few.
+ */
+static bool add_lost_modules(struct trace_scan *scan)
+{
+    enum { LOST_MODULES_MOST = 1000 };
+    unsigned lost = 0;
+    for (size_t i = 0; i < scan->tree.count && lost < LOST_MODULES_MOST; i++) {
+        const struct context_node *node = &scan->tree.nodes[i];
+        char name[64];
+        if (node->module == 0 || node->frame > TRACE_FRAME_EXACT ||
+            find_module(scan, node->module) != INDEX_NONE)
+            continue;
+        lost++;
+        int length = snprintf(name, sizeof name, "(lost module %" PRIu32 ")", node->module);
+        struct trace_extension extension = {
+            .module = node->module, .name = {name, (size_t)length}, .build_id = {"", 0}};
+        if (!add_module(scan, &extension))
+            return false;
+    }
+    return true;
+}
+
 bool trace_scan(struct trace_scan *scan, const struct trace_file *file,
                 struct ingest_status *status)
 {
@@ -296,7 +320,7 @@ bool trace_scan(struct trace_scan *scan, const struct trace_file *file,
         if (problem != NULL)
             problem->byte_offset = (int64_t)trace_file_size(file);
     }
-    if (!context_tree_resolve(&scan->tree))
+    if (!context_tree_resolve(&scan->tree) || !add_lost_modules(scan))
         return ingest_fail_memory(status, "the stacks of the trace");
     return true;
 }

@@ -165,12 +165,35 @@ static void deep_stacks(void **state)
     replayed_free(replayed);
 }
 
+/* The same place in two modules whose records are lost is two functions, each of its module. */
+static void modules_that_are_lost(void **state)
+{
+    (void)state;
+    struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
+    struct lane lane;
+    lane_begin(&lane, builder, 1, 1000);
+    lane_node(&lane, 1, 0, TRACE_FRAME_RETURN, 3, 0x1000);
+    lane_node(&lane, 2, 0, TRACE_FRAME_RETURN, 4, 0x1000);
+    lane_alloc(&lane, 1001, 16, 1, 1);
+    lane_alloc(&lane, 1002, 32, 1, 2);
+    struct replayed *replayed = replay_built(builder);
+    assert_true(replayed->good);
+    assert_int_equal(replayed->scan.module_count, 2);
+    const struct frames *frames = &replayed->stacks.frames;
+    assert_int_equal(frames->function_count, 2);
+    assert_string_equal(frames->functions[0].name, "(lost module 3)+0xfff");
+    assert_string_equal(frames->functions[1].name, "(lost module 4)+0xfff");
+    assert_int_equal(frames->functions[1].module, 4);
+    replayed_free(replayed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_truncation), cmocka_unit_test(every_flipped_bit),
-        cmocka_unit_test(lengths_that_lie), cmocka_unit_test(ids_and_sizes_that_lie),
-        cmocka_unit_test(a_file_of_holes),  cmocka_unit_test(deep_stacks),
+        cmocka_unit_test(every_truncation),      cmocka_unit_test(every_flipped_bit),
+        cmocka_unit_test(lengths_that_lie),      cmocka_unit_test(ids_and_sizes_that_lie),
+        cmocka_unit_test(a_file_of_holes),       cmocka_unit_test(deep_stacks),
+        cmocka_unit_test(modules_that_are_lost),
     };
     FILE *file = fopen(WORKED_TRACE, "rb");
     if (file == NULL || (worked_length = fread(worked, 1, sizeof worked, file)) == 0) {
