@@ -94,7 +94,7 @@ void trace_list_free(struct trace_list *list)
     *list = (struct trace_list){0};
 }
 
-/* False where that is no reason to go on without it. */
+/* A trace that cannot be opened. False where that is no reason to go on without it. */
 static bool leave_out(struct processes *processes, const struct ingest_status *why)
 {
     if (why->code != INGEST_BAD_INPUT) {
@@ -161,18 +161,18 @@ static void add_summary(struct ingest_summary *sum, const struct ingest_summary 
     sum->seconds += part->seconds;
 }
 
-/* One trace, as the whole if it is the first that can be used. */
+/* One trace, as the whole if it is the first. */
 static bool add_process(struct processes *processes, const struct start *start)
 {
-    struct ingest_status status = {INGEST_OK, ""};
     struct ingest_options options = *processes->options;
     struct ingest_summary summary = {0};
     bool first = processes->merge == NULL;
     options.trace = start->trace;
     options.session = first ? processes->whole : processes->part;
     options.writer.force = true; /* the name is ours */
-    if (!ingest_run(&options, &summary, &status))
-        return leave_out(processes, &status);
+    /* It could be opened: what fails now (the disk is full, say) fails for all. */
+    if (!ingest_run(&options, &summary, processes->status))
+        return false;
     if (first) {
         *processes->summary = summary;
         processes->first_ns = start->monotonic_ns;
