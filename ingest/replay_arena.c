@@ -95,9 +95,9 @@ static void count_block(struct replay *replay, struct arena_row *arena,
     }
 }
 
-/* `realloc_of`: row of the block that this one was, 0: none. */
+/* `realloc_of`: row of the block that this one was, 0: none; `type`: what was in that one. */
 static bool arena_allocate(struct replay *replay, uint32_t index, const struct trace_event *event,
-                           uint64_t realloc_of)
+                           uint64_t realloc_of, uint32_t type)
 {
     const struct trace_extension *extension = event->extension;
     if (!list_arena(replay, index))
@@ -125,7 +125,7 @@ static bool arena_allocate(struct replay *replay, uint32_t index, const struct t
     block->thread = event->thread;
     block->arena = arena->id;
     block->kind = KIND_ARENA;
-    block->type = 0;
+    block->type = type;
     block->alignment = 0;
     count_block(replay, arena, block);
     return true;
@@ -150,6 +150,13 @@ static bool arena_release(struct replay *replay, uint32_t index, const struct tr
                    block->state == BLOCK_FREED ? PROBLEM_DOUBLE_FREE : PROBLEM_UNMATCHED_FREE,
                    address, "free of what is not live in its arena");
     return true;
+}
+
+/* The type of the block there, 0: it is not known, or there is none. */
+static uint32_t type_at(struct replay *replay, uint32_t index, uint64_t address)
+{
+    const struct live_block *block = live_table_find(&replay->arenas[index].blocks, address);
+    return block != NULL && block->state == BLOCK_LIVE ? block->type : 0;
 }
 
 static bool reset_blocks(struct replay *replay, struct arena_row *arena, uint32_t thread)
@@ -206,6 +213,7 @@ bool replay_arena(struct replay *replay, const struct trace_event *event)
 {
     const struct trace_extension *extension = event->extension;
     uint64_t row = 0;
+    uint32_t type;
     if (extension->arena == 0 || extension->arena > UINT32_MAX) {
         replay_problem(replay, event, PROBLEM_RECORD, extension->address, "no such arena");
         return true;
@@ -219,10 +227,12 @@ bool replay_arena(struct replay *replay, const struct trace_event *event)
     case TRACE_EXT_ARENA:
         return name_arena(&replay->arenas[index], extension);
     case TRACE_EXT_ARENA_ALLOC:
-        return arena_allocate(replay, index, event, 0);
+        return arena_allocate(replay, index, event, 0, 0);
     case TRACE_EXT_ARENA_REALLOC:
+        /* What is in a block stays in it. */
+        type = type_at(replay, index, extension->old_address);
         return arena_release(replay, index, event, extension->old_address, &row) &&
-               arena_allocate(replay, index, event, row);
+               arena_allocate(replay, index, event, row, type);
     case TRACE_EXT_ARENA_FREE:
         return arena_release(replay, index, event, extension->address, &row);
     default:

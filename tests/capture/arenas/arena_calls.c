@@ -67,6 +67,7 @@ int main(void)
     mprof_alloc(pool, NULL, 1 << 20, 1);
     mprof_alloc(0, memory, 1, 1);
     pool_take(pool, 200, 40, 4);
+    mprof_type(pool, memory + 200, &widget_tag, 0, 10);
     mprof_realloc(pool, memory + 200, memory + 300, 80, 8);
     mprof_realloc(pool, memory + 300, memory + 300, 120, 12);
     mprof_realloc(pool, memory + 300, NULL, 9999, 1); /* failed */

@@ -32,7 +32,10 @@ short|pool'
 50|5|0
 501|1|1'
     expect "types by tags" "SELECT t.name, t.confidence, t.size, a.size, a.count, a.arena_id > 0 FROM allocation a
-        JOIN type t ON t.id = a.type_id WHERE t.name = 'widget_tag' ORDER BY a.size" 'widget_tag|exact|20|100|5|1
+        JOIN type t ON t.id = a.type_id WHERE t.name = 'widget_tag' ORDER BY a.size" 'widget_tag|exact|10|40|4|1
+widget_tag|exact|10|80|8|1
+widget_tag|exact|20|100|5|1
+widget_tag|exact|10|120|12|1
 widget_tag|exact|333|999|3|0'
     expect "kind" "SELECT DISTINCT k.name FROM allocation a JOIN kind k ON k.id = a.kind WHERE arena_id > 0" arena
     expect "what does not fit" "SELECT kind, count(*) FROM problem WHERE detail LIKE '%arena%' GROUP BY kind" 'double free|1
