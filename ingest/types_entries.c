@@ -190,25 +190,72 @@ static bool direct_member_at(struct types_index *index, Dwarf_Die *record, uint6
     return false;
 }
 
+enum member_found {
+    MEMBER_NONE,
+    MEMBER_FOUND,
+    MEMBER_AMBIGUOUS /* a union has pointers of several types there */
+};
+
+static enum member_found member_at(struct types_index *index, const struct types_type *record,
+                                   uint64_t offset, struct types_type *member, int depth);
+
+/* Of the members of a union the pointer. */
+static enum member_found union_member_at(struct types_index *index, Dwarf_Die *record,
+                                         uint64_t offset, struct types_type *found, int depth)
+{
+    Dwarf_Die member;
+    bool any = false, pointer = false;
+    if (depth == 0 || dwarf_child(record, &member) != 0)
+        return MEMBER_NONE;
+    do {
+        struct types_type type, inner, pointee;
+        if (dwarf_tag(&member) != DW_TAG_member || is_static(&member) ||
+            !types_of(index, &member, &type) || offset >= type.size)
+            continue;
+        enum member_found within = member_at(index, &type, offset, &inner, depth - 1);
+        if (within == MEMBER_AMBIGUOUS)
+            return MEMBER_AMBIGUOUS;
+        if (within == MEMBER_NONE)
+            continue;
+        bool points = types_pointee(index, &inner, &pointee);
+        if (points && pointer && !types_same(index, found, &inner))
+            return MEMBER_AMBIGUOUS;
+        if (!any || (points && !pointer))
+            *found = inner;
+        any = true;
+        pointer = pointer || points;
+    } while (dwarf_siblingof(&member, &member) == 0);
+    return any ? MEMBER_FOUND : MEMBER_NONE;
+}
+
+static enum member_found member_at(struct types_index *index, const struct types_type *record,
+                                   uint64_t offset, struct types_type *member, int depth)
+{
+    struct types_type inner = *record;
+    for (int i = 0; i < CHAIN_MAX; i++) {
+        Dwarf_Die stripped;
+        *member = inner;
+        if (member->die.addr == NULL || !types_strip(&member->die, &stripped))
+            return MEMBER_NONE;
+        if (dwarf_tag(&stripped) == DW_TAG_union_type)
+            return union_member_at(index, &stripped, offset, member, depth);
+        if (member->shape == TYPES_ARRAY) {
+            if (!element_at(index, &stripped, &offset, &inner))
+                return MEMBER_NONE;
+        } else if (member->shape == TYPES_RECORD) {
+            if (!direct_member_at(index, &stripped, &offset, &inner))
+                return MEMBER_NONE;
+        } else {
+            return offset == 0 ? MEMBER_FOUND : MEMBER_NONE;
+        }
+    }
+    return MEMBER_NONE;
+}
+
 bool types_member_at(struct types_index *index, const struct types_type *record, uint64_t offset,
                      struct types_type *member)
 {
-    *member = *record;
-    for (int i = 0; i < CHAIN_MAX; i++) {
-        Dwarf_Die stripped;
-        if (member->die.addr == NULL || !types_strip(&member->die, &stripped))
-            return false;
-        if (member->shape == TYPES_ARRAY) {
-            if (!element_at(index, &stripped, &offset, member))
-                return false;
-        } else if (member->shape == TYPES_RECORD) {
-            if (!direct_member_at(index, &stripped, &offset, member))
-                return false;
-        } else {
-            return offset == 0;
-        }
-    }
-    return false;
+    return member_at(index, record, offset, member, MEMBER_DEPTH) == MEMBER_FOUND;
 }
 
 bool types_is_array_at(struct types_index *index, const struct types_type *record, uint64_t offset)

@@ -50,7 +50,8 @@ bool types_named(struct types_index *index, const char *name, struct types_type 
 
 /*
  * The member of `record` at `offset`, through members and base classes that are records or
- * arrays, down to one that is neither. False where there is none.
+ * arrays, down to one that is neither. Of a union it is the member that is a pointer, where any is.
+ * False where there is none, or a union has pointers of several types there.
  */
 bool types_member_at(struct types_index *index, const struct types_type *record, uint64_t offset,
                      struct types_type *member);

@@ -239,10 +239,44 @@ __attribute__((noinline)) static void lengths(struct slots *slots, size_t length
     keep(values);
 }
 
+/* What the union's other member points to is not what is allocated. */
+struct either {
+    union {
+        struct value *value;
+        struct text **texts;
+        long number;
+    } as;
+    union {
+        long number;
+        struct text *text;
+    } one;
+    union {
+        struct {
+            union {
+                struct value *value;
+                struct text **texts;
+            } list;
+        } inner;
+        char *bytes;
+    } nested;
+};
+
+__attribute__((noinline)) static void unions(struct either *either, size_t count)
+{
+    TRUTH("text *", count);
+    either->as.texts = allocate(count * sizeof(struct text *));
+    TRUTH("text *", count);
+    either->nested.inner.list.texts = allocate(count * sizeof(struct text *));
+    TRUTH("text", 1);
+    either->one.text = allocate(sizeof(struct text));
+    keep(either);
+}
+
 int main(int argc, char **argv)
 {
     static struct global global;
     static struct slots slots;
+    static struct either either;
     struct number number = {.value = 1};
     (void)argv;
     size_t count = 3 + (size_t)argc;
@@ -254,6 +288,7 @@ int main(int argc, char **argv)
     objects();
     headers(10 + count);
     lengths(&slots, 20 + count);
+    unions(&either, 20 + count);
     keep(&number);
     return 0;
 }
