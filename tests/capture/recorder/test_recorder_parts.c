@@ -27,6 +27,31 @@ static void options_default(void **state)
     assert_true(options.follow_fork && options.follow_exec);
     assert_int_equal(options.max_size, 0);
     assert_int_equal(options.root, 0);
+    assert_int_equal(options.sample, 0);
+    assert_false(options.start_waits);
+}
+
+static void options_of_control(void **state)
+{
+    (void)state;
+    struct options options;
+    char bad[16] = "";
+    assert_true(
+        options_parse("sample=512K,start=live>2M,stop=mark:the end", &options, bad, sizeof bad));
+    assert_int_equal(options.sample, 512 << 10);
+    assert_true(options.start_waits);
+    assert_int_equal(options.start.live, 2 << 20);
+    assert_int_equal(options.start.allocations, 0);
+    assert_string_equal(options.start_mark, "");
+    assert_string_equal(options.stop_mark, "the end");
+    assert_true(options_parse("sample=1,start=wait,stop=allocs>7", &options, bad, sizeof bad));
+    assert_int_equal(options.sample, 1);
+    assert_true(options.start_waits);
+    assert_int_equal(options.start.live, 0);
+    assert_int_equal(options.stop.allocations, 7);
+    /* What ends recording does not make it wait. */
+    assert_true(options_parse("stop=live>1", &options, bad, sizeof bad));
+    assert_false(options.start_waits);
 }
 
 static void options_all(void **state)
@@ -55,7 +80,9 @@ static void options_refused(void **state)
         "depth=1x",   "unwind=best",  "free-stacks=1",    "max-size=",
         "max-size=K", "max-size=60K", "max-size=9T",      "follow=forks",
         "clock",      "follow=",      "unknown=1",        "=",
-        " depth=1",
+        " depth=1",   "sample=",      "sample=0",         "sample=2049G",
+        "start=",     "start=waits",  "start=live>",      "start=allocs>0",
+        "stop=wait",  "stop=mark:",   "stop=live",
     };
     struct options options;
     char bad[16], text[64];
@@ -133,9 +160,9 @@ static void bootstrap(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_default), cmocka_unit_test(options_all),
-        cmocka_unit_test(options_refused), cmocka_unit_test(names),
-        cmocka_unit_test(bootstrap),
+        cmocka_unit_test(options_default), cmocka_unit_test(options_of_control),
+        cmocka_unit_test(options_all),     cmocka_unit_test(options_refused),
+        cmocka_unit_test(names),           cmocka_unit_test(bootstrap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
