@@ -24,6 +24,9 @@ HANDED_ON = {
     "sqlite3MallocZero", "sqlite3DbMallocRaw", "sqlite3DbMallocRawNN", "sqlite3DbMallocZero", "dbMallocRawFinish",
     "sqlite3DbRealloc", "dbReallocFinish", "sqlite3DbReallocOrFree", "sqlite3_malloc", "sqlite3_malloc64",
     "sqlite3_realloc", "sqlite3_realloc64", "pcache1Alloc", "sqlite3PageMalloc",
+    "emalloc_real", "ezalloc_real", "erealloc_real", "xmalloc", "xrealloc", "xcalloc", "xzalloc", "xnmalloc",
+    "ximalloc", "xizalloc", "xicalloc", "xreallocarray", "ireallocarray", "xpalloc", "xirealloc", "maybe_realloc",
+    "more_blocks",
     "sqlite3WhereMalloc", "sqlite3WhereRealloc", "sqlite3Fts5MallocZero",
 }
 NAME = r"(?:struct |class |const |unsigned |signed )*[A-Za-z_][\w:]*(?: ?\*)*"

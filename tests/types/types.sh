@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Types of real programs: builds redis, lua, sqlite3, leveldb and ninja from the distribution's source packages with
+# Types of real programs: builds redis, lua, sqlite3, gawk, leveldb and ninja from the distribution's source packages with
 # -O2 -g by gcc and clang, records each, and prints how many allocation sites have a type and how
 # many of these are right by what the source line states (truth.py). Works below $MPROF_TYPES.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$MPROF_TYPES bin=$MPROF_BUILD/bin jobs=$(nproc)
-[ $# -gt 0 ] || set -- redis lua5.4 sqlite3 leveldb ninja-build
+[ $# -gt 0 ] || set -- redis lua5.4 sqlite3 gawk leveldb ninja-build
 "$here/fetch_sources.sh" "$work" "$@" || exit 1
 say() { printf '%s\n' "types: $*" >&2; }
 
@@ -44,6 +44,11 @@ leveldb_build() {
         cmake --build out -j "$jobs" >/dev/null &&
         "$2" -std=c++11 -O2 -g -Iinclude "$here/work.cc" out/libleveldb.a -o work -lpthread
 }
+gawk_build() {
+    ./configure CC="$1" CFLAGS="-O2 -g" --disable-nls --disable-extensions --disable-mpfr --without-readline &&
+        make -s -j "$jobs" SUBDIRS="support ."
+}
+gawk_run() { "${record[@]}" ./gawk -f "$here/work.awk" /etc/passwd /etc/group >/dev/null; }
 sqlite3_build() {
     ./configure --disable-tcl --disable-readline CC="$1" CFLAGS="-O2 -g" && make -s sqlite3.c shell.c &&
         "$1" -O2 -g -DSQLITE_OMIT_LOOKASIDE -DSQLITE_ENABLE_FTS5 -DSQLITE_ENABLE_RTREE -o work shell.c sqlite3.c -lm -ldl -lpthread
@@ -65,7 +70,7 @@ for package in "$@"; do
         name=$package-${pair%%:*}
         if [ ! -f "$work/$name/built" ]; then
             say "building $name"
-            rm -rf "${work:?}/$name" && cp -r "$work/src/$package" "$work/$name" &&
+            rm -rf "${work:?}/$name" && cp -a "$work/src/$package" "$work/$name" &&
                 (cd "$work/$name" && "${package}_build" "${pair%%:*}" "${pair##*:}" >build.log 2>&1 && touch built) ||
                 { say "$name cannot be built, see $work/$name/build.log"; exit 1; }
         fi
