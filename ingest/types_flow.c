@@ -105,7 +105,7 @@ static void look_at_variables(struct follower *follower, uint64_t pc)
                 types_is_constructor(follower->site->index, &function))
                 kind = TYPES_EVIDENCE_CONSTRUCTOR;
         }
-        value.offset += local->offset;
+        value.offset = types_offset_sum(value.offset, local->offset);
         add_pointer(follower, kind, &type, &value);
     }
 }
@@ -190,7 +190,10 @@ static void add_to(struct follower *follower, uint64_t pc, const struct decode_i
         types_state_register(&follower->state, &follower->places, pc, in->to.base);
     if (in->from.kind == DECODE_IMMEDIATE) {
         result = value;
-        result.offset += in->operation == DECODE_ADD ? in->from.value : -in->from.value;
+        int64_t added = in->from.value;
+        if (in->operation != DECODE_ADD)
+            added = (int64_t)(0 - (uint64_t)added);
+        result.offset = types_offset_sum(result.offset, added);
     } else if (in->operation == DECODE_ADD) {
         struct types_value other = operand_value(follower, pc, &in->from, 8);
         bool first = value.kind == TYPES_VALUE_POINTER || value.kind == TYPES_VALUE_RESULT;

@@ -36,7 +36,7 @@ static struct types_value stack_address(const struct types_state *state,
     if (types_locals_frame(&places->locals, pc, &base, &offset) && base == operand->base)
         return (struct types_value){.kind = TYPES_VALUE_STACK, .offset = operand->value - offset};
     struct types_value value = state->registers[operand->base];
-    value.offset += operand->value;
+    value.offset = types_offset_sum(value.offset, operand->value);
     return value;
 }
 
@@ -57,7 +57,7 @@ struct types_value types_state_address(const struct types_state *state,
         value = stack_address(state, places, pc, operand);
     if (value.kind == TYPES_VALUE_UNKNOWN) {
         value = types_state_register(state, places, pc, operand->base);
-        value.offset += operand->value;
+        value.offset = types_offset_sum(value.offset, operand->value);
     }
     if (!indexed)
         return value;
@@ -65,7 +65,7 @@ struct types_value types_state_address(const struct types_state *state,
     if (value.kind != TYPES_VALUE_POINTER && value.kind != TYPES_VALUE_RESULT &&
         operand->scale == 1) {
         value = types_state_register(state, places, pc, operand->index);
-        value.offset += operand->value;
+        value.offset = types_offset_sum(value.offset, operand->value);
     }
     value.indexed = true;
     value.scale = operand->scale;

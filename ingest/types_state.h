@@ -23,6 +23,12 @@ struct types_value {
     struct types_type type;
 };
 
+/* Offsets come from the program's own code, any number: they wrap as the machine's do. */
+static inline int64_t types_offset_sum(int64_t left, int64_t right)
+{
+    return (int64_t)((uint64_t)left + (uint64_t)right);
+}
+
 #define TYPES_SLOTS_MAX 48
 
 struct types_state {
