@@ -10,6 +10,7 @@
 
 #include "capture/control.h"
 #include "capture/entry_process.h"
+#include "capture/operators.h"
 #include "capture/recorder.h"
 
 __attribute__((constructor)) static void lifecycle_begin(void);
@@ -39,6 +40,11 @@ static void lifecycle_begin(void)
     control_bind();
     recorder_start();
     entry_process_resolve();
+#ifndef MPROF_STATIC
+    /* Not under the guard: what the loader allocates for its answers is freed later. */
+    if (recorder_is_at_work())
+        operators_warn();
+#endif
     /* Run in reverse order: registered first, it comes last. */
     at_quick_exit(lifecycle_end_quickly);
 }

@@ -12,7 +12,6 @@
 #include "capture/lifecycle.h"
 #include "capture/message.h"
 #include "capture/options.h"
-#include "capture/operators.h"
 #include "capture/os.h"
 #include "capture/process_record.h"
 #include "capture/real.h"
@@ -108,9 +107,6 @@ static bool recorder_start_program(void)
     thread_process_init();
     if (!real_is_reached() || !recorder_read_options(&options))
         return false;
-#ifndef MPROF_STATIC
-    operators_warn();
-#endif
     const char *output = getenv("MPROF_OUTPUT");
     bool beside = options.root != 0 && options.root != (uint32_t)os_process_id();
     if (!options.follow_exec && (beside || trace_file_is_of_this_process(output)))
