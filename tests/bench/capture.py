@@ -175,7 +175,7 @@ def bench(name, command, extra):
 
 
 OPTIONS = [[], ['--clock=fast'], ['--unwind=fp'], ['--unwind=off'], ['--free-stacks'], ['--depth=16'],
-           ['--sample=512K'], ['--compress']]
+           ['--sample=512K'], ['--mmap'], ['--compress']]
 
 
 def bench_options(name, command, extra):
