@@ -5,7 +5,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#ifdef __clang__
+#define NOINLINE __attribute__((noinline))
+#else
 #define NOINLINE __attribute__((noinline, noclone))
+#endif
 #define KEPT 1000u
 
 static void *kept[KEPT];
