@@ -94,14 +94,19 @@ def redis_load():
 
 
 def timed(command, extra):
-    """Wall seconds (of a server: of its load), and the largest resident set, KiB, of its processes."""
-    environment = dict(os.environ, **extra)
+    """Wall seconds; of a server: of its load."""
     before = time.monotonic()
-    child = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    child = subprocess.Popen(command, env=dict(os.environ, **extra), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     load = redis_load() if REDIS in command else None
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = status
-    return load or time.monotonic() - before, usage.ru_maxrss
+    child.wait()
+    return load or time.monotonic() - before
+
+
+def resident(command, extra):
+    """The largest resident set of its processes, in KiB. time forks it from a small process: what a
+    process has before its exec counts, too, and this one is large."""
+    timed(['time', '-f', '%M', '-o', f'{work}/resident', *command], extra)
+    return int(open(f'{work}/resident').read().split()[-1])
 
 
 def ways(command):
@@ -119,7 +124,7 @@ def ways(command):
 def events_of(command, extra):
     """Events and bytes of one recording, as written and compressed; the events by ingest's own count."""
     trace = f'{work}/count.bin'
-    _, resident = timed([RUN, '--force', '-o', trace, '--', *command], extra)
+    recorded = resident([RUN, '--force', '-o', trace, '--', *command], extra)
     # Committed bytes of all chunks: what is behind the commit word is reserved, not written.
     size = events = 0
     with open(trace, 'rb') as f:
@@ -132,7 +137,7 @@ def events_of(command, extra):
     dump = subprocess.run(f"{INGEST} --dump {trace} | awk '/ (alloc|free) /{{n++}} / realloc kind/{{n+=2}} / node id/{{c++}} END{{print n, c}}'", shell=True, capture_output=True, text=True)
     events, contexts = map(int, dump.stdout.split())
     subprocess.run([INGEST, '--compress', '--quiet', trace], check=True)
-    return events, size, os.path.getsize(trace), contexts, resident
+    return events, size, os.path.getsize(trace), contexts, recorded
 
 
 MEMORY = []
@@ -153,12 +158,10 @@ def bench(name, command, extra):
             for left in ('t.bin', 'h.raw'):
                 if os.path.exists(f'{work}/{left}'):
                     os.remove(f'{work}/{left}')
-            seconds, resident = timed(line, dict(extra, **more))
-            if way == 'alone':
-                resident_alone = resident
+            seconds = timed(line, dict(extra, **more))
             if run:  # the first round warms up
                 times[way].append(seconds)
-    events, size, packed, contexts, resident = events_of(command, extra)
+    events, size, packed, contexts, recorded = events_of(command, extra)
     alone = statistics.median(times['alone'])
     print(f'| {name} | {events/1e6:.2f} M | {size/max(events,1):.1f} | {packed/max(events,1):.2f} |', end='')
     added = {}
@@ -170,7 +173,8 @@ def bench(name, command, extra):
         else:
             print(f' ×{statistics.median(t)/alone:.2f} ({min(t)/alone:.2f}–{max(t)/alone:.2f}), {added[way]:.0f} |', end='')
     print(flush=True)
-    MEMORY.append((name, contexts, resident_alone, resident - resident_alone))
+    before = resident(command, extra)
+    MEMORY.append((name, contexts, before, recorded - before))
     return added
 
 
@@ -184,9 +188,9 @@ def bench_options(name, command, extra):
     times = {tuple(options): [] for options in OPTIONS}
     sizes, alone = {}, []
     for run in range(RUNS + 1):
-        seconds = [timed(command, extra)[0]]
+        seconds = [timed(command, extra)]
         for options in OPTIONS:
-            seconds.append(timed([RUN, '--force', *options, '-o', trace, '--', *command], extra)[0])
+            seconds.append(timed([RUN, '--force', *options, '-o', trace, '--', *command], extra))
             sizes[tuple(options)] = os.stat(trace).st_blocks * 512
         if run:  # the first round warms up
             alone.append(seconds[0])
