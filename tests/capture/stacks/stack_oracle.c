@@ -287,6 +287,14 @@ uint32_t stack_oracle_check(struct stack_thread *thread, const void *entry_frame
     oracle.disputed++;
     if (our_count == their_count && !marker && !memcmp(ours, theirs, our_count * sizeof *ours))
         return node;
+    /* Interrupted in code whose tables are wrong there (a sanitizer's runtime has such), libgcc
+     * goes on over a return address of 0; ours ends before it, and says so. */
+    size_t believable = 0;
+    while (believable < their_count && theirs[believable])
+        believable++;
+    if (marker && believable < their_count && our_count == believable &&
+        !memcmp(ours, theirs, our_count * sizeof *ours))
+        return node;
     if (oracle.differences++ < SHOWN)
         name_difference(ours, our_count, theirs, their_count, marker);
     return node;
