@@ -131,12 +131,7 @@ static void arena_put_reset(const void *frame, mprof_arena arena)
         return;
     if (!arena_is_named(arena))
         arena_introduce(thread, arena);
-    uint8_t *p = thread_extended_begin(thread, 24);
-    if (p) {
-        p = thread_put_when(thread, p);
-        p = trace_put_varint(p, arena);
-        thread_extended_end(thread, TRACE_EXT_ARENA_RESET, p);
-    }
+    thread_put_number(thread, TRACE_EXT_ARENA_RESET, arena);
     recorder_leave();
 }
 

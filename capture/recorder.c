@@ -141,22 +141,12 @@ static bool recorder_start_child(void)
 
 static void recorder_put_autosave(struct thread *thread)
 {
-    uint8_t *p = thread_extended_begin(thread, 24);
-    if (!p)
-        return;
-    p = thread_put_when(thread, p);
-    p = trace_put_varint(p, recorder.autosave);
-    thread_extended_end(thread, TRACE_EXT_AUTOSAVE, p);
+    thread_put_number(thread, TRACE_EXT_AUTOSAVE, recorder.autosave);
 }
 
 static void recorder_put_recording(struct thread *thread, bool on)
 {
-    uint8_t *p = thread_extended_begin(thread, 24);
-    if (!p)
-        return;
-    p = thread_put_when(thread, p);
-    p = trace_put_varint(p, on);
-    thread_extended_end(thread, TRACE_EXT_RECORDING, p);
+    thread_put_number(thread, TRACE_EXT_RECORDING, on);
 }
 
 /* The first records of a trace. */
@@ -417,12 +407,7 @@ void recorder_end(const void *frame, enum trace_end_reason reason)
         return;
     thread_update_name(thread);
     thread_put_resident(thread);
-    uint8_t *p = thread_extended_begin(thread, 24);
-    if (p) {
-        p = thread_put_when(thread, p);
-        p = trace_put_varint(p, reason);
-        thread_extended_end(thread, TRACE_EXT_END, p);
-    }
+    thread_put_number(thread, TRACE_EXT_END, reason);
     thread_seal_idle(thread);
     trace_file_end(reason == TRACE_END_EXEC ? TRACE_STATE_EXEC : TRACE_STATE_ENDED,
                    clock_read_pair());

@@ -49,12 +49,7 @@ static bool stack_record_module(void *context, const struct stack_module *module
 static void stack_record_module_end(void *context, uint32_t module)
 {
     struct thread *thread = (struct thread *)context;
-    uint8_t *p = thread_extended_begin(thread, 32);
-    if (!p)
-        return;
-    p = thread_put_when(thread, p);
-    p = trace_put_varint(p, module);
-    thread_extended_end(thread, TRACE_EXT_MODULE_END, p);
+    thread_put_number(thread, TRACE_EXT_MODULE_END, module);
 }
 
 const struct stack_sink stack_records = {

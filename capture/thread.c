@@ -196,6 +196,16 @@ uint8_t *thread_put_when(const struct thread *thread, uint8_t *payload)
     return trace_put_varint(payload, now > last ? now - last : 0);
 }
 
+void thread_put_number(struct thread *thread, enum trace_extended type, uint64_t number)
+{
+    uint8_t *p = thread_extended_begin(thread, 24);
+    if (!p)
+        return;
+    p = thread_put_when(thread, p);
+    p = trace_put_varint(p, number);
+    thread_extended_end(thread, type, p);
+}
+
 /* Writes the record whose payload stands in `scratch`; room was made before. */
 void thread_extended_end(struct thread *thread, enum trace_extended type, const uint8_t *end)
 {
@@ -281,12 +291,8 @@ void thread_sample_resident(bool wanted)
 void thread_put_resident(struct thread *thread)
 {
     uint64_t bytes = threads.sample_resident ? resident_bytes() : 0;
-    uint8_t *p = bytes ? thread_extended_begin(thread, 24) : NULL;
-    if (!p)
-        return;
-    p = thread_put_when(thread, p);
-    p = trace_put_varint(p, bytes);
-    thread_extended_end(thread, TRACE_EXT_RSS, p);
+    if (bytes)
+        thread_put_number(thread, TRACE_EXT_RSS, bytes);
 }
 
 /* Room for what thread_make_room() writes on its own account. */
@@ -410,12 +416,7 @@ void thread_release(bool ended)
         return;
     if (ended) {
         thread_update_name(thread);
-        uint8_t *p = thread_extended_begin(thread, 24);
-        if (p) {
-            p = thread_put_when(thread, p);
-            p = trace_put_varint(p, thread->number);
-            thread_extended_end(thread, TRACE_EXT_THREAD_END, p);
-        }
+        thread_put_number(thread, TRACE_EXT_THREAD_END, thread->number);
     }
     self->sequence = thread->sequence;
     self->thread = NULL;

@@ -101,6 +101,9 @@ void thread_put_resident(struct thread *thread);
 /* Whether each new chunk begins with such a sample. */
 void thread_sample_resident(bool wanted);
 
+/* An extended record of nothing but its `when` and one number. */
+void thread_put_number(struct thread *thread, enum trace_extended type, uint64_t number);
+
 /* Seals the chunks that nobody writes: the thread's own and those of free states. */
 void thread_seal_idle(struct thread *thread);
 

@@ -165,6 +165,18 @@ static bool element_at(struct types_index *index, Dwarf_Die *array, uint64_t *of
     return true;
 }
 
+/* Whether a data member or base class of a record lies over `offset`; then where, and its type. */
+static bool member_covers(struct types_index *index, Dwarf_Die *member, uint64_t offset,
+                          uint64_t *start, struct types_type *type)
+{
+    int tag = dwarf_tag(member);
+    if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || is_static(member) ||
+        dwarf_hasattr(member, DW_AT_data_bit_offset))
+        return false;
+    *start = member_offset(member);
+    return *start <= offset && types_of(index, member, type) && offset - *start < type->size;
+}
+
 static bool direct_member_at(struct types_index *index, Dwarf_Die *record, uint64_t *offset,
                              struct types_type *found)
 {
@@ -172,16 +184,13 @@ static bool direct_member_at(struct types_index *index, Dwarf_Die *record, uint6
     if (dwarf_child(record, &member) != 0)
         return false;
     do {
-        int tag = dwarf_tag(&member);
-        if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || is_static(&member) ||
-            dwarf_hasattr(&member, DW_AT_data_bit_offset))
-            continue;
-        uint64_t start = member_offset(&member);
+        uint64_t start;
         struct types_type type;
-        if (start > *offset || !types_of(index, &member, &type) || *offset - start >= type.size)
+        if (!member_covers(index, &member, *offset, &start, &type))
             continue;
         /* An empty base class shares the address of the first member. */
-        if (type.shape == TYPES_RECORD && type.size == 1 && tag == DW_TAG_inheritance)
+        if (type.shape == TYPES_RECORD && type.size == 1 &&
+            dwarf_tag(&member) == DW_TAG_inheritance)
             continue;
         *offset -= start;
         *found = type;
@@ -357,12 +366,8 @@ static bool has_member_at(struct types_index *index, const struct types_type *re
     if (record->shape != TYPES_RECORD || dwarf_child(&stripped, &member) != 0)
         return false;
     do {
-        int tag = dwarf_tag(&member);
-        if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || is_static(&member) ||
-            dwarf_hasattr(&member, DW_AT_data_bit_offset))
-            continue;
-        uint64_t start = member_offset(&member);
-        if (start > offset || !types_of(index, &member, &type) || offset - start >= type.size)
+        uint64_t start;
+        if (!member_covers(index, &member, offset, &start, &type))
             continue;
         if ((start == offset && types_same(index, &type, wanted)) ||
             has_member_at(index, &type, offset - start, wanted, depth - 1))
