@@ -12,22 +12,12 @@
 #include "capture/unwind_expression.h"
 #include "capture/unwind_rule.h"
 #include "capture/unwind_table.h"
+#include "tests/capture/stacks/unwind_evaluate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Where all made entries say that their code begins, behind the image's start. */
 enum { CODE = 4096, CODE_SIZE = 64 };
-
-static void evaluate(const struct unwind_row *row)
-{
-    static struct stack_memory memory;
-    uint64_t values[ARCH_REGISTERS] = {0}, result, initial = 1;
-    if (row->cfa.how == UNWIND_IS_EXPRESSION)
-        unwind_expression_evaluate(&row->cfa, values, NULL, &memory, &result);
-    for (unsigned i = 0; i < ARCH_REGISTERS; i++)
-        if (row->registers[i].how >= UNWIND_AT_EXPRESSION)
-            unwind_expression_evaluate(&row->registers[i], values, &initial, &memory, &result);
-}
 
 static void look_up(const struct unwind_image *image, uint64_t pc)
 {
@@ -37,7 +27,7 @@ static void look_up(const struct unwind_image *image, uint64_t pc)
     unwind_rule rule = unwind_rule_pack(&row, pc);
     if (unwind_rule_kind(rule) == UNWIND_RULE_MISSING)
         abort(); /* the word that says "not computed yet" */
-    evaluate(&row);
+    unwind_evaluate(&row);
 }
 
 /* A search table with one row, a common entry, and an entry whose instructions are the input. */

@@ -17,6 +17,7 @@
 #include "capture/unwind_expression.h"
 #include "capture/unwind_rule.h"
 #include "capture/unwind_table.h"
+#include "tests/capture/stacks/unwind_evaluate.h"
 
 struct tables {
     struct unwind_image original, copy;
@@ -84,17 +85,6 @@ static void test_copy_is_equal(void **data)
     assert_true(frames > found / 100 * 95);
 }
 
-static void evaluate(const struct unwind_row *row)
-{
-    static struct stack_memory memory;
-    uint64_t values[ARCH_REGISTERS] = {0}, result, initial = 1;
-    if (row->cfa.how == UNWIND_IS_EXPRESSION)
-        unwind_expression_evaluate(&row->cfa, values, NULL, &memory, &result);
-    for (unsigned i = 0; i < ARCH_REGISTERS; i++)
-        if (row->registers[i].how >= UNWIND_AT_EXPRESSION)
-            unwind_expression_evaluate(&row->registers[i], values, &initial, &memory, &result);
-}
-
 /* Where in the copy the entry lies that describes `pc`: by the sorted table behind the header. */
 static size_t description_of(const struct tables *tables, uint64_t pc)
 {
@@ -142,7 +132,7 @@ static void test_damage(void **data)
             found[result]++;
             if (result == UNWIND_FOUND) {
                 unwind_rule_pack(&row, pc + k);
-                evaluate(&row);
+                unwind_evaluate(&row);
             }
         }
         for (unsigned k = 4; k--;)
@@ -178,7 +168,7 @@ static void test_random_programs(void **data)
             UNWIND_FOUND) {
             found++;
             unwind_rule_pack(&row, 0);
-            evaluate(&row);
+            unwind_evaluate(&row);
         }
         free(image);
     }
