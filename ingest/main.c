@@ -322,6 +322,23 @@ static bool rebuild(const struct options *options, struct ingest_status *status)
     return true;
 }
 
+/* A process that has ended can stand there until its parent asks for it: it writes no more. */
+static bool runs(pid_t process)
+{
+    char name[48], line[512] = "";
+    if (kill(process, 0) != 0 && errno == ESRCH)
+        return false;
+    snprintf(name, sizeof name, "/proc/%d/stat", (int)process);
+    FILE *file = fopen(name, "re");
+    if (file) {
+        (void)!fgets(line, sizeof line, file);
+        fclose(file);
+    }
+    /* The state is the letter after the name, which may hold anything. */
+    const char *end_of_name = strrchr(line, ')');
+    return !end_of_name || (strncmp(end_of_name, ") Z", 3) != 0 && strncmp(end_of_name, ") X", 3));
+}
+
 static bool compress(const struct options *options, struct ingest_status *status)
 {
     const char *trace = options->ingest.trace, *target = options->ingest.session;
@@ -331,8 +348,7 @@ static bool compress(const struct options *options, struct ingest_status *status
         return false;
     const struct trace_file_header *header = trace_file_header(file);
     bool in_place = same_file(trace, target), good;
-    if (in_place && header->state == TRACE_STATE_RECORDING &&
-        (kill((pid_t)header->pid, 0) == 0 || errno != ESRCH))
+    if (in_place && header->state == TRACE_STATE_RECORDING && runs((pid_t)header->pid))
         good =
             ingest_fail(status, INGEST_BAD_INPUT,
                         "%s: process %u still records it; wait for its end, or name another file "

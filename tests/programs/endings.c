@@ -1,6 +1,6 @@
 /*
  * The ways a process ends. usage: endings exit | return | _exit | _Exit | quick_exit | abort |
- * pthread_exit | terminate | killed | close-all FILE
+ * pthread_exit | terminate | killed | close-all FILE | many [BLOCKS]
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -72,6 +72,6 @@ int main(int argc, char **argv)
     if (strcmp(what, "pthread_exit") == 0)
         pthread_exit(NULL);
     if (strcmp(what, "many") == 0)
-        allocate(200000);
+        allocate(argc > 2 ? atoi(argv[2]) : 200000);
     return 0;
 }

@@ -42,7 +42,7 @@ class Trace:
         self.clocks = 0
         self.resident = []
         self.failed = []
-        self.marks = []
+        self.marks = []  # names in the order of time: those of two threads lie in two chunks
         self.process = None
         self.ends = []
         self.times = []
@@ -63,6 +63,7 @@ class Trace:
                 segment = self.segment(int(word[4]), int(word[6]))
             else:
                 segment = self.record(word, line, segment)
+        self.marks = [name for _, name in sorted(self.marks)]
         # What mprof-run writes from outside is of no thread of the program.
         self.threads.pop(0xffffffff, None)
 
@@ -119,7 +120,7 @@ class Trace:
         elif kind == "failed":
             self.failed.append(int(field["size"]))
         elif kind in ("mark", "snapshot"):
-            self.marks.append(line.split('"')[1])
+            self.marks.append((int(line.rsplit(" ", 1)[1]), line.split('"')[1]))
         elif kind == "end":
             self.ends.append(int(field["reason"]))
         elif kind == "node":
