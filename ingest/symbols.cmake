@@ -15,7 +15,8 @@ add_library(mprof_symbols STATIC
   symbols_scopes.c
   symbols_strings.c
   symbols_table.c
-  symbols_vdso.c)
+  symbols_vdso.c
+  symbols_walk.c)
 target_link_libraries(mprof_symbols
   PUBLIC mprof_array
   PRIVATE mprof_warnings mprof_sanitized PkgConfig::ELFUTILS iberty)

@@ -11,16 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Entries of the last unit, or of one in a file of its own, whose size is not known here. */
-#define DIE_LIMIT (UINT64_C(1) << 26)
-
 /* Units of which libdw holds the line tables at a time: they are copied, and it has no way to drop
  * one but with all else that it read. */
 #define LINE_UNITS_MAX 32
 
 struct unit {
     Dwarf_Off die; /* offset of the unit's entry */
-    uint64_t die_limit;
     bool built;
     struct symbols_scopes scopes;
     struct symbols_lines lines;
@@ -53,8 +49,7 @@ static bool append_unit(struct symbols_dwarf *dwarf, Dwarf_Die *die)
     if (dwarf->count + 1 >= SYMBOLS_NOWHERE ||
         !array_reserve(&dwarf->units, &dwarf->capacity, dwarf->count + 1, sizeof *dwarf->units))
         return false;
-    dwarf->units[dwarf->count++] =
-        (struct unit){.die = dwarf_dieoffset(die), .die_limit = DIE_LIMIT};
+    dwarf->units[dwarf->count++] = (struct unit){.die = dwarf_dieoffset(die)};
     return true;
 }
 
@@ -111,12 +106,7 @@ static bool index_units(struct symbols_dwarf *dwarf)
 {
     Dwarf_CU *unit = NULL;
     Dwarf_Die die;
-    size_t known = 0;
     while (dwarf_get_units(dwarf->file->dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0) {
-        Dwarf_Off offset = dwarf_dieoffset(&die);
-        if (known < dwarf->count && offset > dwarf->units[known].die)
-            dwarf->units[known].die_limit = offset - dwarf->units[known].die;
-        known = dwarf->count;
         int tag = dwarf_tag(&die);
         if ((tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit) && !add_unit(dwarf, &die))
             return false;
@@ -227,9 +217,8 @@ static bool build_unit(struct symbols_dwarf *dwarf, struct unit *unit)
     unit->built = true;
     if (!unit_entry(dwarf, unit, &skeleton, &entry))
         return false;
-    uint64_t limit = entry.cu == skeleton.cu ? unit->die_limit : DIE_LIMIT;
     /* Half a table would give wrong frames: without memory, or room for it, there is none. */
-    if (!symbols_scopes_build(&unit->scopes, dwarf->file, &entry, limit, &dwarf->budget))
+    if (!symbols_scopes_build(&unit->scopes, dwarf->file, &entry, &dwarf->budget))
         symbols_scopes_free(&unit->scopes);
     if (lines_are_too_long(dwarf, &skeleton)) {
         dwarf->budget.spent = true;
@@ -269,15 +258,16 @@ size_t symbols_dwarf_lookup(struct symbols_dwarf *dwarf, uint64_t pc, struct sym
     const struct symbols_lines *lines = entry.cu == skeleton.cu ? &unit->lines : NULL;
     size_t count = 0;
     while (scope != SYMBOLS_NOWHERE && count < SYMBOLS_FRAMES_MAX) {
-        const struct symbols_scope *found =
-            symbols_scopes_named(&unit->scopes, lines, dwarf->strings, &entry, scope);
+        const struct symbols_scope *found = &unit->scopes.scopes[scope];
+        const struct symbols_naming *names =
+            symbols_scopes_naming(&unit->scopes, lines, dwarf->strings, &entry, scope);
         frames[count] = (struct symbols_frame){
-            .function = found->name,
-            .linkage_name = found->linkage_name,
+            .function = names->name,
+            .linkage_name = names->linkage_name,
             .file = file,
             .line = line,
-            .decl_file = found->decl_file,
-            .decl_line = found->decl_line,
+            .decl_file = names->decl_file,
+            .decl_line = names->decl_line,
             .start = found->start,
             .inlined = found->parent != SYMBOLS_NOWHERE && count + 1 < SYMBOLS_FRAMES_MAX,
         };

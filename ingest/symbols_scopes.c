@@ -1,5 +1,7 @@
 #include "ingest/symbols_scopes.h"
 
+#include "ingest/symbols_walk.h"
+
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <stdlib.h>
@@ -53,13 +55,16 @@ static bool append_scope(struct symbols_scopes *scopes, const struct symbols_sco
  * linker. `*inner` becomes the scope that holds for its children.
  */
 static bool add_scope(struct symbols_scopes *scopes, const struct symbols_file *file,
-                      struct symbols_budget *budget, Dwarf_Die *die, bool inlined, uint32_t parent,
-                      uint32_t *inner)
+                      struct symbols_budget *budget, struct symbols_walk_entry *found, bool inlined,
+                      uint32_t parent, uint32_t *inner)
 {
+    Dwarf_Die *die = &found->die;
     Dwarf_Addr base, start, end, entry;
     uint32_t index = (uint32_t)scopes->count;
     struct symbols_scope scope = {.die = dwarf_dieoffset(die),
                                   .start = UINT64_MAX,
+                                  .by_origin = found->by_origin,
+                                  .naming = SYMBOLS_NOWHERE,
                                   .parent = inlined ? parent : SYMBOLS_NOWHERE};
     for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &start, &end)) > 0;) {
         if (!symbols_budget_take(budget))
@@ -89,45 +94,39 @@ static bool add_scope(struct symbols_scopes *scopes, const struct symbols_file *
     return append_scope(scopes, &scope);
 }
 
-/* Entries only run forward: DW_AT_sibling of a damaged unit must not lead back. */
-static bool next_sibling(Dwarf_Die *die)
+/* Takes an entry in: `outer` gives for each depth the scope that holds there. */
+static bool add_entry(struct symbols_scopes *scopes, const struct symbols_file *file,
+                      struct symbols_budget *budget, struct symbols_walk_entry *entry,
+                      uint32_t *outer)
 {
-    Dwarf_Off offset = dwarf_dieoffset(die);
-    return dwarf_siblingof(die, die) == 0 && dwarf_dieoffset(die) > offset;
+    uint32_t inner = entry->tag == DW_TAG_subprogram ? SYMBOLS_NOWHERE : outer[entry->depth];
+    bool inlined = entry->tag == DW_TAG_inlined_subroutine;
+    if (entry->code && (entry->tag == DW_TAG_subprogram || inlined) &&
+        !add_scope(scopes, file, budget, entry, inlined, outer[entry->depth], &inner))
+        return false;
+    if (entry->depth + 1 < NESTING_MAX)
+        outer[entry->depth + 1] = inner;
+    return true;
 }
 
 bool symbols_scopes_build(struct symbols_scopes *scopes, const struct symbols_file *file,
-                          Dwarf_Die *unit, uint64_t die_limit, struct symbols_budget *budget)
+                          Dwarf_Die *unit, struct symbols_budget *budget)
 {
-    Dwarf_Die path[NESTING_MAX];
-    uint32_t outer[NESTING_MAX];
-    if (dwarf_child(unit, &path[0]) != 0)
-        return true;
-    size_t depth = 1;
-    outer[0] = SYMBOLS_NOWHERE;
-    while (depth > 0 && die_limit-- > 0) {
-        Dwarf_Die *die = &path[depth - 1];
-        if (!symbols_budget_take(budget))
-            return false;
-        int tag = dwarf_tag(die);
-        uint32_t scope = outer[depth - 1];
-        if (tag == DW_TAG_subprogram)
-            scope = SYMBOLS_NOWHERE;
-        if ((tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine) &&
-            !add_scope(scopes, file, budget, die, tag == DW_TAG_inlined_subroutine,
-                       outer[depth - 1], &scope))
-            return false;
-        bool inward = !holds_no_code(tag) && dwarf_haschildren(die) == 1;
-        if (inward && depth == NESTING_MAX)
-            break;
-        if (inward && dwarf_child(die, &path[depth]) == 0) {
-            outer[depth++] = scope;
+    uint32_t outer[NESTING_MAX] = {SYMBOLS_NOWHERE};
+    struct symbols_walk_entry entry;
+    size_t shut = SIZE_MAX; /* entries deeper than this stand in one that holds no code */
+    bool good = true;
+    struct symbols_walk *walk = symbols_walk_begin(unit);
+    while (good && walk != NULL && symbols_walk_next(walk, &entry) && entry.depth < NESTING_MAX) {
+        good = symbols_budget_take(budget);
+        if (entry.depth > shut)
             continue;
-        }
-        while (depth > 0 && !next_sibling(&path[depth - 1]))
-            depth--;
+        shut = entry.children && holds_no_code(entry.tag) ? entry.depth : SIZE_MAX;
+        good = good && add_entry(scopes, file, budget, &entry, outer);
     }
-    return symbols_intervals_settle(&scopes->addresses);
+    good = good && (walk == NULL || !symbols_walk_failed(walk));
+    symbols_walk_end(walk);
+    return good && symbols_intervals_settle(&scopes->addresses);
 }
 
 void symbols_scopes_free(struct symbols_scopes *scopes)
@@ -135,6 +134,8 @@ void symbols_scopes_free(struct symbols_scopes *scopes)
     free(scopes->scopes);
     symbols_intervals_free(&scopes->addresses);
     symbols_qualified_free(&scopes->qualified);
+    index_map_free(&scopes->by_origin);
+    free(scopes->namings);
     memset(scopes, 0, sizeof *scopes);
 }
 
@@ -164,32 +165,77 @@ const char *symbols_scopes_file(const struct symbols_lines *lines, struct symbol
     return symbols_lines_path(strings, files, index);
 }
 
-const struct symbols_scope *symbols_scopes_named(struct symbols_scopes *scopes,
-                                                 const struct symbols_lines *lines,
-                                                 struct symbols_strings *strings, Dwarf_Die *unit,
-                                                 uint32_t index)
+/* Reads what the entry says of its function. */
+static struct symbols_naming read_naming(struct symbols_scopes *scopes,
+                                         const struct symbols_lines *lines,
+                                         struct symbols_strings *strings, Dwarf_Die *unit,
+                                         Dwarf_Die *die)
 {
-    struct symbols_scope *scope = &scopes->scopes[index];
-    Dwarf_Die die;
-    if (scope->named)
-        return scope;
-    scope->named = true;
-    if (dwarf_offdie(dwarf_cu_getdwarf(unit->cu), scope->die, &die) == NULL)
-        return scope;
-    scope->name = string_attribute(strings, &die, DW_AT_name);
-    scope->linkage_name = string_attribute(strings, &die, DW_AT_linkage_name);
-    if (scope->linkage_name == NULL)
-        scope->linkage_name = string_attribute(strings, &die, DW_AT_MIPS_linkage_name);
-    if (scope->name != NULL && scope->linkage_name == NULL && symbols_qualified_language(unit))
-        scope->name = symbols_qualified_find(&scopes->qualified, strings, &die, scope->name);
+    struct symbols_naming naming = {NULL};
+    naming.name = string_attribute(strings, die, DW_AT_name);
+    naming.linkage_name = string_attribute(strings, die, DW_AT_linkage_name);
+    if (naming.linkage_name == NULL)
+        naming.linkage_name = string_attribute(strings, die, DW_AT_MIPS_linkage_name);
+    if (naming.name != NULL && naming.linkage_name == NULL && symbols_qualified_language(unit))
+        naming.name = symbols_qualified_find(&scopes->qualified, strings, die, naming.name);
     Dwarf_Attribute attribute;
     Dwarf_Word number;
-    if (dwarf_attr_integrate(&die, DW_AT_decl_file, &attribute) != NULL &&
+    if (dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) != NULL &&
         dwarf_formudata(&attribute, &number) == 0)
-        scope->decl_file = symbols_scopes_file(attribute.cu == unit->cu ? lines : NULL, strings,
+        naming.decl_file = symbols_scopes_file(attribute.cu == unit->cu ? lines : NULL, strings,
                                                attribute.cu, number);
-    if (dwarf_attr_integrate(&die, DW_AT_decl_line, &attribute) != NULL &&
+    if (dwarf_attr_integrate(die, DW_AT_decl_line, &attribute) != NULL &&
         dwarf_formudata(&attribute, &number) == 0 && number <= UINT32_MAX)
-        scope->decl_line = (uint32_t)number;
-    return scope;
+        naming.decl_line = (uint32_t)number;
+    return naming;
+}
+
+/* The names of an origin, which all inlined calls of it share; INDEX_NONE: not read yet. */
+static uint32_t find_origin(const struct symbols_scopes *scopes, const void *origin, uint64_t hash)
+{
+    uint32_t index;
+    size_t probe = index_map_begin(&scopes->by_origin, hash);
+    while ((index = index_map_next(&scopes->by_origin, hash, &probe)) != INDEX_NONE)
+        if (scopes->namings[index].origin == origin)
+            break;
+    return index;
+}
+
+static uint32_t add_naming(struct symbols_scopes *scopes, const struct symbols_naming *naming)
+{
+    if (scopes->naming_count + 1 >= SYMBOLS_NOWHERE ||
+        !array_reserve(&scopes->namings, &scopes->naming_capacity, scopes->naming_count + 1,
+                       sizeof *scopes->namings))
+        return SYMBOLS_NOWHERE;
+    scopes->namings[scopes->naming_count] = *naming;
+    return (uint32_t)scopes->naming_count++;
+}
+
+const struct symbols_naming *symbols_scopes_naming(struct symbols_scopes *scopes,
+                                                   const struct symbols_lines *lines,
+                                                   struct symbols_strings *strings, Dwarf_Die *unit,
+                                                   uint32_t index)
+{
+    static const struct symbols_naming nameless;
+    struct symbols_scope *scope = &scopes->scopes[index];
+    Dwarf_Die die, origin = {NULL};
+    Dwarf_Attribute attribute;
+    if (scope->naming != SYMBOLS_NOWHERE)
+        return &scopes->namings[scope->naming];
+    if (dwarf_offdie(dwarf_cu_getdwarf(unit->cu), scope->die, &die) == NULL)
+        return &nameless;
+    if (scope->by_origin && (dwarf_attr(&die, DW_AT_abstract_origin, &attribute) == NULL ||
+                             dwarf_formref_die(&attribute, &origin) == NULL))
+        origin.addr = NULL;
+    uint64_t hash = hash_number((uintptr_t)origin.addr ^ hash_seed());
+    if (origin.addr != NULL)
+        scope->naming = find_origin(scopes, origin.addr, hash);
+    if (scope->naming == SYMBOLS_NOWHERE) {
+        struct symbols_naming naming = read_naming(scopes, lines, strings, unit, &die);
+        naming.origin = origin.addr;
+        scope->naming = add_naming(scopes, &naming);
+        if (scope->naming != SYMBOLS_NOWHERE && origin.addr != NULL)
+            index_map_insert(&scopes->by_origin, hash, scope->naming);
+    }
+    return scope->naming == SYMBOLS_NOWHERE ? &nameless : &scopes->namings[scope->naming];
 }

@@ -19,11 +19,18 @@ struct symbols_scope {
     uint32_t parent;    /* inlined into that scope; SYMBOLS_NOWHERE: a function of its own */
     uint32_t call_file; /* of the inlined call, number in the unit's files; UINT32_MAX: unknown */
     uint32_t call_line; /* 0: unknown */
-    bool named;         /* the fields below are valid */
-    uint32_t decl_line;
+    uint32_t naming;    /* among those of the tree; SYMBOLS_NOWHERE: not read yet */
+    bool by_origin;     /* they are its abstract origin's */
+};
+
+/* What the names of a scope are. */
+struct symbols_naming {
+    const void
+        *origin; /* where the entry stands in memory whose names these are; NULL: one scope's */
     const char *name; /* DW_AT_name, qualified where it has no linkage name; NULL: none */
     const char *linkage_name;
     const char *decl_file;
+    uint32_t decl_line;
 };
 
 /* All zero is the empty tree. */
@@ -32,24 +39,27 @@ struct symbols_scopes {
     size_t count, capacity;
     struct symbols_intervals addresses;
     struct symbols_qualified qualified;
+    struct symbols_naming *namings;
+    size_t naming_count, naming_capacity;
+    struct index_map by_origin;
 };
 
 /*
- * Walks the unit, at most `die_limit` entries of it. False where memory is exhausted, or the budget
- * is spent; what is damaged is left out.
+ * Walks the unit. False where memory is exhausted, or the budget is spent; what is damaged is left
+ * out.
  */
 bool symbols_scopes_build(struct symbols_scopes *scopes, const struct symbols_file *file,
-                          Dwarf_Die *unit, uint64_t die_limit, struct symbols_budget *budget);
+                          Dwarf_Die *unit, struct symbols_budget *budget);
 void symbols_scopes_free(struct symbols_scopes *scopes);
 
 /*
- * The scope with its names, which are read at the first call for it. `unit` as at the build,
- * `lines` of the same unit or NULL.
+ * The names of a scope, which are read at the first call for it. `unit` as at the build, `lines` of
+ * the same unit or NULL. Valid until the next call.
  */
-const struct symbols_scope *symbols_scopes_named(struct symbols_scopes *scopes,
-                                                 const struct symbols_lines *lines,
-                                                 struct symbols_strings *strings, Dwarf_Die *unit,
-                                                 uint32_t scope);
+const struct symbols_naming *symbols_scopes_naming(struct symbols_scopes *scopes,
+                                                   const struct symbols_lines *lines,
+                                                   struct symbols_strings *strings, Dwarf_Die *unit,
+                                                   uint32_t scope);
 
 /* The file with that number in the unit's table (`lines`, if not NULL), NULL where there is none.
  */
