@@ -67,7 +67,7 @@ static inline void events_put_allocation(struct thread *thread, const void *fram
                                          const void *address, uint64_t size,
                                          enum trace_alloc_kind kind, unsigned log2_alignment)
 {
-    if (__builtin_expect(select_is_on, 0) && !select_allocation(thread, address, size))
+    if (__builtin_expect(select_is_on, 0) && !select_allocation(thread, frame, address, size))
         return;
     uint64_t ticks = events_after(thread);
     uint32_t stack = events_stack(thread, frame);

@@ -64,12 +64,11 @@ static bool option_limit(struct option_word value, struct threshold_limit *limit
                        INT64_MAX);
 }
 
-/* mark:NAME. */
-static bool option_mark(struct option_word value, char name[OPTIONS_MARK])
+/* mark:NAME or call:SYMBOL; `kind` is what stands before the name, which gets `most` bytes. */
+static bool option_name(struct option_word value, const char *kind, char *name, size_t most)
 {
-    const size_t behind = strlen("mark:");
-    if (!option_begins(value, "mark:") || value.length == behind ||
-        value.length - behind >= OPTIONS_MARK)
+    const size_t behind = strlen(kind);
+    if (!option_begins(value, kind) || value.length == behind || value.length - behind >= most)
         return false;
     memcpy(name, value.text + behind, value.length - behind);
     name[value.length - behind] = 0;
@@ -124,11 +123,14 @@ static bool option_set(struct options *options, struct option_word key, struct o
     if (option_is(key, "free-stacks") && value.length == 0)
         return options->free_stacks = true;
     if (option_is(key, "start"))
-        return options->start_waits = option_is(value, "wait") ||
-                                      option_limit(value, &options->start) ||
-                                      option_mark(value, options->start_mark);
+        return options->start_waits =
+                   option_is(value, "wait") || option_limit(value, &options->start) ||
+                   option_name(value, "mark:", options->start_mark, OPTIONS_MARK) ||
+                   option_name(value, "call:", options->start_call, OPTIONS_SYMBOL);
     if (option_is(key, "stop"))
-        return option_limit(value, &options->stop) || option_mark(value, options->stop_mark);
+        return option_limit(value, &options->stop) ||
+               option_name(value, "mark:", options->stop_mark, OPTIONS_MARK) ||
+               option_name(value, "call:", options->stop_call, OPTIONS_SYMBOL);
     if (option_is(key, "mmap") && (value.length == 0 || option_is(value, "1")))
         return options->mmap = true;
     if (option_is(key, "compress") && value.length == 0)

@@ -15,9 +15,10 @@
  *                           then is only counted
  *   start=wait              record nothing before mprof_resume() or mprof-ctl's resume; of the
  *                           process that MPROF_OUTPUT itself is meant for, and its forked children
- *   start=live>SIZE|allocs>N|mark:NAME
- *                           likewise, before more is live or was allocated, or a mark is set
- *   stop=live>SIZE|allocs>N|mark:NAME
+ *   start=live>SIZE|allocs>N|mark:NAME|call:SYMBOL
+ *                           likewise, before more is live or was allocated, a mark is set, or an
+ *                           allocation is made in that function or what it calls
+ *   stop=live>SIZE|allocs>N|mark:NAME|call:SYMBOL
  *                           recording ends for good then, in the same process
  *   sample=SIZE             record only a sample of the heap's blocks, one sample point in SIZE
  *                           bytes on average, K, M or G behind the number
@@ -35,6 +36,8 @@
 
 /* Bytes of a mark's name that counts, the terminator included. */
 #define OPTIONS_MARK 64u
+/* And of a function's. */
+#define OPTIONS_SYMBOL 256u
 
 struct options {
     struct stack_options stack;
@@ -45,6 +48,7 @@ struct options {
     bool compress; /* another process packs the chunks that are full */
     struct threshold_limit start, stop;
     char start_mark[OPTIONS_MARK], stop_mark[OPTIONS_MARK]; /* "": none */
+    char start_call[OPTIONS_SYMBOL], stop_call[OPTIONS_SYMBOL];
     bool follow_fork, follow_exec;
     uint64_t max_size; /* of a trace, in bytes; 0: no limit */
     uint64_t sample;   /* mean bytes between sample points; 0: everything is recorded */

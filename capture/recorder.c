@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 
 #include "capture/arch_x86_64.h"
+#include "capture/call_watch.h"
 #include "capture/control.h"
 #include "capture/lifecycle.h"
 #include "capture/message.h"
@@ -116,6 +117,7 @@ static bool recorder_start_program(void)
     recorder.waiting = options.start_waits && !beside;
     if (!beside) {
         select_count(options.start, options.stop);
+        select_watch_calls(options.start_call, options.stop_call);
         control_set_marks(options.start_mark, options.stop_mark);
     }
     if (recorder.waiting)
@@ -244,7 +246,8 @@ static bool recorder_may_start(void)
 static bool recorder_takes(uint32_t state, enum recorder_event event)
 {
     bool counted = (event == RECORDER_ALLOCATION || event == RECORDER_END_OF_BLOCK) &&
-                   atomic_load_explicit(&threshold_counts, memory_order_relaxed);
+                   (atomic_load_explicit(&threshold_counts, memory_order_relaxed) ||
+                    (call_watch_starts && state == RECORDER_WAITING));
     switch (state) {
     case RECORDER_RECORDING:
         return true;
@@ -352,8 +355,10 @@ void recorder_leave_slow(void)
         thread_release(false);
     atomic_signal_fence(memory_order_seq_cst);
     self->guard = NULL;
-    if (once & THREAD_PASSED)
+    if (once & THREAD_PASSED) {
         threshold_act();
+        call_watch_act();
+    }
     if (once & THREAD_ASKED)
         requests_serve();
 }
@@ -380,20 +385,34 @@ static bool recorder_change(uint32_t from, uint32_t to)
     return atomic_compare_exchange_strong(&recorder_page.state, &from, to);
 }
 
+static void recorder_put_change(struct thread *thread, bool paused)
+{
+    recorder.paused = paused;
+    recorder.waiting = false;
+    trace_file_set_paused(paused ? TRACE_PAUSED : TRACE_PAUSED_NOT);
+    recorder_put_recording(thread, !paused);
+}
+
+void recorder_begin(struct thread *thread)
+{
+    if (!recorder_change(RECORDER_WAITING, RECORDER_RECORDING))
+        return;
+    recorder_put_change(thread, false);
+    call_watch_begun();
+}
+
 bool recorder_set_paused(const void *frame, bool paused)
 {
     struct thread *thread = recorder_enter(frame, RECORDER_NOTE);
     if (!thread)
         return false;
-    bool changed = paused ? recorder_change(RECORDER_RECORDING, RECORDER_PAUSED)
-                          : recorder_change(RECORDER_PAUSED, RECORDER_RECORDING) ||
-                                recorder_change(RECORDER_WAITING, RECORDER_RECORDING);
-    if (changed) {
-        recorder.paused = paused;
-        recorder.waiting = false;
-        trace_file_set_paused(paused ? TRACE_PAUSED : TRACE_PAUSED_NOT);
-        recorder_put_recording(thread, !paused);
-    }
+    bool begun = !paused && recorder_change(RECORDER_WAITING, RECORDER_RECORDING);
+    bool changed = begun || (paused ? recorder_change(RECORDER_RECORDING, RECORDER_PAUSED)
+                                    : recorder_change(RECORDER_PAUSED, RECORDER_RECORDING));
+    if (changed)
+        recorder_put_change(thread, paused);
+    if (begun)
+        call_watch_begun();
     recorder_leave();
     return changed;
 }

@@ -115,6 +115,9 @@ bool recorder_is_at_work(void);
 /* Recording cannot go on: later events are counted. `events` of them are lost already. */
 void recorder_out_of_room(uint64_t events);
 
+/* Begins recording where it has not begun; for a thread that holds the guard. */
+void recorder_begin(struct thread *thread);
+
 /* Pauses or resumes; false where it was so already or nothing is recorded. */
 bool recorder_set_paused(const void *frame, bool paused);
 

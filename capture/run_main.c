@@ -20,7 +20,8 @@ struct arguments {
     const char *trace;
     const char *session;
     bool force, open, live, quiet, compress;
-    char settings[512];
+    bool without_stacks, waits_for_call;
+    char settings[1024];
     struct run_watch watch;
     char **program;
 };
@@ -50,7 +51,8 @@ static const char usage_text[] =
     "  --sample SIZE         record a sample only, one point in SIZE bytes on average\n"
     "  --start-on WHAT       record nothing before: signal (SIGUSR2 to mprof-run), file:PATH (it\n"
     "                        is there), rss>SIZE, live>SIZE (more is allocated and not freed),\n"
-    "                        allocs>N, mark:NAME (such a mark is set), call (the program\n"
+    "                        allocs>N, mark:NAME (such a mark is set), call:SYMBOL (the first\n"
+    "                        allocation in that function or what it calls), call (the program\n"
     "                        calls mprof_resume())\n"
     "  --start-after SECONDS record nothing in the first SECONDS\n"
     "  --stop-on WHAT        stop recording for good then; as for --start-on\n"
@@ -111,7 +113,7 @@ static bool add_setting_of(struct arguments *arguments, const char *option, cons
                            const char *value)
 {
     struct options parsed;
-    char one[128], bad[64];
+    char one[OPTIONS_SYMBOL + 32], bad[64];
     int length = snprintf(one, sizeof one, "%s%s%s", key, value ? "=" : "", value ? value : "");
     if (length < 0 || (size_t)length >= sizeof one || strchr(one, ',') ||
         !options_parse(one, &parsed, bad, sizeof bad)) {
@@ -137,6 +139,7 @@ static bool set_condition(struct arguments *arguments, int option, const char *t
     bool start = option == OPTION_START_ON;
     struct run_watch *watch = &arguments->watch;
     struct run_condition *condition = start ? &watch->start_on : &watch->stop_on;
+    arguments->waits_for_call |= strncmp(text, "call:", strlen("call:")) == 0;
     if (run_condition_parse(text, condition))
         return condition->kind != RUN_CONDITION_INSIDE ||
                add_setting_of(arguments, start ? "start-on" : "stop-on", start ? "start" : "stop",
@@ -183,6 +186,7 @@ static int parse(int argc, char **argv, struct arguments *arguments)
             break;
         case OPTION_UNWIND:
             good = add_setting(arguments, "unwind", optarg);
+            arguments->without_stacks = strcmp(optarg, "off") == 0;
             break;
         case OPTION_DEPTH:
             good = add_setting(arguments, "depth", optarg);
@@ -235,6 +239,11 @@ static int parse(int argc, char **argv, struct arguments *arguments)
     }
     if (arguments->live && !arguments->open) {
         fputs("mprof-run: --live goes with --open\n", stderr);
+        return 2;
+    }
+    if (arguments->without_stacks && arguments->waits_for_call) {
+        fputs("mprof-run: call:SYMBOL is seen by stacks: it does not go with --unwind=off\n",
+              stderr);
         return 2;
     }
     if (optind >= argc) {
@@ -311,6 +320,28 @@ static void count_one(void *context, const char *trace)
 {
     (void)trace;
     ++*(size_t *)context;
+}
+
+/* Whether the trace is of a program that never came to where it was to begin. */
+static bool never_began(const char *trace)
+{
+    struct outside outside;
+    if (outside_open(&outside, trace) != OUTSIDE_GOOD)
+        return false;
+    bool never = outside.header->paused == TRACE_PAUSED_FROM_START;
+    outside_close(&outside);
+    return never;
+}
+
+/* Said also where nothing else is to be. */
+static void say_never_began(const char *trace, time_t since)
+{
+    size_t more = 0;
+    run_traces_beside(trace, since, count_one, &more);
+    if (more == 0 && never_began(trace))
+        fputs("mprof-run: nothing was recorded: what --start-on or --start-after wait for did not "
+              "happen\n",
+              stderr);
 }
 
 static void say_where(const char *trace, time_t since)
@@ -458,6 +489,8 @@ int main(int argc, char **argv)
     }
     if (!arguments.quiet)
         say_where(child.recorded, started);
+    if (run_watch_starts_late(&arguments.watch))
+        say_never_began(child.recorded, started);
     if (arguments.compress) {
         compress_one(NULL, child.recorded);
         run_traces_beside(child.recorded, started, compress_one, NULL);

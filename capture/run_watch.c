@@ -39,7 +39,7 @@ bool run_condition_parse(const char *text, struct run_condition *condition)
     if (strcmp(text, "signal") == 0)
         condition->kind = RUN_CONDITION_SIGNAL;
     else if (strncmp(text, "live>", 5) == 0 || strncmp(text, "allocs>", 7) == 0 ||
-             strncmp(text, "mark:", 5) == 0)
+             strncmp(text, "mark:", 5) == 0 || strncmp(text, "call:", 5) == 0)
         condition->kind = RUN_CONDITION_INSIDE;
     else if (strcmp(text, "call") == 0)
         condition->kind = RUN_CONDITION_CALL;

@@ -46,8 +46,8 @@ struct run_watch {
     struct outside outside;
 };
 
-/* "signal", "file:PATH", "rss>SIZE", "live>SIZE", "allocs>N", "mark:NAME" or "call"; false where it
- * is none. */
+/* "signal", "file:PATH", "rss>SIZE", "live>SIZE", "allocs>N", "mark:NAME", "call:SYMBOL" or "call";
+ * false where it is none. */
 bool run_condition_parse(const char *text, struct run_condition *condition);
 /* Seconds, fractions are taken; false where it is no positive number. */
 bool run_watch_seconds(const char *text, double *seconds);

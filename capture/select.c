@@ -1,5 +1,6 @@
 #include "capture/select.h"
 
+#include "capture/call_watch.h"
 #include "capture/events.h"
 #include "capture/recorder.h"
 #include "capture/sample.h"
@@ -23,6 +24,12 @@ void select_count(struct threshold_limit start, struct threshold_limit stop)
 {
     threshold_process_init(start, stop);
     select_is_on = select_is_on || atomic_load(&threshold_counts);
+}
+
+void select_watch_calls(const char *start, const char *stop)
+{
+    call_watch_process_init(start, stop);
+    select_is_on = select_is_on || call_watch_starts || call_watch_stops;
 }
 
 void select_process_restarted(void)
@@ -55,8 +62,15 @@ static void select_count_one(struct thread *thread, const void *address,
         thread_local_part.at_leave |= THREAD_PASSED;
 }
 
-bool select_allocation(struct thread *thread, const void *address, uint64_t size)
+static inline void select_watch(struct thread *thread, const void *frame)
 {
+    if (call_watch_starts || call_watch_stops)
+        call_watch_allocation(thread, frame);
+}
+
+bool select_allocation(struct thread *thread, const void *frame, const void *address, uint64_t size)
+{
+    select_watch(thread, frame);
     if (address)
         select_count_one(thread, address, threshold_count_allocation);
     if (select_state() != RECORDER_RECORDING)
@@ -129,6 +143,7 @@ static void select_count_resized(struct thread *thread, const struct select_outc
 void *select_resize(struct thread *thread, const void *frame, void *old,
                     const struct entry_resize *resize)
 {
+    select_watch(thread, frame);
     bool recording = select_state() == RECORDER_RECORDING;
     struct select_outcome outcome = {.old = old, .ends = select_free(thread, old)};
     outcome.begins = recording && (sample_mean == 0 || sample_takes(&thread->sample, resize->size));

@@ -1,6 +1,6 @@
 /*
  * Which of the heap's events are recorded where not all are: sampling, and events that are only
- * counted. All functions need the guard held.
+ * counted or looked at. All functions need the guard held.
  */
 #ifndef MPROF_CAPTURE_SELECT_H
 #define MPROF_CAPTURE_SELECT_H
@@ -18,12 +18,15 @@ extern bool select_is_on;
 bool select_process_init(uint64_t mean);
 /* Counts for the limits at which recording begins and ends, see threshold.h. */
 void select_count(struct threshold_limit start, struct threshold_limit stop);
+/* Looks for calls of these functions, see call_watch.h. */
+void select_watch_calls(const char *start, const char *stop);
 /* Blocks from before are forgotten: in a forked child, and when a new trace begins. No other thread
  * may be inside an event. */
 void select_process_restarted(void);
 
 /* Whether the allocation at `address` (NULL: it failed, which is always recorded) is recorded. */
-bool select_allocation(struct thread *thread, const void *address, uint64_t size);
+bool select_allocation(struct thread *thread, const void *frame, const void *address,
+                       uint64_t size);
 /* Whether the end of the block is recorded; before the real free. */
 bool select_free(struct thread *thread, const void *address);
 /* Whether the live block may have been recorded. */

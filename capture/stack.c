@@ -52,6 +52,12 @@ void stack_process_restarted(void)
     atomic_fetch_add(&stacks.generation, 1);
 }
 
+void stack_contexts_renew(void)
+{
+    context_tree_restart();
+    atomic_fetch_add(&stacks.generation, 1);
+}
+
 size_t stack_thread_size(void)
 {
     size_t frame = sizeof(struct stack_kept) + sizeof(struct stack_frame);

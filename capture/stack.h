@@ -70,6 +70,9 @@ void stack_process_forked(void);
 /* Called at the start of a new trace in a process that goes on: all is announced again. */
 void stack_process_restarted(void);
 
+/* Contexts that are known are new again, in the same trace, under new ids. */
+void stack_contexts_renew(void);
+
 /* Opaque per-thread state, stack_thread_size() bytes, zeroed by the caller, page-aligned. */
 struct stack_thread;
 size_t stack_thread_size(void);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "capture/call_watch.h"
 #include "capture/recorder.h"
 #include "capture/thread.h"
 
@@ -18,6 +19,7 @@ static bool stack_record_node(void *context, const struct stack_node *node)
     chunk_commit(chunk,
                  trace_put_node(chunk->cursor, &chunk->coding, node->id, node->parent,
                                 (enum trace_node_frame)node->frame, node->module, node->value));
+    call_watch_node(thread, node);
     return true;
 }
 
@@ -43,6 +45,7 @@ static bool stack_record_module(void *context, const struct stack_module *module
         p = trace_put_varint(p, module->segments[i].flags);
     }
     thread_extended_end(thread, TRACE_EXT_MODULE, p);
+    call_watch_module(module);
     return true;
 }
 

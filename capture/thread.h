@@ -31,6 +31,7 @@ struct thread {
     uint32_t number;          /* of the thread that has this state, from 1 */
     uint32_t sequence;        /* of its next chunk or segment */
     bool stack_ready;
+    bool called;            /* call_watch.h: a function that recording waits for */
     _Atomic bool left_over; /* its chunk is in the trace before this one */
     const struct thread_local_part *owner;
     struct stack_thread *stack;
@@ -57,7 +58,7 @@ struct thread_local_part {
 enum thread_at_leave {
     THREAD_FINISHED = 1, /* its key destructors have run: states are borrowed for one event */
     THREAD_ASKED = 2,    /* something is asked from outside */
-    THREAD_PASSED = 4,   /* a limit of threshold.h is passed */
+    THREAD_PASSED = 4,   /* a limit of threshold.h is passed, or call_watch.h has seen a call */
 };
 extern __thread struct thread_local_part thread_local_part
     __attribute__((tls_model("initial-exec")));

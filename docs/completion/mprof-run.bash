@@ -6,7 +6,7 @@ _mprof_run()
     --unwind=*) mapfile -t COMPREPLY < <(compgen -W 'auto eh fp off' -- "${word#*=}") ;;
     --clock=*) mapfile -t COMPREPLY < <(compgen -W 'exact fast' -- "${word#*=}") ;;
     --follow=*) mapfile -t COMPREPLY < <(compgen -W 'all fork exec none' -- "${word#*=}") ;;
-    --start-on=* | --stop-on=*) mapfile -t COMPREPLY < <(compgen -W 'signal file: rss> live> allocs> mark: call' -- "${word#*=}") ;;
+    --start-on=* | --stop-on=*) mapfile -t COMPREPLY < <(compgen -W 'signal file: rss> live> allocs> mark: call: call' -- "${word#*=}") ;;
     -*) mapfile -t COMPREPLY < <(compgen -W "--output --force --open --live --session --unwind= --depth= --clock= --free-stacks --follow= --max-size= --sample= --compress --mmap --start-on= --start-after= --stop-on= --duration= --quiet --help --version" -- "$word") ;;
     *) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;
     esac

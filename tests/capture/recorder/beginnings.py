@@ -13,6 +13,7 @@ from trace_text import Trace
 
 RUN = recording.BUILD + "/bin/mprof-run"
 RECORDING, NOT_BEGUN = 0, 2
+BY_STOP = 4  # why a trace ends
 
 
 def blocks(what, trace, expected):
@@ -154,12 +155,46 @@ def check_marks():
     check(trace.marks == ["one", "two", "three", "four", "five"], f"marks: {trace.marks}")
 
 
+def called(name, steps, *options, program_name="called"):
+    return recording.Recording("beginnings-" + name, [program(program_name), steps, program("called_plugin.so")], run_options=options)
+
+
+def check_functions():
+    """The first allocation under a function is the first, or the last, that is recorded."""
+    for kind in ("called", "called_fixed"):
+        for start, steps, expected in (("watched", "1a2", [6100, 6002]), ("watched", "1t2", [6100, 6002]),
+                                       ("resizing", "1r2", [6400, 6002]), ("plugin_called", "1p2", [6300, 6002]),
+                                       ("quiet", "1n2", []), ("nowhere", "1a2", [])):
+            seen = called("function", steps, "--start-on=call:" + start, program_name=kind)
+            blocks(f"{kind} {steps}, from {start}", seen.main, expected)
+            recording.check_sound(seen)
+            check(("nothing was recorded" in seen.run.stderr) == (expected == []), f"{start}: {seen.run.stderr}")
+        blocks("until a function", called("until", "1b2", "--stop-on=call:ending", program_name=kind).main, [6001, 6200])
+    # What happens before the beginning does not end it, though its contexts are the same.
+    for options in ([], ["--sample=1"]):
+        seen = called("from-until", "b1a2b3", "--start-on=call:watched", "--stop-on=call:ending", *options)
+        blocks("from a function until another", seen.main, [6100, 6002, 6200])
+    # A forked child looks for itself, also where its parent has recorded the contexts.
+    seen = called("forked", "1F2a3", "--start-on=call:watched")
+    blocks("the parent of the one that calls", seen.main, [])
+    blocks("the child that calls", seen.others[0], [6100, 6003])
+    seen = called("forked-later", "1aF2b3", "--start-on=call:watched", "--stop-on=call:ending")
+    blocks("the parent", seen.main, [6100])
+    blocks("the child that ends", seen.others[0], [6002, 6200])
+    # A sample in which nothing is takes the stacks that it needs all the same.
+    seen = called("sampled", "1b2", "--stop-on=call:ending", "--sample=1024G")
+    check(seen.main.ends == [BY_STOP], f"a sample ends too: {seen.main.ends}")
+
+
 def check_usage():
     for option in ("--start-on=noon", "--start-on=rss>", "--start-on=rss>0", "--stop-on=file:", "--start-after=soon",
                    "--duration=0", "--duration=-1", "--stop-on=rss>1T", "--start-on=live>", "--stop-on=allocs>x", "--start-on=live>1T",
-                   "--start-on=mark:", "--stop-on=mark:a,b", "--stop-on=mark:" + "x" * 64):
+                   "--start-on=mark:", "--stop-on=mark:a,b", "--stop-on=mark:" + "x" * 64,
+                   "--start-on=call:", "--start-on=call:a,b", "--stop-on=call:" + "x" * 256):
         run = subprocess.run([RUN, option, "true"], capture_output=True, text=True)
         check(run.returncode == 2 and option.split("=")[0] in run.stderr, f"{option}: {run}")
+    run = subprocess.run([RUN, "--unwind=off", "--stop-on=call:main", "true"], capture_output=True, text=True)
+    check(run.returncode == 2 and "--unwind=off" in run.stderr, f"without stacks: {run}")
     run = subprocess.run([RUN, "--start-on=call", "--start-after=1", "true"], capture_output=True, text=True)
     check(run.returncode == 2 and "exclude" in run.stderr, f"both: {run}")
 
@@ -174,7 +209,7 @@ def fresh():
             os.unlink(name)
 
 
-for one in (check_signal, check_file, check_resident, check_time, check_call, check_idle, check_executed, check_inside, check_marks, check_usage):
+for one in (check_signal, check_file, check_resident, check_time, check_call, check_idle, check_executed, check_inside, check_marks, check_functions, check_usage):
     fresh()
     one()
 recording.done()

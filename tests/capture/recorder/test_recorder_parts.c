@@ -12,6 +12,7 @@
 
 #include "capture/bootstrap.h"
 #include "capture/options.h"
+#include "capture/symbol_name.h"
 #include "capture/trace_name.h"
 
 static void options_default(void **state)
@@ -44,6 +45,10 @@ static void options_of_control(void **state)
     assert_int_equal(options.start.allocations, 0);
     assert_string_equal(options.start_mark, "");
     assert_string_equal(options.stop_mark, "the end");
+    assert_true(options_parse("start=call:Cache::load,stop=call:f", &options, bad, sizeof bad));
+    assert_true(options.start_waits);
+    assert_string_equal(options.start_call, "Cache::load");
+    assert_string_equal(options.stop_call, "f");
     assert_true(options_parse("sample=1,start=wait,stop=allocs>7", &options, bad, sizeof bad));
     assert_int_equal(options.sample, 1);
     assert_true(options.start_waits);
@@ -82,7 +87,7 @@ static void options_refused(void **state)
         "clock",      "follow=",      "unknown=1",        "=",
         " depth=1",   "sample=",      "sample=0",         "sample=2049G",
         "start=",     "start=waits",  "start=live>",      "start=allocs>0",
-        "stop=wait",  "stop=mark:",   "stop=live",
+        "stop=wait",  "stop=mark:",   "stop=live",        "start=call:",
     };
     struct options options;
     char bad[16], text[64];
@@ -93,6 +98,44 @@ static void options_refused(void **state)
         assert_int_equal(options.root, 5);
         assert_int_equal(options.stack.depth_limit, 0);
     }
+}
+
+/* The mangled names are c++filt's. */
+static void symbol_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *wanted, *symbol;
+        bool is;
+    } cases[] = {
+        {"load", "load", true},
+        {"load", "load.part.0", true},
+        {"load", "load.cold", true},
+        {"memcpy", "memcpy@@GLIBC_2.14", true},
+        {"load", "loader", false},
+        {"load", "reload", false},
+        {"load", "", false},
+        {"load", "_Z4loadi", true},
+        {"load", "_ZL4loadi", true},
+        {"load", "_Z6loaderi", false},
+        {"load", "_ZN5Cache4loadEi", false},
+        {"Cache::load", "_ZN5Cache4loadEi", true},
+        {"Cache::load", "_ZNK5Cache4loadEv", true},
+        {"Cache::load", "_ZN5Cache4loadEi.isra.0", true},
+        {"Cache::load", "_ZN5Cache4loadIiEEvT_", false},
+        {"Cache::load", "_ZN5Cache4load3useEv", false},
+        {"Cache::load", "_ZN4lake5Cache4loadEi", false},
+        {"lake::Cache::load", "_ZN4lake5Cache4loadEi", true},
+        {"std::terminate", "_ZSt9terminatev", true},
+        {"std::type_info::name", "_ZNKSt9type_info4nameEv", true},
+        {"_ZN5Cache4loadIiEEvT_", "_ZN5Cache4loadIiEEvT_", true},
+        {"Cache::load", "_ZN5Cache4loa", false},
+        {"Cache::load", "_ZN5", false},
+        {"::", "_ZN", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (symbol_name_is(cases[i].wanted, cases[i].symbol) != cases[i].is)
+            fail_msg("%s, %s", cases[i].wanted, cases[i].symbol);
 }
 
 static void names(void **state)
@@ -162,7 +205,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_default), cmocka_unit_test(options_of_control),
         cmocka_unit_test(options_all),     cmocka_unit_test(options_refused),
-        cmocka_unit_test(names),           cmocka_unit_test(bootstrap),
+        cmocka_unit_test(symbol_names),    cmocka_unit_test(names),
+        cmocka_unit_test(bootstrap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,60 @@
+#include "capture/symbol_name.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define SEPARATOR "::"
+
+/* Behind `beginning` in `text`, or NULL where it does not begin so. */
+static const char *behind(const char *text, const char *beginning, size_t length)
+{
+    return strncmp(text, beginning, length) == 0 ? text + length : NULL;
+}
+
+/* Behind one <source-name>, a length and the name; NULL where another one is there. */
+static const char *behind_part(const char *symbol, const char *part, size_t length)
+{
+    size_t number = 0;
+    const char *digits = symbol;
+    for (; *digits >= '0' && *digits <= '9' && number < 10000; digits++)
+        number = number * 10 + (size_t)(*digits - '0');
+    return digits > symbol && number == length ? behind(digits, part, length) : NULL;
+}
+
+/*
+ * The names of the Itanium C++ ABI ("5.1.2 General Structure"): _Z, for a function of a namespace
+ * or class N with its qualifiers, then each part, E at the end if there was an N; St for std. What
+ * follows are the parameters.
+ */
+static bool name_is_mangled(const char *wanted, const char *symbol)
+{
+    const bool nested = strstr(wanted, SEPARATOR) != NULL;
+    const char *at = behind(symbol, "_Z", 2);
+    if (!at)
+        return false;
+    const bool bracket = *at == 'N';
+    at += bracket;
+    if (bracket)
+        at += strspn(at, "VKRO");
+    else if (!nested)
+        at += *at == 'L';
+    for (const char *part = wanted; at;) {
+        const char *end = strstr(part, SEPARATOR);
+        const size_t length = end ? (size_t)(end - part) : strlen(part);
+        if (part == wanted && end && length == 3 && memcmp(part, "std", 3) == 0)
+            at = behind(at, "St", 2);
+        else
+            at = behind_part(at, part, length);
+        if (!end)
+            return at && (!bracket || *at == 'E');
+        part = end + strlen(SEPARATOR);
+    }
+    return false;
+}
+
+bool symbol_name_is(const char *wanted, const char *symbol)
+{
+    const char *rest = behind(symbol, wanted, strlen(wanted));
+    return (rest && (*rest == 0 || *rest == '.' || *rest == '@')) ||
+           name_is_mangled(wanted, symbol);
+}

@@ -1,0 +1,13 @@
+/* What called.c loads. */
+#include <stdlib.h>
+
+void *plugin_called(size_t size);
+
+/* The write behind the call keeps the function on the stack while malloc runs. */
+void *plugin_called(size_t size)
+{
+    static volatile int calls;
+    void *block = malloc(size);
+    calls++;
+    return block;
+}
