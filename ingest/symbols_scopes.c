@@ -171,7 +171,7 @@ static struct symbols_naming read_naming(struct symbols_scopes *scopes,
                                          struct symbols_strings *strings, Dwarf_Die *unit,
                                          Dwarf_Die *die)
 {
-    struct symbols_naming naming = {NULL};
+    struct symbols_naming naming = {.name = NULL};
     naming.name = string_attribute(strings, die, DW_AT_name);
     naming.linkage_name = string_attribute(strings, die, DW_AT_linkage_name);
     if (naming.linkage_name == NULL)
@@ -218,7 +218,7 @@ const struct symbols_naming *symbols_scopes_naming(struct symbols_scopes *scopes
 {
     static const struct symbols_naming nameless;
     struct symbols_scope *scope = &scopes->scopes[index];
-    Dwarf_Die die, origin = {NULL};
+    Dwarf_Die die, origin = {.addr = NULL};
     Dwarf_Attribute attribute;
     if (scope->naming != SYMBOLS_NOWHERE)
         return &scopes->namings[scope->naming];
