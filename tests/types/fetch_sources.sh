@@ -28,8 +28,11 @@ apt=(apt-get -qq -o "Dir::Etc::sourcelist=/dev/null" -o "Dir::Etc::sourceparts=$
     -o "Dir::State::lists=$directory/lists" -o "Dir::Cache=$directory/cache" -o APT::Sandbox::User=)
 "${apt[@]}" update >&2 || say "not every list of sources could be read"
 for package in "${missing[@]}"; do
-    (cd "$directory/down" && "${apt[@]}" source --download-only "$package" >&2) ||
+    # A mirror may list a security update that it does not hold: the release's own version then.
+    (cd "$directory/down" && { "${apt[@]}" source --download-only "$package" ||
+        "${apt[@]}" source --download-only "$package/$VERSION_CODENAME"; } >&2) ||
         { say "no source package of $package can be had here: is there a network and a package source?"; exit 1; }
+    rm -f "$directory/down/$package"_*.orig.tar.*.asc # a signature
     mkdir "$directory/src/$package.part" &&
         tar -xf "$directory/down/$package"_*.orig.tar.* -C "$directory/src/$package.part" --strip-components=1 &&
         mv "$directory/src/$package.part" "$directory/src/$package" || exit 1

@@ -26,7 +26,9 @@ HANDED_ON = {
     "sqlite3_realloc", "sqlite3_realloc64", "pcache1Alloc", "sqlite3PageMalloc",
     "emalloc_real", "ezalloc_real", "erealloc_real", "xmalloc", "xrealloc", "xcalloc", "xzalloc", "xnmalloc",
     "ximalloc", "xizalloc", "xicalloc", "xreallocarray", "ireallocarray", "xpalloc", "xirealloc", "maybe_realloc",
-    "more_blocks",
+    "more_blocks", "recallocarray", "xrecallocarray", "xmallocz", "ZSTD_customMalloc", "ZSTD_customCalloc",
+    "jv_mem_alloc", "jv_mem_calloc", "jv_mem_realloc", "jv_mem_alloc_unguarded", "jv_mem_calloc_unguarded",
+    "jq_yyalloc", "jq_yyrealloc", "yyalloc", "yyrealloc",
     "sqlite3WhereMalloc", "sqlite3WhereRealloc", "sqlite3Fts5MallocZero",
 }
 NAME = r"(?:struct |class |const |unsigned |signed )*[A-Za-z_][\w:]*(?: ?\*)*"
@@ -46,34 +48,52 @@ def read(path, cache={}):
 
 
 def typedefs(sources):
-    """What each record's typedef stands for: {"robj": "redisObject"}."""
-    names = {}
+    """What each record's typedef, alias or macro stands for, one or more: {"robj": ["redisObject"]}.
+    Where a program has several, as for several systems, each of them may be meant."""
+    names = collections.defaultdict(list)
     for folder, _, files in os.walk(sources):
         for file in files:
-            if not file.endswith((".c", ".h", ".cc")):
+            if not file.endswith((".c", ".h", ".cc", ".cpp", ".y")):
                 continue
             text = "\n".join(read(os.path.join(folder, file)))
             for tag, name in re.findall(r"typedef\s+(?:struct|union)\s+(\w+)\s*\{.*?\n\}\s*(\w+)\s*;", text, re.S):
-                names[name] = tag
+                names[name].append(tag)
             for old, name in re.findall(r"typedef\s+(?:struct |union |enum )?([\w <>,:*]+?\**)\s+(\**\w+)\s*;", text):
-                names.setdefault(name.lstrip("*"), old + "*" * name.count("*"))
+                names[name.lstrip("*")].append(old + "*" * name.count("*"))
+            for name, old in re.findall(r"\busing (\w+) = ([\w <>,:*]+);", text):
+                names[name].append(old)
+            for name, old in re.findall(r"^#\s*define[ \t]+(\w+)[ \t]+((?:struct )?[a-zA-Z_]\w*)[ \t]*$", text, re.M):
+                names[name].append(old)
     return names
 
 
-def plain(name, names):
-    """One spelling to compare by: no namespaces, no typedefs."""
+def unqualified(name):
+    """Without namespaces and scopes, and of those without template arguments."""
     name = re.sub(r"\b(struct|class|const) ", "", name).replace("(anonymous namespace)::", "")
-    name = re.sub(r" ?\*", "*", re.sub(r"\w+::", "", name))
-    stars = ""
-    for _ in range(9):
-        while name.endswith("*"):
-            name, stars = name[:-1].strip(), stars + "*"
-        if name not in names or names[name] == name:
-            break
-        name = re.sub(r" ?\*", "*", re.sub(r"\w+::", "", names[name]))
-    if stars == "" and (name in CHARACTERS or name == "buffer"):
-        return "buffer"
-    return name + stars
+    while (shorter := re.sub(r"\w+(?:<[^<>]*>)?::", "", name)) != name:
+        name = shorter
+    return re.sub(r" ?\*", "*", name).strip()
+
+
+def spellings(name, names, depth=0):
+    """All that the name can stand for: itself without namespaces, and what is behind its typedefs."""
+    name = unqualified(name)
+    base, stars = name.rstrip("*").strip(), "*" * (len(name) - len(name.rstrip("*")))
+    if not stars and (base in CHARACTERS or base == "buffer"):
+        return {"buffer"}
+    found = {base + stars}
+    for other in names.get(base, ()) if depth < 9 else ():
+        if unqualified(other) != base:
+            found |= spellings(other + stars, names, depth + 1)
+    return found
+
+
+def agree(found, truth, names):
+    """True where both can name one type. The arguments of a template may be spelled through names
+    that only its scope knows, so that they have no say where they differ."""
+    left, right = spellings(found, names), spellings(truth, names)
+    return bool(left & right or {name.split("<")[0] for name in left if "<" in name} &
+                {name.split("<")[0] for name in right if "<" in name})
 
 
 def statement(path, line):
@@ -141,8 +161,11 @@ def sized(path, line, text):
     # The size of a pointer is that of any, and a sum does not say what comes first: what the block
     # holds, or begins with, the variable says.
     if headers or elements and all(kind.endswith("*") for kind in elements):
-        variable = re.search(r"(?:^|[;{}]|\*)\s*(\w+)\s*=\s*(?:\([\w\s*]+\)\s*)?\w+\s*\(", text)
-        kind = variable and declared(path, line, variable.group(1))
+        variable = re.search(r"(?:^|[;{}]|(\*))\s*(\w+)\s*=\s*(?:\([\w\s*]+\)\s*)?\w+\s*\(", text)
+        kind = variable and declared(path, line, variable.group(2))
+        # "*list = …" receives what the list points to; in "T *list = …" the star belongs to T.
+        if kind and kind.endswith("*") and re.match(r"\s*\*", text[:variable.start(2)]):
+            kind = kind[:-1].strip()
         if kind and kind not in CHARACTERS - {"sds"} | SCALARS:
             return [kind]
     if operands == 0:
@@ -150,13 +173,18 @@ def sized(path, line, text):
     return headers[:1] or elements
 
 
+def is_parameter(path, name):
+    """True where `name` is a template's parameter somewhere in the file."""
+    return re.search(r"\btemplate\s*<[^{;]*\b(?:typename|class)\s+" + re.escape(name) + r"\b", "\n".join(read(path)))
+
+
 def stated(path, line):
     """The types that the statement names, each one a possible truth."""
     text = statement(path, line)
     for part in (read(path)[line - 1:line] + [text]):
-        found = re.findall(r"\bnew (" + NAME + r")\s*[\[({;),]", part)
+        found = re.findall(r"\bnew (" + NAME + r")\s*[\[({;),<]", part)
         if found:
-            return set(found)
+            return {kind for kind in found if not is_parameter(path, kind)}
     for macro in (r"luaM_new\(\w+,\s*(" + NAME + r")\)", r"luaM_newvector\(\w+,.*,\s*(" + NAME + r")\)",
                   r"luaM_reallocvector\(.*,\s*(" + NAME + r")\)", r"luaM_growvector\((?:[^,]*,){4}\s*(" + NAME + r"),",
                   r"luaM_shrinkvector\((?:[^,]*,){4}\s*(" + NAME + r")\)"):
@@ -179,18 +207,23 @@ def sites_of(session, sources):
     frames = collections.defaultdict(list)
     begin = dict(database.execute("""SELECT sf.stack_id, min(sf.depth) FROM stack st JOIN stack_frame sf
         ON sf.stack_id = st.id AND sf.frame_id = st.call_site_frame_id GROUP BY 1"""))
-    for stack, depth, function, file, line in database.execute(
-            "SELECT stack_id, depth, function, file, line FROM v_stack ORDER BY stack_id, depth"):
+    for stack, depth, function, file, line, module in database.execute(
+            "SELECT stack_id, depth, function, file, line, module FROM v_stack ORDER BY stack_id, depth"):
         if depth >= begin.get(stack, 0):
-            frames[stack].append((function, file or "", line or 0))
+            frames[stack].append((function, file or "", line or 0, module or ""))
     sites = collections.defaultdict(collections.Counter)
     for stack, kind, confidence, count in database.execute("""SELECT a.stack_id, t.name, t.confidence, count(*)
             FROM allocation a LEFT JOIN type t ON t.id = a.type_id WHERE a.arena_id = 0 GROUP BY 1, 2, 3"""):
-        for function, file, line in frames[stack]:
+        library = False
+        for function, file, line, module in frames[stack]:
             if not os.path.realpath(file).startswith(os.path.realpath(sources) + "/"):
                 if file and not re.search(r"/include/(c\+\+|x86_64)|/bits/|^$", file):
                     break  # a library's own
+                library = library or not file and "libstdc++" not in module and module
                 continue
+            # What a library without debug information allocates for itself is no site of the program.
+            if library and library != module:
+                break
             if function not in HANDED_ON:
                 inner = frames[stack][0][0]
                 own = inner == function or inner in HANDED_ON
@@ -209,11 +242,11 @@ def report(name, session, sources):
         if kind is None:
             untyped.append(where)
             continue
-        truth = {plain(kind, names) for kind in (stated(file, line) if own else ())}
-        found = {plain(kind, names) for kind, _ in answers if kind is not None}
+        truth = stated(file, line) if own else set()
+        found = {kind for kind, _ in answers if kind is not None}
         if not truth:
             counts["unstated"] += 1
-        elif found <= truth:
+        elif all(any(agree(kind, other, names) for other in truth) for kind in found):
             counts["right"] += 1
         else:
             counts["wrong"] += 1
