@@ -39,13 +39,18 @@ static inline uint64_t events_after(struct thread *thread)
     return __builtin_expect(recorder_fast_clock, 0) ? events_fast_ticks(thread) : clock_after();
 }
 
-static inline uint32_t events_stack(struct thread *thread, const void *frame)
+static inline void events_stack_ready(struct thread *thread)
 {
     if (__builtin_expect(!thread->stack_ready, 0)) {
         os_discard(thread->stack, stack_thread_size());
         stack_thread_init(thread->stack);
         thread->stack_ready = true;
     }
+}
+
+static inline uint32_t events_stack(struct thread *thread, const void *frame)
+{
+    events_stack_ready(thread);
     return stack_current(thread->stack, frame, thread);
 }
 

@@ -89,9 +89,8 @@ static bool option_follow(struct option_word value, struct options *options)
 static bool option_unwind(struct option_word value, enum stack_unwind *unwind)
 {
     static const char *const names[] = {
-        [STACK_UNWIND_AUTO] = "auto",
-        [STACK_UNWIND_FRAME_POINTERS] = "fp",
-        [STACK_UNWIND_EH] = "eh",
+        [STACK_UNWIND_AUTO] = "auto", [STACK_UNWIND_FRAME_POINTERS] = "fp",
+        [STACK_UNWIND_EH] = "eh",     [STACK_UNWIND_INSTRUMENT] = "instrument",
         [STACK_UNWIND_OFF] = "off",
     };
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)

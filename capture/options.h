@@ -2,7 +2,7 @@
  * What the environment asks of the recorder: MPROF_OUTPUT and MPROF_OPTIONS.
  *
  * MPROF_OPTIONS is a list key=value,key,…:
- *   unwind=auto|fp|eh|off   how stacks are taken (default auto)
+ *   unwind=auto|fp|eh|instrument|off  how stacks are taken (default auto)
  *   depth=N                 frames kept of a stack (default: no limit but 4096)
  *   clock=exact|fast        a clock read for every event, or for every few (default exact)
  *   free-stacks             frees carry stacks too

@@ -13,6 +13,7 @@
 #include "capture/context_tree.h"
 #include "capture/modules.h"
 #include "capture/os.h"
+#include "capture/shadow_stack.h"
 #include "capture/stack_branch.h"
 #include "capture/stack_pairs.h"
 #include "capture/stack_thread.h"
@@ -34,6 +35,7 @@ void stack_process_init(const struct stack_options *options, const struct stack_
     stacks.limit = limit < STACK_DEPTH_LIMIT_MAX ? limit : STACK_DEPTH_LIMIT_MAX;
     modules_init(false);
     unwind_cache_init(options->unwind);
+    shadow_stack_on = options->unwind == STACK_UNWIND_INSTRUMENT;
     context_tree_init(sink);
 }
 
@@ -41,6 +43,7 @@ void stack_process_forked(void)
 {
     modules_reset();
     unwind_cache_forked();
+    shadow_stack_forked();
     context_tree_reset();
     atomic_fetch_add(&stacks.generation, 1);
 }
@@ -100,6 +103,17 @@ static inline uint32_t branch_find(const struct stack_thread *thread,
     return 0;
 }
 
+static bool stack_instrumented(const struct stack_thread *thread, const struct stack_frame *first,
+                               void *context, uint32_t *node)
+{
+    const struct shadow_request request = {.pc = first->pc,
+                                           .sp = first->sp,
+                                           .generation = thread->generation,
+                                           .limit = thread->limit,
+                                           .context = context};
+    return shadow_stack_node(&request, node);
+}
+
 uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, void *context)
 {
     const uint64_t *entry = entry_frame;
@@ -116,6 +130,10 @@ uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, voi
         thread->generation = generation;
         thread->count = 0;
     }
+    uint32_t instrumented;
+    if (__builtin_expect(stacks.mode == STACK_UNWIND_INSTRUMENT, 0) &&
+        stack_instrumented(thread, first, context, &instrumented))
+        return instrumented;
     if (thread->count) {
         const struct stack_kept *top = &thread->kept[thread->count - 1];
         if (frame_equal(top, first) && pairs_same(thread->pairs, top->pair_end))

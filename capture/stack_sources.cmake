@@ -5,6 +5,8 @@ set(MPROF_STACK_SOURCES
   ${CMAKE_SOURCE_DIR}/capture/modules.c
   ${CMAKE_SOURCE_DIR}/capture/os.c
   ${CMAKE_SOURCE_DIR}/capture/process_maps.c
+  ${CMAKE_SOURCE_DIR}/capture/shadow_nodes.c
+  ${CMAKE_SOURCE_DIR}/capture/shadow_stack.c
   ${CMAKE_SOURCE_DIR}/capture/shared_table.c
   ${CMAKE_SOURCE_DIR}/capture/stack.c
   ${CMAKE_SOURCE_DIR}/capture/stack_branch.c

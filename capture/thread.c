@@ -10,6 +10,7 @@
 #include "capture/os.h"
 #include "capture/recorder.h"
 #include "capture/resident.h"
+#include "capture/shadow_stack.h"
 #include "capture/trace_file.h"
 
 #define THREAD_MAX 65536u
@@ -105,6 +106,7 @@ static void thread_key_destructor(void *value)
         pthread_setspecific(threads.key, (void *)(round + 1));
         return;
     }
+    shadow_stack_end();
     if (!self->thread || self->guard)
         return;
     self->guard_return = __builtin_return_address(0);

@@ -3,7 +3,7 @@ _mprof_run()
 {
     local word=${COMP_WORDS[COMP_CWORD]}
     case $word in
-    --unwind=*) mapfile -t COMPREPLY < <(compgen -W 'auto eh fp off' -- "${word#*=}") ;;
+    --unwind=*) mapfile -t COMPREPLY < <(compgen -W 'auto eh fp instrument off' -- "${word#*=}") ;;
     --clock=*) mapfile -t COMPREPLY < <(compgen -W 'exact fast' -- "${word#*=}") ;;
     --follow=*) mapfile -t COMPREPLY < <(compgen -W 'all fork exec none' -- "${word#*=}") ;;
     --start-on=* | --stop-on=*) mapfile -t COMPREPLY < <(compgen -W 'signal file: rss> live> allocs> mark: call: call' -- "${word#*=}") ;;

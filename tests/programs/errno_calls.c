@@ -23,6 +23,10 @@
 void free_sized(void *address, size_t size) __attribute__((weak));
 void free_aligned_sized(void *address, size_t alignment, size_t size) __attribute__((weak));
 
+/* The hooks of -finstrument-functions. */
+void __cyg_profile_func_enter(void *function, void *call_site);
+void __cyg_profile_func_exit(void *function, void *call_site);
+
 static int failed;
 
 static void expect(const char *call, int expected)
@@ -114,6 +118,14 @@ static void arena_calls(void)
     KEEPS(mprof_arena_destroy(arena));
 }
 
+static void hook_calls(void)
+{
+    void *function = (void *)(uintptr_t)hook_calls, *call_site = __builtin_return_address(0);
+    KEEPS(__cyg_profile_func_enter(function, call_site));
+    KEEPS(free(malloc(100)));
+    KEEPS(__cyg_profile_func_exit(function, call_site));
+}
+
 static void snapshot_taken(void *data)
 {
     ++*(int *)data;
@@ -140,6 +152,7 @@ int main(int argc, char **argv)
         arena_calls();
         control_calls();
         map_calls();
+        hook_calls();
     }
     exec_calls();
     if (!child_ends(_exit) || !child_ends(_Exit))
@@ -147,6 +160,7 @@ int main(int argc, char **argv)
     KEEPS(mprof_stop());
     KEEPS(free(malloc(100)));
     arena_calls();
+    hook_calls();
     KEEPS(mprof_restart(NULL));
     KEEPS(free(malloc(100)));
     exec_calls();

@@ -21,7 +21,8 @@ programs = {
     "errno_types": lambda rounds: [types, rounds],
 }
 ways = [("1", [], {}, False), ("3000", [], {}, False), ("1000", ["--clock=fast", "--free-stacks"], {}, False),
-        ("100", ["--unwind=off"], {}, False), ("100", ["--mmap"], {}, False), ("100", ["--unwind=fp"], {}, False), ("100", [], {"MPROF_TEST_CLOCK": "ns"}, False),
+        ("100", ["--unwind=off"], {}, False), ("100", ["--mmap"], {}, False),
+        ("100", ["--unwind=instrument"], {}, False), ("100", ["--unwind=fp"], {}, False), ("100", [], {"MPROF_TEST_CLOCK": "ns"}, False),
         ("3000", ["--max-size=68K"], {}, True)]
 for name, arguments in programs.items():
     alone = subprocess.run(arguments("3"), capture_output=True, text=True)

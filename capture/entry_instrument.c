@@ -1,0 +1,56 @@
+/*
+ * The hooks of -finstrument-functions. They do nothing but with unwind=instrument; the C library
+ * has the same two as empty functions, so that such a program runs without the recorder too.
+ *
+ * Compiled with a frame pointer, so that the place of the function that calls is known.
+ */
+#include "capture/entry_names.h"
+#include "capture/events.h"
+#include "capture/recorder.h"
+#include "capture/shadow_stack.h"
+
+void __cyg_profile_func_enter(void *function, void *call_site);
+void __cyg_profile_func_exit(void *function, void *call_site);
+
+#define FRAME __builtin_frame_address(0)
+/* The stack pointer of the caller before the call: saved rbp and return address lie between. */
+#define CALL(function, call_site)                                                                  \
+    {                                                                                              \
+        (uint64_t)(function), (uint64_t)(call_site), (uint64_t)FRAME + 16,                         \
+            (uint64_t)__builtin_return_address(0), *(const uint64_t *)FRAME                        \
+    }
+
+/* At the first hook of a thread; gives it a state too, so that its end is noticed. */
+static __attribute__((noinline)) struct shadow_stack *instrument_begin(const void *frame)
+{
+    const struct thread_local_part *self = &thread_local_part;
+    if (self->guard || self->at_leave & THREAD_FINISHED)
+        return NULL;
+    struct thread *thread = recorder_enter(frame, RECORDER_NOTE);
+    if (!thread)
+        return NULL;
+    events_stack_ready(thread);
+    struct shadow_stack *shadow = shadow_stack_begin(thread->stack);
+    recorder_leave();
+    return shadow;
+}
+
+ENTRY_POINT void __cyg_profile_func_enter(void *function, void *call_site)
+{
+    if (__builtin_expect(!shadow_stack_on, 1))
+        return;
+    struct shadow_stack *shadow = shadow_stack_own;
+    if (__builtin_expect(!shadow, 0) && !(shadow = instrument_begin(FRAME)))
+        return;
+    const struct shadow_call call = CALL(function, call_site);
+    shadow_stack_enter(shadow, &call);
+}
+
+ENTRY_POINT void __cyg_profile_func_exit(void *function, void *call_site)
+{
+    struct shadow_stack *shadow = shadow_stack_own;
+    if (__builtin_expect(!shadow, 1))
+        return;
+    const struct shadow_call call = CALL(function, call_site);
+    shadow_stack_leave(shadow, &call);
+}
