@@ -12,6 +12,9 @@
 
 #include "ingest/symbols_paths.h"
 
+/* Longest path of the recorded machine. */
+#define PLACE_MAX 8192
+
 struct bundle {
     const struct table_sink *sink;
     const char *sysroot;   /* "": none */
@@ -131,7 +134,7 @@ static void name_copy(char *name, size_t size, const char *place)
 static void put_file(struct bundle *bundle, const char *kind, const char *path, const char *place,
                      const char *why)
 {
-    char reason[200], name[8192];
+    char reason[200], name[PLACE_MAX];
     struct stat about = {0};
     name_copy(name, sizeof name, place);
     if (*name == '\0' || !bundle->good || is_known(bundle, name))
@@ -151,20 +154,52 @@ static void put_file(struct bundle *bundle, const char *kind, const char *path, 
 }
 
 /* Where libdw finds separate debug information below any root. */
-static void put_debug(struct bundle *bundle, const struct symbols_path *file)
+static void place_debug(const struct bundle *bundle, const struct symbols_path *file,
+                        char place[PLACE_MAX])
 {
-    char place[4096];
     const char *path = file->path;
     size_t root = strlen(bundle->sysroot);
-    if (path == NULL)
-        return;
     if (strncmp(path, bundle->sysroot, root) == 0 &&
         strncmp(path + root, "/usr/lib/debug/", 15) == 0)
-        snprintf(place, sizeof place, "%s", path + root);
+        snprintf(place, PLACE_MAX, "%s", path + root);
     else
-        snprintf(place, sizeof place, "/usr/lib/debug/.build-id/%.2s/%s.debug", file->build_id,
+        snprintf(place, PLACE_MAX, "/usr/lib/debug/.build-id/%.2s/%s.debug", file->build_id,
                  strlen(file->build_id) > 2 ? file->build_id + 2 : "none");
-    put_file(bundle, "debug", path, place, "");
+}
+
+static void put_debug(struct bundle *bundle, const struct symbols_path *file)
+{
+    char place[PLACE_MAX];
+    if (file->path == NULL)
+        return;
+    place_debug(bundle, file, place);
+    put_file(bundle, "debug", file->path, place, "");
+}
+
+struct split_units {
+    struct bundle *bundle;
+    const char *from; /* place of the file that names them */
+};
+
+/* Under any root libdw finds it beside the file that names it, but not by an absolute name. */
+static void put_split(void *context, const struct symbols_split *split)
+{
+    const struct split_units *units = context;
+    char place[PLACE_MAX];
+    const char *slash = strrchr(units->from, '/');
+    int folder = slash == NULL || split->name[0] == '/' ? 0 : (int)(slash + 1 - units->from);
+    snprintf(place, sizeof place, "%.*s%s", folder, units->from, split->name);
+    put_file(units->bundle, "debug", split->path, place, "");
+}
+
+/* What dwp(1) gathered from the .dwo files stands beside the module. */
+static void put_package(struct bundle *bundle, const char *path, const char *place)
+{
+    char package[PLACE_MAX + 8], package_place[PLACE_MAX + 8];
+    snprintf(package, sizeof package, "%s.dwp", path);
+    snprintf(package_place, sizeof package_place, "%s.dwp", place);
+    if (access(package, R_OK) == 0)
+        put_file(bundle, "debug", package, package_place, "");
 }
 
 static void put_module(struct bundle *bundle, struct symbols *symbols,
@@ -172,7 +207,8 @@ static void put_module(struct bundle *bundle, struct symbols *symbols,
 {
     struct symbols_paths *paths = malloc(sizeof *paths);
     bool absolute = module->path[0] == '/';
-    char place[8192];
+    char place[PLACE_MAX], debug_place[PLACE_MAX];
+    struct split_units units = {bundle, place};
     bundle->good = paths != NULL;
     if (paths == NULL)
         return;
@@ -182,10 +218,12 @@ static void put_module(struct bundle *bundle, struct symbols *symbols,
         put_file(bundle, "module", paths->module.path, place, "");
         put_debug(bundle, &paths->debug);
         put_debug(bundle, &paths->common);
-        if (paths->split) {
-            strncat(place, " (.dwo)", sizeof place - strlen(place) - 1);
-            put_file(bundle, "debug", NULL, place, "units in .dwo files are not copied");
+        if (paths->debug.path != NULL) {
+            place_debug(bundle, &paths->debug, debug_place);
+            units.from = debug_place;
         }
+        symbols_paths_split(symbols, module->id, put_split, &units);
+        put_package(bundle, paths->module.path, place);
     } else {
         put_file(bundle, "module", NULL, place, symbols_status(symbols, module->id));
     }
@@ -195,7 +233,7 @@ static void put_module(struct bundle *bundle, struct symbols *symbols,
 /* Of a file of the recorded machine: with the root that stands for it here, if it is there. */
 static void put_below_root(struct bundle *bundle, const char *kind, const char *place)
 {
-    char path[8192];
+    char path[PLACE_MAX];
     snprintf(path, sizeof path, "%s%s", bundle->sysroot, place);
     put_file(bundle, kind, access(path, R_OK) == 0 ? path : place, place, "");
 }

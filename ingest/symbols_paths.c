@@ -35,15 +35,6 @@ static void find_common(const struct symbols_file *file, struct symbols_paths *p
     paths->common.path = paths->common_path;
 }
 
-static bool has_split_units(Dwarf *dwarf)
-{
-    Dwarf_CU *unit = NULL;
-    Dwarf_Die die;
-    uint8_t type;
-    return dwarf != NULL && dwarf_get_units(dwarf, NULL, &unit, NULL, &type, &die, NULL) == 0 &&
-           (type == DW_UT_skeleton || dwarf_hasattr(&die, DW_AT_GNU_dwo_name));
-}
-
 bool symbols_paths(struct symbols *symbols, uint32_t id, struct symbols_paths *paths)
 {
     const struct symbols_file *file = symbols_module_file(symbols, id);
@@ -61,6 +52,55 @@ bool symbols_paths(struct symbols *symbols, uint32_t id, struct symbols_paths *p
         write_build_id(paths->module.build_id, bytes, (size_t)length);
     memcpy(paths->debug.build_id, paths->module.build_id, sizeof paths->debug.build_id);
     find_common(file, paths);
-    paths->split = has_split_units(file->dwarf);
     return true;
+}
+
+static const char *text_of(Dwarf_Die *die, unsigned name, unsigned older_name)
+{
+    Dwarf_Attribute attribute;
+    return dwarf_attr(die, name, &attribute) != NULL || dwarf_attr(die, older_name, &attribute)
+               ? dwarf_formstring(&attribute)
+               : NULL;
+}
+
+/* The places in the order in which libdw tries them; `from` is the file that names it. */
+static void find_split(const char *from, const char *folder, struct symbols_split *split)
+{
+    const char *slash = strrchr(from, '/');
+    int from_length = slash == NULL ? 0 : (int)(slash + 1 - from);
+    const char *name = split->name;
+    bool below = folder != NULL && folder[0] != '/';
+    if (name[0] == '/') {
+        snprintf(split->path, sizeof split->path, "%s", name);
+        return;
+    }
+    snprintf(split->path, sizeof split->path, "%.*s%s", from_length, from, name);
+    if (access(split->path, R_OK) != 0)
+        snprintf(split->path, sizeof split->path, "%.*s%s/%s", below ? from_length : 0, from,
+                 folder == NULL ? "." : folder, name);
+}
+
+void symbols_paths_split(struct symbols *symbols, uint32_t id,
+                         void (*found)(void *context, const struct symbols_split *split),
+                         void *context)
+{
+    const struct symbols_file *file = symbols_module_file(symbols, id);
+    const char *module = NULL, *debug = NULL;
+    Dwarf_CU *unit = NULL;
+    Dwarf_Die die;
+    uint8_t type;
+    struct symbols_split split;
+    if (file == NULL || file->dwarf == NULL)
+        return;
+    dwfl_module_info(file->module, NULL, NULL, NULL, NULL, NULL, &module, &debug);
+    const char *from = debug != NULL ? debug : module;
+    while (from != NULL &&
+           dwarf_get_units(file->dwarf, unit, &unit, NULL, &type, &die, NULL) == 0) {
+        split.name =
+            type == DW_UT_skeleton ? text_of(&die, DW_AT_dwo_name, DW_AT_GNU_dwo_name) : NULL;
+        if (split.name == NULL || *split.name == '\0')
+            continue;
+        find_split(from, text_of(&die, DW_AT_comp_dir, DW_AT_comp_dir), &split);
+        found(context, &split);
+    }
 }

@@ -14,10 +14,21 @@ struct symbols_paths {
     struct symbols_path debug;  /* its separate debug information */
     struct symbols_path common; /* what dwz(1) moved out of several */
     char common_path[4096];     /* holds common.path */
-    bool split;                 /* units of its debug information are in .dwo files */
 };
 
 /* False where the module could not be opened, or is no file (the vdso). */
 bool symbols_paths(struct symbols *symbols, uint32_t id, struct symbols_paths *paths);
+
+/* A file (.dwo) that holds the debug information of one unit of a module. */
+struct symbols_split {
+    const char *name; /* as the unit names it */
+    char path[8192];  /* where libdw reads it: below the folder of the file that names it, or of the
+                         compiler; the latter where there is none */
+};
+
+/* Calls `found` for each of a module's units that have one. */
+void symbols_paths_split(struct symbols *symbols, uint32_t id,
+                         void (*found)(void *context, const struct symbols_split *split),
+                         void *context);
 
 #endif

@@ -58,3 +58,27 @@ mprof-ingest --quiet --bundle -o missing.db trace.bin || fail 'ingest --bundle w
 ask missing.db "SELECT state FROM bundle WHERE name LIKE '%place/keeper'" | grep -q 'no readable ELF file' || fail "keeper: $(ask missing.db 'SELECT * FROM bundle')"
 ask missing.db "SELECT state FROM bundle WHERE name LIKE '%place/plug.so'" | grep -q 'No such file' || fail 'plug.so'
 is "$(ask missing.db "SELECT count(*) FROM sqlar WHERE name LIKE '/%' OR name LIKE '%..%'")" 0 'names that lead out'
+
+# Split debug information: one file a unit, named from where the compiler ran.
+mkdir objects && cp elsewhere/source/* objects
+for way in '-gdwarf-5 -gsplit-dwarf' '-gdwarf-4 -gsplit-dwarf'; do
+    rm -rf place root away split*.db split.bin && mkdir place away
+    # shellcheck disable=SC2086
+    gcc -O2 $way -Wl,--build-id -o place/keeper objects/keeper.c -ldl || exit 1
+    # shellcheck disable=SC2086
+    gcc -O2 $way -shared -fPIC -Wl,--build-id -o place/plug.so objects/keeper_plug.c || exit 1
+    (cd place && mprof-run --quiet -o ../split.bin -- ./keeper ./plug.so) || fail recording
+    mprof-ingest --quiet -o split.db split.bin || fail "ingest $way"
+    mprof-ingest --quiet --bundle -o split-bundled.db split.bin || fail "ingest --bundle $way"
+    is "$(ask split-bundled.db "SELECT count(*) FROM bundle WHERE name LIKE '%.dwo' AND state = 'copied' AND kind = 'debug'")" 2 ".dwo files, $way"
+    # The program alone is not enough.
+    mkdir alone && mv place/*.dwo alone && mprof-ingest --quiet --bundle -o split-alone.db split.bin
+    is "$(ask split-alone.db "SELECT count(*) FROM bundle WHERE name LIKE '%.dwo' AND state LIKE '%No such file%'")" 2 'missing .dwo files'
+    [ "$(ask split-alone.db "$names")" != "$(ask split.db "$names")" ] || fail "the .dwo files were not needed, $way"
+    mv alone place objects/* away/
+    mkdir root && (cd root && sqlite3 ../split-bundled.db -Ax) || fail unpacking
+    mprof-ingest --quiet --sysroot "$PWD/root" -o split-again.db split.bin || fail 'ingest of the unpacked bundle'
+    is "$(ask split-again.db "$names")" "$(ask split.db "$names")" "names and types, $way"
+    cmp <(everything split.db) <(everything split-again.db) || fail "another session, $way"
+    mv away/*.c objects
+done
