@@ -109,6 +109,16 @@ static bool option_either(struct option_word value, const char *first, const cha
     return *is_second || option_is(value, first);
 }
 
+static bool option_start(struct option_word value, struct options *options)
+{
+    options->start_of_run = option_is(value, "run");
+    options->start_waits = options->start_of_run || option_is(value, "wait") ||
+                           option_limit(value, &options->start) ||
+                           option_name(value, "mark:", options->start_mark, OPTIONS_MARK) ||
+                           option_name(value, "call:", options->start_call, OPTIONS_SYMBOL);
+    return options->start_waits;
+}
+
 static bool option_set(struct options *options, struct option_word key, struct option_word value)
 {
     if (option_is(key, "unwind"))
@@ -122,10 +132,7 @@ static bool option_set(struct options *options, struct option_word key, struct o
     if (option_is(key, "free-stacks") && value.length == 0)
         return options->free_stacks = true;
     if (option_is(key, "start"))
-        return options->start_waits =
-                   option_is(value, "wait") || option_limit(value, &options->start) ||
-                   option_name(value, "mark:", options->start_mark, OPTIONS_MARK) ||
-                   option_name(value, "call:", options->start_call, OPTIONS_SYMBOL);
+        return option_start(value, options);
     if (option_is(key, "stop"))
         return option_limit(value, &options->stop) ||
                option_name(value, "mark:", options->stop_mark, OPTIONS_MARK) ||

@@ -13,8 +13,9 @@
  *                           executed (in its place too), both (default) or neither
  *   max-size=SIZE           bytes that each trace may have, K, M or G behind the number; what comes
  *                           then is only counted
- *   start=wait              record nothing before mprof_resume() or mprof-ctl's resume; of the
- *                           process that MPROF_OUTPUT itself is meant for, and its forked children
+ *   start=wait              record nothing before mprof_resume() or mprof-ctl's resume
+ *   start=run               likewise, but whether it has begun stands in the trace that
+ * MPROF_OUTPUT names, where that is there: for programs executed later
  *   start=live>SIZE|allocs>N|mark:NAME|call:SYMBOL
  *                           likewise, before more is live or was allocated, a mark is set, or an
  *                           allocation is made in that function or what it calls
@@ -44,8 +45,9 @@ struct options {
     bool fast_clock;
     bool free_stacks;
     bool start_waits;
-    bool mmap;     /* mmap, munmap and mremap are recorded too */
-    bool compress; /* another process packs the chunks that are full */
+    bool start_of_run; /* which has begun, or not, for all its processes */
+    bool mmap;         /* mmap, munmap and mremap are recorded too */
+    bool compress;     /* another process packs the chunks that are full */
     struct threshold_limit start, stop;
     char start_mark[OPTIONS_MARK], stop_mark[OPTIONS_MARK]; /* "": none */
     char start_call[OPTIONS_SYMBOL], stop_call[OPTIONS_SYMBOL];

@@ -17,6 +17,15 @@ uint64_t outside_slot_offset(const struct outside *outside, uint32_t number)
     return TRACE_FILE_HEADER_SIZE + (uint64_t)number * outside->header->chunk_size;
 }
 
+bool outside_free_space(const struct outside *outside, uint64_t offset, uint64_t size)
+{
+    if (fallocate(outside->descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
+                  (off_t)size) != 0)
+        return false;
+    atomic_fetch_add((_Atomic uint64_t *)&outside->header->freed_bytes, size);
+    return true;
+}
+
 /* The kernel would send SIGXFSZ for what goes beyond, so it is asked first. */
 static bool chunk_reserve(const struct outside *outside, uint64_t offset)
 {
@@ -93,8 +102,7 @@ void outside_chunk_leave(struct outside_chunk *chunk, const struct outside *outs
     munmap(chunk->base, TRACE_CHUNK_SIZE_DEFAULT);
     /* Chunks of pages that nobody writes cost the disk nothing; where this cannot be, they stay. */
     if (used < TRACE_CHUNK_SIZE_DEFAULT)
-        (void)fallocate(outside->descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                        (off_t)(outside_slot_offset(outside, chunk->slot) + used),
-                        TRACE_CHUNK_SIZE_DEFAULT - used);
+        (void)outside_free_space(outside, outside_slot_offset(outside, chunk->slot) + used,
+                                 TRACE_CHUNK_SIZE_DEFAULT - used);
     chunk->base = NULL;
 }

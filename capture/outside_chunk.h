@@ -34,6 +34,10 @@ void outside_chunk_put(struct outside_chunk *chunk, enum trace_extended type,
 /* Seals it, gives back the pages that were not used, and unmaps it. */
 void outside_chunk_leave(struct outside_chunk *chunk, const struct outside *outside);
 
+/* Gives back the space of these bytes, which read as zeros then, and tells the recorder how much
+ * has become free. False where the file system cannot. */
+bool outside_free_space(const struct outside *outside, uint64_t offset, uint64_t size);
+
 /* Where slot `number` begins in the file. */
 uint64_t outside_slot_offset(const struct outside *outside, uint32_t number);
 

@@ -112,14 +112,18 @@ static bool recorder_start_program(void)
     bool beside = options.root != 0 && options.root != (uint32_t)os_process_id();
     if (!options.follow_exec && (beside || trace_file_is_of_this_process(output)))
         return false;
+    enum trace_run run = TRACE_RUN_NOT_YET;
+    bool first = options.root == 0 || !trace_file_of_run(output, &run);
+    if (!first && run == TRACE_RUN_OVER)
+        return false;
+    if (first && options.start_of_run)
+        trace_file_set_run(TRACE_RUN_NOT_YET);
     stack_process_init(&options.stack, &stack_records);
     thread_sample_resident(options.root == 0);
-    recorder.waiting = options.start_waits && !beside;
-    if (!beside) {
-        select_count(options.start, options.stop);
-        select_watch_calls(options.start_call, options.stop_call);
-        control_set_marks(options.start_mark, options.stop_mark);
-    }
+    recorder.waiting = options.start_waits && (!options.start_of_run || run == TRACE_RUN_NOT_YET);
+    select_count(options.start, options.stop);
+    select_watch_calls(options.start_call, options.stop_call);
+    control_set_marks(options.start_mark, options.stop_mark);
     if (recorder.waiting)
         trace_file_set_paused(TRACE_PAUSED_FROM_START);
     /* Under mprof-run a name that is taken is a program that was executed anew: no news. */

@@ -28,6 +28,8 @@ struct child_report {
 
 /* How often to look whether the trace has its name, in ms. */
 #define UNNAMED_INTERVAL 1
+/* How often to look whether the program has ended where the kernel does not say so, in ms. */
+#define END_INTERVAL 10
 
 static const int passed_on[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 static volatile sig_atomic_t child_process;
@@ -121,38 +123,51 @@ static int child_sooner(int one, int other)
     return one < 0 || (other >= 0 && other < one) ? other : one;
 }
 
-/* Follows the traces of the run and watches for the conditions until the program ends. */
-static void child_watch(pid_t process, int ended, const struct child_report *report,
-                        struct run_child *child)
+static bool child_has_ended(pid_t process)
 {
+    siginfo_t info = {.si_pid = 0};
+    return waitid(P_PID, (id_t)process, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+           info.si_pid != 0;
+}
+
+/*
+ * Follows the traces of the run and watches for the conditions until the program ends. Kernels
+ * before 5.3 have no descriptor that tells its end; there it is looked for.
+ */
+static void child_watch(pid_t process, const struct child_report *report, struct run_child *child)
+{
+    const int ended = (int)syscall(SYS_pidfd_open, process, 0);
     struct pollfd wait_for[2] = {{.fd = ended, .events = POLLIN}, {.fd = -1, .events = POLLIN}};
     struct run_follow *follow = NULL;
     int ready;
     do {
         int next = UNNAMED_INTERVAL;
         if (!follow && atomic_load(&report->named))
-            follow = run_follow_new(report->trace, child->compress);
+            follow = run_follow_new(report->trace, child->compress,
+                                    run_watch_has_to_look(&child->watch), process);
         if (follow) {
             next = run_follow_step(follow);
             wait_for[1].fd = run_follow_descriptor(follow);
         }
-        int step =
-            run_watch_step(&child->watch, (unsigned)watch_signals, run_resident_now(process));
-        ready = poll(wait_for, 2, child_sooner(next, step));
-    } while ((ready >= 0 || errno == EINTR) && !(ready > 0 && wait_for[0].revents));
+        int step = run_watch_step(&child->watch, (unsigned)watch_signals, run_resident_now(process),
+                                  follow && run_follow_records(follow));
+        if (follow && step >= 0)
+            run_follow_steer(follow, run_watch_wanted(&child->watch));
+        next = child_sooner(next, step);
+        ready = poll(wait_for, 2, ended >= 0 ? next : child_sooner(next, END_INTERVAL));
+    } while ((ready >= 0 || errno == EINTR) &&
+             !(ended >= 0 ? ready > 0 && wait_for[0].revents : child_has_ended(process)));
     run_follow_free(follow);
+    if (ended >= 0)
+        close(ended);
 }
 
-/* Where the kernel has no pidfd (before 5.3) nothing is followed and watched. */
 static int child_wait(pid_t process, const struct child_report *report, struct run_child *child)
 {
-    int status, ended = (int)syscall(SYS_pidfd_open, process, 0);
-    if (ended >= 0) {
-        run_watch_begin(&child->watch, process);
-        child_watch(process, ended, report, child);
-        run_watch_end(&child->watch);
-        close(ended);
-    }
+    int status;
+    run_watch_begin(&child->watch, process);
+    child_watch(process, report, child);
+    run_watch_end(&child->watch);
     while (waitpid(process, &status, 0) < 0)
         if (errno != EINTR)
             return 127 << 8;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,11 +34,13 @@ struct followed {
     uint64_t due, pack_due; /* ms */
     struct run_resident resident;
     struct run_pack *pack; /* NULL: it is not packed */
+    struct run_steer steer;
 };
 
 struct run_follow {
     const char *trace;
-    bool compress;
+    bool compress, steers;
+    pid_t program;
     int notify;
     time_t started;
     struct followed *traces[TRACES_MAX];
@@ -52,6 +55,7 @@ static uint64_t now_ms(void)
 static void followed_close(struct followed *followed)
 {
     if (followed->open) {
+        run_steer_end(&followed->steer, &followed->outside);
         run_resident_end(&followed->resident, &followed->outside);
         run_pack_end(followed->pack);
         outside_close(&followed->outside);
@@ -86,7 +90,9 @@ static void follow_add(void *context, const char *path)
     if (!followed)
         return;
     followed->path = strdup(path);
-    followed->due = now_ms() + (strcmp(path, follow->trace) == 0 ? 0 : CHILD_DELAY);
+    followed->due = now_ms();
+    if (!follow->steers && strcmp(path, follow->trace) != 0)
+        followed->due += CHILD_DELAY;
     if (followed->path)
         follow->traces[follow->count++] = followed;
     else
@@ -111,12 +117,14 @@ static void follow_begin(struct run_follow *follow)
     run_traces_beside(follow->trace, follow->started, follow_add, follow);
 }
 
-struct run_follow *run_follow_new(const char *trace, bool compress)
+struct run_follow *run_follow_new(const char *trace, bool compress, bool steers, pid_t program)
 {
     struct run_follow *follow = calloc(1, sizeof *follow);
     if (follow) {
         follow->trace = trace;
         follow->compress = compress;
+        follow->steers = steers;
+        follow->program = program;
         follow->notify = -1;
         follow->started = time(NULL);
         follow_begin(follow);
@@ -187,6 +195,35 @@ static uint64_t followed_due(const struct followed *followed)
     if (followed->open && followed->pack && followed->pack_due < due)
         due = followed->pack_due;
     return due;
+}
+
+/* What all processes of the run are to do. The program itself is asked elsewhere (run_watch.h). */
+static void followed_steer(struct followed *followed, const struct run_follow *follow,
+                           enum run_wanted wanted, double now)
+{
+    struct trace_file_header *header = followed->outside.header;
+    if (strcmp(followed->path, follow->trace) == 0 && wanted != RUN_WANTED_NOTHING)
+        atomic_store((_Atomic uint32_t *)&header->run,
+                     wanted == RUN_WANTED_STOP ? TRACE_RUN_OVER : TRACE_RUN_RECORD);
+    if ((pid_t)header->pid != follow->program)
+        run_steer_step(&followed->steer, &followed->outside, wanted, now);
+}
+
+void run_follow_steer(struct run_follow *follow, enum run_wanted wanted)
+{
+    const double now = run_steer_now();
+    for (size_t i = 0; i < follow->count; i++)
+        if (follow->traces[i]->open)
+            followed_steer(follow->traces[i], follow, wanted, now);
+}
+
+bool run_follow_records(const struct run_follow *follow)
+{
+    for (size_t i = 0; i < follow->count; i++)
+        if (follow->traces[i]->open &&
+            follow->traces[i]->outside.header->paused != TRACE_PAUSED_FROM_START)
+            return true;
+    return false;
 }
 
 int run_follow_step(struct run_follow *follow)

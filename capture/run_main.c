@@ -258,7 +258,8 @@ static int parse(int argc, char **argv, struct arguments *arguments)
     }
     if (run_watch_starts_late(&arguments->watch) &&
         arguments->watch.start_on.kind != RUN_CONDITION_INSIDE)
-        add_setting(arguments, "start", "wait");
+        add_setting(arguments, "start",
+                    run_watch_decides_start(&arguments->watch) ? "run" : "wait");
     arguments->program = argv + optind;
     return -1;
 }

@@ -132,9 +132,8 @@ static bool pack_make_room(struct run_pack *pack, size_t length)
 
 static bool pack_free_slot(const struct run_pack *pack, uint32_t slot)
 {
-    return fallocate(pack->outside->descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                     (off_t)outside_slot_offset(pack->outside, slot),
-                     TRACE_CHUNK_SIZE_DEFAULT) == 0;
+    return outside_free_space(pack->outside, outside_slot_offset(pack->outside, slot),
+                              TRACE_CHUNK_SIZE_DEFAULT);
 }
 
 /* One group. False where there is none, or it could not be packed. */

@@ -3,21 +3,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-/* How often conditions are looked at, and the answer to what is asked. */
-#define INTERVAL_MS 10
-/* Seconds that a request stands before others may ask (mprof-ctl), and how long they may. */
-#define ASKED_TIME 0.3
-#define REST_TIME 0.1
-
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static bool condition_bytes(const char *text, uint64_t *bytes)
 {
@@ -72,17 +58,17 @@ bool run_watch_takes_signal(const struct run_watch *watch)
 void run_watch_begin(struct run_watch *watch, pid_t process)
 {
     watch->process = process;
-    watch->began_at = seconds_now();
+    watch->began_at = run_steer_now();
     watch->outside.descriptor = -1;
 }
 
 void run_watch_end(struct run_watch *watch)
 {
-    if (watch->asked)
-        outside_withdraw(&watch->outside);
-    if (watch->is_open)
-        outside_close(&watch->outside);
-    watch->asked = watch->is_open = false;
+    if (!watch->is_open)
+        return;
+    run_steer_end(&watch->steer, &watch->outside);
+    outside_close(&watch->outside);
+    watch->is_open = false;
 }
 
 static bool condition_holds(struct run_watch *watch, const struct run_condition *condition,
@@ -115,31 +101,14 @@ static bool watch_open(struct run_watch *watch)
     return watch->is_open;
 }
 
-static void watch_ask(struct run_watch *watch, enum trace_request request, double now)
-{
-    enum trace_answer answer;
-    if (watch->asked) {
-        if (outside_look(&watch->outside, &answer) != OUTSIDE_WAITING)
-            watch->asked = false;
-        else if (now > watch->asked_at + ASKED_TIME) {
-            outside_withdraw(&watch->outside);
-            watch->asked = false;
-            watch->rest_until = now + REST_TIME;
-        }
-    } else if (now >= watch->rest_until) {
-        watch->asked = outside_ask(&watch->outside, request, NULL) == OUTSIDE_WAITING;
-        watch->asked_at = now;
-    }
-}
-
 /* What is wanted of the recording, by the conditions. */
-static void watch_decide(struct run_watch *watch, double now, uint64_t resident)
+static void watch_decide(struct run_watch *watch, double now, uint64_t resident, bool recording)
 {
     if (!watch->start)
         watch->start = (watch->start_after > 0 && now >= watch->began_at + watch->start_after) ||
                        condition_holds(watch, &watch->start_on, resident);
-    if (watch->is_open && watch->recorded_at == 0 &&
-        watch->outside.header->paused != TRACE_PAUSED_FROM_START)
+    if (watch->recorded_at == 0 &&
+        (recording || (watch->is_open && watch->outside.header->paused != TRACE_PAUSED_FROM_START)))
         watch->recorded_at = now;
     /* A file or much memory that is there before the start is no reason to stop. */
     if (!watch->stop && watch->recorded_at > 0)
@@ -147,28 +116,37 @@ static void watch_decide(struct run_watch *watch, double now, uint64_t resident)
                       condition_holds(watch, &watch->stop_on, resident);
 }
 
-/* Only what happens outside is looked for; --duration needs to know when recording began. */
-static bool watch_has_to_look(const struct run_watch *watch)
+static bool condition_is_outside(const struct run_condition *condition)
 {
-    return watch->duration > 0 || watch->start_after > 0 ||
-           (watch->start_on.kind >= RUN_CONDITION_SIGNAL &&
-            watch->start_on.kind <= RUN_CONDITION_RSS) ||
-           (watch->stop_on.kind >= RUN_CONDITION_SIGNAL &&
-            watch->stop_on.kind <= RUN_CONDITION_RSS);
+    return condition->kind >= RUN_CONDITION_SIGNAL && condition->kind <= RUN_CONDITION_RSS;
 }
 
-int run_watch_step(struct run_watch *watch, unsigned signals, uint64_t resident)
+bool run_watch_decides_start(const struct run_watch *watch)
 {
-    const double now = seconds_now();
-    if (!watch_has_to_look(watch))
+    return watch->start_after > 0 || condition_is_outside(&watch->start_on);
+}
+
+/* Only what happens outside is looked for; --duration needs to know when recording began. */
+bool run_watch_has_to_look(const struct run_watch *watch)
+{
+    return watch->duration > 0 || run_watch_decides_start(watch) ||
+           condition_is_outside(&watch->stop_on);
+}
+
+enum run_wanted run_watch_wanted(const struct run_watch *watch)
+{
+    return watch->stop ? RUN_WANTED_STOP : watch->start ? RUN_WANTED_RECORD : RUN_WANTED_NOTHING;
+}
+
+int run_watch_step(struct run_watch *watch, unsigned signals, uint64_t resident, bool recording)
+{
+    const double now = run_steer_now();
+    if (!run_watch_has_to_look(watch))
         return -1;
     watch->signals = signals;
     bool is_open = watch_open(watch);
-    watch_decide(watch, now, resident);
-    if (is_open && watch->stop)
-        watch_ask(watch, TRACE_REQUEST_STOP, now);
-    else if (watch->asked ||
-             (is_open && watch->start && watch->outside.header->paused == TRACE_PAUSED_FROM_START))
-        watch_ask(watch, TRACE_REQUEST_RESUME, now); /* or takes the answer */
-    return INTERVAL_MS;
+    watch_decide(watch, now, resident, recording);
+    if (is_open)
+        run_steer_step(&watch->steer, &watch->outside, run_watch_wanted(watch), now);
+    return RUN_STEER_INTERVAL;
 }

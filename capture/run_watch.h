@@ -1,6 +1,7 @@
 /*
  * When recording begins and ends, where mprof-run decides it: watched from outside, and asked of
- * the recorder as mprof-ctl does it.
+ * the recorder as mprof-ctl does it: here of the program itself, in whatever trace it is;
+ * run_follow.h asks the other processes of the run.
  *
  * Legal order: the conditions are filled in, all else is zero; run_watch_begin(), then
  * run_watch_step() as often as it asks for, until run_watch_end(). What is asked is done in one of
@@ -14,6 +15,7 @@
 #include <sys/types.h>
 
 #include "capture/outside.h"
+#include "capture/run_steer.h"
 
 enum run_condition_kind {
     RUN_CONDITION_NONE,
@@ -41,9 +43,9 @@ struct run_watch {
     double began_at;    /* monotonic seconds: the program; */
     double recorded_at; /* recording, 0: not yet */
     bool start, stop;   /* is wanted */
-    bool is_open, asked;
-    double asked_at, rest_until;
+    bool is_open;
     struct outside outside;
+    struct run_steer steer;
 };
 
 /* "signal", "file:PATH", "rss>SIZE", "live>SIZE", "allocs>N", "mark:NAME", "call:SYMBOL" or "call";
@@ -58,9 +60,17 @@ bool run_watch_starts_late(const struct run_watch *watch);
 bool run_watch_takes_signal(const struct run_watch *watch);
 
 void run_watch_begin(struct run_watch *watch, pid_t process);
-/* `signals`: how often SIGUSR2 came so far; `resident`: bytes, 0: not known. Milliseconds until the
- * next step, -1: nothing is left to do. */
-int run_watch_step(struct run_watch *watch, unsigned signals, uint64_t resident);
+/* `signals`: how often SIGUSR2 came so far; `resident`: bytes, 0: not known; `recording`: whether
+ * another process of the run has begun. Milliseconds until the next step, -1: nothing is left to
+ * do.
+ */
+int run_watch_step(struct run_watch *watch, unsigned signals, uint64_t resident, bool recording);
+/* What the conditions say so far, for all processes of the run. */
+enum run_wanted run_watch_wanted(const struct run_watch *watch);
+/* Whether there is a condition that is looked for here and not in the recorder. */
+bool run_watch_has_to_look(const struct run_watch *watch);
+/* Whether this decides when recording begins: what is executed before waits for it, too. */
+bool run_watch_decides_start(const struct run_watch *watch);
 void run_watch_end(struct run_watch *watch);
 
 #endif

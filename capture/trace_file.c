@@ -29,7 +29,7 @@ static struct {
     _Atomic bool stopped;
     uint64_t limit; /* bytes, 0: none */
     uint64_t sample_interval;
-    uint32_t paused;
+    uint32_t paused, run;
     char base[TRACE_NAME_SIZE];
     char path[TRACE_NAME_SIZE];
 } file = {.descriptor = -1};
@@ -138,6 +138,7 @@ static void file_fill_header(struct trace_file_header *header, uint32_t flags)
     header->start_realtime_ns = clock_nanoseconds(CLOCK_REALTIME);
     header->sample_interval = file.sample_interval;
     header->paused = file.paused;
+    header->run = file.run;
     header->pid = (uint32_t)file.owner;
     header->page_size = ARCH_PAGE_SIZE;
     header->header_sum = trace_sum(header, offsetof(struct trace_file_header, header_sum));
@@ -177,17 +178,22 @@ static bool file_refuse(const char *what, long error)
     return false;
 }
 
+/* False where there is no trace of the base's name. */
+static bool file_read_base(struct trace_file_header *header)
+{
+    int descriptor = os_open_read(file.base);
+    if (descriptor < 0)
+        return false;
+    bool whole = os_read(descriptor, header, sizeof *header) == (long)sizeof *header;
+    os_close(descriptor);
+    return whole && memcmp(header->magic, TRACE_MAGIC, sizeof header->magic) == 0;
+}
+
 /* The process that the trace of the base's name is of; 0: there is no such trace. */
 static int file_base_process(void)
 {
     struct trace_file_header header;
-    int descriptor = os_open_read(file.base);
-    if (descriptor < 0)
-        return 0;
-    bool whole = os_read(descriptor, &header, sizeof header) == (long)sizeof header;
-    os_close(descriptor);
-    return whole && memcmp(header.magic, TRACE_MAGIC, sizeof header.magic) == 0 ? (int)header.pid
-                                                                                : 0;
+    return file_read_base(&header) ? (int)header.pid : 0;
 }
 
 /*
@@ -204,6 +210,20 @@ bool trace_file_is_of_this_process(const char *path)
 {
     return path && *path && trace_name_base(path, file.base) &&
            file_base_process() == os_process_id();
+}
+
+bool trace_file_of_run(const char *path, enum trace_run *run)
+{
+    struct trace_file_header header;
+    if (!path || !*path || !trace_name_base(path, file.base) || !file_read_base(&header))
+        return false;
+    *run = (enum trace_run)header.run;
+    return true;
+}
+
+void trace_file_set_run(enum trace_run run)
+{
+    file.run = run;
 }
 
 void trace_file_set_limit(uint64_t bytes)
@@ -296,7 +316,9 @@ uint8_t *trace_file_take_slot(uint32_t *slot)
         return NULL;
     uint32_t number = atomic_fetch_add((_Atomic uint32_t *)&header->next_slot, 1);
     uint64_t offset = TRACE_FILE_HEADER_SIZE + (uint64_t)number * CHUNK_SIZE;
-    bool too_large = file.limit && offset + CHUNK_SIZE > file.limit;
+    const uint64_t end = offset + CHUNK_SIZE;
+    const uint64_t freed = atomic_load((_Atomic uint64_t *)&header->freed_bytes);
+    bool too_large = file.limit && end > freed && end - freed > file.limit;
     int descriptor = too_large ? -EFBIG : file_descriptor();
     int error = descriptor < 0 ? descriptor : file_reserve(descriptor, offset, CHUNK_SIZE);
     uint8_t *memory = error ? NULL : file_map(descriptor, offset, CHUNK_SIZE);

@@ -35,7 +35,8 @@ struct trace_asked {
  */
 bool trace_file_create(const char *path, bool beside, bool announce, uint32_t flags);
 
-/* Most bytes that a trace of this process and its children may have; 0: no limit. */
+/* Most bytes that a trace of this process and its children may have on the disk; 0: no limit. What
+ * an observer has freed does not count. */
 void trace_file_set_limit(uint64_t bytes);
 
 /* What the header of each trace says of sampling: mean bytes between sample points, 0: none. */
@@ -44,6 +45,14 @@ void trace_file_set_sampling(uint64_t mean);
 /* Before trace_file_create(): whether `path` is a trace that this process has begun as another
  * program, before it executed this one. */
 bool trace_file_is_of_this_process(const char *path);
+
+/*
+ * Before trace_file_create(): what the trace at `path` says that programs of the run do which are
+ * executed now. False where there is no trace: this is the first.
+ */
+bool trace_file_of_run(const char *path, enum trace_run *run);
+/* What the traces that are created say of it. */
+void trace_file_set_run(enum trace_run run);
 
 /* True while a file is open. */
 bool trace_file_is_open(void);

@@ -63,6 +63,7 @@ static bool put_header(struct compress *compress)
     header.flags |= TRACE_FILE_DENSE;
     header.header_sum = trace_sum(&header, offsetof(struct trace_file_header, header_sum));
     header.chunk_count = header.next_slot = compress->containers;
+    header.freed_bytes = 0; /* there are no slots */
     memcpy(page, &header, sizeof header);
     compress->size = 0;
     return put(compress, page, sizeof page);

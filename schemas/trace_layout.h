@@ -64,6 +64,8 @@ enum trace_answer {
     TRACE_ANSWER_NOT_DONE = 2,
 };
 
+/* What programs that are executed in the course of a run do. */
+enum trace_run { TRACE_RUN_RECORD = 0, TRACE_RUN_NOT_YET = 1, TRACE_RUN_OVER = 2 };
 enum trace_paused { TRACE_PAUSED_NOT = 0, TRACE_PAUSED = 1, TRACE_PAUSED_FROM_START = 2 };
 
 #define TRACE_REQUEST_NAME 256u
@@ -98,6 +100,9 @@ struct trace_file_header {
     uint32_t request;   /* enum trace_request */
     uint32_t answer;    /* enum trace_answer */
     char request_name[TRACE_REQUEST_NAME];
+    uint32_t run; /* enum trace_run */
+    uint32_t reserved;
+    uint64_t freed_bytes; /* of slots that observers have packed or cut short */
 };
 
 /* Thread of the chunks that a process outside writes: no thread of the program. */
@@ -129,7 +134,7 @@ struct trace_chunk_header {
     uint64_t sum;        /* dynamic: trace_sum() of the bytes [64, commit), if sealed */
 };
 
-_Static_assert(sizeof(struct trace_file_header) == 400, "file header layout");
+_Static_assert(sizeof(struct trace_file_header) == 416, "file header layout");
 _Static_assert(sizeof(struct trace_chunk_header) == TRACE_CHUNK_HEADER_SIZE, "chunk header layout");
 
 /* Low three bits of a record's first byte. 0 is never a record. */

@@ -4,13 +4,18 @@
  * call mprof_on_snapshot() with a callback that frees the block, allocates 8000 bytes and takes a
  * snapshot itself, and without; 'p' takes a snapshot; 'm' sets the mark "one", then "two", …; 'r'
  * calls mprof_resume(); 'b' allocates 120 MiB for good, all of it touched; 'c' frees it. After each
- * it writes the byte to standard output. Ends with its input.
+ * it writes the byte to standard output. Ends with its input, or at 'e'.
+ *
+ * 'x' starts this program once more, 'f' forks: what comes is for the new process then, until it
+ * ends.
  */
 #include <pthread.h>
+#include <spawn.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -42,15 +47,31 @@ static void collect(void *data)
     mprof_snapshot("within");
 }
 
-int main(void)
+/* False in a forked child; *good is whether all went well. */
+static bool go_on_behind_another(char step, char **argv, bool *good)
 {
+    pid_t child = -1;
+    int status = 1;
+    if (step == 'x')
+        *good = posix_spawn(&child, argv[0], NULL, NULL, argv, environ) == 0;
+    else
+        child = fork();
+    if (child == 0)
+        return false;
+    *good = child > 0 && waitpid(child, &status, 0) == child && status == 0;
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    bool good = argc > 0, ends = false;
     static const char *const names[] = {"one", "two", "three", "four", "five"};
     size_t marked = 0;
     static size_t callback_size = 8000;
     char step;
     pthread_t threads[8];
     int count = 0;
-    while (read(STDIN_FILENO, &step, 1) == 1) {
+    while (good && !ends && read(STDIN_FILENO, &step, 1) == 1) {
         if (step >= '0' && step <= '9')
             free(malloc(6000 + (size_t)(step - '0')));
         else if (step == 'k')
@@ -71,11 +92,16 @@ int main(void)
             mprof_snapshot("own");
         else if (step == 's' && count < 8 && pthread_create(&threads[count++], NULL, spin, NULL))
             return 1;
+        else if (step == 'e')
+            ends = true;
         if (write(STDOUT_FILENO, &step, 1) != 1)
             return 1;
+        /* The threads are the parent's. */
+        if ((step == 'x' || step == 'f') && !go_on_behind_another(step, argv, &good))
+            count = 0;
     }
     done = true;
     for (int i = 0; i < count; i++)
         pthread_join(threads[i], NULL);
-    return 0;
+    return good ? 0 : 1;
 }

@@ -13,6 +13,7 @@ from trace_text import Trace
 
 RUN = recording.BUILD + "/bin/mprof-run"
 RECORDING, NOT_BEGUN = 0, 2
+RUN_WORD, RUN_OVER = 400, 2  # in the file header
 BY_STOP = 4  # why a trace ends
 
 
@@ -34,8 +35,8 @@ def check_signal():
     blocks("signal", trace, [6002])
 
 
-def check_file():
-    steps = Steps("beginnings-file", "--start-on=file:begin", "--stop-on", "file:end")
+def check_file(name="beginnings-file", before=()):
+    steps = Steps(name, "--start-on=file:begin", "--stop-on", "file:end", before=before)
     steps.do("1s")
     open("begin", "w").close()
     steps.wait_for(PAUSED, RECORDING)
@@ -44,6 +45,14 @@ def check_file():
     steps.wait_for(STATE, ENDED)
     steps.do("3")
     blocks("file", steps.end(), [6002])
+
+
+def check_old_kernel():
+    """Without a descriptor of the program the conditions are looked for all the same, and so is its
+    end."""
+    check_file("beginnings-old", [program("without_pidfd")])
+    run = [program("without_pidfd"), RUN, "--quiet", "-o", recording.folder("beginnings-ended") + "/trace.bin", "sh", "-c"]
+    check(subprocess.run([*run, "exit 7"]).returncode == 7, "the status of the program on an old kernel")
 
 
 def check_resident():
@@ -105,6 +114,49 @@ def check_executed():
     steps.wait_for(PAUSED, RECORDING)
     steps.do("2")
     blocks("executed", steps.end(), [6002])
+
+
+def check_run():
+    """What mprof-run looks for holds for all processes of the run: those that wait begin, those that
+    come later record at once, all stop, and those that come then make no trace."""
+    steps = Steps("beginnings-run", "--start-on=file:begin", "--stop-on=file:end")
+    steps.do("1x3s")
+    executed = steps.others()[-1]
+    check(steps.header("<I", PAUSED, executed) == NOT_BEGUN, "an executed program waits")
+    steps.do("f4")
+    while len(steps.others()) < 2:
+        pass
+    forked = next(path for path in steps.others() if path != executed)
+    check(steps.header("<I", PAUSED, forked) == NOT_BEGUN, "a forked child waits")
+    steps.do("s")
+    open("begin", "w").close()
+    for path in (executed, forked):
+        steps.wait_for(PAUSED, RECORDING, path)
+    steps.wait_for(RUN_WORD, RECORDING)
+    steps.do("5e6ex7s")
+    later = next(path for path in steps.others() if path not in (executed, forked))
+    open("end", "w").close()
+    steps.wait_for(STATE, ENDED, later)
+    steps.wait_for(RUN_WORD, RUN_OVER)
+    steps.do("8ex9e1")
+    trace = steps.end()
+    check(len(steps.others()) == 3, f"who comes after the end makes no trace: {steps.others()}")
+    blocks("run: the program itself", trace, [])
+    blocks("run: the executed one", Trace(executed), [6006])
+    blocks("run: the forked one", Trace(forked), [6005])
+    blocks("run: the later one", Trace(later), [6007])
+
+
+def check_processes():
+    """What the recorder looks for, each process looks for itself."""
+    steps = Steps("beginnings-processes", "--start-on=mark:two", "--stop-on=mark:four")
+    steps.do("1mx2mm3e4m5f6mm7e8")
+    trace = steps.end()
+    others = {Trace(path).header["pid"]: Trace(path) for path in steps.others()}
+    executed, forked = (others[pid] for pid in sorted(others, key=int))
+    blocks("processes: the program itself", trace, [6005, 6008])
+    blocks("processes: the executed one", executed, [6003])
+    blocks("processes: the forked one", forked, [6006])
 
 
 def check_inside():
@@ -209,7 +261,7 @@ def fresh():
             os.unlink(name)
 
 
-for one in (check_signal, check_file, check_resident, check_time, check_call, check_idle, check_executed, check_inside, check_marks, check_functions, check_usage):
+for one in (check_signal, check_file, check_old_kernel, check_resident, check_time, check_call, check_idle, check_executed, check_run, check_processes, check_inside, check_marks, check_functions, check_usage):
     fresh()
     one()
 recording.done()

@@ -3,6 +3,7 @@ complete when the program is killed, or mprof-run is, whose packing while the pr
 disk nearly free of what is not compressed."""
 import os
 import signal
+import struct
 import subprocess
 import time
 
@@ -100,6 +101,11 @@ run.wait()
 os.kill(program, signal.SIGKILL)
 while os.path.exists(f"/proc/{program}/maps") and open(f"/proc/{program}/stat").read().split()[2] != "Z":
     time.sleep(0.001)
+# What became free is what the disk does not hold; file systems keep a few blocks of their own.
+with open(path, "rb") as file:
+    freed = struct.unpack("<Q", file.read(416)[408:])[0]
+held = os.stat(path).st_blocks * 512
+check(abs(os.path.getsize(path) - freed - held) <= (128 << 10), f"{freed} bytes freed, the disk holds {held}")
 trace = trace_text.Trace(path)
 before = sum(len(thread.events()) for thread in trace.threads.values())
 for line in trace.complain() + trace.overlaps(unknown_frees=True) + trace.damage:

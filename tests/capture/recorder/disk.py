@@ -2,10 +2,14 @@
 loss, and the program goes on."""
 import os
 import resource
+import struct
 import subprocess
 
 import recording
 from recording import Recording, check
+from steps import STATE, Steps
+
+CHUNK_COUNT, FREED_BYTES, LIMIT = 96, 408, 3  # in the file header
 
 endings = recording.program("endings")
 
@@ -48,6 +52,20 @@ check(none.run.returncode == 0 and none.run.stderr.count("mprof: ") == 1 and "no
 sized = Recording("disk-out", [endings, "many"], run_options=["--max-size=400K"])
 check_stopped(sized.run, "limit", sized.main)
 check(os.path.getsize(sized.path) <= 464 << 10, f"--max-size=400K: {os.path.getsize(sized.path)} bytes")
+
+# What an observer has given back does not count.
+steps = Steps("disk-freed", "--max-size=200K")
+steps.do("1")
+for freed, reached in ((1 << 40, lambda: steps.header("<I", CHUNK_COUNT) > 5), (0, lambda: steps.header("<I", STATE) == LIMIT)):
+    with open(steps.path, "r+b") as file:
+        file.seek(FREED_BYTES)
+        file.write(struct.pack("<Q", freed))
+    if freed:
+        steps.do("ssss")
+    while not reached():
+        os.sched_yield()
+steps.process.stdin.close()
+check(steps.process.wait() == 0, "a program whose limit is reached late")
 
 nowhere = subprocess.run([endings, "return"], capture_output=True, text=True, env={
     **os.environ, "MPROF_OUTPUT": "/proc/no/such/folder/trace.bin",

@@ -1,4 +1,5 @@
 """The program `steps` under mprof-run: told what to do, and its trace looked into while it runs."""
+import glob
 import os
 import struct
 import subprocess
@@ -13,10 +14,10 @@ ENDED = 1
 
 
 class Steps:
-    def __init__(self, name, *options, command=None):
+    def __init__(self, name, *options, command=None, before=()):
         self.path = recording.folder(name) + "/trace.bin"
         self.process = subprocess.Popen(
-            [recording.BUILD + "/bin/mprof-run", "--quiet", "-o", self.path, *options, *(command or [program("steps")])],
+            [*before, recording.BUILD + "/bin/mprof-run", "--quiet", "-o", self.path, *options, *(command or [program("steps")])],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def do(self, steps):
@@ -33,17 +34,21 @@ class Steps:
             check(False, line)
         return trace
 
+    def others(self):
+        """The traces of other processes of the run, the newest last."""
+        return sorted(glob.glob(self.path + ".*"), key=lambda path: os.stat(path).st_ctime_ns)
+
     def pid(self):
         return self.header("<I", PID)
 
-    def text(self, offset, length):
-        with open(self.path, "rb") as file:
+    def text(self, offset, length, path=None):
+        with open(path or self.path, "rb") as file:
             file.seek(offset)
             return file.read(length)
 
-    def header(self, form, offset):
-        return struct.unpack(form, self.text(offset, struct.calcsize(form)))[0]
+    def header(self, form, offset, path=None):
+        return struct.unpack(form, self.text(offset, struct.calcsize(form), path))[0]
 
-    def wait_for(self, offset, value):
-        while self.header("<I", offset) != value:
+    def wait_for(self, offset, value, path=None):
+        while self.header("<I", offset, path) != value:
             os.sched_yield()

@@ -1,0 +1,52 @@
+#include "capture/run_steer.h"
+
+#include <time.h>
+
+/* Seconds that a request stands before others may ask, and how long they may. */
+#define ASKED_TIME 0.3
+#define REST_TIME 0.1
+
+double run_steer_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+void run_steer_end(struct run_steer *steer, struct outside *outside)
+{
+    if (steer->asked)
+        outside_withdraw(outside);
+    steer->asked = false;
+}
+
+static void steer_look(struct run_steer *steer, struct outside *outside, double now)
+{
+    enum trace_answer answer;
+    if (outside_look(outside, &answer) != OUTSIDE_WAITING)
+        steer->asked = false;
+    else if (now > steer->asked_at + ASKED_TIME) {
+        run_steer_end(steer, outside);
+        steer->rest_until = now + REST_TIME;
+    }
+}
+
+void run_steer_step(struct run_steer *steer, struct outside *outside, enum run_wanted wanted,
+                    double now)
+{
+    const struct trace_file_header *header = outside->header;
+    const bool due = wanted == RUN_WANTED_STOP ||
+                     (wanted == RUN_WANTED_RECORD && header->paused == TRACE_PAUSED_FROM_START);
+    if (steer->asked && steer->asked_for != wanted)
+        run_steer_end(steer, outside); /* too late for it */
+    if (steer->asked)
+        steer_look(steer, outside, now);
+    else if (due && header->state == TRACE_STATE_RECORDING && now >= steer->rest_until) {
+        steer->asked =
+            outside_ask(outside,
+                        wanted == RUN_WANTED_STOP ? TRACE_REQUEST_STOP : TRACE_REQUEST_RESUME,
+                        NULL) == OUTSIDE_WAITING;
+        steer->asked_for = wanted;
+        steer->asked_at = now;
+    }
+}
