@@ -263,15 +263,17 @@ static const char *without_clone_suffix(struct symbols *symbols, const char *nam
 
 /*
  * The linkage name is preferred, since it demangles to the full name. Where a compiler left it
- * out (clang with -gline-tables-only) the symbol at the function's beginning has it.
+ * out (clang with -gline-tables-only, gcc for functions of one unit) the symbol at the function's
+ * beginning has it; that of an inlined one too, if it stands out of line somewhere in its unit.
  */
 static void name_by_dwarf(struct symbols *symbols, const struct module *module,
                           struct symbols_frame *frame)
 {
     const char *linkage_name = frame->linkage_name;
-    if (linkage_name == NULL && !frame->inlined && module->table != NULL) {
-        const struct symbols_symbol *symbol = symbols_table_find(module->table, frame->start);
-        if (symbol != NULL && symbol->start == frame->start && symbol->name != NULL &&
+    uint64_t start = frame->inlined ? frame->alone : frame->start;
+    if (linkage_name == NULL && start != 0 && module->table != NULL) {
+        const struct symbols_symbol *symbol = symbols_table_find(module->table, start);
+        if (symbol != NULL && symbol->start == start && symbol->name != NULL &&
             (frame->function == NULL ||
              symbols_strings_demangle(symbols->strings, symbol->name) != symbol->name))
             linkage_name = without_clone_suffix(symbols, symbol->name);

@@ -55,6 +55,7 @@ struct symbols_frame {
     const char *file;         /* of `line`; NULL: unknown */
     const char *decl_file;    /* where the function is declared; NULL: unknown */
     uint64_t start;           /* where the (inlined) function's code begins, 0: unknown */
+    uint64_t alone;           /* of an inlined one: where it stands out of line too, 0: nowhere */
     uint32_t line;            /* 0: unknown */
     uint32_t decl_line;
     bool inlined; /* into the next frame */

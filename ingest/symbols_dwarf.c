@@ -269,6 +269,7 @@ size_t symbols_dwarf_lookup(struct symbols_dwarf *dwarf, uint64_t pc, struct sym
             .decl_file = names->decl_file,
             .decl_line = names->decl_line,
             .start = found->start,
+            .alone = names->alone,
             .inlined = found->parent != SYMBOLS_NOWHERE && count + 1 < SYMBOLS_FRAMES_MAX,
         };
         count++;

@@ -136,6 +136,7 @@ void symbols_scopes_free(struct symbols_scopes *scopes)
     symbols_qualified_free(&scopes->qualified);
     index_map_free(&scopes->by_origin);
     free(scopes->namings);
+    free(scopes->instances);
     memset(scopes, 0, sizeof *scopes);
 }
 
@@ -163,6 +164,62 @@ const char *symbols_scopes_file(const struct symbols_lines *lines, struct symbol
         dwarf_getsrcfiles(&entry, &files, &count) != 0 || index >= count)
         return NULL;
     return symbols_lines_path(strings, files, index);
+}
+
+/* Where the entry is that `die` is an instance of; NULL: it is none. */
+static const void *origin_of(Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die origin;
+    return dwarf_attr(die, DW_AT_abstract_origin, &attribute) == NULL ||
+                   dwarf_formref_die(&attribute, &origin) == NULL
+               ? NULL
+               : origin.addr;
+}
+
+/* By origin, then by address, so that of several the same is found always. */
+static int compare_instances(const void *left, const void *right)
+{
+    const struct symbols_instance *a = left, *b = right;
+    uintptr_t of_a = (uintptr_t)a->origin, of_b = (uintptr_t)b->origin;
+    if (of_a != of_b)
+        return of_a < of_b ? -1 : 1;
+    return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static void find_instances(struct symbols_scopes *scopes, Dwarf *dwarf)
+{
+    scopes->instances = calloc(scopes->count + 1, sizeof *scopes->instances);
+    for (size_t i = 0; scopes->instances != NULL && i < scopes->count; i++) {
+        const struct symbols_scope *scope = &scopes->scopes[i];
+        Dwarf_Die die;
+        const void *origin;
+        if (scope->parent == SYMBOLS_NOWHERE && scope->by_origin &&
+            dwarf_offdie(dwarf, scope->die, &die) != NULL && (origin = origin_of(&die)) != NULL)
+            scopes->instances[scopes->instance_count++] =
+                (struct symbols_instance){origin, scope->start};
+    }
+    if (scopes->instance_count > 1)
+        qsort(scopes->instances, scopes->instance_count, sizeof *scopes->instances,
+              compare_instances);
+}
+
+/* Where a function of that origin has code of its own, 0: nowhere in this unit. */
+static uint64_t find_alone(struct symbols_scopes *scopes, Dwarf *dwarf, const void *origin)
+{
+    if (scopes->instances == NULL)
+        find_instances(scopes, dwarf);
+    size_t low = 0, high = scopes->instance_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if ((uintptr_t)scopes->instances[middle].origin < (uintptr_t)origin)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < scopes->instance_count && scopes->instances[low].origin == origin
+               ? scopes->instances[low].start
+               : 0;
 }
 
 /* Reads what the entry says of its function. */
@@ -218,23 +275,23 @@ const struct symbols_naming *symbols_scopes_naming(struct symbols_scopes *scopes
 {
     static const struct symbols_naming nameless;
     struct symbols_scope *scope = &scopes->scopes[index];
-    Dwarf_Die die, origin = {.addr = NULL};
-    Dwarf_Attribute attribute;
+    Dwarf *dwarf = dwarf_cu_getdwarf(unit->cu);
+    Dwarf_Die die;
     if (scope->naming != SYMBOLS_NOWHERE)
         return &scopes->namings[scope->naming];
-    if (dwarf_offdie(dwarf_cu_getdwarf(unit->cu), scope->die, &die) == NULL)
+    if (dwarf_offdie(dwarf, scope->die, &die) == NULL)
         return &nameless;
-    if (scope->by_origin && (dwarf_attr(&die, DW_AT_abstract_origin, &attribute) == NULL ||
-                             dwarf_formref_die(&attribute, &origin) == NULL))
-        origin.addr = NULL;
-    uint64_t hash = hash_number((uintptr_t)origin.addr ^ hash_seed());
-    if (origin.addr != NULL)
-        scope->naming = find_origin(scopes, origin.addr, hash);
+    const void *origin = scope->by_origin ? origin_of(&die) : NULL;
+    uint64_t hash = hash_number((uintptr_t)origin ^ hash_seed());
+    if (origin != NULL)
+        scope->naming = find_origin(scopes, origin, hash);
     if (scope->naming == SYMBOLS_NOWHERE) {
         struct symbols_naming naming = read_naming(scopes, lines, strings, unit, &die);
-        naming.origin = origin.addr;
+        naming.origin = origin;
+        if (naming.linkage_name == NULL && origin != NULL)
+            naming.alone = find_alone(scopes, dwarf, origin);
         scope->naming = add_naming(scopes, &naming);
-        if (scope->naming != SYMBOLS_NOWHERE && origin.addr != NULL)
+        if (scope->naming != SYMBOLS_NOWHERE && origin != NULL)
             index_map_insert(&scopes->by_origin, hash, scope->naming);
     }
     return scope->naming == SYMBOLS_NOWHERE ? &nameless : &scopes->namings[scope->naming];

@@ -31,6 +31,13 @@ struct symbols_naming {
     const char *linkage_name;
     const char *decl_file;
     uint32_t decl_line;
+    uint64_t alone; /* where it stands out of line, if it has no linkage name; 0: nowhere */
+};
+
+/* A function that is inlined elsewhere and has code of its own as well. */
+struct symbols_instance {
+    const void *origin; /* of both, where it stands in memory */
+    uint64_t start;
 };
 
 /* All zero is the empty tree. */
@@ -42,6 +49,8 @@ struct symbols_scopes {
     struct symbols_naming *namings;
     size_t naming_count, naming_capacity;
     struct index_map by_origin;
+    struct symbols_instance *instances; /* by origin; NULL: not looked for yet */
+    size_t instance_count;
 };
 
 /*

@@ -111,6 +111,11 @@ def bare(function):
     return re.split(r"::|(?<!operator) ", name)[-1].removesuffix(".cold")
 
 
+def same_bare(mine, other):
+    """The destructor of a class without a name is "~" in debug information."""
+    return bare(mine) == bare(other) or (bare(other) == "~" and bare(mine).startswith("~"))
+
+
 @functools.lru_cache(maxsize=None)
 def second_opinion():
     """The frames by LLVM, which has a DWARF reader of its own."""
@@ -130,7 +135,7 @@ def confirmed(address, ours, theirs):
     if len(ours) != len(llvm):
         return False
     for mine, other, third in itertools.zip_longest(ours, llvm, theirs[:len(ours)]):
-        same_name = bare(mine[0]) == bare(other[0]) or (nameless(mine[0]) and other[0] == "??")
+        same_name = same_bare(mine[0], other[0]) or (nameless(mine[0]) and other[0] == "??")
         if mine[1] != other[1] or not (same_name or (third and third[0] == mine[0])):
             return False
     return True
@@ -145,8 +150,9 @@ def classify_name(address, ours, theirs, depth):
         # With no linkage name in DWARF addr2line takes the ELF symbol that covers the address
         # (the outer function's, or its cold part's), even for a call inlined into it.
         return "ELF symbol instead of the inlined function"
-    if depth + 1 == len(ours) and mine in NAMES and bare(mine) == bare(other):
-        # We take it from the symbol at the function's beginning, and have the full name.
+    if mine in NAMES and same_bare(mine, other):
+        # We take it from the symbol at the function's beginning, also for an inlined call of a
+        # function that stands out of line too, and have the full name.
         return "function without a linkage name"
     return None
 

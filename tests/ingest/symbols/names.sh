@@ -45,11 +45,11 @@ done
 
 # Inlined functions without a linkage name: the names of what they stand in, by gcc, from its own
 # debug information and from a split one; by clang the linkage names say it.
-qualified() { # COMPILER FLAGS NAME...: the function of each call of malloc, inlined or not
-    local compiler=$1 flags=$2 name at
-    shift 2
+qualified() { # SOURCE COMPILER FLAGS NAME...: the function of each call of malloc, inlined or not
+    local source=$1 compiler=$2 flags=$3 name at
+    shift 3
     # shellcheck disable=SC2086
-    (cd "$work" && $compiler -O2 $flags -w -o qualified "$here/programs/qualified.cpp") || { fail "$compiler $flags"; return; }
+    (cd "$work" && $compiler -O2 $flags -w -o qualified "$here/programs/$source") || { fail "$compiler $flags"; return; }
     for at in $(objdump -d "$work/qualified" | awk '/(call|jmp).*<malloc@plt>/ {sub(":", "", $1); print $1}'); do
         first_name "$work/qualified" "$at"
     done | sort -u >"$work/qualified.txt"
@@ -59,12 +59,19 @@ qualified() { # COMPILER FLAGS NAME...: the function of each call of malloc, inl
     [ "$(wc -l <"$work/qualified.txt")" -eq $# ] || fail "$compiler $flags: $(cat "$work/qualified.txt")"
 }
 for flags in -g "-g -gdwarf-4" "-g -gsplit-dwarf"; do
-    qualified g++ "$flags" "shop::fill(int)::{lambda}::operator()" "shop::fill(int)::Local::grab" \
+    qualified qualified.cpp g++ "$flags" "shop::fill(int)::{lambda}::operator()" "shop::fill(int)::Local::grab" \
         "shop::(anonymous namespace)::hidden"
 done
+# One that stands out of line as well has one name in both places. What clang's line tables alone
+# leave out is not made up.
+for flags in -g -g1 "-g -gsplit-dwarf"; do
+    qualified partly.cpp g++ "$flags" "shop::grab(int)"
+done
 if command -v clang++ >/dev/null; then
-    qualified clang++ -g "shop::fill(int)::\$_0::operator()(int) const" \
+    qualified qualified.cpp clang++ -g "shop::fill(int)::\$_0::operator()(int) const" \
         "shop::fill(int)::Local::grab(int)" "shop::(anonymous namespace)::hidden(int)"
+    qualified partly.cpp clang++ -g "shop::grab(int)"
+    qualified partly.cpp clang++ -gline-tables-only "shop::grab(int)" grab
 fi
 
 # A separate debug file by .gnu_debuglink, and by build-id under --debug-dir.
