@@ -134,6 +134,7 @@ static void summarize(const struct pipeline *pipeline, struct ingest_summary *su
         .sample_interval = header->sample_interval,
         .unmatched_frees = scan->problems.counts[PROBLEM_UNMATCHED_FREE],
         .double_frees = scan->problems.counts[PROBLEM_DOUBLE_FREE],
+        .mismatched_frees = scan->problems.counts[PROBLEM_MISMATCHED_FREE],
         .overlaps = scan->problems.counts[PROBLEM_OVERLAP],
         .orphaned_events = pipeline->replay.orphaned_events,
         .damaged_bytes = scan->damaged_bytes,

@@ -17,6 +17,7 @@ enum problem_kind {
     PROBLEM_CLOCK,           /* times are not to be trusted */
     PROBLEM_UNMATCHED_FREE,  /* free of what was not seen to be allocated */
     PROBLEM_DOUBLE_FREE,     /* freed before, and not allocated again in between */
+    PROBLEM_MISMATCHED_FREE, /* freed by another function than goes with its allocation */
     PROBLEM_OVERLAP,         /* an address was allocated while it was live */
     PROBLEM_ORPHANED_STACK,  /* the stack was defined in a lost part of the trace */
     PROBLEM_DROPPED,         /* events that the recorder could not record */

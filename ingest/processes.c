@@ -154,6 +154,7 @@ static void add_summary(struct ingest_summary *sum, const struct ingest_summary 
     sum->dropped += part->dropped;
     sum->unmatched_frees += part->unmatched_frees;
     sum->double_frees += part->double_frees;
+    sum->mismatched_frees += part->mismatched_frees;
     sum->overlaps += part->overlaps;
     sum->orphaned_events += part->orphaned_events;
     sum->damaged_bytes += part->damaged_bytes;

@@ -116,6 +116,26 @@ static uint64_t close_block(struct replay *replay, struct live_block *block, uin
     return row;
 }
 
+/* Whether the block is freed by what goes with how it was allocated, as far as that is known. */
+static bool note_free(struct replay *replay, const struct live_block *block, uint32_t thread,
+                      uint32_t stack)
+{
+    const struct mismatch_row *mismatch;
+    if (!free_calls_note(&replay->free_calls, block, stack, &mismatch))
+        return false;
+    struct problem *problem =
+        mismatch == NULL
+            ? NULL
+            : problems_add(&replay->scan->problems, PROBLEM_MISMATCHED_FREE,
+                           "by %s, which does not go with its allocation", mismatch->function);
+    if (problem == NULL)
+        return true;
+    problem->ns = (int64_t)replay->now_ns;
+    problem->address = (int64_t)block->address;
+    problem->thread = thread;
+    return true;
+}
+
 bool replay_close_late(struct replay *replay, struct live_block *block,
                        const struct pending_free *waiting)
 {
@@ -123,6 +143,8 @@ bool replay_close_late(struct replay *replay, struct live_block *block,
     if (thread == NULL)
         return false;
     thread->frees++;
+    if (waiting->stack != 0 && !note_free(replay, block, waiting->thread, waiting->stack))
+        return false;
     return close_block(replay, block, waiting->thread, waiting->stack) != 0;
 }
 
@@ -156,15 +178,20 @@ static bool handle_free(struct replay *replay, const struct trace_event *event)
     if (record->kind == TRACE_FREE_STACK &&
         (stack = replay_stack(replay, event, record->stack)) == INDEX_NONE)
         return false;
+    const bool known = stack != 0 || event->of_realloc;
     struct live_block displaced;
     if (replay->displaced_count != 0 && replay_take_displaced(replay, event, address, &displaced)) {
         thread->frees++;
+        if (known && !note_free(replay, &displaced, event->thread, stack))
+            return false;
         *event->carry = replay_close(replay, &displaced, replay->now_ns, event->thread, stack);
         return *event->carry != 0;
     }
     if (block->state != BLOCK_LIVE)
         return replay_keep_free(replay, event, address, stack);
     thread->frees++;
+    if (known && !note_free(replay, block, event->thread, stack))
+        return false;
     *event->carry = close_block(replay, block, event->thread, stack);
     return *event->carry != 0;
 }
@@ -288,6 +315,7 @@ bool replay_init(struct replay *replay, const struct trace_file *file, struct tr
 {
     *replay = (struct replay){
         .scan = scan, .stacks = stacks, .totals = totals, .types = types, .sink = sink};
+    replay->free_calls.types = types;
     replay->fast_clock = (trace_file_header(file)->flags & TRACE_FILE_CLOCK_FAST) != 0;
     trace_time_init(&replay->time, file, scan->clock_ticks, scan->clock_monotonic_ns);
     if (replay->time.unknown)
@@ -330,6 +358,7 @@ void replay_free(struct replay *replay)
     free(replay->arenas);
     free(replay->marks);
     regions_free(&replay->regions);
+    free_calls_free(&replay->free_calls);
     free(replay->samples);
     free(replay->pending);
     free(replay->displaced);

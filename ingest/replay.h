@@ -20,6 +20,7 @@
 #define MPROF_INGEST_REPLAY_H
 
 #include "ingest/clock.h"
+#include "ingest/free_calls.h"
 #include "ingest/live_table.h"
 #include "ingest/merge.h"
 #include "ingest/regions.h"
@@ -95,6 +96,7 @@ struct replay {
     struct mark_row *marks;
     size_t mark_count, mark_capacity;
     struct regions regions;
+    struct free_calls free_calls;
     struct rss_row *samples;
     size_t sample_count, sample_capacity;
 };

@@ -248,6 +248,24 @@ static bool put_regions(const struct table_sink *sink, const struct session_fact
     return good;
 }
 
+static bool put_free_calls(const struct table_sink *sink, const struct session_facts *facts)
+{
+    const struct free_calls *calls = &facts->replay->free_calls;
+    bool good = true;
+    for (size_t i = 0; good && i < facts->stacks->count; i++) {
+        const char *name = free_calls_name(calls, (uint32_t)i);
+        if (name != NULL)
+            good = PUT(sink, WRITER_FREE_CALL, value_number(i), value_text(name));
+    }
+    for (size_t i = 0; good && i < calls->count; i++) {
+        const struct mismatch_row *row = &calls->rows[i];
+        good = PUT(sink, WRITER_MISMATCH, value_number(row->stack), value_number(row->kind),
+                   value_number(row->free_stack), value_text(row->function),
+                   value_number(row->allocations), value_number(row->bytes));
+    }
+    return good;
+}
+
 static bool put_sums(const struct table_sink *sink, const struct session_facts *facts)
 {
     const struct totals *totals = facts->totals;
@@ -298,7 +316,7 @@ bool session_tables_put(const struct table_sink *sink, const struct session_fact
 {
     return put_modules(sink, facts) && put_names(sink, facts) && put_stacks(sink, facts) &&
            put_function_totals(sink, facts) && put_threads(sink, facts) &&
-           put_incidents(sink, facts) && put_regions(sink, facts) && put_sums(sink, facts) &&
-           session_types_put(sink, facts) && session_meta_put(sink, facts) &&
-           put_sample_weights(sink, facts);
+           put_incidents(sink, facts) && put_regions(sink, facts) && put_free_calls(sink, facts) &&
+           put_sums(sink, facts) && session_types_put(sink, facts) &&
+           session_meta_put(sink, facts) && put_sample_weights(sink, facts);
 }

@@ -55,6 +55,7 @@ static void put_odd(FILE *out, const struct ingest_summary *summary)
         {"dropped", summary->dropped},
         {"unmatched frees", summary->unmatched_frees},
         {"double frees", summary->double_frees},
+        {"mismatched frees", summary->mismatched_frees},
         {"overlaps", summary->overlaps},
         {"with lost stacks", summary->orphaned_events},
         {"damaged bytes", summary->damaged_bytes},

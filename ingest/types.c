@@ -7,6 +7,7 @@
 #include "ingest/types_candidates.h"
 #include "ingest/types_choose.h"
 #include "ingest/types_expression.h"
+#include "ingest/types_jumps.h"
 #include "ingest/types_memo.h"
 #include "ingest/types_records.h"
 #include "ingest/types_site.h"
@@ -380,6 +381,13 @@ const char *types_call_linkage(struct types *types, const struct types_frame *fr
     open_site(types, frame, types->site);
     types_called(types->site, &called);
     return called.linkage;
+}
+
+unsigned types_frame_call_form(struct types *types, const struct types_frame *frame,
+                               unsigned (*form_of)(const char *linkage))
+{
+    open_site(types, frame, types->site);
+    return types_call_form(types->site, form_of);
 }
 
 static const struct types_candidate_list *

@@ -18,6 +18,7 @@ add_library(mprof_types STATIC
   types_flow.c
   types_globals.c
   types_index.c
+  types_jumps.c
   types_layout.c
   types_locals.c
   types_memo.c

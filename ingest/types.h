@@ -110,6 +110,10 @@ typedef bool types_member_function(void *context, const struct types_member *mem
 bool types_members(struct types *types, const char *name, uint64_t size,
                    types_member_function *each, void *context);
 
+/* What `form_of` says of the function that the frame calls in the end: types_jumps.h. */
+unsigned types_frame_call_form(struct types *types, const struct types_frame *frame,
+                               unsigned (*form_of)(const char *linkage));
+
 /* The symbol of the function that the frame calls, NULL where the code does not say. */
 const char *types_call_linkage(struct types *types, const struct types_frame *frame);
 

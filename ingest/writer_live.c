@@ -120,7 +120,7 @@ bool writer_live_begin(struct writer_live *writer, uint64_t first_id)
                        "DELETE FROM meta; DELETE FROM module; DELETE FROM stack;"
                        "DELETE FROM process; DELETE FROM thread; DELETE FROM arena; DELETE FROM "
                        "mark; DELETE FROM rss;"
-                       "DELETE FROM region;"
+                       "DELETE FROM region; DELETE FROM free_call; DELETE FROM mismatch;"
                        "DELETE FROM problem; DELETE FROM timeline; DELETE FROM function_total;"
                        "DELETE FROM type_total; DELETE FROM size_bin;"
                        "DELETE FROM sample_weight; DELETE FROM estimate;"

@@ -140,9 +140,22 @@ CREATE TABLE region(              -- mprof-run --mmap; never part of the heap's 
   unmap_thread_id INTEGER,
   moved_from INTEGER              -- by mremap: the old address
 );
+CREATE TABLE free_call(           -- mprof-run --free-stacks: what freed the blocks, where that is known
+  stack_id INTEGER PRIMARY KEY,   -- of frees
+  function TEXT NOT NULL          -- 'free', 'delete', 'delete[]', with ' sized', ' aligned', ' nothrow'
+);
+CREATE TABLE mismatch(            -- blocks that were freed otherwise than they were allocated
+  stack_id INTEGER NOT NULL,      -- of the allocations
+  kind INTEGER NOT NULL REFERENCES kind(id),
+  free_stack_id INTEGER NOT NULL, -- 0: by realloc, whose stack is that of the block it made
+  function TEXT NOT NULL,         -- as in free_call, or 'realloc'
+  allocations INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  PRIMARY KEY(stack_id, kind, free_stack_id)
+) WITHOUT ROWID;
 CREATE TABLE problem(
   id INTEGER PRIMARY KEY,
-  kind TEXT NOT NULL,             -- 'unmatched free', 'double free', 'overlap', 'damage', …
+  kind TEXT NOT NULL,             -- 'unmatched free', 'double free', 'mismatched free', 'overlap', 'damage', …
   ns INTEGER,
   address INTEGER,
   thread_id INTEGER,
@@ -316,6 +329,21 @@ CREATE VIEW v_region AS
   LEFT JOIN module m ON m.id = fr.module_id
   LEFT JOIN source_file s ON s.id = fr.source_file_id
   LEFT JOIN thread t ON t.id = r.thread_id;
+
+CREATE VIEW v_mismatch AS
+  SELECT k.name AS kind, x.function AS freed_by, x.allocations AS allocations, x.bytes AS bytes,
+         f.name AS function, s.path AS file, fr.line AS line,
+         ff.name AS free_function, fs.path AS free_file, ffr.line AS free_line,
+         x.stack_id AS stack_id, x.free_stack_id AS free_stack_id
+  FROM mismatch x LEFT JOIN kind k ON k.id = x.kind
+  LEFT JOIN stack st ON st.id = x.stack_id
+  LEFT JOIN frame fr ON fr.id = st.call_site_frame_id
+  LEFT JOIN function f ON f.id = st.function_id
+  LEFT JOIN source_file s ON s.id = fr.source_file_id
+  LEFT JOIN stack fst ON fst.id = nullif(x.free_stack_id, 0)
+  LEFT JOIN frame ffr ON ffr.id = fst.call_site_frame_id
+  LEFT JOIN function ff ON ff.id = fst.function_id
+  LEFT JOIN source_file fs ON fs.id = ffr.source_file_id;
 
 -- Where nothing was sampled it is what was recorded.
 CREATE VIEW v_estimate AS

@@ -1,0 +1,95 @@
+#include "ingest/types_jumps.h"
+
+#include <string.h>
+
+#include "ingest/types_code.h"
+#include "ingest/types_decode.h"
+
+/* What is longer has more ways to end than one. */
+enum { JUMPS_MAX = 16, FUNCTION_BYTES_MAX = 65536, DEPTH_MAX = 3 };
+/* No form is that: some other function may be jumped to. */
+#define FORM_OPEN UINT32_MAX
+
+struct jumps {
+    const struct types_site *site;
+    unsigned (*form_of)(const char *linkage);
+    uint64_t targets[JUMPS_MAX];
+    size_t count;
+};
+
+/* The parts that a compiler moves away from a function end in jumps back into it. */
+static bool is_part(const char *name)
+{
+    const char *suffix = strstr(name, ".cold");
+    return suffix != NULL && (suffix[5] == '\0' || suffix[5] == '.');
+}
+
+/* Adds where the code of the function at `start` jumps to outside of it. False: that is not known.
+ */
+static bool jumps_read(struct jumps *jumps, const struct symbols_place *place)
+{
+    size_t size;
+    const uint8_t *code = types_code(jumps->site->file, place->start, &size);
+    if (code == NULL || place->end <= place->start || size < place->end - place->start ||
+        place->end - place->start > FUNCTION_BYTES_MAX)
+        return false;
+    for (uint64_t at = place->start; at < place->end;) {
+        struct decode_instruction in;
+        if (!types_decode(code + (at - place->start), place->end - at, at, &in))
+            return false;
+        at += in.length;
+        if (in.operation != DECODE_JUMP && in.operation != DECODE_BRANCH)
+            continue;
+        if (in.target == 0)
+            return false;
+        if (in.target >= place->start && in.target < place->end)
+            continue;
+        if (jumps->count == JUMPS_MAX)
+            return false;
+        jumps->targets[jumps->count++] = in.target;
+    }
+    return true;
+}
+
+static unsigned form_at(const struct types_site *site, uint64_t target,
+                        unsigned (*form_of)(const char *linkage), unsigned depth)
+{
+    struct symbols_place place;
+    if (!symbols_place(site->symbols, site->module, target, &place))
+        return FORM_OPEN;
+    if (place.name != NULL) {
+        const unsigned form = form_of(place.name);
+        if (form != 0)
+            return form;
+        /* Of another module, which does not free what it is given without a frame of its own. */
+        if (strstr(place.name, "@plt") || is_part(place.name))
+            return 0;
+    }
+    struct jumps jumps = {.site = site, .form_of = form_of};
+    if (depth == 0 || target != place.start || !jumps_read(&jumps, &place))
+        return FORM_OPEN;
+    unsigned only = 0;
+    for (size_t i = 0; i < jumps.count; i++) {
+        const unsigned form = form_at(site, jumps.targets[i], form_of, depth - 1);
+        if (form == FORM_OPEN || (form != 0 && only != 0 && form != only))
+            return FORM_OPEN;
+        if (form != 0)
+            only = form;
+    }
+    return only;
+}
+
+unsigned types_call_form(const struct types_site *site, unsigned (*form_of)(const char *linkage))
+{
+    /* call rel32 */
+    size_t size;
+    int32_t offset;
+    const uint8_t *code =
+        site->file == NULL ? NULL : types_code(site->file, site->return_address - 5, &size);
+    if (code == NULL || size < 5 || code[0] != 0xe8)
+        return 0;
+    memcpy(&offset, code + 1, sizeof offset);
+    const uint64_t target = site->return_address + (uint64_t)(int64_t)offset;
+    const unsigned form = form_at(site, target, form_of, DEPTH_MAX);
+    return form == FORM_OPEN ? 0 : form;
+}
