@@ -324,6 +324,11 @@ struct symbols_dwarf *symbols_module_dwarf(struct symbols *symbols, uint32_t id)
     return module == NULL ? NULL : module->dwarf;
 }
 
+const char *symbols_sysroot(const struct symbols *symbols)
+{
+    return symbols->sysroot;
+}
+
 bool symbols_place(struct symbols *symbols, uint32_t id, uint64_t pc, struct symbols_place *place)
 {
     const struct module *module = module_of(symbols, id);

@@ -78,6 +78,9 @@ size_t symbols_lookup(struct symbols *symbols, uint32_t id, uint64_t pc,
 const struct symbols_file *symbols_module_file(struct symbols *symbols, uint32_t id);
 struct symbols_dwarf *symbols_module_dwarf(struct symbols *symbols, uint32_t id);
 
+/* As given by --sysroot; NULL: none. */
+const char *symbols_sysroot(const struct symbols *symbols);
+
 /* A symbol of module `id`, linkage name as in the symbol table. */
 struct symbols_place {
     const char *name;    /* NULL: only its bounds are known */

@@ -199,7 +199,7 @@ static void find_instances(struct symbols_scopes *scopes, Dwarf *dwarf)
             scopes->instances[scopes->instance_count++] =
                 (struct symbols_instance){origin, scope->start};
     }
-    if (scopes->instance_count > 1)
+    if (scopes->instances != NULL && scopes->instance_count > 1)
         qsort(scopes->instances, scopes->instance_count, sizeof *scopes->instances,
               compare_instances);
 }

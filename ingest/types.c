@@ -52,7 +52,7 @@ struct types *types_new(struct symbols *symbols)
     types->symbols = symbols;
     types->memo = types_memo_new();
     types->records = types_records_new();
-    types->sources = types_sources_new();
+    types->sources = types_sources_new(symbols_sysroot(symbols));
     types->site = malloc(sizeof *types->site);
     if (types->memo != NULL && types->records != NULL && types->sources != NULL &&
         types->site != NULL)

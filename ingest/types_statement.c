@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -143,6 +144,7 @@ bool types_statement_at(const char *text, uint32_t line, char statement[TYPES_ST
 /* ---- files ------------------------------------------------------------------------------ */
 
 struct types_sources {
+    char *root; /* before absolute paths, if the file is there; NULL: none */
     char *path; /* NULL: none was read */
     char *text; /* NULL: it cannot be read */
     time_t modified;
@@ -150,9 +152,13 @@ struct types_sources {
     size_t count, capacity;
 };
 
-struct types_sources *types_sources_new(void)
+struct types_sources *types_sources_new(const char *root)
 {
-    return calloc(1, sizeof(struct types_sources));
+    struct types_sources *sources = calloc(1, sizeof *sources);
+    if (sources == NULL || root == NULL || (sources->root = strdup(root)) != NULL)
+        return sources;
+    free(sources);
+    return NULL;
 }
 
 static void forget(struct types_sources *sources)
@@ -171,6 +177,7 @@ void types_sources_free(struct types_sources *sources)
     if (sources == NULL)
         return;
     forget(sources);
+    free(sources->root);
     free(sources);
 }
 
@@ -201,12 +208,24 @@ static void find_lines(struct types_sources *sources)
     }
 }
 
+static int open_source(const struct types_sources *sources, const char *file)
+{
+    const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    char *below = NULL;
+    int descriptor = -1;
+    if (sources->root != NULL && file[0] == '/' &&
+        asprintf(&below, "%s%s", sources->root, file) > 0)
+        descriptor = open(below, flags);
+    free(below);
+    return descriptor >= 0 ? descriptor : open(file, flags);
+}
+
 static void read_source(struct types_sources *sources, const char *file)
 {
     struct stat information;
     forget(sources);
     sources->path = strdup(file);
-    int descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int descriptor = open_source(sources, file);
     if (descriptor < 0)
         return;
     if (fstat(descriptor, &information) == 0 && S_ISREG(information.st_mode) &&

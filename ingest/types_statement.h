@@ -15,8 +15,9 @@
 /* The file that was read last, since statements of one file are asked for together. */
 struct types_sources;
 
-/* NULL where memory is exhausted. */
-struct types_sources *types_sources_new(void);
+/* Files of an absolute path are looked for below `root` first (NULL: there is none), then as they
+ * are. NULL where memory is exhausted. */
+struct types_sources *types_sources_new(const char *root);
 void types_sources_free(struct types_sources *sources);
 
 /*

@@ -82,3 +82,28 @@ for way in '-gdwarf-5 -gsplit-dwarf' '-gdwarf-4 -gsplit-dwarf'; do
     cmp <(everything split.db) <(everything split-again.db) || fail "another session, $way"
     mv away/*.c objects
 done
+
+# A type that only the text of the source names is found in the unpacked one.
+rm -rf place root away && mkdir place away
+cat >objects/coin.c <<'TEXT'
+#include <stdlib.h>
+struct coin {
+    long value, year, mint;
+} first;
+void *volatile sink;
+int main(void)
+{
+    sink = malloc(sizeof(struct coin));
+    return (int)first.value;
+}
+TEXT
+gcc -O1 -g -Wl,--build-id -o place/coin objects/coin.c && mprof-run --quiet -o coin.bin -- place/coin || fail recording
+type() { ask "$1" 'SELECT type FROM v_allocation WHERE size = 24'; }
+mprof-ingest --quiet --bundle -o coin.db coin.bin || fail 'ingest --bundle of coin'
+is "$(type coin.db)" coin 'a type by its source'
+mkdir root && (cd root && sqlite3 ../coin.db -Ax) && mv objects away/ || fail unpacking
+mprof-ingest --quiet -o coin-sourceless.db coin.bin || fail 'ingest of coin'
+[ "$(type coin-sourceless.db)" != coin ] || fail 'the source was not needed'
+mv place away/
+mprof-ingest --quiet --sysroot "$PWD/root" -o coin-again.db coin.bin || fail 'ingest of the unpacked coin'
+is "$(type coin-again.db)" coin 'a type by its unpacked source'

@@ -78,7 +78,7 @@ static void write_file(const char *path, const char *text)
 static void test_files(void **state)
 {
     char statement[TYPES_STATEMENT_MAX];
-    struct types_sources *sources = types_sources_new();
+    struct types_sources *sources = types_sources_new(NULL);
     const time_t later = time(NULL) + 1000;
     (void)state;
     assert_non_null(sources);
