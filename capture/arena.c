@@ -4,7 +4,7 @@
  * A forked child writes a trace of its own, in which the arenas of its parent have to be named
  * again: arenas in use are kept in a table, with the trace that they were last named in. Each
  * number is given out once; its low bits are its place in the table. When the table is full
- * an arena is named when it is created, and only then.
+ * an arena is named when it is created, and only then; a sample takes nothing of it.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -12,10 +12,12 @@
 #define MPROF_IMPLEMENTATION
 #include "capture/mprof.h"
 
+#include "capture/arena_sample.h"
 #include "capture/entry_names.h"
 #include "capture/events.h"
 #include "capture/os.h"
 #include "capture/recorder.h"
+#include "capture/sample.h"
 #include "capture/stack.h"
 #include "capture/thread.h"
 #include "capture/trace_file.h"
@@ -23,12 +25,15 @@
 #define FRAME __builtin_frame_address(0)
 #define ARENA_SLOTS 65536u
 #define ARENA_NAME 64u
+#define ARENA_DEPTH 1024u /* of arenas in arenas: more is a circle */
 
 struct arena_slot {
     _Atomic uint32_t id; /* 0: free */
     uint32_t parent;
     _Atomic uint64_t named_in; /* the trace's number */
     char name[ARENA_NAME];
+    _Atomic uint32_t children;  /* arenas that name it as their parent */
+    struct arena_sample sample; /* --sample */
 };
 
 static struct {
@@ -55,6 +60,61 @@ static struct arena_slot *arena_slot(mprof_arena arena)
     struct arena_slot *table = atomic_load(&arenas.slots);
     struct arena_slot *slot = table ? &table[arena % ARENA_SLOTS] : NULL;
     return slot && atomic_load(&slot->id) == arena ? slot : NULL;
+}
+
+static struct arena_sample *arena_sample(mprof_arena arena)
+{
+    struct arena_slot *slot = arena_slot(arena);
+    return slot ? &slot->sample : NULL;
+}
+
+/* Whether a block that ends was recorded, and a new one is. */
+static bool arena_ends(mprof_arena arena, const void *address)
+{
+    return __builtin_expect(sample_mean == 0, 1) ||
+           arena_sample_ends(arena_sample(arena), arena % ARENA_SLOTS, address);
+}
+
+static bool arena_takes(struct thread *thread, mprof_arena arena, const void *address,
+                        uint64_t size)
+{
+    return __builtin_expect(sample_mean == 0, 1) ||
+           arena_sample_takes(thread, arena_sample(arena), arena % ARENA_SLOTS, address, size);
+}
+
+/* Whether `arena` is `outer` or has its memory from it. */
+static bool arena_is_in(mprof_arena arena, mprof_arena outer)
+{
+    struct arena_slot *slot;
+    for (unsigned depth = 0; arena != outer && depth < ARENA_DEPTH; depth++) {
+        slot = arena_slot(arena);
+        if (!slot || slot->parent == 0)
+            return false;
+        arena = slot->parent;
+    }
+    return arena == outer;
+}
+
+/* What a sample took of the arena and of those under it ends. */
+static void arena_reset_sample(mprof_arena arena)
+{
+    struct arena_slot *slot = arena_slot(arena), *table = atomic_load(&arenas.slots);
+    if (!slot)
+        return;
+    arena_sample_reset(&slot->sample, arena % ARENA_SLOTS);
+    uint32_t last = atomic_load(&slot->children) ? atomic_load(&arenas.last) + 1 : 0;
+    for (uint32_t place = 0; place < last && place < ARENA_SLOTS; place++) {
+        mprof_arena other = atomic_load(&table[place].id);
+        if (other && other != arena && arena_is_in(other, arena))
+            arena_sample_reset(&table[place].sample, place);
+    }
+}
+
+static void arena_count_child(mprof_arena parent, uint32_t more)
+{
+    struct arena_slot *slot = parent ? arena_slot(parent) : NULL;
+    if (slot)
+        atomic_fetch_add(&slot->children, more);
 }
 
 static void arena_put_name(struct thread *thread, mprof_arena arena, mprof_arena parent,
@@ -115,6 +175,7 @@ ENTRY_POINT mprof_arena mprof_arena_create(const char *name, mprof_arena parent)
     if (slot) {
         size_t length = strnlen(name, ARENA_NAME - 1);
         slot->parent = parent;
+        arena_count_child(parent, 1);
         memcpy(slot->name, name, length);
         slot->name[length] = 0;
         atomic_store(&slot->named_in, trace_file_id());
@@ -129,6 +190,8 @@ static void arena_put_reset(const void *frame, mprof_arena arena)
     struct thread *thread = arena ? recorder_enter(frame, RECORDER_ARENA_END) : NULL;
     if (!thread)
         return;
+    if (sample_mean)
+        arena_reset_sample(arena);
     if (!arena_is_named(arena))
         arena_introduce(thread, arena);
     thread_put_number(thread, TRACE_EXT_ARENA_RESET, arena);
@@ -145,8 +208,11 @@ ENTRY_POINT void mprof_arena_destroy(mprof_arena arena)
     struct arena_slot *slot = arena_slot(arena);
     uint32_t id = arena;
     arena_put_reset(FRAME, arena);
-    if (slot && atomic_compare_exchange_strong(&slot->id, &id, 0))
+    uint32_t parent = slot ? slot->parent : 0;
+    if (slot && atomic_compare_exchange_strong(&slot->id, &id, 0)) {
         atomic_fetch_sub(&arenas.used, 1);
+        arena_count_child(parent, UINT32_MAX); /* one less */
+    }
 }
 
 /* A block of the arena; `old` is the one that it was, NULL: none. */
@@ -187,7 +253,8 @@ ENTRY_POINT void mprof_alloc(mprof_arena arena, void *address, size_t size, size
         arena && address ? recorder_enter(FRAME, RECORDER_ARENA_ALLOCATION) : NULL;
     if (!thread)
         return;
-    arena_put_block(thread, FRAME, arena, NULL, address, size, count);
+    if (arena_takes(thread, arena, address, size))
+        arena_put_block(thread, FRAME, arena, NULL, address, size, count);
     recorder_leave();
 }
 
@@ -196,7 +263,8 @@ ENTRY_POINT void mprof_free(mprof_arena arena, void *address)
     struct thread *thread = arena && address ? recorder_enter(FRAME, RECORDER_ARENA_END) : NULL;
     if (!thread)
         return;
-    arena_put_free(thread, arena, address);
+    if (arena_ends(arena, address))
+        arena_put_free(thread, arena, address);
     recorder_leave();
 }
 
@@ -207,7 +275,11 @@ ENTRY_POINT void mprof_realloc(mprof_arena arena, void *old, void *address, size
     struct thread *thread = arena && address ? recorder_enter(FRAME, RECORDER_ARENA_END) : NULL;
     if (!thread)
         return;
-    if (atomic_load_explicit(&recorder_page.state, memory_order_relaxed) != RECORDER_PAUSED)
+    const bool paused =
+        atomic_load_explicit(&recorder_page.state, memory_order_relaxed) == RECORDER_PAUSED;
+    if (old && !arena_ends(arena, old))
+        old = NULL;
+    if (!paused && arena_takes(thread, arena, address, size))
         arena_put_block(thread, FRAME, arena, old, address, size, count);
     else if (old)
         arena_put_free(thread, arena, old);
@@ -222,7 +294,10 @@ ENTRY_POINT void mprof_type(mprof_arena arena, void *address, const void *symbol
     uint64_t value;
     if (!thread)
         return;
-    bool recorded = arena != 0 || !select_is_on || select_knows(address);
+    bool recorded =
+        !select_is_on ||
+        (arena == 0 ? select_knows(address)
+                    : sample_mean == 0 || arena_sample_has(arena % ARENA_SLOTS, address));
     uint8_t *p = recorded && stack_place(symbol, &module, &value, thread)
                      ? thread_extended_begin(thread, 80)
                      : NULL;

@@ -80,6 +80,15 @@ bool sampled_blocks_remove_slow(uint64_t address)
     return true;
 }
 
+void sampled_blocks_remove_all(uint64_t mask, uint64_t same)
+{
+    for (uint64_t i = 0; i < SAMPLED_BLOCKS_SLOTS; i++) {
+        uint64_t address = atomic_load_explicit(&table[i], memory_order_relaxed);
+        if ((address & mask) == same && atomic_compare_exchange_strong(&table[i], &address, 0))
+            blocks_count(address, false);
+    }
+}
+
 void sampled_blocks_reset(void)
 {
     os_discard(table, SAMPLED_BLOCKS_SLOTS * sizeof *table);

@@ -46,6 +46,9 @@ static inline bool sampled_blocks_remove(uint64_t address)
            sampled_blocks_remove_slow(address);
 }
 
+/* Removes those that are `same` in the bits of `mask`. Reads all of the table: milliseconds. */
+void sampled_blocks_remove_all(uint64_t mask, uint64_t same);
+
 /* Forgets all. No other thread may be inside an event. */
 void sampled_blocks_reset(void);
 

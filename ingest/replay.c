@@ -316,6 +316,7 @@ bool replay_init(struct replay *replay, const struct trace_file *file, struct tr
     *replay = (struct replay){
         .scan = scan, .stacks = stacks, .totals = totals, .types = types, .sink = sink};
     replay->free_calls.types = types;
+    replay->sampled = trace_file_header(file)->sample_interval != 0;
     replay->fast_clock = (trace_file_header(file)->flags & TRACE_FILE_CLOCK_FAST) != 0;
     trace_time_init(&replay->time, file, scan->clock_ticks, scan->clock_monotonic_ns);
     if (replay->time.unknown)

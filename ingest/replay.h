@@ -84,7 +84,7 @@ struct replay {
     size_t pending_count, pending_capacity;
     struct displaced_block *displaced;
     size_t displaced_count, displaced_capacity;
-    bool fast_clock;
+    bool fast_clock, sampled;
     bool rested;              /* recording was paused, or began late, so far; */
     uint64_t rested_ns;       /* until then */
     uint64_t unseen_frees;    /* of blocks that were, or may have been, allocated meanwhile */

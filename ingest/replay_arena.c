@@ -128,6 +128,9 @@ static bool arena_allocate(struct replay *replay, uint32_t index, const struct t
     block->type = type;
     block->alignment = 0;
     count_block(replay, arena, block);
+    /* What a sampled block stands for goes by its size. */
+    if (replay->sampled && !totals_know_size(replay->totals, block->size))
+        return false;
     return true;
 }
 

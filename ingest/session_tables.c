@@ -279,6 +279,8 @@ static bool put_sums(const struct table_sink *sink, const struct session_facts *
     }
     for (size_t i = 0; good && i < totals->size_count; i++) {
         const struct size_row *row = &totals->sizes[i];
+        if (row->allocations == 0)
+            continue; /* arenas only */
         good = PUT(sink, WRITER_SIZE_BIN, value_number(row->size), value_number(row->allocations),
                    value_number(row->frees), value_number(row->allocations - row->frees));
     }

@@ -86,6 +86,11 @@ static struct size_row *find_size(struct totals *totals, uint64_t size)
     return &totals->sizes[totals->size_count++];
 }
 
+bool totals_know_size(struct totals *totals, uint64_t size)
+{
+    return find_size(totals, size) != NULL;
+}
+
 bool totals_allocate(struct totals *totals, struct stacks *stacks, uint32_t stack, uint64_t size,
                      uint64_t ns)
 {

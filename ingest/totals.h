@@ -51,6 +51,8 @@ void totals_init(struct totals *totals, uint64_t duration_ns);
  */
 void totals_extend(struct totals *totals, uint64_t duration_ns);
 void totals_free_memory(struct totals *totals);
+/* Puts the size among the sizes without a block. False where memory is exhausted. */
+bool totals_know_size(struct totals *totals, uint64_t size);
 
 /*
  * One allocation of `size` bytes by `stack` at `ns`, which never runs backwards from call to

@@ -230,7 +230,7 @@ CREATE TABLE size_bin(            -- one row a distinct size
   frees INTEGER NOT NULL,
   live_count INTEGER NOT NULL
 );
-CREATE TABLE sample_weight(       -- of each distinct size of the heap; empty where nothing was sampled
+CREATE TABLE sample_weight(       -- of each distinct size; empty where nothing was sampled
   size INTEGER PRIMARY KEY,
   weight REAL NOT NULL            -- how many allocations a recorded one stands for
 );
@@ -359,6 +359,18 @@ CREATE VIEW v_estimate AS
   LEFT JOIN module m ON m.id = fr.module_id
   LEFT JOIN source_file s ON s.id = fr.source_file_id
   WHERE st.allocations > 0;
+
+-- Of the program's own allocators, by arena and stack.
+CREATE VIEW v_arena_estimate AS
+  SELECT a.arena_id AS arena_id, r.name AS arena, a.stack_id AS stack_id, count(*) AS recorded,
+         sum(COALESCE(w.weight, 1)) AS allocations, sum(COALESCE(w.weight, 1) * a.size) AS bytes,
+         total(COALESCE(w.weight, 1)) FILTER (WHERE a.free_ns IS NULL) AS live_count,
+         total(COALESCE(w.weight, 1) * a.size) FILTER (WHERE a.free_ns IS NULL) AS live_bytes,
+         total(w.weight * (w.weight - 1)) AS allocations_variance,
+         total(w.weight * (w.weight - 1) * a.size * a.size) AS bytes_variance
+  FROM allocation a JOIN arena r ON r.id = a.arena_id
+  LEFT JOIN sample_weight w ON w.size = a.size
+  WHERE a.arena_id > 0 GROUP BY a.arena_id, a.stack_id;
 
 CREATE VIEW v_type AS
   SELECT COALESCE(ty.name, '(unknown)') AS type, COALESCE(ty.confidence, 'unknown') AS confidence,

@@ -1,9 +1,14 @@
 /*
  * Allocates a lot, in the same way each time it runs: many small blocks at one place, fewer large
- * ones at another, blocks that grow, blocks of all sizes, and some that stay. usage: sampled
+ * ones at another, blocks that grow, blocks of all sizes, and some that stay; and all that in
+ * arenas of its own, too. usage: sampled
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "capture/mprof.h"
 
 #ifdef __clang__
 #define NOINLINE __attribute__((noinline))
@@ -52,13 +57,54 @@ NOINLINE static void growing(void)
     }
 }
 
+/* What the arenas give out lies here, each block in a page of its own. Nobody writes into it. */
+static char memory[KEPT][4096];
+
+/* Blocks that are freed one by one, but for those that are left at the end of the first round. */
+NOINLINE static void pool_work(mprof_arena pool, int round)
+{
+    static bool taken[KEPT];
+    if (round == 1) {
+        mprof_arena_reset(pool);
+        memset(taken, 0, sizeof taken);
+    }
+    for (int i = 0; i < 8000; i++) {
+        uint32_t place = draw(KEPT);
+        if (taken[place])
+            mprof_free(pool, memory[place]);
+        mprof_alloc(pool, memory[place], draw(3000), 1);
+        taken[place] = true;
+    }
+}
+
+/* Blocks that end with the arena that theirs lies in; some of the same places are freed later. */
+NOINLINE static void scratch_work(mprof_arena outer, mprof_arena scratch)
+{
+    for (int reset = 0; reset < 100; reset++) {
+        for (int i = 0; i < 100; i++)
+            mprof_alloc(scratch, memory[i], 500, 5);
+        mprof_arena_reset(outer);
+        for (int i = 0; i < 100; i++) {
+            mprof_alloc(scratch, memory[i], 60, 1);
+            mprof_realloc(scratch, memory[i], memory[i], 2000, 1);
+            if (i % 2)
+                mprof_free(scratch, memory[i]);
+        }
+        mprof_arena_reset(scratch);
+    }
+}
+
 int main(void)
 {
+    mprof_arena pool = mprof_arena_create("pool", 0), outer = mprof_arena_create("outer", 0);
+    mprof_arena scratch = mprof_arena_create("scratch", outer);
     for (int round = 0; round < 2; round++) {
         many_small();
         few_large();
         all_sizes();
         growing();
+        pool_work(pool, round);
+        scratch_work(outer, scratch);
     }
     return 0;
 }
