@@ -271,7 +271,8 @@ static void decide(const struct types_site *site, const struct types_flow *flow,
     types_choose(site, flow, question->by, question->size, choice);
     /* What a function returns may be the head of objects of many kinds, unless one before it
      * said so already. */
-    bool front = question->by == TYPES_BY_FUNCTION && (question->headed || !flow->returned);
+    bool front = question->by == TYPES_BY_FUNCTION && !question->opaque &&
+                 (question->headed || !flow->returned);
     refine(site, question, front, choice);
     /* Behind a head stands one object, whatever a multiple of its size the block is. */
     if (question->headed && choice->chosen && choice->rule == TYPES_RULE_RECEIVER &&
@@ -335,6 +336,7 @@ static void take_step(struct types *types, const struct types_site *site,
         decide(site, flow, &question, &choice);
         question.offset = flow->returned_offset;
         question.in_memory = 0;
+        question.opaque = question.opaque || site->entry_count == 0;
     }
     if (choice.chosen) {
         answer_with(types, site, &choice.type, question.size, choice.offset, &step->answer);

@@ -42,6 +42,7 @@ enum types_rule {
     TYPES_RULE_ALLOCATOR,   /* a frame of std::allocator<T>::allocate or the like */
     TYPES_RULE_LIBRARY,     /* a symbol of a library without debug information */
     TYPES_RULE_CONSTRUCTOR, /* a constructor or a table of virtual functions */
+    TYPES_RULE_THROWN,      /* the class that is thrown */
     TYPES_RULE_RECEIVER,    /* variable, member or global that holds the result */
     TYPES_RULE_RETURN,      /* declared return type of the function */
     TYPES_RULE_ARGUMENT,    /* parameter that the result is passed as */

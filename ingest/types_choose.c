@@ -40,13 +40,15 @@ static void choose(struct types_choice *choice, const struct types_type *type, i
 
 /* ---- one object by operator new --------------------------------------------------------- */
 
-/* "Foo" of "Foo::Foo(int)" and of "vtable for Foo", in its one spelling; to be freed. */
+/* "Foo" of "Foo::Foo(int)", "vtable for Foo" and "typeinfo for Foo", in its one spelling; to be
+ * freed. */
 static char *class_of_symbol(struct symbols *symbols, const char *linkage)
 {
-    static const char table[] = "vtable for ";
+    static const char *const tables[] = {"vtable for ", "typeinfo for "};
     const char *name = symbols_demangle(symbols, linkage);
-    if (strncmp(name, table, sizeof table - 1) == 0)
-        return types_spelling(name + sizeof table - 1);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (strncmp(name, tables[i], strlen(tables[i])) == 0)
+            return types_spelling(name + strlen(tables[i]));
     const char *end = NULL;
     int depth = 0;
     for (const char *at = name; *at != '\0' && !(depth == 0 && *at == '('); at++) {
@@ -63,7 +65,7 @@ static char *class_of_symbol(struct symbols *symbols, const char *linkage)
     return spelled;
 }
 
-/* The class that a constructor or a table of virtual functions belongs to. */
+/* The class that a constructor, a table of virtual functions or a typeinfo belongs to. */
 static bool class_of(const struct types_site *site, const struct types_evidence *evidence,
                      struct types_type *type)
 {
@@ -77,7 +79,8 @@ static bool class_of(const struct types_site *site, const struct types_evidence 
     return found;
 }
 
-/* The most derived of the classes whose objects have that size, of one kind of evidence. */
+/* Of the classes whose objects have that size, by one kind of evidence, the one that is derived
+ * from the others or holds them as its first member. */
 static bool choose_class(const struct types_site *site, const struct types_flow *flow,
                          enum types_evidence_kind kind, uint64_t size, struct types_type *class)
 {
@@ -88,7 +91,8 @@ static bool choose_class(const struct types_site *site, const struct types_flow 
         if (evidence->kind != kind || evidence->offset != 0 || evidence->indexed ||
             !class_of(site, evidence, &type) || type.shape != TYPES_RECORD || type.size != size)
             continue;
-        if (!found || types_is_derived(site->index, &type, class))
+        if (!found || types_is_derived(site->index, &type, class) ||
+            types_has_member_at(site->index, &type, 0, class))
             *class = type;
         found = true;
     }
@@ -133,6 +137,7 @@ static void choose_object(const struct types_site *site, const struct types_flow
         choose_class(site, flow, TYPES_EVIDENCE_CONSTRUCTOR, size, &class)) {
         /* A constructor may be that of the first member, which fills the whole object. */
         if (!placed || types_is_derived(site->index, &class, &place) ||
+            types_has_member_at(site->index, &class, 0, &place) ||
             types_is_polymorphic(site->index, &place)) {
             choose(choice, &class, 0, TYPES_EXACT, TYPES_RULE_CONSTRUCTOR);
             return;
@@ -151,6 +156,24 @@ static void choose_object(const struct types_site *site, const struct types_flow
         choose(choice, &place, 0, TYPES_INFERRED, TYPES_RULE_ARGUMENT);
 }
 
+/* An exception, behind what the C++ library keeps about it: of the class that is thrown. */
+static bool choose_thrown(const struct types_site *site, const struct types_flow *flow,
+                          uint64_t size, struct types_choice *choice)
+{
+    for (size_t i = 0; i < flow->count; i++) {
+        const struct types_evidence *evidence = &flow->evidence[i];
+        struct types_type type;
+        if (evidence->kind != TYPES_EVIDENCE_THROWN || evidence->indexed ||
+            !class_of(site, evidence, &type) ||
+            types_fit(site->index, &type, size, evidence->offset) != TYPES_FIT_WHOLE)
+            continue;
+        choose(choice, &type, evidence->offset, TYPES_EXACT, TYPES_RULE_THROWN);
+        choice->whole = true;
+        return true;
+    }
+    return false;
+}
+
 /* ---- other allocations ------------------------------------------------------------------ */
 
 /* True where `behind` says that bytes of something else stand behind the record of `front`. */
@@ -163,7 +186,8 @@ static bool is_behind(const struct types_site *site, const struct types_evidence
         return false;
     if (behind->kind == TYPES_EVIDENCE_PLACE)
         return behind->type.die.addr != front->type.die.addr &&
-               (behind->type.shape == TYPES_RECORD || behind->type.shape == TYPES_CHARACTER);
+               (behind->type.shape == TYPES_RECORD || behind->type.shape == TYPES_CHARACTER ||
+                behind->type.shape == TYPES_SCALAR);
     /* A member of the record points there, and not to a record of its own kind: a list in an array
      * does that. */
     struct types_type member, pointee;
@@ -197,6 +221,24 @@ static bool choose_record_in_front(const struct types_site *site, const struct t
     return false;
 }
 
+/*
+ * True where the block begins, there or in front of it, with a record that is not as long as the
+ * block: what else it holds are pieces of it, not what it is.
+ */
+static bool is_behind_record(const struct types_site *site, const struct types_flow *flow,
+                             const struct types_evidence *place, uint64_t size)
+{
+    for (size_t i = 0; i < flow->count; i++) {
+        const struct types_evidence *front = &flow->evidence[i];
+        if (front->kind == TYPES_EVIDENCE_PLACE && !front->indexed && front->offset >= 0 &&
+            front->offset <= place->offset && front->type.shape == TYPES_RECORD &&
+            front->type.size > 0 && !types_is_head(site->index, &front->type) &&
+            types_fit(site->index, &front->type, size, front->offset) == TYPES_FIT_NOT)
+            return true;
+    }
+    return false;
+}
+
 /* The place that fits best, the first of those that fit alike; records of the very size first. */
 static bool choose_place(const struct types_site *site, const struct types_flow *flow,
                          enum types_operator by, uint64_t size, struct types_choice *choice)
@@ -215,6 +257,9 @@ static bool choose_place(const struct types_site *site, const struct types_flow 
         bool better = best == TYPES_FIT_NOT || (fit == TYPES_FIT_WHOLE && best != TYPES_FIT_WHOLE &&
                                                 evidence->type.shape == TYPES_RECORD);
         if (fit == TYPES_FIT_NOT || !better)
+            continue;
+        if (fit == TYPES_FIT_ARRAY && evidence->type.shape == TYPES_SCALAR &&
+            is_behind_record(site, flow, evidence, size))
             continue;
         /* Not an array of heads, but one object that begins with a head: which, is not known. */
         if (fit == TYPES_FIT_ARRAY && by == TYPES_BY_FUNCTION &&
@@ -285,6 +330,8 @@ void types_choose(const struct types_site *site, const struct types_flow *whole_
     struct types_type type;
     *choice = (struct types_choice){.wrapper = false};
     bool wrapper = is_wrapper(site, flow);
+    if (by == TYPES_BY_FUNCTION && choose_thrown(site, flow, size, choice))
+        return;
     /* new T[n] names its type where it stands, characters too: its function is no wrapper. */
     if (by == TYPES_BY_NEW_ARRAY &&
         (choose_place(site, flow, by, size, choice) || choose_return(site, flow, size, choice)))

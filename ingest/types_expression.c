@@ -138,11 +138,51 @@ static bool find_in_scope(const struct types_site *site, Dwarf_Die *scope, const
     return found;
 }
 
+/* Reads the variables of that name below `scope`, `*found` says whether any was; false: of several
+ * types. */
+static bool read_all_named(const struct types_site *site, Dwarf_Die *scope, const char *name,
+                           int depth, bool *found, struct types_type *type)
+{
+    Dwarf_Die child;
+    if (depth == NESTING_MAX || dwarf_child(scope, &child) != 0)
+        return true;
+    do {
+        int tag = dwarf_tag(&child);
+        struct types_type one;
+        if ((tag == DW_TAG_variable || tag == DW_TAG_formal_parameter) && is_named(&child, name) &&
+            types_of(site->index, &child, &one)) {
+            if (*found && !types_same(site->index, type, &one))
+                return false;
+            *type = one;
+            *found = true;
+        }
+        if (tag == DW_TAG_lexical_block &&
+            !read_all_named(site, &child, name, depth + 1, found, type))
+            return false;
+    } while (dwarf_siblingof(&child, &child) == 0);
+    return true;
+}
+
+/*
+ * An inlined function lacks the variables that the compiler keeps nowhere; the function that it is
+ * an instance of has them all. Which block the site is in is not known there.
+ */
+static bool find_in_origin(const struct types_site *site, Dwarf_Die *function, const char *name,
+                           struct types_type *type)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die origin;
+    bool found = false;
+    return dwarf_attr(function, DW_AT_abstract_origin, &attribute) != NULL &&
+           dwarf_formref_die(&attribute, &origin) != NULL &&
+           read_all_named(site, &origin, name, 0, &found, type) && found;
+}
+
 static bool find_variable(const struct types_site *site, const char *name, struct types_type *type)
 {
     Dwarf_Die unit;
     Dwarf_Die scope = site->entries[site->level];
-    if (find_in_scope(site, &scope, name, type))
+    if (find_in_scope(site, &scope, name, type) || find_in_origin(site, &scope, name, type))
         return true;
     return dwarf_cu_die(scope.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) != NULL &&
            find_in_scope(site, &unit, name, type);

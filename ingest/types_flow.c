@@ -129,6 +129,20 @@ static void look_at_store(struct follower *follower, uint64_t pc, const struct t
     }
 }
 
+/* __cxa_throw(object, its typeinfo, destructor): Itanium C++ ABI, 2.4.3. */
+static void look_at_throw(struct follower *follower, const struct types_call *call)
+{
+    const struct types_value *object = &follower->state.registers[DECODE_RDI];
+    const struct types_value *typeinfo = &follower->state.registers[DECODE_RSI];
+    if (call->linkage == NULL || strcmp(call->linkage, "__cxa_throw") != 0 ||
+        object->kind != TYPES_VALUE_RESULT || typeinfo->kind != TYPES_VALUE_ADDRESS)
+        return;
+    const char *symbol = types_globals_symbol(follower->site->file, (uint64_t)typeinfo->offset);
+    if (symbol != NULL && strncmp(symbol, "_ZTI", 4) == 0)
+        add_evidence(follower, TYPES_EVIDENCE_THROWN, NULL, object,
+                     symbols_keep(follower->site->symbols, symbol));
+}
+
 static void look_at_arguments(struct follower *follower, const struct types_call *call)
 {
     for (unsigned i = 0; i < sizeof argument_registers; i++) {
@@ -211,6 +225,7 @@ static void call(struct follower *follower, const struct decode_instruction *in)
     types_call_target(follower->site, in->target, &target);
     struct types_value first = follower->state.registers[DECODE_RDI];
     look_at_arguments(follower, &target);
+    look_at_throw(follower, &target);
     types_state_clobber(&follower->state, CALL_CLOBBERS);
     if (target.returns_first && first.kind == TYPES_VALUE_RESULT)
         follower->state.registers[DECODE_RAX] = first;

@@ -19,16 +19,17 @@ enum types_evidence_kind {
     TYPES_EVIDENCE_ARGUMENT,    /* a parameter that the result is passed as */
     TYPES_EVIDENCE_CONSTRUCTOR, /* `this` of a constructor */
     TYPES_EVIDENCE_TABLE,       /* the table of virtual functions that is stored at its start */
+    TYPES_EVIDENCE_THROWN,      /* thrown as an exception of the class whose typeinfo is given */
     TYPES_EVIDENCE_OWN          /* the block itself, at stored_at, points to its own inside */
 };
 
 struct types_evidence {
     enum types_evidence_kind kind;
-    struct types_type type; /* what the place points to; of a table: unused */
+    struct types_type type; /* what the place points to; unused where there is a symbol */
     int64_t offset;         /* of the pointer from the block's start */
     bool indexed;           /* a number that is not known was added, too */
     int64_t stored_at;      /* of what points to its own inside */
-    const char *symbol;     /* of a table or of a constructor without debug information */
+    const char *symbol;     /* of a table, a typeinfo, or a constructor without debug information */
 };
 
 #define TYPES_EVIDENCE_MAX 32

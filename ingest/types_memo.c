@@ -43,7 +43,7 @@ static uint64_t hash_of(const struct types_question *question)
     hash = mix(hash, question->size);
     hash = mix(hash, (uint64_t)question->offset);
     return mix(hash, (uint64_t)question->by << 16 | (uint64_t)question->headed << 8 |
-                         question->in_memory);
+                         (uint64_t)question->opaque << 1 | question->in_memory);
 }
 
 struct types_step *types_memo_step(struct types_memo *memo, const struct types_question *question)

@@ -16,7 +16,7 @@ struct types_question {
     uint8_t by;        /* enum types_operator */
     uint8_t in_memory; /* the result is where the first argument pointed */
     uint8_t headed;    /* what came out so far may be only the head of what it is */
-    uint8_t padding[1];
+    uint8_t opaque;    /* a function without debug information made it, of types it alone knows */
 };
 
 struct types_step {

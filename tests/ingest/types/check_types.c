@@ -62,6 +62,7 @@ static const char *const rules[] = {
     [TYPES_RULE_RETURN] = "return",
     [TYPES_RULE_ARGUMENT] = "argument",
     [TYPES_RULE_SOURCE] = "source",
+    [TYPES_RULE_THROWN] = "thrown",
     [TYPES_RULE_STATED] = "stated",
 };
 
@@ -77,15 +78,18 @@ static bool is_candidate(struct types *types, const struct types_frame *frames, 
     return false;
 }
 
-/* The stated type "?" says that it cannot be known: any answer but none is wrong. */
+/*
+ * The stated type "?" says that it cannot be known: any answer but none is wrong. "?T" says that no
+ * more is asked for: T or none.
+ */
 static void compare(const char *type, uint64_t count, uint64_t size,
                     const struct types_answer *answer, bool quiet, struct figures *figures)
 {
     bool typed = answer->name != NULL && answer->confidence >= TYPES_INFERRED;
-    bool unknowable = strcmp(type, "?") == 0;
-    bool right = typed && !unknowable && strcmp(answer->name, type) == 0 && answer->count == count;
+    bool unknowable = *type == '?';
+    bool right = typed && strcmp(answer->name, type + unknowable) == 0 && answer->count == count;
     figures->sites += !unknowable;
-    figures->typed += right;
+    figures->typed += right && !unknowable;
     figures->wrong += typed && !right;
     if (quiet && (right || !typed))
         return;
@@ -123,7 +127,7 @@ static bool check_log(FILE *log, bool quiet, struct figures *figures)
         size_t frame_count = read_frames(rest, &modules, symbols, frames);
         uint64_t bytes = strtoull(size, NULL, 10);
         types_infer(types, frames, frame_count, bytes, (uint8_t)strtoul(kind, NULL, 10), &answer);
-        if (answer.name == NULL && strcmp(type, "?") != 0 && strcmp(count, "1") == 0 &&
+        if (answer.name == NULL && *type != '?' && strcmp(count, "1") == 0 &&
             !is_candidate(types, frames, frame_count, bytes, type)) {
             printf("WRONG no candidate %s of %" PRIu64 " bytes\n", type, bytes);
             figures->wrong++;

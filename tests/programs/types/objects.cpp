@@ -2,6 +2,7 @@
 #include "truth.h"
 
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -201,6 +202,56 @@ __attribute__((noinline)) static void by_malloc(std::size_t n)
     keep(plains);
 }
 
+struct Problem {
+    explicit Problem(int where) : line(where)
+    {
+    }
+    virtual ~Problem()
+    {
+    }
+    long line;
+};
+struct Refused : Problem {
+    explicit Refused(int where) : Problem(where)
+    {
+    }
+    long column = 3;
+};
+
+/* The C++ library's own words stand in front of what is thrown. */
+__attribute__((noinline)) static void thrown(int n)
+{
+    try {
+        TRUTH("Refused", 1);
+        throw Refused(n);
+    } catch (const Problem &problem) {
+        keep(&problem);
+    }
+    try {
+        TRUTH("Plain", 1);
+        throw Plain{n, 2, 3};
+    } catch (const Plain &plain) {
+        keep(&plain);
+    }
+}
+
+/* A map is its tree, and nothing else; only a union points to it. */
+struct Value {
+    typedef std::map<int, Plain> Members;
+    union {
+        long number;
+        Members *members;
+        char *text;
+    };
+};
+
+__attribute__((noinline)) static void copied(Value &to, const Value &from)
+{
+    TRUTH("std::map<int, Plain>", 1);
+    to.members = from.members ? new Value::Members(*from.members) : nullptr;
+    keep(to.members);
+}
+
 int main(int argc, char **)
 {
     std::size_t n = static_cast<std::size_t>(argc) + 10;
@@ -213,5 +264,10 @@ int main(int argc, char **)
     keep(smart(argc).release());
     placed(n);
     by_malloc(n);
+    thrown(argc);
+    Value::Members none;
+    Value from, to;
+    from.members = &none;
+    copied(to, from);
     return 0;
 }

@@ -270,10 +270,93 @@ __attribute__((noinline)) static void untyped(size_t size)
     keep(malloc(size));
 }
 
+/* A block that is given out in pieces: two states, and behind them numbers. */
+struct state {
+    double costs[5];
+    long repeats[2];
+};
+struct workspace {
+    void *start, *free, *end;
+};
+struct coder {
+    struct state *previous, *next;
+    unsigned *table;
+    struct workspace workspace;
+};
+
+static inline void *carve(struct workspace *workspace, size_t bytes)
+{
+    void *piece = workspace->free;
+    if ((char *)piece + bytes > (char *)workspace->end)
+        return NULL;
+    workspace->free = (char *)piece + bytes;
+    return piece;
+}
+
+__attribute__((noinline)) static void carved(struct coder *coder, size_t size)
+{
+    TRUTH("?state", 1);
+    void *block = malloc(size);
+    coder->workspace.start = coder->workspace.free = block;
+    coder->workspace.end = (char *)block + size;
+    coder->previous = carve(&coder->workspace, sizeof *coder->previous);
+    coder->next = carve(&coder->workspace, sizeof *coder->next);
+    coder->table = carve(&coder->workspace, 16 * sizeof *coder->table);
+    keep(coder);
+}
+
+/* What compilers keep of `all_names` is its members: of the inlined function `names` is left out. */
+struct names {
+    const char **list;
+    size_t count;
+};
+
+static inline void add_name(struct names *names, const char *name)
+{
+    names->list = realloc(names->list, (names->count + 2) * sizeof(const char *));
+    names->list[names->count++] = name;
+}
+
+static struct names all_names;
+
+__attribute__((noinline)) static void inlined(const char *name)
+{
+    TRUTH("const char *", 2);
+    add_name(&all_names, name);
+    keep(all_names.list);
+}
+
+/* A function without debug information: its records are its own, the program knows their begin. */
+__asm__(".text\n"
+        ".type foreign_new, @function\n"
+        "foreign_new:\n"
+        ".cfi_startproc\n"
+        "subq $8, %rsp\n"
+        ".cfi_def_cfa_offset 16\n"
+        "movl $472, %edi\n"
+        "call malloc@plt\n"
+        "addq $8, %rsp\n"
+        ".cfi_def_cfa_offset 8\n"
+        "ret\n"
+        ".cfi_endproc\n"
+        ".size foreign_new, . - foreign_new\n");
+struct foreign {
+    struct foreign *next;
+    long kind;
+};
+struct foreign *foreign_new(void);
+
+__attribute__((noinline)) static void foreign(void)
+{
+    TRUTH("?", 1);
+    struct foreign *made = foreign_new();
+    made->next = NULL;
+    keep(made);
+}
+
 int main(int argc, char **argv)
 {
     static struct table table;
-    (void)argv;
     size_t count = 10 + (size_t)argc;
     locals(count);
     members(&table, count, argc);
@@ -289,5 +372,9 @@ int main(int argc, char **argv)
     untyped(count * 7 + 1);
     keep(new_node("one"));
     keep(return_point());
+    struct coder coder;
+    carved(&coder, 500 + 4 * count);
+    inlined(argv[0]);
+    foreign();
     return 0;
 }
