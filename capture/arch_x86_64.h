@@ -59,4 +59,26 @@ static inline long arch_syscall(long number, long a, long b, long c, long d, lon
     return result;
 }
 
+/*
+ * Defines the function `name`, which takes a system call's number and arguments: the two calls by
+ * which a program confines itself go to `special`, as all do until `next` is known, every other one
+ * straight to `next`, its registers and stack untouched: a clone that is made so goes on with them.
+ */
+#define ARCH_DEFINE_SYSCALL(name, next, special)                                                   \
+    __asm__(".text\n"                                                                              \
+            ".globl " name "\n"                                                                    \
+            ".type " name ", @function\n" name ":\n"                                               \
+            ".cfi_startproc\n"                                                                     \
+            "cmp $157, %rdi\n" /* SYS_prctl */                                                     \
+            "je 1f\n"                                                                              \
+            "cmp $317, %rdi\n" /* SYS_seccomp */                                                   \
+            "je 1f\n"                                                                              \
+            "mov " next "(%rip), %rax\n"                                                           \
+            "test %rax, %rax\n"                                                                    \
+            "je 1f\n"                                                                              \
+            "jmp *%rax\n"                                                                          \
+            "1: jmp " special "\n"                                                                 \
+            ".cfi_endproc\n"                                                                       \
+            ".size " name ", . - " name "\n")
+
 #endif

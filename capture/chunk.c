@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 
 #include "capture/arch_x86_64.h"
+#include "capture/os.h"
 #include "capture/clock.h"
 #include "capture/trace_file.h"
 
@@ -86,6 +87,6 @@ void chunk_forget(struct chunk *chunk)
 void chunk_detach(struct chunk *chunk)
 {
     if (chunk->base)
-        arch_syscall(SYS_mmap, (long)chunk->base, TRACE_CHUNK_SIZE_DEFAULT, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        os_call(SYS_mmap, (long)chunk->base, TRACE_CHUNK_SIZE_DEFAULT, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }

@@ -27,8 +27,8 @@ static bool file_read(const struct symbols_file *file, uint64_t offset, void *to
 {
     uint64_t done = 0;
     while (done < size) {
-        long result = arch_syscall(SYS_pread64, file->descriptor, (long)((uint8_t *)to + done),
-                                   (long)(size - done), (long)(offset + done), 0, 0);
+        long result = os_call(SYS_pread64, file->descriptor, (long)((uint8_t *)to + done),
+                              (long)(size - done), (long)(offset + done), 0, 0);
         if (result <= 0)
             return false;
         done += (uint64_t)result;

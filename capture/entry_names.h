@@ -31,6 +31,7 @@ int __wrap_execveat(int directory, const char *path, char *const argv[], char *c
 int __wrap_execl(const char *path, const char *first, ...);
 int __wrap_execlp(const char *file, const char *first, ...);
 int __wrap_execle(const char *path, const char *first, ...);
+int __wrap_prctl(int option, ...);
 void __wrap__exit(int status) __attribute__((noreturn));
 void __wrap__Exit(int status) __attribute__((noreturn));
 #else

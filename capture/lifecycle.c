@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "capture/control.h"
+#include "capture/entry_confine.h"
 #include "capture/entry_process.h"
 #include "capture/operators.h"
 #include "capture/recorder.h"
@@ -40,6 +41,7 @@ static void lifecycle_begin(void)
     control_bind();
     recorder_start();
     entry_process_resolve();
+    entry_confine_resolve();
 #ifndef MPROF_STATIC
     /* Not under the guard: what the loader allocates for its answers is freed later. */
     if (recorder_is_at_work())

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 
 #include "capture/arch_x86_64.h"
+#include "capture/os.h"
 
 static struct {
     bool known;
@@ -16,7 +17,7 @@ static struct {
 
 static bool message_status(struct stat *status)
 {
-    return arch_syscall(SYS_fstat, 2, (long)status, 0, 0, 0, 0) == 0;
+    return os_call(SYS_fstat, 2, (long)status, 0, 0, 0, 0) == 0;
 }
 
 void message_init(void)
@@ -47,5 +48,5 @@ void message_line(const char *first, ...)
             line[used++] = *text;
     va_end(rest);
     line[used++] = '\n';
-    arch_syscall(SYS_write, 2, (long)line, (long)used, 0, 0, 0);
+    os_call(SYS_write, 2, (long)line, (long)used, 0, 0, 0);
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -12,15 +13,40 @@
 
 #include "capture/arch_x86_64.h"
 
+static bool (*_Atomic os_permits)(long number, const uint64_t arguments[6]);
+
+void os_permit_by(bool (*permits)(long number, const uint64_t arguments[6]))
+{
+    atomic_store(&os_permits, permits);
+}
+
+bool os_is_confined(void)
+{
+    return atomic_load_explicit(&os_permits, memory_order_relaxed) != NULL;
+}
+
+long os_call(long number, long a, long b, long c, long d, long e, long f)
+{
+    bool (*permits)(long, const uint64_t[6]) =
+        atomic_load_explicit(&os_permits, memory_order_acquire);
+    if (permits) {
+        const uint64_t arguments[6] = {(uint64_t)a, (uint64_t)b, (uint64_t)c,
+                                       (uint64_t)d, (uint64_t)e, (uint64_t)f};
+        if (!permits(number, arguments))
+            return -EPERM;
+    }
+    return arch_syscall(number, a, b, c, d, e, f);
+}
+
 static long os_call3(long number, long a, long b, long c)
 {
-    return arch_syscall(number, a, b, c, 0, 0, 0);
+    return os_call(number, a, b, c, 0, 0, 0);
 }
 
 void *os_map(size_t size)
 {
-    long result = arch_syscall(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    long result = os_call(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return result < 0 && result > -4096 ? NULL : (void *)result;
 }
 
@@ -31,7 +57,7 @@ void os_unmap(void *memory, size_t size)
 
 void os_want_huge_pages(void *memory, size_t size)
 {
-    arch_syscall(SYS_madvise, (long)memory, (long)size, MADV_HUGEPAGE, 0, 0, 0);
+    os_call(SYS_madvise, (long)memory, (long)size, MADV_HUGEPAGE, 0, 0, 0);
 }
 
 void os_discard(void *memory, size_t size)
@@ -41,7 +67,7 @@ void os_discard(void *memory, size_t size)
 
 int os_open_read(const char *path)
 {
-    return (int)arch_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+    return (int)os_call(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
 }
 
 long os_read(int descriptor, void *buffer, size_t size)
@@ -61,35 +87,48 @@ void os_close(int descriptor)
 long os_read_link(const char *path, char *buffer, size_t size)
 {
     long length =
-        arch_syscall(SYS_readlinkat, AT_FDCWD, (long)path, (long)buffer, (long)(size - 1), 0, 0);
+        os_call(SYS_readlinkat, AT_FDCWD, (long)path, (long)buffer, (long)(size - 1), 0, 0);
     buffer[length > 0 ? length : 0] = 0;
     return length;
 }
 
+static bool os_avoids_other_memory;
+
+void os_avoid_other_memory(void)
+{
+    os_avoids_other_memory = true;
+}
+
 /*
  * Where process_vm_readv is forbidden: rt_sigprocmask with an impossible `how` first copies the
- * set and then refuses, so EINVAL says that eight bytes were readable and EFAULT that not.
+ * set and then refuses, so EINVAL says that eight bytes were readable and EFAULT that not. What
+ * holds for one word of a page holds for all of it.
  */
-static size_t os_peek_words(uint64_t address, void *buffer, size_t size)
+static size_t os_peek_pages(uint64_t address, void *buffer, size_t size)
 {
     size_t done = 0;
-    for (; size - done >= 8; done += 8) {
-        long result = arch_syscall(SYS_rt_sigprocmask, -1, (long)(address + done), 0, 8, 0, 0);
-        if (result != -EINVAL)
+    while (done < size) {
+        const uint64_t at = address + done;
+        size_t part = ARCH_PAGE_SIZE - at % ARCH_PAGE_SIZE;
+        if (part > size - done)
+            part = size - done;
+        if (os_call(SYS_rt_sigprocmask, -1, (long)(at & ~UINT64_C(7)), 0, 8, 0, 0) != -EINVAL)
             break;
-        memcpy((char *)buffer + done, (const void *)(address + done), 8);
+        memcpy((char *)buffer + done, (const void *)at, part);
+        done += part;
     }
     return done;
 }
 
 size_t os_peek(uint64_t address, void *buffer, size_t size)
 {
+    if (os_avoids_other_memory)
+        return os_peek_pages(address, buffer, size);
     struct iovec to = {.iov_base = buffer, .iov_len = size};
     struct iovec from = {.iov_base = (void *)address, .iov_len = size};
-    long result =
-        arch_syscall(SYS_process_vm_readv, os_process_id(), (long)&to, 1, (long)&from, 1, 0);
+    long result = os_call(SYS_process_vm_readv, os_process_id(), (long)&to, 1, (long)&from, 1, 0);
     if (result == -EPERM || result == -ENOSYS)
-        return os_peek_words(address, buffer, size);
+        return os_peek_pages(address, buffer, size);
     return result < 0 ? 0 : (size_t)result;
 }
 
@@ -109,13 +148,13 @@ uint64_t os_block_signals(void)
 {
     const uint64_t all = UINT64_MAX;
     uint64_t old = 0;
-    arch_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&old, sizeof old, 0, 0);
+    os_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&old, sizeof old, 0, 0);
     return old;
 }
 
 void os_restore_signals(uint64_t mask)
 {
-    arch_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask, 0, 0);
+    os_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask, 0, 0);
 }
 
 int os_thread_id(void)

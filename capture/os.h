@@ -8,8 +8,19 @@
 #ifndef MPROF_CAPTURE_OS_H
 #define MPROF_CAPTURE_OS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/*
+ * Any call by its number. -EPERM, without a call, where the program has confined itself and may
+ * not make it any more: see os_permit_by().
+ */
+long os_call(long number, long a, long b, long c, long d, long e, long f);
+
+/* From here on each call is made only if `permits` says so (confinement.h). NULL: all are. */
+void os_permit_by(bool (*permits)(long number, const uint64_t arguments[6]));
+bool os_is_confined(void);
 
 /* Zeroed private memory of `size` bytes (rounded up to pages), or NULL. Touched pages count. */
 void *os_map(size_t size);
@@ -34,6 +45,8 @@ long os_read_link(const char *path, char *buffer, size_t size);
  * bytes that could be read from the beginning (0: none).
  */
 size_t os_peek(uint64_t address, void *buffer, size_t size);
+/* From here on os_peek() makes no call that a sandbox for ordinary programs may punish. */
+void os_avoid_other_memory(void);
 /* Lets another thread run. */
 void os_yield(void);
 

@@ -86,9 +86,9 @@ bool process_record_write(struct thread *thread)
     const uint8_t *end = p + TRACE_EXTENDED_MAX;
     struct utsname names;
     memset(&names, 0, sizeof names);
-    arch_syscall(SYS_uname, (long)&names, 0, 0, 0, 0, 0);
+    os_call(SYS_uname, (long)&names, 0, 0, 0, 0, 0);
     p = trace_put_varint(p, (uint64_t)os_process_id());
-    p = trace_put_varint(p, (uint64_t)arch_syscall(SYS_getppid, 0, 0, 0, 0, 0, 0));
+    p = trace_put_varint(p, (uint64_t)os_call(SYS_getppid, 0, 0, 0, 0, 0, 0));
     p = trace_put_varint(p, parent_trace_id);
     p = process_put_path(p, "/proc/self/exe");
     p = process_put_path(p, "/proc/self/cwd");

@@ -1,10 +1,12 @@
 #include "capture/recorder.h"
 
 #include <errno.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include "capture/arch_x86_64.h"
@@ -66,7 +68,7 @@ static void recorder_forked(void)
 
 static void recorder_watch_forks(void)
 {
-    arch_syscall(SYS_madvise, (long)&recorder_page, sizeof recorder_page, MADV_WIPEONFORK, 0, 0, 0);
+    os_call(SYS_madvise, (long)&recorder_page, sizeof recorder_page, MADV_WIPEONFORK, 0, 0, 0);
     pthread_atfork(NULL, NULL, recorder_forked);
 }
 
@@ -105,6 +107,9 @@ static bool recorder_start_program(void)
     message_init();
     clock_init();
     recorder_watch_forks();
+    /* A filter from before: what is in it cannot be seen. */
+    if (os_call(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0) == SECCOMP_MODE_FILTER)
+        os_avoid_other_memory();
     thread_process_init();
     if (!real_is_reached() || !recorder_read_options(&options))
         return false;
@@ -219,7 +224,7 @@ static bool recorder_guard_is_stale(const void *frame)
         still != self->guard_return)
         return true;
     return now >= guard && now - guard < span &&
-           arch_syscall(SYS_sigaltstack, 0, (long)&alternate, 0, 0, 0, 0) == 0 &&
+           os_call(SYS_sigaltstack, 0, (long)&alternate, 0, 0, 0, 0) == 0 &&
            !(alternate.ss_flags & SS_ONSTACK);
 }
 
@@ -383,6 +388,12 @@ void recorder_out_of_room(uint64_t events)
         trace_file_count_dropped(events);
 }
 
+void recorder_stop_for(const char *why)
+{
+    trace_file_stop(why);
+    recorder_out_of_room(0);
+}
+
 /* Whether it was in the first state and is in the second now. */
 static bool recorder_change(uint32_t from, uint32_t to)
 {
@@ -423,7 +434,7 @@ bool recorder_set_paused(const void *frame, bool paused)
 
 void recorder_end(const void *frame, enum trace_end_reason reason)
 {
-    if (!trace_file_is_open() || os_process_id() != trace_file_owner())
+    if (!trace_file_is_open() || !trace_file_is_own())
         return;
     struct thread *thread = recorder_enter(frame, RECORDER_NOTE);
     if (!thread)
@@ -439,7 +450,7 @@ void recorder_end(const void *frame, enum trace_end_reason reason)
 
 void recorder_end_undone(void)
 {
-    if (!recorder.halted && trace_file_is_open() && os_process_id() == trace_file_owner())
+    if (!recorder.halted && trace_file_is_open() && trace_file_is_own())
         trace_file_end(TRACE_STATE_RECORDING, (struct clock_pair){0, 0});
 }
 
@@ -457,7 +468,7 @@ void recorder_stop(const void *frame)
 {
     uint32_t state = atomic_load(&recorder_page.state);
     if ((state != RECORDER_RECORDING && state != RECORDER_PAUSED && state != RECORDER_WAITING) ||
-        os_process_id() != trace_file_owner())
+        !trace_file_is_own())
         return;
     recorder_end(frame, TRACE_END_STOP);
     recorder.halted = true;

@@ -74,7 +74,7 @@ static void thread_reclaim_dead(void)
     for (uint32_t i = 0; i < count; i++) {
         struct thread *thread = threads.table[i];
         int id = thread ? atomic_load(&thread->kernel_id) : 0;
-        if (id && arch_syscall(SYS_tgkill, os_process_id(), id, 0, 0, 0, 0) == -ESRCH &&
+        if (id && os_call(SYS_tgkill, os_process_id(), id, 0, 0, 0, 0) == -ESRCH &&
             atomic_compare_exchange_strong(&thread->kernel_id, &id, 0))
             thread_push_free(thread);
     }
@@ -227,18 +227,27 @@ uint8_t *thread_extended_begin(struct thread *thread, size_t size)
     return thread->scratch;
 }
 
-/* The kernel's name of the calling thread, at most 15 bytes. */
-static void thread_read_name(char name[16])
+/* The kernel's name of the calling thread, at most 15 bytes; where it may not be asked for,
+ * `known`. */
+static void thread_read_name(char name[16], const char known[16])
 {
     memset(name, 0, 16);
-    arch_syscall(SYS_prctl, PR_GET_NAME, (long)name, 0, 0, 0, 0);
+    if (os_call(SYS_prctl, PR_GET_NAME, (long)name, 0, 0, 0, 0) != 0)
+        memcpy(name, known, 16);
+}
+
+/* 0: it may not be asked for. */
+static uint64_t thread_kernel_id(void)
+{
+    int id = os_thread_id();
+    return id > 0 ? (uint64_t)id : 0;
 }
 
 static void thread_put_name(struct thread *thread)
 {
     uint8_t *p = thread_put_when(thread, thread->scratch);
     p = trace_put_varint(p, thread->number);
-    p = trace_put_varint(p, (uint64_t)os_thread_id());
+    p = trace_put_varint(p, thread_kernel_id());
     p = trace_put_string(p, thread->name, strnlen(thread->name, sizeof thread->name));
     thread_extended_end(thread, TRACE_EXT_THREAD, p);
 }
@@ -248,7 +257,7 @@ static void thread_put_name(struct thread *thread)
 void thread_update_name(struct thread *thread)
 {
     char name[16];
-    thread_read_name(name);
+    thread_read_name(name, thread->name);
     if (memcmp(name, thread->name, sizeof name) == 0 ||
         !thread_extended_begin(thread, NAME_RECORD_MAX))
         return;
@@ -308,7 +317,7 @@ static bool thread_next_chunk(struct thread *thread)
         return false;
     thread->sequence++;
     thread_put_dropped(thread);
-    thread_read_name(name);
+    thread_read_name(name, thread->name);
     if (memcmp(name, thread->name, sizeof name) != 0) {
         memcpy(thread->name, name, sizeof name);
         thread_put_name(thread);
@@ -361,10 +370,11 @@ static void thread_put_switch(struct thread *thread)
 
 static void thread_begin_records(struct thread *thread)
 {
+    static const char unnamed[16];
     const size_t need = 64 + NAME_RECORD_MAX + OWED_RECORDS_MAX + TRACE_RECORD_MAX;
     memset(thread->name, 0, sizeof thread->name);
     if (chunk_space(&thread->chunk) < need) {
-        thread_read_name(thread->name);
+        thread_read_name(thread->name, unnamed);
         if (thread_make_room(thread, need))
             thread_put_name(thread);
         return;
@@ -372,7 +382,7 @@ static void thread_begin_records(struct thread *thread)
     chunk_unseal(&thread->chunk);
     chunk_open_limit(&thread->chunk);
     thread_put_switch(thread);
-    thread_read_name(thread->name);
+    thread_read_name(thread->name, unnamed);
     if (!(thread_local_part.at_leave & THREAD_FINISHED))
         thread_put_name(thread);
 }

@@ -18,6 +18,8 @@
 
 #define CHUNK_SIZE TRACE_CHUNK_SIZE_DEFAULT
 #define NAME_ATTEMPTS 100000u
+/* Slots that are taken before the program keeps the trace from growing: 4 MiB. */
+#define AHEAD 64u
 
 static struct {
     _Atomic(struct trace_file_header *) header;
@@ -30,6 +32,12 @@ static struct {
     uint64_t limit; /* bytes, 0: none */
     uint64_t sample_interval;
     uint32_t paused, run;
+    struct {
+        _Atomic bool asked;
+        _Atomic uint32_t count, taken;
+        uint32_t first;
+        uint8_t *memory;
+    } ahead;
     char base[TRACE_NAME_SIZE];
     char path[TRACE_NAME_SIZE];
 } file = {.descriptor = -1};
@@ -38,7 +46,7 @@ static long file_call(long number, long a, long b, long c, long d)
 {
     long result;
     do
-        result = arch_syscall(number, a, b, c, d, 0, 0);
+        result = os_call(number, a, b, c, d, 0, 0);
     while (result == -EINTR);
     return result;
 }
@@ -47,7 +55,7 @@ static long file_call(long number, long a, long b, long c, long d)
 static int file_raise_descriptor(int descriptor)
 {
     struct rlimit limit = {0, 0};
-    arch_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit, 0, 0);
+    os_call(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit, 0, 0);
     rlim_t top = limit.rlim_cur < 1024 ? limit.rlim_cur : 1024;
     if (top < 64)
         return descriptor;
@@ -61,7 +69,7 @@ static int file_raise_descriptor(int descriptor)
 static bool file_is_ours(int descriptor)
 {
     struct stat status = {0};
-    return descriptor >= 0 && arch_syscall(SYS_fstat, descriptor, (long)&status, 0, 0, 0, 0) == 0 &&
+    return descriptor >= 0 && os_call(SYS_fstat, descriptor, (long)&status, 0, 0, 0, 0) == 0 &&
            status.st_dev == file.device && status.st_ino == file.inode;
 }
 
@@ -94,7 +102,7 @@ static int file_descriptor(void)
 static bool file_within_limit(uint64_t end)
 {
     struct rlimit limit = {0, 0};
-    return arch_syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0) != 0 ||
+    return os_call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0) != 0 ||
            limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur;
 }
 
@@ -117,8 +125,8 @@ static int file_reserve(int descriptor, uint64_t offset, uint64_t size)
 
 static void *file_map(int descriptor, uint64_t offset, uint64_t size)
 {
-    long result = arch_syscall(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_SHARED,
-                               descriptor, (long)offset);
+    long result = os_call(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor,
+                          (long)offset);
     return result < 0 && result > -4096 ? NULL : (void *)result;
 }
 
@@ -147,7 +155,7 @@ static void file_fill_header(struct trace_file_header *header, uint32_t flags)
 static uint64_t file_random(void)
 {
     uint64_t number = 0;
-    if (arch_syscall(SYS_getrandom, (long)&number, sizeof number, GRND_NONBLOCK, 0, 0, 0) !=
+    if (os_call(SYS_getrandom, (long)&number, sizeof number, GRND_NONBLOCK, 0, 0, 0) !=
         (long)sizeof number)
         number = clock_nanoseconds(CLOCK_REALTIME) * UINT64_C(0x9E3779B97F4A7C15) ^
                  (uint64_t)file.owner << 32;
@@ -203,7 +211,7 @@ static int file_base_process(void)
 static bool file_base_is_in_use(void)
 {
     int process = file_base_process();
-    return process > 0 && arch_syscall(SYS_kill, process, 0, 0, 0, 0, 0) != -ESRCH;
+    return process > 0 && os_call(SYS_kill, process, 0, 0, 0, 0, 0) != -ESRCH;
 }
 
 bool trace_file_is_of_this_process(const char *path)
@@ -248,7 +256,7 @@ bool trace_file_create(const char *path, bool beside, bool announce, uint32_t fl
     if (descriptor < 0)
         return file_refuse("cannot create the trace", descriptor);
     descriptor = file_raise_descriptor(descriptor);
-    if (arch_syscall(SYS_fstat, descriptor, (long)&status, 0, 0, 0, 0) != 0)
+    if (os_call(SYS_fstat, descriptor, (long)&status, 0, 0, 0, 0) != 0)
         return file_refuse("cannot read the state of the trace", -EIO);
     file.device = status.st_dev;
     file.inode = status.st_ino;
@@ -289,24 +297,107 @@ int trace_file_owner(void)
     return file.owner;
 }
 
+bool trace_file_is_own(void)
+{
+    int process = os_process_id();
+    return process == file.owner || (process == -EPERM && os_is_confined());
+}
+
 /* Says once why recording stops; what happens from now on is only counted. */
-static void file_stop(struct trace_file_header *header, int error)
+static void file_stop_for(struct trace_file_header *header, int error, const char *why)
 {
     if (atomic_exchange(&file.stopped, true))
         return;
-    bool full = error == -ENOSPC || error == -EDQUOT;
     char digits[24];
     digits[sizeof digits - 1] = 0;
     header->stop_errno = -error;
-    header->state = full              ? TRACE_STATE_DISK_FULL
-                    : error == -EFBIG ? TRACE_STATE_LIMIT
-                                      : TRACE_STATE_ERROR;
-    message_line(full              ? "the disk is full"
-                 : error == -EFBIG ? "the file size limit is reached"
-                                   : "the trace cannot grow",
-                 " (error ", os_decimal(digits + sizeof digits - 1, (uint64_t)-error),
+    header->state = error == -ENOSPC || error == -EDQUOT ? TRACE_STATE_DISK_FULL
+                    : error == -EFBIG                    ? TRACE_STATE_LIMIT
+                                                         : TRACE_STATE_ERROR;
+    message_line(why, " (error ", os_decimal(digits + sizeof digits - 1, (uint64_t)-error),
                  "): recording stops, ", file.path,
                  " holds what happened so far; the program goes on", NULL);
+}
+
+static void file_stop(struct trace_file_header *header, int error)
+{
+    bool full = error == -ENOSPC || error == -EDQUOT;
+    bool confined = error == -EPERM && os_is_confined();
+    file_stop_for(header, error,
+                  full              ? "the disk is full"
+                  : error == -EFBIG ? "the file size limit is reached"
+                  : confined ? "the program's own seccomp filter keeps the trace from growing"
+                             : "the trace cannot grow");
+}
+
+void trace_file_stop(const char *why)
+{
+    struct trace_file_header *header = atomic_load(&file.header);
+    if (header)
+        file_stop_for(header, -EPERM, why);
+}
+
+bool trace_file_may_grow(bool (*allows)(long number, const uint64_t arguments[6]))
+{
+    const uint64_t descriptor = (uint64_t)atomic_load(&file.descriptor);
+    const struct {
+        long number;
+        uint64_t arguments[6];
+    } calls[] = {
+        {SYS_fstat, {descriptor}},
+        {SYS_prlimit64, {0, RLIMIT_FSIZE}},
+        {SYS_fallocate, {descriptor, 0, TRACE_FILE_HEADER_SIZE, CHUNK_SIZE}},
+        {SYS_mmap, {0, CHUNK_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, CHUNK_SIZE}},
+    };
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (!allows(calls[i].number, calls[i].arguments))
+            return false;
+    return true;
+}
+
+void trace_file_reserve_ahead(void)
+{
+    struct trace_file_header *header = atomic_load(&file.header);
+    const uint64_t size = (uint64_t)AHEAD * CHUNK_SIZE;
+    int descriptor = header ? file_descriptor() : -1;
+    if (descriptor < 0 || atomic_load(&file.stopped) || atomic_exchange(&file.ahead.asked, true))
+        return;
+    uint32_t first = atomic_fetch_add((_Atomic uint32_t *)&header->next_slot, AHEAD);
+    uint64_t offset = TRACE_FILE_HEADER_SIZE + (uint64_t)first * CHUNK_SIZE;
+    if ((file.limit && offset + size > file.limit) || file_reserve(descriptor, offset, size) != 0)
+        return;
+    file.ahead.first = first;
+    file.ahead.memory = file_map(descriptor, offset, size);
+    atomic_store(&file.ahead.taken, 0);
+    atomic_store(&file.ahead.count, file.ahead.memory ? AHEAD : 0);
+}
+
+/* A slot that was reserved ahead, or NULL. */
+static uint8_t *file_take_ahead(uint32_t *number)
+{
+    uint32_t count = atomic_load(&file.ahead.count), place = atomic_load(&file.ahead.taken);
+    while (place < count && !atomic_compare_exchange_weak(&file.ahead.taken, &place, place + 1))
+        ;
+    if (place >= count)
+        return NULL;
+    *number = file.ahead.first + place;
+    return file.ahead.memory + (size_t)place * CHUNK_SIZE;
+}
+
+/* Nothing is reserved in another trace. */
+static void file_leave_ahead(void)
+{
+    atomic_store(&file.ahead.count, 0);
+    atomic_store(&file.ahead.asked, false);
+}
+
+/* So many slots are there, used ones. */
+static void file_count_slot(struct trace_file_header *header, uint32_t number)
+{
+    _Atomic uint32_t *count = (_Atomic uint32_t *)&header->chunk_count;
+    uint32_t seen = atomic_load(count);
+    while (seen < number + 1 && !atomic_compare_exchange_weak(count, &seen, number + 1))
+        ;
 }
 
 uint8_t *trace_file_take_slot(uint32_t *slot)
@@ -314,6 +405,11 @@ uint8_t *trace_file_take_slot(uint32_t *slot)
     struct trace_file_header *header = atomic_load(&file.header);
     if (!header || atomic_load(&file.stopped))
         return NULL;
+    uint8_t *ahead = os_is_confined() ? file_take_ahead(slot) : NULL;
+    if (ahead) {
+        file_count_slot(header, *slot);
+        return ahead;
+    }
     uint32_t number = atomic_fetch_add((_Atomic uint32_t *)&header->next_slot, 1);
     uint64_t offset = TRACE_FILE_HEADER_SIZE + (uint64_t)number * CHUNK_SIZE;
     const uint64_t end = offset + CHUNK_SIZE;
@@ -334,11 +430,8 @@ uint8_t *trace_file_take_slot(uint32_t *slot)
     }
     /* Filled at once, a slot costs one call instead of sixteen faults; kernels before 5.14 do
      * not know it, and then the faults do the same. */
-    arch_syscall(SYS_madvise, (long)memory, CHUNK_SIZE, 23 /* MADV_POPULATE_WRITE */, 0, 0, 0);
-    _Atomic uint32_t *count = (_Atomic uint32_t *)&header->chunk_count;
-    uint32_t seen = atomic_load(count);
-    while (seen < number + 1 && !atomic_compare_exchange_weak(count, &seen, number + 1))
-        ;
+    os_call(SYS_madvise, (long)memory, CHUNK_SIZE, 23 /* MADV_POPULATE_WRITE */, 0, 0, 0);
+    file_count_slot(header, number);
     *slot = number;
     return memory;
 }
@@ -405,6 +498,7 @@ void trace_file_end(enum trace_state state, struct clock_pair end)
 void trace_file_leave(void)
 {
     atomic_store(&file.header, NULL);
+    file_leave_ahead();
     int descriptor = atomic_exchange(&file.descriptor, -1);
     if (file_is_ours(descriptor))
         os_close(descriptor);
@@ -414,6 +508,7 @@ void trace_file_forget(void)
 {
     struct trace_file_header *header = atomic_exchange(&file.header, NULL);
     int descriptor = atomic_exchange(&file.descriptor, -1);
+    file_leave_ahead();
     if (header)
         os_unmap(header, TRACE_FILE_HEADER_SIZE);
     if (file_is_ours(descriptor))

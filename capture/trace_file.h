@@ -62,6 +62,8 @@ bool trace_file_is_stopped(void);
 uint64_t trace_file_id(void);
 /* The process that owns the file. */
 int trace_file_owner(void);
+/* Whether that is the calling one, and not a child that vfork made. */
+bool trace_file_is_own(void);
 
 /*
  * The next chunk slot, zeroed, mapped and writable, TRACE_CHUNK_SIZE_DEFAULT bytes; its number
@@ -69,8 +71,18 @@ int trace_file_owner(void);
  * was written to standard error for the whole trace.
  */
 uint8_t *trace_file_take_slot(uint32_t *slot);
+/*
+ * Before the program confines itself (confinement.h). Whether the calls that take a slot are
+ * allowed; where they are not, trace_file_reserve_ahead() takes slots for a while, once a trace.
+ */
+bool trace_file_may_grow(bool (*allows)(long number, const uint64_t arguments[6]));
+void trace_file_reserve_ahead(void);
+
 /* Unmaps it; the bytes stay in the file. */
 void trace_file_release_slot(uint8_t *memory);
+
+/* From here on there is no room: one message says `why`. */
+void trace_file_stop(const char *why);
 
 /* Counts events that came when nothing could be recorded. */
 void trace_file_count_dropped(uint64_t events);

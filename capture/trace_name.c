@@ -39,7 +39,7 @@ bool trace_name_base(const char *path, char *name)
     static char program[TRACE_NAME_SIZE]; /* one thread at a time begins a trace */
     name[0] = 0;
     if (!path || path[0] != '/') {
-        long length = arch_syscall(SYS_getcwd, (long)name, TRACE_NAME_SIZE - 1, 0, 0, 0, 0);
+        long length = os_call(SYS_getcwd, (long)name, TRACE_NAME_SIZE - 1, 0, 0, 0, 0);
         /* "(unreachable)/…" is what the kernel says of a directory outside the root. */
         if (length <= 0 || name[0] != '/')
             return false;
