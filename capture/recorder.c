@@ -33,10 +33,10 @@ bool recorder_mappings;
 /* Outside the wiped page: what a forked child inherits. */
 static struct {
     bool started;
-    bool off;     /* for this process and its children */
-    bool follow;  /* forked children record too */
-    bool waiting; /* recording has not begun */
-    bool paused;
+    bool off;             /* for this process and its children */
+    bool follow;          /* forked children record too */
+    _Atomic bool waiting; /* recording has not begun */
+    _Atomic bool paused;
     bool halted;             /* off because the program asked for it */
     _Atomic bool restarting; /* one thread is at it */
     uint64_t autosave;
