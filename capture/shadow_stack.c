@@ -44,7 +44,7 @@ static void shadow_reclaim_dead(void)
     for (uint32_t i = 0; i < count; i++) {
         struct shadow_stack *shadow = atomic_load(&shadows.table[i]);
         int id = shadow ? atomic_load(&shadow->kernel_id) : 0;
-        if (id && arch_syscall(SYS_tgkill, os_process_id(), id, 0, 0, 0, 0) == -ESRCH)
+        if (id && os_call(SYS_tgkill, os_process_id(), id, 0, 0, 0, 0) == -ESRCH)
             atomic_compare_exchange_strong(&shadow->kernel_id, &id, 0);
     }
 }
