@@ -1,5 +1,6 @@
 /*
- * Entry points of mappings: mmap, munmap, mremap (--mmap). Not recorded unless that was asked for.
+ * Entry points of mappings: mmap, munmap, mremap, mprotect (--mmap). Not recorded unless that was
+ * asked for.
  *
  * The real calls are the system calls themselves: the C library's functions do no more, and nothing
  * has to be looked up, which a program that maps memory early or in a signal handler could not wait
@@ -95,6 +96,21 @@ static void map_put_end(struct thread *thread, uint64_t ticks, uintptr_t address
     thread_extended_end(thread, TRACE_EXT_UNMAP, p);
 }
 
+static void map_put_protection(struct thread *thread, const void *frame, uint64_t ticks,
+                               const struct mapping *mapping)
+{
+    uint32_t stack = events_stack(thread, frame);
+    uint8_t *p = thread_extended_begin(thread, 64);
+    if (!p)
+        return;
+    p = trace_put_varint(p, map_when(thread, ticks));
+    p = trace_put_varint(p, mapping->address);
+    p = trace_put_varint(p, mapping->length);
+    p = trace_put_varint(p, (uint32_t)mapping->protection);
+    p = trace_put_varint(p, stack);
+    thread_extended_end(thread, TRACE_EXT_PROTECT, p);
+}
+
 static struct thread *map_enter(const void *frame)
 {
     return __builtin_expect(recorder_mappings, 0) ? recorder_enter(frame, RECORDER_NOTE) : NULL;
@@ -131,6 +147,22 @@ ENTRY_POINT int munmap(void *address, size_t length)
     if (thread) {
         if (result == 0)
             map_put_end(thread, before, (uintptr_t)address, length);
+        recorder_leave();
+    }
+    return map_result(result) == MAP_FAILED ? -1 : 0;
+}
+
+/* Where the call fails it may have changed some of the pages; which, the kernel does not say. */
+ENTRY_POINT int mprotect(void *address, size_t length, int protection)
+{
+    struct thread *thread = map_enter(FRAME);
+    long result = arch_syscall(SYS_mprotect, (long)address, (long)length, protection, 0, 0, 0);
+    if (thread) {
+        if (result == 0)
+            map_put_protection(thread, FRAME, clock_after(),
+                               &(struct mapping){.address = (uintptr_t)address,
+                                                 .length = length,
+                                                 .protection = protection});
         recorder_leave();
     }
     return map_result(result) == MAP_FAILED ? -1 : 0;

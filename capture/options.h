@@ -6,7 +6,7 @@
  *   depth=N                 frames kept of a stack (default: no limit but 4096)
  *   clock=exact|fast        a clock read for every event, or for every few (default exact)
  *   free-stacks             frees carry stacks too
- *   mmap                    mmap, munmap and mremap are recorded too (mmap=1 is the same)
+ *   mmap                    mmap, munmap, mremap and mprotect are recorded too (mmap=1 is the same)
  *   compress                mprof-run packs the chunks that are full; alone it only says so in the
  *                           trace
  *   follow=all|fork|exec|none  who records beside the program: forked children, programs that are
@@ -46,7 +46,7 @@ struct options {
     bool free_stacks;
     bool start_waits;
     bool start_of_run; /* which has begun, or not, for all its processes */
-    bool mmap;         /* mmap, munmap and mremap are recorded too */
+    bool mmap;         /* mappings are recorded too */
     bool compress;     /* another process packs the chunks that are full */
     struct threshold_limit start, stop;
     char start_mark[OPTIONS_MARK], stop_mark[OPTIONS_MARK]; /* "": none */

@@ -90,6 +90,36 @@ bool regions_unmap(struct regions *regions, uint64_t address, uint64_t size, uin
     }
 }
 
+bool regions_protect(struct regions *regions, const struct region_row *row)
+{
+    const uint64_t end = range_end(row->address, row->size);
+    const struct region_row left = regions->left;
+    for (uint64_t from = row->address; from < end;) {
+        const size_t at = find_live(regions, from);
+        if (at == regions->live_count || regions->live[at].address >= end)
+            break;
+        const struct region_row before = regions->live[at];
+        from = before.address + before.size;
+        if (before.protection == row->protection)
+            continue;
+        struct region_row changed =
+            piece(&before, before.address > row->address ? before.address : row->address,
+                  from < end ? from : end);
+        changed.protection = row->protection;
+        changed.map_ns = row->map_ns;
+        changed.thread = row->thread;
+        changed.stack = row->stack;
+        changed.moved_from = 0;
+        if (!end_part(regions, at, row->address, end, row->map_ns, row->thread))
+            return false;
+        changed.changed_from = regions->row_count;
+        if (!insert_live(regions, find_live(regions, changed.address), &changed))
+            return false;
+    }
+    regions->left = left;
+    return true;
+}
+
 static bool add_file(struct regions *regions, const char *file, size_t length, uint32_t *index)
 {
     *index = 0;

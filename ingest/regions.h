@@ -1,10 +1,11 @@
 /*
- * Mapped regions over time, from the MAP and UNMAP records of --mmap.
+ * Mapped regions over time, from the MAP, UNMAP and PROTECT records of --mmap.
  *
- * Order of calls: a zeroed struct; regions_map() and regions_unmap() in the order of time;
- * regions_row() for all; regions_free(). Each row is a piece of address space that was mapped by
- * one call and had one life: where part of a mapping ends, it becomes two or three rows that began
- * together. All rows are held in memory.
+ * Order of calls: a zeroed struct; regions_map(), regions_unmap() and regions_protect() in the
+ * order of time; regions_row() for all; regions_free(). Each row is a piece of address space that
+ * was mapped by one call and had one life: where part of a mapping ends, it becomes two or three
+ * rows that began together. A change of protection ends a life and begins another. All rows are
+ * held in memory.
  */
 #ifndef MPROF_INGEST_REGIONS_H
 #define MPROF_INGEST_REGIONS_H
@@ -20,8 +21,9 @@ struct region_row {
     uint64_t map_ns, unmap_ns; /* the second of rows that have ended */
     uint32_t protection, flags;
     uint32_t thread, unmap_thread, stack;
-    uint32_t mapping; /* number of the call, from 1 */
-    uint32_t file;    /* index + 1 in `files`; 0: none */
+    uint32_t mapping;      /* number of the call, from 1 */
+    uint32_t file;         /* index + 1 in `files`; 0: none */
+    uint64_t changed_from; /* row (from 1) that this was until its protection changed; 0: none */
 };
 
 struct regions {
@@ -46,6 +48,12 @@ bool regions_map(struct regions *regions, const struct region_row *row, const ch
 /* Ends what is mapped in the range. */
 bool regions_unmap(struct regions *regions, uint64_t address, uint64_t size, uint64_t ns,
                    uint32_t thread);
+
+/*
+ * Gives what is mapped in the range the protection of `row`, by its thread and stack, from its
+ * map_ns on; what has it already stays as it is. False where memory is exhausted.
+ */
+bool regions_protect(struct regions *regions, const struct region_row *row);
 
 /* Row `index` of row_count + live_count: the ended ones first. */
 const struct region_row *regions_row(const struct regions *regions, size_t index);

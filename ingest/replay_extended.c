@@ -44,6 +44,18 @@ static bool map_region(struct replay *replay, const struct trace_event *event)
            regions_map(&replay->regions, &row, extension->name.bytes, extension->name.length);
 }
 
+static bool protect_region(struct replay *replay, const struct trace_event *event)
+{
+    const struct trace_extension *extension = event->extension;
+    const struct region_row row = {.address = extension->address,
+                                   .size = extension->size,
+                                   .map_ns = replay->now_ns,
+                                   .protection = (uint32_t)extension->protection,
+                                   .thread = event->thread,
+                                   .stack = replay_stack(replay, event, extension->stack)};
+    return row.stack != INDEX_NONE && regions_protect(&replay->regions, &row);
+}
+
 /* What the program says of a block that is not live (allocated while paused, say) is no matter. */
 static bool name_type(struct replay *replay, const struct trace_event *event)
 {
@@ -117,6 +129,8 @@ bool replay_extended(struct replay *replay, const struct trace_event *event)
     case TRACE_EXT_UNMAP:
         return regions_unmap(&replay->regions, extension->address, extension->size, replay->now_ns,
                              event->thread);
+    case TRACE_EXT_PROTECT:
+        return protect_region(replay, event);
     case TRACE_EXT_TYPE:
         return name_type(replay, event);
     default:

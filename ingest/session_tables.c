@@ -243,7 +243,8 @@ static bool put_regions(const struct table_sink *sink, const struct session_fact
                    value_number(row->thread), value_number(row->stack), value_number(row->map_ns),
                    live ? value_null() : value_number(row->unmap_ns),
                    live ? value_null() : value_number(row->unmap_thread),
-                   row->moved_from ? value_number(row->moved_from) : value_null());
+                   row->moved_from ? value_number(row->moved_from) : value_null(),
+                   row->changed_from ? value_number(row->changed_from) : value_null());
     }
     return good;
 }

@@ -168,6 +168,12 @@ static void put_timed(FILE *out, const struct trace_extension *extension)
         fprintf(out, "unmap address 0x%" PRIx64 " length %" PRIu64, extension->address,
                 extension->size);
         break;
+    case TRACE_EXT_PROTECT:
+        fprintf(out,
+                "protect address 0x%" PRIx64 " length %" PRIu64 " protection %" PRIu64
+                " stack %" PRIu64,
+                extension->address, extension->size, extension->protection, extension->stack);
+        break;
     case TRACE_EXT_RSS:
         fprintf(out, "rss bytes %" PRIu64, extension->resident);
         break;

@@ -141,6 +141,12 @@ static void get_timed(struct payload *payload, struct trace_extension *extension
         extension->address = number(payload);
         extension->size = number(payload);
         break;
+    case TRACE_EXT_PROTECT:
+        extension->address = number(payload);
+        extension->size = number(payload);
+        extension->protection = number(payload);
+        extension->stack = number(payload);
+        break;
     case TRACE_EXT_CLOCK:
         extension->monotonic_ns = number(payload);
         break;

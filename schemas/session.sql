@@ -129,16 +129,17 @@ CREATE TABLE region(              -- mprof-run --mmap; never part of the heap's 
   mapping INTEGER NOT NULL,       -- pieces of one call of mmap or mremap have the same number
   address INTEGER NOT NULL,
   size INTEGER NOT NULL,
-  protection TEXT NOT NULL,       -- 'rw-', as when it was mapped
+  protection TEXT NOT NULL,       -- 'rw-'
   shared INTEGER NOT NULL,
   file TEXT,                      -- NULL: anonymous memory
   offset INTEGER NOT NULL,        -- of the piece in the file
   thread_id INTEGER NOT NULL,
-  stack_id INTEGER NOT NULL,
+  stack_id INTEGER NOT NULL,      -- of the call that began the row: mmap, mremap or mprotect
   map_ns INTEGER NOT NULL,
   unmap_ns INTEGER,               -- NULL: mapped at the end
   unmap_thread_id INTEGER,
-  moved_from INTEGER              -- by mremap: the old address
+  moved_from INTEGER,             -- by mremap: the old address
+  changed_from INTEGER            -- by mprotect: the row that it was until then
 );
 CREATE TABLE free_call(           -- mprof-run --free-stacks: what freed the blocks, where that is known
   stack_id INTEGER PRIMARY KEY,   -- of frees
@@ -322,7 +323,7 @@ CREATE VIEW v_region AS
          r.protection AS protection, r.shared AS shared, r.file AS mapped_file, r.offset AS offset,
          f.name AS function, s.path AS file, fr.line AS line, m.name AS module, t.name AS thread,
          r.map_ns AS map_ns, r.unmap_ns AS unmap_ns, r.moved_from AS moved_from,
-         r.stack_id AS stack_id
+         r.stack_id AS stack_id, r.changed_from AS changed_from
   FROM region r LEFT JOIN stack st ON st.id = r.stack_id
   LEFT JOIN frame fr ON fr.id = st.call_site_frame_id
   LEFT JOIN function f ON f.id = st.function_id

@@ -199,7 +199,8 @@ enum trace_extended {
     TRACE_EXT_CLOCK = 21,
     TRACE_EXT_MAP = 22,
     TRACE_EXT_UNMAP = 23,
-    TRACE_EXT_LAST = TRACE_EXT_UNMAP, /* what is above is unknown */
+    TRACE_EXT_PROTECT = 24,
+    TRACE_EXT_LAST = TRACE_EXT_PROTECT, /* what is above is unknown */
     TRACE_EXT_PACKED = 64,            /* in containers only: anywhere else it is unknown */
 };
 

@@ -59,12 +59,14 @@ static void map_calls(void)
     KEEPS(memory = mmap(NULL, 8192, PROT_READ, anonymous, -1, 0));
     KEEPS(other = mmap64(NULL, 8192, PROT_READ, anonymous, -1, 0));
     KEEPS(memory = mremap(memory, 8192, 16384, MREMAP_MAYMOVE));
+    KEEPS(mprotect(memory, 4096, PROT_NONE));
     KEEPS(munmap(memory, 16384));
     KEEPS(munmap(other, 8192));
     FAILS((intptr_t)mmap(NULL, 0, PROT_READ, anonymous, -1, 0), EINVAL);
     FAILS((intptr_t)mmap64(NULL, 4096, PROT_READ, MAP_PRIVATE, -1, 0), EBADF);
     FAILS((intptr_t)mremap((void *)1, 4096, 8192, 0), EINVAL);
     FAILS(munmap((void *)1, 4096), EINVAL);
+    FAILS(mprotect((void *)1, 4096, PROT_READ), EINVAL);
 }
 
 static void exec_calls(void)

@@ -62,6 +62,19 @@ int main(int argc, char **argv)
     grown = mremap(grown, 500 * PAGE, 7 * PAGE, 0);
     failed += grown == MAP_FAILED;
     say(grown, 7, "rw-");
+    /* The protection of a part is changed, of some of it back again, and of some to what it is. */
+    char *changed = map(NULL, 9, read_write, anonymous, -1, 0);
+    failed += mprotect(changed + 2 * PAGE, 5 * PAGE - 1, PROT_READ) != 0;
+    failed += mprotect(changed + 3 * PAGE, PAGE, read_write) != 0;
+    failed += mprotect(changed, 2 * PAGE, read_write) != 0;
+    failed += mprotect(changed + 6 * PAGE, 2 * PAGE, PROT_READ | PROT_EXEC) != 0;
+    failed += munmap(changed + 8 * PAGE, PAGE) != 0;
+    say(changed, 2, "rw-");
+    say(changed + 2 * PAGE, 1, "r--");
+    say(changed + 3 * PAGE, 1, "rw-");
+    say(changed + 4 * PAGE, 2, "r--");
+    say(changed + 6 * PAGE, 1, "r-x");
+    say(changed + 7 * PAGE, 1, "r-x");
     /* Gone as a whole; calls that fail change nothing. */
     char *gone = map(NULL, 3, read_write, anonymous, -1, 0);
     failed += munmap(gone, 3 * PAGE) != 0;

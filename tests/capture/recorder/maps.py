@@ -50,6 +50,16 @@ for name, options, environment in (("maps-out", ["--mmap"], None), ("maps-set", 
     moved = [row for row in mine if row[11] is not None]
     check([row[1] for row in sorted(moved, key=lambda row: row[3])] == [500 * PAGE, 7 * PAGE] and
           all(row[2] == "rw-" for row in moved), f"{name}: mremap: {moved}")
+    # What mprotect changed goes on from what it was, which ended at that moment.
+    by_id = {row[0]: row[1:] for row in session.execute("""SELECT r.id, r.address, r.size, r.protection, r.map_ns,
+        r.unmap_ns, r.mapping, r.changed_from, v.function FROM region r JOIN v_region v USING (id)""")}
+    changed = [row for row in by_id.values() if row[6] is not None]
+    check(sorted((row[1] // PAGE, row[2]) for row in changed) ==
+          [(1, "r--"), (1, "r--"), (1, "r--"), (1, "r-x"), (1, "r-x"), (1, "rw-"), (2, "r--")], f"{name}: mprotect: {changed}")
+    for row in changed:
+        before = by_id[row[6]]
+        check(before[0] <= row[0] and row[0] + row[1] <= before[0] + before[1] and before[4] == row[3] and
+              before[5] == row[5] and before[2] != row[2] and row[7] == "main", f"{name}: {row} goes on from {before}")
     gone = [row for row in mine if row[1] == 3 * PAGE and row[4] is not None and not row[7] and row[2] == "rw-"]
     check(len(gone) == 1 and gone[0][4] >= gone[0][3], f"{name}: unmapped as a whole: {gone}")
     check(not [row for row in rows if row[1] >= 8 << 20 and row[12] in ("main", "map")], f"{name}: the heap's own memory")

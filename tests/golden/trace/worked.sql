@@ -213,22 +213,25 @@ CREATE TABLE region(              -- mprof-run --mmap; never part of the heap's 
   mapping INTEGER NOT NULL,       -- pieces of one call of mmap or mremap have the same number
   address INTEGER NOT NULL,
   size INTEGER NOT NULL,
-  protection TEXT NOT NULL,       -- 'rw-', as when it was mapped
+  protection TEXT NOT NULL,       -- 'rw-'
   shared INTEGER NOT NULL,
   file TEXT,                      -- NULL: anonymous memory
   offset INTEGER NOT NULL,        -- of the piece in the file
   thread_id INTEGER NOT NULL,
-  stack_id INTEGER NOT NULL,
+  stack_id INTEGER NOT NULL,      -- of the call that began the row: mmap, mremap or mprotect
   map_ns INTEGER NOT NULL,
   unmap_ns INTEGER,               -- NULL: mapped at the end
   unmap_thread_id INTEGER,
-  moved_from INTEGER              -- by mremap: the old address
+  moved_from INTEGER,             -- by mremap: the old address
+  changed_from INTEGER            -- by mprotect: the row that it was until then
 );
-INSERT INTO region VALUES(1,1,139637976735744,4096,'rw-',0,'/var/data',16384,1,1,537,538,1,NULL);
-INSERT INTO region VALUES(2,1,139637976727552,4096,'rw-',0,'/var/data',8192,1,1,537,538,1,NULL);
-INSERT INTO region VALUES(3,1,139637976731648,4096,'rw-',0,'/var/data',12288,1,1,537,NULL,NULL,NULL);
-INSERT INTO region VALUES(4,1,139637976739840,12288,'rw-',0,'/var/data',20480,1,1,537,NULL,NULL,NULL);
-INSERT INTO region VALUES(5,2,139706696204288,8192,'rw-',0,'/var/data',8192,1,3,539,NULL,NULL,139637976727552);
+INSERT INTO region VALUES(1,1,139637976735744,4096,'rw-',0,'/var/data',16384,1,1,537,538,1,NULL,NULL);
+INSERT INTO region VALUES(2,1,139637976727552,4096,'rw-',0,'/var/data',8192,1,1,537,538,1,NULL,NULL);
+INSERT INTO region VALUES(3,1,139637976739840,4096,'rw-',0,'/var/data',20480,1,1,537,539,1,NULL,NULL);
+INSERT INTO region VALUES(4,1,139637976731648,4096,'rw-',0,'/var/data',12288,1,1,537,NULL,NULL,NULL,NULL);
+INSERT INTO region VALUES(5,1,139637976739840,4096,'r--',0,'/var/data',20480,1,1,539,NULL,NULL,NULL,3);
+INSERT INTO region VALUES(6,1,139637976743936,8192,'rw-',0,'/var/data',24576,1,1,537,NULL,NULL,NULL,NULL);
+INSERT INTO region VALUES(7,2,139706696204288,8192,'rw-',0,'/var/data',8192,1,3,539,NULL,NULL,139637976727552,NULL);
 CREATE TABLE free_call(           -- mprof-run --free-stacks: what freed the blocks, where that is known
   stack_id INTEGER PRIMARY KEY,   -- of frees
   function TEXT NOT NULL          -- 'free', 'delete', 'delete[]', with ' sized', ' aligned', ' nothrow'
@@ -253,7 +256,7 @@ CREATE TABLE problem(
 );
 INSERT INTO problem VALUES(1,'failed allocation',440,NULL,1,4368,'70368744177664 bytes were asked for');
 INSERT INTO problem VALUES(2,'unmatched free',450,2147418128,1,4380,'not seen to be allocated: before recording began, or elsewhere');
-INSERT INTO problem VALUES(3,'dropped',548,NULL,1,4694,'2 events: inside the recorder itself');
+INSERT INTO problem VALUES(3,'dropped',548,NULL,1,4709,'2 events: inside the recorder itself');
 INSERT INTO problem VALUES(4,'double free',555,4216832,2,8290,'freed before, and not allocated in between');
 INSERT INTO problem VALUES(5,'overlap',610,8258304,3,8319,'allocated while it was live: the block before ends here');
 CREATE TABLE allocation(
@@ -1380,7 +1383,7 @@ INSERT INTO size_bin VALUES(700,1,1,0);
 INSERT INTO size_bin VALUES(800,1,0,1);
 INSERT INTO size_bin VALUES(2048,1,0,1);
 INSERT INTO size_bin VALUES(4096,1,1,0);
-CREATE TABLE sample_weight(       -- of each distinct size of the heap; empty where nothing was sampled
+CREATE TABLE sample_weight(       -- of each distinct size; empty where nothing was sampled
   size INTEGER PRIMARY KEY,
   weight REAL NOT NULL            -- how many allocations a recorded one stands for
 );
@@ -1469,7 +1472,7 @@ CREATE VIEW v_region AS
          r.protection AS protection, r.shared AS shared, r.file AS mapped_file, r.offset AS offset,
          f.name AS function, s.path AS file, fr.line AS line, m.name AS module, t.name AS thread,
          r.map_ns AS map_ns, r.unmap_ns AS unmap_ns, r.moved_from AS moved_from,
-         r.stack_id AS stack_id
+         r.stack_id AS stack_id, r.changed_from AS changed_from
   FROM region r LEFT JOIN stack st ON st.id = r.stack_id
   LEFT JOIN frame fr ON fr.id = st.call_site_frame_id
   LEFT JOIN function f ON f.id = st.function_id
@@ -1503,6 +1506,16 @@ CREATE VIEW v_estimate AS
   LEFT JOIN module m ON m.id = fr.module_id
   LEFT JOIN source_file s ON s.id = fr.source_file_id
   WHERE st.allocations > 0;
+CREATE VIEW v_arena_estimate AS
+  SELECT a.arena_id AS arena_id, r.name AS arena, a.stack_id AS stack_id, count(*) AS recorded,
+         sum(COALESCE(w.weight, 1)) AS allocations, sum(COALESCE(w.weight, 1) * a.size) AS bytes,
+         total(COALESCE(w.weight, 1)) FILTER (WHERE a.free_ns IS NULL) AS live_count,
+         total(COALESCE(w.weight, 1) * a.size) FILTER (WHERE a.free_ns IS NULL) AS live_bytes,
+         total(w.weight * (w.weight - 1)) AS allocations_variance,
+         total(w.weight * (w.weight - 1) * a.size * a.size) AS bytes_variance
+  FROM allocation a JOIN arena r ON r.id = a.arena_id
+  LEFT JOIN sample_weight w ON w.size = a.size
+  WHERE a.arena_id > 0 GROUP BY a.arena_id, a.stack_id;
 CREATE VIEW v_type AS
   SELECT COALESCE(ty.name, '(unknown)') AS type, COALESCE(ty.confidence, 'unknown') AS confidence,
          t.type_id AS type_id, t.allocations AS allocations, t.bytes AS bytes,
