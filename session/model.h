@@ -12,6 +12,7 @@
 #include "session/session.h"
 #include "session/stacks.h"
 
+struct estimate;
 struct live_list;
 
 struct session {
@@ -19,8 +20,9 @@ struct session {
     struct column_store *columns;
     struct names names;
     struct stacks stacks;
-    uint64_t duration_ns, peak_ns;
-    struct live_list *live; /* of the time asked for last */
+    uint64_t duration_ns, peak_ns, peak_bytes;
+    struct estimate *estimate; /* NULL: not sampled */
+    struct live_list *live;    /* of the time asked for last */
 };
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "session/error.h"
+#include "session/estimate.h"
 #include "session/filter_run.h"
 #include "session/model.h"
 #include "session/selection_model.h"
@@ -26,6 +27,9 @@ bool selection_each_chunk(const struct selection *selection, unsigned columns, c
                                   &rows.views[column], error))
                 return false;
         }
+        if ((columns & COLUMN_BIT(COLUMN_SIZE)) != 0)
+            estimate_chunk(selection->session->estimate, rows.first_row, &rows.views[COLUMN_SIZE],
+                           &rows.bytes, &rows.counts);
         visit(context, &rows);
     }
     return true;
@@ -34,20 +38,25 @@ bool selection_each_chunk(const struct selection *selection, unsigned columns, c
 static void add_totals(void *context, const struct chunk_rows *rows)
 {
     struct selection *selection = context;
-    const struct column_view size = rows->views[COLUMN_SIZE];
+    const struct column_view size = rows->bytes;
+    const struct column_view counts = rows->counts;
     const struct column_view life = rows->views[COLUMN_LIFE_NS];
     uint64_t bytes = 0;
+    uint64_t allocations = 0;
     uint64_t live_bytes = 0;
     uint64_t live_count = 0;
     ROW_SET_EACH(rows->words, row)
     {
         uint64_t here = column_view_at(&size, row);
+        uint64_t count = column_view_at(&counts, row);
         bool live = column_view_at(&life, row) == 0;
         bytes += here;
         live_bytes += live ? here : 0;
-        live_count += live;
+        live_count += live ? count : 0;
+        allocations += count;
     }
     selection->bytes += bytes;
+    selection->allocations += allocations;
     selection->live_bytes += live_bytes;
     selection->live_count += live_count;
 }
@@ -106,6 +115,11 @@ void selection_free(struct selection *selection)
 uint64_t selection_count(const struct selection *selection)
 {
     return selection->before[selection->set.chunks];
+}
+
+uint64_t selection_allocations(const struct selection *selection)
+{
+    return selection->allocations;
 }
 
 uint64_t selection_bytes(const struct selection *selection)

@@ -152,14 +152,14 @@ static void add_rows(void *context, const struct chunk_rows *rows)
         uint64_t value = column_view_at(&code, row);
         uint8_t color = rows->colors == NULL ? 0 : rows->colors[row];
         uint32_t category = categories->of_code[color_code(map, value, value, value, value, color)];
-        uint64_t size = column_view_at(&rows->views[COLUMN_SIZE], row);
+        uint64_t size = column_view_at(&rows->bytes, row);
         uint64_t began = column_view_at(&rows->views[COLUMN_ALLOC_NS], row);
         uint64_t life = column_view_at(&rows->views[COLUMN_LIFE_NS], row);
         /* Never freed is 0, which becomes the longest life here. */
         bool at_peak = began <= categories->peak_ns && life - 1 > categories->peak_ns - began;
         categories->bytes[category] += size;
         categories->at_peak_bytes[category] += at_peak ? size : 0;
-        categories->allocations[category]++;
+        categories->allocations[category] += column_view_at(&rows->counts, row);
     }
 }
 

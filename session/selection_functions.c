@@ -23,18 +23,19 @@ static void add_rows(void *context, const struct chunk_rows *rows)
     const uint64_t peak_ns = summing->peak_ns;
     ROW_SET_EACH(rows->words, row)
     {
-        uint64_t size = column_view_at(&rows->views[COLUMN_SIZE], row);
+        uint64_t size = column_view_at(&rows->bytes, row);
+        uint64_t count = column_view_at(&rows->counts, row);
         uint64_t began = column_view_at(&rows->views[COLUMN_ALLOC_NS], row);
         uint64_t life = column_view_at(&rows->views[COLUMN_LIFE_NS], row);
         struct stack_sum *sum = &summing->sums[column_view_at(&rows->views[COLUMN_STACK], row)];
         bool live = life == 0;
         bool at_peak = began <= peak_ns && life - 1 > peak_ns - began;
         sum->bytes += size;
-        sum->count++;
+        sum->count += count;
         sum->live_bytes += live ? size : 0;
-        sum->live_count += live;
+        sum->live_count += live ? count : 0;
         sum->at_peak_bytes += at_peak ? size : 0;
-        sum->short_lived += life - 1 < SHORT_LIVED_NS;
+        sum->short_lived += life - 1 < SHORT_LIVED_NS ? count : 0;
     }
 }
 

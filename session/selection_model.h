@@ -32,7 +32,7 @@ struct selection {
     struct filter_colors colors;
     enum session_color_by color_by;
     uint64_t *before; /* selected rows before each chunk; chunks + 1 */
-    uint64_t bytes, live_bytes, live_count;
+    uint64_t bytes, allocations, live_bytes, live_count;
     bool peak_known;
     uint64_t peak_bytes, peak_ns;
     uint64_t *order;              /* rows in sort order */
@@ -47,6 +47,8 @@ struct chunk_rows {
     const uint64_t *words;
     const uint8_t *colors; /* by row of the chunk, NULL: none */
     struct column_view views[COLUMN_TOTAL];
+    /* With COLUMN_SIZE, what a row adds to sums: see estimate.h. */
+    struct column_view bytes, counts;
 };
 
 #define COLUMN_BIT(column) (1u << (column))

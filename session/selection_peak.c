@@ -42,7 +42,7 @@ static void sum_buckets(void *context, const struct chunk_rows *rows)
     struct search *search = context;
     ROW_SET_EACH(rows->words, row)
     {
-        uint64_t size = column_view_at(&rows->views[COLUMN_SIZE], row);
+        uint64_t size = column_view_at(&rows->bytes, row);
         uint64_t began = column_view_at(&rows->views[COLUMN_ALLOC_NS], row);
         uint64_t life = column_view_at(&rows->views[COLUMN_LIFE_NS], row);
         struct bucket *bucket = &search->buckets[bucket_of(search, began)];
@@ -68,7 +68,7 @@ static void collect_events(void *context, const struct chunk_rows *rows)
     struct search *search = context;
     ROW_SET_EACH(rows->words, row)
     {
-        uint64_t size = column_view_at(&rows->views[COLUMN_SIZE], row);
+        uint64_t size = column_view_at(&rows->bytes, row);
         uint64_t began = column_view_at(&rows->views[COLUMN_ALLOC_NS], row);
         uint64_t life = column_view_at(&rows->views[COLUMN_LIFE_NS], row);
         collect_event(search, began, size, true);

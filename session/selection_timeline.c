@@ -54,22 +54,23 @@ static void add_rows(void *context, const struct chunk_rows *rows)
         uint64_t freed = life == 0 ? SESSION_LIVE : began + life - 1;
         if (began >= to || freed < from)
             continue;
-        uint64_t size = column_view_at(&rows->views[COLUMN_SIZE], row);
+        uint64_t size = column_view_at(&rows->bytes, row);
+        uint64_t count = column_view_at(&rows->counts, row);
         size_t color = color_map_at(timeline->map, rows, row);
         if (began < from) {
             timeline->live_bytes += size;
-            timeline->live_count++;
+            timeline->live_count += count;
             timeline->live_colors[color] += size;
         } else {
             size_t part = part_of(timeline, began);
             timeline->parts[part].allocated_bytes += size;
-            timeline->parts[part].allocated_count++;
+            timeline->parts[part].allocated_count += count;
             timeline->colors[part / PARTS][color] += size;
         }
         if (freed < to) {
             size_t part = part_of(timeline, freed);
             timeline->parts[part].freed_bytes += size;
-            timeline->parts[part].freed_count++;
+            timeline->parts[part].freed_count += count;
             timeline->colors[part / PARTS][color] -= size;
         }
     }
@@ -163,8 +164,8 @@ static void add_span(void *context, const struct chunk_rows *rows)
         if (began < span->from || began >= span->to)
             continue;
         uint32_t function = span->function[column_view_at(&rows->views[COLUMN_STACK], row)];
-        span->shares[function].bytes += column_view_at(&rows->views[COLUMN_SIZE], row);
-        span->shares[function].count++;
+        span->shares[function].bytes += column_view_at(&rows->bytes, row);
+        span->shares[function].count += column_view_at(&rows->counts, row);
     }
 }
 

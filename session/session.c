@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "session/error.h"
+#include "session/estimate.h"
 #include "session/live_list.h"
 #include "session/model.h"
+#include "session/selection_model.h"
 
 /* A column whose values are ids: the largest must have a place in the table it points into. */
 static bool check_id_column(const struct session *session, enum column column, uint64_t bound,
@@ -32,6 +34,7 @@ static bool session_load(struct session *session, struct session_error *error)
         return false;
     session->duration_ns = (uint64_t)session_meta_number(session, "duration_ns");
     session->peak_ns = (uint64_t)session_meta_number(session, "peak_ns");
+    session->peak_bytes = (uint64_t)session_meta_number(session, "peak_bytes");
     return check_id_column(session, COLUMN_STACK, session->stacks.count, "stack", error) &&
            check_id_column(session, COLUMN_FREE_STACK, session->stacks.count, "stack", error) &&
            check_id_column(session, COLUMN_THREAD, session->names.thread.count, "thread", error) &&
@@ -42,6 +45,25 @@ static bool session_load(struct session *session, struct session_error *error)
            check_id_column(session, COLUMN_ARENA, session->names.arena.count, "arena", error);
 }
 
+/* Of a sample the largest sum of what the blocks stand for may be at another moment. */
+static bool estimate_peak(struct session *session, struct session_error *error)
+{
+    const int64_t mean = session_meta_number(session, "sample_interval");
+    if (mean <= 0)
+        return true;
+    session->estimate = estimate_new((uint64_t)mean);
+    if (session->estimate == NULL)
+        return session_fail_memory(error, "the estimates");
+    struct selection *all = selection_new(session, NULL, error);
+    bool good = all != NULL && selection_find_peak(all, error);
+    if (good) {
+        session->peak_ns = all->peak_ns;
+        session->peak_bytes = all->peak_bytes;
+    }
+    selection_free(all);
+    return good;
+}
+
 struct session *session_open(const char *path, struct session_error *error)
 {
     struct session *session = calloc(1, sizeof *session);
@@ -50,7 +72,8 @@ struct session *session_open(const char *path, struct session_error *error)
         return NULL;
     }
     session->database = database_open(path, error);
-    if (session->database == NULL || !session_load(session, error)) {
+    if (session->database == NULL || !session_load(session, error) ||
+        !estimate_peak(session, error)) {
         session_close(session);
         return NULL;
     }
@@ -62,6 +85,7 @@ void session_close(struct session *session)
     if (session == NULL)
         return;
     live_list_free(session->live);
+    estimate_free(session->estimate);
     column_store_close(session->columns);
     stacks_close(&session->stacks);
     names_free(&session->names);
@@ -107,6 +131,16 @@ uint64_t session_allocation_count(const struct session *session)
 uint64_t session_duration_ns(const struct session *session)
 {
     return session->duration_ns;
+}
+
+bool session_sampled(const struct session *session)
+{
+    return session->estimate != NULL;
+}
+
+uint64_t session_peak_bytes(const struct session *session)
+{
+    return session->peak_bytes;
 }
 
 uint64_t session_peak_ns(const struct session *session)

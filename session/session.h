@@ -8,6 +8,11 @@
  * Queries never scan rows by SQL: names, stacks and totals are loaded once, allocations are
  * read by column chunk (schemas/columns.md). Times are nanoseconds since the trace began,
  * sizes are bytes.
+ *
+ * Where the trace was sampled, sums (bytes and numbers of allocations of selections, slots,
+ * functions, legends; peaks) are estimates of what the whole program did. What concerns blocks one
+ * by one is of the recorded ones: selection_count(), rows, the memory grid; and filters look at
+ * them as they were recorded.
  */
 #ifndef MPROF_SESSION_SESSION_H
 #define MPROF_SESSION_SESSION_H
@@ -49,6 +54,9 @@ int64_t session_meta_number(const struct session *session, const char *key);
 uint64_t session_allocation_count(const struct session *session);
 uint64_t session_duration_ns(const struct session *session);
 uint64_t session_peak_ns(const struct session *session);
+uint64_t session_peak_bytes(const struct session *session);
+/* Whether sums are estimates. */
+bool session_sampled(const struct session *session);
 
 /* Names by id; never NULL ("?" for unknown ids). */
 const char *session_function_name(const struct session *session, uint32_t function);
@@ -150,7 +158,9 @@ void selection_free(struct selection *selection);
 /* Only parses: true, or false with `error` set. For the line editor, at every key. */
 bool filter_check(const char *text, struct session_error *error);
 
-uint64_t selection_count(const struct selection *selection);      /* N of "N of M allocations" */
+uint64_t selection_count(const struct selection *selection); /* N of "N of M allocations" */
+/* How many allocations these are, or stand for. */
+uint64_t selection_allocations(const struct selection *selection);
 uint64_t selection_bytes(const struct selection *selection);      /* allocated in all */
 uint64_t selection_live_bytes(const struct selection *selection); /* live at the end */
 uint64_t selection_live_count(const struct selection *selection);

@@ -15,6 +15,7 @@ void exploration_init(struct exploration *exploration, struct session *session)
         .color_by = SESSION_COLOR_FUNCTION,
         .moment_ns = session_peak_ns(session),
         .wish_view = VIEW_SAME,
+        .about = session_sampled(session) ? "~" : "",
     };
 }
 

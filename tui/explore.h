@@ -35,6 +35,7 @@ struct exploration {
     uint64_t moment_ns;            /* timeline's cursor, the grid's time */
     uint32_t function;             /* that was looked at last */
     bool has_function;
+    const char *about; /* "~" before numbers where they are estimates, otherwise "" */
 
     /* What a view asks for; the browser takes it after update(). */
     char *wish_filter; /* owned; NULL: none */

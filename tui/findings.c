@@ -62,7 +62,8 @@ static void add_losses(struct collection *to)
             format_count(a, ambiguous));
     if (number(to, "sampled") > 0)
         add(to, FINDING_BAD, "", VIEW_SAME,
-            "recorded by sampling: numbers are of the sample; estimates are in v_estimate");
+            "recorded by sampling: numbers with ~ are estimates, from %s recorded allocations",
+            format_count(a, session_allocation_count(to->exploration->session)));
 }
 
 static void add_stacks(struct collection *to)
@@ -95,6 +96,7 @@ static void add_leaks(struct collection *to)
     const struct selection *selection = to->exploration->selection;
     uint64_t bytes = selection_live_bytes(selection), count = selection_live_count(selection);
     const struct session_function_row *most = NULL;
+    const char *about = to->exploration->about;
     char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE];
     if (count == 0) {
         add(to, FINDING_GOOD, "", VIEW_SAME, "nothing leaked: everything was freed");
@@ -104,14 +106,14 @@ static void add_leaks(struct collection *to)
         if (!most || to->rows[i].live_bytes > most->live_bytes)
             most = &to->rows[i];
     add(to, FINDING_ODD, "where freed == false", VIEW_FUNCTIONS,
-        "%s never freed in %s allocations, most (%s) by %.80s", format_size(a, bytes),
-        format_count(b, count), format_percent(c, most ? most->live_bytes : 0, bytes),
+        "%s%s never freed in %s%s allocations, most (%s) by %.80s", about, format_size(a, bytes),
+        about, format_count(b, count), format_percent(c, most ? most->live_bytes : 0, bytes),
         most ? session_function_name(to->exploration->session, most->function) : "?");
 }
 
 static void add_short_lived(struct collection *to)
 {
-    uint64_t count = 0, all = selection_count(to->exploration->selection);
+    uint64_t count = 0, all = selection_allocations(to->exploration->selection);
     const struct session_function_row *most = NULL;
     char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE];
     for (size_t i = 0; i < to->row_count; i++) {
@@ -124,8 +126,8 @@ static void add_short_lived(struct collection *to)
         return;
     }
     add(to, FINDING_ODD, "where lifetime < 1ms", VIEW_FUNCTIONS,
-        "%s of all allocations (%s) lived under 1 ms, most (%s) by %.80s",
-        format_percent(a, count, all), format_count(b, count),
+        "%s of all allocations (%s%s) lived under 1 ms, most (%s) by %.80s",
+        format_percent(a, count, all), to->exploration->about, format_count(b, count),
         format_percent(c, most->short_lived, count),
         session_function_name(to->exploration->session, most->function));
 }

@@ -61,17 +61,21 @@ static void render_title(const struct browser *browser, const struct area *scree
     const struct session *session = browser->exploration.session;
     char size[FORMAT_SIZE], time[FORMAT_SIZE], count[FORMAT_SIZE];
     char parts[5][96];
-    /* Of a sample every number on the screen is of what was recorded. */
-    bool sampled = session_meta_number(session, "sampled") > 0;
+    bool sampled = session_sampled(session);
+    const char *about = browser->exploration.about;
     snprintf(parts[0], sizeof(parts[0]), "sampled, one in %s",
              format_size(size, (uint64_t)session_meta_number(session, "sample_interval")));
-    snprintf(parts[1], sizeof(parts[1]), "peak %s at %s",
-             format_size(size, (uint64_t)session_meta_number(session, "peak_bytes")),
+    snprintf(parts[1], sizeof(parts[1]), "peak %s%s at %s", about,
+             format_size(size, session_peak_bytes(session)),
              format_duration(time, session_peak_ns(session)));
-    snprintf(parts[2], sizeof(parts[2]), "%s allocations",
-             format_count(count, session_allocation_count(session)));
-    snprintf(parts[3], sizeof(parts[3]), "%s live %s",
-             format_size(size, (uint64_t)session_meta_number(session, "live_bytes_end")),
+    snprintf(parts[2], sizeof(parts[2]), "%s%s allocations", about,
+             format_count(count,
+                          sampled ? (uint64_t)session_meta_number(session, "estimated_allocations")
+                                  : session_allocation_count(session)));
+    snprintf(parts[3], sizeof(parts[3]), "%s%s live %s", about,
+             format_size(size,
+                         (uint64_t)session_meta_number(session, sampled ? "estimated_live_bytes_end"
+                                                                        : "live_bytes_end")),
              session_recording(session) ? "now" : "at end");
     snprintf(parts[4], sizeof(parts[4]), "pid %lld",
              (long long)session_meta_number(session, "pid"));
@@ -145,13 +149,15 @@ static void render_filter(const struct browser *browser, const struct area *scre
         return;
     }
     char selected[FORMAT_SIZE], all[FORMAT_SIZE], size[FORMAT_SIZE], right[128];
+    const char *what = session_sampled(exploration->session) ? "recorded" : "allocations";
     const char *filter = exploration->filter[0] ? exploration->filter : "all";
     format_count(selected, selection_count(exploration->selection));
     format_count(all, session_allocation_count(exploration->session));
     format_size(size, selection_peak_bytes(exploration->selection));
-    snprintf(right, sizeof(right), "%s of %s allocations · peak %s", selected, all, size);
+    snprintf(right, sizeof(right), "%s of %s %s · peak %s%s", selected, all, what,
+             exploration->about, size);
     if (FRAME_FILTER_COLUMN + text_width(filter) + 2 + text_width(right) >= screen->width)
-        snprintf(right, sizeof(right), "%s of %s allocations", selected, all);
+        snprintf(right, sizeof(right), "%s of %s %s", selected, all, what);
     if (screen->width < 56)
         snprintf(right, sizeof(right), "%s of %s", selected, all);
     int start = screen->width - text_width(right) - 1;

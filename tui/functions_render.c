@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void render_headers(const struct functions *functions, const struct area *area)
+static void render_headers(const struct functions *functions, const char *about,
+                           const struct area *area)
 {
     area_fill(area, 0, 0, area->width, 1, ' ', theme_style(THEME_HEADING));
     for (int i = 0; i < FUNCTION_COLUMNS; i++) {
@@ -16,7 +17,7 @@ static void render_headers(const struct functions *functions, const struct area 
         const struct column *column = function_column((enum function_column)i);
         bool sorted = functions->sort == (enum function_column)i;
         char title[40];
-        snprintf(title, sizeof(title), "%s%s", column->title,
+        snprintf(title, sizeof(title), "%s%s%s", column->text ? "" : about, column->title,
                  !sorted                 ? ""
                  : functions->descending ? " ▼"
                                          : " ▲");
@@ -147,7 +148,7 @@ void functions_render(const void *view, const struct exploration *exploration,
 {
     const struct functions *functions = view;
     struct functions_layout layout = functions_lay_out(area->height);
-    render_headers(functions, area);
+    render_headers(functions, exploration->about, area);
     if (functions->count == 0) {
         area_text(area, 2, 2, theme_style(THEME_FAINT),
                   session_allocation_count(exploration->session) == 0

@@ -242,11 +242,12 @@ static void render_slot_line(const struct timeline *timeline, const struct explo
     x += area_text(area, x, y, faint, "slot ");
     x += area_print(area, x, y, plain, "%s – %s", format_moment(a, begin, end - begin),
                     format_moment(b, end, end - begin));
-    x += area_text(area, x, y, faint, "  live ");
+    x += area_print(area, x, y, faint, "  live %s", exploration->about);
     x += area_text(area, x, y, theme_style(THEME_STRONG), format_size(a, slot->live_bytes));
-    x += area_print(area, x, y, plain, " in %s", format_count(a, slot->live_count));
+    x += area_print(area, x, y, plain, " in %s%s", exploration->about,
+                    format_count(a, slot->live_count));
     if (slot->peak_bytes > slot->live_bytes && x + 16 <= area->width) {
-        x += area_text(area, x, y, faint, "  peak ");
+        x += area_print(area, x, y, faint, "  peak %s", exploration->about);
         x += area_text(area, x, y, plain, format_size(a, slot->peak_bytes));
     }
     uint64_t rss = rss_at(exploration, end);
@@ -256,21 +257,23 @@ static void render_slot_line(const struct timeline *timeline, const struct explo
     }
 }
 
-static void render_flow_line(const struct timeline *timeline, const struct area *area, int y)
+static void render_flow_line(const struct timeline *timeline, const char *about,
+                             const struct area *area, int y)
 {
     const struct session_slot *slot = &timeline->slots[timeline->cursor];
     char count[FORMAT_SIZE], size[FORMAT_SIZE];
     int x = 1;
     struct cell_style plain = theme_style(THEME_PLAIN), faint = theme_style(THEME_FAINT);
     x += area_text(area, x, y, faint, "allocated ");
-    x += area_print(area, x, y, plain, "+%s, %s", format_count(count, slot->allocated_count),
+    x += area_print(area, x, y, plain, "+%s%s, %s%s", about,
+                    format_count(count, slot->allocated_count), about,
                     format_size(size, slot->allocated_bytes));
     x += area_text(area, x, y, faint, "  freed ");
-    x += area_print(area, x, y, plain, "−%s, %s", format_count(count, slot->freed_count),
-                    format_size(size, slot->freed_bytes));
+    x += area_print(area, x, y, plain, "−%s%s, %s%s", about, format_count(count, slot->freed_count),
+                    about, format_size(size, slot->freed_bytes));
     bool grew = slot->allocated_bytes >= slot->freed_bytes;
     x += area_text(area, x, y, faint, "  net ");
-    area_print(area, x, y, plain, "%s%s", grew ? "+" : "−",
+    area_print(area, x, y, plain, "%s%s%s", grew ? "+" : "−", about,
                format_size(size, grew ? slot->allocated_bytes - slot->freed_bytes
                                       : slot->freed_bytes - slot->allocated_bytes));
 }
@@ -319,7 +322,7 @@ void timeline_render(const void *view, const struct exploration *exploration,
         render_legend(timeline, exploration, area, &layout);
     render_slot_line(timeline, exploration, area, layout.details);
     if (layout.detail_rows >= 3) {
-        render_flow_line(timeline, area, layout.details + 1);
+        render_flow_line(timeline, exploration->about, area, layout.details + 1);
         render_shares(timeline, exploration, area, layout.details + 2);
     }
 }

@@ -258,22 +258,24 @@ static void render_totals(const struct exploration *exploration, const struct ar
     const struct session *session = exploration->session;
     const struct selection *selection = exploration->selection;
     char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE], d[FORMAT_SIZE];
-    uint64_t count = selection_count(selection), bytes = selection_bytes(selection);
+    const char *about = exploration->about;
+    uint64_t count = selection_allocations(selection), bytes = selection_bytes(selection);
     uint64_t live = selection_live_count(selection);
     area_text(area, 1, y, theme_style(THEME_HEADING), "Totals");
-    area_print(area, 10, y, theme_style(THEME_PLAIN), "allocated  %s in %s (average %s)",
-               format_size(a, bytes), format_count(b, count),
+    area_print(area, 10, y, theme_style(THEME_PLAIN), "allocated  %s%s in %s%s (average %s%s)",
+               about, format_size(a, bytes), about, format_count(b, count), about,
                format_size(c, count ? bytes / count : 0));
     area_print(area, 10, y + 1, theme_style(THEME_PLAIN),
-               "peak       %s at %s · live at the end %s in %s",
+               "peak       %s%s at %s · live at the end %s%s in %s%s", about,
                format_size(a, selection_peak_bytes(selection)),
-               format_duration(b, selection_peak_ns(selection)),
-               format_size(c, selection_live_bytes(selection)), format_count(d, live));
-    area_print(area, 10, y + 2, theme_style(THEME_FAINT), "%s · %s thread%s · %s stacks · %s freed",
+               format_duration(b, selection_peak_ns(selection)), about,
+               format_size(c, selection_live_bytes(selection)), about, format_count(d, live));
+    area_print(area, 10, y + 2, theme_style(THEME_FAINT),
+               "%s · %s thread%s · %s stacks · %s%s freed",
                format_duration(a, session_duration_ns(session)),
                format_count(b, (uint64_t)session_meta_number(session, "threads")),
                session_meta_number(session, "threads") == 1 ? "" : "s",
-               format_count(c, (uint64_t)session_meta_number(session, "stacks")),
+               format_count(c, (uint64_t)session_meta_number(session, "stacks")), about,
                format_count(d, count - live));
 }
 
@@ -286,7 +288,8 @@ static void render_chart(const struct overview *overview, const struct explorati
             scale = overview->slots[i].peak_bytes;
     char text[FORMAT_SIZE];
     area_text(area, 1, y, theme_style(THEME_HEADING), "Live bytes over time");
-    area_print(area, 23, y, theme_style(THEME_FAINT), "up to %s", format_size(text, scale));
+    area_print(area, 23, y, theme_style(THEME_FAINT), "up to %s%s", exploration->about,
+               format_size(text, scale));
     struct area chart = area_part(area, 2, y + 1, (int)overview->slot_count, height);
     struct cell_style live = theme_category(area->grid, 0, SESSION_COLORS - 1, -1);
     for (int x = 0; x < chart.width; x++) {
@@ -317,6 +320,8 @@ static void render_top(const struct overview *overview, const struct exploration
     const struct session *session = exploration->session;
     area_text(area, 1, layout->top, theme_style(THEME_HEADING),
               overview->top_at_peak ? "Who held most at the program's peak" : "Who allocated most");
+    if (*exploration->about)
+        area_text(area, 38, layout->top, theme_style(THEME_FAINT), "~ estimates");
     int first = first_top_row(overview, layout->top_rows);
     int name_column = area->width >= 100 ? 40 : 26;
     int bar = name_column - 18;

@@ -12,12 +12,13 @@ trap 'rm -rf "$work"' EXIT
 [ "${MPROF_UPDATE_GOLDEN:-0}" = 1 ] && mkdir -p "$golden"
 failed=0
 
-# play NAME SCRIPT SIZE [options]: one dump compared with one golden file.
+# play NAME SCRIPT SIZE [options]: one dump of $session compared with one golden file.
+session=$work/session.db
 play() {
     local name=$1 script=$2 size=$3
     shift 3
     "$MPROF_BUILD/bin/mprof-tui" --script "$scripts/$script.script" --size "$size" "$@" \
-        "$work/session.db" >"$work/$name.txt" || { echo "$name: the browser failed"; failed=1; return; }
+        "$session" >"$work/$name.txt" || { echo "$name: the browser failed"; failed=1; return; }
     if [ "${MPROF_UPDATE_GOLDEN:-0}" = 1 ]; then
         cp "$work/$name.txt" "$golden/$name.txt"
     elif ! diff -u "$golden/$name.txt" "$work/$name.txt"; then
@@ -36,6 +37,16 @@ done
 play plain.200x60 plain 200x60
 play layout.200x60 layout 200x60
 NO_COLOR=1 play plain-mono.80x24 plain 80x24 --ascii
+
+# The same allocations as if they were a sample.
+cp "$work/session.db" "$work/sampled.db"
+sqlite3 "$work/sampled.db" "DELETE FROM meta WHERE key IN ('sampled', 'sample_interval');
+    INSERT INTO meta VALUES ('sampled', 1), ('sample_interval', 65536),
+        ('estimated_allocations', 12345678), ('estimated_live_bytes_end', 23456789)"
+session=$work/sampled.db
+play sampled.80x24 plain 80x24
+play sampled.120x40 plain 120x40
+session=$work/session.db
 
 # Keys that come together show in the end what they show one by one.
 for keys in '3 ] ] ] Right Down Down + + [ [ n' '2 Left Left + Right L Left - v Right Right' \

@@ -1,6 +1,7 @@
 """--sample: the estimates of a sample agree with the whole recording within their errors, by stack
 and in all, over several seeds; what is recorded of a sample is whole."""
 import math
+import re
 import sqlite3
 import subprocess
 
@@ -104,9 +105,18 @@ for name, true in whole_arenas.items():
     check(abs(arena_means[name] - true[1]) <= Z * arena_errors[name][1] / math.sqrt(SEEDS), f"no bias in {name}: {arena_means[name]} of {true[1]}")
 check(tried >= 50 and within >= 0.85 * tried, f"within two standard errors: {within} of {tried}")
 
-screen = subprocess.run([recording.BUILD + "/bin/mprof-tui", "--script", "-", "--size", "120x40", one.folder + "/session.db"],
-                        input="dump\n", capture_output=True, text=True)
-check("sampled, one in 16.0 KiB" in screen.stdout.splitlines()[1], f"the browser's title: {screen}")
+# The browser shows estimates: the same sums, by a filter too, but for the rounding of what is shown.
+shown = re.compile(r"allocated +~([0-9.]+) ([KMG])iB in ~([0-9,]+)")
+for text, where in (("all", ""), ("all | where function == all_sizes", "WHERE function = 'all_sizes'")):
+    screen = subprocess.run([recording.BUILD + "/bin/mprof-tui", "--script", "-", "--size", "120x40", "--filter", text,
+                             one.folder + "/session.db"], input="dump\n", capture_output=True, text=True)
+    check("sampled, one in 16.0 KiB" in screen.stdout.splitlines()[1], f"the browser's title: {screen}")
+    with sqlite3.connect(one.folder + "/session.db") as database:
+        count, volume = database.execute(f"SELECT sum(allocations), sum(bytes) FROM v_estimate {where}").fetchone()
+    found = shown.search(screen.stdout)
+    check(found and abs(int(found[3].replace(",", "")) - count) <= 20 and
+          abs(float(found[1]) * 1024 ** (" KMG".index(found[2])) - volume) <= 0.006 * volume,
+          f"the browser's sums of {text}: {found and found[0]}, {count} blocks of {volume} bytes")
 
 # Nearly all is recorded: threads, forks and errno are as ever, and ends are of blocks that began.
 folder = recording.folder("sampling-logs")
