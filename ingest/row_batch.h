@@ -16,6 +16,34 @@ struct row_batch {
     uint64_t column[COLUMN_TOTAL][COLUMN_CHUNK_ROWS];
 };
 
+/* A row of the table `column_chunk`, but for its data. */
+struct row_batch_chunk {
+    uint64_t id;
+    uint64_t min, max;
+    unsigned width;
+    size_t length; /* of the data, in bytes */
+};
+
+/*
+ * Packs column `column` of a batch that has rows into `data`, which holds
+ * column_data_length(batch->rows, 8) bytes, and says what stands there.
+ */
+static inline void row_batch_pack(const struct row_batch *batch, unsigned column, uint8_t *data,
+                                  struct row_batch_chunk *chunk)
+{
+    const uint64_t *values = batch->column[column];
+    uint64_t min = values[0], max = values[0];
+    for (size_t i = 1; i < batch->rows; i++) {
+        min = values[i] < min ? values[i] : min;
+        max = values[i] > max ? values[i] : max;
+    }
+    chunk->id = (batch->first_id - 1) / COLUMN_CHUNK_ROWS * COLUMN_ID_STRIDE + column;
+    chunk->min = min;
+    chunk->max = max;
+    chunk->width = column_pack(data, values, batch->rows, min, max);
+    chunk->length = column_data_length(batch->rows, chunk->width);
+}
+
 /* Where full batches go, and the last one, which may not be full. */
 struct row_sink {
     void *context;

@@ -95,19 +95,13 @@ static uint8_t *head_chunk(struct writer_bulk *bulk, const int64_t *values, size
 
 static bool put_chunk(struct writer_bulk *bulk, const struct row_batch *batch, unsigned column)
 {
-    const uint64_t *values = batch->column[column];
-    uint64_t min = values[0], max = values[0];
-    for (size_t i = 1; i < batch->rows; i++) {
-        min = values[i] < min ? values[i] : min;
-        max = values[i] > max ? values[i] : max;
-    }
-    unsigned width = column_pack(bulk->packed + CHUNK_HEAD, values, batch->rows, min, max);
-    size_t length = column_data_length(batch->rows, width);
-    const int64_t row[CHUNK_VALUES - 2] = {(int64_t)batch->rows, width, (int64_t)min, (int64_t)max};
-    uint8_t *record = head_chunk(bulk, row, length);
-    uint64_t chunk = (batch->first_id - 1) / COLUMN_CHUNK_ROWS;
-    return writer_btree_put_row(&bulk->column_chunk, chunk * COLUMN_ID_STRIDE + column, record,
-                                (size_t)(bulk->packed + CHUNK_HEAD - record) + length);
+    struct row_batch_chunk chunk;
+    row_batch_pack(batch, column, bulk->packed + CHUNK_HEAD, &chunk);
+    const int64_t row[CHUNK_VALUES - 2] = {(int64_t)batch->rows, chunk.width, (int64_t)chunk.min,
+                                           (int64_t)chunk.max};
+    uint8_t *record = head_chunk(bulk, row, chunk.length);
+    return writer_btree_put_row(&bulk->column_chunk, chunk.id, record,
+                                (size_t)(bulk->packed + CHUNK_HEAD - record) + chunk.length);
 }
 
 bool writer_bulk_put(struct writer_bulk *bulk, const struct row_batch *batch)

@@ -172,22 +172,15 @@ int writer_rows_open(struct writer_rows *rows, sqlite3 *database)
 
 static int put_chunk(struct writer_rows *rows, const struct row_batch *batch, unsigned column)
 {
-    const uint64_t *values = batch->column[column];
-    uint64_t min = values[0], max = values[0];
-    for (size_t i = 1; i < batch->rows; i++) {
-        min = values[i] < min ? values[i] : min;
-        max = values[i] > max ? values[i] : max;
-    }
-    unsigned width = column_pack(rows->packed, values, batch->rows, min, max);
+    struct row_batch_chunk chunk;
+    row_batch_pack(batch, column, rows->packed, &chunk);
     sqlite3_stmt *insert = rows->insert_chunk;
-    int64_t chunk = (int64_t)((batch->first_id - 1) / COLUMN_CHUNK_ROWS);
-    sqlite3_bind_int64(insert, 1, chunk * COLUMN_ID_STRIDE + column);
+    sqlite3_bind_int64(insert, 1, (int64_t)chunk.id);
     sqlite3_bind_int64(insert, 2, (int64_t)batch->rows);
-    sqlite3_bind_int64(insert, 3, width);
-    sqlite3_bind_int64(insert, 4, (int64_t)min);
-    sqlite3_bind_int64(insert, 5, (int64_t)max);
-    int result = sqlite3_bind_blob64(insert, 6, rows->packed,
-                                     column_data_length(batch->rows, width), SQLITE_STATIC);
+    sqlite3_bind_int64(insert, 3, chunk.width);
+    sqlite3_bind_int64(insert, 4, (int64_t)chunk.min);
+    sqlite3_bind_int64(insert, 5, (int64_t)chunk.max);
+    int result = sqlite3_bind_blob64(insert, 6, rows->packed, chunk.length, SQLITE_STATIC);
     if (result == SQLITE_OK)
         sqlite3_step(insert);
     int reset = sqlite3_reset(insert);
