@@ -31,7 +31,8 @@ static struct {
     _Atomic bool stopped;
     uint64_t limit; /* bytes, 0: none */
     uint64_t sample_interval;
-    uint32_t paused, run;
+    _Atomic uint32_t paused; /* several threads may say so at once */
+    uint32_t run;
     struct {
         _Atomic bool asked;
         _Atomic uint32_t count, taken;
