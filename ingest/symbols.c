@@ -21,6 +21,7 @@ struct module {
     uint8_t build_id[BUILD_ID_MAX];
     size_t build_id_length;
     bool opened; /* tried */
+    bool spent;  /* who else reads its debug information had to give up */
     struct symbols_file file;
     struct symbols_table *table; /* NULL: nothing could be opened */
     struct symbols_dwarf *dwarf; /* NULL: none */
@@ -211,12 +212,18 @@ static struct module *module_of(struct symbols *symbols, uint32_t id)
     return module;
 }
 
+void symbols_set_spent(struct symbols *symbols, uint32_t id)
+{
+    if (id < symbols->module_count && symbols->modules[id] != NULL)
+        symbols->modules[id]->spent = true;
+}
+
 const char *symbols_status(struct symbols *symbols, uint32_t id)
 {
     struct module *module = module_of(symbols, id);
     if (module == NULL)
         return "none";
-    if (module->dwarf != NULL && symbols_dwarf_spent(module->dwarf))
+    if (module->dwarf != NULL && (module->spent || symbols_dwarf_spent(module->dwarf)))
         snprintf(module->status, sizeof module->status,
                  "dwarf, in part: the debug information asks for more than its size allows");
     return module->status;

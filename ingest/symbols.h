@@ -46,6 +46,9 @@ bool symbols_set_program(struct symbols *symbols, const struct symbols_program *
 void symbols_module(struct symbols *symbols, uint32_t id, const char *path, const uint8_t *build_id,
                     size_t build_id_length);
 
+/* The debug information of module `id` was given up in part: symbols_status() then says so. */
+void symbols_set_spent(struct symbols *symbols, uint32_t id);
+
 /* 'dwarf', 'symtab', 'dynsym', 'none', or one line that says why there are none. */
 const char *symbols_status(struct symbols *symbols, uint32_t id);
 

@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* More than the split units of any program have together. */
+#define SPLIT_MAX (UINT64_C(4) << 30)
+
 /* Units of which libdw holds the line tables at a time: they are copied, and it has no way to drop
  * one but with all else that it read. */
 #define LINE_UNITS_MAX 32
@@ -29,6 +32,7 @@ struct symbols_dwarf {
     size_t count, capacity;
     struct symbols_intervals addresses;
     struct symbols_budget budget;
+    uint64_t split_left;   /* by which split units may still raise it */
     const Elf_Data *lines; /* .debug_line; NULL: there is none */
     Dwarf *line_reader;    /* the same file, opened again now and then; NULL: not open */
     size_t line_units;     /* that it has read */
@@ -76,30 +80,23 @@ static bool add_unit(struct symbols_dwarf *dwarf, Dwarf_Die *die)
     return true;
 }
 
-/*
- * Sets the budget and finds the line tables. The budget is twice the bytes of the debug
- * information: ranges of units are read for the units too.
- */
-static void measure(struct symbols_dwarf *dwarf)
+/* NULL: there is none. */
+static const Elf_Data *find_lines(Elf *elf)
 {
-    Elf *elf = dwarf_getelf(dwarf->file->dwarf);
     size_t names;
-    dwarf->budget.left = 1 << 20;
     if (elf == NULL || elf_getshdrstrndx(elf, &names) != 0)
-        return;
+        return NULL;
     for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;) {
         GElf_Shdr header;
         const char *name;
         const Elf_Data *data;
-        if (gelf_getshdr(section, &header) == NULL ||
-            (name = elf_strptr(elf, names, header.sh_name)) == NULL ||
-            (strncmp(name, ".debug_", 7) != 0 && strncmp(name, ".zdebug_", 8) != 0) ||
-            (data = elf_getdata(section, NULL)) == NULL)
-            continue;
-        dwarf->budget.left += 2 * (uint64_t)data->d_size;
-        if (strcmp(strchr(name, '_'), "_line") == 0 && data->d_buf != NULL)
-            dwarf->lines = data;
+        if (gelf_getshdr(section, &header) != NULL &&
+            (name = elf_strptr(elf, names, header.sh_name)) != NULL &&
+            (strcmp(name, ".debug_line") == 0 || strcmp(name, ".zdebug_line") == 0) &&
+            (data = elf_getdata(section, NULL)) != NULL && data->d_buf != NULL)
+            return data;
     }
+    return NULL;
 }
 
 static bool index_units(struct symbols_dwarf *dwarf)
@@ -127,7 +124,10 @@ struct symbols_dwarf *symbols_dwarf_new(const struct symbols_file *file,
         return NULL;
     dwarf->file = file;
     dwarf->strings = strings;
-    measure(dwarf);
+    /* Twice the bytes of the debug information: ranges of units are read for the units too. */
+    dwarf->budget.left = (1 << 20) + 2 * symbols_file_debug_size(file->dwarf);
+    dwarf->split_left = SPLIT_MAX;
+    dwarf->lines = find_lines(dwarf_getelf(file->dwarf));
     bool good = index_units(dwarf);
     if (good && dwarf->count > 0)
         return dwarf;
@@ -211,12 +211,24 @@ static bool lines_are_too_long(const struct symbols_dwarf *dwarf, Dwarf_Die *ent
     return (length == UINT32_MAX ? dwarf->lines->d_size - offset : length) > most;
 }
 
+/* A split unit brings bytes of its own, but many may name one file. */
+static void allow_split(struct symbols_dwarf *dwarf, const Dwarf_Die *entry)
+{
+    uint64_t size = 2 * symbols_file_debug_size(dwarf_cu_getdwarf(entry->cu));
+    if (size > dwarf->split_left)
+        size = dwarf->split_left;
+    dwarf->split_left -= size;
+    dwarf->budget.left += size;
+}
+
 static bool build_unit(struct symbols_dwarf *dwarf, struct unit *unit)
 {
     Dwarf_Die skeleton, entry;
     unit->built = true;
     if (!unit_entry(dwarf, unit, &skeleton, &entry))
         return false;
+    if (entry.cu != skeleton.cu)
+        allow_split(dwarf, &entry);
     /* Half a table would give wrong frames: without memory, or room for it, there is none. */
     if (!symbols_scopes_build(&unit->scopes, dwarf->file, &entry, &dwarf->budget))
         symbols_scopes_free(&unit->scopes);

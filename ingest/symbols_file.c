@@ -231,3 +231,23 @@ const struct symbols_range *symbols_file_code(const struct symbols_file *file, u
         return NULL;
     return &file->code[low - 1];
 }
+
+uint64_t symbols_file_debug_size(Dwarf *dwarf)
+{
+    Elf *elf = dwarf_getelf(dwarf);
+    uint64_t size = 0;
+    size_t names;
+    if (elf == NULL || elf_getshdrstrndx(elf, &names) != 0)
+        return 0;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;) {
+        GElf_Shdr header;
+        const char *name;
+        const Elf_Data *data;
+        if (gelf_getshdr(section, &header) != NULL &&
+            (name = elf_strptr(elf, names, header.sh_name)) != NULL &&
+            (strncmp(name, ".debug_", 7) == 0 || strncmp(name, ".zdebug_", 8) == 0) &&
+            (data = elf_getdata(section, NULL)) != NULL)
+            size += data->d_size;
+    }
+    return size;
+}

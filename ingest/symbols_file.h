@@ -38,6 +38,9 @@ bool symbols_file_open(struct symbols_file *file, const struct symbols_options *
                        char *reason, size_t reason_size);
 void symbols_file_close(struct symbols_file *file);
 
+/* Bytes of the sections of debug information in the file of `dwarf`, unpacked. */
+uint64_t symbols_file_debug_size(Dwarf *dwarf);
+
 /* The section of code that holds `address`, NULL where none does. */
 const struct symbols_range *symbols_file_code(const struct symbols_file *file, uint64_t address);
 

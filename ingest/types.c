@@ -349,6 +349,14 @@ static void take_step(struct types *types, const struct types_site *site,
     step->go_on = choice.wrapper;
 }
 
+/* What the rules gave up is a matter of the module. */
+static void tell_spent(const struct types *types)
+{
+    for (size_t i = 0; i < types->count; i++)
+        if (types->modules[i].index != NULL && types_index_spent(types->modules[i].index))
+            symbols_set_spent(types->symbols, types->modules[i].module);
+}
+
 void types_infer(struct types *types, const struct types_frame *frames, size_t count, uint64_t size,
                  uint8_t kind, struct types_answer *answer)
 {
@@ -375,6 +383,7 @@ void types_infer(struct types *types, const struct types_frame *frames, size_t c
         question = step->next;
     }
     answer->any_size = any_size;
+    tell_spent(types);
 }
 
 const char *types_call_linkage(struct types *types, const struct types_frame *frame)

@@ -170,7 +170,7 @@ static bool is_record(const struct types_entry *entry)
     return entry->tag == DW_TAG_structure_type || entry->tag == DW_TAG_class_type;
 }
 
-static bool first_argument(Dwarf_Die *template, Dwarf_Die *argument)
+static bool first_argument(struct types_index *index, Dwarf_Die *template, Dwarf_Die *argument)
 {
     Dwarf_Die child;
     Dwarf_Attribute attribute;
@@ -180,12 +180,12 @@ static bool first_argument(Dwarf_Die *template, Dwarf_Die *argument)
         if (dwarf_tag(&child) == DW_TAG_template_type_parameter)
             return dwarf_attr(&child, DW_AT_type, &attribute) != NULL &&
                    dwarf_formref_die(&attribute, argument) != NULL;
-    } while (dwarf_siblingof(&child, &child) == 0);
+    } while (types_index_sibling(index, &child));
     return false;
 }
 
 /* The allocator class's value_type, or else its own first argument. */
-static bool value_type(Dwarf_Die *allocator, Dwarf_Die *value)
+static bool value_type(struct types_index *index, Dwarf_Die *allocator, Dwarf_Die *value)
 {
     Dwarf_Die class, child;
     Dwarf_Attribute attribute;
@@ -198,9 +198,9 @@ static bool value_type(Dwarf_Die *allocator, Dwarf_Die *value)
                 dwarf_attr(&child, DW_AT_type, &attribute) != NULL &&
                 dwarf_formref_die(&attribute, value) != NULL)
                 return true;
-        } while (dwarf_siblingof(&child, &child) == 0);
+        } while (types_index_sibling(index, &child));
     }
-    return first_argument(&class, value);
+    return first_argument(index, &class, value);
 }
 
 static bool find_allocator(const struct types_unit *unit, const struct types_entry *function,
@@ -238,10 +238,10 @@ static bool allocated_type(struct types_index *index, Dwarf_Die *entry, struct t
         dwarf_offdie(dwarf_cu_getdwarf(function.cu), unit->entries[declared->parent].die, &scope) ==
             NULL)
         return false;
-    if (!first_argument(&scope, &argument) && !first_argument(entry, &argument))
+    if (!first_argument(index, &scope, &argument) && !first_argument(index, entry, &argument))
         return false;
     if (allocator.unwrap) {
-        if (!value_type(&argument, &value))
+        if (!value_type(index, &argument, &value))
             return false;
         argument = value;
     }

@@ -165,6 +165,6 @@ bool types_call_parameter(const struct types_site *site, const struct types_call
         }
         if (at++ == number)
             return true;
-    } while (dwarf_siblingof(&parameter, &parameter) == 0);
+    } while (types_index_sibling(site->index, &parameter));
     return false;
 }

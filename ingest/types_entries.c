@@ -195,7 +195,7 @@ static bool direct_member_at(struct types_index *index, Dwarf_Die *record, uint6
         *offset -= start;
         *found = type;
         return true;
-    } while (dwarf_siblingof(&member, &member) == 0);
+    } while (types_index_sibling(index, &member));
     return false;
 }
 
@@ -233,7 +233,7 @@ static enum member_found union_member_at(struct types_index *index, Dwarf_Die *r
             *found = inner;
         any = true;
         pointer = pointer || points;
-    } while (dwarf_siblingof(&member, &member) == 0);
+    } while (types_index_sibling(index, &member));
     return any ? MEMBER_FOUND : MEMBER_NONE;
 }
 
@@ -295,7 +295,7 @@ static uint64_t array_bound(Dwarf_Die *array)
 }
 
 /* The last member with bytes of its own; false: none. */
-static bool last_member(Dwarf_Die *record, Dwarf_Die *last)
+static bool last_member(struct types_index *index, Dwarf_Die *record, Dwarf_Die *last)
 {
     Dwarf_Die member;
     bool found = false;
@@ -306,7 +306,7 @@ static bool last_member(Dwarf_Die *record, Dwarf_Die *last)
             *last = member;
             found = true;
         }
-    } while (dwarf_siblingof(&member, &member) == 0);
+    } while (types_index_sibling(index, &member));
     return found;
 }
 
@@ -324,7 +324,7 @@ static bool flexible_end(struct types_index *index, const struct types_type *typ
     if (type->shape != TYPES_RECORD)
         return false;
     if (dwarf_tag(&stripped) != DW_TAG_union_type) {
-        if (!last_member(&stripped, &member) || !types_of(index, &member, &inner) ||
+        if (!last_member(index, &stripped, &member) || !types_of(index, &member, &inner) ||
             !flexible_end(index, &inner, depth - 1, start))
             return false;
         *start += member_offset(&member);
@@ -341,7 +341,7 @@ static bool flexible_end(struct types_index *index, const struct types_type *typ
             continue;
         least = found && least < *start ? least : *start;
         found = true;
-    } while (dwarf_siblingof(&member, &member) == 0);
+    } while (types_index_sibling(index, &member));
     *start = least;
     return found;
 }
@@ -372,7 +372,7 @@ static bool has_member_at(struct types_index *index, const struct types_type *re
         if ((start == offset && types_same(index, &type, wanted)) ||
             has_member_at(index, &type, offset - start, wanted, depth - 1))
             return true;
-    } while (dwarf_siblingof(&member, &member) == 0);
+    } while (types_index_sibling(index, &member));
     return false;
 }
 
@@ -417,7 +417,7 @@ static bool base_at_start(struct types_index *index, Dwarf_Die *record, struct t
         if (dwarf_tag(&member) == DW_TAG_inheritance && member_offset(&member) == 0 &&
             types_of(index, &member, base))
             return true;
-    } while (dwarf_siblingof(&member, &member) == 0);
+    } while (types_index_sibling(index, &member));
     return false;
 }
 
@@ -449,7 +449,7 @@ bool types_is_polymorphic(struct types_index *index, const struct types_type *re
             if (name != NULL &&
                 (strncmp(name, "_vptr.", 6) == 0 || strncmp(name, "_vptr$", 6) == 0))
                 return true;
-        } while (dwarf_siblingof(&member, &member) == 0);
+        } while (types_index_sibling(index, &member));
         if (!base_at_start(index, &stripped, &type))
             return false;
     }

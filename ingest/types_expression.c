@@ -130,7 +130,7 @@ static bool find_in_scope(const struct types_site *site, Dwarf_Die *scope, const
                 found = true;
             else if (tag == DW_TAG_lexical_block && dwarf_haspc(&child, pc) == 1)
                 inner = child;
-        } while (dwarf_siblingof(&child, &child) == 0);
+        } while (types_index_sibling(site->index, &child));
         if (inner.addr == NULL)
             break;
         at = inner;
@@ -198,7 +198,7 @@ static bool find_member(const struct types_site *site, const struct types_type *
     do {
         if (dwarf_tag(&member) == DW_TAG_member && is_named(&member, name))
             return types_of(site->index, &member, type);
-    } while (dwarf_siblingof(&member, &member) == 0);
+    } while (types_index_sibling(site->index, &member));
     return false;
 }
 

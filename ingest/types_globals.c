@@ -1,13 +1,13 @@
 #include "ingest/types_globals.h"
 
 #include "ingest/array.h"
+#include "ingest/symbols_walk.h"
 
 #include <dwarf.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NESTING_MAX 64
 #define GLOBALS_MAX (1U << 22)
 
 struct global {
@@ -71,33 +71,22 @@ static void add(struct types_globals *globals, Dwarf_Die *variable)
     globals->globals[globals->count++] = (struct global){address + globals->file->bias, *variable};
 }
 
-static bool next_sibling(Dwarf_Die *die)
-{
-    Dwarf_Off offset = dwarf_dieoffset(die);
-    return dwarf_siblingof(die, die) == 0 && dwarf_dieoffset(die) > offset;
-}
-
 /* Also the static variables of functions. */
-static void read_unit(struct types_globals *globals, Dwarf_Die *unit)
+static void read_unit(struct types_globals *globals, const Dwarf_Die *unit)
 {
-    Dwarf_Die path[NESTING_MAX];
-    if (dwarf_child(unit, &path[0]) != 0)
-        return;
-    size_t depth = 1;
-    while (depth > 0) {
-        Dwarf_Die *die = &path[depth - 1];
-        int tag = dwarf_tag(die);
-        if (tag == DW_TAG_variable)
-            add(globals, die);
-        bool scope =
-            tag == DW_TAG_namespace || tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block;
-        if (scope && depth < NESTING_MAX && dwarf_child(die, &path[depth]) == 0) {
-            depth++;
+    struct symbols_walk_entry entry;
+    size_t shut = SIZE_MAX; /* entries deeper than this stand in none that declares globals */
+    struct symbols_walk *walk = symbols_walk_begin(unit);
+    while (walk != NULL && symbols_walk_next(walk, &entry)) {
+        if (entry.depth > shut)
             continue;
-        }
-        while (depth > 0 && !next_sibling(&path[depth - 1]))
-            depth--;
+        bool scope = entry.tag == DW_TAG_namespace || entry.tag == DW_TAG_subprogram ||
+                     entry.tag == DW_TAG_lexical_block;
+        shut = entry.children && !scope ? entry.depth : SIZE_MAX;
+        if (entry.tag == DW_TAG_variable)
+            add(globals, &entry.die);
     }
+    symbols_walk_end(walk);
 }
 
 static int compare_globals(const void *left, const void *right)

@@ -1,6 +1,8 @@
 #include "ingest/types_index.h"
 
 #include "ingest/array.h"
+#include "ingest/symbols_budget.h"
+#include "ingest/symbols_walk.h"
 #include "ingest/types_alias.h"
 
 #include <dwarf.h>
@@ -13,6 +15,10 @@
 #define ENTRIES_MAX (1U << 24)
 /* Records that begin with the same members before those are their head: two may do so by chance. */
 #define ALIKE_MIN 3
+/* Steps that the rules may take in a file: so many for each byte of its debug information. */
+#define STEPS_A_BYTE 32
+/* An entry that is kept takes more memory than its bytes in the file: it is counted as so many. */
+#define BYTES_AN_ENTRY 2
 
 /* A complete record, by its name. */
 struct named {
@@ -29,6 +35,7 @@ struct types_index {
     struct named *names; /* by hash, once every unit has been read */
     size_t name_count;
     struct types_aliases *aliases; /* NULL: not asked for yet */
+    struct symbols_budget budget;
 };
 
 static int compare_units(const void *left, const void *right)
@@ -40,9 +47,23 @@ static int compare_units(const void *left, const void *right)
 struct types_index *types_index_new(const struct symbols_file *file)
 {
     struct types_index *index = calloc(1, sizeof *index);
-    if (index != NULL)
-        index->file = file;
+    if (index == NULL)
+        return NULL;
+    index->file = file;
+    index->budget.left = STEPS_A_BYTE * ((4 << 20) + symbols_file_debug_size(file->dwarf));
     return index;
+}
+
+bool types_index_sibling(struct types_index *index, Dwarf_Die *die)
+{
+    Dwarf_Off offset = dwarf_dieoffset(die);
+    return symbols_budget_take(&index->budget) && dwarf_siblingof(die, die) == 0 &&
+           dwarf_dieoffset(die) > offset;
+}
+
+bool types_index_spent(const struct types_index *index)
+{
+    return index->budget.spent;
 }
 
 void types_index_free(struct types_index *index)
@@ -117,38 +138,40 @@ static bool append_entry(struct types_unit *unit, Dwarf_Die *die, uint32_t paren
     return true;
 }
 
-/* Entries only run forward: DW_AT_sibling of a damaged unit must not lead back. */
-static bool next_sibling(Dwarf_Die *die)
+static bool take_entry(struct types_index *index)
 {
-    Dwarf_Off offset = dwarf_dieoffset(die);
-    return dwarf_siblingof(die, die) == 0 && dwarf_dieoffset(die) > offset;
+    const uint64_t steps = BYTES_AN_ENTRY * STEPS_A_BYTE;
+    if (index->budget.left < steps)
+        index->budget.left = 0;
+    else
+        index->budget.left -= steps - 1;
+    return symbols_budget_take(&index->budget);
 }
 
-static bool read_unit(struct types_unit *unit, Dwarf_Die *root)
+static bool read_unit(struct types_index *index, struct types_unit *unit, Dwarf_Die *root)
 {
-    Dwarf_Die path[NESTING_MAX];
-    uint32_t parents[NESTING_MAX];
-    if (dwarf_child(root, &path[0]) != 0)
-        return true;
-    size_t depth = 1;
-    parents[0] = TYPES_NO_PARENT;
-    while (depth > 0) {
-        Dwarf_Die *die = &path[depth - 1];
-        int tag = dwarf_tag(die);
-        uint32_t parent = parents[depth - 1];
-        if (is_kept(tag)) {
-            if (!append_entry(unit, die, parent))
-                return false;
+    uint32_t parents[NESTING_MAX] = {TYPES_NO_PARENT};
+    struct symbols_walk_entry entry;
+    size_t shut = SIZE_MAX; /* entries deeper than this stand in one that declares no types */
+    bool good = true;
+    struct symbols_walk *walk = symbols_walk_begin(root);
+    while (good && walk != NULL && symbols_walk_next(walk, &entry)) {
+        good = symbols_budget_take(&index->budget);
+        if (!good || entry.depth > shut)
+            continue;
+        uint32_t parent = parents[entry.depth];
+        if (is_kept(entry.tag)) {
+            good = take_entry(index) && append_entry(unit, &entry.die, parent);
             parent = (uint32_t)(unit->count - 1);
         }
-        if (is_scope(tag) && depth < NESTING_MAX && dwarf_child(die, &path[depth]) == 0) {
-            parents[depth++] = parent;
-            continue;
-        }
-        while (depth > 0 && !next_sibling(&path[depth - 1]))
-            depth--;
+        bool inward = entry.children && is_scope(entry.tag) && entry.depth + 1 < NESTING_MAX;
+        shut = entry.children && !inward ? entry.depth : SIZE_MAX;
+        if (inward)
+            parents[entry.depth + 1] = parent;
     }
-    return true;
+    good = good && (walk == NULL || !symbols_walk_failed(walk));
+    symbols_walk_end(walk);
+    return good;
 }
 
 static bool remember_unit(struct types_index *index, struct types_unit *unit)
@@ -174,7 +197,7 @@ const struct types_unit *types_index_unit(struct types_index *index, const Dwarf
         return NULL;
     unit->unit = die->cu;
     if (dwarf_cu_die(die->cu, &root, NULL, NULL, NULL, NULL, NULL, NULL) != NULL &&
-        read_unit(unit, &root) && remember_unit(index, unit))
+        read_unit(index, unit, &root) && remember_unit(index, unit))
         return unit;
     free(unit->entries);
     free(unit);
@@ -313,6 +336,8 @@ bool types_index_definition(struct types_index *index, Dwarf_Die *die, Dwarf_Die
     uint64_t hash = hash_name(entry->name, strcspn(entry->name, "<"));
     for (size_t i = first_named(index, hash); i < index->name_count && index->names[i].hash == hash;
          i++) {
+        if (!symbols_budget_take(&index->budget))
+            return false;
         const struct types_unit *other = index->list[index->names[i].unit];
         const struct types_entry *candidate = &other->entries[index->names[i].entry];
         if (same_scopes(unit, entry, other, candidate))
@@ -330,6 +355,8 @@ bool types_index_next(struct types_index *index, const char *name, size_t length
     if (*at == 0)
         *at = first_named(index, hash);
     while (*at < index->name_count && index->names[*at].hash == hash) {
+        if (!symbols_budget_take(&index->budget))
+            return false;
         const struct named *named = &index->names[(*at)++];
         const struct types_unit *unit = index->list[named->unit];
         const struct types_entry *found = &unit->entries[named->entry];
@@ -357,13 +384,13 @@ static bool member_type(Dwarf_Die *member, Dwarf_Die *type)
 }
 
 /* The type of the first member or base class. */
-static bool first_member_type(Dwarf_Die *record, Dwarf_Die *type)
+static bool first_member_type(struct types_index *index, Dwarf_Die *record, Dwarf_Die *type)
 {
     Dwarf_Die member;
     if (dwarf_child(record, &member) != 0)
         return false;
     while (dwarf_tag(&member) != DW_TAG_member && dwarf_tag(&member) != DW_TAG_inheritance)
-        if (dwarf_siblingof(&member, &member) != 0)
+        if (!types_index_sibling(index, &member))
             return false;
     return member_type(&member, type);
 }
@@ -379,7 +406,7 @@ static bool same_offset(Dwarf_Die *left, Dwarf_Die *right)
 }
 
 /* True where `other` begins with all members of `record`, two at least, as a macro writes them. */
-static bool begins_alike(Dwarf_Die *record, Dwarf_Die *other)
+static bool begins_alike(struct types_index *index, Dwarf_Die *record, Dwarf_Die *other)
 {
     Dwarf_Die member, counterpart, type, other_type;
     size_t count = 0;
@@ -395,29 +422,41 @@ static bool begins_alike(Dwarf_Die *record, Dwarf_Die *other)
             dwarf_dieoffset(&type) != dwarf_dieoffset(&other_type))
             return false;
         count++;
-        more = dwarf_siblingof(&counterpart, &counterpart) == 0;
-    } while (dwarf_siblingof(&member, &member) == 0);
+        more = types_index_sibling(index, &counterpart);
+    } while (types_index_sibling(index, &member));
     return count >= 2;
+}
+
+static bool find_head(struct types_index *index, const struct types_unit *unit,
+                      const struct types_entry *own, Dwarf_Die *record)
+{
+    unsigned alike = 0;
+    for (size_t i = 0; i < unit->count; i++) {
+        const struct types_entry *entry = &unit->entries[i];
+        Dwarf_Die other, type;
+        if (!symbols_budget_take(&index->budget))
+            return false;
+        if ((entry->tag != DW_TAG_structure_type && entry->tag != DW_TAG_class_type) ||
+            entry->declaration || entry == own || entry->size < own->size ||
+            dwarf_offdie(dwarf_cu_getdwarf(unit->unit), entry->die, &other) == NULL)
+            continue;
+        if (first_member_type(index, &other, &type) && dwarf_dieoffset(&type) == own->die)
+            return true;
+        alike += begins_alike(index, record, &other);
+        if (alike == ALIKE_MIN)
+            return true;
+    }
+    return false;
 }
 
 bool types_index_is_head(struct types_index *index, Dwarf_Die *record)
 {
     const struct types_unit *unit = types_index_unit(index, record);
     const struct types_entry *own = unit == NULL ? NULL : types_index_entry(unit, record);
-    uint64_t wanted = dwarf_dieoffset(record);
-    unsigned alike = 0;
-    for (size_t i = 0; own != NULL && i < unit->count; i++) {
-        const struct types_entry *entry = &unit->entries[i];
-        Dwarf_Die other, type;
-        if ((entry->tag != DW_TAG_structure_type && entry->tag != DW_TAG_class_type) ||
-            entry->declaration || entry->die == wanted || entry->size < own->size ||
-            dwarf_offdie(dwarf_cu_getdwarf(unit->unit), entry->die, &other) == NULL)
-            continue;
-        if (first_member_type(&other, &type) && dwarf_dieoffset(&type) == wanted)
-            return true;
-        alike += begins_alike(record, &other);
-        if (alike == ALIKE_MIN)
-            return true;
-    }
-    return false;
+    if (own == NULL)
+        return false;
+    struct types_entry *answer = &unit->entries[own - unit->entries];
+    if (answer->head == TYPES_HEAD_UNASKED)
+        answer->head = find_head(index, unit, own, record) ? TYPES_HEAD_OF_OTHERS : TYPES_HEAD_NOT;
+    return answer->head == TYPES_HEAD_OF_OTHERS;
 }

@@ -15,11 +15,15 @@ struct types_aliases;
 
 #define TYPES_NO_PARENT UINT32_MAX
 
+/* Whether another record begins with this one: types_index_is_head(). */
+enum types_head { TYPES_HEAD_UNASKED, TYPES_HEAD_NOT, TYPES_HEAD_OF_OTHERS };
+
 struct types_entry {
     uint64_t die;     /* offset in the unit's DWARF */
     uint32_t parent;  /* index of the entry that holds it; TYPES_NO_PARENT: the unit itself */
     uint16_t tag;     /* DW_TAG_structure_type, … , DW_TAG_namespace, DW_TAG_subprogram */
     bool declaration; /* without its members */
+    uint8_t head;     /* enum types_head */
     uint64_t size;    /* of a record or base type, 0: not stated */
     const char *name; /* DW_AT_name, in libdw's memory; NULL: none */
 };
@@ -33,6 +37,15 @@ struct types_unit {
 /* NULL where memory is exhausted. `file` must live as long and have DWARF. */
 struct types_index *types_index_new(const struct symbols_file *file);
 void types_index_free(struct types_index *index);
+
+/*
+ * The next entry beside `die`. False where there is none, it would lead back in the file, or the
+ * rules have asked more of this file than its size allows.
+ */
+bool types_index_sibling(struct types_index *index, Dwarf_Die *die);
+
+/* Whether that was so: from then on nothing more is found. */
+bool types_index_spent(const struct types_index *index);
 
 /* All units, read; `*count` of them. They belong to the index. */
 const struct types_unit *const *types_index_units(struct types_index *index, size_t *count);

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Deeper than any compiler lets classes derive from one another. */
+#define BASES_DEPTH 64
+
 static bool number_of(Dwarf_Die *die, unsigned name, uint64_t *number)
 {
     Dwarf_Attribute attribute;
@@ -15,9 +18,11 @@ static bool number_of(Dwarf_Die *die, unsigned name, uint64_t *number)
 }
 
 /* True where the record has no bytes of its own, as the base classes that only lend functions. */
-static bool is_empty(struct types_index *index, const struct types_type *type)
+static bool is_empty(struct types_index *index, const struct types_type *type, int depth)
 {
     Dwarf_Die die = type->die, stripped, child;
+    if (depth == 0)
+        return false;
     if (type->shape != TYPES_RECORD || type->size != 1 || !types_strip(&die, &stripped) ||
         dwarf_child(&stripped, &child) != 0)
         return type->shape == TYPES_RECORD && type->size == 1;
@@ -28,9 +33,9 @@ static bool is_empty(struct types_index *index, const struct types_type *type)
             !dwarf_hasattr(&child, DW_AT_declaration))
             return false;
         if (tag == DW_TAG_inheritance &&
-            (!types_of(index, &child, &base) || !is_empty(index, &base)))
+            (!types_of(index, &child, &base) || !is_empty(index, &base, depth - 1)))
             return false;
-    } while (dwarf_siblingof(&child, &child) == 0);
+    } while (types_index_sibling(index, &child));
     return true;
 }
 
@@ -67,7 +72,7 @@ static bool is_stored(struct types_index *index, Dwarf_Die *die, struct types_ty
     int tag = dwarf_tag(die);
     if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || dwarf_hasattr(die, DW_AT_external) ||
         dwarf_hasattr(die, DW_AT_declaration) || !types_of(index, die, type) ||
-        (tag == DW_TAG_inheritance && is_empty(index, type)))
+        (tag == DW_TAG_inheritance && is_empty(index, type, BASES_DEPTH)))
         return false;
     member->name = tag == DW_TAG_member ? dwarf_diename(die) : NULL;
     return place_of(die, type->size, member);
@@ -90,6 +95,6 @@ bool types_layout_each(struct types_index *index, const struct types_type *recor
         member.type = name == NULL ? "?" : name;
         go_on = each(context, &member);
         free(name);
-    } while (go_on && dwarf_siblingof(&child, &child) == 0);
+    } while (go_on && types_index_sibling(index, &child));
     return go_on;
 }

@@ -144,7 +144,7 @@ static char *array_name(struct types_index *index, Dwarf_Die *die, int depth)
             if (length < sizeof bounds)
                 length += (size_t)snprintf(bounds + length, sizeof bounds - length, "[%llu]",
                                            (unsigned long long)bound);
-        } while (dwarf_siblingof(&range, &range) == 0);
+        } while (types_index_sibling(index, &range));
     }
     return wrapped_name(index, die, depth, "", bounds);
 }

@@ -1,5 +1,6 @@
 """hostile.py WAY PROGRAM: replaces debug information of the program (its build-id stays) by what asks
-for more time or memory than its size allows. WAY: lines, nesting, ranges, units, bomb, cut."""
+for more time or memory than its size allows. WAY: lines, nesting, ranges, units, bomb, cut; of types, which
+functions of the program are said to return: unions, bases."""
 
 import os
 import struct
@@ -106,5 +107,26 @@ elif way == "bomb":  # 256 KiB that become 256 MiB
     struct.pack_into("<Q", data, at + 8, 0x800)
     with open(program, "wb") as file:
         file.write(data)
+elif way in ("unions", "bases"):
+    TYPE, SIZE1, PLACE = (0x49, 0x13), (0x0B, 0x0B), (0x38, 0x0B)
+    table = (abbreviation(1, 0x11, 1, LOW, HIGH) + abbreviation(2, 0x2E, 0, LOW, HIGH, TYPE) +
+             abbreviation(3, 0x0F, 0, TYPE) + abbreviation(4, 0x17, 1, NAME, SIZE1) +
+             abbreviation(5, 0x0D, 0, TYPE, PLACE) + abbreviation(6, 0x13, 1, NAME, SIZE1) +
+             abbreviation(8, 0x1C, 0, TYPE, PLACE) + b"\0")
+    body = head() + uleb(2) + struct.pack("<QQI", START, SIZE, 0)
+    at = 11 + len(body)  # of the pointer, behind the unit's head
+    body = body[:-4] + struct.pack("<I", at) + uleb(3) + struct.pack("<I", at + 5)
+    at += 5
+    if way == "unions":  # eight, each of a thousand of the next
+        for level in range(8):
+            inner = at + 4 + 1000 * 6 + 1
+            body += uleb(4) + b"u\0" + bytes([24]) + (uleb(5) + struct.pack("<IB", inner, 0)) * 1000 + b"\0"
+            at = inner
+        body += uleb(6) + b"s\0" + bytes([24]) + b"\0"
+    else:  # a class of 40 bytes, whose empty base derives from itself
+        base = at + 4 + 6 + 1
+        body += uleb(6) + b"s\0" + bytes([40]) + uleb(8) + struct.pack("<IB", base, 0) + b"\0"
+        body += uleb(6) + b"e\0" + bytes([1]) + uleb(8) + struct.pack("<IB", base, 0) + b"\0"
+    replace({".debug_abbrev": table, ".debug_info": unit(body + b"\0")})
 elif way == "cut":
     os.truncate(program, os.path.getsize(program) // 2)

@@ -9,23 +9,30 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 unset DEBUGINFOD_URLS
 bad=0
-gcc -g -O1 -Wl,--build-id -o program "$here/programs/plain.c" 2>gcc.txt || { cat gcc.txt; exit 1; }
-cp program whole
-"$MPROF_BUILD/bin/mprof-run" --quiet -o trace.bin -- ./program >run.txt || exit 1
-for way in lines nesting ranges units bomb cut; do
-    cp whole program
-    /usr/bin/python3 "$here/hostile.py" $way program || exit 1
-    # Bounds that a runaway meets: 60 s of processor time, 2 GiB of addresses.
-    (ulimit -t 60 -v 2097152; "$MPROF_BUILD/bin/mprof-ingest" --quiet --force -o session.db trace.bin) >out.txt 2>&1
-    status=$?
-    said=$(sqlite3 session.db "SELECT symbols FROM module WHERE name = 'program'")
-    echo "$way: status $status, '$said'"
-    [ $status -eq 0 ] || { bad=1; echo "FAILED: $way: $(cat out.txt)"; }
-    case $way in
-    lines | ranges | units) [[ $said = 'dwarf, in part: '* ]] || { bad=1; echo "FAILED: $way is not told"; } ;;
-    bomb) [[ $said = *'compressed'* ]] || { bad=1; echo "FAILED: $way is not told"; } ;;
-    cut) [[ $said = none* || $said = *'build-id'* ]] || { bad=1; echo "FAILED: $way is not told"; } ;;
-    esac
-    rm -f session.db program.*
-done
+ingest=$MPROF_BUILD/bin/mprof-ingest
+hostile() { # SOURCE WAY...
+    local source=$1 way status said
+    gcc -g -O1 -Wl,--build-id -o program "$here/programs/$source" 2>gcc.txt || { cat gcc.txt; exit 1; }
+    cp program whole
+    "$MPROF_BUILD/bin/mprof-run" --quiet --force -o trace.bin -- ./program >run.txt || exit 1
+    for way in "${@:2}"; do
+        cp whole program
+        /usr/bin/python3 "$here/hostile.py" "$way" program || exit 1
+        # Bounds that a runaway meets: 60 s of processor time, 2 GiB of addresses.
+        (ulimit -t 60 -v 2097152; "$ingest" --quiet --force -o session.db trace.bin) >out.txt 2>&1
+        status=$?
+        said=$(sqlite3 session.db "SELECT symbols FROM module WHERE name = 'program'")
+        echo "$way: status $status, '$said'"
+        [ $status -eq 0 ] || { bad=1; echo "FAILED: $way: $(cat out.txt)"; }
+        case $way in
+        lines | ranges | units | unions) [[ $said = 'dwarf, in part: '* ]] || { bad=1; echo "FAILED: $way is not told"; } ;;
+        bomb) [[ $said = *'compressed'* ]] || { bad=1; echo "FAILED: $way is not told"; } ;;
+        cut) [[ $said = none* || $said = *'build-id'* ]] || { bad=1; echo "FAILED: $way is not told"; } ;;
+        bases) [ "$(sqlite3 session.db "SELECT DISTINCT type FROM v_allocation WHERE size = 40")" = s ] || { bad=1; echo "FAILED: $way: no type"; } ;;
+        esac
+        rm -f session.db program.*
+    done
+}
+hostile plain.c lines nesting ranges units bomb cut
+hostile given.c unions bases
 exit $bad
