@@ -63,8 +63,8 @@ void operators_warn(void)
     struct search search = {.allocator = (void *)real.malloc};
     dl_iterate_phdr(search_object, &search);
     if (search.found)
-        message_line(allocator.dli_fname,
-                     " has an operator new of its own, which does not call malloc: ",
-                     "what C++ code allocates by new is not recorded, malloc and its kin are. ",
-                     "Record the program without this library.", NULL);
+        message_line(
+            allocator.dli_fname, " has an operator new of its own, which does not call malloc: ",
+            "what C++ code allocates by new is not recorded, malloc and its kin are. ",
+            "Preload libmprof_operators.so too, behind libmprof.so, as mprof-run does.", NULL);
 }

@@ -118,7 +118,8 @@ void recorder_out_of_room(uint64_t events);
 /* Begins recording where it has not begun; for a thread that holds the guard. */
 void recorder_begin(struct thread *thread);
 
-/* From here on nothing can be recorded, for the reason that one message gives: events are counted. */
+/* From here on nothing can be recorded, for the reason that one message gives: events are counted.
+ */
 void recorder_stop_for(const char *why);
 
 /* Pauses or resumes; false where it was so already or nothing is recorded. */

@@ -89,6 +89,8 @@ static const char *child_prepare(const struct run_child *child, struct child_rep
                  child->settings) < 0 ||
         setenv("MPROF_OUTPUT", report->trace, 1) != 0 ||
         child_extend_variable("MPROF_OPTIONS", settings, ",", true) != 0 ||
+        (child->operators &&
+         child_extend_variable("LD_PRELOAD", child->operators, ":", false) != 0) ||
         child_extend_variable("LD_PRELOAD", child->library, ":", false) != 0)
         return "the environment";
     return NULL;

@@ -11,6 +11,7 @@
 
 struct run_child {
     const char *library;    /* path of libmprof.so */
+    const char *operators;  /* path of libmprof_operators.so, preloaded too; NULL: it is not */
     const char *trace;      /* NULL: mprof.PROGRAM.PID.bin in the working directory */
     const char *settings;   /* for MPROF_OPTIONS, "" for none */
     bool compress;          /* pack the traces while they are recorded */

@@ -12,6 +12,7 @@
 #include "capture/options.h"
 #include "capture/run_child.h"
 #include "capture/run_live.h"
+#include "capture/run_operators.h"
 #include "capture/run_own.h"
 #include "capture/run_program.h"
 #include "capture/run_traces.h"
@@ -283,7 +284,8 @@ static bool find_library(char *library)
 }
 
 /* 0, or the exit status after a message. */
-static int check_places(const struct arguments *arguments, char *library, char *program)
+static int check_places(const struct arguments *arguments, char *library, char *program,
+                        char *binary)
 {
     if (!find_library(library)) {
         fprintf(stderr,
@@ -299,7 +301,7 @@ static int check_places(const struct arguments *arguments, char *library, char *
                 library);
         return 1;
     }
-    enum run_program_verdict verdict = run_program_check(arguments->program[0], program);
+    enum run_program_verdict verdict = run_program_check(arguments->program[0], program, binary);
     if (verdict != RUN_PROGRAM_GOOD) {
         fprintf(stderr, "mprof-run: %s: %s\n", arguments->program[0], run_program_explain(verdict));
         return verdict == RUN_PROGRAM_NOT_FOUND        ? 127
@@ -318,6 +320,16 @@ static int check_places(const struct arguments *arguments, char *library, char *
         }
     }
     return 0;
+}
+
+/* The library of the C++ operators, which lies beside the recorder. False: it is not needed or
+ * there. */
+static bool find_operators(const char *library, const char *binary, char operators[PATH_MAX + 16])
+{
+    const char *slash = strrchr(library, '/');
+    snprintf(operators, PATH_MAX + 16, "%.*s/libmprof_operators.so", (int)(slash - library),
+             library);
+    return access(operators, R_OK) == 0 && run_operators_are_needed(binary);
 }
 
 static void count_one(void *context, const char *trace)
@@ -455,10 +467,10 @@ static int begin_live(const struct arguments *arguments, struct run_child *child
 int main(int argc, char **argv)
 {
     struct arguments arguments = {0};
-    char library[PATH_MAX], program[PATH_MAX];
+    char library[PATH_MAX], program[PATH_MAX], binary[PATH_MAX], operators[PATH_MAX + 16];
     int status = parse(argc, argv, &arguments);
     if (status < 0)
-        status = check_places(&arguments, library, program);
+        status = check_places(&arguments, library, program, binary);
     else
         return status;
     if (status != 0)
@@ -469,6 +481,7 @@ int main(int argc, char **argv)
         return 2;
     struct run_child child = {
         .library = library,
+        .operators = find_operators(library, binary, operators) ? operators : NULL,
         .trace = arguments.trace,
         .settings = arguments.settings,
         .compress = pack,

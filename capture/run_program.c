@@ -84,10 +84,10 @@ static bool program_interpreter(char *line, char *path)
     return true;
 }
 
-static enum run_program_verdict program_check_file(const char *start)
+static enum run_program_verdict program_check_file(const char *start, char *path)
 {
-    char path[PATH_MAX], head[256];
-    snprintf(path, sizeof path, "%s", start);
+    char head[256];
+    snprintf(path, PATH_MAX, "%s", start);
     for (int depth = 0; depth < SCRIPT_DEPTH; depth++) {
         int descriptor = open(path, O_RDONLY | O_CLOEXEC);
         if (descriptor < 0) /* it may be run without being read: let the kernel say */
@@ -113,10 +113,10 @@ static enum run_program_verdict program_check_file(const char *start)
     return RUN_PROGRAM_GOOD;
 }
 
-enum run_program_verdict run_program_check(const char *name, char *path)
+enum run_program_verdict run_program_check(const char *name, char *path, char *binary)
 {
     enum run_program_verdict verdict = program_find(name, path);
-    return verdict == RUN_PROGRAM_GOOD ? program_check_file(path) : verdict;
+    return verdict == RUN_PROGRAM_GOOD ? program_check_file(path, binary) : verdict;
 }
 
 const char *run_program_explain(enum run_program_verdict verdict)

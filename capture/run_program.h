@@ -20,9 +20,9 @@ enum run_program_verdict {
 
 /*
  * Finds `name` as execvp does and writes its path into `path` (PATH_MAX bytes). A script is
- * judged by its interpreter.
+ * judged by its interpreter; `binary` (PATH_MAX bytes) is the path of that, or `path`.
  */
-enum run_program_verdict run_program_check(const char *name, char *path);
+enum run_program_verdict run_program_check(const char *name, char *path, char *binary);
 
 /* What the verdict means to the user, to follow "PROGRAM: ". */
 const char *run_program_explain(enum run_program_verdict verdict);

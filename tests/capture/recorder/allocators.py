@@ -1,7 +1,8 @@
 """Other allocators beside the recorder: preloaded before it and behind it, linked to the program, and
 linked with the recorder in both orders. The program always works; it is recorded wherever the recorder
-comes first; where it does not, and where C++ has operators of its own, one line says so."""
+comes first, C++'s operators of such libraries too; where it does not, one line says so."""
 import os
+import re
 import subprocess
 import sys
 
@@ -18,11 +19,11 @@ folder = recording.folder("allocator-programs")
 ROUNDS = 1500
 
 
-def build_program(name, suffix, *libraries):
+def build_program(name, file, *libraries, options=()):
     path = f"{folder}/{name}"
-    made = subprocess.run(["cc" if suffix == "c" else "c++", "-O1", "-fno-builtin", "-pthread", "-o", path,
-                           f"{source}/tests/programs/other_allocator.{suffix}", "-Wl,--no-as-needed", *libraries,
-                           f"-Wl,-rpath,{build}/lib"], capture_output=True, text=True)
+    made = subprocess.run(["cc" if file.endswith(".c") else "c++", "-O1", "-fno-builtin", "-pthread", "-o", path,
+                           f"{source}/tests/programs/{file}", *options, "-Wl,--no-as-needed", *libraries,
+                           f"-Wl,-rpath,{build}/lib:{folder}"], capture_output=True, text=True)
     check(made.returncode == 0, f"{name} is not built: {made.stderr}")
     return path
 
@@ -42,14 +43,20 @@ def check_refused(what, run, path):
     check(not os.path.exists(path), f"{what}: a trace")
 
 
-plain, cxx = build_program("plain", "c"), build_program("cxx", "cpp")
+own_library = build_program("libown.so", "own_operators.cpp", options=["-DLIBRARY", "-shared", "-fPIC"])
+operators = build + "/lib/libmprof_operators.so"
+needs = subprocess.run(["readelf", "-d", operators], capture_output=True, text=True, check=True).stdout
+check(re.findall(r"NEEDED.*\[(.*)\]", needs) == ["libc.so.6"], f"the operators need more than libc: {needs}")
+defined = subprocess.run(["nm", "-D", "--defined-only", operators], capture_output=True, text=True, check=True).stdout.split()[2::3]
+check(len(defined) == 20 and all(re.match("_Z(nw|na|dl|da)", name) for name in defined), f"the operators: {defined}")
+plain, cxx = build_program("plain", "other_allocator.c"), build_program("cxx", "other_allocator.cpp")
 for name in allocators:
     if name in missing:
         print(f"{name}: not installed")
         continue
     path = place + name
     for what, arguments, environment in (
-            ("preloaded", [plain], {"LD_PRELOAD": path}), ("linked", [build_program("linked", "c", path)], None)):
+            ("preloaded", [plain], {"LD_PRELOAD": path}), ("linked", [build_program("linked", "other_allocator.c", path)], None)):
         one = Recording("allocators-out", arguments, environment=environment)
         check(one.run.returncode == 0 and one.run.stdout == f"{ROUNDS}\n" and one.run.stderr == "", f"{name} {what}: {one.run}")
         check_sound(one)
@@ -57,7 +64,7 @@ for name in allocators:
     trace = folder + "/order.bin"
     own = {**os.environ, "MPROF_OUTPUT": trace}
     for first, libraries in ((True, [library, path]), (False, [path, library])):
-        both = build_program("both", "c", *libraries)
+        both = build_program("both", "other_allocator.c", *libraries)
         for what, program, environment in (
                 ("linked", both, own), ("preloaded", plain, {**own, "LD_PRELOAD": " ".join(libraries)})):
             what = f"{name} and the recorder {what}, {'the recorder' if first else name} first"
@@ -70,12 +77,25 @@ for name in allocators:
             else:
                 check_refused(what, run, trace)
     for what, arguments, environment in (
-            ("preloaded", [cxx], {"LD_PRELOAD": path}), ("linked", [build_program("cxx-linked", "cpp", path)], None)):
+            ("preloaded", [cxx], {"LD_PRELOAD": path}), ("linked", [build_program("cxx-linked", "other_allocator.cpp", path)], None)):
         one = Recording("allocators-out", arguments, environment=environment)
-        check(one.run.returncode == 0 and one.run.stdout == "1000\n", f"{name} {what} in C++: {one.run}")
-        lines = one.run.stderr.splitlines()
-        check(len(lines) == 1 and f"{name} has an operator new of its own" in lines[0], f"{name} {what} in C++: {lines}")
-        check(not one.main.damage, f"{name} {what} in C++: {one.main.damage}")
+        check(one.run.returncode == 0 and one.run.stdout == "1000\n" and one.run.stderr == "", f"{name} {what} in C++: {one.run}")
+        check_sound(one)
+        count = sizes(one.main)
+        check(count.get(5000) == 1 and sum(count.get(101 + i, 0) for i in range(10)) == 1000 and count.get(4000) == 1,
+              f"{name} {what} in C++: {count}")
+    # Without mprof-run nothing is preloaded beside the recorder: it says what it does not see.
+    run = subprocess.run([cxx], env={**own, "LD_PRELOAD": f"{library} {path}"}, capture_output=True, text=True)
+    check(run.returncode == 0 and len(run.stderr.splitlines()) == 1 and f"{name} has an operator new of its own" in run.stderr,
+          f"{name} preloaded by hand, in C++: {run}")
+    # The program's own operators, and those of a library of it, are called as without the recorder.
+    for what, options in (("program", []), ("library", ["-DPROGRAM", own_library])):
+        program = build_program("own-operators", "own_operators.cpp", path, options=options)
+        one = Recording("allocators-out", [program])
+        check(one.run.returncode == 0 and one.run.stdout == "100\n" and one.run.stderr == "", f"{name}, operators of the {what}: {one.run}")
+        check_sound(one)
+        count = sizes(one.main)
+        check(count.get(7777) == 1 and not any(1000 <= size <= 1200 for size in count), f"{name}, operators of the {what}: {count}")
 usual = Recording("allocators-out", [cxx])
 check(usual.run.stderr == "" and sum(sizes(usual.main).values()) > 2000, f"C++ without them: {usual.run}")
 if missing and not recording.wrong:

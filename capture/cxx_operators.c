@@ -1,0 +1,143 @@
+/*
+ * libmprof_operators.so: C++'s operators new and delete by malloc and free.
+ *
+ * tcmalloc, jemalloc and mimalloc bring operators that take memory directly, which the recorder
+ * would not see. Preloaded between it and such a library, these go through malloc and free, and so
+ * through the recorder to the same allocator; what one of them gave can be freed by the other. They
+ * do so only where the operators and the malloc that come next are of one library. Otherwise (a
+ * library of the program's brings operators of its own, no such allocator is there) they pass each
+ * call on. A program's own operators come before these.
+ *
+ * Where malloc fails the next operator is asked: it calls the new handler and throws.
+ *
+ * Plain C under the names that the linker knows: nothing but the C library is needed.
+ */
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#define OPERATOR __attribute__((visibility("default")))
+
+/* Itanium C++ ABI, 5.1.5: w new, l delete, a of arrays, m size, St11align_val_t, RKSt9nothrow_t. */
+OPERATOR void *_Znwm(size_t size);
+OPERATOR void *_Znam(size_t size);
+OPERATOR void *_ZnwmRKSt9nothrow_t(size_t size, const void *nothrow);
+OPERATOR void *_ZnamRKSt9nothrow_t(size_t size, const void *nothrow);
+OPERATOR void *_ZnwmSt11align_val_t(size_t size, size_t alignment);
+OPERATOR void *_ZnamSt11align_val_t(size_t size, size_t alignment);
+OPERATOR void *_ZnwmSt11align_val_tRKSt9nothrow_t(size_t size, size_t alignment, const void *);
+OPERATOR void *_ZnamSt11align_val_tRKSt9nothrow_t(size_t size, size_t alignment, const void *);
+OPERATOR void _ZdlPv(void *block);
+OPERATOR void _ZdaPv(void *block);
+OPERATOR void _ZdlPvm(void *block, size_t size);
+OPERATOR void _ZdaPvm(void *block, size_t size);
+OPERATOR void _ZdlPvRKSt9nothrow_t(void *block, const void *nothrow);
+OPERATOR void _ZdaPvRKSt9nothrow_t(void *block, const void *nothrow);
+OPERATOR void _ZdlPvSt11align_val_t(void *block, size_t alignment);
+OPERATOR void _ZdaPvSt11align_val_t(void *block, size_t alignment);
+OPERATOR void _ZdlPvmSt11align_val_t(void *block, size_t size, size_t alignment);
+OPERATOR void _ZdaPvmSt11align_val_t(void *block, size_t size, size_t alignment);
+OPERATOR void _ZdlPvSt11align_val_tRKSt9nothrow_t(void *block, size_t alignment, const void *);
+OPERATOR void _ZdaPvSt11align_val_tRKSt9nothrow_t(void *block, size_t alignment, const void *);
+
+enum { UNDECIDED, BY_MALLOC, PASSED_ON };
+static _Atomic int decision;
+
+/* Several threads may find out at once, and come to the same. */
+static int operators_decide(void)
+{
+    Dl_info allocator, operators;
+    void *next_malloc = dlsym(RTLD_NEXT, "malloc"), *next_new = dlsym(RTLD_NEXT, "_Znwm");
+    bool one = !next_new || (dladdr(next_malloc, &allocator) && dladdr(next_new, &operators) &&
+                             allocator.dli_fbase == operators.dli_fbase);
+    atomic_store_explicit(&decision, one ? BY_MALLOC : PASSED_ON, memory_order_relaxed);
+    return one ? BY_MALLOC : PASSED_ON;
+}
+
+/* Early, while the program has one thread; what is called before asks for itself. */
+__attribute__((constructor)) static void operators_begin(void)
+{
+    operators_decide();
+}
+
+static inline bool by_malloc(void)
+{
+    int known = atomic_load_explicit(&decision, memory_order_relaxed);
+    if (__builtin_expect(known == UNDECIDED, 0))
+        known = operators_decide();
+    return known == BY_MALLOC;
+}
+
+/* The definition that comes next; there is none only where no C++ library is loaded for all. */
+static void *operator_next(void *_Atomic *next, const char *name)
+{
+    void *found = atomic_load_explicit(next, memory_order_relaxed);
+    if (!found) {
+        found = dlsym(RTLD_NEXT, name);
+        if (!found)
+            abort(); /* out of memory, and nobody can throw */
+        atomic_store_explicit(next, found, memory_order_relaxed);
+    }
+    return found;
+}
+
+/* posix_memalign takes no alignment below that of a pointer. */
+static void *aligned(size_t size, size_t alignment)
+{
+    void *block = NULL;
+    if (alignment < sizeof(void *))
+        alignment = sizeof(void *);
+    return posix_memalign(&block, alignment, size) == 0 ? block : NULL;
+}
+
+/* `call`: what the operator is called with; `block`: how malloc makes it. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): lists of parameters are in parentheses already */
+#define DEFINE_NEW(name, parameters, call, block)                                                  \
+    void *name parameters                                                                          \
+    {                                                                                              \
+        static void *_Atomic next;                                                                 \
+        void *made = by_malloc() ? (block) : NULL;                                                 \
+        return made ? made : ((void *(*)parameters)operator_next(&next, #name))call;               \
+    }
+
+#define DEFINE_DELETE(name, parameters, call)                                                      \
+    void name parameters                                                                           \
+    {                                                                                              \
+        static void *_Atomic next;                                                                 \
+        if (by_malloc())                                                                           \
+            free(block);                                                                           \
+        else                                                                                       \
+            ((void(*) parameters)operator_next(&next, #name)) call;                                \
+    }
+/* NOLINTEND(bugprone-macro-parentheses) */
+
+DEFINE_NEW(_Znwm, (size_t size), (size), malloc(size))
+DEFINE_NEW(_Znam, (size_t size), (size), malloc(size))
+DEFINE_NEW(_ZnwmRKSt9nothrow_t, (size_t size, const void *nothrow), (size, nothrow), malloc(size))
+DEFINE_NEW(_ZnamRKSt9nothrow_t, (size_t size, const void *nothrow), (size, nothrow), malloc(size))
+DEFINE_NEW(_ZnwmSt11align_val_t, (size_t size, size_t alignment), (size, alignment),
+           aligned(size, alignment))
+DEFINE_NEW(_ZnamSt11align_val_t, (size_t size, size_t alignment), (size, alignment),
+           aligned(size, alignment))
+DEFINE_NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const void *nothrow),
+           (size, alignment, nothrow), aligned(size, alignment))
+DEFINE_NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const void *nothrow),
+           (size, alignment, nothrow), aligned(size, alignment))
+DEFINE_DELETE(_ZdlPv, (void *block), (block))
+DEFINE_DELETE(_ZdaPv, (void *block), (block))
+DEFINE_DELETE(_ZdlPvm, (void *block, size_t size), (block, size))
+DEFINE_DELETE(_ZdaPvm, (void *block, size_t size), (block, size))
+DEFINE_DELETE(_ZdlPvRKSt9nothrow_t, (void *block, const void *nothrow), (block, nothrow))
+DEFINE_DELETE(_ZdaPvRKSt9nothrow_t, (void *block, const void *nothrow), (block, nothrow))
+DEFINE_DELETE(_ZdlPvSt11align_val_t, (void *block, size_t alignment), (block, alignment))
+DEFINE_DELETE(_ZdaPvSt11align_val_t, (void *block, size_t alignment), (block, alignment))
+DEFINE_DELETE(_ZdlPvmSt11align_val_t, (void *block, size_t size, size_t alignment),
+              (block, size, alignment))
+DEFINE_DELETE(_ZdaPvmSt11align_val_t, (void *block, size_t size, size_t alignment),
+              (block, size, alignment))
+DEFINE_DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t,
+              (void *block, size_t alignment, const void *nothrow), (block, alignment, nothrow))
+DEFINE_DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t,
+              (void *block, size_t alignment, const void *nothrow), (block, alignment, nothrow))

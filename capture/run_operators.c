@@ -1,0 +1,119 @@
+#include "capture/run_operators.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/elf_symbols.h"
+
+/* The loader that the file names, if it is one that knows --list: others might run the program. */
+static bool operators_loader(const char *binary, char loader[PATH_MAX])
+{
+    static const char known[] = "/ld-linux-x86-64.so.2";
+    Elf64_Ehdr header;
+    Elf64_Phdr segment;
+    bool found = false;
+    int descriptor = open(binary, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        return false;
+    bool good = pread(descriptor, &header, sizeof header, 0) == (ssize_t)sizeof header &&
+                memcmp(header.e_ident, ELFMAG, SELFMAG) == 0;
+    for (unsigned i = 0; good && !found && i < header.e_phnum; i++) {
+        off_t at = (off_t)(header.e_phoff + (uint64_t)i * header.e_phentsize);
+        good = pread(descriptor, &segment, sizeof segment, at) == (ssize_t)sizeof segment;
+        if (!good || segment.p_type != PT_INTERP || segment.p_filesz >= PATH_MAX)
+            continue;
+        ssize_t length = pread(descriptor, loader, segment.p_filesz, (off_t)segment.p_offset);
+        loader[length > 0 ? length : 0] = 0;
+        const char *name = strrchr(loader, '/');
+        found = name && strcmp(name, known) == 0;
+    }
+    close(descriptor);
+    return found;
+}
+
+/* Standard output of `loader --list binary`, to be read; NULL: it cannot be started. */
+static FILE *operators_list(const char *loader, const char *binary, pid_t *process)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return NULL;
+    *process = fork();
+    if (*process == 0) {
+        int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+        dup2(nothing, STDIN_FILENO);
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(nothing, STDERR_FILENO);
+        execl(loader, loader, "--list", binary, (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    FILE *list = *process > 0 ? fdopen(ends[0], "r") : NULL;
+    if (!list)
+        close(ends[0]);
+    return list;
+}
+
+struct operators_found {
+    bool has_malloc, has_new;
+};
+
+static void operators_each(void *context, const char *name, uint64_t address, uint64_t size)
+{
+    struct operators_found *found = context;
+    (void)address;
+    (void)size;
+    found->has_malloc = found->has_malloc || strcmp(name, "malloc") == 0;
+    found->has_new = found->has_new || strcmp(name, "_Znwm") == 0;
+}
+
+/* "  name => /path (0x…)" or "  /path (0x…)": the path, or NULL. */
+static char *operators_path(char *line)
+{
+    char *path = strchr(line, '/');
+    char *end = path ? strstr(path, " (0x") : NULL;
+    char *arrow = path ? strstr(path, " => ") : NULL;
+    if (arrow)
+        path = arrow + 4;
+    if (!end)
+        return NULL;
+    *end = 0;
+    return path;
+}
+
+static bool is_of(const char *path, const char *beginning)
+{
+    const char *name = strrchr(path, '/');
+    return name && strncmp(name + 1, beginning, strlen(beginning)) == 0;
+}
+
+bool run_operators_are_needed(const char *binary)
+{
+    char loader[PATH_MAX], line[PATH_MAX + 256];
+    bool is_cxx = false, has_both = false;
+    pid_t process;
+    FILE *list = operators_loader(binary, loader) ? operators_list(loader, binary, &process) : NULL;
+    if (!list)
+        return false;
+    while (fgets(line, sizeof line, list)) {
+        const char *path = operators_path(line);
+        struct operators_found found = {0};
+        if (!path)
+            continue;
+        is_cxx = is_cxx || is_of(path, "libstdc++.") || is_of(path, "libc++.");
+        /* What every program has is not looked into. */
+        if (has_both || is_of(path, "libc.so") || is_of(path, "libm.so") ||
+            is_of(path, "libstdc++.") || is_of(path, "libgcc_s.") || is_of(path, "ld-linux"))
+            continue;
+        elf_symbols_of(path, operators_each, &found);
+        has_both = found.has_malloc && found.has_new;
+    }
+    fclose(list);
+    waitpid(process, NULL, 0);
+    return is_cxx && has_both;
+}
