@@ -15,22 +15,23 @@
 #define DATA_WORDS ((uint32_t)(sizeof(struct seccomp_data) / 4))
 #define PLACE_WORD ((uint32_t)(offsetof(struct seccomp_data, instruction_pointer) / 4))
 
-static struct {
-    struct {
-        _Atomic bool holds;
-        struct sock_filter *code;
-        uint32_t count; /* 0: it allows nothing */
-    } filters[FILTERS];
-    _Atomic uint32_t taken;
-} confinement;
-
-static const struct sock_filter confinement_strict[] = {
-    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_read, 1, 0),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 0, 1),
-    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL),
+struct filter {
+    uint32_t count; /* 0: it allows nothing */
+    struct sock_filter code[];
 };
+
+static const struct filter confinement_nothing = {.count = 0};
+static const struct filter confinement_strict = {
+    .count = 5,
+    .code = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+             BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_read, 1, 0),
+             BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 0, 1),
+             BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+             BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL)},
+};
+
+/* NULL: free. */
+static _Atomic(const struct filter *) confinement_filters[FILTERS];
 
 static uint32_t confinement_calculate(uint16_t operation, uint32_t a, uint32_t b, bool *good)
 {
@@ -151,63 +152,56 @@ bool confinement_allows(long number, const uint64_t arguments[6])
     memcpy(call.args, arguments, sizeof call.args);
     memcpy(data, &call, sizeof data);
     for (uint32_t i = 0; i < FILTERS; i++) {
-        if (!atomic_load_explicit(&confinement.filters[i].holds, memory_order_acquire))
+        const struct filter *filter = atomic_load(&confinement_filters[i]);
+        if (!filter)
             continue;
         uint32_t answer =
-            confinement_run(confinement.filters[i].code, confinement.filters[i].count, data) &
-            SECCOMP_RET_ACTION_FULL;
+            confinement_run(filter->code, filter->count, data) & SECCOMP_RET_ACTION_FULL;
         if (answer != SECCOMP_RET_ALLOW && answer != SECCOMP_RET_LOG)
             return false;
     }
     return true;
 }
 
-/* The program's pointers may be bad; then the kernel refuses the filter. */
-static struct sock_filter *confinement_copy(const struct sock_fprog *program, uint32_t *count)
+/* NULL where the kernel will refuse it. */
+static const struct filter *confinement_copy(const struct sock_fprog *program)
 {
     struct sock_fprog head;
-    *count = 0;
     if (os_peek((uintptr_t)program, &head, sizeof head) != sizeof head || head.len == 0 ||
         head.len > INSTRUCTIONS_MAX)
         return NULL;
     const size_t size = head.len * sizeof(struct sock_filter);
-    struct sock_filter *code = os_map(size);
-    if (!code)
-        return NULL;
-    if (os_peek((uintptr_t)head.filter, code, size) == size) {
-        *count = head.len;
-        return code;
-    }
-    os_unmap(code, size);
+    struct filter *filter = os_map(sizeof *filter + size);
+    if (!filter)
+        return &confinement_nothing;
+    filter->count = head.len;
+    if (os_peek((uintptr_t)head.filter, filter->code, size) == size)
+        return filter;
+    os_unmap(filter, sizeof *filter + size);
     return NULL;
 }
 
-/* Behind the last place nothing more can be kept: the last one then allows nothing. */
-static uint32_t confinement_keep(struct sock_filter *code, uint32_t count)
+static uint32_t confinement_keep(const struct filter *filter)
 {
-    uint32_t at = atomic_fetch_add(&confinement.taken, 1);
-    if (at >= FILTERS) {
-        atomic_store(&confinement.taken, FILTERS);
-        confinement.filters[FILTERS - 1].count = 0;
-        return CONFINEMENT_NONE;
+    for (uint32_t i = 0; i < FILTERS; i++) {
+        const struct filter *none = NULL;
+        if (atomic_compare_exchange_strong(&confinement_filters[i], &none, filter))
+            return i;
     }
-    confinement.filters[at].code = code;
-    confinement.filters[at].count = count;
-    atomic_store_explicit(&confinement.filters[at].holds, true, memory_order_release);
-    return at;
+    /* No more can be kept: nothing is allowed from here on. */
+    atomic_store(&confinement_filters[0], &confinement_nothing);
+    return CONFINEMENT_NONE;
 }
 
 uint32_t confinement_add(const struct sock_fprog *program)
 {
-    uint32_t count;
-    struct sock_filter *code = confinement_copy(program, &count);
-    return confinement_keep(code, count);
+    const struct filter *filter = confinement_copy(program);
+    return filter ? confinement_keep(filter) : CONFINEMENT_NONE;
 }
 
 uint32_t confinement_add_strict(void)
 {
-    return confinement_keep((struct sock_filter *)confinement_strict,
-                            sizeof confinement_strict / sizeof *confinement_strict);
+    return confinement_keep(&confinement_strict);
 }
 
 void confinement_begin(void)
@@ -219,5 +213,5 @@ void confinement_begin(void)
 void confinement_remove(uint32_t kept)
 {
     if (kept < FILTERS)
-        atomic_store(&confinement.filters[kept].holds, false);
+        atomic_store(&confinement_filters[kept], NULL);
 }

@@ -21,7 +21,8 @@
 /*
  * Keeps a filter that the program is about to set, and returns what confinement_remove() takes. To
  * be called before the filter is set, since with SECCOMP_FILTER_FLAG_TSYNC it holds for all threads
- * at once; then confinement_begin(). What cannot be read or kept allows nothing.
+ * at once; then confinement_begin(). What there is no room to keep allows nothing; what the kernel
+ * cannot read is not kept.
  */
 uint32_t confinement_add(const struct sock_fprog *program);
 

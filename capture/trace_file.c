@@ -20,6 +20,7 @@
 #define NAME_ATTEMPTS 100000u
 /* Slots that are taken before the program keeps the trace from growing: 4 MiB. */
 #define AHEAD 64u
+#define ROOM_ATTEMPTS 1000u
 
 static struct {
     _Atomic(struct trace_file_header *) header;
@@ -124,11 +125,38 @@ static int file_reserve(int descriptor, uint64_t offset, uint64_t size)
     return 0;
 }
 
-static void *file_map(int descriptor, uint64_t offset, uint64_t size)
+/* 0 or a negative errno. */
+static int file_map(int descriptor, uint64_t offset, uint64_t size, void **memory)
 {
     long result = os_call(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor,
                           (long)offset);
-    return result < 0 && result > -4096 ? NULL : (void *)result;
+    bool failed = result < 0 && result > -4096;
+    *memory = failed ? NULL : (void *)result;
+    return failed ? (int)result : 0;
+}
+
+/*
+ * Room in the file, mapped: 0 or a negative errno. The program may close the descriptor between one
+ * call and the next, as one does that closes all of them over and over: then it is tried again.
+ */
+static int file_take_room(uint64_t offset, uint64_t size, void **memory)
+{
+    int error = -EBADF;
+    *memory = NULL;
+    for (unsigned attempt = 0; attempt < ROOM_ATTEMPTS && error == -EBADF; attempt++) {
+        int descriptor = file_descriptor();
+        if (descriptor < 0)
+            return descriptor;
+        error = file_reserve(descriptor, offset, size);
+        if (!error)
+            error = file_map(descriptor, offset, size, memory);
+        if (!error && !file_is_ours(descriptor)) {
+            os_unmap(*memory, size);
+            *memory = NULL;
+            error = -EBADF;
+        }
+    }
+    return error;
 }
 
 static void file_fill_header(struct trace_file_header *header, uint32_t flags)
@@ -262,8 +290,10 @@ bool trace_file_create(const char *path, bool beside, bool announce, uint32_t fl
     file.device = status.st_dev;
     file.inode = status.st_ino;
     int error = file_reserve(descriptor, 0, TRACE_FILE_HEADER_SIZE);
-    struct trace_file_header *header =
-        error ? NULL : file_map(descriptor, 0, TRACE_FILE_HEADER_SIZE);
+    void *memory = NULL;
+    if (!error)
+        error = file_map(descriptor, 0, TRACE_FILE_HEADER_SIZE, &memory);
+    struct trace_file_header *header = memory;
     if (!header) {
         os_close(descriptor);
         /* An empty file that this call made: no one wants it. */
@@ -360,17 +390,17 @@ void trace_file_reserve_ahead(void)
 {
     struct trace_file_header *header = atomic_load(&file.header);
     const uint64_t size = (uint64_t)AHEAD * CHUNK_SIZE;
-    int descriptor = header ? file_descriptor() : -1;
-    if (descriptor < 0 || atomic_load(&file.stopped) || atomic_exchange(&file.ahead.asked, true))
+    if (!header || atomic_load(&file.stopped) || atomic_exchange(&file.ahead.asked, true))
         return;
     uint32_t first = atomic_fetch_add((_Atomic uint32_t *)&header->next_slot, AHEAD);
     uint64_t offset = TRACE_FILE_HEADER_SIZE + (uint64_t)first * CHUNK_SIZE;
-    if ((file.limit && offset + size > file.limit) || file_reserve(descriptor, offset, size) != 0)
+    void *memory;
+    if ((file.limit && offset + size > file.limit) || file_take_room(offset, size, &memory) != 0)
         return;
     file.ahead.first = first;
-    file.ahead.memory = file_map(descriptor, offset, size);
+    file.ahead.memory = memory;
     atomic_store(&file.ahead.taken, 0);
-    atomic_store(&file.ahead.count, file.ahead.memory ? AHEAD : 0);
+    atomic_store(&file.ahead.count, AHEAD);
 }
 
 /* A slot that was reserved ahead, or NULL. */
@@ -416,11 +446,10 @@ uint8_t *trace_file_take_slot(uint32_t *slot)
     const uint64_t end = offset + CHUNK_SIZE;
     const uint64_t freed = atomic_load((_Atomic uint64_t *)&header->freed_bytes);
     bool too_large = file.limit && end > freed && end - freed > file.limit;
-    int descriptor = too_large ? -EFBIG : file_descriptor();
-    int error = descriptor < 0 ? descriptor : file_reserve(descriptor, offset, CHUNK_SIZE);
-    uint8_t *memory = error ? NULL : file_map(descriptor, offset, CHUNK_SIZE);
-    if (!memory) {
-        file_stop(header, error ? error : -ENOMEM);
+    void *memory = NULL;
+    int error = too_large ? -EFBIG : file_take_room(offset, CHUNK_SIZE, &memory);
+    if (error) {
+        file_stop(header, error);
         return NULL;
     }
     /* A restart that did not wait for this thread: the descriptor may be the new trace's already.

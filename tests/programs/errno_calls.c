@@ -6,12 +6,15 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,6 +94,11 @@ static void process_calls(const char *path)
     else
         KEEPS(dlclose(plugin));
     KEEPS(pthread_setname_np(pthread_self(), "named"));
+    KEEPS(prctl(PR_SET_NAME, "other"));
+    KEEPS(syscall(SYS_prctl, PR_SET_NAME, "again", 0, 0, 0));
+    KEEPS(syscall(SYS_getppid));
+    FAILS(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, 8), EFAULT);
+    FAILS(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, 8), EFAULT);
     if (free_sized && free_aligned_sized) {
         KEEPS(free_sized(malloc(10), 10));
         KEEPS(free_aligned_sized(aligned_alloc(64, 64), 64, 64));
