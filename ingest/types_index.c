@@ -16,7 +16,7 @@
 /* Records that begin with the same members before those are their head: two may do so by chance. */
 #define ALIKE_MIN 3
 /* Steps that the rules may take in a file: so many for each byte of its debug information. */
-#define STEPS_A_BYTE 32
+#define STEPS_A_BYTE UINT64_C(32)
 /* An entry that is kept takes more memory than its bytes in the file: it is counted as so many. */
 #define BYTES_AN_ENTRY 2
 

@@ -5,6 +5,7 @@
 
 #include "ingest/totals.h"
 #include "ingest/writer_insert.h"
+#include "ingest/writer_parts.h"
 #include "ingest/writer_rows.h"
 
 struct derived {
@@ -340,13 +341,21 @@ static bool derive_estimate(struct derived *derived)
            run(derived, writer_estimate_sql);
 }
 
+static bool derive_parts(struct derived *derived)
+{
+    bool several = number_of(derived, "SELECT count(*) FROM process") > 1;
+    return good(derived) && run(derived, writer_parts_sql) &&
+           run(derived, several ? writer_processes_sql : writer_one_process_sql);
+}
+
 static bool derive_sums(struct derived *derived)
 {
     return read_stacks(derived) && replay_rows(derived) &&
            run(derived, "DELETE FROM timeline; DELETE FROM size_bin; DELETE FROM function_total;"
                         "DELETE FROM type_total;") &&
            put_stacks(derived) && put_sums(derived) && run(derived, functions_and_types_sql) &&
-           put_function_peaks(derived) && put_meta(derived) && derive_estimate(derived);
+           put_function_peaks(derived) && put_meta(derived) && derive_parts(derived) &&
+           derive_estimate(derived);
 }
 
 bool writer_derived_put(sqlite3 *database, const char *name, struct ingest_status *status)
