@@ -5,6 +5,7 @@
 #ifndef MPROF_CAPTURE_ENTRY_NAMES_H
 #define MPROF_CAPTURE_ENTRY_NAMES_H
 
+#include <pthread.h>
 #include <stddef.h>
 
 #define ENTRY_POINT __attribute__((visibility("default"), noinline))
@@ -32,6 +33,8 @@ int __wrap_execl(const char *path, const char *first, ...);
 int __wrap_execlp(const char *file, const char *first, ...);
 int __wrap_execle(const char *path, const char *first, ...);
 int __wrap_prctl(int option, ...);
+int __wrap_dlclose(void *handle);
+int __wrap_pthread_setname_np(pthread_t thread, const char *name);
 void __wrap__exit(int status) __attribute__((noreturn));
 void __wrap__Exit(int status) __attribute__((noreturn));
 #else

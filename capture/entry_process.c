@@ -1,6 +1,5 @@
 /*
- * Entry points that change or end the process: exec, _exit, dlclose, thread names, and the
- * library's own constructor and destructor.
+ * Entry points that change or end the process: exec, _exit.
  *
  * exec seals the trace before the real call and takes it back if that fails. A vfork child
  * shares its parent's memory: recorder_end() sees that it is not the owner and leaves the trace
@@ -8,7 +7,6 @@
  * child has nothing of its own.
  */
 #include <errno.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -21,24 +19,10 @@
 #include "capture/os.h"
 #include "capture/real.h"
 #include "capture/recorder.h"
-#include "capture/stack.h"
-
-#ifndef MPROF_STATIC
-int dlclose(void *handle);
-int pthread_setname_np(pthread_t thread, const char *name);
-#endif
 
 #define FRAME __builtin_frame_address(0)
 
-enum {
-    NEXT_EXECVE,
-    NEXT_EXECVPE,
-    NEXT_FEXECVE,
-    NEXT_EXECVEAT,
-    NEXT_EXIT,
-    NEXT_DLCLOSE,
-    NEXT_SETNAME
-};
+enum { NEXT_EXECVE, NEXT_EXECVPE, NEXT_FEXECVE, NEXT_EXECVEAT, NEXT_EXIT };
 
 #ifdef MPROF_STATIC
 
@@ -72,13 +56,9 @@ static struct {
     const char *name;
     _Atomic(void *) function;
 } entry_next[] = {
-    [NEXT_EXECVE] = {.name = "execve"},
-    [NEXT_EXECVPE] = {.name = "execvpe"},
-    [NEXT_FEXECVE] = {.name = "fexecve"},
-    [NEXT_EXECVEAT] = {.name = "execveat"},
+    [NEXT_EXECVE] = {.name = "execve"},   [NEXT_EXECVPE] = {.name = "execvpe"},
+    [NEXT_FEXECVE] = {.name = "fexecve"}, [NEXT_EXECVEAT] = {.name = "execveat"},
     [NEXT_EXIT] = {.name = "_exit"},
-    [NEXT_DLCLOSE] = {.name = "dlclose"},
-    [NEXT_SETNAME] = {.name = "pthread_setname_np"},
 };
 
 static void *entry_find(unsigned which)
@@ -95,6 +75,8 @@ void entry_process_resolve(void)
 {
     for (unsigned i = 0; i < sizeof entry_next / sizeof *entry_next; i++)
         entry_find(i);
+    entry_dlclose_resolve();
+    entry_thread_name_resolve();
 }
 
 #endif
@@ -217,37 +199,3 @@ ENTRY_POINT void ENTRY(_Exit)(int status)
 {
     ENTRY(_exit)(status);
 }
-
-#ifndef MPROF_STATIC
-
-typedef int (*dlclose_function)(void *);
-typedef int (*setname_function)(pthread_t, const char *);
-
-/* dlopen is not interposed: the loader looks at its caller's run path. */
-ENTRY_POINT int dlclose(void *handle)
-{
-    dlclose_function next = (dlclose_function)entry_find(NEXT_DLCLOSE);
-    int result = next(handle);
-    struct thread *thread = recorder_enter(FRAME, RECORDER_NOTE);
-    if (thread) {
-        stack_modules_changed(thread);
-        recorder_leave();
-    }
-    return result;
-}
-
-ENTRY_POINT int pthread_setname_np(pthread_t target, const char *name)
-{
-    setname_function next = (setname_function)entry_find(NEXT_SETNAME);
-    int result = next(target, name);
-    if (result == 0 && pthread_equal(target, pthread_self())) {
-        struct thread *thread = recorder_enter(FRAME, RECORDER_NOTE);
-        if (thread) {
-            thread_update_name(thread);
-            recorder_leave();
-        }
-    }
-    return result;
-}
-
-#endif

@@ -10,4 +10,8 @@
  */
 void entry_process_resolve(void);
 
+/* The same, of entry_dlclose.c and entry_thread_name.c; not in libmprof.a. */
+void entry_dlclose_resolve(void);
+void entry_thread_name_resolve(void);
+
 #endif

@@ -16,6 +16,7 @@
  *   -Wl,--wrap=posix_memalign,--wrap=aligned_alloc,--wrap=memalign,--wrap=valloc,--wrap=pvalloc
  *   -Wl,--wrap=execve,--wrap=execv,--wrap=execvp,--wrap=execvpe,--wrap=execl,--wrap=execlp
  *   -Wl,--wrap=execle,--wrap=fexecve,--wrap=execveat,--wrap=_exit,--wrap=_Exit
+ *   -Wl,--wrap=dlclose,--wrap=pthread_setname_np
  *   -Wl,--wrap=prctl,--wrap=syscall
  *   -Wl,--eh-frame-hdr           (with -static gcc leaves it out, and stacks could not be walked)
  */

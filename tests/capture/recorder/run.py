@@ -87,7 +87,7 @@ check(re.findall(r"NEEDED.*\[(.*)\]", needs) == ["libc.so.6"], f"the library nee
 program = source + "/tests/programs/widgets.c"
 # The line that mprof.h tells to link with.
 wraps = ",".join(re.findall(r"--wrap=\w+", open(source + "/capture/mprof.h").read().split("#ifndef MPROF_H")[0]))
-check(wraps.count("wrap") == 23, f"{wraps.count('wrap')} names are wrapped")
+check(wraps.count("wrap") == 25, f"{wraps.count('wrap')} names are wrapped")
 for name, options, environment in (
         ("linked", ["-lmprof"], {"LD_LIBRARY_PATH": build + "/lib"}),
         ("linked-no-pie", ["-no-pie", "-lmprof"], {"LD_LIBRARY_PATH": build + "/lib"}),
@@ -131,6 +131,11 @@ result, trace, others = run_static("forks", "many", "5")
 check(result == 0 and len(others) == 5 and all(other.ends == [1] for other in others), f"static children: {result}")
 result, trace, others = run_static("forks", "vfork")
 check(result == 0 and trace.ends == [0] and len(others) == 1, f"static vfork: {result} {trace.ends}")
+
+result, trace, _ = run_static("threads_named")
+named = sorted(name for thread in trace.threads.values() for name in thread.names if name.startswith("called-"))
+check(result == 0 and named == ["called-main", "called-thread"] and sizes(trace, 5000) == {5001: 1, 5002: 1},
+      f"static names of threads, dlclose: {result} {[thread.names for thread in trace.threads.values()]}")
 
 again = subprocess.run([folder + "/linked"], capture_output=True, text=True, env={
     **os.environ, "LD_LIBRARY_PATH": build + "/lib", "MPROF_OUTPUT": folder + "/linked.bin"})

@@ -1,0 +1,46 @@
+/*
+ * The entry point of dlclose: what is loaded later in its place is another module.
+ *
+ * A file of its own, so that a static program has the C library's dlclose only if it calls it.
+ */
+#include <stdatomic.h>
+
+#include "capture/entry_names.h"
+#include "capture/entry_process.h"
+#include "capture/real.h"
+#include "capture/recorder.h"
+#include "capture/stack.h"
+
+#ifdef MPROF_STATIC
+int __real_dlclose(void *handle);
+static int (*entry_next(void))(void *)
+{
+    return __real_dlclose;
+}
+#else
+int dlclose(void *handle);
+static int (*entry_next(void))(void *)
+{
+    static _Atomic(int (*)(void *)) next;
+    if (!atomic_load(&next))
+        atomic_store(&next, (int (*)(void *))real_find("dlclose"));
+    return atomic_load(&next);
+}
+
+void entry_dlclose_resolve(void)
+{
+    entry_next();
+}
+#endif
+
+/* dlopen is not interposed: the loader looks at its caller's run path. */
+ENTRY_POINT int ENTRY(dlclose)(void *handle)
+{
+    int result = entry_next()(handle);
+    struct thread *thread = recorder_enter(__builtin_frame_address(0), RECORDER_NOTE);
+    if (thread) {
+        stack_modules_changed(thread);
+        recorder_leave();
+    }
+    return result;
+}
