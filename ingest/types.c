@@ -229,18 +229,34 @@ static bool infer_by_name(struct types *types, const struct types_site *site,
     return true;
 }
 
+/* True where machine code brings the block, or a part of it, to a pointer to `type`. */
+static bool reaches(const struct types_site *site, const struct types_flow *flow,
+                    const struct types_type *type)
+{
+    for (size_t i = 0; i < flow->count; i++)
+        if ((flow->evidence[i].kind == TYPES_EVIDENCE_PLACE ||
+             flow->evidence[i].kind == TYPES_EVIDENCE_ARGUMENT) &&
+            types_same(site->index, &flow->evidence[i].type, type))
+            return true;
+    return false;
+}
+
 /*
  * A place of another size than the block's may be of a base class, a first member or bytes: there
- * the source's own word is better, where it can be had.
+ * the source's own word is better, where it can be had. Not that of a statement around an inlined
+ * function which keeps the block: it hands another one on.
  */
-static void refine(const struct types_site *site, const struct types_question *question, bool front,
-                   struct types_choice *choice)
+static void refine(const struct types_site *site, const struct types_flow *flow,
+                   const struct types_question *question, bool front, struct types_choice *choice)
 {
     struct types_choice source;
     uint64_t size = question->size;
     if (choice->chosen && choice->whole)
         return;
     bool named = types_source_choose(site, question->by, size, question->offset, front, &source);
+    if (named && choice->chosen && choice->type.size > 1 && !flow->returned && source.outer &&
+        !reaches(site, flow, &source.type))
+        named = false;
     /* The sizes in a wrapper are those of its own header, unless it makes one kind of object. */
     if (named && choice->wrapper)
         named = source.type.shape == TYPES_RECORD && source.type.size == size;
@@ -273,7 +289,7 @@ static void decide(const struct types_site *site, const struct types_flow *flow,
      * said so already. */
     bool front = question->by == TYPES_BY_FUNCTION && !question->opaque &&
                  (question->headed || !flow->returned);
-    refine(site, question, front, choice);
+    refine(site, flow, question, front, choice);
     /* Behind a head stands one object, whatever a multiple of its size the block is. */
     if (question->headed && choice->chosen && choice->rule == TYPES_RULE_RECEIVER &&
         choice->type.shape == TYPES_RECORD && !types_is_head(site->index, &choice->type))

@@ -21,6 +21,7 @@ struct types_choice {
     uint64_t offset; /* of the first element */
     bool whole;      /* of the very size of the block */
     bool single;     /* one object, whatever the size: it ends in an array without bound */
+    bool outer;      /* by the source around an inlined function that hands memory on */
     enum types_confidence confidence;
     enum types_rule rule;
 };

@@ -199,6 +199,18 @@ bool types_sizeof_choose(const struct types_site *site, const char *text, uint64
     return true;
 }
 
+bool types_sizeof_names(const struct types_site *site, const char *text,
+                        const struct types_type *record)
+{
+    struct operand operands[OPERANDS_MAX];
+    size_t count = read_operands(site, text, operands);
+    for (size_t i = 0; i < count; i++)
+        if (operands[i].type.shape == TYPES_RECORD &&
+            types_same(site->index, &operands[i].type, record))
+            return true;
+    return false;
+}
+
 /* ---- types given to macros -------------------------------------------------------------- */
 
 /* Macros that are given a type for something else than to allocate it. */

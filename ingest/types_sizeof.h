@@ -19,6 +19,13 @@ bool types_sizeof_choose(const struct types_site *site, const char *text, uint64
                          int64_t offset, struct types_choice *choice);
 
 /*
+ * True where a sizeof of the statement names `record`: what it is added to, or whether a macro adds
+ * it, is not asked.
+ */
+bool types_sizeof_names(const struct types_site *site, const char *text,
+                        const struct types_type *record);
+
+/*
  * "luaM_newvector(L, n, Node)": functions take no types, so that it is a macro, and the only type
  * it is given is that of the elements where its size divides the block.
  */

@@ -140,6 +140,13 @@ static bool choose_by_statement(const struct types_site *site, const char *text,
             choice->type = pointee;
         return true;
     }
+    /* "T *p = allocate(add(sizeof(T), n))": whatever is added to it, the block begins with a T. */
+    if (received && is_front(site, &pointee, size, offset) &&
+        types_sizeof_names(site, text, &pointee)) {
+        choice->type = pointee;
+        choice->single = true;
+        return true;
+    }
     return types_macro_choose(site, text, size, offset, choice) ||
            choose_cast(site, text, size, offset, choice) ||
            (received && choose_receiver(site, &pointee, size, offset, front, choice));
@@ -183,6 +190,7 @@ bool types_source_choose(const struct types_site *site, enum types_operator by, 
         leave_wrappers(&at);
     if (!read_statement(&at, text))
         return false;
+    choice->outer = at.level > site->level;
     if (by == TYPES_BY_FUNCTION)
         choice->chosen = choose_by_statement(&at, text, size, offset, front, choice);
     else

@@ -305,7 +305,8 @@ __attribute__((noinline)) static void carved(struct coder *coder, size_t size)
     keep(coder);
 }
 
-/* What compilers keep of `all_names` is its members: of the inlined function `names` is left out. */
+/* What compilers keep of `all_names` is its members: of the inlined function `names` is left out.
+ */
 struct names {
     const char **list;
     size_t count;
@@ -324,6 +325,66 @@ __attribute__((noinline)) static void inlined(const char *name)
     TRUTH("const char *", 2);
     add_name(&all_names, name);
     keep(all_names.list);
+}
+
+/* What is allocated to keep account of the blocks does not leave the function that hands them on.
+ */
+struct pool {
+    void *next;
+    size_t left;
+    void **blocks;
+    size_t count;
+};
+
+static inline void *take(struct pool *pool, size_t size)
+{
+    if (pool->left == 0) {
+        TRUTH("?node_t", 64);
+        pool->next = xmalloc(64 * size);
+        pool->left = 64;
+        TRUTH("void *", 24);
+        pool->blocks = realloc(pool->blocks, 24 * sizeof(void *));
+        pool->blocks[pool->count++] = pool->next;
+    }
+    void *taken = pool->next;
+    pool->next = (char *)taken + size;
+    pool->left--;
+    return taken;
+}
+
+__attribute__((noinline)) static node_t *pooled(struct pool *pool)
+{
+    node_t *node = take(pool, sizeof(node_t));
+    node->name = NULL;
+    return node;
+}
+
+/* A sum that a function makes. */
+struct piece {
+    struct piece *next;
+    char *free, *end;
+};
+
+static inline size_t sum(size_t left, size_t right)
+{
+    if (left + right < left)
+        abort();
+    return left + right;
+}
+
+__attribute__((noinline)) static struct piece *new_piece(size_t size)
+{
+    TRUTH("?piece", 1);
+    struct piece *piece = xmalloc(sum(sizeof(struct piece), size));
+    piece->free = (char *)(piece + 1);
+    piece->end = piece->free + size;
+    piece->next = NULL;
+    return piece;
+}
+
+__attribute__((noinline)) static void *from_piece(size_t size)
+{
+    return new_piece(size)->free;
 }
 
 /* A function without debug information: its records are its own, the program knows their begin. */
@@ -376,5 +437,11 @@ int main(int argc, char **argv)
     carved(&coder, 500 + 4 * count);
     inlined(argv[0]);
     foreign();
+    struct pool pool = {NULL, 0, NULL, 0};
+    keep(&pool);
+    keep(pooled(&pool));
+    struct derived *last = from_piece(2000);
+    last->value = 3;
+    keep(last);
     return 0;
 }
