@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ingest/leftovers.h"
 #include "ingest/ingest.h"
 #include "ingest/live.h"
 #include "ingest/processes.h"
@@ -295,6 +296,7 @@ static bool ingest(struct options *options, struct ingest_status *status)
         return ingest_fail(status, INGEST_BAD_USAGE,
                            "%s: the session would replace the trace; name another with -o",
                            options->ingest.session);
+    leftovers_remove(options->ingest.session);
     catch_interrupts();
     progress_init(&progress, options->quiet);
     options->ingest.progress = progress_report;

@@ -61,6 +61,26 @@ sqlite3 rebuilt.db "UPDATE process SET allocations = 7, frees = 7, bytes = 7, li
 cmp -s <(sqlite3 rebuilt.db .dump | sort) <(sqlite3 all.db .dump | sort) || complain "rebuilt processes are others"
 rm rebuilt.db
 
+# What a killed run has left goes with the next one to the same session, and nothing else.
+for name in all one; do
+    "$ingest" -q --force -o killed.db "$@" &
+    pid=$!
+    until [ -e "killed.db.$pid.$name" ] || ! kill -0 $pid 2>/dev/null; do :; done
+    kill -KILL $pid 2>/dev/null
+    wait $pid 2>/dev/null
+done
+gone=$(sh -c 'echo $$') locked=$(sh -c 'echo $$')
+cp all.db "killed.db.$gone.all" && head -c 100 /dev/zero >"killed.db.$gone.one.part" && : >"killed.db.part.$gone"
+cp all.db "killed.db.$$.all"
+echo text >"killed.db.$gone.one"
+cp all.db "killed.db.$gone.other" && cp all.db "other.db.$gone.all" && ln -s all.db "killed.db.$gone.all.part"
+cp all.db "killed.db.$locked.all"
+flock -x "killed.db.$locked.all" "$ingest" -q --force -o killed.db "$@" || complain "the run after those killed"
+left=$(ls -d killed.db* other.db* | grep -vx killed.db | tr '\n' ' ')
+want=$(printf '%s\n' "killed.db.$$.all" "killed.db.$gone.one" "killed.db.$gone.other" "killed.db.$gone.all.part" "killed.db.$locked.all" "other.db.$gone.all" | sort | tr '\n' ' ')
+[ "$left" = "$want" ] || complain "left behind: $left, not $want"
+rm -f killed.db* other.db*
+
 # A directory is all traces in it, and what is no trace is passed over.
 echo 'no trace' >traces/README
 "$ingest" -q traces || complain "the directory"
