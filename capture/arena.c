@@ -221,30 +221,35 @@ static void arena_put_block(struct thread *thread, const void *frame, mprof_aren
 {
     if (!arena_is_named(arena))
         arena_introduce(thread, arena);
+    uint64_t ticks = old ? 0 : events_after(thread);
     uint32_t stack = events_stack(thread, frame);
+    if (!old) {
+        struct chunk *chunk = &thread->chunk;
+        if (events_room(thread, 1))
+            chunk_commit(chunk, trace_put_arena_alloc(chunk->cursor, &chunk->coding, ticks, arena,
+                                                      (uintptr_t)address, size, count, stack));
+        return;
+    }
     uint8_t *p = thread_extended_begin(thread, 72);
     if (!p)
         return;
     p = thread_put_when(thread, p);
     p = trace_put_varint(p, arena);
-    if (old)
-        p = trace_put_varint(p, (uintptr_t)old);
+    p = trace_put_varint(p, (uintptr_t)old);
     p = trace_put_varint(p, (uintptr_t)address);
     p = trace_put_varint(p, size);
     p = trace_put_varint(p, count);
     p = trace_put_varint(p, stack);
-    thread_extended_end(thread, old ? TRACE_EXT_ARENA_REALLOC : TRACE_EXT_ARENA_ALLOC, p);
+    thread_extended_end(thread, TRACE_EXT_ARENA_REALLOC, p);
 }
 
 static void arena_put_free(struct thread *thread, mprof_arena arena, void *address)
 {
-    uint8_t *p = thread_extended_begin(thread, 40);
-    if (!p)
-        return;
-    p = thread_put_when(thread, p);
-    p = trace_put_varint(p, arena);
-    p = trace_put_varint(p, (uintptr_t)address);
-    thread_extended_end(thread, TRACE_EXT_ARENA_FREE, p);
+    struct chunk *chunk = &thread->chunk;
+    uint64_t ticks = events_before(thread);
+    if (events_room(thread, 1))
+        chunk_commit(chunk, trace_put_arena_free(chunk->cursor, &chunk->coding, ticks, arena,
+                                                 (uintptr_t)address));
 }
 
 ENTRY_POINT void mprof_alloc(mprof_arena arena, void *address, size_t size, size_t count)

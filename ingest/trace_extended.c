@@ -162,6 +162,17 @@ static void get_timed(struct payload *payload, struct trace_extension *extension
     }
 }
 
+/* A short record: the decoder has read its fields. */
+static void get_short(const struct trace_record *record, struct trace_extension *extension)
+{
+    extension->when = record->ticks;
+    extension->arena = record->block.arena;
+    extension->address = record->address;
+    extension->size = record->size;
+    extension->count = record->block.count;
+    extension->stack = record->stack;
+}
+
 bool trace_extension_get(const struct trace_record *record, uint64_t ticks,
                          struct trace_extension *extension)
 {
@@ -170,7 +181,9 @@ bool trace_extension_get(const struct trace_record *record, uint64_t ticks,
     extension->type = record->extended.type;
     extension->when = ticks;
     extension->rest_end = payload.end;
-    if (extension->type == TRACE_EXT_PROCESS) {
+    if (payload.at == NULL) {
+        get_short(record, extension);
+    } else if (extension->type == TRACE_EXT_PROCESS) {
         get_process(&payload, extension);
     } else if (extension->type == TRACE_EXT_SWITCH) {
         extension->thread = number(&payload);

@@ -17,214 +17,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "schemas/trace_coding.h"
 #include "schemas/trace_layout.h"
-
-/* ---- primitives ------------------------------------------------------------------------- */
-
-/* Bits 3-4 of records that carry a stack. */
-enum { TRACE_STACK_SAME = 0, TRACE_STACK_CACHED = 1, TRACE_STACK_EXPLICIT = 2 };
-/* Two bits wherever an address is coded. */
-enum { TRACE_ADDRESS_DELTA16 = 0, TRACE_ADDRESS_DELTA = 1, TRACE_ADDRESS_CACHED = 2 };
-
-#define TRACE_CACHE_SIZE 256u
-
-/* What both ends remember within one chunk (or since the last SWITCH). */
-struct trace_coding {
-    uint64_t ticks;
-    uint64_t address;
-    uint64_t size;
-    uint32_t stack;
-    uint32_t node;
-    uint64_t address_cache[TRACE_CACHE_SIZE];
-    uint32_t stack_cache[TRACE_CACHE_SIZE];
-};
-
-static inline void trace_coding_reset(struct trace_coding *coding, uint64_t base_ticks)
-{
-    memset(coding, 0, sizeof *coding);
-    coding->ticks = base_ticks;
-}
-
-static inline uint32_t trace_address_slot(uint64_t address)
-{
-    return (uint32_t)(((address >> 4) * UINT64_C(0x9E3779B97F4A7C15)) >> 56);
-}
-
-static inline uint32_t trace_stack_slot(uint32_t stack)
-{
-    return (stack * UINT32_C(0x9E3779B1)) >> 24;
-}
-
-/*
- * 64-bit sum of `length` bytes: four lanes of multiply-and-rotate over little-endian words,
- * the last partial word zero-padded, the length mixed in. Detects damage, not malice.
- */
-static inline uint64_t trace_sum(const void *data, size_t length)
-{
-    const uint8_t *bytes = (const uint8_t *)data;
-    const uint64_t prime = UINT64_C(0x9E3779B185EBCA87);
-    uint64_t lane[4] = {1, 2, 3, 4};
-    size_t i = 0;
-    for (; i + 32 <= length; i += 32)
-        for (size_t k = 0; k < 4; k++) {
-            uint64_t word;
-            memcpy(&word, bytes + i + 8 * k, 8);
-            lane[k] = (lane[k] ^ word) * prime;
-            lane[k] ^= lane[k] >> 29;
-        }
-    for (; i < length; i += 8) {
-        uint64_t word = 0;
-        memcpy(&word, bytes + i, length - i < 8 ? length - i : 8);
-        lane[0] = (lane[0] ^ word) * prime;
-        lane[0] ^= lane[0] >> 29;
-    }
-    uint64_t sum = length;
-    for (unsigned k = 0; k < 4; k++) {
-        sum = (sum ^ lane[k]) * prime;
-        sum ^= sum >> 32;
-    }
-    return sum;
-}
-
-static inline uint64_t trace_zigzag(int64_t value)
-{
-    return ((uint64_t)value << 1) ^ (uint64_t)(value >> 63);
-}
-
-static inline int64_t trace_unzigzag(uint64_t value)
-{
-    return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
-}
-
-/* LEB128, at most 10 bytes. */
-static inline uint8_t *trace_put_varint(uint8_t *p, uint64_t value)
-{
-    while (value >= 0x80) {
-        *p++ = (uint8_t)(value | 0x80);
-        value >>= 7;
-    }
-    *p++ = (uint8_t)value;
-    return p;
-}
-
-/* Reads one varint; false where it does not end before `end` or exceeds 64 bits. */
-static inline bool trace_get_varint(const uint8_t **p, const uint8_t *end, uint64_t *value)
-{
-    uint64_t result = 0;
-    const uint8_t *at = *p;
-    for (unsigned shift = 0; shift < 64 && at < end; shift += 7) {
-        uint8_t byte = *at++;
-        if (shift == 63 && byte > 1)
-            return false;
-        result |= (uint64_t)(byte & 0x7f) << shift;
-        if (!(byte & 0x80)) {
-            *p = at;
-            *value = result;
-            return true;
-        }
-    }
-    return false;
-}
-
-static inline uint8_t *trace_put_address(uint8_t *p, struct trace_coding *coding, uint64_t address,
-                                         unsigned *mode)
-{
-    uint32_t slot = trace_address_slot(address);
-    if (coding->address_cache[slot] == address && address != 0) {
-        *mode = TRACE_ADDRESS_CACHED;
-        *p++ = (uint8_t)slot;
-    } else {
-        uint64_t delta = address - coding->address;
-        coding->address_cache[slot] = address;
-        if ((delta & 15) == 0) {
-            *mode = TRACE_ADDRESS_DELTA16;
-            p = trace_put_varint(p, trace_zigzag((int64_t)delta >> 4));
-        } else {
-            *mode = TRACE_ADDRESS_DELTA;
-            p = trace_put_varint(p, trace_zigzag((int64_t)delta));
-        }
-    }
-    coding->address = address;
-    return p;
-}
-
-static inline bool trace_get_address(const uint8_t **p, const uint8_t *end,
-                                     struct trace_coding *coding, unsigned mode, uint64_t *address)
-{
-    uint64_t value;
-    if (mode == TRACE_ADDRESS_CACHED) {
-        if (*p == end)
-            return false;
-        *address = coding->address_cache[*(*p)++];
-        if (*address == 0)
-            return false;
-    } else {
-        if (mode > TRACE_ADDRESS_CACHED || !trace_get_varint(p, end, &value))
-            return false;
-        int64_t delta = trace_unzigzag(value);
-        if (mode == TRACE_ADDRESS_DELTA16)
-            delta = (int64_t)((uint64_t)delta << 4);
-        *address = coding->address + (uint64_t)delta;
-        coding->address_cache[trace_address_slot(*address)] = *address;
-    }
-    coding->address = *address;
-    return true;
-}
-
-static inline uint8_t *trace_put_stack(uint8_t *p, struct trace_coding *coding, uint32_t stack,
-                                       unsigned *mode)
-{
-    if (stack == coding->stack) {
-        *mode = TRACE_STACK_SAME;
-        return p;
-    }
-    coding->stack = stack;
-    uint32_t slot = trace_stack_slot(stack);
-    if (coding->stack_cache[slot] == stack && stack != 0) {
-        *mode = TRACE_STACK_CACHED;
-        *p++ = (uint8_t)slot;
-        return p;
-    }
-    coding->stack_cache[slot] = stack;
-    *mode = TRACE_STACK_EXPLICIT;
-    return trace_put_varint(p, stack);
-}
-
-static inline bool trace_get_stack(const uint8_t **p, const uint8_t *end,
-                                   struct trace_coding *coding, unsigned mode, uint32_t *stack)
-{
-    uint64_t value;
-    switch (mode) {
-    case TRACE_STACK_SAME:
-        *stack = coding->stack;
-        return true;
-    case TRACE_STACK_CACHED:
-        if (*p == end)
-            return false;
-        *stack = coding->stack_cache[*(*p)++];
-        if (*stack == 0)
-            return false;
-        break;
-    case TRACE_STACK_EXPLICIT:
-        if (!trace_get_varint(p, end, &value) || value > UINT32_MAX)
-            return false;
-        *stack = (uint32_t)value;
-        coding->stack_cache[trace_stack_slot(*stack)] = *stack;
-        break;
-    default:
-        return false;
-    }
-    coding->stack = *stack;
-    return true;
-}
-
-/* Stamps never run backwards within a chunk: a clock that did is held. */
-static inline uint8_t *trace_put_ticks(uint8_t *p, struct trace_coding *coding, uint64_t ticks)
-{
-    uint64_t delta = ticks > coding->ticks ? ticks - coding->ticks : 0;
-    coding->ticks += delta;
-    return trace_put_varint(p, delta);
-}
 
 /* ---- writing ---------------------------------------------------------------------------- */
 /* Each returns the cursor behind the record, at most TRACE_RECORD_MAX bytes further. */
@@ -338,6 +132,54 @@ static inline uint8_t *trace_put_extended(uint8_t *p, enum trace_extended type,
     return p + length;
 }
 
+/* Bits 3-4 of the first byte of an EXTENDED record, and bits of the attribute byte. */
+enum { TRACE_FORM_EXTENDED = 0, TRACE_FORM_ARENA_ALLOC = 1, TRACE_FORM_ARENA_FREE = 2 };
+enum { TRACE_ARENA_OTHER = 4, TRACE_ARENA_COUNT = 8 };
+
+static inline uint8_t *trace_put_arena(uint8_t *p, struct trace_coding *coding, uint32_t arena,
+                                       unsigned *other)
+{
+    *other = arena != coding->arena;
+    coding->arena = arena;
+    return *other ? trace_put_varint(p, arena) : p;
+}
+
+/* A block of an arena (> 0) that holds `count` objects. */
+static inline uint8_t *trace_put_arena_alloc(uint8_t *p, struct trace_coding *coding,
+                                             uint64_t ticks, uint32_t arena, uint64_t address,
+                                             uint64_t size, uint64_t count, uint32_t stack)
+{
+    uint8_t *head = p++, *attribute = p++;
+    unsigned address_mode, stack_mode, other, same_size = size == coding->size;
+    p = trace_put_arena(p, coding, arena, &other);
+    p = trace_put_ticks(p, coding, ticks);
+    p = trace_put_address(p, coding, address, &address_mode);
+    if (!same_size) {
+        coding->size = size;
+        p = trace_put_varint(p, size);
+    }
+    p = trace_put_stack(p, coding, stack, &stack_mode);
+    if (count != 1)
+        p = trace_put_varint(p, count);
+    *attribute = (uint8_t)(stack_mode | (other ? TRACE_ARENA_OTHER : 0u) |
+                           (count != 1 ? TRACE_ARENA_COUNT : 0u));
+    *head = (uint8_t)(TRACE_EXTENDED | TRACE_FORM_ARENA_ALLOC << 3 | same_size << 5 |
+                      address_mode << 6);
+    return p;
+}
+
+static inline uint8_t *trace_put_arena_free(uint8_t *p, struct trace_coding *coding, uint64_t ticks,
+                                            uint32_t arena, uint64_t address)
+{
+    uint8_t *head = p++;
+    unsigned address_mode, other;
+    p = trace_put_arena(p, coding, arena, &other);
+    p = trace_put_ticks(p, coding, ticks);
+    p = trace_put_address(p, coding, address, &address_mode);
+    *head = (uint8_t)(TRACE_EXTENDED | TRACE_FORM_ARENA_FREE << 3 | other << 5 | address_mode << 6);
+    return p;
+}
+
 /* ---- reading ---------------------------------------------------------------------------- */
 
 /* One decoded record. Fields that the kind does not have are zero. */
@@ -359,8 +201,13 @@ struct trace_record {
     } node;
     struct {
         uint64_t type; /* enum trace_extended, or unknown */
+        /* NULL: a short record, whose fields are ticks, address, size, stack and `block` */
         const uint8_t *payload, *end;
     } extended;
+    struct {
+        uint32_t arena;
+        uint64_t count;
+    } block;
 };
 
 enum trace_get { TRACE_GET_RECORD, TRACE_GET_END, TRACE_GET_DAMAGED };
@@ -457,6 +304,47 @@ static inline bool trace_get_node_body(const uint8_t **p, const uint8_t *end,
     return trace_get_varint(p, end, &record->node.value);
 }
 
+static inline bool trace_get_arena(const uint8_t **p, const uint8_t *end,
+                                   struct trace_coding *coding, unsigned other,
+                                   struct trace_record *record)
+{
+    uint64_t arena = coding->arena;
+    if (other && !trace_get_varint(p, end, &arena))
+        return false;
+    if (arena == 0 || arena > UINT32_MAX)
+        return false;
+    record->block.arena = coding->arena = (uint32_t)arena;
+    return true;
+}
+
+static inline bool trace_get_arena_alloc(const uint8_t **p, const uint8_t *end,
+                                         struct trace_coding *coding, unsigned head,
+                                         struct trace_record *record)
+{
+    if (*p == end)
+        return false;
+    const unsigned attribute = *(*p)++;
+    record->extended.type = TRACE_EXT_ARENA_ALLOC;
+    record->block.count = 1;
+    return attribute >> 4 == 0 &&
+           trace_get_arena(p, end, coding, attribute & TRACE_ARENA_OTHER, record) &&
+           trace_get_ticks(p, end, coding, &record->ticks) &&
+           trace_get_address(p, end, coding, head >> 6, &record->address) &&
+           trace_get_size(p, end, coding, head >> 5 & 1, &record->size) &&
+           trace_get_stack(p, end, coding, attribute & 3, &record->stack) &&
+           (!(attribute & TRACE_ARENA_COUNT) || trace_get_varint(p, end, &record->block.count));
+}
+
+static inline bool trace_get_arena_free(const uint8_t **p, const uint8_t *end,
+                                        struct trace_coding *coding, unsigned head,
+                                        struct trace_record *record)
+{
+    record->extended.type = TRACE_EXT_ARENA_FREE;
+    return trace_get_arena(p, end, coding, head >> 5 & 1, record) &&
+           trace_get_ticks(p, end, coding, &record->ticks) &&
+           trace_get_address(p, end, coding, head >> 6, &record->address);
+}
+
 static inline bool trace_get_extended_body(const uint8_t **p, const uint8_t *end, unsigned head,
                                            struct trace_record *record)
 {
@@ -506,7 +394,12 @@ static inline enum trace_get trace_get(const uint8_t **p, const uint8_t *end,
         good = trace_get_node_body(&at, end, coding, head, record);
         break;
     case TRACE_EXTENDED:
-        good = trace_get_extended_body(&at, end, head, record);
+        if ((head >> 3 & 3) == TRACE_FORM_ARENA_ALLOC)
+            good = trace_get_arena_alloc(&at, end, coding, head, record);
+        else if ((head >> 3 & 3) == TRACE_FORM_ARENA_FREE)
+            good = trace_get_arena_free(&at, end, coding, head, record);
+        else
+            good = trace_get_extended_body(&at, end, head, record);
         break;
     default:
         break;

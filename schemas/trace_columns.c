@@ -77,10 +77,10 @@ static inline bool move_size(struct walk *walk, unsigned head)
     return (head & 32) || move_varint(walk, TRACE_COLUMN_SIZE, TRACE_COLUMN_SIZE);
 }
 
-static inline bool move_stack(struct walk *walk, unsigned head)
+static inline bool move_stack(struct walk *walk, unsigned mode)
 {
     uint8_t byte;
-    switch (head >> 3 & 3) {
+    switch (mode) {
     case TRACE_STACK_SAME:
         return true;
     case TRACE_STACK_CACHED:
@@ -99,14 +99,14 @@ static inline bool move_alloc(struct walk *walk, unsigned head)
         return false;
     return move_stamp(walk, TRACE_COLUMN_ALLOC_STAMP) &&
            move_address(walk, TRACE_COLUMN_ALLOC_ADDRESS, head >> 6) && move_size(walk, head) &&
-           move_stack(walk, head);
+           move_stack(walk, head >> 3 & 3);
 }
 
 static inline bool move_free(struct walk *walk, unsigned head)
 {
     return move_stamp(walk, TRACE_COLUMN_FREE_STAMP) &&
            move_address(walk, TRACE_COLUMN_FREE_ADDRESS, head >> 6) &&
-           ((head & 7) == TRACE_FREE || move_stack(walk, head));
+           ((head & 7) == TRACE_FREE || move_stack(walk, head >> 3 & 3));
 }
 
 static bool move_realloc(struct walk *walk, unsigned head)
@@ -118,7 +118,7 @@ static bool move_realloc(struct walk *walk, unsigned head)
            move_address(walk, TRACE_COLUMN_REALLOC_ADDRESS, head >> 6) &&
            ((attribute & 3) != TRACE_REALLOC_MOVED ||
             move_address(walk, TRACE_COLUMN_REALLOC_ADDRESS, attribute >> 2 & 3)) &&
-           move_size(walk, head) && move_stack(walk, head);
+           move_size(walk, head) && move_stack(walk, head >> 3 & 3);
 }
 
 static bool move_node(struct walk *walk, unsigned head)
@@ -130,9 +130,34 @@ static bool move_node(struct walk *walk, unsigned head)
     return true;
 }
 
-static bool move_extended(struct walk *walk)
+static inline bool move_arena(struct walk *walk, unsigned other)
+{
+    return !other || move_varint(walk, TRACE_COLUMN_ATTRIBUTE, TRACE_COLUMN_ATTRIBUTE);
+}
+
+static bool move_arena_alloc(struct walk *walk, unsigned head)
+{
+    uint8_t attribute;
+    return move_byte(walk, TRACE_COLUMN_ATTRIBUTE, &attribute) &&
+           move_arena(walk, attribute & TRACE_ARENA_OTHER) &&
+           move_stamp(walk, TRACE_COLUMN_ALLOC_STAMP) &&
+           move_address(walk, TRACE_COLUMN_ALLOC_ADDRESS, head >> 6) && move_size(walk, head) &&
+           move_stack(walk, attribute & 3) && move_arena(walk, attribute & TRACE_ARENA_COUNT);
+}
+
+static bool move_arena_free(struct walk *walk, unsigned head)
+{
+    return move_arena(walk, head >> 5 & 1) && move_stamp(walk, TRACE_COLUMN_FREE_STAMP) &&
+           move_address(walk, TRACE_COLUMN_FREE_ADDRESS, head >> 6);
+}
+
+static bool move_extended(struct walk *walk, unsigned head)
 {
     uint64_t type, length;
+    if ((head >> 3 & 3) == TRACE_FORM_ARENA_ALLOC)
+        return move_arena_alloc(walk, head);
+    if ((head >> 3 & 3) == TRACE_FORM_ARENA_FREE)
+        return move_arena_free(walk, head);
     return move_number(walk, TRACE_COLUMN_EXTENDED, &type) &&
            move_number(walk, TRACE_COLUMN_EXTENDED, &length) &&
            move_bytes(walk, TRACE_COLUMN_EXTENDED, length);
@@ -162,7 +187,7 @@ static inline bool walk_records(struct walk *walk)
             good = move_node(walk, head);
             break;
         case TRACE_EXTENDED:
-            good = move_extended(walk);
+            good = move_extended(walk, head);
             break;
         default:
             return false;

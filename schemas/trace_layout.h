@@ -145,7 +145,7 @@ enum trace_kind {
     TRACE_REALLOC = 4,
     TRACE_NODE = 5,       /* one node of the calling context tree */
     TRACE_FREE_STACK = 6, /* free with its stack */
-    TRACE_EXTENDED = 7,   /* type, length, payload: may be skipped unread */
+    TRACE_EXTENDED = 7,   /* type, length, payload: may be skipped unread; or a short record */
 };
 
 /* How the block was asked for. */
@@ -201,7 +201,7 @@ enum trace_extended {
     TRACE_EXT_UNMAP = 23,
     TRACE_EXT_PROTECT = 24,
     TRACE_EXT_LAST = TRACE_EXT_PROTECT, /* what is above is unknown */
-    TRACE_EXT_PACKED = 64,            /* in containers only: anywhere else it is unknown */
+    TRACE_EXT_PACKED = 64,              /* in containers only: anywhere else it is unknown */
 };
 
 enum trace_drop_reason {

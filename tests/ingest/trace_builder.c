@@ -177,6 +177,20 @@ void lane_free(struct lane *lane, uint64_t ticks, uint64_t address)
     commit(lane, trace_put_free(p, &lane->coding, ticks, address));
 }
 
+void lane_arena_alloc(struct lane *lane, uint64_t ticks, uint32_t arena, uint64_t address,
+                      uint64_t size, uint64_t count, uint32_t stack)
+{
+    uint8_t *p = room(lane, TRACE_RECORD_MAX);
+    commit(lane,
+           trace_put_arena_alloc(p, &lane->coding, ticks, arena, address, size, count, stack));
+}
+
+void lane_arena_free(struct lane *lane, uint64_t ticks, uint32_t arena, uint64_t address)
+{
+    uint8_t *p = room(lane, TRACE_RECORD_MAX);
+    commit(lane, trace_put_arena_free(p, &lane->coding, ticks, arena, address));
+}
+
 void lane_free_stack(struct lane *lane, uint64_t ticks, uint64_t address, uint32_t stack)
 {
     uint8_t *p = room(lane, TRACE_RECORD_MAX);

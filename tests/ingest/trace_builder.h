@@ -49,6 +49,10 @@ void lane_alloc(struct lane *lane, uint64_t ticks, uint64_t address, uint64_t si
 void lane_alloc_kind(struct lane *lane, uint64_t ticks, uint64_t address, uint64_t size,
                      uint32_t stack, enum trace_alloc_kind kind, unsigned log2_alignment);
 void lane_free(struct lane *lane, uint64_t ticks, uint64_t address);
+/* The short forms. */
+void lane_arena_alloc(struct lane *lane, uint64_t ticks, uint32_t arena, uint64_t address,
+                      uint64_t size, uint64_t count, uint32_t stack);
+void lane_arena_free(struct lane *lane, uint64_t ticks, uint32_t arena, uint64_t address);
 void lane_free_stack(struct lane *lane, uint64_t ticks, uint64_t address, uint32_t stack);
 void lane_realloc(struct lane *lane, uint64_t before, uint64_t after, uint64_t old_address,
                   uint64_t address, uint64_t size, uint32_t stack,

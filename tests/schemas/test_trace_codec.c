@@ -23,6 +23,8 @@ static void worked_bytes(void **state)
         0x94, 0x00, 0x64, 0x96, 0x01, 0xCC, 0x06, 0x64, 0x01, /* REALLOC */
         0x8E, 0x32, 0xA6, 0x3C,                               /* FREE_STACK */
         0x07, 0x0C, 0x06, 0x00, 0x04, 'l',  'o',  'a',  'd',  /* MARK */
+        0x0F, 0x0C, 0x01, 0x0A, 0x14, 0x30, 0x03,             /* ARENA_ALLOC, short */
+        0x97, 0x0A, 0xD4,                                     /* ARENA_FREE, short */
     };
     uint8_t bytes[256], payload[8], *p = bytes;
     trace_coding_reset(&writer, 1000);
@@ -36,6 +38,8 @@ static void worked_bytes(void **state)
     p = trace_put_free_stack(p, &writer, 1700, 0x405300, 2);
     uint8_t *e = trace_put_string(trace_put_varint(payload, 0), "load", 4);
     p = trace_put_extended(p, TRACE_EXT_MARK, payload, (size_t)(e - payload));
+    p = trace_put_arena_alloc(p, &writer, 1710, 1, 0x4053a0, 48, 3, 2);
+    p = trace_put_arena_free(p, &writer, 1720, 1, 0x4053a0);
     assert_int_equal(p - bytes, sizeof expected);
     assert_memory_equal(bytes, expected, sizeof expected);
 }
@@ -66,9 +70,9 @@ static void random_records_come_back(void **state)
     trace_coding_reset(&writer, ticks);
     for (int i = 0; i < N; i++) {
         struct put *r = &put[i];
-        static const enum trace_kind kinds[] = {TRACE_ALLOC, TRACE_ALLOC_ATTR, TRACE_FREE,
-                                                TRACE_REALLOC, TRACE_FREE_STACK};
-        r->kind = kinds[random_number() % 5];
+        static const enum trace_kind kinds[] = {TRACE_ALLOC,   TRACE_ALLOC_ATTR, TRACE_FREE,
+                                                TRACE_REALLOC, TRACE_FREE_STACK, TRACE_EXTENDED};
+        r->kind = kinds[random_number() % 6];
         r->ticks = r->free_ticks = ticks += random_number() % 30000;
         r->address = random_number() % 3 ? (random_number() % 500 + 1) * 16 : random_number() | 1;
         r->old_address = (random_number() % 500 + 1) * 16;
@@ -77,6 +81,11 @@ static void random_records_come_back(void **state)
         r->extra = (unsigned)(random_number() % 3);
         if (r->kind == TRACE_ALLOC)
             p = trace_put_alloc(p, &writer, ticks, r->address, r->size, r->stack, 0, 0);
+        else if (r->kind == TRACE_EXTENDED && r->extra)
+            p = trace_put_arena_alloc(p, &writer, ticks, r->stack % 3 + 1, r->address, r->size,
+                                      r->extra == 2 ? r->old_address : 1, r->stack);
+        else if (r->kind == TRACE_EXTENDED)
+            p = trace_put_arena_free(p, &writer, ticks, r->stack % 3 + 1, r->address);
         else if (r->kind == TRACE_ALLOC_ATTR)
             p = trace_put_alloc(p, &writer, ticks, r->address, r->size, r->stack,
                                 r->extra ? TRACE_KIND_MEMALIGN : TRACE_KIND_CALLOC, 12);
@@ -106,6 +115,17 @@ static void random_records_come_back(void **state)
                         (r->extra == TRACE_REALLOC_MOVED ? r->address : r->old_address));
         } else
             assert_true(record.address == r->address);
+        if (r->kind == TRACE_EXTENDED) {
+            assert_null(record.extended.payload);
+            assert_int_equal(record.block.arena, r->stack % 3 + 1);
+            assert_int_equal(record.extended.type,
+                             r->extra ? TRACE_EXT_ARENA_ALLOC : TRACE_EXT_ARENA_FREE);
+            assert_true(record.block.count == (r->extra == 2   ? r->old_address
+                                               : r->extra == 1 ? 1
+                                                               : 0));
+            if (!r->extra)
+                continue;
+        }
         if (r->kind != TRACE_FREE)
             assert_int_equal(record.stack, r->stack);
         if (r->kind != TRACE_FREE && r->kind != TRACE_FREE_STACK)
@@ -135,6 +155,9 @@ static void damage_is_noticed(void **state)
          12},
         {"extended longer than the chunk", {0x07, 0x0C, 0x7F, 0x00}, 4},
         {"node without last node, chained", {0x0D, 0x02, 0x01, 0x20}, 4},
+        {"form 3 of an extended record", {0x1F, 0x00, 0x00, 0x00}, 4},
+        {"short record without an arena", {0x17, 0x64, 0x02}, 3},
+        {"reserved bit of a short record", {0x0F, 0x1C, 0x01, 0x0A, 0x14, 0x30, 0x03}, 7},
         {"node id 0", {0x05, 0x00, 0x00, 0x01, 0x20}, 5},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -67,6 +67,11 @@ static void first_thread(struct lane *lane, struct trace_builder *builder)
     lane_extended(lane, TRACE_EXT_ARENA_REALLOC, "wnnnnnn", N(2064), N(2), N(0x405440), N(0x405450),
                   N(24), N(3), N(1));
     lane_extended(lane, TRACE_EXT_ARENA_RESET, "wn", N(2070), N(1));
+    lane_arena_alloc(lane, 2070, 1, 0x405400, 48, 3, 2);
+    lane_arena_alloc(lane, 2071, 1, 0x405430, 48, 1, 2);
+    lane_arena_free(lane, 2071, 1, 0x405400);
+    lane_arena_alloc(lane, 2071, 2, 0x405440, 20, 1, 1);
+    lane_arena_free(lane, 2071, 1, 0x405430);
     lane_extended(lane, TRACE_EXT_AUTOSAVE, "wn", N(2072), N(2));
     lane_extended(lane, TRACE_EXT_CLOCK, "wn", N(2074), N(5001074));
     lane_extended(lane, TRACE_EXT_MAP, "wnnnnnnns", N(2075), N(0x7f0000000000), N(0x5001), N(3),
