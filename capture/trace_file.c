@@ -108,21 +108,30 @@ static bool file_within_limit(uint64_t end)
            limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur;
 }
 
-/* 0 or a negative errno. Filesystems without fallocate are made to find the blocks by a write. */
+/* Zeros over what was just reserved; how many bytes of it, or a negative errno. */
+static long file_write_zeros(int descriptor, uint64_t offset, uint64_t size)
+{
+    static const char zeros[CHUNK_SIZE]; /* never written: one page of the kernel's, many times */
+    return file_call(SYS_pwrite64, descriptor, (long)zeros, (long)size, (long)offset);
+}
+
+/*
+ * Finds the blocks for `size` bytes, at most a chunk: 0 or a negative errno. Then writes them: the
+ * first touch of pages that only are reserved reads each of them from the file, at three times
+ * the cost of a write of all.
+ */
 static int file_reserve(int descriptor, uint64_t offset, uint64_t size)
 {
-    static const char zeros[4096];
     if (!file_within_limit(offset + size))
         return -EFBIG;
-    long result = file_call(SYS_fallocate, descriptor, 0, (long)offset, (long)size);
-    if (result != -EOPNOTSUPP && result != -ENOSYS)
-        return (int)result;
-    for (uint64_t at = offset; at < offset + size; at += sizeof zeros) {
-        result = file_call(SYS_pwrite64, descriptor, (long)zeros, sizeof zeros, (long)at);
-        if (result != (long)sizeof zeros)
-            return result < 0 ? (int)result : -ENOSPC;
-    }
-    return 0;
+    long reserved = file_call(SYS_fallocate, descriptor, 0, (long)offset, (long)size);
+    bool unknown = reserved == -EOPNOTSUPP || reserved == -ENOSYS;
+    if (reserved < 0 && !unknown)
+        return (int)reserved;
+    long written = file_write_zeros(descriptor, offset, size);
+    if (!unknown || written == (long)size)
+        return 0;
+    return written < 0 ? (int)written : -ENOSPC;
 }
 
 /* 0 or a negative errno. */
