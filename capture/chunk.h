@@ -21,11 +21,11 @@ struct chunk {
      * take the slow path, which puts it right again. */
     uint8_t *limit;
     uint8_t *base; /* NULL: no chunk */
+    struct trace_coding coding;
     /* Where in the chunk the next clock pair is due; the chunk's size: none is. Until then
      * `limit` lies there. */
     uint32_t clock_due;
     bool sealed;
-    struct trace_coding coding;
 };
 
 /* Takes a new slot for `thread`. False where there is none: `chunk` is then without one. */

@@ -9,7 +9,8 @@
  * RDTSC is no memory operation, though: the processor may read it before the loads of the
  * allocator have seen that block come free. RDTSCP waits until all earlier instructions have
  * executed and all earlier loads are done (Intel SDM volume 2B, AMD APM volume 3), and costs less
- * than LFENCE and RDTSC. Hence RDTSCP in clock_after().
+ * than LFENCE and RDTSC. Hence RDTSCP in clock_after(). Where no other thread records, a block
+ * can only be one that this thread freed, and the plain read does.
  */
 #ifndef MPROF_CAPTURE_CLOCK_H
 #define MPROF_CAPTURE_CLOCK_H
@@ -42,15 +43,26 @@ static inline uint64_t clock_nanoseconds(clockid_t clock)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
+/* Where clock_is_tsc. */
+static inline uint64_t clock_tsc_before(void)
+{
+    return __rdtsc();
+}
+
+static inline uint64_t clock_tsc_after(void)
+{
+    unsigned processor;
+    return __rdtscp(&processor);
+}
+
 static inline uint64_t clock_before(void)
 {
-    return clock_is_tsc ? __rdtsc() : clock_nanoseconds(CLOCK_MONOTONIC);
+    return clock_is_tsc ? clock_tsc_before() : clock_nanoseconds(CLOCK_MONOTONIC);
 }
 
 static inline uint64_t clock_after(void)
 {
-    unsigned processor;
-    return clock_is_tsc ? __rdtscp(&processor) : clock_nanoseconds(CLOCK_MONOTONIC);
+    return clock_is_tsc ? clock_tsc_after() : clock_nanoseconds(CLOCK_MONOTONIC);
 }
 
 #endif

@@ -97,7 +97,7 @@ static void entry_put_paused_resize(struct thread *thread, uint64_t before, cons
 static void *entry_resize(struct thread *thread, const void *frame, void *old,
                           const struct entry_resize *resize)
 {
-    if (__builtin_expect(select_is_on, 0))
+    if (__builtin_expect(thread->ways & THREAD_SELECTED, 0))
         return select_resize(thread, frame, old, resize);
     bool paused =
         atomic_load_explicit(&recorder_page.state, memory_order_relaxed) == RECORDER_PAUSED;

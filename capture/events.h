@@ -19,8 +19,10 @@
 #define EVENTS_FAST_CLOCK_INTERVAL 16u
 
 /* clock=fast: the true time lies between this read and the next one. */
-static inline uint64_t events_fast_ticks(struct thread *thread)
+static inline uint64_t events_other_ticks(struct thread *thread)
 {
+    if (!recorder_fast_clock)
+        return clock_before();
     if (thread->clock_countdown == 0) {
         thread->clock_countdown = EVENTS_FAST_CLOCK_INTERVAL;
         thread->clock_ticks = clock_before();
@@ -31,20 +33,25 @@ static inline uint64_t events_fast_ticks(struct thread *thread)
 
 static inline uint64_t events_before(struct thread *thread)
 {
-    return __builtin_expect(recorder_fast_clock, 0) ? events_fast_ticks(thread) : clock_before();
+    return __builtin_expect(thread->ways & THREAD_OTHER_CLOCK, 0) ? events_other_ticks(thread)
+                                                                  : clock_tsc_before();
 }
 
+/* A thread that is alone needs no fence: no other's free can have given it the block. */
 static inline uint64_t events_after(struct thread *thread)
 {
-    return __builtin_expect(recorder_fast_clock, 0) ? events_fast_ticks(thread) : clock_after();
+    if (__builtin_expect(thread->ways & THREAD_OTHER_CLOCK, 0))
+        return events_other_ticks(thread);
+    return atomic_load_explicit(&thread->shared, memory_order_relaxed) ? clock_tsc_after()
+                                                                       : clock_tsc_before();
 }
 
 static inline void events_stack_ready(struct thread *thread)
 {
-    if (__builtin_expect(!thread->stack_ready, 0)) {
+    if (__builtin_expect(thread->ways & THREAD_NEW_STACK, 0)) {
         os_discard(thread->stack, stack_thread_size());
         stack_thread_init(thread->stack);
-        thread->stack_ready = true;
+        thread->ways &= ~(uint32_t)THREAD_NEW_STACK;
     }
 }
 
@@ -72,7 +79,8 @@ static inline void events_put_allocation(struct thread *thread, const void *fram
                                          const void *address, uint64_t size,
                                          enum trace_alloc_kind kind, unsigned log2_alignment)
 {
-    if (__builtin_expect(select_is_on, 0) && !select_allocation(thread, frame, address, size))
+    if (__builtin_expect(thread->ways & THREAD_SELECTED, 0) &&
+        !select_allocation(thread, frame, address, size))
         return;
     uint64_t ticks = events_after(thread);
     uint32_t stack = events_stack(thread, frame);
@@ -92,10 +100,10 @@ static inline void events_put_allocation(struct thread *thread, const void *fram
  */
 static inline void events_put_free(struct thread *thread, const void *frame, const void *address)
 {
-    if (__builtin_expect(select_is_on, 0) && !select_free(thread, address))
+    if (__builtin_expect(thread->ways & THREAD_SELECTED, 0) && !select_free(thread, address))
         return;
     struct chunk *chunk = &thread->chunk;
-    if (__builtin_expect(recorder_free_stacks, 0)) {
+    if (__builtin_expect(thread->ways & THREAD_FREE_STACKS, 0)) {
         uint32_t stack = events_stack(thread, frame);
         uint64_t ticks = events_before(thread);
         if (events_room(thread, 1))

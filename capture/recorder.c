@@ -27,7 +27,6 @@ _Static_assert(sizeof(union recorder_page) == ARCH_PAGE_SIZE, "the page is wiped
 
 union recorder_page recorder_page __attribute__((aligned(4096)));
 bool recorder_fast_clock;
-bool recorder_free_stacks;
 bool recorder_mappings;
 
 /* Outside the wiped page: what a forked child inherits. */
@@ -83,7 +82,6 @@ static bool recorder_read_options(struct options *options)
         return false;
     }
     recorder_fast_clock = options->fast_clock;
-    recorder_free_stacks = options->free_stacks;
     recorder_mappings = options->mmap;
     recorder.follow = options->follow_fork;
     trace_file_set_limit(options->max_size);
@@ -129,6 +127,9 @@ static bool recorder_start_program(void)
     select_count(options.start, options.stop);
     select_watch_calls(options.start_call, options.stop_call);
     control_set_marks(options.start_mark, options.stop_mark);
+    thread_process_set_ways((select_is_on ? THREAD_SELECTED : 0u) |
+                            (options.free_stacks ? THREAD_FREE_STACKS : 0u) |
+                            (options.fast_clock || !clock_is_tsc ? THREAD_OTHER_CLOCK : 0u));
     if (recorder.waiting)
         trace_file_set_paused(TRACE_PAUSED_FROM_START);
     /* Under mprof-run a name that is taken is a program that was executed anew: no news. */

@@ -53,9 +53,8 @@ static inline bool recorder_is_own(void)
     return atomic_load_explicit(&recorder_page.state, memory_order_relaxed) != RECORDER_UNKNOWN;
 }
 
-/* Set once at the start, read by every event. */
+/* Set once at the start. */
 extern bool recorder_fast_clock;
-extern bool recorder_free_stacks;
 extern bool recorder_mappings;
 
 enum recorder_event {
@@ -87,11 +86,12 @@ static inline struct thread *recorder_enter(const void *frame, enum recorder_eve
     struct thread_local_part *self = &thread_local_part;
     if (__builtin_expect(!self->guard, 1)) {
         recorder_take_guard(self, frame);
-        if (__builtin_expect(self->thread &&
+        struct thread *thread = self->thread;
+        if (__builtin_expect(thread &&
                                  atomic_load_explicit(&recorder_page.state, memory_order_relaxed) ==
                                      RECORDER_RECORDING,
                              1))
-            return self->thread;
+            return thread;
         self->guard = NULL;
         atomic_signal_fence(memory_order_seq_cst);
     }

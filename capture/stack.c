@@ -25,6 +25,7 @@ static struct {
     enum stack_unwind mode;
     uint32_t limit;
     _Atomic uint32_t generation; /* changes when kept stacks must be dropped */
+    bool unwinds;                /* nothing else is to be asked first */
 } stacks;
 
 void stack_process_init(const struct stack_options *options, const struct stack_sink *sink)
@@ -32,6 +33,8 @@ void stack_process_init(const struct stack_options *options, const struct stack_
     uint32_t limit = options->depth_limit ? options->depth_limit : STACK_DEPTH_LIMIT;
     stacks.sink = sink;
     stacks.mode = options->unwind;
+    stacks.unwinds =
+        stacks.mode != STACK_UNWIND_OFF && stacks.mode != STACK_UNWIND_INSTRUMENT;
     stacks.limit = limit < STACK_DEPTH_LIMIT_MAX ? limit : STACK_DEPTH_LIMIT_MAX;
     modules_init(false);
     unwind_cache_init(options->unwind);
@@ -103,9 +106,14 @@ static inline uint32_t branch_find(const struct stack_thread *thread,
     return 0;
 }
 
-static bool stack_instrumented(const struct stack_thread *thread, const struct stack_frame *first,
-                               void *context, uint32_t *node)
+/* What is not unwound: nothing, or a shadow stack where there is one. */
+static __attribute__((noinline)) bool stack_is_known(const struct stack_thread *thread,
+                                                     const struct stack_frame *first, void *context,
+                                                     uint32_t *node)
 {
+    *node = 0;
+    if (stacks.mode == STACK_UNWIND_OFF)
+        return true;
     const struct shadow_request request = {.pc = first->pc,
                                            .sp = first->sp,
                                            .generation = thread->generation,
@@ -117,31 +125,24 @@ static bool stack_instrumented(const struct stack_thread *thread, const struct s
 uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, void *context)
 {
     const uint64_t *entry = entry_frame;
-    if (stacks.mode == STACK_UNWIND_OFF)
-        return 0;
-    struct stack_frame *first = &thread->changed[0];
-    first->rbp = entry[0];
-    first->pc = entry[1];
-    first->sp = (uint64_t)(entry + 2);
-    first->pc_slot = first->rbp_slot = first->cfa_slot = 0;
-    first->exact = 0;
-    uint32_t generation = atomic_load_explicit(&stacks.generation, memory_order_acquire);
-    if (thread->generation != generation) {
+    const struct stack_frame first = {
+        .rbp = entry[0], .pc = entry[1], .sp = (uint64_t)(entry + 2)};
+    uint32_t node, generation = atomic_load_explicit(&stacks.generation, memory_order_acquire);
+    if (__builtin_expect(thread->generation != generation, 0)) {
         thread->generation = generation;
         thread->count = 0;
     }
-    uint32_t instrumented;
-    if (__builtin_expect(stacks.mode == STACK_UNWIND_INSTRUMENT, 0) &&
-        stack_instrumented(thread, first, context, &instrumented))
-        return instrumented;
-    if (thread->count) {
+    if (__builtin_expect(!stacks.unwinds, 0) && stack_is_known(thread, &first, context, &node))
+        return node;
+    if (__builtin_expect(thread->count != 0, 1)) {
         const struct stack_kept *top = &thread->kept[thread->count - 1];
-        if (frame_equal(top, first) && pairs_same(thread->pairs, top->pair_end))
+        if (frame_equal(top, &first) && pairs_same(thread->pairs, top->pair_end))
             return top->node;
-        uint32_t node = branch_find(thread, first);
+        node = branch_find(thread, &first);
         if (node)
             return node;
     }
+    thread->changed[0] = first;
     stack_memory_begin(&thread->memory, (uint64_t)entry);
     return stack_walk(thread, stacks.mode != STACK_UNWIND_EH, context);
 }

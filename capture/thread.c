@@ -34,6 +34,7 @@ static struct {
     /* Low half: index + 1 of the first free state; high half: a tag against reuse (ABA). */
     _Atomic uint64_t free;
     _Atomic uint32_t trace; /* restarts so far */
+    uint32_t ways;
     pthread_key_t key;
     bool has_key;
     bool sample_resident;
@@ -80,6 +81,20 @@ static void thread_reclaim_dead(void)
     }
 }
 
+/*
+ * As long as there is one state, no two threads are inside events. Whoever makes the second one
+ * says so to all that can be found; the first one's maker either finds it counted, or is found.
+ */
+static void thread_tell_shared(void)
+{
+    uint32_t count = atomic_load(&threads.count);
+    for (uint32_t i = 0; count > 1 && i < count; i++) {
+        struct thread *thread = threads.table[i];
+        if (thread && !atomic_load_explicit(&thread->shared, memory_order_relaxed))
+            atomic_store(&thread->shared, 1);
+    }
+}
+
 static struct thread *thread_create(void)
 {
     size_t own = (sizeof(struct thread) + ARCH_PAGE_SIZE - 1) & ~(size_t)(ARCH_PAGE_SIZE - 1);
@@ -95,6 +110,7 @@ static struct thread *thread_create(void)
         return NULL;
     }
     threads.table[thread->index] = thread;
+    thread_tell_shared();
     return thread;
 }
 
@@ -124,6 +140,11 @@ void thread_process_init(void)
 {
     threads.has_key = pthread_key_create(&threads.key, thread_key_destructor) == 0;
     atomic_store(&threads.next_search, 64);
+}
+
+void thread_process_set_ways(uint32_t ways)
+{
+    threads.ways = ways;
 }
 
 void thread_process_forked(void)
@@ -412,7 +433,7 @@ struct thread *thread_acquire(void)
     thread->number = self->number;
     thread->sequence = self->sequence;
     thread->clock_countdown = 0;
-    thread->stack_ready = false;
+    thread->ways = threads.ways | THREAD_NEW_STACK;
     thread_begin_records(thread);
     self->thread = thread;
     if (threads.has_key && !(self->at_leave & THREAD_FINISHED))

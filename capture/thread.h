@@ -22,7 +22,18 @@
 #include "capture/stack.h"
 #include "capture/threshold.h"
 
+/* What about a thread's events is not as it mostly is: one word that each of them looks at. */
+enum thread_way {
+    THREAD_SELECTED = 1,    /* select.h is to be asked */
+    THREAD_FREE_STACKS = 2, /* frees have stacks */
+    THREAD_OTHER_CLOCK = 4, /* not a TSC that is read at each event */
+    THREAD_NEW_STACK = 8,   /* stack_thread_init() has not been called */
+};
+
+/* What every event reads or writes comes first: one line of the cache. */
 struct thread {
+    uint32_t ways;           /* enum thread_way */
+    _Atomic uint32_t shared; /* other threads record, too */
     struct chunk chunk;
     struct threshold_part counted;
     struct sample sample;     /* --sample: how far the next sample point is */
@@ -30,7 +41,6 @@ struct thread {
     uint64_t clock_ticks;     /* clock=fast: the last read */
     uint32_t number;          /* of the thread that has this state, from 1 */
     uint32_t sequence;        /* of its next chunk or segment */
-    bool stack_ready;
     bool called;            /* call_watch.h: a function that recording waits for */
     _Atomic bool left_over; /* its chunk is in the trace before this one */
     const struct thread_local_part *owner;
@@ -65,6 +75,8 @@ extern __thread struct thread_local_part thread_local_part
 
 /* Once a process, before any other. */
 void thread_process_init(void);
+/* The ways of all threads to come. */
+void thread_process_set_ways(uint32_t ways);
 /* In a forked child, once its own trace is open: all states are free, numbers begin anew. */
 void thread_process_forked(void);
 
