@@ -67,9 +67,10 @@ void stack_contexts_renew(void)
 size_t stack_thread_size(void)
 {
     size_t frame = sizeof(struct stack_kept) + sizeof(struct stack_frame);
-    size_t size =
-        sizeof(struct stack_thread) + sizeof(struct stack_frame) + sizeof(struct stack_pair) +
-        stacks.limit * (frame + 3 * sizeof(struct stack_pair)) + sizeof(struct stack_branches);
+    size_t size = sizeof(struct stack_thread) + sizeof(struct stack_frame) +
+                  sizeof(struct stack_pair) +
+                  stacks.limit * (frame + 3 * sizeof(struct stack_pair)) +
+                  STACK_BRANCHES_ALIGNMENT + sizeof(struct stack_branches);
     return (size + ARCH_PAGE_SIZE - 1) & ~(size_t)(ARCH_PAGE_SIZE - 1);
 }
 
@@ -81,7 +82,9 @@ void stack_thread_init(struct stack_thread *thread)
     thread->kept = (struct stack_kept *)(thread + 1);
     thread->changed = (struct stack_frame *)(thread->kept + thread->limit);
     thread->pairs = (struct stack_pair *)(thread->changed + thread->limit + 1);
-    thread->branches = (struct stack_branches *)(thread->pairs + 3 * (size_t)thread->limit + 1);
+    uintptr_t behind = (uintptr_t)(thread->pairs + 3 * (size_t)thread->limit + 1);
+    thread->branches = (struct stack_branches *)((behind + STACK_BRANCHES_ALIGNMENT - 1) &
+                                                 ~(uintptr_t)(STACK_BRANCHES_ALIGNMENT - 1));
     if (stacks.mode != STACK_UNWIND_OFF)
         stack_memory_init(&thread->memory);
 }
@@ -99,7 +102,7 @@ static inline uint32_t branch_find(const struct stack_thread *thread,
             continue;
         const struct stack_branch *branch = &thread->branches->ways[key.set][way];
         if (stack_branch_fits(branch, thread, first) &&
-            !pairs_difference(branch->pairs, STACK_BRANCH_PAIRS) &&
+            stack_branch_same(branch) &&
             pairs_same(thread->pairs, thread->kept[branch->base].pair_end))
             return branch->node;
     }

@@ -29,6 +29,7 @@ void stack_branch_keep(struct stack_thread *thread, uint32_t base)
     branch->generation = thread->generation;
     branch->needs_rbp = top->needs_rbp;
     branch->base_needs_rbp = outer->needs_rbp;
+    branch->is_long = count > STACK_BRANCH_NEAR;
     memcpy(branch->pairs, thread->pairs + outer->pair_end, count * sizeof *branch->pairs);
     while (count < STACK_BRANCH_PAIRS)
         branch->pairs[count++] = branch->pairs[0];

@@ -15,13 +15,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/stack_pairs.h"
 #include "capture/stack_thread.h"
 
 #define STACK_BRANCH_SETS_LOG2 8u
 #define STACK_BRANCH_WAYS 4u
 #define STACK_BRANCH_LEAVES_LOG2 9u
 #define STACK_BRANCH_PAIRS 12u
+/* Most branches have no more. */
+#define STACK_BRANCH_NEAR 6u
 
+/* Four lines of the cache, of which most looks need two and a half. */
 struct stack_branch {
     uint64_t pc, sp, rbp; /* of the innermost frame; rbp where needs_rbp */
     uint64_t base_sp, base_rbp;
@@ -29,6 +33,7 @@ struct stack_branch {
     uint32_t node;            /* of the innermost frame */
     uint32_t generation;
     bool needs_rbp, base_needs_rbp;
+    bool is_long;                                /* more than STACK_BRANCH_NEAR pairs */
     struct stack_pair pairs[STACK_BRANCH_PAIRS]; /* filled up by the first one again */
 };
 
@@ -40,14 +45,16 @@ struct stack_branch_leaf {
     uint64_t pc, offset;
 };
 
-/* The tags of a set lie together: one look tells that a branch is not there. */
+/* Begins at a line of the cache. The tags of a set lie together: one look tells that a branch is not
+ * there. */
+#define STACK_BRANCHES_ALIGNMENT 64u
 struct stack_branches {
+    struct stack_branch ways[1u << STACK_BRANCH_SETS_LOG2][STACK_BRANCH_WAYS];
     struct stack_branch_leaf leaves[1u << STACK_BRANCH_LEAVES_LOG2];
     struct stack_branch_set {
         uint32_t tags[STACK_BRANCH_WAYS]; /* of pc and stack pointer; 0: none */
         uint32_t kept;                    /* branches that were ever put here */
     } sets[1u << STACK_BRANCH_SETS_LOG2];
-    struct stack_branch ways[1u << STACK_BRANCH_SETS_LOG2][STACK_BRANCH_WAYS];
 };
 
 struct stack_branch_key {
@@ -89,6 +96,14 @@ static inline bool stack_branch_fits(const struct stack_branch *branch,
     const struct stack_kept *base = &thread->kept[branch->base];
     return base->node == branch->base_node && base->sp == branch->base_sp &&
            (!base->needs_rbp || (branch->base_needs_rbp && base->rbp == branch->base_rbp));
+}
+
+/* Whether the words of `branch` itself are as they were. */
+static inline bool stack_branch_same(const struct stack_branch *branch)
+{
+    return !pairs_difference(branch->pairs, STACK_BRANCH_NEAR) &&
+           (!branch->is_long || !pairs_difference(branch->pairs + STACK_BRANCH_NEAR,
+                                                  STACK_BRANCH_PAIRS - STACK_BRANCH_NEAR));
 }
 
 /* Remembers the kept frames inward of kept[base], if the words they depend on are not too many. */
