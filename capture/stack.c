@@ -33,8 +33,7 @@ void stack_process_init(const struct stack_options *options, const struct stack_
     uint32_t limit = options->depth_limit ? options->depth_limit : STACK_DEPTH_LIMIT;
     stacks.sink = sink;
     stacks.mode = options->unwind;
-    stacks.unwinds =
-        stacks.mode != STACK_UNWIND_OFF && stacks.mode != STACK_UNWIND_INSTRUMENT;
+    stacks.unwinds = stacks.mode != STACK_UNWIND_OFF && stacks.mode != STACK_UNWIND_INSTRUMENT;
     stacks.limit = limit < STACK_DEPTH_LIMIT_MAX ? limit : STACK_DEPTH_LIMIT_MAX;
     modules_init(false);
     unwind_cache_init(options->unwind);
@@ -101,8 +100,7 @@ static inline uint32_t branch_find(const struct stack_thread *thread,
         if (set->tags[way] != key.tag)
             continue;
         const struct stack_branch *branch = &thread->branches->ways[key.set][way];
-        if (stack_branch_fits(branch, thread, first) &&
-            stack_branch_same(branch) &&
+        if (stack_branch_fits(branch, thread, first) && stack_branch_same(branch) &&
             pairs_same(thread->pairs, thread->kept[branch->base].pair_end))
             return branch->node;
     }
@@ -128,8 +126,7 @@ static __attribute__((noinline)) bool stack_is_known(const struct stack_thread *
 uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, void *context)
 {
     const uint64_t *entry = entry_frame;
-    const struct stack_frame first = {
-        .rbp = entry[0], .pc = entry[1], .sp = (uint64_t)(entry + 2)};
+    const struct stack_frame first = {.rbp = entry[0], .pc = entry[1], .sp = (uint64_t)(entry + 2)};
     uint32_t node, generation = atomic_load_explicit(&stacks.generation, memory_order_acquire);
     if (__builtin_expect(thread->generation != generation, 0)) {
         thread->generation = generation;

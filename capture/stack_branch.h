@@ -45,8 +45,8 @@ struct stack_branch_leaf {
     uint64_t pc, offset;
 };
 
-/* Begins at a line of the cache. The tags of a set lie together: one look tells that a branch is not
- * there. */
+/* Begins at a line of the cache. The tags of a set lie together: one look tells that a branch is
+ * not there. */
 #define STACK_BRANCHES_ALIGNMENT 64u
 struct stack_branches {
     struct stack_branch ways[1u << STACK_BRANCH_SETS_LOG2][STACK_BRANCH_WAYS];

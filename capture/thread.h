@@ -41,8 +41,8 @@ struct thread {
     uint64_t clock_ticks;     /* clock=fast: the last read */
     uint32_t number;          /* of the thread that has this state, from 1 */
     uint32_t sequence;        /* of its next chunk or segment */
-    bool called;            /* call_watch.h: a function that recording waits for */
-    _Atomic bool left_over; /* its chunk is in the trace before this one */
+    bool called;              /* call_watch.h: a function that recording waits for */
+    _Atomic bool left_over;   /* its chunk is in the trace before this one */
     const struct thread_local_part *owner;
     struct stack_thread *stack;
     _Atomic int kernel_id; /* 0: free */

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 
 #include "capture/arch_x86_64.h"
 #include "capture/message.h"
@@ -68,11 +69,17 @@ static int file_raise_descriptor(int descriptor)
     return (int)raised;
 }
 
+/* False where the descriptor is not, or no longer, the trace's. */
+static bool file_look(int descriptor, struct stat *status)
+{
+    return descriptor >= 0 && os_call(SYS_fstat, descriptor, (long)status, 0, 0, 0, 0) == 0 &&
+           status->st_dev == file.device && status->st_ino == file.inode;
+}
+
 static bool file_is_ours(int descriptor)
 {
-    struct stat status = {0};
-    return descriptor >= 0 && os_call(SYS_fstat, descriptor, (long)&status, 0, 0, 0, 0) == 0 &&
-           status.st_dev == file.device && status.st_ino == file.inode;
+    struct stat status;
+    return file_look(descriptor, &status);
 }
 
 /*
@@ -100,38 +107,45 @@ static int file_descriptor(void)
     return raised;
 }
 
-/* The kernel would send SIGXFSZ for what goes beyond, so it is asked first. */
-static bool file_within_limit(uint64_t end)
+/* How long a file may be: the kernel would send SIGXFSZ for more. */
+static rlim_t file_length_limit(void)
 {
     struct rlimit limit = {0, 0};
-    return os_call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0) != 0 ||
-           limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur;
-}
-
-/* Zeros over what was just reserved; how many bytes of it, or a negative errno. */
-static long file_write_zeros(int descriptor, uint64_t offset, uint64_t size)
-{
-    static const char zeros[CHUNK_SIZE]; /* never written: one page of the kernel's, many times */
-    return file_call(SYS_pwrite64, descriptor, (long)zeros, (long)size, (long)offset);
+    return os_call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0) == 0 ? limit.rlim_cur
+                                                                               : RLIM_INFINITY;
 }
 
 /*
- * Finds the blocks for `size` bytes, at most a chunk: 0 or a negative errno. Then writes them: the
- * first touch of pages that only are reserved reads each of them from the file, at three times
- * the cost of a write of all.
+ * The first touch of a page that is only reserved reads it from the file; written pages cost a
+ * third of that. So a file that ends before the slot grows by the zeros of a slot. They are
+ * appended, whichever slot they come to lie in, so that nothing that was written can be hit.
+ * Without it all is the same, only slower.
  */
+static void file_append_zeros(int descriptor, uint64_t offset)
+{
+    static const char zeros[CHUNK_SIZE]; /* never written: one page of the kernel's, many times */
+    const struct iovec slot = {(void *)(uintptr_t)zeros, sizeof zeros};
+    struct stat status;
+    if (file_length_limit() == RLIM_INFINITY && file_look(descriptor, &status) &&
+        (uint64_t)status.st_size <= offset)
+        os_call(SYS_pwritev2, descriptor, (long)&slot, 1, 0, 0, RWF_APPEND);
+}
+
+/* 0 or a negative errno. Filesystems without fallocate are made to find the blocks by a write. */
 static int file_reserve(int descriptor, uint64_t offset, uint64_t size)
 {
-    if (!file_within_limit(offset + size))
+    static const char zeros[4096];
+    if (offset + size > file_length_limit())
         return -EFBIG;
-    long reserved = file_call(SYS_fallocate, descriptor, 0, (long)offset, (long)size);
-    bool unknown = reserved == -EOPNOTSUPP || reserved == -ENOSYS;
-    if (reserved < 0 && !unknown)
-        return (int)reserved;
-    long written = file_write_zeros(descriptor, offset, size);
-    if (!unknown || written == (long)size)
-        return 0;
-    return written < 0 ? (int)written : -ENOSPC;
+    long result = file_call(SYS_fallocate, descriptor, 0, (long)offset, (long)size);
+    if (result != -EOPNOTSUPP && result != -ENOSYS)
+        return (int)result;
+    for (uint64_t at = offset; at < offset + size; at += sizeof zeros) {
+        result = file_call(SYS_pwrite64, descriptor, (long)zeros, sizeof zeros, (long)at);
+        if (result != (long)sizeof zeros)
+            return result < 0 ? (int)result : -ENOSPC;
+    }
+    return 0;
 }
 
 /* 0 or a negative errno. */
@@ -156,6 +170,8 @@ static int file_take_room(uint64_t offset, uint64_t size, void **memory)
         int descriptor = file_descriptor();
         if (descriptor < 0)
             return descriptor;
+        if (size == CHUNK_SIZE)
+            file_append_zeros(descriptor, offset);
         error = file_reserve(descriptor, offset, size);
         if (!error)
             error = file_map(descriptor, offset, size, memory);
