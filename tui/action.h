@@ -34,6 +34,7 @@ enum action {
 
     ACTION_COLOR_BY,
     ACTION_ALTERNATE,
+    ACTION_MEMBERS, /* of a type, instead of the stack */
     ACTION_SORT,
     ACTION_SORT_LEFT,
     ACTION_SORT_RIGHT,

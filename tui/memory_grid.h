@@ -70,9 +70,11 @@ struct memory_details {
 
 /* Rows that the layout of the allocation's type takes, with a heading and one for each padding. */
 int memory_members_rows(const struct memory_details *details);
-/* Draws it; what does not fit is counted in the last row. */
+/* Draws it from row `first` on (from 0, the heading apart); what does not fit is counted in the
+ * last row. */
 void memory_members_render(const struct memory_details *details,
-                           const struct exploration *exploration, const struct area *area);
+                           const struct exploration *exploration, const struct area *area,
+                           int first);
 
 struct memory_grid {
     struct memory_map map;
@@ -99,7 +101,8 @@ struct memory_grid {
     } use_of;
 
     struct memory_details details;
-    bool stack_focus;
+    bool members;     /* are shown instead of the stack */
+    bool stack_focus; /* keys scroll the stack, or the members */
     int stack_scroll;
 };
 
@@ -113,7 +116,8 @@ struct memory_layout {
     int legend_y;
     int details_x, details_y, details_width, details_height;
 };
-struct memory_layout memory_lay_out(int width, int height);
+/* With `members` the details have more room, where they stand below the cells. */
+struct memory_layout memory_lay_out(int width, int height, bool members);
 
 void memory_grid_render(const void *view, const struct exploration *exploration,
                         const struct area *area);

@@ -324,6 +324,21 @@ static int members_height(const struct memory_details *details, int room)
     return needed < left ? needed : left;
 }
 
+/* The members alone, where they were asked for. */
+static void render_members(const struct memory_grid *grid, const struct exploration *exploration,
+                           const struct area *area)
+{
+    if (grid->details.member_count == 0) {
+        area_text(area, 1, 0, theme_style(THEME_FAINT),
+                  grid->details.allocation.type == 0 ? "its type is not known"
+                                                     : "no members of its type are known");
+        return;
+    }
+    memory_members_render(&grid->details, exploration, area, grid->stack_scroll);
+    if (grid->stack_focus)
+        area_text(area, area->width - 3, 0, theme_style(THEME_KEY), "↑↓");
+}
+
 static void render_details(const struct memory_grid *grid, const struct exploration *exploration,
                            const struct area *area)
 {
@@ -337,13 +352,16 @@ static void render_details(const struct memory_grid *grid, const struct explorat
         render_hole(details, area);
     if (area->height >= 5)
         render_around(details, exploration, area, y++);
-    if (details->found && y < area->height) {
+    if (details->found && grid->members && y < area->height) {
+        struct area layout = area_part(area, 0, y, area->width, area->height - y);
+        render_members(grid, exploration, &layout);
+    } else if (details->found && y < area->height) {
         int room = area->height - y, members = members_height(details, room);
         struct area stack = area_part(area, 0, y, area->width, room - members);
         render_stack(grid, exploration, &stack);
         struct area layout = area_part(area, 0, y + room - members, area->width, members);
         if (members > 0)
-            memory_members_render(details, exploration, &layout);
+            memory_members_render(details, exploration, &layout, 0);
     }
 }
 
@@ -351,7 +369,7 @@ void memory_grid_render(const void *view, const struct exploration *exploration,
                         const struct area *area)
 {
     const struct memory_grid *grid = view;
-    struct memory_layout layout = memory_lay_out(area->width, area->height);
+    struct memory_layout layout = memory_lay_out(area->width, area->height, grid->members);
     if (grid->map.region_count == 0) {
         char a[FORMAT_SIZE];
         area_print(area, 2, 1, theme_style(THEME_FAINT),

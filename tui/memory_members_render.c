@@ -64,7 +64,8 @@ static void render_row(const struct layout_row *row, const struct area *area, in
 }
 
 void memory_members_render(const struct memory_details *details,
-                           const struct exploration *exploration, const struct area *area)
+                           const struct exploration *exploration, const struct area *area,
+                           int first)
 {
     char size[FORMAT_SIZE];
     int rows = memory_members_rows(details) - 1, unused;
@@ -72,13 +73,15 @@ void memory_members_render(const struct memory_details *details,
     x += area_category(area, x, 0, area->width - x - 12, theme_style(THEME_GOOD),
                        session_type_name(exploration->session, details->allocation.type));
     area_print(area, x, 0, theme_style(THEME_FAINT), "  %s", format_size(size, details->type_size));
-    for (int y = 1; y < area->height && y <= rows; y++) {
+    if (first > rows - (area->height - 1))
+        first = rows > area->height - 1 ? rows - (area->height - 1) : 0;
+    for (int y = 1; y < area->height && first + y <= rows; y++) {
         struct layout_row row;
-        if (y + 1 == area->height && y < rows) {
-            area_print(area, 18, y, theme_style(THEME_FAINT), "and %d more", rows - y + 1);
+        if (y + 1 == area->height && first + y < rows) {
+            area_print(area, 18, y, theme_style(THEME_FAINT), "and %d more", rows - first - y + 1);
             break;
         }
-        if (find_row(details, y - 1, &row, &unused))
+        if (find_row(details, first + y - 1, &row, &unused))
             render_row(&row, area, y);
     }
 }

@@ -30,11 +30,13 @@ static void destroy(void *view)
     free(grid);
 }
 
-struct memory_layout memory_lay_out(int width, int height)
+struct memory_layout memory_lay_out(int width, int height, bool members)
 {
     struct memory_layout layout = {.grid_x = 14, .grid_y = 2};
     bool beside = width >= 150;
     int details_rows = height >= 36 ? 14 : height >= 20 ? 7 : height >= 14 ? 5 : 2;
+    if (members && details_rows < height / 2)
+        details_rows = height / 2;
     layout.details_width = beside ? width * 2 / 5 : width;
     layout.details_height = beside ? height - 2 : details_rows;
     layout.details_x = width - layout.details_width;
@@ -287,7 +289,7 @@ static void narrow(const struct memory_grid *grid, struct exploration *explorati
 
 static void click(struct memory_grid *grid, const struct view_input *input)
 {
-    struct memory_layout layout = memory_lay_out(input->width, input->height);
+    struct memory_layout layout = memory_lay_out(input->width, input->height, grid->members);
     int column = input->x - layout.grid_x, row = input->y - layout.grid_y;
     if (column < 0 || column >= grid->map.columns || row < 0 || row >= grid->rows)
         return;
@@ -329,7 +331,9 @@ static bool act_on_stack(struct memory_grid *grid, const struct view_input *inpu
     default:
         return false;
     }
-    int last = (int)grid->details.frame_count - 1;
+    int rows =
+        grid->members ? memory_members_rows(&grid->details) - 1 : (int)grid->details.frame_count;
+    int last = rows - 1;
     if (grid->stack_scroll > last)
         grid->stack_scroll = last;
     if (grid->stack_scroll < 0)
@@ -404,6 +408,10 @@ static bool act(struct memory_grid *grid, struct exploration *exploration,
     case ACTION_ALTERNATE:
         grid->alternate = !grid->alternate;
         break;
+    case ACTION_MEMBERS:
+        grid->members = !grid->members;
+        grid->stack_scroll = 0;
+        break;
     case ACTION_NARROW:
         narrow(grid, exploration);
         break;
@@ -411,7 +419,8 @@ static bool act(struct memory_grid *grid, struct exploration *exploration,
         click(grid, input);
         break;
     case ACTION_FOLLOW:
-        grid->stack_focus = grid->details.frame_count > 0;
+        grid->stack_focus =
+            grid->members ? grid->details.member_count > 0 : grid->details.frame_count > 0;
         break;
     default:
         return false;
@@ -421,7 +430,7 @@ static bool act(struct memory_grid *grid, struct exploration *exploration,
 
 static void fit(struct memory_grid *grid, const struct view_input *input)
 {
-    struct memory_layout layout = memory_lay_out(input->width, input->height);
+    struct memory_layout layout = memory_lay_out(input->width, input->height, grid->members);
     grid->map.columns = layout.columns;
     grid->rows = layout.rows;
     if (!grid->zoom_chosen)

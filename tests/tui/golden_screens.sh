@@ -31,7 +31,7 @@ for script in overview timeline grid functions; do
     play "$script.80x24" "$script" 80x24
     play "$script.120x40" "$script" 120x40
 done
-for script in filter resize help mouse; do
+for script in filter resize help mouse members; do
     play "$script.80x24" "$script" 80x24
 done
 play plain.200x60 plain 200x60

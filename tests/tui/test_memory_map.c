@@ -77,7 +77,7 @@ static void layouts_lie_within_the_screen(void **state)
     (void)state;
     for (int width = 40; width <= 400; width += 7)
         for (int height = 7; height <= 120; height += 3) {
-            struct memory_layout layout = memory_lay_out(width, height);
+            struct memory_layout layout = memory_lay_out(width, height, height % 2 != 0);
             assert_true(layout.columns >= 8 && layout.columns <= MEMORY_COLUMNS_MOST);
             assert_true(layout.rows >= 1 && layout.rows <= MEMORY_ROWS_MOST);
             assert_true(layout.grid_x + layout.columns <=
