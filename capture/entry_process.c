@@ -15,6 +15,7 @@
 #include "capture/entry_process.h"
 #include "capture/entry_names.h"
 #include "capture/events.h"
+#include "capture/exec_environment.h"
 #include "capture/lifecycle.h"
 #include "capture/os.h"
 #include "capture/real.h"
@@ -86,6 +87,20 @@ typedef int (*fexecve_function)(int, char *const[], char *const[]);
 typedef int (*execveat_function)(int, const char *, char *const[], char *const[], int);
 typedef void (*exit_function)(int) __attribute__((noreturn));
 
+/* `envp` becomes one that the program can be executed with. */
+#ifdef MPROF_STATIC
+#define SUITABLE(entries_call, envp) ((void)0)
+#else
+#define SUITABLE(entries_call, envp)                                                               \
+    const size_t entries = entries_call;                                                           \
+    char *own[entries + 1], preload[entries ? EXEC_PRELOAD_MAX : 1];                               \
+    if (entries) {                                                                                 \
+        exec_environment_fill(envp, own, preload);                                                 \
+        (envp) = own;                                                                              \
+    }                                                                                              \
+    ((void)0)
+#endif
+
 static int entry_exec_failed(void)
 {
     int error = errno;
@@ -97,6 +112,7 @@ static int entry_exec_failed(void)
 ENTRY_POINT int ENTRY(execve)(const char *path, char *const argv[], char *const envp[])
 {
     execve_function next = (execve_function)entry_find(NEXT_EXECVE);
+    SUITABLE(exec_environment_entries(path, false, envp), envp);
     recorder_end(FRAME, TRACE_END_EXEC);
     next(path, argv, envp);
     return entry_exec_failed();
@@ -105,14 +121,17 @@ ENTRY_POINT int ENTRY(execve)(const char *path, char *const argv[], char *const 
 ENTRY_POINT int ENTRY(execv)(const char *path, char *const argv[])
 {
     execve_function next = (execve_function)entry_find(NEXT_EXECVE);
+    char *const *envp = environ;
+    SUITABLE(exec_environment_entries(path, false, envp), envp);
     recorder_end(FRAME, TRACE_END_EXEC);
-    next(path, argv, environ);
+    next(path, argv, envp);
     return entry_exec_failed();
 }
 
 ENTRY_POINT int ENTRY(execvpe)(const char *file, char *const argv[], char *const envp[])
 {
     execve_function next = (execve_function)entry_find(NEXT_EXECVPE);
+    SUITABLE(exec_environment_entries(file, true, envp), envp);
     recorder_end(FRAME, TRACE_END_EXEC);
     next(file, argv, envp);
     return entry_exec_failed();
@@ -121,14 +140,17 @@ ENTRY_POINT int ENTRY(execvpe)(const char *file, char *const argv[], char *const
 ENTRY_POINT int ENTRY(execvp)(const char *file, char *const argv[])
 {
     execve_function next = (execve_function)entry_find(NEXT_EXECVPE);
+    char *const *envp = environ;
+    SUITABLE(exec_environment_entries(file, true, envp), envp);
     recorder_end(FRAME, TRACE_END_EXEC);
-    next(file, argv, environ);
+    next(file, argv, envp);
     return entry_exec_failed();
 }
 
 ENTRY_POINT int ENTRY(fexecve)(int descriptor, char *const argv[], char *const envp[])
 {
     fexecve_function next = (fexecve_function)entry_find(NEXT_FEXECVE);
+    SUITABLE(exec_environment_entries_of(descriptor, envp), envp);
     recorder_end(FRAME, TRACE_END_EXEC);
     next(descriptor, argv, envp);
     return entry_exec_failed();

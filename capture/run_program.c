@@ -10,7 +10,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "capture/run_sanitizer.h"
+#include "capture/program_image.h"
 
 #define SCRIPT_DEPTH 4 /* interpreters that are scripts themselves: the kernel's own limit */
 
@@ -59,18 +59,13 @@ static bool program_changes_identity(const char *path)
 
 static enum run_program_verdict program_check_elf(int descriptor, const Elf64_Ehdr *header)
 {
-    if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != EM_X86_64)
-        return RUN_PROGRAM_FOREIGN;
-    for (unsigned i = 0; i < header->e_phnum; i++) {
-        Elf64_Phdr segment;
-        off_t at = (off_t)(header->e_phoff + (uint64_t)i * header->e_phentsize);
-        if (pread(descriptor, &segment, sizeof segment, at) != (ssize_t)sizeof segment)
-            break;
-        if (segment.p_type == PT_INTERP)
-            return run_sanitizer_is_needed(descriptor, header) ? RUN_PROGRAM_SANITIZED
-                                                               : RUN_PROGRAM_GOOD;
-    }
-    return RUN_PROGRAM_STATIC;
+    static const enum run_program_verdict verdicts[] = {[PROGRAM_DYNAMIC] = RUN_PROGRAM_GOOD,
+                                                        [PROGRAM_STATIC] = RUN_PROGRAM_STATIC,
+                                                        [PROGRAM_FOREIGN] = RUN_PROGRAM_FOREIGN,
+                                                        [PROGRAM_SANITIZED] = RUN_PROGRAM_SANITIZED,
+                                                        [PROGRAM_OTHER_LIBC] =
+                                                            RUN_PROGRAM_OTHER_LIBC};
+    return verdicts[program_image_kind(descriptor, header)];
 }
 
 /* "#! interpreter argument": the interpreter into `path`. */
@@ -136,6 +131,8 @@ const char *run_program_explain(enum run_program_verdict verdict)
         return "built with a sanitizer, which brings its own malloc and lets no library come "
                "before "
                "it; record a build without -fsanitize";
+    case RUN_PROGRAM_OTHER_LIBC:
+        return "its C library is not glibc, which the recorder needs";
     case RUN_PROGRAM_FOREIGN:
         return "not a 64-bit x86 program, which is what this library records";
     default:

@@ -15,7 +15,8 @@ enum run_program_verdict {
     RUN_PROGRAM_STATIC,    /* no loader runs, so nothing is preloaded */
     RUN_PROGRAM_SETUID,    /* the loader drops what is preloaded */
     RUN_PROGRAM_SANITIZED, /* the shared runtime of a sanitizer must come first */
-    RUN_PROGRAM_FOREIGN,   /* another word size or architecture than the library's */
+    RUN_PROGRAM_OTHER_LIBC,
+    RUN_PROGRAM_FOREIGN, /* another word size or architecture than the library's */
 };
 
 /*

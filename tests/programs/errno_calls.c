@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -94,6 +95,12 @@ static void process_calls(const char *path)
     else
         KEEPS(dlclose(plugin));
     KEEPS(pthread_setname_np(pthread_self(), "named"));
+    char *words[] = {"true", NULL};
+    pid_t child = 0;
+    KEEPS(failed |= posix_spawn(&child, "/bin/true", NULL, NULL, words, environ));
+    KEEPS(waitpid(child, NULL, 0));
+    KEEPS(failed |= posix_spawnp(&child, "/bin/true", NULL, NULL, words, environ));
+    KEEPS(waitpid(child, NULL, 0));
     KEEPS(prctl(PR_SET_NAME, "other"));
     KEEPS(syscall(SYS_prctl, PR_SET_NAME, "again", 0, 0, 0));
     KEEPS(syscall(SYS_getppid));

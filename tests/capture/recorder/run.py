@@ -48,6 +48,21 @@ os.utime(old, (1000000000, 1000000000))
 expect(run("--force", "-o", "there.bin", "sh", "-c", "sh -c true; true"), 0, "and 1 of other processes",
        "the traces of this run are counted")
 
+
+
+def executes(program, says):
+    """A recorded program executes one that ends over the preloaded recorder: it runs as it would alone,
+    without it, but with what else is preloaded, and one line says so."""
+    spawns = ("import os; e = dict(os.environ); "
+              f"[os.waitpid(os.posix_spawn('{program}', ['{program}'], e), 0)[1] == 0 or os._exit(1) for i in '1']; "
+              f"os._exit(os.waitpid(os.posix_spawnp('{program}', ['x'], e), 0)[1] != 0)")
+    for name, command, lines in (("sh", ["sh", "-c", f"{program}; exit $?"], 1), ("env", ["env", "A=1", program], 1),
+                                 ("posix_spawn", ["/usr/bin/python3", "-c", spawns], 2)):
+        one = run("--force", "--quiet", "-o", "executes.bin", *command)
+        check(one.returncode == 0 and one.stdout == "", f"{name} executes {program}: {one}")
+        check(one.stderr.count("\n") == lines and one.stderr.count(says) == lines, f"{name} {program}: {one.stderr!r}")
+
+
 static = folder + "/static"
 open(folder + "/empty.c", "w").write("int main(void) { return 0; }\n")
 subprocess.run(["cc", "-static", "-o", static, folder + "/empty.c"], check=True)
@@ -59,6 +74,14 @@ for sanitizer in ("address", "thread"):
         refused = run(sanitized)
         expect(refused, 1, "built with a sanitizer", f"a program with -fsanitize={sanitizer}")
         check(refused.stderr.count("\n") == 1, f"one line says so: {refused.stderr!r}")
+        executes(sanitized, "built with a sanitizer")
+musl = folder + "/musl"
+if shutil.which("musl-gcc"):
+    subprocess.run(["musl-gcc", "-o", musl, folder + "/empty.c"], check=True)
+    expect(run(musl), 1, "not glibc", "a program of musl")
+    executes(musl, "another C library")
+else:
+    print("no musl-gcc here: its programs were not tried")
 shutil.copy(build + "/tests/widgets", folder + "/setuid")
 os.chmod(folder + "/setuid", 0o4755)
 if os.geteuid() == 0:

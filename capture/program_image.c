@@ -1,0 +1,121 @@
+#include "capture/program_image.h"
+
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "capture/os.h"
+
+#define SEGMENTS_MAX 64u
+#define ENTRIES_MAX 4096u /* of the dynamic section: more than any program has */
+
+struct program_image {
+    int descriptor;
+    unsigned count;
+    Elf64_Phdr segments[SEGMENTS_MAX];
+};
+
+static long image_read_some(int descriptor, uint64_t offset, void *to, size_t size)
+{
+    return os_call(SYS_pread64, descriptor, (long)to, (long)size, (long)offset, 0, 0);
+}
+
+static bool image_read(const struct program_image *image, uint64_t offset, void *to, size_t size)
+{
+    return image_read_some(image->descriptor, offset, to, size) == (long)size;
+}
+
+static const Elf64_Phdr *image_segment(const struct program_image *image, uint32_t type)
+{
+    for (unsigned i = 0; i < image->count; i++)
+        if (image->segments[i].p_type == type)
+            return &image->segments[i];
+    return NULL;
+}
+
+/* Where in the file the byte at `address` lies; 0: nowhere. */
+static uint64_t image_offset(const struct program_image *image, uint64_t address)
+{
+    for (unsigned i = 0; i < image->count; i++) {
+        const Elf64_Phdr *segment = &image->segments[i];
+        if (segment->p_type == PT_LOAD && address - segment->p_vaddr < segment->p_filesz)
+            return address - segment->p_vaddr + segment->p_offset;
+    }
+    return 0;
+}
+
+static bool image_entry(const struct program_image *image, unsigned index, Elf64_Dyn *entry)
+{
+    const Elf64_Phdr *dynamic = image_segment(image, PT_DYNAMIC);
+    return dynamic && index < ENTRIES_MAX && index < dynamic->p_filesz / sizeof *entry &&
+           image_read(image, dynamic->p_offset + index * sizeof *entry, entry, sizeof *entry) &&
+           entry->d_tag != DT_NULL;
+}
+
+static bool name_is_sanitizer(const char *name)
+{
+    static const char *const runtimes[] = {
+        "libasan.so",       "libtsan.so",       "liblsan.so",        "libhwasan.so",
+        "libclang_rt.asan", "libclang_rt.tsan", "libclang_rt.hwasan"};
+    for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++)
+        if (strncmp(name, runtimes[i], strlen(runtimes[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool image_is_sanitized(const struct program_image *image)
+{
+    uint64_t strings = 0;
+    Elf64_Dyn entry;
+    for (unsigned i = 0; image_entry(image, i, &entry); i++)
+        if (entry.d_tag == DT_STRTAB)
+            strings = image_offset(image, entry.d_un.d_ptr);
+    if (strings == 0)
+        return false;
+    for (unsigned i = 0; image_entry(image, i, &entry); i++) {
+        char name[32] = "";
+        /* At the file's end fewer bytes come, and the name is still terminated. */
+        if (entry.d_tag == DT_NEEDED &&
+            image_read_some(image->descriptor, strings + entry.d_un.d_val, name, sizeof name - 1) >
+                0 &&
+            name_is_sanitizer(name))
+            return true;
+    }
+    return false;
+}
+
+/* musl's loader is named so on every system. */
+static bool image_is_of_musl(const struct program_image *image, const Elf64_Phdr *interpreter)
+{
+    static const char musl[] = "ld-musl";
+    char name[64] = "";
+    size_t length = interpreter->p_filesz < sizeof name ? interpreter->p_filesz : sizeof name - 1;
+    if (!image_read(image, interpreter->p_offset, name, length))
+        return false;
+    const char *slash = strrchr(name, '/');
+    return strncmp(slash ? slash + 1 : name, musl, sizeof musl - 1) == 0;
+}
+
+enum program_kind program_image_kind(int descriptor, const Elf64_Ehdr *header)
+{
+    struct program_image image = {.descriptor = descriptor, .count = header->e_phnum};
+    if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != EM_X86_64)
+        return PROGRAM_FOREIGN;
+    if (image.count > SEGMENTS_MAX || header->e_phentsize != sizeof *image.segments ||
+        !image_read(&image, header->e_phoff, image.segments, image.count * sizeof *image.segments))
+        return PROGRAM_DYNAMIC;
+    const Elf64_Phdr *interpreter = image_segment(&image, PT_INTERP);
+    return !interpreter                            ? PROGRAM_STATIC
+           : image_is_of_musl(&image, interpreter) ? PROGRAM_OTHER_LIBC
+           : image_is_sanitized(&image)            ? PROGRAM_SANITIZED
+                                                   : PROGRAM_DYNAMIC;
+}
+
+enum program_kind program_image_read(int descriptor)
+{
+    Elf64_Ehdr header;
+    if (image_read_some(descriptor, 0, &header, sizeof header) != (long)sizeof header ||
+        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+        return PROGRAM_DYNAMIC;
+    return program_image_kind(descriptor, &header);
+}

@@ -1,0 +1,26 @@
+/*
+ * What kind of program an ELF file is, as far as it decides whether a library can be preloaded.
+ */
+#ifndef MPROF_CAPTURE_PROGRAM_IMAGE_H
+#define MPROF_CAPTURE_PROGRAM_IMAGE_H
+
+#include <elf.h>
+#include <stdbool.h>
+
+enum program_kind {
+    PROGRAM_DYNAMIC, /* glibc's loader brings it up, and preloads; also what is no ELF file */
+    PROGRAM_STATIC,
+    PROGRAM_FOREIGN, /* of another processor: the loader says that it preloads nothing */
+    /* Needs the shared runtime of a sanitizer, which has its own malloc and ends the program where
+     * another library comes before it. */
+    PROGRAM_SANITIZED,
+    PROGRAM_OTHER_LIBC /* its loader is not glibc's, and ends the program over the library */
+};
+
+/* `header` is that of the ELF file behind `descriptor`. */
+enum program_kind program_image_kind(int descriptor, const Elf64_Ehdr *header);
+
+/* The same of a file that may be none. */
+enum program_kind program_image_read(int descriptor);
+
+#endif
