@@ -21,6 +21,8 @@
 #define NAME_ATTEMPTS 100000u
 /* Slots that are taken before the program keeps the trace from growing: 4 MiB. */
 #define AHEAD 64u
+#define AHEAD_TURNS 10000u
+enum ahead_state { AHEAD_NOT, AHEAD_UNDER_WAY, AHEAD_DONE };
 #define ROOM_ATTEMPTS 1000u
 
 static struct {
@@ -36,7 +38,7 @@ static struct {
     _Atomic uint32_t paused; /* several threads may say so at once */
     uint32_t run;
     struct {
-        _Atomic bool asked;
+        _Atomic uint32_t state; /* enum ahead_state */
         _Atomic uint32_t count, taken;
         uint32_t first;
         uint8_t *memory;
@@ -411,21 +413,39 @@ bool trace_file_may_grow(bool (*allows)(long number, const uint64_t arguments[6]
     return true;
 }
 
-void trace_file_reserve_ahead(void)
+/* 0 or a negative errno. */
+static int file_reserve_ahead(struct trace_file_header *header)
 {
-    struct trace_file_header *header = atomic_load(&file.header);
     const uint64_t size = (uint64_t)AHEAD * CHUNK_SIZE;
-    if (!header || atomic_load(&file.stopped) || atomic_exchange(&file.ahead.asked, true))
-        return;
     uint32_t first = atomic_fetch_add((_Atomic uint32_t *)&header->next_slot, AHEAD);
     uint64_t offset = TRACE_FILE_HEADER_SIZE + (uint64_t)first * CHUNK_SIZE;
     void *memory;
-    if ((file.limit && offset + size > file.limit) || file_take_room(offset, size, &memory) != 0)
-        return;
+    if (file.limit && offset + size > file.limit)
+        return -EFBIG;
+    int error = file_take_room(offset, size, &memory);
+    if (error)
+        return error;
     file.ahead.first = first;
     file.ahead.memory = memory;
     atomic_store(&file.ahead.taken, 0);
     atomic_store(&file.ahead.count, AHEAD);
+    return 0;
+}
+
+void trace_file_reserve_ahead(void)
+{
+    struct trace_file_header *header = atomic_load(&file.header);
+    if (!header || atomic_load(&file.stopped))
+        return;
+    uint32_t state = AHEAD_NOT;
+    if (atomic_compare_exchange_strong(&file.ahead.state, &state, AHEAD_UNDER_WAY)) {
+        (void)file_reserve_ahead(header); /* without it, recording ends where the chunks do */
+        atomic_store(&file.ahead.state, AHEAD_DONE);
+    }
+    /* The filter of a thread that did not wait would forbid the other one's calls. */
+    for (unsigned turn = 0; turn < AHEAD_TURNS && atomic_load(&file.ahead.state) == AHEAD_UNDER_WAY;
+         turn++)
+        os_yield();
 }
 
 /* A slot that was reserved ahead, or NULL. */
@@ -444,7 +464,7 @@ static uint8_t *file_take_ahead(uint32_t *number)
 static void file_leave_ahead(void)
 {
     atomic_store(&file.ahead.count, 0);
-    atomic_store(&file.ahead.asked, false);
+    atomic_store(&file.ahead.state, AHEAD_NOT);
 }
 
 /* So many slots are there, used ones. */
