@@ -12,7 +12,8 @@
 #include "capture/shadow_stack.h"
 
 #define SHADOW_ENTRIES 16384u
-#define SHADOW_FUNCTIONS_LOG2 9u
+#define SHADOW_SETS_LOG2 8u
+#define SHADOW_WAYS_LOG2 2u
 #define SHADOW_REPORTING_LOG2 6u
 
 /*
@@ -42,7 +43,8 @@ struct shadow_stack {
     uint32_t generation; /* of the nodes */
     uint64_t own_low, own_high;
     uint64_t full_sp; /* of the first entry that there was no room for; 0: none */
-    struct shadow_function functions[1u << SHADOW_FUNCTIONS_LOG2];
+    uint32_t replaced;
+    struct shadow_function functions[1u << (SHADOW_SETS_LOG2 + SHADOW_WAYS_LOG2)];
     uint64_t reporting[1u << SHADOW_REPORTING_LOG2]; /* bits of hashes of `start` of all entries */
     struct shadow_entry entries[SHADOW_ENTRIES];
 };

@@ -39,12 +39,17 @@ static uint64_t function_read(uint64_t pc)
     return part ? 0 : start;
 }
 
+/* One in each set takes the place of another, in turn. */
 static uint64_t function_of(struct shadow_stack *shadow, uint64_t pc)
 {
     uint64_t hash = pc * UINT64_C(0x9e3779b97f4a7c15);
-    struct shadow_function *known = &shadow->functions[hash >> (64 - SHADOW_FUNCTIONS_LOG2)];
-    if (known->pc != pc)
-        *known = (struct shadow_function){pc, function_read(pc)};
+    struct shadow_function *set =
+        &shadow->functions[hash >> (64 - SHADOW_SETS_LOG2) << SHADOW_WAYS_LOG2];
+    for (unsigned way = 0; way < 1u << SHADOW_WAYS_LOG2; way++)
+        if (set[way].pc == pc)
+            return set[way].start;
+    struct shadow_function *known = &set[shadow->replaced++ % (1u << SHADOW_WAYS_LOG2)];
+    *known = (struct shadow_function){pc, function_read(pc)};
     return known->start;
 }
 

@@ -6,15 +6,22 @@
 #include "ingest/types_decode.h"
 
 /* What is longer has more ways to end than one. */
-enum { JUMPS_MAX = 16, FUNCTION_BYTES_MAX = 65536, DEPTH_MAX = 3 };
+enum { JUMPS_MAX = 16, DEPTH_MAX = 3 };
+/* Bytes of code that are looked at for one call: a bound for files that are made up. */
+enum { CODE_BYTES_MAX = 65536 };
 /* No form is that: some other function may be jumped to. */
 #define FORM_OPEN UINT32_MAX
 
 struct jumps {
-    const struct types_site *site;
-    unsigned (*form_of)(const char *linkage);
     uint64_t targets[JUMPS_MAX];
     size_t count;
+};
+
+/* What one question is about, and what may still be read for it. */
+struct jumps_search {
+    const struct types_site *site;
+    unsigned (*form_of)(const char *linkage);
+    uint64_t bytes_left;
 };
 
 /* The parts that a compiler moves away from a function end in jumps back into it. */
@@ -26,13 +33,15 @@ static bool is_part(const char *name)
 
 /* Adds where the code of the function at `start` jumps to outside of it. False: that is not known.
  */
-static bool jumps_read(struct jumps *jumps, const struct symbols_place *place)
+static bool jumps_read(struct jumps_search *search, const struct symbols_place *place,
+                       struct jumps *jumps)
 {
     size_t size;
-    const uint8_t *code = types_code(jumps->site->file, place->start, &size);
+    const uint8_t *code = types_code(search->site->file, place->start, &size);
     if (code == NULL || place->end <= place->start || size < place->end - place->start ||
-        place->end - place->start > FUNCTION_BYTES_MAX)
+        place->end - place->start > search->bytes_left)
         return false;
+    search->bytes_left -= place->end - place->start;
     for (uint64_t at = place->start; at < place->end;) {
         struct decode_instruction in;
         if (!types_decode(code + (at - place->start), place->end - at, at, &in))
@@ -51,26 +60,26 @@ static bool jumps_read(struct jumps *jumps, const struct symbols_place *place)
     return true;
 }
 
-static unsigned form_at(const struct types_site *site, uint64_t target,
-                        unsigned (*form_of)(const char *linkage), unsigned depth)
+static unsigned form_at(struct jumps_search *search, uint64_t target, unsigned depth)
 {
+    const struct types_site *site = search->site;
     struct symbols_place place;
     if (!symbols_place(site->symbols, site->module, target, &place))
         return FORM_OPEN;
     if (place.name != NULL) {
-        const unsigned form = form_of(place.name);
+        const unsigned form = search->form_of(place.name);
         if (form != 0)
             return form;
         /* Of another module, which does not free what it is given without a frame of its own. */
         if (strstr(place.name, "@plt") || is_part(place.name))
             return 0;
     }
-    struct jumps jumps = {.site = site, .form_of = form_of};
-    if (depth == 0 || target != place.start || !jumps_read(&jumps, &place))
+    struct jumps jumps = {.count = 0};
+    if (depth == 0 || target != place.start || !jumps_read(search, &place, &jumps))
         return FORM_OPEN;
     unsigned only = 0;
     for (size_t i = 0; i < jumps.count; i++) {
-        const unsigned form = form_at(site, jumps.targets[i], form_of, depth - 1);
+        const unsigned form = form_at(search, jumps.targets[i], depth - 1);
         if (form == FORM_OPEN || (form != 0 && only != 0 && form != only))
             return FORM_OPEN;
         if (form != 0)
@@ -90,6 +99,7 @@ unsigned types_call_form(const struct types_site *site, unsigned (*form_of)(cons
         return 0;
     memcpy(&offset, code + 1, sizeof offset);
     const uint64_t target = site->return_address + (uint64_t)(int64_t)offset;
-    const unsigned form = form_at(site, target, form_of, DEPTH_MAX);
+    struct jumps_search search = {site, form_of, CODE_BYTES_MAX};
+    const unsigned form = form_at(&search, target, DEPTH_MAX);
     return form == FORM_OPEN ? 0 : form;
 }

@@ -41,6 +41,30 @@ int main(int argc, char **argv)
 }
 '''
 
+TREES = r'''
+#include <stdlib.h>
+struct tree { struct tree *left, *right; };
+static struct tree *grow(int depth)
+{
+    struct tree *tree = malloc(sizeof *tree);
+    tree->left = depth ? grow(depth - 1) : 0;
+    tree->right = depth ? grow(depth - 1) : 0;
+    return tree;
+}
+static void fell(struct tree *tree)
+{
+    if (!tree) return;
+    fell(tree->left);
+    fell(tree->right);
+    free(tree);
+}
+int main(void)
+{
+    for (int i = 0; i < 15000; i++) fell(grow(6));
+    return 0;
+}
+'''
+
 CXX = '#include <algorithm>\n#include <map>\n#include <string>\n#include <vector>\n' + ''.join(
     f'struct s{i} {{ std::map<int, std::vector<std::string>> m; bool f(const std::string &x) {{ '
     f'm[{i}].push_back(x); std::sort(m[{i}].begin(), m[{i}].end()); return m.size() > 3; }} }};\n'
@@ -50,6 +74,9 @@ CXX = '#include <algorithm>\n#include <map>\n#include <string>\n#include <vector
 def prepare():
     open(f'{work}/micro.c', 'w').write(MICRO)
     subprocess.run(['cc', '-O2', '-fno-builtin', '-fomit-frame-pointer', '-pthread', '-o', f'{work}/micro', f'{work}/micro.c'], check=True)
+    open(f'{work}/trees.c', 'w').write(TREES)
+    for name, options in (('trees', []), ('trees-reporting', ['-finstrument-functions'])):
+        subprocess.run(['cc', '-O2', '-fno-builtin', *options, '-o', f'{work}/{name}', f'{work}/trees.c'], check=True)
     open(f'{work}/big.cpp', 'w').write(CXX)
     json.dump([{'id': i, 'name': f'item {i}', 'tags': ['a', 'b', str(i % 7)], 'value': i * 1.5} for i in range(60000)], open(f'{work}/big.json', 'w'))
     open(f'{work}/bulk.sql', 'w').write(
@@ -182,19 +209,23 @@ OPTIONS = [[], ['--clock=fast'], ['--unwind=fp'], ['--unwind=off'], ['--free-sta
            ['--sample=512K'], ['--mmap'], ['--compress']]
 
 
-def bench_options(name, command, extra):
+# Of a program that calls much, built with and without -finstrument-functions.
+UNWIND_OPTIONS = [[], ['--unwind=eh'], ['--unwind=instrument'], ['--unwind=off']]
+
+
+def bench_options(name, command, extra, all_options=OPTIONS):
     """What each option of mprof-run costs: against the program alone, in one run."""
     trace = f'{work}/t.bin'
-    times = {tuple(options): [] for options in OPTIONS}
+    times = {tuple(options): [] for options in all_options}
     sizes, alone = {}, []
     for run in range(RUNS + 1):
         seconds = [timed(command, extra)]
-        for options in OPTIONS:
+        for options in all_options:
             seconds.append(timed([RUN, '--force', *options, '-o', trace, '--', *command], extra))
             sizes[tuple(options)] = os.stat(trace).st_blocks * 512
         if run:  # the first round warms up
             alone.append(seconds[0])
-            for options, taken in zip(OPTIONS, seconds[1:]):
+            for options, taken in zip(all_options, seconds[1:]):
                 times[tuple(options)].append(taken)
     events = events_of(command, extra)[0]
     base = statistics.median(alone)
@@ -221,6 +252,11 @@ def main():
         for name, command, extra in real:
             if name in ('sqlite3', 'python3'):
                 bench_options(name, command, extra)
+    if not only or 'options' in only or 'unwind' in only:
+        print('\n| workload | options | wall ratio | ns added per event | bytes on disk per event |')
+        print('|---' * 5 + '|')
+        for name, program in (('trees', 'trees'), ('trees, -finstrument-functions', 'trees-reporting')):
+            bench_options(name, [f'{work}/{program}'], {}, UNWIND_OPTIONS)
     print_memory()
     for peer in ('heaptrack raw', 'heaptrack'):
         ratios = {name: a['mprof'] / a[peer] for name, a in added if a.get(peer, 0) > 0 and a['mprof'] > 0}
