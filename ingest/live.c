@@ -105,21 +105,24 @@ static void restore_sums(struct type_table *types, const struct type_sums *kept,
     }
 }
 
-static bool put_tables(struct live *live, const struct replay *shown)
+static bool put_tables(struct live *live, const struct replay *shown, uint64_t end_ticks)
 {
     struct session_facts facts = {live->file,    &live->scan,   shown,
                                   &live->stacks, &live->totals, live->known};
     struct table_sink sink = writer_live_tables(live->writer);
     uint64_t last_ticks = live->scan.last_ticks;
-    live->scan.last_ticks = live_trace_limit(live->trace); /* the session lasts so long by now */
+    live->scan.last_ticks = end_ticks; /* the session lasts so long by now */
     bool good = session_tables_put(&sink, &facts);
     live->scan.last_ticks = last_ticks;
     live->known = session_tables_known(&facts);
     return good;
 }
 
-/* What replay holds by now as a whole session: replay itself goes on as if nothing had been. */
-static bool publish(struct live *live)
+/*
+ * What replay holds by now, which is at `end_ticks`, as a whole session: replay itself goes on as
+ * if nothing had been.
+ */
+static bool publish(struct live *live, uint64_t end_ticks)
 {
     struct replay shown = live->replay;
     size_t types = live->types.count;
@@ -128,13 +131,14 @@ static bool publish(struct live *live)
     memcpy(live->shown, live->replay.batch, sizeof *live->shown);
     shown.batch = live->shown;
     shown.sink = (struct row_sink){live, show_batch};
+    totals_extend(&live->totals, trace_time_ns(&live->replay.time, end_ticks));
     totals_finish(&live->totals, &live->stacks);
     good = good && replay_put_live(&shown, &shown.heap);
     for (size_t i = 0; good && i < shown.arena_count; i++)
         good = replay_put_live(&shown, &shown.arenas[i].blocks);
     if (good && shown.batch->rows > 0)
         good = writer_live_rows(live->writer, shown.batch);
-    good = good && put_tables(live, &shown) && writer_live_end(live->writer);
+    good = good && put_tables(live, &shown, end_ticks) && writer_live_end(live->writer);
     live->in_transaction = false;
     if (kept != NULL)
         restore_sums(&live->types, kept, types);
@@ -167,26 +171,38 @@ static bool begin_replay(struct live *live)
                        &live->types, (struct row_sink){live, take_batch}, live->status);
 }
 
-static bool replay_new(struct live *live)
+/* Replays what there is, for some time at most: *all says whether that was all. */
+static bool replay_new(struct live *live, uint64_t most_ms, bool *all)
 {
     struct trace_event event;
     struct replay *replay = &live->replay;
+    uint64_t begin = now_ms();
     bool good = true;
-    trace_time_init(&replay->time, live->file, live->scan.clock_ticks,
-                    live->scan.clock_monotonic_ns);
-    replay->thread = NULL; /* the scan may have moved the threads */
-    if (!stacks_extend(&live->stacks))
-        return ingest_fail_memory(live->status, "the stacks");
+    *all = true;
     totals_extend(&live->totals, trace_time_ns(&replay->time, live_trace_limit(live->trace)));
-    for (uint64_t n = 0; good && live_trace_next(live->trace, &event, live->status); n++) {
+    for (uint64_t n = 1; good && live_trace_next(live->trace, &event, live->status); n++) {
         good = replay_event(replay, &event, live->status);
-        if (n % 16384 == 0 && interrupted(live))
+        if (n % 16384 == 0 && (interrupted(live) || now_ms() - begin >= most_ms)) {
+            *all = false;
             break;
+        }
     }
     return good && live->status->code == INGEST_OK;
 }
 
-/* One look at the trace, and a transaction where there is something to show. */
+static bool look_again(struct live *live)
+{
+    struct replay *replay = &live->replay;
+    trace_time_init(&replay->time, live->file, live->scan.clock_ticks,
+                    live->scan.clock_monotonic_ns);
+    replay->thread = NULL; /* the scan may have moved the threads */
+    return stacks_extend(&live->stacks) || ingest_fail_memory(live->status, "the stacks");
+}
+
+/*
+ * One look at the trace, and a transaction where there is something to show. A long trace is shown
+ * as it is replayed, a piece in a second, or in as long as it takes to show one.
+ */
 static bool look(struct live *live, bool last)
 {
     if (!live_trace_poll(live->trace, live->status))
@@ -197,11 +213,21 @@ static bool look(struct live *live, bool last)
         return false;
     if (!live->replays)
         return true;
-    if (!replay_new(live) || !publish(live))
+    if (!look_again(live))
         return false;
-    if (live->options->progress != NULL)
-        live->options->progress(live->options->progress_context, INGEST_LIVE, live->replay.events,
-                                live->totals.live_bytes);
+    uint64_t piece_ms = PERIOD_MS;
+    for (bool all = false; !all && !interrupted(live);) {
+        if (!replay_new(live, piece_ms, &all))
+            return false;
+        uint64_t begin = now_ms();
+        if (!publish(live, all ? live_trace_limit(live->trace) : live->replay.now_ticks))
+            return false;
+        uint64_t took_ms = now_ms() - begin;
+        piece_ms = took_ms > PERIOD_MS ? took_ms : PERIOD_MS;
+        if (live->options->progress != NULL)
+            live->options->progress(live->options->progress_context, INGEST_LIVE,
+                                    live->replay.events, live->totals.live_bytes);
+    }
     return true;
 }
 
