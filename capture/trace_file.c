@@ -168,13 +168,12 @@ static int file_take_room(uint64_t offset, uint64_t size, void **memory)
 {
     int error = -EBADF;
     *memory = NULL;
-    for (unsigned attempt = 0; attempt < ROOM_ATTEMPTS && error == -EBADF; attempt++) {
+    for (unsigned attempt = 0; attempt < ROOM_ATTEMPTS && (error == -EBADF || error == -ESTALE);
+         attempt++) {
         int descriptor = file_descriptor();
-        if (descriptor < 0)
-            return descriptor;
-        if (size == CHUNK_SIZE)
+        if (descriptor >= 0 && size == CHUNK_SIZE)
             file_append_zeros(descriptor, offset);
-        error = file_reserve(descriptor, offset, size);
+        error = descriptor < 0 ? descriptor : file_reserve(descriptor, offset, size);
         if (!error)
             error = file_map(descriptor, offset, size, memory);
         if (!error && !file_is_ours(descriptor)) {

@@ -1,8 +1,8 @@
 /*
  * What can go wrong around a program. Each way ends with 0 if the program got what it would get
- * alone. usage: faults memory | descriptors | lost-descriptors | small-stacks | removed TRACE |
- * segv | at-once COUNT | namespaces PLUGIN PLUGIN | clock | clone-inside raw|_Fork m|r|f
- * (clock and clone-inside need below.so behind the recorder).
+ * alone. usage: faults memory | descriptors | lost-descriptors | close-storm | small-stacks |
+ * removed TRACE | segv | at-once COUNT | namespaces PLUGIN PLUGIN | clock | clone-inside raw|_Fork
+ * m|r|f (clock and clone-inside need below.so behind the recorder).
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -123,6 +123,33 @@ static bool use_up_descriptors(int first, bool close_others)
     if (errno != EMFILE || !allocate(300, MANY))
         return false;
     return thread_runs(64 << 10, thread_allocate) && forked_child_allocates();
+}
+
+static atomic_int storms_ended;
+
+static void *allocate_in_storm(void *unused)
+{
+    (void)unused;
+    void *result = allocate(300, 2 * MANY) ? (void *)1 : NULL;
+    storms_ended++;
+    return result;
+}
+
+/* Every descriptor is closed over and over, while threads need room in the trace. */
+static bool close_over_and_over(void)
+{
+    pthread_t threads[4];
+    bool good = true;
+    for (int i = 0; i < 4; i++)
+        if (pthread_create(&threads[i], NULL, allocate_in_storm, NULL))
+            return false;
+    while (storms_ended < 4)
+        closefrom(3);
+    for (int i = 0; i < 4; i++) {
+        void *result = NULL;
+        good = pthread_join(threads[i], &result) == 0 && result && good;
+    }
+    return good;
 }
 
 static volatile size_t too_large = SIZE_MAX / 2 + 100;
@@ -296,6 +323,8 @@ int main(int argc, char **argv)
         good = use_up_descriptors(3, false);
     else if (strcmp(what, "lost-descriptors") == 0)
         good = use_up_descriptors(3, true);
+    else if (strcmp(what, "close-storm") == 0)
+        good = close_over_and_over();
     else if (strcmp(what, "small-stacks") == 0)
         good = small_stacks();
     else if (strcmp(what, "removed") == 0 && argc > 2)

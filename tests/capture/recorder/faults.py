@@ -47,6 +47,9 @@ check(total(full.main) >= 120000, f"descriptors: {total(full.main)} events")
 lost = record("lost-descriptors", messages=1, says="error 24", others=0, ending="error", sound=False)
 check(total(lost.main) + int(lost.main.header["dropped"]) >= 120000, f"lost-descriptors: {lost.main.header}")
 
+storm = record("close-storm", others=0, ending="ended")
+check(sizes(storm.main, 300) == {300: 480000}, f"close-storm: {sizes(storm.main, 300)}")
+
 small = record("small-stacks", others=11, ending="ended")
 check(sizes(small.main, 7000) == {7000: 20, 7001: 10, 7002: 10, 7003: 10, 7040: 10},
       f"small-stacks: {sizes(small.main, 7000)}")
