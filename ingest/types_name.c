@@ -71,11 +71,34 @@ static char *record_name(struct types_index *index, Dwarf_Die *die)
     return alias != NULL ? strdup(alias) : qualify(index, die, dwarf_diename(die));
 }
 
+/*
+ * The file that declares `die`. From DWARF 5 on file 0 is the unit's own; dwarf_decl_file() takes
+ * it for none, and would end the process where a split unit has no files.
+ */
+static const char *declaring_file(Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word number;
+    Dwarf_Die unit;
+    Dwarf_Files *files;
+    size_t count;
+    Dwarf_Half version;
+    if (dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) == NULL ||
+        dwarf_formudata(&attribute, &number) != 0 ||
+        dwarf_cu_die(attribute.cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) == NULL)
+        return NULL;
+    if (number == 0)
+        return version < 5 ? NULL : dwarf_diename(&unit);
+    if (dwarf_getsrcfiles(&unit, &files, &count) != 0 || number >= count)
+        return NULL;
+    return dwarf_filesrc(files, number, NULL, NULL);
+}
+
 static char *nameless(Dwarf_Die *die)
 {
     char *name = NULL;
     int line = 0;
-    const char *file = dwarf_decl_file(die);
+    const char *file = declaring_file(die);
     const char *slash = file == NULL ? NULL : strrchr(file, '/');
     dwarf_decl_line(die, &line);
     const char *keyword = dwarf_tag(die) == DW_TAG_union_type         ? "union"

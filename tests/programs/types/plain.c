@@ -387,6 +387,25 @@ __attribute__((noinline)) static void *from_piece(size_t size)
     return new_piece(size)->free;
 }
 
+/* A record without any name has that of the place where it stands, by every compiler. */
+#define TEXT_OF(line) #line
+#define PLACE_OF(line) "(struct at plain.c:" TEXT_OF(line) ")"
+#define NAMELESS_RECORDS(name, pointer)                                                            \
+    const char *name = PLACE_OF(__LINE__);                                                         \
+    struct {                                                                                       \
+        double weight;                                                                             \
+        char mark;                                                                                 \
+    } * pointer
+
+__attribute__((noinline)) static void without_name(size_t count)
+{
+    NAMELESS_RECORDS(name, records);
+    TRUTH(name, count);
+    records = malloc(count * sizeof *records);
+    records[0].weight = 3;
+    keep(records);
+}
+
 /* A function without debug information: its records are its own, the program knows their begin. */
 __asm__(".text\n"
         ".type foreign_new, @function\n"
@@ -437,6 +456,7 @@ int main(int argc, char **argv)
     carved(&coder, 500 + 4 * count);
     inlined(argv[0]);
     foreign();
+    without_name(count);
     struct pool pool = {NULL, 0, NULL, 0};
     keep(&pool);
     keep(pooled(&pool));
