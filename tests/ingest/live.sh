@@ -76,8 +76,18 @@ is_plain ends
 # Ctrl-C ends it while the program goes on.
 start interrupted
 until_true 'the first step is seen' at_least interrupted.db 1000
+# mprof-run, which samples the resident set, stands still, so that the trace stays what it is now.
+kill -STOP $program
 kill -INT $watcher
 wait $watcher || fail "interrupted: $(cat interrupted.txt)"
+mkdir still && cp interrupted.bin still/ || fail 'a copy of the trace'
+kill -CONT $program
+(cd still && mprof-ingest --quiet interrupted.bin) || fail 'plain ingest of the trace that was interrupted'
+for table in $(ask still/interrupted.db "SELECT name FROM sqlite_schema WHERE type = 'table'"); do
+    cmp <(ask interrupted.db "SELECT * FROM $table") <(ask still/interrupted.db "SELECT * FROM $table") ||
+        fail "interrupted: table $table is not that of a plain run"
+done
+cmp <(sqlite3 interrupted.db .dump) <(sqlite3 still/interrupted.db .dump) || fail 'interrupted: not the session of a plain run'
 [ "$(ask interrupted.db "SELECT count(*) FROM meta WHERE key = 'unfinished'")" = 0 ] || fail 'still unfinished'
 [ "$(blocks interrupted.db)" -eq 1000 ] || fail "interrupted: $(blocks interrupted.db) blocks"
 step 2
