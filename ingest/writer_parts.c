@@ -55,25 +55,30 @@ const char writer_processes_sql[] =
 
 #define FACT(KEY) "(SELECT value FROM meta WHERE key = '" KEY "')"
 
-const char
-    writer_one_process_sql[] =
-        "UPDATE process SET allocations = " FACT("allocations") ", frees = " FACT(
-            "frees") ","
-                     "  bytes = " FACT("bytes_allocated") ", live_count = " FACT(
-                         "live_count_end") ","
-                                           "  live_bytes = " FACT(
-                                               "live_bytes_end") ", peak_bytes = " FACT("peak_"
-                                                                                        "bytes") ","
-                                                                                                 " "
-                                                                                                 " "
+const char writer_one_process_sql[] =
+    "UPDATE process SET allocations = " FACT("allocations") ", frees = " FACT(
+        "frees") ","
+                 "  bytes = " FACT("bytes_allocated") ", live_count = " FACT(
+                     "live_count_end") ","
+                                       "  live_bytes = " FACT(
+                                           "live_bytes_end") ", peak_bytes = " FACT("peak_"
+                                                                                    "bytes") ","
+                                                                                             " "
+                                                                                             " "
+                                                                                             "p"
+                                                                                             "e"
+                                                                                             "a"
+                                                                                             "k"
+                                                                                             "_"
+                                                                                             "n"
+                                                                                             "s"
+                                                                                             " "
+                                                                                             "="
+                                                                                             " " FACT(
                                                                                                  "p"
                                                                                                  "e"
                                                                                                  "a"
                                                                                                  "k"
                                                                                                  "_"
                                                                                                  "n"
-                                                                                                 "s"
-                                                                                                 " "
-                                                                                                 "="
-                                                                                                 " " FACT(
-                                                                                                     "peak_ns") ";";
+                                                                                                 "s") ";";
