@@ -1,0 +1,25 @@
+"""Stacks through code without call frame information, generated or assembled: they go on where it keeps
+a frame pointer, otherwise end there and are marked; no frame is made up."""
+import recording
+from recording import Recording, check, check_sound
+
+one = Recording("bare-code", [recording.program("bare_code")])
+check(one.run.returncode == 0 and not one.run.stderr, f"said {one.run}")
+check_sound(one)
+seen = {}
+for thread in one.main.threads.values():
+    for event, stack in zip(thread.events(), thread.event_stacks()):
+        if 4001 <= event[3] <= 4004:
+            seen.setdefault(event[3], []).append(one.main.frames(stack))
+own = recording.program("bare_code")
+check({size: len(stacks) for size, stacks in seen.items()} == {4001: 1000, 4002: 1000, 4003: 1000, 4004: 10},
+      f"{ {size: len(stacks) for size, stacks in seen.items()} }")
+for size, place in ((4001, ""), (4002, own)):
+    for stack in seen[size]:
+        check(len(stack) == 2 and stack[0][0] == place and stack[1] == ("unwind-end", 0), f"{size}: {stack}")
+for size, frames in ((4003, 3), (4004, 1)):
+    for stack in seen[size]:
+        # Its own, then those of the C library, then _start.
+        places = [frame[0] for frame in stack]
+        check(places[:frames] == [own] * frames and places[-1] == own and "unwind-end" not in places, f"{size}: {stack}")
+recording.done()
