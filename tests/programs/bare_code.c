@@ -37,7 +37,7 @@ __asm__(".text\n"
 static const uint8_t code[] = {0x48, 0x83, 0xec, 0x18, 0x48, 0x89, 0xf8, 0x48, 0x89,
                                0xf7, 0xff, 0xd0, 0x48, 0x83, 0xc4, 0x18, 0xc3};
 
-static void call(caller through, size_t size)
+__attribute__((noinline)) static void call(caller through, size_t size)
 {
     for (int i = 0; i < 100; i++)
         free(through(malloc, size));
