@@ -158,7 +158,7 @@ void browser_search(struct browser *browser, const char *text)
 
 /* ---- a session that is being recorded ---------------------------------------------------- */
 
-enum { PATIENCE_LEAST = 500, PATIENCE_SHARE = 2 };
+enum { PATIENCE_LEAST = 500, PATIENCE_SHARE = 4 };
 
 static int64_t now_ms(void)
 {
@@ -172,7 +172,10 @@ int browser_patience(const struct browser *browser)
     return session_recording(browser->exploration.session) ? browser->patience : -1;
 }
 
-/* Shows the newer state of the session, if there is one. The larger it is, the more rarely. */
+/*
+ * Shows the newer state of the session, if there is one. The larger it is, the more rarely: keys
+ * wait for it no more than a fifth of the time.
+ */
 static void renew(struct browser *browser)
 {
     struct exploration *exploration = &browser->exploration;
