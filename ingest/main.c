@@ -338,7 +338,8 @@ static bool runs(pid_t process)
     }
     /* The state is the letter after the name, which may hold anything. */
     const char *end_of_name = strrchr(line, ')');
-    return !end_of_name || (strncmp(end_of_name, ") Z", 3) != 0 && strncmp(end_of_name, ") X", 3));
+    return !end_of_name ||
+           (strncmp(end_of_name, ") Z", 3) != 0 && strncmp(end_of_name, ") X", 3) != 0);
 }
 
 static bool compress(const struct options *options, struct ingest_status *status)
