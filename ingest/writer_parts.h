@@ -1,6 +1,6 @@
 /*
- * The sums of the parts of a program out of the rows: of its threads, arenas and processes, with the
- * largest live bytes of the latter two. SQL that updates the rows of the three tables.
+ * The sums of the parts of a program out of the rows: of its threads, arenas and processes, with
+ * the largest live bytes of the latter two. SQL that updates the rows of the three tables.
  */
 #ifndef MPROF_INGEST_WRITER_PARTS_H
 #define MPROF_INGEST_WRITER_PARTS_H
