@@ -41,5 +41,15 @@ exits=$(grep -nE '(^|[^_a-z])exit\(' -r ingest session tui --include='*.c' | gre
 marks=$(git grep -nE '\b(TODO|FIXME|XXX|HACK)\b' -- '*.c' '*.h' '*.hpp' '*.sql' dev)
 [ -z "$marks" ] || complain "no unfinished marks" "$marks"
 
+# Cells of a row, but for `\|`; code blocks are no tables.
+uneven=$(git ls-files '*.md' | xargs awk '
+    /^ *```/ { code = !code }
+    FNR == 1 { code = 0; columns = 0 }
+    code || !/^\|/ { columns = 0; next }
+    { row = $0; gsub(/\\\|/, "", row); cells = gsub(/\|/, "", row) }
+    columns && cells != columns { print FILENAME ":" FNR ": " cells - 1 " cells, not " columns - 1 }
+    !columns { columns = cells }')
+[ -z "$uneven" ] || complain "the rows of a table are as long as its head" "$uneven"
+
 [ $failed -eq 0 ] && echo "house rules kept"
 exit $failed
