@@ -13,6 +13,8 @@
     "      -size FROM " ROWS " AND free_ns IS NOT NULL))"                                          \
     " GROUP BY part, live ORDER BY part, live DESC"
 
+#define ARENA_PEAKS LARGEST_LIVE("arena_id", "allocation WHERE arena_id > 0")
+
 const char writer_parts_sql[] =
     "UPDATE thread SET allocations = 0, frees = 0, bytes = 0;"
     "UPDATE thread SET allocations = s.count, bytes = s.bytes FROM"
@@ -32,11 +34,11 @@ const char writer_parts_sql[] =
     "    FROM allocation WHERE arena_id > 0 GROUP BY arena_id) AS s WHERE s.arena_id = arena.id;"
     "UPDATE arena SET peak_bytes = p.live, peak_ns = p.ns FROM"
     "  (SELECT part, max(live) AS live, ns FROM"
-    "    (" LARGEST_LIVE(
-        "arena_id", "allocation WHERE arena_id > 0") ") GROUP BY part) AS p"
-                                                     "  WHERE p.part = arena.id AND p.live > 0;";
+    "    (" ARENA_PEAKS ") GROUP BY part) AS p"
+    "  WHERE p.part = arena.id AND p.live > 0;";
 
 #define OF_PROCESSES "allocation a JOIN thread t ON t.id = a.thread_id WHERE arena_id = 0"
+#define PROCESS_PEAKS LARGEST_LIVE("t.process_id", OF_PROCESSES)
 
 const char writer_processes_sql[] =
     "UPDATE process SET allocations = 0, frees = 0, bytes = 0, live_count = 0, live_bytes = 0,"
@@ -49,36 +51,15 @@ const char writer_processes_sql[] =
     "    FROM " OF_PROCESSES " GROUP BY t.process_id) AS s WHERE s.process_id = process.id;"
     "UPDATE process SET peak_bytes = p.live, peak_ns = p.ns FROM"
     "  (SELECT part, max(live) AS live, ns FROM"
-    "    (" LARGEST_LIVE("t.process_id",
-                         OF_PROCESSES) ") GROUP BY part) AS p"
-                                       "  WHERE p.part = process.id AND p.live > 0;";
-
-#define FACT(KEY) "(SELECT value FROM meta WHERE key = '" KEY "')"
+    "    (" PROCESS_PEAKS ") GROUP BY part) AS p"
+    "  WHERE p.part = process.id AND p.live > 0;";
 
 const char writer_one_process_sql[] =
-    "UPDATE process SET allocations = " FACT("allocations") ", frees = " FACT(
-        "frees") ","
-                 "  bytes = " FACT("bytes_allocated") ", live_count = " FACT(
-                     "live_count_end") ","
-                                       "  live_bytes = " FACT(
-                                           "live_bytes_end") ", peak_bytes = " FACT("peak_"
-                                                                                    "bytes") ","
-                                                                                             " "
-                                                                                             " "
-                                                                                             "p"
-                                                                                             "e"
-                                                                                             "a"
-                                                                                             "k"
-                                                                                             "_"
-                                                                                             "n"
-                                                                                             "s"
-                                                                                             " "
-                                                                                             "="
-                                                                                             " " FACT(
-                                                                                                 "p"
-                                                                                                 "e"
-                                                                                                 "a"
-                                                                                                 "k"
-                                                                                                 "_"
-                                                                                                 "n"
-                                                                                                 "s") ";";
+    "UPDATE process SET (allocations, frees, bytes, live_count, live_bytes, peak_bytes, peak_ns) ="
+    "  (SELECT max(value) FILTER (WHERE key = 'allocations'),"
+    "    max(value) FILTER (WHERE key = 'frees'),"
+    "    max(value) FILTER (WHERE key = 'bytes_allocated'),"
+    "    max(value) FILTER (WHERE key = 'live_count_end'),"
+    "    max(value) FILTER (WHERE key = 'live_bytes_end'),"
+    "    max(value) FILTER (WHERE key = 'peak_bytes'),"
+    "    max(value) FILTER (WHERE key = 'peak_ns') FROM meta);";
