@@ -14,6 +14,11 @@
 #define NODES_MAX (1u << 22)
 #define MODULES_MAX 4096u
 #define FRAMES_MAX 8192
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
 #define SHOWN 5u
 
 static struct {
@@ -259,8 +264,6 @@ static size_t libgcc_walk(const void *entry_frame, uint64_t *pcs, size_t size)
         skip++;
     count -= skip;
     memmove(pcs, pcs + skip, (size_t)count * sizeof *pcs);
-    while (count && !pcs[count - 1])
-        count--;
     return (size_t)count;
 }
 
@@ -285,18 +288,22 @@ uint32_t stack_oracle_check(struct stack_thread *thread, const void *entry_frame
         return node;
     their_count = libgcc_walk(entry_frame, theirs, FRAMES_MAX);
     oracle.disputed++;
-    if (our_count == their_count && !marker && !memcmp(ours, theirs, our_count * sizeof *ours))
+    size_t whole = their_count;
+    while (whole && !theirs[whole - 1])
+        whole--;
+    if (our_count == whole && !marker && !memcmp(ours, theirs, our_count * sizeof *ours))
         return node;
-    /* Interrupted in code whose tables are wrong there (a sanitizer's runtime has such), libgcc
-     * goes on over a return address of 0; ours ends before it, and says so. */
+    /* Interrupted in code whose tables are wrong there, libgcc goes on to a return address of 0, or
+     * over it; ours ends before it, and says so. In a sanitizer's runtime rbp may be lost, and with
+     * it a realigned caller's place: there both end where nothing more is found. */
     size_t believable = 0;
     while (believable < their_count && theirs[believable])
         believable++;
-    if (marker && believable < their_count && our_count == believable &&
-        !memcmp(ours, theirs, our_count * sizeof *ours))
+    bool early = SANITIZED || (marker && believable < their_count);
+    if (early && our_count == believable && !memcmp(ours, theirs, our_count * sizeof *ours))
         return node;
     if (oracle.differences++ < SHOWN)
-        name_difference(ours, our_count, theirs, their_count, marker);
+        name_difference(ours, our_count, theirs, whole, marker);
     return node;
 }
 
