@@ -64,18 +64,27 @@ static uint64_t map_when(const struct thread *thread, uint64_t ticks)
     return ticks > last ? ticks - last : 0;
 }
 
+/* An extended record of at most `size` bytes begins with when, where and how much. */
+static uint8_t *map_begin(struct thread *thread, size_t size, uint64_t ticks, uintptr_t address,
+                          size_t length)
+{
+    uint8_t *p = thread_extended_begin(thread, size);
+    if (!p)
+        return NULL;
+    p = trace_put_varint(p, map_when(thread, ticks));
+    p = trace_put_varint(p, address);
+    return trace_put_varint(p, length);
+}
+
 static void map_put(struct thread *thread, const void *frame, uint64_t ticks,
                     const struct mapping *mapping)
 {
     char path[PATH_LENGTH];
     size_t length = map_file(mapping->descriptor, path);
     uint32_t stack = events_stack(thread, frame);
-    uint8_t *p = thread_extended_begin(thread, length + 100);
+    uint8_t *p = map_begin(thread, length + 100, ticks, mapping->address, mapping->length);
     if (!p)
         return;
-    p = trace_put_varint(p, map_when(thread, ticks));
-    p = trace_put_varint(p, mapping->address);
-    p = trace_put_varint(p, mapping->length);
     p = trace_put_varint(p, (uint32_t)mapping->protection);
     p = trace_put_varint(p, (uint32_t)mapping->flags);
     p = trace_put_varint(p, mapping->offset);
@@ -87,25 +96,18 @@ static void map_put(struct thread *thread, const void *frame, uint64_t ticks,
 
 static void map_put_end(struct thread *thread, uint64_t ticks, uintptr_t address, size_t length)
 {
-    uint8_t *p = thread_extended_begin(thread, 48);
-    if (!p)
-        return;
-    p = trace_put_varint(p, map_when(thread, ticks));
-    p = trace_put_varint(p, address);
-    p = trace_put_varint(p, length);
-    thread_extended_end(thread, TRACE_EXT_UNMAP, p);
+    uint8_t *p = map_begin(thread, 48, ticks, address, length);
+    if (p)
+        thread_extended_end(thread, TRACE_EXT_UNMAP, p);
 }
 
 static void map_put_protection(struct thread *thread, const void *frame, uint64_t ticks,
                                const struct mapping *mapping)
 {
     uint32_t stack = events_stack(thread, frame);
-    uint8_t *p = thread_extended_begin(thread, 64);
+    uint8_t *p = map_begin(thread, 64, ticks, mapping->address, mapping->length);
     if (!p)
         return;
-    p = trace_put_varint(p, map_when(thread, ticks));
-    p = trace_put_varint(p, mapping->address);
-    p = trace_put_varint(p, mapping->length);
     p = trace_put_varint(p, (uint32_t)mapping->protection);
     p = trace_put_varint(p, stack);
     thread_extended_end(thread, TRACE_EXT_PROTECT, p);

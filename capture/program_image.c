@@ -84,16 +84,38 @@ static bool image_is_sanitized(const struct program_image *image)
     return false;
 }
 
+/* False where the program names no loader, or it cannot be read. */
+static bool image_loader(const struct program_image *image, char *name, size_t size)
+{
+    const Elf64_Phdr *interpreter = image_segment(image, PT_INTERP);
+    memset(name, 0, size);
+    return interpreter &&
+           image_read(image, interpreter->p_offset, name,
+                      interpreter->p_filesz < size ? interpreter->p_filesz : size - 1);
+}
+
 /* musl's loader is named so on every system. */
-static bool image_is_of_musl(const struct program_image *image, const Elf64_Phdr *interpreter)
+static bool image_is_of_musl(const struct program_image *image)
 {
     static const char musl[] = "ld-musl";
-    char name[64] = "";
-    size_t length = interpreter->p_filesz < sizeof name ? interpreter->p_filesz : sizeof name - 1;
-    if (!image_read(image, interpreter->p_offset, name, length))
+    char name[64];
+    if (!image_loader(image, name, sizeof name))
         return false;
     const char *slash = strrchr(name, '/');
     return strncmp(slash ? slash + 1 : name, musl, sizeof musl - 1) == 0;
+}
+
+static bool image_read_segments(struct program_image *image, const Elf64_Ehdr *header)
+{
+    return image->count <= SEGMENTS_MAX && header->e_phentsize == sizeof *image->segments &&
+           image_read(image, header->e_phoff, image->segments,
+                      image->count * sizeof *image->segments);
+}
+
+static bool image_read_header(int descriptor, Elf64_Ehdr *header)
+{
+    return image_read_some(descriptor, 0, header, sizeof *header) == (long)sizeof *header &&
+           memcmp(header->e_ident, ELFMAG, SELFMAG) == 0;
 }
 
 enum program_kind program_image_kind(int descriptor, const Elf64_Ehdr *header)
@@ -101,21 +123,27 @@ enum program_kind program_image_kind(int descriptor, const Elf64_Ehdr *header)
     struct program_image image = {.descriptor = descriptor, .count = header->e_phnum};
     if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != EM_X86_64)
         return PROGRAM_FOREIGN;
-    if (image.count > SEGMENTS_MAX || header->e_phentsize != sizeof *image.segments ||
-        !image_read(&image, header->e_phoff, image.segments, image.count * sizeof *image.segments))
+    if (!image_read_segments(&image, header))
         return PROGRAM_DYNAMIC;
-    const Elf64_Phdr *interpreter = image_segment(&image, PT_INTERP);
-    return !interpreter                            ? PROGRAM_STATIC
-           : image_is_of_musl(&image, interpreter) ? PROGRAM_OTHER_LIBC
-           : image_is_sanitized(&image)            ? PROGRAM_SANITIZED
-                                                   : PROGRAM_DYNAMIC;
+    return !image_segment(&image, PT_INTERP) ? PROGRAM_STATIC
+           : image_is_of_musl(&image)        ? PROGRAM_OTHER_LIBC
+           : image_is_sanitized(&image)      ? PROGRAM_SANITIZED
+                                             : PROGRAM_DYNAMIC;
 }
 
 enum program_kind program_image_read(int descriptor)
 {
     Elf64_Ehdr header;
-    if (image_read_some(descriptor, 0, &header, sizeof header) != (long)sizeof header ||
-        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
-        return PROGRAM_DYNAMIC;
-    return program_image_kind(descriptor, &header);
+    return image_read_header(descriptor, &header) ? program_image_kind(descriptor, &header)
+                                                  : PROGRAM_DYNAMIC;
+}
+
+bool program_image_loader(int descriptor, char *name, size_t size)
+{
+    Elf64_Ehdr header;
+    struct program_image image = {.descriptor = descriptor};
+    if (!image_read_header(descriptor, &header))
+        return false;
+    image.count = header.e_phnum;
+    return image_read_segments(&image, &header) && image_loader(&image, name, size);
 }

@@ -6,6 +6,7 @@
 
 #include <elf.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 enum program_kind {
     PROGRAM_DYNAMIC, /* glibc's loader brings it up, and preloads; also what is no ELF file */
@@ -22,5 +23,8 @@ enum program_kind program_image_kind(int descriptor, const Elf64_Ehdr *header);
 
 /* The same of a file that may be none. */
 enum program_kind program_image_read(int descriptor);
+
+/* The loader that the file names, into `size` bytes, cut off there. False where it names none. */
+bool program_image_loader(int descriptor, char *name, size_t size);
 
 #endif

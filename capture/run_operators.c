@@ -1,6 +1,5 @@
 #include "capture/run_operators.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
@@ -10,31 +9,19 @@
 #include <unistd.h>
 
 #include "capture/elf_symbols.h"
+#include "capture/program_image.h"
 
 /* The loader that the file names, if it is one that knows --list: others might run the program. */
 static bool operators_loader(const char *binary, char loader[PATH_MAX])
 {
     static const char known[] = "/ld-linux-x86-64.so.2";
-    Elf64_Ehdr header;
-    Elf64_Phdr segment;
-    bool found = false;
     int descriptor = open(binary, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
         return false;
-    bool good = pread(descriptor, &header, sizeof header, 0) == (ssize_t)sizeof header &&
-                memcmp(header.e_ident, ELFMAG, SELFMAG) == 0;
-    for (unsigned i = 0; good && !found && i < header.e_phnum; i++) {
-        off_t at = (off_t)(header.e_phoff + (uint64_t)i * header.e_phentsize);
-        good = pread(descriptor, &segment, sizeof segment, at) == (ssize_t)sizeof segment;
-        if (!good || segment.p_type != PT_INTERP || segment.p_filesz >= PATH_MAX)
-            continue;
-        ssize_t length = pread(descriptor, loader, segment.p_filesz, (off_t)segment.p_offset);
-        loader[length > 0 ? length : 0] = 0;
-        const char *name = strrchr(loader, '/');
-        found = name && strcmp(name, known) == 0;
-    }
+    bool named = program_image_loader(descriptor, loader, PATH_MAX);
+    const char *name = named ? strrchr(loader, '/') : NULL;
     close(descriptor);
-    return found;
+    return name && strcmp(name, known) == 0;
 }
 
 /* Standard output of `loader --list binary`, to be read; NULL: it cannot be started. */

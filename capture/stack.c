@@ -25,7 +25,6 @@ static struct {
     enum stack_unwind mode;
     uint32_t limit;
     _Atomic uint32_t generation; /* changes when kept stacks must be dropped */
-    bool unwinds;                /* nothing else is to be asked first */
 } stacks;
 
 void stack_process_init(const struct stack_options *options, const struct stack_sink *sink)
@@ -33,7 +32,6 @@ void stack_process_init(const struct stack_options *options, const struct stack_
     uint32_t limit = options->depth_limit ? options->depth_limit : STACK_DEPTH_LIMIT;
     stacks.sink = sink;
     stacks.mode = options->unwind;
-    stacks.unwinds = stacks.mode != STACK_UNWIND_OFF && stacks.mode != STACK_UNWIND_INSTRUMENT;
     stacks.limit = limit < STACK_DEPTH_LIMIT_MAX ? limit : STACK_DEPTH_LIMIT_MAX;
     modules_init(false);
     unwind_cache_init(options->unwind);
@@ -132,7 +130,8 @@ uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, voi
         thread->generation = generation;
         thread->count = 0;
     }
-    if (__builtin_expect(!stacks.unwinds, 0) && stack_is_known(thread, &first, context, &node))
+    if (__builtin_expect(stacks.mode >= STACK_UNWIND_INSTRUMENT, 0) &&
+        stack_is_known(thread, &first, context, &node))
         return node;
     if (__builtin_expect(thread->count != 0, 1)) {
         const struct stack_kept *top = &thread->kept[thread->count - 1];

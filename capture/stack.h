@@ -50,6 +50,7 @@ enum stack_unwind {
     STACK_UNWIND_AUTO,
     STACK_UNWIND_FRAME_POINTERS,
     STACK_UNWIND_EH,
+    /* The ones above unwind. */
     STACK_UNWIND_INSTRUMENT, /* see shadow_stack.h; where that knows nothing, as AUTO */
     STACK_UNWIND_OFF
 };

@@ -47,6 +47,10 @@ static struct {
     char path[TRACE_NAME_SIZE];
 } file = {.descriptor = -1};
 
+/* Never written, and so one page of the kernel's, many times; as a constant it would lie in the
+ * file of the library. */
+static char file_zeros[CHUNK_SIZE];
+
 static long file_call(long number, long a, long b, long c, long d)
 {
     long result;
@@ -125,8 +129,7 @@ static rlim_t file_length_limit(void)
  */
 static void file_append_zeros(int descriptor, uint64_t offset)
 {
-    static const char zeros[CHUNK_SIZE]; /* never written: one page of the kernel's, many times */
-    const struct iovec slot = {(void *)(uintptr_t)zeros, sizeof zeros};
+    const struct iovec slot = {file_zeros, sizeof file_zeros};
     struct stat status;
     if (file_length_limit() == RLIM_INFINITY && file_look(descriptor, &status) &&
         (uint64_t)status.st_size <= offset)
@@ -136,15 +139,15 @@ static void file_append_zeros(int descriptor, uint64_t offset)
 /* 0 or a negative errno. Filesystems without fallocate are made to find the blocks by a write. */
 static int file_reserve(int descriptor, uint64_t offset, uint64_t size)
 {
-    static const char zeros[4096];
     if (offset + size > file_length_limit())
         return -EFBIG;
     long result = file_call(SYS_fallocate, descriptor, 0, (long)offset, (long)size);
     if (result != -EOPNOTSUPP && result != -ENOSYS)
         return (int)result;
-    for (uint64_t at = offset; at < offset + size; at += sizeof zeros) {
-        result = file_call(SYS_pwrite64, descriptor, (long)zeros, sizeof zeros, (long)at);
-        if (result != (long)sizeof zeros)
+    for (uint64_t length; size > 0; offset += length, size -= length) {
+        length = size < sizeof file_zeros ? size : sizeof file_zeros;
+        result = file_call(SYS_pwrite64, descriptor, (long)file_zeros, (long)length, (long)offset);
+        if (result != (long)length)
             return result < 0 ? (int)result : -ENOSPC;
     }
     return 0;
@@ -412,23 +415,19 @@ bool trace_file_may_grow(bool (*allows)(long number, const uint64_t arguments[6]
     return true;
 }
 
-/* 0 or a negative errno. */
-static int file_reserve_ahead(struct trace_file_header *header)
+/* Where it fails, recording ends with the chunks that there are. */
+static void file_reserve_ahead(struct trace_file_header *header)
 {
     const uint64_t size = (uint64_t)AHEAD * CHUNK_SIZE;
     uint32_t first = atomic_fetch_add((_Atomic uint32_t *)&header->next_slot, AHEAD);
     uint64_t offset = TRACE_FILE_HEADER_SIZE + (uint64_t)first * CHUNK_SIZE;
     void *memory;
-    if (file.limit && offset + size > file.limit)
-        return -EFBIG;
-    int error = file_take_room(offset, size, &memory);
-    if (error)
-        return error;
+    if ((file.limit && offset + size > file.limit) || file_take_room(offset, size, &memory) != 0)
+        return;
     file.ahead.first = first;
     file.ahead.memory = memory;
     atomic_store(&file.ahead.taken, 0);
     atomic_store(&file.ahead.count, AHEAD);
-    return 0;
 }
 
 void trace_file_reserve_ahead(void)
@@ -438,7 +437,7 @@ void trace_file_reserve_ahead(void)
         return;
     uint32_t state = AHEAD_NOT;
     if (atomic_compare_exchange_strong(&file.ahead.state, &state, AHEAD_UNDER_WAY)) {
-        (void)file_reserve_ahead(header); /* without it, recording ends where the chunks do */
+        file_reserve_ahead(header);
         atomic_store(&file.ahead.state, AHEAD_DONE);
     }
     /* The filter of a thread that did not wait would forbid the other one's calls. */

@@ -9,8 +9,7 @@ enum call_form {
     CALL_HEAP = 2, /* malloc and its kin; free */
     CALL_OPERATOR = 4,
     CALL_ARRAY = 8,
-    CALL_ARRAY_UNSURE =
-        16, /* the operator of arrays may have been called, and have left no frame */
+    CALL_ARRAY_UNSURE = 16, /* perhaps that of arrays, which left no frame */
     CALL_ALIGNED = 32,
     CALL_SIZED = 64,
     CALL_NOTHROW = 128,

@@ -83,20 +83,13 @@ static bool add_unit(struct symbols_dwarf *dwarf, Dwarf_Die *die)
 /* NULL: there is none. */
 static const Elf_Data *find_lines(Elf *elf)
 {
-    size_t names;
-    if (elf == NULL || elf_getshdrstrndx(elf, &names) != 0)
-        return NULL;
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;) {
-        GElf_Shdr header;
-        const char *name;
-        const Elf_Data *data;
-        if (gelf_getshdr(section, &header) != NULL &&
-            (name = elf_strptr(elf, names, header.sh_name)) != NULL &&
-            (strcmp(name, ".debug_line") == 0 || strcmp(name, ".zdebug_line") == 0) &&
-            (data = elf_getdata(section, NULL)) != NULL && data->d_buf != NULL)
-            return data;
-    }
-    return NULL;
+    Elf_Scn *section = NULL;
+    const Elf_Data *data;
+    const char *name;
+    while ((data = symbols_file_debug_section(elf, &section, &name)) != NULL)
+        if (strcmp(name, "line") == 0 && data->d_buf != NULL)
+            break;
+    return data;
 }
 
 static bool index_units(struct symbols_dwarf *dwarf)

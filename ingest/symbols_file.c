@@ -232,22 +232,37 @@ const struct symbols_range *symbols_file_code(const struct symbols_file *file, u
     return &file->code[low - 1];
 }
 
-uint64_t symbols_file_debug_size(Dwarf *dwarf)
+const Elf_Data *symbols_file_debug_section(Elf *elf, Elf_Scn **section, const char **name)
 {
-    Elf *elf = dwarf_getelf(dwarf);
-    uint64_t size = 0;
+    static const char *const before[] = {".debug_", ".zdebug_"};
     size_t names;
     if (elf == NULL || elf_getshdrstrndx(elf, &names) != 0)
-        return 0;
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;) {
+        return NULL;
+    while ((*section = elf_nextscn(elf, *section)) != NULL) {
         GElf_Shdr header;
-        const char *name;
-        const Elf_Data *data;
-        if (gelf_getshdr(section, &header) != NULL &&
-            (name = elf_strptr(elf, names, header.sh_name)) != NULL &&
-            (strncmp(name, ".debug_", 7) == 0 || strncmp(name, ".zdebug_", 8) == 0) &&
-            (data = elf_getdata(section, NULL)) != NULL)
-            size += data->d_size;
+        *name =
+            gelf_getshdr(*section, &header) == NULL ? NULL : elf_strptr(elf, names, header.sh_name);
+        for (size_t i = 0; *name != NULL && i < sizeof before / sizeof *before; i++) {
+            const size_t length = strlen(before[i]);
+            if (strncmp(*name, before[i], length) != 0)
+                continue;
+            const Elf_Data *data = elf_getdata(*section, NULL);
+            *name += length;
+            if (data != NULL)
+                return data;
+            break;
+        }
     }
+    return NULL;
+}
+
+uint64_t symbols_file_debug_size(Dwarf *dwarf)
+{
+    Elf_Scn *section = NULL;
+    const Elf_Data *data;
+    const char *name;
+    uint64_t size = 0;
+    while ((data = symbols_file_debug_section(dwarf_getelf(dwarf), &section, &name)) != NULL)
+        size += data->d_size;
     return size;
 }

@@ -38,7 +38,12 @@ bool symbols_file_open(struct symbols_file *file, const struct symbols_options *
                        char *reason, size_t reason_size);
 void symbols_file_close(struct symbols_file *file);
 
-/* Bytes of the sections of debug information in the file of `dwarf`, unpacked. */
+/*
+ * The next section of debug information behind *section (NULL: the first): its data, unpacked, and
+ * its name without the .debug_ or .zdebug_ before it. NULL: there is none.
+ */
+const Elf_Data *symbols_file_debug_section(Elf *elf, Elf_Scn **section, const char **name);
+/* Bytes of all of them in the file of `dwarf`. */
 uint64_t symbols_file_debug_size(Dwarf *dwarf);
 
 /* The section of code that holds `address`, NULL where none does. */

@@ -23,12 +23,20 @@
 /* ---- writing ---------------------------------------------------------------------------- */
 /* Each returns the cursor behind the record, at most TRACE_RECORD_MAX bytes further. */
 
+static inline uint8_t *trace_put_size(uint8_t *p, struct trace_coding *coding, uint64_t size,
+                                      unsigned *same)
+{
+    *same = size == coding->size;
+    coding->size = size;
+    return *same ? p : trace_put_varint(p, size);
+}
+
 static inline uint8_t *trace_put_alloc(uint8_t *p, struct trace_coding *coding, uint64_t ticks,
                                        uint64_t address, uint64_t size, uint32_t stack,
                                        enum trace_alloc_kind kind, unsigned log2_alignment)
 {
     uint8_t *head = p++;
-    unsigned address_mode, stack_mode, same_size = size == coding->size;
+    unsigned address_mode, stack_mode, same_size;
     if (kind != TRACE_KIND_MALLOC) {
         *p++ = (uint8_t)kind;
         if (kind >= TRACE_KIND_POSIX_MEMALIGN)
@@ -36,10 +44,7 @@ static inline uint8_t *trace_put_alloc(uint8_t *p, struct trace_coding *coding, 
     }
     p = trace_put_ticks(p, coding, ticks);
     p = trace_put_address(p, coding, address, &address_mode);
-    if (!same_size) {
-        coding->size = size;
-        p = trace_put_varint(p, size);
-    }
+    p = trace_put_size(p, coding, size, &same_size);
     p = trace_put_stack(p, coding, stack, &stack_mode);
     *head = (uint8_t)((kind == TRACE_KIND_MALLOC ? TRACE_ALLOC : TRACE_ALLOC_ATTR) |
                       stack_mode << 3 | same_size << 5 | address_mode << 6);
@@ -76,16 +81,13 @@ static inline uint8_t *trace_put_realloc(uint8_t *p, struct trace_coding *coding
                                          enum trace_realloc_outcome outcome, bool array)
 {
     uint8_t *head = p++, *attribute = p++;
-    unsigned old_mode, new_mode = 0, stack_mode, same_size = size == coding->size;
+    unsigned old_mode, new_mode = 0, stack_mode, same_size;
     p = trace_put_ticks(p, coding, free_ticks);
     p = trace_put_ticks(p, coding, ticks);
     p = trace_put_address(p, coding, old_address, &old_mode);
     if (outcome == TRACE_REALLOC_MOVED)
         p = trace_put_address(p, coding, address, &new_mode);
-    if (!same_size) {
-        coding->size = size;
-        p = trace_put_varint(p, size);
-    }
+    p = trace_put_size(p, coding, size, &same_size);
     p = trace_put_stack(p, coding, stack, &stack_mode);
     *attribute = (uint8_t)((unsigned)outcome | new_mode << 2 | (unsigned)array << 4);
     *head = (uint8_t)(TRACE_REALLOC | stack_mode << 3 | same_size << 5 | old_mode << 6);
@@ -150,14 +152,11 @@ static inline uint8_t *trace_put_arena_alloc(uint8_t *p, struct trace_coding *co
                                              uint64_t size, uint64_t count, uint32_t stack)
 {
     uint8_t *head = p++, *attribute = p++;
-    unsigned address_mode, stack_mode, other, same_size = size == coding->size;
+    unsigned address_mode, stack_mode, other, same_size;
     p = trace_put_arena(p, coding, arena, &other);
     p = trace_put_ticks(p, coding, ticks);
     p = trace_put_address(p, coding, address, &address_mode);
-    if (!same_size) {
-        coding->size = size;
-        p = trace_put_varint(p, size);
-    }
+    p = trace_put_size(p, coding, size, &same_size);
     p = trace_put_stack(p, coding, stack, &stack_mode);
     if (count != 1)
         p = trace_put_varint(p, count);
