@@ -18,7 +18,10 @@
  */
 long os_call(long number, long a, long b, long c, long d, long e, long f);
 
-/* From here on each call is made only if `permits` says so (confinement.h). NULL: all are. */
+/*
+ * From here on each call is made only if `permits` says so (confinement.h). NULL: all are. Returns
+ * when no thread is under way to a call that it did not ask for.
+ */
 void os_permit_by(bool (*permits)(long number, const uint64_t arguments[6]));
 bool os_is_confined(void);
 

@@ -446,8 +446,17 @@ void trace_file_reserve_ahead(void)
         os_yield();
 }
 
+/* So many slots are there, used ones. */
+static void file_count_slot(struct trace_file_header *header, uint32_t number)
+{
+    _Atomic uint32_t *count = (_Atomic uint32_t *)&header->chunk_count;
+    uint32_t seen = atomic_load(count);
+    while (seen < number + 1 && !atomic_compare_exchange_weak(count, &seen, number + 1))
+        ;
+}
+
 /* A slot that was reserved ahead, or NULL. */
-static uint8_t *file_take_ahead(uint32_t *number)
+static uint8_t *file_take_ahead(struct trace_file_header *header, uint32_t *number)
 {
     uint32_t count = atomic_load(&file.ahead.count), place = atomic_load(&file.ahead.taken);
     while (place < count && !atomic_compare_exchange_weak(&file.ahead.taken, &place, place + 1))
@@ -455,6 +464,7 @@ static uint8_t *file_take_ahead(uint32_t *number)
     if (place >= count)
         return NULL;
     *number = file.ahead.first + place;
+    file_count_slot(header, *number);
     return file.ahead.memory + (size_t)place * CHUNK_SIZE;
 }
 
@@ -465,25 +475,14 @@ static void file_leave_ahead(void)
     atomic_store(&file.ahead.state, AHEAD_NOT);
 }
 
-/* So many slots are there, used ones. */
-static void file_count_slot(struct trace_file_header *header, uint32_t number)
-{
-    _Atomic uint32_t *count = (_Atomic uint32_t *)&header->chunk_count;
-    uint32_t seen = atomic_load(count);
-    while (seen < number + 1 && !atomic_compare_exchange_weak(count, &seen, number + 1))
-        ;
-}
-
 uint8_t *trace_file_take_slot(uint32_t *slot)
 {
     struct trace_file_header *header = atomic_load(&file.header);
     if (!header || atomic_load(&file.stopped))
         return NULL;
-    uint8_t *ahead = os_is_confined() ? file_take_ahead(slot) : NULL;
-    if (ahead) {
-        file_count_slot(header, *slot);
+    uint8_t *ahead = os_is_confined() ? file_take_ahead(header, slot) : NULL;
+    if (ahead)
         return ahead;
-    }
     uint32_t number = atomic_fetch_add((_Atomic uint32_t *)&header->next_slot, 1);
     uint64_t offset = TRACE_FILE_HEADER_SIZE + (uint64_t)number * CHUNK_SIZE;
     const uint64_t end = offset + CHUNK_SIZE;
@@ -491,9 +490,12 @@ uint8_t *trace_file_take_slot(uint32_t *slot)
     bool too_large = file.limit && end > freed && end - freed > file.limit;
     void *memory = NULL;
     int error = too_large ? -EFBIG : file_take_room(offset, CHUNK_SIZE, &memory);
+    if (error == -EPERM && os_is_confined()) /* meanwhile */
+        ahead = file_take_ahead(header, slot);
     if (error) {
-        file_stop(header, error);
-        return NULL;
+        if (!ahead)
+            file_stop(header, error);
+        return ahead;
     }
     /* A restart that did not wait for this thread: the descriptor may be the new trace's already.
      */
