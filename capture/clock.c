@@ -7,7 +7,7 @@
 #include "capture/os.h"
 
 #define PAIR_ATTEMPTS 4
-#define PAIR_CLOSE 2000u /* ticks: half a microsecond or so */
+#define PAIR_CLOSE 125u /* ticks: half a microsecond or so */
 
 bool clock_is_tsc;
 
