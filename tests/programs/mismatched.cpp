@@ -10,9 +10,7 @@
 
 struct part {
     char data[1000];
-    virtual ~part()
-    {
-    }
+    virtual ~part() {}
 };
 struct whole : part {
     char more[100];
@@ -27,13 +25,12 @@ static NOINLINE void good()
     std::free(std::realloc(std::calloc(1, 1002), 1003));
     ::operator delete(::operator new(1004));
     ::operator delete[](::operator new[](1005));
-    ::operator delete (::operator new(1006), std::size_t{1006});
+    ::operator delete(::operator new(1006), std::size_t{1006});
     ::operator delete[](::operator new[](1007), std::size_t{1007});
     ::operator delete(::operator new(1008, std::nothrow));
     ::operator delete[](::operator new[](1009, std::nothrow), std::nothrow);
-    ::operator delete (::operator new (1010, std::align_val_t{64}), std::align_val_t{64});
-    ::operator delete[](::operator new[](1011, std::align_val_t{64}), std::size_t{1011},
-                        std::align_val_t{64});
+    ::operator delete(::operator new(1010, std::align_val_t{64}), std::align_val_t{64});
+    ::operator delete[](::operator new[](1011, std::align_val_t{64}), std::size_t{1011}, std::align_val_t{64});
     part *object = new whole;
     delete object;
     std::unique_ptr<part> owner(new whole);
@@ -62,11 +59,11 @@ static NOINLINE void bad_array_by_free()
 }
 static NOINLINE void bad_malloc_by_delete()
 {
-    ::operator delete (std::malloc(2005), std::size_t{2005});
+    ::operator delete(std::malloc(2005), std::size_t{2005});
 }
 static NOINLINE void bad_aligned_by_delete()
 {
-    ::operator delete(::operator new (2006, std::align_val_t{64}));
+    ::operator delete(::operator new(2006, std::align_val_t{64}));
 }
 static NOINLINE void bad_new_by_realloc()
 {
