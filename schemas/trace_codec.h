@@ -94,6 +94,9 @@ static inline uint8_t *trace_put_realloc(uint8_t *p, struct trace_coding *coding
     return p;
 }
 
+/* Bits of a NODE's first byte. */
+enum { TRACE_NODE_NEXT = 64, TRACE_NODE_SAME_MODULE = 128 };
+
 /*
  * Node `id` (> 0, unique in the trace) under `parent` (0: outermost frame). `module` 0 means
  * no module was mapped there; `value` is then the address itself, otherwise the address
@@ -103,17 +106,22 @@ static inline uint8_t *trace_put_node(uint8_t *p, struct trace_coding *coding, u
                                       uint32_t parent, enum trace_node_frame frame, uint32_t module,
                                       uint64_t value)
 {
-    unsigned chained = parent == coding->node && parent != 0;
-    *p++ = (uint8_t)(TRACE_NODE | chained << 3 | (unsigned)frame << 4);
-    p = trace_put_varint(p, trace_zigzag((int64_t)id - (int64_t)coding->node));
+    const bool code = frame <= TRACE_FRAME_EXACT;
+    const unsigned chained = parent == coding->node && parent != 0;
+    const unsigned next = id == coding->node + 1, same = code && module == coding->module;
+    *p++ = (uint8_t)(TRACE_NODE | chained << 3 | (unsigned)frame << 4 |
+                     (next ? TRACE_NODE_NEXT : 0u) | (same ? TRACE_NODE_SAME_MODULE : 0u));
+    if (!next)
+        p = trace_put_varint(p, trace_zigzag((int64_t)id - (int64_t)coding->node));
     if (!chained)
         p = trace_put_varint(p, parent);
     coding->node = id;
-    if (frame <= TRACE_FRAME_EXACT) {
+    if (!code)
+        return p;
+    if (!same)
         p = trace_put_varint(p, module);
-        p = trace_put_varint(p, value);
-    }
-    return p;
+    coding->module = module;
+    return trace_put_varint(p, value);
 }
 
 static inline uint8_t *trace_put_string(uint8_t *p, const char *text, size_t length)
@@ -279,8 +287,8 @@ static inline bool trace_get_node_body(const uint8_t **p, const uint8_t *end,
                                        struct trace_coding *coding, unsigned head,
                                        struct trace_record *record)
 {
-    uint64_t value;
-    if (head >> 6 || !trace_get_varint(p, end, &value))
+    uint64_t value = trace_zigzag(1);
+    if (!(head & TRACE_NODE_NEXT) && !trace_get_varint(p, end, &value))
         return false;
     int64_t id = (int64_t)((uint64_t)coding->node + (uint64_t)trace_unzigzag(value));
     if (id <= 0 || id > UINT32_MAX)
@@ -296,10 +304,12 @@ static inline bool trace_get_node_body(const uint8_t **p, const uint8_t *end,
         return false;
     coding->node = record->node.id;
     if (record->node.frame > TRACE_FRAME_EXACT)
-        return true;
-    if (!trace_get_varint(p, end, &value) || value > UINT32_MAX)
+        return !(head & TRACE_NODE_SAME_MODULE);
+    value = coding->module;
+    if (!(head & TRACE_NODE_SAME_MODULE) &&
+        (!trace_get_varint(p, end, &value) || value > UINT32_MAX))
         return false;
-    record->node.module = (uint32_t)value;
+    record->node.module = coding->module = (uint32_t)value;
     return trace_get_varint(p, end, &record->node.value);
 }
 

@@ -24,8 +24,8 @@ struct trace_coding {
     uint64_t address;
     uint64_t size;
     uint32_t stack;
-    uint32_t node;
-    uint32_t arena; /* of short records */
+    uint32_t node, module; /* of NODE records */
+    uint32_t arena;        /* of short records */
     uint64_t address_cache[TRACE_CACHE_SIZE];
     uint32_t stack_cache[TRACE_CACHE_SIZE];
 };

@@ -123,7 +123,10 @@ static bool move_realloc(struct walk *walk, unsigned head)
 
 static bool move_node(struct walk *walk, unsigned head)
 {
-    unsigned numbers = 1u + (head & 8 ? 0u : 1u) + ((head >> 4 & 3) <= TRACE_FRAME_EXACT ? 2u : 0u);
+    const bool code = (head >> 4 & 3) <= TRACE_FRAME_EXACT;
+    unsigned numbers = (head & TRACE_NODE_NEXT ? 0u : 1u) + (head & 8 ? 0u : 1u);
+    if (code)
+        numbers += head & TRACE_NODE_SAME_MODULE ? 1u : 2u;
     for (; numbers > 0; numbers--)
         if (!move_varint(walk, TRACE_COLUMN_NODE, TRACE_COLUMN_NODE))
             return false;

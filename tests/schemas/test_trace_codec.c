@@ -15,8 +15,8 @@ static void worked_bytes(void **state)
 {
     (void)state;
     static const uint8_t expected[] = {
-        0x05, 0x02, 0x00, 0x01, 0xA0, 0x22,                   /* NODE 1 */
-        0x0D, 0x02, 0x01, 0xC3, 0x22,                         /* NODE 2 */
+        0x45, 0x00, 0x01, 0xA0, 0x22,                         /* NODE 1 */
+        0xCD, 0xC3, 0x22,                                     /* NODE 2 */
         0x11, 0x64, 0xD4, 0x94, 0x20, 0x20, 0x02,             /* ALLOC */
         0x22, 0x04, 0x06, 0xC8, 0x01, 0x06,                   /* ALLOC_ATTR */
         0x83, 0x64, 0xF1,                                     /* FREE */
@@ -135,6 +135,54 @@ static void random_records_come_back(void **state)
     assert_int_equal(trace_get(&at, p, &reader, &record), TRACE_GET_END);
 }
 
+/* Ids in any order, parents that are the last node or not, markers, changing modules. */
+static void random_nodes_come_back(void **state)
+{
+    (void)state;
+    enum { N = 5000 };
+    static struct {
+        uint32_t id, parent, module;
+        enum trace_node_frame frame;
+        uint64_t value;
+    } put[N];
+    static uint8_t bytes[N * TRACE_RECORD_MAX];
+    /* As they were written before there were bits for them: the first id and module 1. */
+    static const uint8_t old[] = {0x05, 0x02, 0x00, 0x01, 0xA0, 0x22};
+    uint8_t *p = bytes;
+    uint32_t id = 1;
+    trace_coding_reset(&writer, 0);
+    for (int i = 0; i < N; i++) {
+        id = random_number() % 8 ? id + 1 : (uint32_t)(random_number() >> 32) % 100000 + 1;
+        put[i].id = id;
+        put[i].parent = random_number() % 2 ? id - 1 : (uint32_t)random_number() % 50;
+        put[i].frame = (enum trace_node_frame)(random_number() % 4);
+        bool code = put[i].frame <= TRACE_FRAME_EXACT;
+        put[i].module = code ? (uint32_t)(random_number() % 3) : 0;
+        put[i].value = code ? random_number() >> random_number() % 64 : 0;
+        p = trace_put_node(p, &writer, id, put[i].parent, put[i].frame, put[i].module,
+                           put[i].value);
+    }
+    const uint8_t *at = bytes;
+    struct trace_record record;
+    trace_coding_reset(&reader, 0);
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(trace_get(&at, p, &reader, &record), TRACE_GET_RECORD);
+        assert_int_equal(record.kind, TRACE_NODE);
+        assert_int_equal(record.node.id, put[i].id);
+        assert_int_equal(record.node.parent, put[i].parent);
+        assert_int_equal(record.node.frame, put[i].frame);
+        assert_int_equal(record.node.module, put[i].module);
+        assert_true(record.node.value == put[i].value);
+    }
+    assert_int_equal(trace_get(&at, p, &reader, &record), TRACE_GET_END);
+    at = old;
+    trace_coding_reset(&reader, 0);
+    assert_int_equal(trace_get(&at, old + sizeof old, &reader, &record), TRACE_GET_RECORD);
+    assert_int_equal(record.node.id, 1);
+    assert_int_equal(record.node.module, 1);
+    assert_int_equal(record.node.value, 0x1120);
+}
+
 static void damage_is_noticed(void **state)
 {
     (void)state;
@@ -159,6 +207,8 @@ static void damage_is_noticed(void **state)
         {"short record without an arena", {0x17, 0x64, 0x02}, 3},
         {"reserved bit of a short record", {0x0F, 0x1C, 0x01, 0x0A, 0x14, 0x30, 0x03}, 7},
         {"node id 0", {0x05, 0x00, 0x00, 0x01, 0x20}, 5},
+        {"node that is no code, same module", {0xE5, 0x00}, 2},
+        {"next node without its value", {0xC5, 0x00}, 2},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const uint8_t *at = bad[i].bytes;
@@ -189,9 +239,8 @@ static void sum_sees_every_bit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(worked_bytes),
-        cmocka_unit_test(random_records_come_back),
-        cmocka_unit_test(damage_is_noticed),
+        cmocka_unit_test(worked_bytes),           cmocka_unit_test(random_records_come_back),
+        cmocka_unit_test(random_nodes_come_back), cmocka_unit_test(damage_is_noticed),
         cmocka_unit_test(sum_sees_every_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
