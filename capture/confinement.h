@@ -6,7 +6,8 @@
  * So the filters are kept, and each of the recorder's own calls is put to them before it is made
  * (os_permit_by()); one that a filter does not plainly allow is not made and counts as failed.
  *
- * Filters that were there when the program was executed cannot be seen.
+ * Filters that were there when the program was executed cannot be seen; of them only those calls
+ * are known that mprof-run found to be punished.
  */
 #ifndef MPROF_CAPTURE_CONFINEMENT_H
 #define MPROF_CAPTURE_CONFINEMENT_H
@@ -28,6 +29,16 @@ uint32_t confinement_add(const struct sock_fprog *program);
 
 /* The same for strict mode: read, write, exit and sigreturn. */
 uint32_t confinement_add_strict(void);
+
+/* `count` calls that a filter from before the start punishes. To be called once, without threads.
+ */
+void confinement_add_calls(const uint32_t *numbers, uint32_t count);
+
+/*
+ * Whether the process began under a filter, or it cannot be told. Asked by nothing but opening and
+ * reading a file, as the loader does. Once, without threads.
+ */
+bool confinement_was_before(void);
 
 /* From here on the recorder asks before each call. */
 void confinement_begin(void);

@@ -15,15 +15,10 @@ static struct {
     ino_t inode;
 } standard_error;
 
-static bool message_status(struct stat *status)
-{
-    return os_call(SYS_fstat, 2, (long)status, 0, 0, 0, 0) == 0;
-}
-
 void message_init(void)
 {
     struct stat status = {0};
-    standard_error.known = message_status(&status);
+    standard_error.known = os_status(2, &status) == 0;
     if (!standard_error.known)
         return;
     standard_error.device = status.st_dev;
@@ -36,7 +31,7 @@ void message_line(const char *first, ...)
     char line[1024];
     const size_t room = sizeof line - 24;
     size_t used = 0;
-    if (!standard_error.known || !message_status(&status) ||
+    if (!standard_error.known || os_status(2, &status) != 0 ||
         status.st_dev != standard_error.device || status.st_ino != standard_error.inode)
         return;
     for (const char *text = "mprof: "; *text; text++)

@@ -119,6 +119,20 @@ static bool option_start(struct option_word value, struct options *options)
     return options->start_waits;
 }
 
+static bool option_without(struct option_word value, struct options *options)
+{
+    for (size_t at = 0, length; at <= value.length; at += length + 1) {
+        const char *end = memchr(value.text + at, ':', value.length - at);
+        length = end ? (size_t)(end - value.text) - at : value.length - at;
+        if (options->without_count >= OPTIONS_WITHOUT ||
+            !option_number((struct option_word){value.text + at, length},
+                           &options->without[options->without_count]))
+            return false;
+        options->without_count++;
+    }
+    return true;
+}
+
 static bool option_set(struct options *options, struct option_word key, struct option_word value)
 {
     if (option_is(key, "unwind"))
@@ -146,6 +160,8 @@ static bool option_set(struct options *options, struct option_word key, struct o
                            TRACE_FILE_HEADER_SIZE + TRACE_CHUNK_SIZE_DEFAULT, UINT64_MAX);
     if (option_is(key, "sample"))
         return option_size(value, &options->sample, 1, SAMPLE_MEAN_MAX);
+    if (option_is(key, "without"))
+        return option_without(value, options);
     return option_is(key, "follow") && option_follow(value, options);
 }
 

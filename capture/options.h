@@ -23,6 +23,8 @@
  *                           recording ends for good then, in the same process
  *   sample=SIZE             record only a sample of the heap's blocks, one sample point in SIZE
  *                           bytes on average, K, M or G behind the number
+ *   without=NUMBER:…        system calls, by number, that are not to be made, since a sandbox would
+ *                           end the program for them. mprof-run sets it.
  *   root=PID                the process that MPROF_OUTPUT itself is meant for; any other writes
  *                           beside it. mprof-run sets it.
  */
@@ -39,6 +41,8 @@
 #define OPTIONS_MARK 64u
 /* And of a function's. */
 #define OPTIONS_SYMBOL 256u
+/* System calls that can be left out. */
+#define OPTIONS_WITHOUT 64u
 
 struct options {
     struct stack_options stack;
@@ -55,6 +59,8 @@ struct options {
     uint64_t max_size; /* of a trace, in bytes; 0: no limit */
     uint64_t sample;   /* mean bytes between sample points; 0: everything is recorded */
     uint32_t root;     /* process id; 0: whoever comes first */
+    uint32_t without[OPTIONS_WITHOUT]; /* numbers of system calls */
+    uint32_t without_count;
 };
 
 /*

@@ -40,6 +40,9 @@ int os_open_read(const char *path);
 /* Bytes read (0: end), or a negative errno; goes on after EINTR. */
 long os_read(int descriptor, void *buffer, size_t size);
 void os_close(int descriptor);
+struct stat;
+/* 0, or a negative errno. */
+int os_status(int descriptor, struct stat *status);
 /* The link's target, NUL-terminated and cut to size - 1 bytes. Its length, or a negative errno. */
 long os_read_link(const char *path, char *buffer, size_t size);
 

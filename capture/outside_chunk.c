@@ -4,8 +4,10 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include "capture/clock.h"
+#include "capture/run_sandbox.h"
 #include "schemas/trace_codec.h"
 
 /* Kind, type and length before a payload. */
@@ -19,7 +21,8 @@ uint64_t outside_slot_offset(const struct outside *outside, uint32_t number)
 
 bool outside_free_space(const struct outside *outside, uint64_t offset, uint64_t size)
 {
-    if (fallocate(outside->descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
+    if (!run_sandbox_allows(SYS_fallocate) ||
+        fallocate(outside->descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
                   (off_t)size) != 0)
         return false;
     atomic_fetch_add((_Atomic uint64_t *)&outside->header->freed_bytes, size);
@@ -31,7 +34,7 @@ static bool chunk_reserve(const struct outside *outside, uint64_t offset)
 {
     const uint32_t size = outside->header->chunk_size;
     struct rlimit limit;
-    return getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+    return run_sandbox_allows(SYS_fallocate) && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
            (limit.rlim_cur == RLIM_INFINITY || offset + size <= limit.rlim_cur) &&
            fallocate(outside->descriptor, 0, (off_t)offset, size) == 0;
 }

@@ -1,16 +1,15 @@
 #include "capture/recorder.h"
 
 #include <errno.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include "capture/arch_x86_64.h"
 #include "capture/call_watch.h"
+#include "capture/confinement.h"
 #include "capture/control.h"
 #include "capture/lifecycle.h"
 #include "capture/message.h"
@@ -71,16 +70,19 @@ static void recorder_watch_forks(void)
     pthread_atfork(NULL, NULL, recorder_forked);
 }
 
-static bool recorder_read_options(struct options *options)
+/* Of filters from before, which cannot be seen, only what mprof-run has found is known. */
+static void recorder_confine(const struct options *options)
 {
-    char bad[64];
-    const char *text = getenv("MPROF_OPTIONS");
-    if (!options_parse(text, options, bad, sizeof bad)) {
-        message_line(
-            "MPROF_OPTIONS: \"", bad,
-            "\" is not understood; nothing is recorded. mprof-run --help lists the options.", NULL);
-        return false;
+    if (options->without_count) {
+        confinement_add_calls(options->without, options->without_count);
+        confinement_begin();
     }
+    if (options->without_count || confinement_was_before())
+        os_avoid_other_memory();
+}
+
+static bool recorder_take_options(const struct options *options)
+{
     recorder_fast_clock = options->fast_clock;
     recorder_mappings = options->mmap;
     recorder.follow = options->follow_fork;
@@ -101,15 +103,21 @@ static bool recorder_read_options(struct options *options)
 static bool recorder_start_program(void)
 {
     struct options options;
+    char bad[64];
+    const bool good = options_parse(getenv("MPROF_OPTIONS"), &options, bad, sizeof bad);
     recorder.started = true;
+    recorder_confine(&options);
     message_init();
     clock_init();
     recorder_watch_forks();
-    /* A filter from before: what is in it cannot be seen. */
-    if (os_call(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0) == SECCOMP_MODE_FILTER)
-        os_avoid_other_memory();
     thread_process_init();
-    if (!real_is_reached() || !recorder_read_options(&options))
+    if (!real_is_reached())
+        return false;
+    if (!good)
+        message_line(
+            "MPROF_OPTIONS: \"", bad,
+            "\" is not understood; nothing is recorded. mprof-run --help lists the options.", NULL);
+    if (!good || !recorder_take_options(&options))
         return false;
     const char *output = getenv("MPROF_OUTPUT");
     bool beside = options.root != 0 && options.root != (uint32_t)os_process_id();

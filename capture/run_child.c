@@ -17,6 +17,7 @@
 
 #include "capture/run_follow.h"
 #include "capture/run_resident.h"
+#include "capture/run_sandbox.h"
 
 /* What the child tells before it becomes the program. */
 struct child_report {
@@ -64,7 +65,7 @@ static bool child_name_trace(const struct run_child *child, char *trace)
     char folder[PATH_MAX];
     if (child->trace && child->trace[0] == '/')
         return snprintf(trace, PATH_MAX, "%s", child->trace) < PATH_MAX;
-    if (!getcwd(folder, sizeof folder))
+    if (!run_sandbox_allows(SYS_getcwd) || !getcwd(folder, sizeof folder))
         return false;
     if (child->trace)
         return snprintf(trace, PATH_MAX, "%s/%s", folder, child->trace) < PATH_MAX;
@@ -138,7 +139,8 @@ static bool child_has_ended(pid_t process)
  */
 static void child_watch(pid_t process, const struct child_report *report, struct run_child *child)
 {
-    const int ended = (int)syscall(SYS_pidfd_open, process, 0);
+    const int ended =
+        run_sandbox_allows(SYS_pidfd_open) ? (int)syscall(SYS_pidfd_open, process, 0) : -1;
     struct pollfd wait_for[2] = {{.fd = ended, .events = POLLIN}, {.fd = -1, .events = POLLIN}};
     struct run_follow *follow = NULL;
     int ready;

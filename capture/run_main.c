@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "capture/run_operators.h"
 #include "capture/run_own.h"
 #include "capture/run_program.h"
+#include "capture/run_sandbox.h"
 #include "capture/run_traces.h"
 
 struct arguments {
@@ -321,6 +323,24 @@ static int check_places(const struct arguments *arguments, char *library, char *
     return 0;
 }
 
+/* False, after a message, where the sandbox lets nothing be recorded. */
+static bool check_sandbox(struct arguments *arguments)
+{
+    char without[OPTIONS_WITHOUT * 4];
+    run_sandbox_look();
+    const char *call = run_sandbox_forbids_recording();
+    if (call) {
+        fprintf(stderr,
+                "mprof-run: the sandbox around it ends programs for the call %s, which recording "
+                "needs; "
+                "%s runs unrecorded. Allow it there.\n",
+                call, arguments->program[0]);
+        return false;
+    }
+    run_sandbox_without(without, sizeof without);
+    return !*without || add_setting(arguments, "without", without);
+}
+
 /* The library of the C++ operators, which lies beside the recorder. False: it is not needed or
  * there. */
 static bool find_operators(const char *library, const char *binary, char operators[PATH_MAX + 16])
@@ -328,7 +348,9 @@ static bool find_operators(const char *library, const char *binary, char operato
     const char *slash = strrchr(library, '/');
     snprintf(operators, PATH_MAX + 16, "%.*s/libmprof_operators.so", (int)(slash - library),
              library);
-    return access(operators, R_OK) == 0 && run_operators_are_needed(binary);
+    /* The standard library's streams of descriptors call fcntl. */
+    return run_sandbox_allows(SYS_fcntl) && access(operators, R_OK) == 0 &&
+           run_operators_are_needed(binary);
 }
 
 static void count_one(void *context, const char *trace)
@@ -474,6 +496,11 @@ int main(int argc, char **argv)
         return status;
     if (status != 0)
         return status;
+    if (!check_sandbox(&arguments)) {
+        execv(program, arguments.program);
+        fprintf(stderr, "mprof-run: %s: %s\n", program, strerror(errno));
+        return 126;
+    }
     /* Who reads the trace meanwhile would find holes: then it is compressed at the end only. */
     const bool pack = arguments.compress && !arguments.live;
     if (pack && !add_setting(&arguments, "compress", NULL))

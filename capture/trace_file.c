@@ -78,8 +78,8 @@ static int file_raise_descriptor(int descriptor)
 /* False where the descriptor is not, or no longer, the trace's. */
 static bool file_look(int descriptor, struct stat *status)
 {
-    return descriptor >= 0 && os_call(SYS_fstat, descriptor, (long)status, 0, 0, 0, 0) == 0 &&
-           status->st_dev == file.device && status->st_ino == file.inode;
+    return descriptor >= 0 && os_status(descriptor, status) == 0 && status->st_dev == file.device &&
+           status->st_ino == file.inode;
 }
 
 static bool file_is_ours(int descriptor)
@@ -136,13 +136,14 @@ static void file_append_zeros(int descriptor, uint64_t offset)
         os_call(SYS_pwritev2, descriptor, (long)&slot, 1, 0, 0, RWF_APPEND);
 }
 
-/* 0 or a negative errno. Filesystems without fallocate are made to find the blocks by a write. */
+/* 0 or a negative errno. Filesystems without fallocate, and sandboxes that do not know it, are made
+ * to find the blocks by a write. */
 static int file_reserve(int descriptor, uint64_t offset, uint64_t size)
 {
     if (offset + size > file_length_limit())
         return -EFBIG;
     long result = file_call(SYS_fallocate, descriptor, 0, (long)offset, (long)size);
-    if (result != -EOPNOTSUPP && result != -ENOSYS)
+    if (result != -EOPNOTSUPP && result != -ENOSYS && result != -EPERM)
         return (int)result;
     for (uint64_t length; size > 0; offset += length, size -= length) {
         length = size < sizeof file_zeros ? size : sizeof file_zeros;
@@ -314,7 +315,7 @@ bool trace_file_create(const char *path, bool beside, bool announce, uint32_t fl
     if (descriptor < 0)
         return file_refuse("cannot create the trace", descriptor);
     descriptor = file_raise_descriptor(descriptor);
-    if (os_call(SYS_fstat, descriptor, (long)&status, 0, 0, 0, 0) != 0)
+    if (os_status(descriptor, &status) != 0)
         return file_refuse("cannot read the state of the trace", -EIO);
     file.device = status.st_dev;
     file.inode = status.st_ino;

@@ -13,6 +13,7 @@
  * refused    filters that the kernel refuses
  * inherited  a filter that forbids process_vm_readv, then executes itself: with a stack that only
  *            such a look at memory can tell
+ * plain      nothing; but a thread and a forked child allocate, too
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -172,6 +173,27 @@ static int refused(void)
     return syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 1, NULL) == -1 && errno == EINVAL ? 0 : 4;
 }
 
+static void *work_plainly(void *unused)
+{
+    allocate(1000, 320);
+    return unused;
+}
+
+static int plain(void)
+{
+    pthread_t thread;
+    int status = 0;
+    if (pthread_create(&thread, NULL, work_plainly, NULL) || pthread_join(thread, NULL))
+        return 1;
+    pid_t child = fork();
+    if (child == 0) {
+        allocate(500, 400);
+        _exit(6);
+    }
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 6 ? 0 : 3;
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "";
@@ -179,7 +201,9 @@ int main(int argc, char **argv)
     allocate(1000, 100);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         return 1;
-    if (strcmp(how, "strict") == 0)
+    if (strcmp(how, "plain") == 0)
+        failed = plain();
+    else if (strcmp(how, "strict") == 0)
         failed = prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
     else if (strcmp(how, "clock") == 0)
         failed = prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);

@@ -1,0 +1,25 @@
+/*
+ * The system calls that the recorder and mprof-run make, for those who ask what a seccomp filter
+ * says to each.
+ */
+#ifndef MPROF_CAPTURE_OWN_CALLS_H
+#define MPROF_CAPTURE_OWN_CALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct own_call {
+    const char *name;
+    uint64_t arguments[6]; /* as the recorder gives them, but so that nothing is done */
+    uint16_t number;
+    bool needed; /* without it nothing can be recorded */
+};
+
+#define OWN_CALLS_MAX 64u
+
+/* In the order in which they may be tried; `count` of them. */
+extern const struct own_call own_calls[];
+extern const size_t own_calls_count;
+
+#endif

@@ -1,0 +1,85 @@
+"""Programs under a seccomp filter that was there before: they end as they would alone, whatever it answers to the
+calls of the recorder, and where these can be done without, everything is recorded."""
+import re
+import subprocess
+
+import recording
+from recording import check, sizes
+from trace_text import Trace
+
+source = open(recording.os.environ["MPROF_SOURCE"] + "/capture/own_calls.c").read()
+numbers = dict(re.findall(r"#define __NR_(\w+) (\d+)", subprocess.run(
+    ["cc", "-E", "-dM", "-xc", "-"], input="#include <asm/unistd_64.h>", capture_output=True, text=True,
+    check=True).stdout))
+needed = dict(re.findall(r"CALL\((\w+), (true|false)", source))
+check(len(needed) > 25, f"the table of calls: {needed}")
+confined = recording.program("confined")
+trace = recording.os.path.abspath("sandbox-out/trace.bin")
+preload = ["env", "LD_PRELOAD=" + recording.BUILD + "/lib/libmprof.so", "MPROF_OUTPUT=" + trace]
+run = [recording.BUILD + "/bin/mprof-run", "--quiet", "-o", trace]
+
+
+def start(folder, answer, calls, *arguments):
+    launcher = [recording.program("sandboxed"), answer, ",".join(numbers[call] for call in calls)]
+    return subprocess.run([*launcher, *arguments, confined, "plain", "8000"], capture_output=True, text=True, cwd=folder)
+
+
+def end_of(program):
+    return program.returncode, program.stdout
+
+
+def check_recorded(name, folder, program):
+    check(not program.stderr, f"{name}: said {program.stderr}")
+    traces = [Trace(path) for path in sorted(recording.glob.glob(folder + "/trace.bin*"))]
+    counts = [sizes(trace, 320) for trace in traces]
+    check(counts == [{320: 1000, 500: 8000}, {400: 500}], f"{name}: {counts}")
+    for trace in traces:
+        wrong = trace.complain()
+        check(not wrong and trace.header["state"] == "ended", f"{name}: {trace.header} {wrong}")
+
+
+def check_call(answer, call, arguments):
+    """Under a filter for one call. What the program cannot do without itself ends it anyway."""
+    name = f"{call} answered by {answer}, {arguments[0]}"
+    folder = recording.folder("sandbox-out")
+    alone = start(folder, answer, [call])
+    program = start(folder, answer, [call], *arguments)
+    check(end_of(program) == end_of(alone), f"{name}: {program}, alone {alone}")
+    if alone.returncode != 0:
+        return False
+    if needed[call] == "true":
+        lines = program.stderr.splitlines()
+        check(len(lines) <= 1, f"{name}: said {lines}")
+        check(answer != "kill" or call in program.stderr, f"{name}: said {lines}")
+    else:
+        check_recorded(name, folder, program)
+    return True
+
+
+# By errors, to the library alone; by the end of the process, where mprof-run has asked before.
+for answer, arguments, least in (("1", preload, 22), ("kill", run, 17)):
+    done = [call for call in needed if check_call(answer, call, arguments)]
+    check(len(done) >= least, f"{answer}: only {len(done)} calls were tried: {done}")
+
+# All at once that can be done without.
+spared = [call for call in needed if needed[call] == "false" and
+          start(".", "kill", [call]).returncode == 0 and call not in ("fstat", "fallocate")]
+for answer, arguments in (("1", preload), ("38", preload), ("trap", run), ("kill", run)):
+    folder = recording.folder("sandbox-out")
+    check_recorded(f"{answer} for {spared}", folder, start(folder, answer, spared, *arguments))
+
+# No room can be had: one line, from whoever knows it.
+folder = recording.folder("sandbox-out")
+for answer, arguments in (("1", preload), ("kill", run)):
+    program = start(folder, answer, ["fallocate", "pwrite64"], *arguments)
+    check(end_of(program) == (0, "done\n"), f"no room, {answer}: {program}")
+    lines = set(program.stderr.splitlines())
+    check(lines and all("recorded" in line for line in lines), f"no room, {answer}: said {lines}")
+
+# The table names every call of the recorder's sources.
+used = set()
+for path in recording.glob.glob(recording.os.environ["MPROF_SOURCE"] + "/capture/*.[ch]"):
+    if not re.search(r"entry_(confine|map)|confinement|shadow_stack|arch_|own_calls|run_sandbox", path):
+        used |= set(re.findall(r"SYS_(\w+)", open(path).read()))
+check(used <= set(needed), f"not in own_calls.c: {used - set(needed)}")
+recording.done()
