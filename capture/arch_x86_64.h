@@ -60,9 +60,10 @@ static inline long arch_syscall(long number, long a, long b, long c, long d, lon
 }
 
 /*
- * Defines the function `name`, which takes a system call's number and arguments: the two calls by
- * which a program confines itself go to `special`, as all do until `next` is known, every other one
- * straight to `next`, its registers and stack untouched: a clone that is made so goes on with them.
+ * Defines the function `name`, which takes a system call's number and arguments: the calls by
+ * which a program confines itself or is executed go to `special`, as all do until `next` is known,
+ * every other one straight to `next`, its registers and stack untouched: a clone that is made so
+ * goes on with them.
  */
 #define ARCH_DEFINE_SYSCALL(name, next, special)                                                   \
     __asm__(".text\n"                                                                              \
@@ -72,6 +73,10 @@ static inline long arch_syscall(long number, long a, long b, long c, long d, lon
             "cmp $157, %rdi\n" /* SYS_prctl */                                                     \
             "je 1f\n"                                                                              \
             "cmp $317, %rdi\n" /* SYS_seccomp */                                                   \
+            "je 1f\n"                                                                              \
+            "cmp $59, %rdi\n" /* SYS_execve */                                                     \
+            "je 1f\n"                                                                              \
+            "cmp $322, %rdi\n" /* SYS_execveat */                                                  \
             "je 1f\n"                                                                              \
             "mov " next "(%rip), %rax\n"                                                           \
             "test %rax, %rax\n"                                                                    \

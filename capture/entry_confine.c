@@ -1,5 +1,6 @@
 /*
- * Entry points by which a program confines itself: prctl() and syscall(), the two ways to seccomp.
+ * Entry points by which a program confines itself: prctl() and syscall(), the two ways to seccomp;
+ * and what else comes by syscall(): a program that is executed.
  *
  * The filter is kept before it is set (confinement.h). Where it does not let the trace grow, room
  * for a while is taken before, and recording ends when that is used up; the program goes on.
@@ -11,6 +12,7 @@
 #include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "capture/arch_x86_64.h"
 #include "capture/confinement.h"
@@ -130,6 +132,10 @@ entry_confine_special(long number, long a, long b, long c, long d, long e, long 
     }
     if (number == SYS_prctl)
         return ENTRY(prctl)((int)a, b, c, d, e);
+    if (number == SYS_execve)
+        return ENTRY(execve)((const char *)a, (char *const *)b, (char *const *)c);
+    if (number == SYS_execveat)
+        return ENTRY(execveat)((int)a, (const char *)b, (char *const *)c, (char *const *)d, (int)e);
     /* The kernel refuses strict mode with flags or a filter. */
     const bool strict = a == SECCOMP_SET_MODE_STRICT && b == 0 && c == 0;
     if (number != SYS_seccomp || (!strict && a != SECCOMP_SET_MODE_FILTER))

@@ -164,6 +164,7 @@ ENTRY_POINT int ENTRY(execveat)(int directory, const char *path, char *const arg
         errno = ENOSYS;
         return -1;
     }
+    SUITABLE(exec_environment_entries_at(directory, path, flags, envp), envp);
     recorder_end(FRAME, TRACE_END_EXEC);
     next(directory, path, argv, envp, flags);
     return entry_exec_failed();

@@ -1,12 +1,17 @@
 #include "capture/exec_environment.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "capture/message.h"
 #include "capture/os.h"
 #include "capture/program_image.h"
+#include "capture/program_search.h"
 
 static const char preload_name[] = "LD_PRELOAD=";
 static const char own_name[] = "libmprof.so";
@@ -56,32 +61,51 @@ static size_t exec_count(char *const envp[])
     return preloaded ? count + 1 : 0;
 }
 
-/* As execvp finds it: the descriptor, or a negative errno. */
-static int exec_open(const char *file, bool search)
+/* What is executed: the descriptor of a file that can be read, or a negative errno. */
+static int exec_open(int directory, const char *path, int flags)
 {
-    const char *folders = getenv("PATH");
-    char path[PATH_MAX];
-    int descriptor = -1;
-    if (!search || strchr(file, '/'))
-        return os_open_read(file);
-    const size_t name = strlen(file);
-    for (const char *folder = folders ? folders : "/bin:/usr/bin"; folder && descriptor < 0;) {
-        size_t length = strcspn(folder, ":");
-        if (length + name + 2 <= sizeof path) {
-            memcpy(path, folder, length);
-            path[length] = '/';
-            memcpy(path + length + 1, file, name + 1);
-            descriptor = os_open_read(length ? path : file);
-        }
-        folder = folder[length] ? folder + length + 1 : NULL;
+    struct stat status;
+    char own[32] = "/proc/self/fd/", digits[24];
+    if (!*path && (flags & AT_EMPTY_PATH)) {
+        /* Opened anew, since the descriptor may be one that is not for reading. */
+        digits[sizeof digits - 1] = 0;
+        const char *number = os_decimal(digits + sizeof digits - 1, (uint64_t)directory);
+        memcpy(own + strlen(own), number, strlen(number) + 1);
+        path = own;
+        flags = 0;
     }
-    return descriptor;
+    const int descriptor = (int)os_call(SYS_openat, directory, (long)path,
+                                        O_RDONLY | O_CLOEXEC | O_NONBLOCK |
+                                            (flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0),
+                                        0, 0, 0);
+    if (descriptor >= 0 && os_status(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
+        (status.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)))
+        return descriptor;
+    if (descriptor >= 0)
+        os_close(descriptor);
+    return descriptor < 0 ? descriptor : -EACCES;
 }
 
-size_t exec_environment_entries_of(int descriptor, char *const envp[])
+/* Of a script it is the interpreter that counts. Closes the descriptor. */
+static enum program_kind exec_kind(int descriptor)
 {
-    size_t count = exec_count(envp);
-    enum program_kind kind = count ? program_image_read(descriptor) : PROGRAM_DYNAMIC;
+    char path[PATH_MAX];
+    enum program_kind kind = PROGRAM_DYNAMIC;
+    for (int depth = 0; descriptor >= 0 && depth <= PROGRAM_SCRIPTS_MAX; depth++) {
+        kind = program_image_read(descriptor);
+        const bool script = program_image_interpreter(descriptor, path, sizeof path);
+        os_close(descriptor);
+        descriptor = script ? exec_open(AT_FDCWD, path, 0) : -ENOENT;
+    }
+    if (descriptor >= 0)
+        os_close(descriptor);
+    return kind;
+}
+
+/* How many there are of `count` where the program is one that is not to be recorded. */
+static size_t exec_entries(int descriptor, size_t count)
+{
+    const enum program_kind kind = exec_kind(descriptor);
     if (kind == PROGRAM_SANITIZED)
         message_line("a program that is executed is built with a sanitizer, and runs unrecorded",
                      NULL);
@@ -94,16 +118,31 @@ size_t exec_environment_entries_of(int descriptor, char *const envp[])
     return count;
 }
 
+size_t exec_environment_entries_at(int directory, const char *path, int flags, char *const envp[])
+{
+    const size_t count = exec_count(envp);
+    return path && count ? exec_entries(exec_open(directory, path, flags), count) : 0;
+}
+
+size_t exec_environment_entries_of(int descriptor, char *const envp[])
+{
+    return exec_environment_entries_at(descriptor, "", AT_EMPTY_PATH, envp);
+}
+
 size_t exec_environment_entries(const char *file, bool search, char *const envp[])
 {
-    if (!file || exec_count(envp) == 0)
+    struct program_search places;
+    char path[PATH_MAX];
+    const size_t count = exec_count(envp);
+    int descriptor = -ENOENT;
+    if (!file || count == 0)
         return 0;
-    int descriptor = exec_open(file, search);
-    if (descriptor < 0)
-        return 0;
-    size_t entries = exec_environment_entries_of(descriptor, envp);
-    os_close(descriptor);
-    return entries;
+    if (!search)
+        return exec_environment_entries_at(AT_FDCWD, file, 0, envp);
+    program_search_begin(&places, file);
+    while (descriptor < 0 && program_search_next(&places, path, sizeof path))
+        descriptor = exec_open(AT_FDCWD, path, 0);
+    return exec_entries(descriptor, count);
 }
 
 void exec_environment_fill(char *const envp[], char **entries, char preload[EXEC_PRELOAD_MAX])

@@ -19,7 +19,10 @@
  */
 size_t exec_environment_entries(const char *file, bool search, char *const envp[]);
 
-/* The same of a file that is open. */
+/* The same of what execveat executes. */
+size_t exec_environment_entries_at(int directory, const char *path, int flags, char *const envp[]);
+
+/* The same of a file that is open, be it only as a place (O_PATH). */
 size_t exec_environment_entries_of(int descriptor, char *const envp[]);
 
 /* Fills `entries` with it; `preload` holds the entry that is another. */

@@ -138,6 +138,21 @@ enum program_kind program_image_read(int descriptor)
                                                   : PROGRAM_DYNAMIC;
 }
 
+bool program_image_interpreter(int descriptor, char *name, size_t size)
+{
+    char head[257] = ""; /* of a script the kernel reads 256 bytes */
+    if (image_read_some(descriptor, 0, head, sizeof head - 1) <= 2 || head[0] != '#' ||
+        head[1] != '!')
+        return false;
+    const char *from = head + 2 + strspn(head + 2, " \t");
+    const size_t length = strcspn(from, " \t\r\n");
+    if (length == 0 || length >= size)
+        return false;
+    memcpy(name, from, length);
+    name[length] = 0;
+    return true;
+}
+
 bool program_image_loader(int descriptor, char *name, size_t size)
 {
     Elf64_Ehdr header;

@@ -24,6 +24,15 @@ enum program_kind program_image_kind(int descriptor, const Elf64_Ehdr *header);
 /* The same of a file that may be none. */
 enum program_kind program_image_read(int descriptor);
 
+/*
+ * The interpreter of a script ("#! interpreter argument") into `size` bytes. False where the file
+ * is no script, or the name is longer.
+ */
+bool program_image_interpreter(int descriptor, char *name, size_t size);
+
+/* Interpreters that are scripts themselves: the kernel's own limit. */
+#define PROGRAM_SCRIPTS_MAX 4
+
 /* The loader that the file names, into `size` bytes, cut off there. False where it names none. */
 bool program_image_loader(int descriptor, char *name, size_t size);
 

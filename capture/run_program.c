@@ -1,6 +1,5 @@
 #include "capture/run_program.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,8 +10,7 @@
 #include <unistd.h>
 
 #include "capture/program_image.h"
-
-#define SCRIPT_DEPTH 4 /* interpreters that are scripts themselves: the kernel's own limit */
+#include "capture/program_search.h"
 
 static bool program_is_file(const char *path)
 {
@@ -20,30 +18,17 @@ static bool program_is_file(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* As execvp: a name with a slash is a path, any other is looked for in PATH. */
 static enum run_program_verdict program_find(const char *name, char *path)
 {
-    const char *folders = getenv("PATH");
+    struct program_search search;
     bool seen = false;
-    if (strchr(name, '/')) {
-        snprintf(path, PATH_MAX, "%s", name);
-        if (!program_is_file(path))
-            return RUN_PROGRAM_NOT_FOUND;
-        return access(path, X_OK) == 0 ? RUN_PROGRAM_GOOD : RUN_PROGRAM_NOT_EXECUTABLE;
-    }
-    if (!*name)
-        return RUN_PROGRAM_NOT_FOUND;
-    for (const char *folder = folders ? folders : "/bin:/usr/bin"; folder;) {
-        size_t length = strcspn(folder, ":");
-        int written =
-            snprintf(path, PATH_MAX, "%.*s%s%s", (int)length, folder, length ? "/" : "", name);
-        if (written > 0 && written < PATH_MAX && program_is_file(path)) {
+    program_search_begin(&search, name);
+    while (program_search_next(&search, path, PATH_MAX))
+        if (program_is_file(path)) {
             if (access(path, X_OK) == 0)
                 return RUN_PROGRAM_GOOD;
             seen = true;
         }
-        folder = folder[length] ? folder + length + 1 : NULL;
-    }
     return seen ? RUN_PROGRAM_NOT_EXECUTABLE : RUN_PROGRAM_NOT_FOUND;
 }
 
@@ -57,7 +42,7 @@ static bool program_changes_identity(const char *path)
            (geteuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0);
 }
 
-static enum run_program_verdict program_check_elf(int descriptor, const Elf64_Ehdr *header)
+static enum run_program_verdict program_check_file(const char *start, char *path)
 {
     static const enum run_program_verdict verdicts[] = {[PROGRAM_DYNAMIC] = RUN_PROGRAM_GOOD,
                                                         [PROGRAM_STATIC] = RUN_PROGRAM_STATIC,
@@ -65,45 +50,18 @@ static enum run_program_verdict program_check_elf(int descriptor, const Elf64_Eh
                                                         [PROGRAM_SANITIZED] = RUN_PROGRAM_SANITIZED,
                                                         [PROGRAM_OTHER_LIBC] =
                                                             RUN_PROGRAM_OTHER_LIBC};
-    return verdicts[program_image_kind(descriptor, header)];
-}
-
-/* "#! interpreter argument": the interpreter into `path`. */
-static bool program_interpreter(char *line, char *path)
-{
-    char *from = line + 2 + strspn(line + 2, " \t");
-    from[strcspn(from, " \t\r\n")] = 0;
-    if (!*from)
-        return false;
-    snprintf(path, PATH_MAX, "%s", from);
-    return true;
-}
-
-static enum run_program_verdict program_check_file(const char *start, char *path)
-{
-    char head[256];
     snprintf(path, PATH_MAX, "%s", start);
-    for (int depth = 0; depth < SCRIPT_DEPTH; depth++) {
+    for (int depth = 0; depth < PROGRAM_SCRIPTS_MAX; depth++) {
         int descriptor = open(path, O_RDONLY | O_CLOEXEC);
         if (descriptor < 0) /* it may be run without being read: let the kernel say */
             return program_changes_identity(path) ? RUN_PROGRAM_SETUID : RUN_PROGRAM_GOOD;
-        ssize_t length = read(descriptor, head, sizeof head - 1);
-        enum run_program_verdict verdict = RUN_PROGRAM_GOOD;
-        bool script = false;
-        head[length > 0 ? length : 0] = 0;
-        if (length >= (ssize_t)sizeof(Elf64_Ehdr) && memcmp(head, ELFMAG, SELFMAG) == 0) {
-            Elf64_Ehdr header;
-            memcpy(&header, head, sizeof header);
-            verdict = program_check_elf(descriptor, &header);
-        } else
-            script = length > 2 && head[0] == '#' && head[1] == '!';
+        const enum run_program_verdict verdict = verdicts[program_image_read(descriptor)];
+        const bool script = program_image_interpreter(descriptor, path, PATH_MAX);
         close(descriptor);
         if (!script)
             return verdict == RUN_PROGRAM_GOOD && program_changes_identity(path)
                        ? RUN_PROGRAM_SETUID
                        : verdict;
-        if (!program_interpreter(head, path))
-            return RUN_PROGRAM_GOOD;
     }
     return RUN_PROGRAM_GOOD;
 }

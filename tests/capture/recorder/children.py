@@ -49,6 +49,17 @@ check(executed.main.header["state"] == "exec" and executed.main.ends == [3], "ex
 check(sizes(executed.main, 1000) == {1000: 3}, "before the exec")
 check(len(executed.others) == 1 and sizes(executed.others[0], 1000) == {4000: 5}, "after the exec")
 
+# The ways of tests/programs/executes.c.
+for way in ("fexecve", "place", "execveat", "empty", "relative", "call-execve", "call-execveat", "vfork"):
+    for follow, beside in (("all", 1), ("none", 0)):
+        one = Recording("children-out", [recording.program("executes"), way, forks, "leaf"],
+                        run_options=["--follow=" + follow])
+        check(one.run.returncode == 0 and not one.run.stderr, f"{way}: {one.run}")
+        check_sound(one)
+        state = "ended" if way == "vfork" else "exec"
+        check(one.main.header["state"] == state and sizes(one.main, 1000) == {1234: 1}, f"{way}: {one.main.header}")
+        check([sizes(other, 1000) for other in one.others] == [{4000: 5}] * beside, f"{way}, {follow}: {one.others}")
+
 failed = record("failed-exec")
 check(failed.main.header["state"] == "ended" and failed.main.ends == [3, 3, 0], "an exec that fails goes on")
 check(sizes(failed.main, 1000) == {1000: 9}, f"all of it is recorded: {sizes(failed.main, 1000)}")

@@ -50,14 +50,22 @@ expect(run("--force", "-o", "there.bin", "sh", "-c", "sh -c true; true"), 0, "an
 
 
 
+# How tests/programs/executes.c executes a program.
+unusual = ("fexecve", "place", "execveat", "empty", "relative", "call-execve", "call-execveat", "vfork")
+
+
 def executes(program, says):
     """A recorded program executes one that ends over the preloaded recorder: it runs as it would alone,
     without it, but with what else is preloaded, and one line says so."""
     spawns = ("import os; e = dict(os.environ); "
               f"[os.waitpid(os.posix_spawn('{program}', ['{program}'], e), 0)[1] == 0 or os._exit(1) for i in '1']; "
               f"os._exit(os.waitpid(os.posix_spawnp('{program}', ['x'], e), 0)[1] != 0)")
+    script = program + ".script"
+    open(script, "w").write(f"#!{program} -x\n")
+    os.chmod(script, 0o755)
     for name, command, lines in (("sh", ["sh", "-c", f"{program}; exit $?"], 1), ("env", ["env", "A=1", program], 1),
-                                 ("posix_spawn", ["/usr/bin/python3", "-c", spawns], 2)):
+                                 ("script", ["env", script], 1), ("posix_spawn", ["/usr/bin/python3", "-c", spawns], 2),
+                                 *((how, [build + "/tests/executes", how, program], 1) for how in unusual)):
         one = run("--force", "--quiet", "-o", "executes.bin", *command)
         check(one.returncode == 0 and one.stdout == "", f"{name} executes {program}: {one}")
         check(one.stderr.count("\n") == lines and one.stderr.count(says) == lines, f"{name} {program}: {one.stderr!r}")
