@@ -382,11 +382,11 @@ static void file_stop_for(struct trace_file_header *header, int error, const cha
 
 static void file_stop(struct trace_file_header *header, int error)
 {
-    bool full = error == -ENOSPC || error == -EDQUOT;
     bool confined = error == -EPERM && os_is_confined();
     file_stop_for(header, error,
-                  full              ? "the disk is full"
-                  : error == -EFBIG ? "the file size limit is reached"
+                  error == -ENOSPC   ? "the disk is full"
+                  : error == -EDQUOT ? "the disk quota is used up"
+                  : error == -EFBIG  ? "the file size limit is reached"
                   : confined ? "the program's own seccomp filter keeps the trace from growing"
                              : "the trace cannot grow");
 }

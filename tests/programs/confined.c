@@ -1,7 +1,6 @@
 /*
- * Allocates, confines itself by seccomp, allocates on, and prints "done". What the filter does not
- * allow kills the process. usage: confined strict | prctl | seccomp | threads | child | generous |
- * refused
+ * Allocates, confines itself by seccomp or landlock, allocates on, and prints "done". What the
+ * filter does not allow kills the process. usage: confined HOW [COUNT]
  *
  * strict     only read, write, exit, sigreturn, and no clock
  * clock      no seccomp, but a time-stamp counter that faults
@@ -13,10 +12,13 @@
  * refused    filters that the kernel refuses
  * inherited  a filter that forbids process_vm_readv, then executes itself: with a stack that only
  *            such a look at memory can tell
- * plain      nothing; but a thread and a forked child allocate, too
+ * landlock   no file may be written or made any more, then as plain; 77: the kernel does not know
+ * it executed   the same, then executes itself plain      nothing; but a thread and a forked child
+ * allocate, too
  */
 #include <errno.h>
 #include <linux/filter.h>
+#include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
@@ -194,6 +196,27 @@ static int plain(void)
     return WIFEXITED(status) && WEXITSTATUS(status) == 6 ? 0 : 3;
 }
 
+/* Nothing but reading. */
+static int lock_files(void)
+{
+    const struct landlock_ruleset_attr rules = {
+        .handled_access_fs = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_FILE |
+                             LANDLOCK_ACCESS_FS_MAKE_REG};
+    const int set = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof rules, 0);
+    if (set < 0)
+        exit(77);
+    return (int)syscall(SYS_landlock_restrict_self, set, 0) || close(set);
+}
+
+static int execute_locked(char *program)
+{
+    static char *arguments[] = {NULL, "executing", NULL};
+    arguments[0] = program;
+    lock_files();
+    execv("/proc/self/exe", arguments);
+    return 2;
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "";
@@ -203,6 +226,10 @@ int main(int argc, char **argv)
         return 1;
     if (strcmp(how, "plain") == 0)
         failed = plain();
+    else if (strcmp(how, "landlock") == 0)
+        failed = lock_files() || plain();
+    else if (strcmp(how, "executed") == 0)
+        failed = execute_locked(argv[0]);
     else if (strcmp(how, "strict") == 0)
         failed = prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
     else if (strcmp(how, "clock") == 0)
@@ -222,7 +249,7 @@ int main(int argc, char **argv)
     else if (strcmp(how, "generous") == 0)
         failed = prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &loose_program) ||
                  syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &loose_program);
-    else
+    else if (strcmp(how, "refused") == 0)
         failed = refused();
     allocate(argc > 2 ? atoi(argv[2]) : 20000, 500);
     (void)!write(STDOUT_FILENO, failed ? "failed\n" : "done\n", failed ? 7 : 5);

@@ -4,7 +4,8 @@
  *
  * usage: sandboxed ANSWER CALL[,CALL…] PROGRAM [ARGUMENT…]
  *
- * ANSWER is kill, trap or the number of an error; CALL is a system call's number.
+ * ANSWER is kill, trap or the number of an error; CALL is a system call's number, and with @LEAST
+ * behind it only those are meant whose third argument is that or more (below 4 GiB).
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -30,14 +31,19 @@ static uint32_t answer_of(const char *name)
 
 int main(int argc, char **argv)
 {
-    struct sock_filter code[2 + 2 * CALLS_MAX] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
-    unsigned short count = 1;
+    struct sock_filter code[1 + 5 * CALLS_MAX];
+    unsigned short count = 0;
     if (argc < 4)
         return 2;
-    for (char *at = argv[2]; *at && count + 2 < 2 * CALLS_MAX; at += *at == ',') {
+    for (char *at = argv[2]; *at && count + 5 < 5 * CALLS_MAX; at += *at == ',') {
         const uint32_t number = (uint32_t)strtoul(at, &at, 10);
-        code[count++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1);
+        const uint32_t least = *at == '@' ? (uint32_t)strtoul(at + 1, &at, 10) : 0;
+        code[count++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+                                                     offsetof(struct seccomp_data, nr));
+        code[count++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 3);
+        code[count++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+                                                     offsetof(struct seccomp_data, args[2]));
+        code[count++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, least, 0, 1);
         code[count++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, answer_of(argv[1]));
     }
     code[count++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);

@@ -67,6 +67,16 @@ for freed, reached in ((1 << 40, lambda: steps.header("<I", CHUNK_COUNT) > 5), (
 steps.process.stdin.close()
 check(steps.process.wait() == 0, "a program whose limit is reached late")
 
+# A quota, by a filter that answers so from some place on in the file: it stands for one of the file system.
+EDQUOT, FALLOCATE = "122", "285"
+for place in (PAGE, PAGE + 1, 3 * CHUNK_PAGES * PAGE):
+    limited = recording.folder("disk-out")
+    run = subprocess.run([recording.program("sandboxed"), EDQUOT, f"{FALLOCATE}@{place}", recording.BUILD + "/bin/mprof-run",
+                          "--quiet", "-o", limited + "/trace.bin", endings, "many"], capture_output=True, text=True)
+    check_stopped(run, "disk-full", recording.trace_text.Trace(limited + "/trace.bin"))
+    check("quota" in run.stderr, f"a quota of {place} bytes: said {run.stderr!r}")
+    check_ingested(f"a quota of {place} bytes", limited + "/trace.bin")
+
 nowhere = subprocess.run([endings, "return"], capture_output=True, text=True, env={
     **os.environ, "MPROF_OUTPUT": "/proc/no/such/folder/trace.bin",
     "LD_PRELOAD": recording.BUILD + "/lib/libmprof.so"})
