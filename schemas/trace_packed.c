@@ -6,13 +6,18 @@
 
 #include "schemas/trace_codec.h"
 #include "schemas/trace_columns.h"
+#include "schemas/trace_model.h"
+#include "schemas/trace_predicted.h"
 
-enum packed_method { PACKED_PLAIN = 0, PACKED_COLUMNS = 1 };
+enum packed_method { PACKED_PLAIN = 0, PACKED_COLUMNS = 1, PACKED_PREDICTED = 2 };
 
 /* Higher levels gain a hundredth and cost three times as much. */
 #define ZSTD_LEVEL 1
 /* Method, count, and for each column two lengths. */
 #define HEAD_MAX (20 + 10 + TRACE_COLUMN_COUNT * 20)
+
+/* Most bytes of columns for so many bytes of records. */
+#define COLUMNS_MAX(records) (2 * (records))
 
 struct trace_packer {
     size_t raw_max, raw; /* bytes of records */
@@ -23,6 +28,7 @@ struct trace_packer {
     uint8_t *payload;
     size_t payload_size;
     ZSTD_CCtx *zstd;
+    struct trace_model *model;
 };
 
 struct trace_packer *trace_packer_new(size_t raw_max)
@@ -34,7 +40,8 @@ struct trace_packer *trace_packer_new(size_t raw_max)
     packer->records = malloc(raw_max);
     packer->columns = malloc(raw_max * TRACE_COLUMN_COUNT);
     packer->zstd = ZSTD_createCCtx();
-    if (packer->records && packer->columns && packer->zstd)
+    packer->model = trace_model_new();
+    if (packer->records && packer->columns && packer->zstd && packer->model)
         return packer;
     trace_packer_free(packer);
     return NULL;
@@ -45,6 +52,7 @@ void trace_packer_free(struct trace_packer *packer)
     if (!packer)
         return;
     ZSTD_freeCCtx(packer->zstd);
+    trace_model_free(packer->model);
     free(packer->headers);
     free(packer->records);
     free(packer->columns);
@@ -105,26 +113,55 @@ static size_t packer_store(struct trace_packer *packer, uint8_t *at, const uint8
     return length;
 }
 
-/* Takes the records apart. Those that do not decode stay as they are. */
-static enum packed_method packer_split(struct trace_packer *packer, struct trace_span *columns,
-                                       unsigned *count)
+static void packer_empty(struct trace_packer *packer, struct trace_span *columns)
 {
-    struct trace_span records = {packer->records, packer->records + packer->raw};
     for (unsigned i = 0; i < TRACE_COLUMN_COUNT; i++) {
         columns[i].at = packer->columns + i * packer->raw_max;
         columns[i].end = columns[i].at + packer->raw_max;
     }
-    *count = TRACE_COLUMN_COUNT;
-    if (trace_columns_split(&records, columns)) {
-        for (unsigned i = 0; i < TRACE_COLUMN_COUNT; i++) {
-            columns[i].end = columns[i].at;
-            columns[i].at = packer->columns + i * packer->raw_max;
-        }
-        return PACKED_COLUMNS;
+}
+
+static bool packer_predict(struct trace_packer *packer, struct trace_span *columns)
+{
+    struct trace_span records = {packer->records, packer->records};
+    trace_model_reset(packer->model);
+    for (size_t i = 0; i < packer->count; i++) {
+        records.end = records.at + (packer->headers[i].commit - TRACE_CHUNK_HEADER_SIZE);
+        if (!trace_predicted_split(packer->model, packer->headers[i].base_ticks, &records, columns))
+            return false;
     }
-    *count = 1;
-    columns[0] = (struct trace_span){packer->records, packer->records + packer->raw};
-    return PACKED_PLAIN;
+    size_t length = 0;
+    for (unsigned i = 0; i < TRACE_COLUMN_COUNT; i++)
+        length += (size_t)(columns[i].at - (packer->columns + i * packer->raw_max));
+    return length <= COLUMNS_MAX(packer->raw);
+}
+
+/*
+ * Takes the records apart. Those that are written in another way than trace_codec.h does go by
+ * their bytes alone, and those of which hardly anything was expected; those that do not decode stay
+ * as they are.
+ */
+static enum packed_method packer_split(struct trace_packer *packer, struct trace_span *columns,
+                                       unsigned *count)
+{
+    struct trace_span records = {packer->records, packer->records + packer->raw};
+    enum packed_method method = PACKED_PREDICTED;
+    packer_empty(packer, columns);
+    if (!packer_predict(packer, columns)) {
+        method = PACKED_COLUMNS;
+        packer_empty(packer, columns);
+        if (!trace_columns_split(&records, columns)) {
+            *count = 1;
+            columns[0] = (struct trace_span){packer->records, packer->records + packer->raw};
+            return PACKED_PLAIN;
+        }
+    }
+    *count = TRACE_COLUMN_COUNT;
+    for (unsigned i = 0; i < TRACE_COLUMN_COUNT; i++) {
+        columns[i].end = columns[i].at;
+        columns[i].at = packer->columns + i * packer->raw_max;
+    }
+    return method;
 }
 
 const uint8_t *trace_packer_end(struct trace_packer *packer, size_t *length)
@@ -133,7 +170,7 @@ const uint8_t *trace_packer_end(struct trace_packer *packer, size_t *length)
     size_t stored[TRACE_COLUMN_COUNT];
     unsigned count;
     size_t headers = packer->count * TRACE_CHUNK_HEADER_SIZE;
-    size_t need = HEAD_MAX + headers + 2 * packer->raw;
+    size_t need = HEAD_MAX + headers + COLUMNS_MAX(packer->raw);
     if (packer->count == 0)
         return NULL;
     if (packer->payload_size < need) {
@@ -170,7 +207,7 @@ bool trace_packed_open(struct trace_packed *packed, const uint8_t *payload, size
     const uint8_t *at = payload;
     packed->end = payload + length;
     if (!trace_get_varint(&at, packed->end, &packed->method) ||
-        !trace_get_varint(&at, packed->end, &packed->chunks) || packed->method > PACKED_COLUMNS ||
+        !trace_get_varint(&at, packed->end, &packed->chunks) || packed->method > PACKED_PREDICTED ||
         packed->chunks == 0 ||
         packed->chunks > (uint64_t)(packed->end - at) / TRACE_CHUNK_HEADER_SIZE)
         return false;
@@ -200,11 +237,12 @@ size_t trace_packed_size(const struct trace_packed *packed)
     return (size_t)size;
 }
 
-/* Reads the columns' lengths and unpacks each into `raw`, `size` bytes, one behind another. */
+/* Reads the columns' lengths and unpacks each into `raw`, `size` bytes at most, one behind another.
+ */
 static bool packed_columns(const struct trace_packed *packed, uint8_t *raw, size_t size,
                            struct trace_span columns[TRACE_COLUMN_COUNT])
 {
-    const uint64_t wanted = packed->method == PACKED_COLUMNS ? TRACE_COLUMN_COUNT : 1;
+    const uint64_t wanted = packed->method != PACKED_PLAIN ? TRACE_COLUMN_COUNT : 1;
     uint64_t count, length[TRACE_COLUMN_COUNT], stored[TRACE_COLUMN_COUNT];
     const uint8_t *at = packed->columns;
     if (!trace_get_varint(&at, packed->end, &count) || count != wanted)
@@ -225,7 +263,26 @@ static bool packed_columns(const struct trace_packed *packed, uint8_t *raw, size
         size -= length[i];
         at += stored[i];
     }
-    return size == 0;
+    return true;
+}
+
+static bool packed_predicted(const struct trace_packed *packed, struct trace_span *records,
+                             struct trace_span columns[TRACE_COLUMN_COUNT])
+{
+    struct trace_model *model = trace_model_new();
+    struct trace_chunk_header header;
+    bool good = model != NULL;
+    if (good)
+        trace_model_reset(model);
+    for (uint64_t i = 0; good && i < packed->chunks; i++) {
+        trace_packed_header(packed, i, &header);
+        struct trace_span chunk = {records->at,
+                                   records->at + (header.commit - TRACE_CHUNK_HEADER_SIZE)};
+        good = trace_predicted_join(model, header.base_ticks, &chunk, columns);
+        records->at = chunk.at;
+    }
+    trace_model_free(model);
+    return good;
 }
 
 bool trace_packed_records(const struct trace_packed *packed, uint8_t *records)
@@ -235,11 +292,18 @@ bool trace_packed_records(const struct trace_packed *packed, uint8_t *records)
     if (size == SIZE_MAX)
         return false;
     if (packed->method == PACKED_PLAIN)
-        return packed_columns(packed, records, size, columns);
-    uint8_t *raw = malloc(size + 1);
+        return packed_columns(packed, records, size, columns) && columns[0].end == records + size;
+    const size_t most = packed->method == PACKED_COLUMNS ? size : COLUMNS_MAX(size);
+    uint8_t *raw = malloc(most + 1);
     struct trace_span room = {records, records + size};
-    bool good = raw && packed_columns(packed, raw, size, columns) &&
-                trace_columns_join(&room, columns) && room.at == room.end;
+    bool good = raw && packed_columns(packed, raw, most, columns);
+    if (good && packed->method == PACKED_COLUMNS)
+        good = trace_columns_join(&room, columns);
+    else if (good)
+        good = packed_predicted(packed, &room, columns);
+    for (unsigned i = 0; i < TRACE_COLUMN_COUNT; i++)
+        good = good && columns[i].at == columns[i].end;
+    good = good && room.at == room.end;
     free(raw);
     return good;
 }

@@ -18,8 +18,8 @@ expect() { # STATUS PATTERN COMMAND...
 records() { "$ingest" --dump "$1" | tail -n +2; } # without the line of the file header
 same() { cmp <(records "$1") <(records "$2") || complain "$2 holds other records than $1"; }
 
-# Made once and kept, as the recorder of that time wrote records: dense, and with a container among
-# its slots.
+# Made once and kept, as the recorder of that time wrote records: dense, with a container among its
+# slots, and dense with predicted records.
 for kept in "$golden"/packed/*.bin; do
     records "$kept" | sed 's/ open$/ sealed/' | cmp - "$golden/packed/records.txt" ||
         complain "$kept holds other records"
