@@ -45,12 +45,40 @@ void events_put_failed(struct thread *thread, uint64_t size, uint32_t stack)
     thread_extended_end(thread, TRACE_EXT_FAILED, p);
 }
 
+void events_put_allocation(struct thread *thread, const void *frame, uint64_t early,
+                           const void *address, uint64_t size, enum trace_alloc_kind kind,
+                           unsigned log2_alignment)
+{
+    if ((thread->ways & THREAD_SELECTED) && !select_allocation(thread, frame, address, size))
+        return;
+    uint64_t ticks = events_late(thread, early);
+    events_stack_ready(thread);
+    events_put_stamped(thread, frame, ticks, address, size, kind, log2_alignment);
+}
+
+void events_put_other_free(struct thread *thread, const void *frame, const void *address)
+{
+    if ((thread->ways & THREAD_SELECTED) && !select_free(thread, address))
+        return;
+    uint32_t stack = thread->ways & THREAD_FREE_STACKS ? events_stack(thread, frame) : 0;
+    uint64_t ticks = events_before(thread);
+    struct chunk *chunk = &thread->chunk;
+    if (!events_room(thread, 1))
+        return;
+    uint8_t *end =
+        thread->ways & THREAD_FREE_STACKS
+            ? trace_put_free_stack(chunk->cursor, &chunk->coding, ticks, (uintptr_t)address, stack)
+            : trace_put_free(chunk->cursor, &chunk->coding, ticks, (uintptr_t)address);
+    chunk_commit(chunk, end);
+}
+
 ENTRY_POINT void *ENTRY(malloc)(size_t size)
 {
     struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
+    uint64_t early = events_early(thread);
     void *address = real.malloc(size);
     if (thread) {
-        events_put_allocation(thread, FRAME, address, size, TRACE_KIND_MALLOC, 0);
+        events_put_malloc(thread, FRAME, early, address, size);
         recorder_leave();
     }
     return address;
@@ -59,10 +87,11 @@ ENTRY_POINT void *ENTRY(malloc)(size_t size)
 ENTRY_POINT void *ENTRY(calloc)(size_t count, size_t size)
 {
     struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
+    uint64_t early = events_early(thread);
     void *address = real.calloc(count, size);
     if (thread) {
-        events_put_allocation(thread, FRAME, address, entry_product(count, size), TRACE_KIND_CALLOC,
-                              0);
+        events_put_allocation(thread, FRAME, early, address, entry_product(count, size),
+                              TRACE_KIND_CALLOC, 0);
         recorder_leave();
     }
     return address;
@@ -105,9 +134,10 @@ static void *entry_resize(struct thread *thread, const void *frame, void *old,
     uint32_t stack = paused ? 0 : events_stack(thread, frame);
     if (!events_room(thread, 1))
         return entry_real_resize(old, resize);
-    uint64_t before = events_before(thread);
+    uint64_t early = events_early(thread);
+    uint64_t before = early ? early : events_before(thread);
     void *address = entry_real_resize(old, resize);
-    uint64_t after = events_after(thread);
+    uint64_t after = events_late(thread, early);
     struct chunk *chunk = &thread->chunk;
     if (!recorder_is_own()) /* a child that a handler forked in the real call */
         return address;
@@ -135,9 +165,10 @@ entry_reallocate(const void *frame, void *old, const struct entry_resize *resize
     uint64_t size = resize->size;
     void *address;
     if (!old || bootstrap) {
+        uint64_t early = events_early(thread);
         address = bootstrap ? real_move_bootstrap(old, size) : entry_real_resize(NULL, resize);
         if (thread)
-            events_put_allocation(thread, frame, address, size,
+            events_put_allocation(thread, frame, early, address, size,
                                   resize->array ? TRACE_KIND_REALLOCARRAY : TRACE_KIND_REALLOC, 0);
     } else
         address =
@@ -162,9 +193,10 @@ ENTRY_POINT void *ENTRY(reallocarray)(void *old, size_t count, size_t size)
 ENTRY_POINT int ENTRY(posix_memalign)(void **result, size_t alignment, size_t size)
 {
     struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
+    uint64_t early = events_early(thread);
     int error = real.posix_memalign(result, alignment, size);
     if (thread) {
-        events_put_allocation(thread, FRAME, error ? NULL : *result, size,
+        events_put_allocation(thread, FRAME, early, error ? NULL : *result, size,
                               TRACE_KIND_POSIX_MEMALIGN, entry_log2(alignment));
         recorder_leave();
     }
@@ -174,9 +206,10 @@ ENTRY_POINT int ENTRY(posix_memalign)(void **result, size_t alignment, size_t si
 ENTRY_POINT void *ENTRY(aligned_alloc)(size_t alignment, size_t size)
 {
     struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
+    uint64_t early = events_early(thread);
     void *address = real.aligned_alloc(alignment, size);
     if (thread) {
-        events_put_allocation(thread, FRAME, address, size, TRACE_KIND_ALIGNED_ALLOC,
+        events_put_allocation(thread, FRAME, early, address, size, TRACE_KIND_ALIGNED_ALLOC,
                               entry_log2(alignment));
         recorder_leave();
     }
@@ -186,9 +219,10 @@ ENTRY_POINT void *ENTRY(aligned_alloc)(size_t alignment, size_t size)
 ENTRY_POINT void *ENTRY(memalign)(size_t alignment, size_t size)
 {
     struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
+    uint64_t early = events_early(thread);
     void *address = real.memalign(alignment, size);
     if (thread) {
-        events_put_allocation(thread, FRAME, address, size, TRACE_KIND_MEMALIGN,
+        events_put_allocation(thread, FRAME, early, address, size, TRACE_KIND_MEMALIGN,
                               entry_log2(alignment));
         recorder_leave();
     }
@@ -198,9 +232,10 @@ ENTRY_POINT void *ENTRY(memalign)(size_t alignment, size_t size)
 ENTRY_POINT void *ENTRY(valloc)(size_t size)
 {
     struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
+    uint64_t early = events_early(thread);
     void *address = real.valloc(size);
     if (thread) {
-        events_put_allocation(thread, FRAME, address, size, TRACE_KIND_VALLOC,
+        events_put_allocation(thread, FRAME, early, address, size, TRACE_KIND_VALLOC,
                               entry_log2(ARCH_PAGE_SIZE));
         recorder_leave();
     }
@@ -210,9 +245,10 @@ ENTRY_POINT void *ENTRY(valloc)(size_t size)
 ENTRY_POINT void *ENTRY(pvalloc)(size_t size)
 {
     struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
+    uint64_t early = events_early(thread);
     void *address = real.pvalloc(size);
     if (thread) {
-        events_put_allocation(thread, FRAME, address, size, TRACE_KIND_PVALLOC,
+        events_put_allocation(thread, FRAME, early, address, size, TRACE_KIND_PVALLOC,
                               entry_log2(ARCH_PAGE_SIZE));
         recorder_leave();
     }

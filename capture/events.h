@@ -46,6 +46,27 @@ static inline uint64_t events_after(struct thread *thread)
                                                                        : clock_tsc_before();
 }
 
+/*
+ * Nor need it wait for the real call's loads, which the clock does (clock.h): the stamp of its
+ * allocation is read before. 0: it is to be read after the call. `thread` may be NULL.
+ */
+static inline uint64_t events_early(const struct thread *thread)
+{
+    if (__builtin_expect(!thread || thread->ways != 0, 0) ||
+        atomic_load_explicit(&thread->shared, memory_order_relaxed))
+        return 0;
+    return clock_tsc_before();
+}
+
+/* The stamp after the real call: `early`, unless another thread has come in meanwhile. */
+static inline uint64_t events_late(struct thread *thread, uint64_t early)
+{
+    return __builtin_expect(early != 0, 1) &&
+                   !atomic_load_explicit(&thread->shared, memory_order_relaxed)
+               ? early
+               : events_after(thread);
+}
+
 static inline void events_stack_ready(struct thread *thread)
 {
     if (__builtin_expect(thread->ways & THREAD_NEW_STACK, 0)) {
@@ -75,15 +96,12 @@ static inline bool events_room(struct thread *thread, uint64_t events)
 /* `size` bytes could not be had. */
 void events_put_failed(struct thread *thread, uint64_t size, uint32_t stack);
 
-static inline void events_put_allocation(struct thread *thread, const void *frame,
-                                         const void *address, uint64_t size,
-                                         enum trace_alloc_kind kind, unsigned log2_alignment)
+/* The record of an allocation whose stamp is read and whose thread has its stacks ready. */
+static inline __attribute__((always_inline)) void
+events_put_stamped(struct thread *thread, const void *frame, uint64_t ticks, const void *address,
+                   uint64_t size, enum trace_alloc_kind kind, unsigned log2_alignment)
 {
-    if (__builtin_expect(thread->ways & THREAD_SELECTED, 0) &&
-        !select_allocation(thread, frame, address, size))
-        return;
-    uint64_t ticks = events_after(thread);
-    uint32_t stack = events_stack(thread, frame);
+    uint32_t stack = stack_current(thread->stack, frame, thread);
     if (__builtin_expect(!address, 0)) {
         events_put_failed(thread, size, stack);
         return;
@@ -96,22 +114,37 @@ static inline void events_put_allocation(struct thread *thread, const void *fram
                                             (uintptr_t)address, size, stack, kind, log2_alignment));
 }
 
+/* Any allocation. `early` is what events_early() said before the real call. */
+void events_put_allocation(struct thread *thread, const void *frame, uint64_t early,
+                           const void *address, uint64_t size, enum trace_alloc_kind kind,
+                           unsigned log2_alignment);
+
+/* As events_put_allocation(), for what most allocations are. */
+static inline __attribute__((always_inline)) void
+events_put_malloc(struct thread *thread, const void *frame, uint64_t early, const void *address,
+                  uint64_t size)
+{
+    if (__builtin_expect(thread->ways == 0, 1))
+        events_put_stamped(thread, frame, events_late(thread, early), address, size,
+                           TRACE_KIND_MALLOC, 0);
+    else
+        events_put_allocation(thread, frame, early, address, size, TRACE_KIND_MALLOC, 0);
+}
+
+/* The free of a thread that has ways of its own (other than THREAD_NEW_STACK). */
+void events_put_other_free(struct thread *thread, const void *frame, const void *address);
+
 /* Call before the real free. The stamp comes before the question for room: see recorder_is_own().
  */
-static inline void events_put_free(struct thread *thread, const void *frame, const void *address)
+static inline __attribute__((always_inline)) void
+events_put_free(struct thread *thread, const void *frame, const void *address)
 {
-    if (__builtin_expect(thread->ways & THREAD_SELECTED, 0) && !select_free(thread, address))
-        return;
-    struct chunk *chunk = &thread->chunk;
-    if (__builtin_expect(thread->ways & THREAD_FREE_STACKS, 0)) {
-        uint32_t stack = events_stack(thread, frame);
-        uint64_t ticks = events_before(thread);
-        if (events_room(thread, 1))
-            chunk_commit(chunk, trace_put_free_stack(chunk->cursor, &chunk->coding, ticks,
-                                                     (uintptr_t)address, stack));
+    if (__builtin_expect((thread->ways & ~(uint32_t)THREAD_NEW_STACK) != 0, 0)) {
+        events_put_other_free(thread, frame, address);
         return;
     }
-    uint64_t ticks = events_before(thread);
+    struct chunk *chunk = &thread->chunk;
+    uint64_t ticks = clock_tsc_before();
     if (events_room(thread, 1))
         chunk_commit(chunk,
                      trace_put_free(chunk->cursor, &chunk->coding, ticks, (uintptr_t)address));
