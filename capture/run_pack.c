@@ -33,7 +33,7 @@ struct run_pack *run_pack_begin(const struct outside *outside)
         return NULL;
     pack->outside = outside;
     pack->group = GROUP_MAX;
-    pack->packer = trace_packer_new((size_t)GROUP_MAX * TRACE_CHUNK_SIZE_DEFAULT);
+    pack->packer = trace_packer_new((size_t)GROUP_MAX * TRACE_CHUNK_SIZE_DEFAULT, TRACE_PACK_QUICK);
     pack->chunk = malloc(TRACE_CHUNK_SIZE_DEFAULT);
     if (pack->packer && pack->chunk)
         return pack;

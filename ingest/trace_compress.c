@@ -222,7 +222,8 @@ bool trace_compress(const struct trace_file *file, const char *target,
         return false;
     }
     size_t chunk_size = trace_file_header(file)->chunk_size;
-    compress.packer = trace_packer_new(container_raw > chunk_size ? container_raw : chunk_size);
+    compress.packer =
+        trace_packer_new(container_raw > chunk_size ? container_raw : chunk_size, TRACE_PACK_SMALL);
     compress.chunk = malloc(chunk_size);
     bool good = compress.packer != NULL && compress.chunk != NULL;
     if (!good)

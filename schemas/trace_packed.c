@@ -28,10 +28,10 @@ struct trace_packer {
     uint8_t *payload;
     size_t payload_size;
     ZSTD_CCtx *zstd;
-    struct trace_model *model;
+    struct trace_model *model; /* NULL: quick */
 };
 
-struct trace_packer *trace_packer_new(size_t raw_max)
+struct trace_packer *trace_packer_new(size_t raw_max, enum trace_packing packing)
 {
     struct trace_packer *packer = calloc(1, sizeof *packer);
     if (!packer)
@@ -40,8 +40,10 @@ struct trace_packer *trace_packer_new(size_t raw_max)
     packer->records = malloc(raw_max);
     packer->columns = malloc(raw_max * TRACE_COLUMN_COUNT);
     packer->zstd = ZSTD_createCCtx();
-    packer->model = trace_model_new();
-    if (packer->records && packer->columns && packer->zstd && packer->model)
+    if (packing == TRACE_PACK_SMALL)
+        packer->model = trace_model_new();
+    if (packer->records && packer->columns && packer->zstd &&
+        (packer->model || packing == TRACE_PACK_QUICK))
         return packer;
     trace_packer_free(packer);
     return NULL;
@@ -147,7 +149,7 @@ static enum packed_method packer_split(struct trace_packer *packer, struct trace
     struct trace_span records = {packer->records, packer->records + packer->raw};
     enum packed_method method = PACKED_PREDICTED;
     packer_empty(packer, columns);
-    if (!packer_predict(packer, columns)) {
+    if (!packer->model || !packer_predict(packer, columns)) {
         method = PACKED_COLUMNS;
         packer_empty(packer, columns);
         if (!trace_columns_split(&records, columns)) {

@@ -17,9 +17,15 @@
 
 struct trace_packer;
 
+/*
+ * Quick goes by the bytes of the records alone, for what is packed while a program runs and packed
+ * anew when it has ended; small also by what can be expected of them, in about four times the time.
+ */
+enum trace_packing { TRACE_PACK_QUICK, TRACE_PACK_SMALL };
+
 /* `raw_max`: the most bytes of records that go into one payload, at most TRACE_PACKED_MAX. NULL
  * where memory is exhausted. */
-struct trace_packer *trace_packer_new(size_t raw_max);
+struct trace_packer *trace_packer_new(size_t raw_max, enum trace_packing packing);
 void trace_packer_free(struct trace_packer *packer);
 
 /*

@@ -352,24 +352,41 @@ static bool is_event(unsigned head)
     return (head & 7) >= TRACE_ALLOC && (head & 7) != TRACE_NODE && (head & 7) != TRACE_EXTENDED;
 }
 
-static bool split_event(struct predicted *it, struct trace_coding *reading)
+/* Records as the codec writes them, to be compared with what they were. */
+struct again {
+    const uint8_t *from;
+    size_t length;
+    uint8_t bytes[4096];
+};
+
+static bool again_is_same(struct again *again, const uint8_t *next)
+{
+    const bool same = memcmp(again->from, again->bytes, again->length) == 0;
+    again->from = next;
+    again->length = 0;
+    return same;
+}
+
+static inline bool split_event(struct predicted *it, struct trace_coding *reading,
+                               struct again *again)
 {
     struct trace_span *records = it->walk.records;
     const uint8_t *begin = records->at, *end = begin;
-    uint8_t again[TRACE_RECORD_MAX];
     struct trace_record record;
     unsigned bits = 0;
     if (trace_get(&end, records->end, reading, &record) != TRACE_GET_RECORD ||
         !say_event(it, &bits, &record))
         return false;
-    const size_t length = (size_t)(put_event(again, &it->coding, &record) - again);
+    uint8_t *put = again->bytes + again->length;
+    const size_t length = (size_t)(put_event(put, &it->coding, &record) - put);
     struct trace_span *heads = &it->walk.columns[TRACE_COLUMN_HEAD];
-    if (length != (size_t)(end - begin) || memcmp(again, begin, length) != 0 ||
-        heads->at >= heads->end)
+    if (length != (size_t)(end - begin) || heads->at >= heads->end)
         return false;
     *heads->at++ = (uint8_t)((unsigned)record.kind | bits);
     records->at += length;
-    return true;
+    again->length += length;
+    return again->length <= sizeof again->bytes - TRACE_RECORD_MAX ||
+           again_is_same(again, records->at);
 }
 
 static bool join_event(struct predicted *it, unsigned head)
@@ -399,19 +416,22 @@ bool trace_predicted_split(struct trace_model *model, uint64_t base_ticks,
 {
     struct predicted it = {.walk = {records, columns, false}, .model = model};
     struct trace_coding reading;
+    struct again again = {.from = records->at};
     trace_coding_reset(&it.coding, base_ticks);
-    reading = it.coding;
+    trace_coding_reset(&reading, base_ticks);
     while (records->at < records->end) {
         if (is_event(*records->at)) {
-            if (!split_event(&it, &reading))
+            if (!split_event(&it, &reading, &again))
                 return false;
-        } else {
-            const uint8_t *record = records->at;
-            if (!move_other(&it) || !follow(&reading, record, records->at))
-                return false;
+            continue;
         }
+        const uint8_t *record = records->at;
+        if (!again_is_same(&again, record) || !move_other(&it) ||
+            !follow(&reading, record, records->at))
+            return false;
+        again.from = records->at;
     }
-    return true;
+    return again_is_same(&again, records->at);
 }
 
 bool trace_predicted_join(struct trace_model *model, uint64_t base_ticks,

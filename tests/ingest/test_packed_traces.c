@@ -33,7 +33,7 @@ static void sum_file_header(uint8_t *bytes, uint32_t flags)
 static size_t add_container(uint8_t *bytes, uint32_t slots)
 {
     uint8_t *slot = bytes + TRACE_FILE_HEADER_SIZE + (size_t)slots * CHUNK;
-    struct trace_packer *packer = trace_packer_new((size_t)slots * CHUNK);
+    struct trace_packer *packer = trace_packer_new((size_t)slots * CHUNK, TRACE_PACK_SMALL);
     struct trace_file_header file;
     size_t length;
     memcpy(&file, bytes, sizeof file);

@@ -52,7 +52,8 @@ static void add_chunk(struct trace_packer *packer, const uint8_t *data, size_t s
 static void pack_and_read(const uint8_t *data, size_t size)
 {
     struct trace_packed packed;
-    struct trace_packer *packer = trace_packer_new(ROOM);
+    struct trace_packer *packer =
+        trace_packer_new(ROOM, data[0] & 1 ? TRACE_PACK_SMALL : TRACE_PACK_QUICK);
     size_t length, first = data[0] % size;
     if (packer == NULL || size > ROOM)
         abort();

@@ -74,9 +74,9 @@ static void make_chunk(uint8_t *chunk, uint32_t slot, bool records)
 static uint8_t chunks[CHUNKS][CHUNK], records[CHUNKS * CHUNK];
 
 /* Packs `count` chunks and gives a copy of the payload. */
-static uint8_t *pack(unsigned count, size_t *length)
+static uint8_t *pack(unsigned count, enum trace_packing packing, size_t *length)
 {
-    struct trace_packer *packer = trace_packer_new(sizeof records);
+    struct trace_packer *packer = trace_packer_new(sizeof records, packing);
     assert_non_null(packer);
     assert_null(trace_packer_end(packer, length));
     for (unsigned i = 0; i < count; i++)
@@ -91,11 +91,11 @@ static uint8_t *pack(unsigned count, size_t *length)
     return copy;
 }
 
-static void assert_comes_back(unsigned count, uint64_t method)
+static void assert_packed_comes_back(unsigned count, enum trace_packing packing, uint64_t method)
 {
     struct trace_packed packed;
     size_t length, at = 0;
-    uint8_t *payload = pack(count, &length);
+    uint8_t *payload = pack(count, packing, &length);
     assert_true(trace_packed_open(&packed, payload, length));
     assert_int_equal(packed.method, method);
     assert_int_equal(packed.chunks, count);
@@ -115,6 +115,13 @@ static void assert_comes_back(unsigned count, uint64_t method)
     }
     assert_int_equal(at, trace_packed_size(&packed));
     free(payload);
+}
+
+/* `method`: where it is to be small. */
+static void assert_comes_back(unsigned count, uint64_t method)
+{
+    assert_packed_comes_back(count, TRACE_PACK_SMALL, method);
+    assert_packed_comes_back(count, TRACE_PACK_QUICK, method < 1 ? method : 1);
 }
 
 static void records_of_all_kinds_come_back(void **state)
@@ -297,7 +304,7 @@ static void damaged_predictions_are_harmless(void **state)
     size_t length, refused = 0, changed = 0;
     run_program(&program, chunks[0], 0);
     memcpy(&header, chunks[0], sizeof header);
-    uint8_t *payload = pack(1, &length);
+    uint8_t *payload = pack(1, TRACE_PACK_SMALL, &length);
     for (size_t at = 0; at < length; at += at < 300 ? 1 : 29) {
         payload[at] ^= (uint8_t)(1u << at % 8);
         uint8_t *room = malloc(CHUNK); /* of this size, so that a sanitizer sees its end */
@@ -324,7 +331,7 @@ static void empty_chunks_come_back(void **state)
 static void a_full_packer_takes_no_more(void **state)
 {
     (void)state;
-    struct trace_packer *packer = trace_packer_new(CHUNK);
+    struct trace_packer *packer = trace_packer_new(CHUNK, TRACE_PACK_SMALL);
     size_t length;
     make_chunk(chunks[0], 0, true);
     assert_true(trace_packer_add(packer, chunks[0], CHUNK));
@@ -350,7 +357,7 @@ static void regular_events_become_small(void **state)
     }
     header.commit = (uint32_t)(p - chunks[0]);
     memcpy(chunks[0], &header, sizeof header);
-    free(pack(1, &length));
+    free(pack(1, TRACE_PACK_SMALL, &length));
     assert_true(length * 8 < events);
 }
 
@@ -361,7 +368,7 @@ static void damaged_payloads_are_harmless(void **state)
     struct trace_packed packed;
     size_t length, same = 0, refused = 0;
     make_chunk(chunks[0], 0, true);
-    uint8_t *payload = pack(1, &length);
+    uint8_t *payload = pack(1, TRACE_PACK_SMALL, &length);
     for (size_t at = 0; at < length; at += at < 300 ? 1 : 97) {
         payload[at] ^= (uint8_t)(1u << at % 8);
         if (!trace_packed_open(&packed, payload, length) || trace_packed_size(&packed) > CHUNK ||
