@@ -65,6 +65,26 @@ int main(void)
 }
 '''
 
+# What the clock costs by itself: each event reads it, and nothing else is done.
+CLOCK = r'''
+#include <stddef.h>
+#include <stdint.h>
+#include <x86intrin.h>
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+extern void __libc_free(void *);
+static __thread uint64_t last __attribute__((tls_model("initial-exec")));
+void *malloc(size_t size) { void *block = __libc_malloc(size); last = __rdtsc(); return block; }
+void *calloc(size_t count, size_t size) { void *block = __libc_calloc(count, size); last = __rdtsc(); return block; }
+void *realloc(void *old, size_t size)
+{
+    last = __rdtsc();
+    void *block = __libc_realloc(old, size);
+    last = __rdtsc();
+    return block;
+}
+void free(void *block) { if (block) last = __rdtsc(); __libc_free(block); }
+'''
+
 CXX = '#include <algorithm>\n#include <map>\n#include <string>\n#include <vector>\n' + ''.join(
     f'struct s{i} {{ std::map<int, std::vector<std::string>> m; bool f(const std::string &x) {{ '
     f'm[{i}].push_back(x); std::sort(m[{i}].begin(), m[{i}].end()); return m.size() > 3; }} }};\n'
@@ -74,6 +94,8 @@ CXX = '#include <algorithm>\n#include <map>\n#include <string>\n#include <vector
 def prepare():
     open(f'{work}/micro.c', 'w').write(MICRO)
     subprocess.run(['cc', '-O2', '-fno-builtin', '-fomit-frame-pointer', '-pthread', '-o', f'{work}/micro', f'{work}/micro.c'], check=True)
+    open(f'{work}/clock.c', 'w').write(CLOCK)
+    subprocess.run(['cc', '-O2', '-fno-builtin', '-fPIC', '-shared', '-o', f'{work}/clock.so', f'{work}/clock.c'], check=True)
     open(f'{work}/trees.c', 'w').write(TREES)
     for name, options in (('trees', []), ('trees-reporting', ['-finstrument-functions'])):
         subprocess.run(['cc', '-O2', '-fno-builtin', *options, '-o', f'{work}/{name}', f'{work}/trees.c'], check=True)
@@ -139,6 +161,7 @@ def resident(command, extra):
 def ways(command):
     trace = f'{work}/t.bin'
     found = [('alone', command, {}),
+             ('clock alone', command, {'LD_PRELOAD': f'{work}/clock.so'}),
              ('mprof', [RUN, '--force', '-o', trace, '--', *command], {}),
              ('mprof fast clock', [RUN, '--force', '--clock=fast', '-o', trace, '--', *command], {})]
     if os.path.exists(PRELOAD):
