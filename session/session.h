@@ -46,6 +46,16 @@ bool session_stale(struct session *session);
 /* Its path, as given to session_open(). */
 const char *session_path(const struct session *session);
 
+/* Blocks of one kind that a function allocated and another than goes with the kind freed. */
+struct session_mismatch {
+    char kind[32], freed_by[32], function[160];
+    uint64_t allocations; /* 0: there are none */
+};
+
+/* The most frequent one: the function of the call site, "?" where it is not known. */
+bool session_worst_mismatch(const struct session *session, struct session_mismatch *worst,
+                            struct session_error *error);
+
 /* Value of a key of `meta` as text, NULL where there is none. */
 const char *session_meta(const struct session *session, const char *key);
 /* The same as a number, 0 where there is none. */

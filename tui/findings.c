@@ -91,6 +91,19 @@ static void add_misuse(struct collection *to)
             format_count(a, unknown));
 }
 
+static void add_mismatches(struct collection *to)
+{
+    char a[FORMAT_SIZE], b[FORMAT_SIZE];
+    struct session_mismatch worst;
+    struct session_error error;
+    uint64_t all = number(to, "mismatched_frees");
+    if (!session_worst_mismatch(to->exploration->session, &worst, &error) || !worst.allocations)
+        return;
+    add(to, FINDING_ODD, "", VIEW_SAME, "%s mismatched frees, most (%s) %s of what %s gave %.80s",
+        format_count(a, all), format_percent(b, worst.allocations, all), worst.freed_by, worst.kind,
+        worst.function);
+}
+
 static void add_leaks(struct collection *to)
 {
     const struct selection *selection = to->exploration->selection;
@@ -146,6 +159,7 @@ size_t findings_collect(const struct exploration *exploration,
     add_leaks(&to);
     add_short_lived(&to);
     add_misuse(&to);
+    add_mismatches(&to);
     add_stacks(&to);
     if (losses == 0)
         add(&to, FINDING_GOOD, "", VIEW_SAME, "no event dropped, no byte of the trace damaged");

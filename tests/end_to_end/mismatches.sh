@@ -37,6 +37,9 @@ for build in "g++ -O2 -g" "g++ -O0" "g++ -O2 -static-libstdc++ -static-libgcc" "
     [ "$freed" = "1001 free;1003 free;1004 delete;1005 delete[];1006 delete sized;1007 delete[] sized;" ] ||
         { echo "$build: $freed"; failed=1; }
 done
+printf 'dump\n' >look
+"$MPROF_BUILD/bin/mprof-tui" --script look --size 120x40 "g++-O2-g.db" | grep -q '21 mismatched frees, most (14%) delete sized of what malloc gave' ||
+    { echo "the browser says nothing"; failed=1; }
 record without "$name"
 [ "$(sqlite3 without.db "$query")" = "new|realloc|2007|3" ] || { echo "without stacks: $(sqlite3 without.db "$query")"; failed=1; }
 "$MPROF_BUILD/bin/mprof-ingest" --quiet -o both.db without.bin "g++-O0.bin" || exit 1

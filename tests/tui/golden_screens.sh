@@ -46,6 +46,13 @@ sqlite3 "$work/sampled.db" "DELETE FROM meta WHERE key IN ('sampled', 'sample_in
 session=$work/sampled.db
 play sampled.80x24 plain 80x24
 play sampled.120x40 plain 120x40
+# Blocks that the wrong function frees, on the overview.
+cp "$work/session.db" "$work/mismatched.db"
+sqlite3 "$work/mismatched.db" "INSERT INTO meta VALUES ('mismatched_frees', 9);
+    INSERT INTO mismatch SELECT 10, k.id, 0, 'delete[]', 7, 700 FROM kind k WHERE k.name = 'malloc';
+    INSERT INTO mismatch SELECT 20, k.id, 0, 'realloc', 2, 200 FROM kind k WHERE k.name = 'malloc'"
+session=$work/mismatched.db
+play mismatched.80x24 first 80x24
 session=$work/session.db
 
 # Keys that come together show in the end what they show one by one.
