@@ -5,7 +5,8 @@
  *
  * It knows the blocks that were allocated since the reset, up to TRACE_MODEL_BLOCKS of them, in the
  * order in which they were allocated, and those that were freed, by size class, last one first.
- * Memory is bounded whatever it is told, and so is the time of each call.
+ * Memory is bounded whatever it is told, and so is the time of each call. Inline, as trace_codec.h:
+ * each is a few instructions, some times an event.
  */
 #ifndef MPROF_SCHEMAS_TRACE_MODEL_H
 #define MPROF_SCHEMAS_TRACE_MODEL_H
@@ -13,60 +14,210 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Blocks are numbered from 1 as they are allocated. */
 #define TRACE_MODEL_BLOCKS (1u << 17)
 /* Ranks are below: among live blocks, and in a list of freed ones. */
 #define TRACE_MODEL_RANKS 128u
+#define TRACE_MODEL_CLASSES 256u
+#define TRACE_MODEL_STACK_BITS 15
+#define TRACE_MODEL_PLACE_BITS 18
 
-struct trace_model;
+/* Live blocks are chained in the order in which they were allocated; block 0 is both ends. */
+struct trace_model_block {
+    uint64_t address;
+    uint32_t before, after;
+    uint8_t class;
+    bool live;
+};
+
+/* A ring of freed addresses. */
+struct trace_model_freed {
+    uint32_t next, count;
+};
+
+struct trace_model {
+    uint32_t blocks;               /* the last one */
+    uint32_t before;               /* live, or 0: where the last freed one stood */
+    uint64_t behind;               /* the end of the block that was allocated last */
+    uint32_t stack;                /* the last one */
+    uint32_t entry_two, entry_one; /* of what comes after them */
+    uint32_t after_two[1u << TRACE_MODEL_STACK_BITS], after_one[1u << TRACE_MODEL_STACK_BITS];
+    uint64_t sizes[1u << TRACE_MODEL_STACK_BITS];
+    struct trace_model_freed freed[TRACE_MODEL_CLASSES];
+    /* What is behind is written before it is read, and need not be reset. */
+    uint64_t freed_addresses[TRACE_MODEL_CLASSES][TRACE_MODEL_RANKS];
+    struct trace_model_block block[TRACE_MODEL_BLOCKS];
+    /* For whoever packs, who looks for blocks by their addresses: the last block that was allocated
+     * there. Open addressing, half empty at least. */
+    uint32_t places[1u << TRACE_MODEL_PLACE_BITS];
+};
 
 /* NULL where memory is exhausted. It must be reset before it is asked. */
 struct trace_model *trace_model_new(void);
 void trace_model_free(struct trace_model *model);
-void trace_model_reset(struct trace_model *model);
 
-/* The class of blocks of `size` bytes, below 256. */
-unsigned trace_model_class(uint64_t size);
+/* Forgets everything. Blocks are found by their addresses only if it is told that here. */
+void trace_model_reset(struct trace_model *model, bool find_blocks);
 
-/* The live block at `address`; 0: not known. Blocks are numbered from 1 as they are allocated. */
-uint32_t trace_model_block(const struct trace_model *model, uint64_t address);
-/* Its address. False where there is no live block of that number. */
-bool trace_model_address(const struct trace_model *model, uint64_t block, uint64_t *address);
+/* What an allocator takes for a block: 8 bytes more, in steps of 16, at least 32. */
+static inline uint64_t trace_model_step(uint64_t size)
+{
+    return size < 24 ? 32 : (size + 23) & ~UINT64_C(15);
+}
+
+/* The class of blocks of `size` bytes. */
+static inline unsigned trace_model_class(uint64_t size)
+{
+    if (size > UINT64_C(1) << 47)
+        return TRACE_MODEL_CLASSES - 1;
+    const uint64_t step = trace_model_step(size);
+    if (step < 1024)
+        return (unsigned)(step / 16);
+    const unsigned log2 = 63u - (unsigned)__builtin_clzll(step);
+    return 64 + (log2 - 10) * 4 + (unsigned)(step >> (log2 - 2) & 3);
+}
+
+/* The place of the block at `address`, or the free one where it belongs. */
+static inline uint32_t *trace_model_place(struct trace_model *model, uint64_t address)
+{
+    const uint32_t last = (1u << TRACE_MODEL_PLACE_BITS) - 1;
+    uint32_t at = (uint32_t)(((address >> 4) * UINT64_C(0x9E3779B97F4A7C15)) >>
+                             (64 - TRACE_MODEL_PLACE_BITS));
+    while (model->places[at] != 0 && model->block[model->places[at]].address != address)
+        at = (at + 1) & last;
+    return &model->places[at];
+}
+
+/* The block at `address`, live or not; 0: never allocated. */
+static inline uint32_t trace_model_find(struct trace_model *model, uint64_t address)
+{
+    return *trace_model_place(model, address);
+}
+
+/* Whether there is a live block of that number. */
+static inline bool trace_model_is_live(const struct trace_model *model, uint64_t block)
+{
+    return block != 0 && block <= model->blocks && model->block[block].live;
+}
 
 /* The live block that was allocated as the last but `rank`, and the way back; 0, or
  * TRACE_MODEL_RANKS: there is none. */
-uint32_t trace_model_ranked(const struct trace_model *model, unsigned rank);
-unsigned trace_model_rank(const struct trace_model *model, uint32_t block);
+static inline uint32_t trace_model_ranked(const struct trace_model *model, unsigned rank)
+{
+    uint32_t block = model->block[0].before;
+    for (; rank > 0 && block != 0; rank--)
+        block = model->block[block].before;
+    return block;
+}
 
-/* The live blocks around the one that was freed last; 0: none. */
-uint32_t trace_model_before(const struct trace_model *model);
-uint32_t trace_model_after(const struct trace_model *model);
+static inline unsigned trace_model_rank(const struct trace_model *model, uint32_t block)
+{
+    uint32_t at = model->block[0].before;
+    for (unsigned rank = 0; rank < TRACE_MODEL_RANKS && at != 0; rank++) {
+        if (at == block)
+            return rank;
+        at = model->block[at].before;
+    }
+    return TRACE_MODEL_RANKS;
+}
+
+/* The live block behind the one that was freed last; 0: none. */
+static inline uint32_t trace_model_after(const struct trace_model *model)
+{
+    return model->block[model->before].after;
+}
 
 /* The block that was freed as the last but `rank` of a class, and the way back. */
-bool trace_model_freed(const struct trace_model *model, unsigned class, unsigned rank,
-                       uint64_t *address);
-unsigned trace_model_freed_rank(const struct trace_model *model, unsigned class, uint64_t address);
+static inline bool trace_model_freed_at(const struct trace_model *model, unsigned class,
+                                        unsigned rank, uint64_t *address)
+{
+    const struct trace_model_freed *freed = &model->freed[class];
+    if (rank >= freed->count)
+        return false;
+    *address = model->freed_addresses[class][(freed->next - 1 - rank) % TRACE_MODEL_RANKS];
+    return true;
+}
 
-/* Where the block behind the last allocated one would begin. */
-uint64_t trace_model_behind(const struct trace_model *model);
+static inline unsigned trace_model_freed_rank(const struct trace_model *model, unsigned class,
+                                              uint64_t address)
+{
+    const struct trace_model_freed *freed = &model->freed[class];
+    for (unsigned rank = 0; rank < freed->count; rank++)
+        if (model->freed_addresses[class][(freed->next - 1 - rank) % TRACE_MODEL_RANKS] == address)
+            return rank;
+    return TRACE_MODEL_RANKS;
+}
 
-/* A block is freed; it need not be known. */
-void trace_model_free_block(struct trace_model *model, uint64_t address);
-/* A block of `size` bytes was allocated; in the list of freed ones of its class it had this rank,
- * or TRACE_MODEL_RANKS: it was not there. */
-void trace_model_allocate(struct trace_model *model, uint64_t address, uint64_t size,
-                          unsigned freed_rank);
-/* A block grew or shrank where it is. */
-void trace_model_resize(struct trace_model *model, uint64_t address, uint64_t size);
+/* A live block is freed. */
+static inline void trace_model_end(struct trace_model *model, uint32_t block)
+{
+    struct trace_model_block *gone = &model->block[block];
+    struct trace_model_freed *freed = &model->freed[gone->class];
+    model->freed_addresses[gone->class][freed->next++ % TRACE_MODEL_RANKS] = gone->address;
+    freed->count += freed->count < TRACE_MODEL_RANKS;
+    model->block[gone->before].after = gone->after;
+    model->block[gone->after].before = gone->before;
+    model->before = gone->before;
+    gone->live = false;
+}
+
+/* The freed block of that rank in its class is used again. */
+static inline void trace_model_take(struct trace_model *model, unsigned class, unsigned rank)
+{
+    struct trace_model_freed *freed = &model->freed[class];
+    uint64_t *addresses = model->freed_addresses[class];
+    for (; rank > 0; rank--)
+        addresses[(freed->next - 1 - rank) % TRACE_MODEL_RANKS] =
+            addresses[(freed->next - rank) % TRACE_MODEL_RANKS];
+    freed->next--;
+    freed->count--;
+}
+
+/* A block was allocated. Its number; 0: there were too many. */
+static inline uint32_t trace_model_begin(struct trace_model *model, uint64_t address, uint64_t size)
+{
+    model->behind = address + trace_model_step(size);
+    if (model->blocks == TRACE_MODEL_BLOCKS - 1)
+        return 0;
+    const uint32_t block = ++model->blocks, last = model->block[0].before;
+    model->block[block] =
+        (struct trace_model_block){address, last, 0, (uint8_t)trace_model_class(size), true};
+    model->block[last].after = block;
+    model->block[0].before = block;
+    return block;
+}
 
 /* The stack that followed the last two the last time, and the one that followed the last one. */
-uint32_t trace_model_stack(const struct trace_model *model);
-uint32_t trace_model_stack_after_one(const struct trace_model *model);
-/* The last stack that was told. */
-uint32_t trace_model_last_stack(const struct trace_model *model);
-void trace_model_put_stack(struct trace_model *model, uint32_t stack);
+static inline uint32_t trace_model_stack_after_two(const struct trace_model *model)
+{
+    return model->after_two[model->entry_two];
+}
 
-/* The size of the last block from `stack`. */
-uint64_t trace_model_size(const struct trace_model *model, uint32_t stack);
-void trace_model_put_size(struct trace_model *model, uint32_t stack, uint64_t size);
+static inline uint32_t trace_model_stack_after_one(const struct trace_model *model)
+{
+    return model->after_one[model->entry_one];
+}
+
+static inline uint32_t trace_model_stack_entry(uint32_t stack)
+{
+    return (stack * UINT32_C(0x9E3779B1)) >> (32 - TRACE_MODEL_STACK_BITS);
+}
+
+static inline void trace_model_put_stack(struct trace_model *model, uint32_t stack)
+{
+    model->after_two[model->entry_two] = stack;
+    model->after_one[model->entry_one] = stack;
+    model->entry_one = trace_model_stack_entry(stack);
+    model->entry_two = (uint32_t)((stack * UINT64_C(0x9E3779B97F4A7C15) +
+                                   model->stack * UINT64_C(0xC2B2AE3D27D4EB4F)) >>
+                                  (64 - TRACE_MODEL_STACK_BITS));
+    model->stack = stack;
+}
+
+/* The size of the last block from `stack`, to be read and written. */
+static inline uint64_t *trace_model_size(struct trace_model *model, uint32_t stack)
+{
+    return &model->sizes[trace_model_stack_entry(stack)];
+}
 
 #endif

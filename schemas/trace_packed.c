@@ -126,7 +126,7 @@ static void packer_empty(struct trace_packer *packer, struct trace_span *columns
 static bool packer_predict(struct trace_packer *packer, struct trace_span *columns)
 {
     struct trace_span records = {packer->records, packer->records};
-    trace_model_reset(packer->model);
+    trace_model_reset(packer->model, true);
     for (size_t i = 0; i < packer->count; i++) {
         records.end = records.at + (packer->headers[i].commit - TRACE_CHUNK_HEADER_SIZE);
         if (!trace_predicted_split(packer->model, packer->headers[i].base_ticks, &records, columns))
@@ -275,7 +275,7 @@ static bool packed_predicted(const struct trace_packed *packed, struct trace_spa
     struct trace_chunk_header header;
     bool good = model != NULL;
     if (good)
-        trace_model_reset(model);
+        trace_model_reset(model, false);
     for (uint64_t i = 0; good && i < packed->chunks; i++) {
         trace_packed_header(packed, i, &header);
         struct trace_span chunk = {records->at,

@@ -11,9 +11,12 @@ enum { STACK_AFTER_TWO, STACK_AFTER_ONE, STACK_NEWEST_NODE, STACK_OTHER };
 
 enum { SIZE_OTHER = 32 };
 
+/* Each way is compiled for itself, with `join` known. */
+#define INLINE inline __attribute__((always_inline))
+
 /*
- * Both ways are one code, so that they cannot differ: each field is either looked at and said, or
- * heard and made, and told to the model in the same place.
+ * Both ways are one code, so that they cannot differ: each field is either looked at and said, or,
+ * where records are joined, heard and made, and told to the model in the same place.
  */
 struct predicted {
     struct trace_walk walk;
@@ -22,14 +25,15 @@ struct predicted {
 };
 
 /* A varint whose first byte stands in `column` and byte n in column + n, up to `last`. */
-static inline bool say(struct predicted *it, unsigned column, unsigned last, uint64_t *value)
+static INLINE bool say(struct predicted *it, bool join, unsigned column, unsigned last,
+                       uint64_t *value)
 {
     uint64_t sum = 0, rest = *value;
     for (unsigned n = 0; n < 10; n++) {
         struct trace_span *at = &it->walk.columns[column + n < last ? column + n : last];
         if (at->at >= at->end)
             return false;
-        if (!it->walk.join)
+        if (!join)
             *at->at = (uint8_t)(rest < 0x80 ? rest : rest | 0x80);
         const uint8_t byte = *at->at++;
         rest >>= 7;
@@ -42,257 +46,288 @@ static inline bool say(struct predicted *it, unsigned column, unsigned last, uin
     return false;
 }
 
-static inline bool say_ticks(struct predicted *it, unsigned column, uint64_t base, uint64_t *ticks)
+static INLINE bool say_ticks(struct predicted *it, bool join, unsigned column, uint64_t base,
+                             uint64_t *ticks)
 {
     uint64_t delta = *ticks - base;
-    if (!say(it, column, column + 1, &delta))
+    if (!say(it, join, column, column + 1, &delta))
         return false;
     *ticks = base + delta;
     return true;
 }
 
 /* An address that is not expected: how far it is from `last`, in steps of 16 where that goes. */
-static inline bool say_delta(struct predicted *it, unsigned column, uint64_t last,
+static inline bool say_delta(struct predicted *it, bool join, unsigned column, uint64_t last,
                              uint64_t *address)
 {
     const uint64_t delta = *address - last;
     uint64_t value =
         delta & 15 ? trace_zigzag((int64_t)delta) << 1 | 1 : trace_zigzag((int64_t)delta >> 4) << 1;
     /* The highest bit of a delta may be lost: the record does then not come back. */
-    if (!say(it, column, column + 2, &value))
+    if (!say(it, join, column, column + 2, &value))
         return false;
     const uint64_t distance = (uint64_t)trace_unzigzag(value >> 1);
     *address = last + (value & 1 ? distance : distance << 4);
     return true;
 }
 
-static bool say_stack(struct predicted *it, unsigned *how, uint32_t *stack)
+static inline uint32_t expected_stack(const struct predicted *it, unsigned how)
 {
-    struct trace_model *model = it->model;
-    const uint32_t expected[] = {trace_model_stack(model), trace_model_stack_after_one(model),
-                                 it->coding.node};
-    if (!it->walk.join)
-        for (*how = 0; *how < STACK_OTHER && expected[*how] != *stack; (*how)++)
-            ;
-    if (*how != STACK_OTHER) {
-        *stack = expected[*how];
-    } else {
-        const uint32_t last = trace_model_last_stack(model);
-        const uint32_t slot = trace_stack_slot(*stack);
-        uint64_t value = 0, index = slot;
-        if (!it->walk.join && it->coding.stack_cache[slot] != *stack)
-            value = trace_zigzag((int64_t)*stack - (int64_t)last) + 1;
-        if (!say(it, TRACE_COLUMN_STACK, TRACE_COLUMN_STACK, &value))
-            return false;
-        if (value != 0)
-            *stack = (uint32_t)((uint64_t)last + (uint64_t)trace_unzigzag(value - 1));
-        else if (say(it, TRACE_COLUMN_STACK_INDEX, TRACE_COLUMN_STACK_INDEX, &index) &&
-                 index < TRACE_CACHE_SIZE)
-            *stack = it->coding.stack_cache[index];
-        else
-            return false;
-    }
-    trace_model_put_stack(model, *stack);
-    return true;
+    return how == STACK_AFTER_TWO   ? trace_model_stack_after_two(it->model)
+           : how == STACK_AFTER_ONE ? trace_model_stack_after_one(it->model)
+                                    : it->coding.node;
 }
 
-static bool say_size(struct predicted *it, unsigned *how, uint32_t stack, uint64_t *size)
+static bool say_other_stack(struct predicted *it, bool join, uint32_t *stack)
 {
-    const uint64_t expected = trace_model_size(it->model, stack);
-    if (!it->walk.join)
-        *how = *size == expected ? 0 : SIZE_OTHER;
-    if (*how == 0)
-        *size = expected;
-    else if (!say(it, TRACE_COLUMN_SIZE, TRACE_COLUMN_SIZE, size))
+    const uint32_t last = it->model->stack, slot = trace_stack_slot(*stack);
+    uint64_t value = 0, index = slot;
+    if (!join && it->coding.stack_cache[slot] != *stack)
+        value = trace_zigzag((int64_t)*stack - (int64_t)last) + 1;
+    if (!say(it, join, TRACE_COLUMN_STACK, TRACE_COLUMN_STACK, &value))
         return false;
-    trace_model_put_size(it->model, stack, *size);
+    if (value != 0) {
+        *stack = (uint32_t)((uint64_t)last + (uint64_t)trace_unzigzag(value - 1));
+        return true;
+    }
+    if (!say(it, join, TRACE_COLUMN_STACK_INDEX, TRACE_COLUMN_STACK_INDEX, &index) ||
+        index >= TRACE_CACHE_SIZE)
+        return false;
+    *stack = it->coding.stack_cache[index];
     return true;
 }
 
-static unsigned place_way(const struct predicted *it, unsigned class, uint64_t address,
-                          uint64_t *rank)
+static INLINE bool say_stack(struct predicted *it, bool join, unsigned *how, uint32_t *stack)
 {
-    *rank = trace_model_freed_rank(it->model, class, address);
+    if (!join)
+        for (*how = 0; *how < STACK_OTHER && expected_stack(it, *how) != *stack; (*how)++)
+            ;
+    if (*how != STACK_OTHER)
+        *stack = expected_stack(it, *how);
+    else if (!say_other_stack(it, join, stack))
+        return false;
+    trace_model_put_stack(it->model, *stack);
+    return true;
+}
+
+static INLINE bool say_size(struct predicted *it, bool join, unsigned *how, uint32_t stack,
+                            uint64_t *size)
+{
+    uint64_t *expected = trace_model_size(it->model, stack);
+    if (!join)
+        *how = *size == *expected ? 0 : SIZE_OTHER;
+    if (*how == 0)
+        *size = *expected;
+    else if (!say(it, join, TRACE_COLUMN_SIZE, TRACE_COLUMN_SIZE, size))
+        return false;
+    *expected = *size;
+    return true;
+}
+
+/* Whoever packs chooses. `place`: of the address in the table of blocks. */
+static unsigned place_way(const struct predicted *it, unsigned class, uint64_t address,
+                          const uint32_t *place, uint64_t *rank)
+{
+    /* Most of what is not in the list was never allocated before. */
+    *rank = *place == 0 ? TRACE_MODEL_RANKS : trace_model_freed_rank(it->model, class, address);
     if (*rank < TRACE_MODEL_RANKS)
         return *rank == 0 ? PLACE_FREED_LAST : PLACE_FREED;
-    return trace_model_behind(it->model) == address ? PLACE_BEHIND : PLACE_ELSEWHERE;
+    return it->model->behind == address ? PLACE_BEHIND : PLACE_ELSEWHERE;
 }
 
 /* The address of a new block of `size` bytes. */
-static bool say_place(struct predicted *it, unsigned *how, uint64_t size, uint64_t last,
-                      uint64_t *address)
+static INLINE bool say_place(struct predicted *it, bool join, unsigned *how, uint64_t size,
+                             uint64_t last, uint64_t *address)
 {
     const unsigned class = trace_model_class(size), column = TRACE_COLUMN_ALLOC_ADDRESS;
-    uint64_t rank = TRACE_MODEL_RANKS;
-    bool good = true;
-    if (!it->walk.join)
-        *how = place_way(it, class, *address, &rank);
-    switch (*how) {
-    case PLACE_FREED_LAST:
-        rank = 0;
-        good = trace_model_freed(it->model, class, 0, address);
-        break;
-    case PLACE_FREED:
-        good = say(it, column, column, &rank) && rank < TRACE_MODEL_RANKS &&
-               trace_model_freed(it->model, class, (unsigned)rank, address);
-        break;
-    case PLACE_BEHIND:
-        *address = trace_model_behind(it->model);
-        break;
-    default:
-        good = say_delta(it, column + 1, last, address);
-        break;
+    uint32_t *place = join ? NULL : trace_model_place(it->model, *address);
+    uint64_t rank = 0;
+    if (!join)
+        *how = place_way(it, class, *address, place, &rank);
+    if (*how <= PLACE_FREED) {
+        if (*how == PLACE_FREED && !say(it, join, column, column, &rank))
+            return false;
+        if (rank >= TRACE_MODEL_RANKS ||
+            !trace_model_freed_at(it->model, class, (unsigned)rank, address))
+            return false;
+        trace_model_take(it->model, class, (unsigned)rank);
+    } else if (*how == PLACE_BEHIND) {
+        *address = it->model->behind;
+    } else if (!say_delta(it, join, column + 1, last, address)) {
+        return false;
     }
-    if (good)
-        trace_model_allocate(it->model, *address, size, (unsigned)rank);
-    return good;
+    const uint32_t block = trace_model_begin(it->model, *address, size);
+    if (!join && block != 0)
+        *place = block;
+    return true;
 }
 
-static unsigned end_way(const struct predicted *it, uint64_t address, uint64_t *number)
+static unsigned end_way(const struct predicted *it, uint32_t block, uint64_t *number)
 {
-    const uint32_t block = trace_model_block(it->model, address);
-    if (block == 0)
-        return END_ELSEWHERE;
-    if (block == trace_model_ranked(it->model, 0))
+    if (block == it->model->block[0].before)
         return END_NEWEST;
     if (block == trace_model_after(it->model))
         return END_AFTER;
-    if (block == trace_model_before(it->model))
+    if (block == it->model->before)
         return END_BEFORE;
     *number = trace_model_rank(it->model, block);
     if (*number < TRACE_MODEL_RANKS)
         return END_RANKED;
-    *number = trace_zigzag((int64_t)block - (int64_t)trace_model_before(it->model));
+    *number = trace_zigzag((int64_t)block - (int64_t)it->model->before);
     return END_DISTANT;
 }
 
-/* The address of a block that ends, or would have. */
-static bool say_end(struct predicted *it, unsigned *how, uint64_t *address)
+/* Whoever packs chooses how to say a block that ends, or would have. */
+static unsigned choose_end(const struct predicted *it, uint64_t address, uint64_t *number)
+{
+    const uint32_t block = trace_model_find(it->model, address);
+    return trace_model_is_live(it->model, block) ? end_way(it, block, number) : END_ELSEWHERE;
+}
+
+/* Its number; 0: it is not known. */
+static INLINE bool say_end(struct predicted *it, bool join, unsigned how, uint64_t number,
+                           uint64_t *address, uint32_t *known)
 {
     const struct trace_model *model = it->model;
     const unsigned column = TRACE_COLUMN_FREE_ADDRESS;
-    uint64_t number = 0, block = 0;
-    if (!it->walk.join)
-        *how = end_way(it, *address, &number);
-    switch (*how) {
+    uint64_t block = 0;
+    *known = 0;
+    switch (how) {
     case END_NEWEST:
-        block = trace_model_ranked(model, 0);
+        block = model->block[0].before;
         break;
     case END_AFTER:
         block = trace_model_after(model);
         break;
     case END_BEFORE:
-        block = trace_model_before(model);
+        block = model->before;
         break;
     case END_RANKED:
-        if (!say(it, column, column, &number) || number >= TRACE_MODEL_RANKS)
+        if (!say(it, join, column, column, &number) || number >= TRACE_MODEL_RANKS)
             return false;
         block = trace_model_ranked(model, (unsigned)number);
         break;
     case END_DISTANT:
-        if (!say(it, column + 1, column + 3, &number))
+        if (!say(it, join, column + 1, column + 3, &number))
             return false;
-        block = (uint64_t)trace_model_before(model) + (uint64_t)trace_unzigzag(number);
+        block = (uint64_t)model->before + (uint64_t)trace_unzigzag(number);
         break;
     case END_ELSEWHERE:
-        return say_delta(it, column + 1, it->coding.address, address);
+        return say_delta(it, join, column + 1, it->coding.address, address);
     default:
         return false;
     }
-    return trace_model_address(model, block, address);
+    if (!trace_model_is_live(model, block))
+        return false;
+    *known = (uint32_t)block;
+    *address = model->block[block].address;
+    return true;
 }
 
 /* ---- records ---------------------------------------------------------------------------- */
 /* Each: the five upper bits of the first byte in *bits, the record in `record`. */
 
-static bool say_attribute(struct predicted *it, uint64_t *byte)
+static INLINE bool say_attribute(struct predicted *it, bool join, uint64_t *byte)
 {
-    return say(it, TRACE_COLUMN_ATTRIBUTE, TRACE_COLUMN_ATTRIBUTE, byte);
+    return say(it, join, TRACE_COLUMN_ATTRIBUTE, TRACE_COLUMN_ATTRIBUTE, byte);
 }
 
 /* Stack, size and, where it has a new one, address. */
-static inline bool say_block(struct predicted *it, unsigned *bits, uint64_t last, bool placed,
-                             struct trace_record *record)
+static INLINE bool say_block(struct predicted *it, bool join, unsigned *bits, uint64_t last,
+                             bool placed, struct trace_record *record)
 {
     unsigned stack = *bits >> 3 & 3, size = *bits & SIZE_OTHER, place = *bits >> 6;
-    if (!say_stack(it, &stack, &record->stack) ||
-        !say_size(it, &size, record->stack, &record->size) ||
-        (placed && !say_place(it, &place, record->size, last, &record->address)))
+    if (!say_stack(it, join, &stack, &record->stack) ||
+        !say_size(it, join, &size, record->stack, &record->size) ||
+        (placed && !say_place(it, join, &place, record->size, last, &record->address)))
         return false;
     *bits = stack << 3 | size | place << 6;
     return true;
 }
 
-static bool say_alloc(struct predicted *it, unsigned *bits, struct trace_record *record)
+static bool say_kind(struct predicted *it, bool join, struct trace_record *record)
 {
     uint64_t kind = (uint64_t)record->alloc_kind, log2 = 0;
-    if (record->kind == TRACE_ALLOC_ATTR) {
-        if (!say_attribute(it, &kind) || kind == TRACE_KIND_MALLOC || kind >= TRACE_KIND_COUNT)
-            return false;
-        record->alloc_kind = (enum trace_alloc_kind)kind;
-        if (kind >= TRACE_KIND_POSIX_MEMALIGN) {
-            if (!it->walk.join)
-                log2 = (uint64_t)__builtin_ctzll(record->alignment);
-            if (!say_attribute(it, &log2) || log2 > 63)
-                return false;
-            record->alignment = UINT64_C(1) << log2;
-        }
-    }
-    return say_ticks(it, TRACE_COLUMN_ALLOC_STAMP, it->coding.ticks, &record->ticks) &&
-           say_block(it, bits, it->coding.address, true, record);
+    if (!say_attribute(it, join, &kind) || kind == TRACE_KIND_MALLOC || kind >= TRACE_KIND_COUNT)
+        return false;
+    record->alloc_kind = (enum trace_alloc_kind)kind;
+    if (kind < TRACE_KIND_POSIX_MEMALIGN)
+        return true;
+    if (!join)
+        log2 = (uint64_t)__builtin_ctzll(record->alignment);
+    if (!say_attribute(it, join, &log2) || log2 > 63)
+        return false;
+    record->alignment = UINT64_C(1) << log2;
+    return true;
 }
 
-static bool say_free(struct predicted *it, unsigned *bits, struct trace_record *record)
+static INLINE bool say_alloc(struct predicted *it, bool join, unsigned *bits,
+                             struct trace_record *record)
+{
+    return (record->kind == TRACE_ALLOC || say_kind(it, join, record)) &&
+           say_ticks(it, join, TRACE_COLUMN_ALLOC_STAMP, it->coding.ticks, &record->ticks) &&
+           say_block(it, join, bits, it->coding.address, true, record);
+}
+
+static INLINE bool say_free(struct predicted *it, bool join, unsigned *bits,
+                            struct trace_record *record)
 {
     unsigned end = *bits >> 5, stack = *bits >> 3 & 3;
-    if (!say_ticks(it, TRACE_COLUMN_FREE_STAMP, it->coding.ticks, &record->ticks) ||
-        !say_end(it, &end, &record->address))
+    uint64_t number = 0;
+    uint32_t block;
+    if (!join)
+        end = choose_end(it, record->address, &number);
+    if (!say_ticks(it, join, TRACE_COLUMN_FREE_STAMP, it->coding.ticks, &record->ticks) ||
+        !say_end(it, join, end, number, &record->address, &block))
         return false;
-    trace_model_free_block(it->model, record->address);
-    if (record->kind == TRACE_FREE_STACK && !say_stack(it, &stack, &record->stack))
+    if (block != 0)
+        trace_model_end(it->model, block);
+    if (record->kind == TRACE_FREE_STACK && !say_stack(it, join, &stack, &record->stack))
         return false;
     *bits = end << 5 | (record->kind == TRACE_FREE_STACK ? stack << 3 : 0u);
     return true;
 }
 
-static bool say_realloc(struct predicted *it, unsigned *bits, struct trace_record *record)
+static bool say_realloc(struct predicted *it, bool join, unsigned *bits,
+                        struct trace_record *record)
 {
     const bool array = record->alloc_kind == TRACE_KIND_REALLOCARRAY;
-    unsigned end = END_WAYS;
-    uint64_t old = record->old_address, number = 0;
-    if (!it->walk.join)
-        end = end_way(it, old, &number);
+    uint64_t number = 0;
+    uint32_t block;
+    unsigned end = join ? 0 : choose_end(it, record->old_address, &number);
     uint64_t attribute = (unsigned)record->outcome | (array ? 4u : 0u) | end << 3;
-    if (!say_attribute(it, &attribute) || (attribute & 3) > TRACE_REALLOC_FAILED)
+    if (!say_attribute(it, join, &attribute) || (attribute & 3) > TRACE_REALLOC_FAILED ||
+        attribute >> 6)
         return false;
     end = (unsigned)(attribute >> 3);
     record->outcome = (enum trace_realloc_outcome)(attribute & 3);
     record->alloc_kind = attribute & 4 ? TRACE_KIND_REALLOCARRAY : TRACE_KIND_REALLOC;
-    if (!say_ticks(it, TRACE_COLUMN_FREE_STAMP, it->coding.ticks, &record->free_ticks) ||
-        !say_ticks(it, TRACE_COLUMN_ALLOC_STAMP, record->free_ticks, &record->ticks) ||
-        !say_end(it, &end, &record->old_address))
+    if (!say_ticks(it, join, TRACE_COLUMN_FREE_STAMP, it->coding.ticks, &record->free_ticks) ||
+        !say_ticks(it, join, TRACE_COLUMN_ALLOC_STAMP, record->free_ticks, &record->ticks) ||
+        !say_end(it, join, end, number, &record->old_address, &block))
         return false;
     const bool moved = record->outcome == TRACE_REALLOC_MOVED;
-    if (moved)
-        trace_model_free_block(it->model, record->old_address);
-    if (!say_block(it, bits, record->old_address, moved, record))
+    if (moved && block != 0)
+        trace_model_end(it->model, block);
+    if (!say_block(it, join, bits, record->old_address, moved, record))
         return false;
-    if (record->outcome == TRACE_REALLOC_IN_PLACE)
-        trace_model_resize(it->model, record->old_address, record->size);
+    if (record->outcome == TRACE_REALLOC_IN_PLACE && block != 0)
+        it->model->block[block].class = (uint8_t)trace_model_class(record->size);
     return true;
 }
 
-static bool say_event(struct predicted *it, unsigned *bits, struct trace_record *record)
+static INLINE bool say_event(struct predicted *it, bool join, unsigned *bits,
+                             struct trace_record *record)
 {
     switch (record->kind) {
     case TRACE_ALLOC:
     case TRACE_ALLOC_ATTR:
-        return say_alloc(it, bits, record);
+        return say_alloc(it, join, bits, record);
     case TRACE_FREE:
     case TRACE_FREE_STACK:
-        return say_free(it, bits, record);
+        return say_free(it, join, bits, record);
     default:
-        return say_realloc(it, bits, record);
+        return say_realloc(it, join, bits, record);
     }
 }
 
@@ -375,7 +410,7 @@ static inline bool split_event(struct predicted *it, struct trace_coding *readin
     struct trace_record record;
     unsigned bits = 0;
     if (trace_get(&end, records->end, reading, &record) != TRACE_GET_RECORD ||
-        !say_event(it, &bits, &record))
+        !say_event(it, false, &bits, &record))
         return false;
     uint8_t *put = again->bytes + again->length;
     const size_t length = (size_t)(put_event(put, &it->coding, &record) - put);
@@ -396,10 +431,9 @@ static bool join_event(struct predicted *it, unsigned head)
     uint8_t bytes[TRACE_RECORD_MAX], *put = room < sizeof bytes ? bytes : records->at;
     struct trace_record record;
     unsigned bits = head & ~7u;
-    memset(&record, 0, sizeof record);
-    record.kind = (enum trace_kind)(head & 7);
+    trace_record_clear(&record, (enum trace_kind)(head & 7));
     it->walk.columns[TRACE_COLUMN_HEAD].at++;
-    if (!say_event(it, &bits, &record))
+    if (!say_event(it, true, &bits, &record))
         return false;
     const size_t length = (size_t)(put_event(put, &it->coding, &record) - put);
     if (length > room)
