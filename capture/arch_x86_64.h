@@ -61,9 +61,9 @@ static inline long arch_syscall(long number, long a, long b, long c, long d, lon
 
 /*
  * Defines the function `name`, which takes a system call's number and arguments: the calls by
- * which a program confines itself or is executed go to `special`, as all do until `next` is known,
- * every other one straight to `next`, its registers and stack untouched: a clone that is made so
- * goes on with them.
+ * which a program confines itself, is executed, or closes descriptors go to `special`, as all do
+ * until `next` is known, every other one straight to `next`, its registers and stack untouched: a
+ * clone that is made so goes on with them.
  */
 #define ARCH_DEFINE_SYSCALL(name, next, special)                                                   \
     __asm__(".text\n"                                                                              \
@@ -77,6 +77,14 @@ static inline long arch_syscall(long number, long a, long b, long c, long d, lon
             "cmp $59, %rdi\n" /* SYS_execve */                                                     \
             "je 1f\n"                                                                              \
             "cmp $322, %rdi\n" /* SYS_execveat */                                                  \
+            "je 1f\n"                                                                              \
+            "cmp $3, %rdi\n" /* SYS_close */                                                       \
+            "je 1f\n"                                                                              \
+            "cmp $33, %rdi\n" /* SYS_dup2 */                                                       \
+            "je 1f\n"                                                                              \
+            "cmp $292, %rdi\n" /* SYS_dup3 */                                                      \
+            "je 1f\n"                                                                              \
+            "cmp $436, %rdi\n" /* SYS_close_range */                                               \
             "je 1f\n"                                                                              \
             "mov " next "(%rip), %rax\n"                                                           \
             "test %rax, %rax\n"                                                                    \

@@ -1,6 +1,6 @@
 /*
  * Entry points by which a program confines itself: prctl() and syscall(), the two ways to seccomp;
- * and what else comes by syscall(): a program that is executed.
+ * and what else comes by syscall(): a program that is executed, descriptors that are closed.
  *
  * The filter is kept before it is set (confinement.h). Where it does not let the trace grow, room
  * for a while is taken before, and recording ends when that is used up; the program goes on.
@@ -136,6 +136,16 @@ entry_confine_special(long number, long a, long b, long c, long d, long e, long 
         return ENTRY(execve)((const char *)a, (char *const *)b, (char *const *)c);
     if (number == SYS_execveat)
         return ENTRY(execveat)((int)a, (const char *)b, (char *const *)c, (char *const *)d, (int)e);
+#ifndef MPROF_STATIC
+    if (number == SYS_close)
+        return close((int)a);
+    if (number == SYS_close_range)
+        return close_range((unsigned)a, (unsigned)b, (int)c);
+    if (number == SYS_dup2)
+        return dup2((int)a, (int)b);
+    if (number == SYS_dup3)
+        return dup3((int)a, (int)b, (int)c);
+#endif
     /* The kernel refuses strict mode with flags or a filter. */
     const bool strict = a == SECCOMP_SET_MODE_STRICT && b == 0 && c == 0;
     if (number != SYS_seccomp || (!strict && a != SECCOMP_SET_MODE_FILTER))

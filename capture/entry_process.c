@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "capture/entry_process.h"
+#include "capture/entry_close.h"
 #include "capture/entry_names.h"
 #include "capture/events.h"
 #include "capture/exec_environment.h"
@@ -76,6 +77,7 @@ void entry_process_resolve(void)
 {
     for (unsigned i = 0; i < sizeof entry_next / sizeof *entry_next; i++)
         entry_find(i);
+    entry_close_resolve();
     entry_dlclose_resolve();
     entry_thread_name_resolve();
 }

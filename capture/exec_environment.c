@@ -67,6 +67,8 @@ static int exec_open(int directory, const char *path, int flags)
     struct stat status;
     char own[32] = "/proc/self/fd/", digits[24];
     if (!*path && (flags & AT_EMPTY_PATH)) {
+        if (directory < 0)
+            return -EBADF;
         /* Opened anew, since the descriptor may be one that is not for reading. */
         digits[sizeof digits - 1] = 0;
         const char *number = os_decimal(digits + sizeof digits - 1, (uint64_t)directory);

@@ -45,6 +45,15 @@ long os_call(long number, long a, long b, long c, long d, long e, long f)
     return result;
 }
 
+long os_call_again(long number, long a, long b, long c, long d)
+{
+    long result;
+    do
+        result = os_call(number, a, b, c, d, 0, 0);
+    while (result == -EINTR);
+    return result;
+}
+
 static long os_call3(long number, long a, long b, long c)
 {
     return os_call(number, a, b, c, 0, 0, 0);
@@ -79,11 +88,7 @@ int os_open_read(const char *path)
 
 long os_read(int descriptor, void *buffer, size_t size)
 {
-    long result;
-    do
-        result = os_call3(SYS_read, descriptor, (long)buffer, (long)size);
-    while (result == -EINTR);
-    return result;
+    return os_call_again(SYS_read, descriptor, (long)buffer, (long)size, 0);
 }
 
 void os_close(int descriptor)

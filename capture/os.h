@@ -18,6 +18,9 @@
  */
 long os_call(long number, long a, long b, long c, long d, long e, long f);
 
+/* The same of four arguments, again where a signal interrupts it. */
+long os_call_again(long number, long a, long b, long c, long d);
+
 /*
  * From here on each call is made only if `permits` says so (confinement.h). NULL: all are. Returns
  * when no thread is under way to a call that it did not ask for.

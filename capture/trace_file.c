@@ -8,14 +8,13 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 
 #include "capture/arch_x86_64.h"
 #include "capture/message.h"
 #include "capture/os.h"
 #include "capture/trace_name.h"
+#include "capture/trace_room.h"
 
 #define CHUNK_SIZE TRACE_CHUNK_SIZE_DEFAULT
 #define NAME_ATTEMPTS 100000u
@@ -23,15 +22,11 @@
 #define AHEAD 64u
 #define AHEAD_TURNS 10000u
 enum ahead_state { AHEAD_NOT, AHEAD_UNDER_WAY, AHEAD_DONE };
-#define ROOM_ATTEMPTS 1000u
 
 static struct {
     _Atomic(struct trace_file_header *) header;
-    _Atomic int descriptor;
     int owner;
     uint64_t id;
-    dev_t device;
-    ino_t inode;
     _Atomic bool stopped;
     uint64_t limit; /* bytes, 0: none */
     uint64_t sample_interval;
@@ -45,149 +40,7 @@ static struct {
     } ahead;
     char base[TRACE_NAME_SIZE];
     char path[TRACE_NAME_SIZE];
-} file = {.descriptor = -1};
-
-/* Never written, and so one page of the kernel's, many times; as a constant it would lie in the
- * file of the library. */
-static char file_zeros[CHUNK_SIZE];
-
-static long file_call(long number, long a, long b, long c, long d)
-{
-    long result;
-    do
-        result = os_call(number, a, b, c, d, 0, 0);
-    while (result == -EINTR);
-    return result;
-}
-
-/* High up, where programs that number their own descriptors do not meet it. */
-static int file_raise_descriptor(int descriptor)
-{
-    struct rlimit limit = {0, 0};
-    os_call(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit, 0, 0);
-    rlim_t top = limit.rlim_cur < 1024 ? limit.rlim_cur : 1024;
-    if (top < 64)
-        return descriptor;
-    long raised = file_call(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, (long)top - 24, 0);
-    if (raised < 0)
-        return descriptor;
-    os_close(descriptor);
-    return (int)raised;
-}
-
-/* False where the descriptor is not, or no longer, the trace's. */
-static bool file_look(int descriptor, struct stat *status)
-{
-    return descriptor >= 0 && os_status(descriptor, status) == 0 && status->st_dev == file.device &&
-           status->st_ino == file.inode;
-}
-
-static bool file_is_ours(int descriptor)
-{
-    struct stat status;
-    return file_look(descriptor, &status);
-}
-
-/*
- * A descriptor of the trace, or a negative errno. What sits under a lost number now belongs to
- * the program and is left alone.
- */
-static int file_descriptor(void)
-{
-    int descriptor = atomic_load(&file.descriptor);
-    if (file_is_ours(descriptor))
-        return descriptor;
-    long opened = file_call(SYS_openat, AT_FDCWD, (long)file.path, O_RDWR | O_CLOEXEC, 0);
-    if (opened < 0)
-        return (int)opened;
-    if (!file_is_ours((int)opened)) {
-        os_close((int)opened);
-        return -ESTALE;
-    }
-    int raised = file_raise_descriptor((int)opened);
-    /* Two threads at once: the loser uses the winner's. */
-    if (!atomic_compare_exchange_strong(&file.descriptor, &descriptor, raised)) {
-        os_close(raised);
-        return file_is_ours(descriptor) ? descriptor : -ESTALE;
-    }
-    return raised;
-}
-
-/* How long a file may be: the kernel would send SIGXFSZ for more. */
-static rlim_t file_length_limit(void)
-{
-    struct rlimit limit = {0, 0};
-    return os_call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0) == 0 ? limit.rlim_cur
-                                                                               : RLIM_INFINITY;
-}
-
-/*
- * The first touch of a page that is only reserved reads it from the file; written pages cost a
- * third of that. So a file that ends before the slot grows by the zeros of a slot. They are
- * appended, whichever slot they come to lie in, so that nothing that was written can be hit.
- * Without it all is the same, only slower.
- */
-static void file_append_zeros(int descriptor, uint64_t offset)
-{
-    const struct iovec slot = {file_zeros, sizeof file_zeros};
-    struct stat status;
-    if (file_length_limit() == RLIM_INFINITY && file_look(descriptor, &status) &&
-        (uint64_t)status.st_size <= offset)
-        os_call(SYS_pwritev2, descriptor, (long)&slot, 1, 0, 0, RWF_APPEND);
-}
-
-/* 0 or a negative errno. Filesystems without fallocate, and sandboxes that do not know it, are made
- * to find the blocks by a write. */
-static int file_reserve(int descriptor, uint64_t offset, uint64_t size)
-{
-    if (offset + size > file_length_limit())
-        return -EFBIG;
-    long result = file_call(SYS_fallocate, descriptor, 0, (long)offset, (long)size);
-    if (result != -EOPNOTSUPP && result != -ENOSYS && result != -EPERM)
-        return (int)result;
-    for (uint64_t length; size > 0; offset += length, size -= length) {
-        length = size < sizeof file_zeros ? size : sizeof file_zeros;
-        result = file_call(SYS_pwrite64, descriptor, (long)file_zeros, (long)length, (long)offset);
-        if (result != (long)length)
-            return result < 0 ? (int)result : -ENOSPC;
-    }
-    return 0;
-}
-
-/* 0 or a negative errno. */
-static int file_map(int descriptor, uint64_t offset, uint64_t size, void **memory)
-{
-    long result = os_call(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor,
-                          (long)offset);
-    bool failed = result < 0 && result > -4096;
-    *memory = failed ? NULL : (void *)result;
-    return failed ? (int)result : 0;
-}
-
-/*
- * Room in the file, mapped: 0 or a negative errno. The program may close the descriptor between one
- * call and the next, as one does that closes all of them over and over: then it is tried again.
- */
-static int file_take_room(uint64_t offset, uint64_t size, void **memory)
-{
-    int error = -EBADF;
-    *memory = NULL;
-    for (unsigned attempt = 0; attempt < ROOM_ATTEMPTS && (error == -EBADF || error == -ESTALE);
-         attempt++) {
-        int descriptor = file_descriptor();
-        if (descriptor >= 0 && size == CHUNK_SIZE)
-            file_append_zeros(descriptor, offset);
-        error = descriptor < 0 ? descriptor : file_reserve(descriptor, offset, size);
-        if (!error)
-            error = file_map(descriptor, offset, size, memory);
-        if (!error && !file_is_ours(descriptor)) {
-            os_unmap(*memory, size);
-            *memory = NULL;
-            error = -EBADF;
-        }
-    }
-    return error;
-}
+} file;
 
 static void file_fill_header(struct trace_file_header *header, uint32_t flags)
 {
@@ -227,8 +80,8 @@ static int file_open_free_name(bool beside)
     for (unsigned attempt = beside; attempt < NAME_ATTEMPTS; attempt++) {
         if (!trace_name_attempt(file.base, file.owner, attempt, file.path))
             return -ENAMETOOLONG;
-        long result = file_call(SYS_openat, AT_FDCWD, (long)file.path,
-                                O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        long result = os_call_again(SYS_openat, AT_FDCWD, (long)file.path,
+                                    O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
         if (result != -EEXIST)
             return (int)result;
     }
@@ -305,7 +158,6 @@ void trace_file_set_sampling(uint64_t mean)
 
 bool trace_file_create(const char *path, bool beside, bool announce, uint32_t flags)
 {
-    struct stat status = {0};
     file.owner = os_process_id();
     file.id = file_random();
     atomic_store(&file.stopped, false);
@@ -314,24 +166,18 @@ bool trace_file_create(const char *path, bool beside, bool announce, uint32_t fl
     int descriptor = file_open_free_name(beside);
     if (descriptor < 0)
         return file_refuse("cannot create the trace", descriptor);
-    descriptor = file_raise_descriptor(descriptor);
-    if (os_status(descriptor, &status) != 0)
-        return file_refuse("cannot read the state of the trace", -EIO);
-    file.device = status.st_dev;
-    file.inode = status.st_ino;
-    int error = file_reserve(descriptor, 0, TRACE_FILE_HEADER_SIZE);
     void *memory = NULL;
+    int error = trace_room_begin(descriptor, file.path);
     if (!error)
-        error = file_map(descriptor, 0, TRACE_FILE_HEADER_SIZE, &memory);
+        error = trace_room_take(0, TRACE_FILE_HEADER_SIZE, &memory);
     struct trace_file_header *header = memory;
     if (!header) {
-        os_close(descriptor);
+        trace_room_end();
         /* An empty file that this call made: no one wants it. */
-        file_call(SYS_unlink, (long)file.path, 0, 0, 0);
+        os_call_again(SYS_unlink, (long)file.path, 0, 0, 0);
         return file_refuse("cannot reserve room for the trace", error ? error : -ENOMEM);
     }
     file_fill_header(header, flags);
-    atomic_store(&file.descriptor, descriptor);
     atomic_store(&file.header, header);
     if (announce && strcmp(file.base, file.path) != 0 && !file_base_is_in_use())
         message_line(file.base, " exists: recording into ", file.path, NULL);
@@ -400,7 +246,7 @@ void trace_file_stop(const char *why)
 
 bool trace_file_may_grow(bool (*allows)(long number, const uint64_t arguments[6]))
 {
-    const uint64_t descriptor = (uint64_t)atomic_load(&file.descriptor);
+    const uint64_t descriptor = (uint64_t)trace_room_descriptor();
     const struct {
         long number;
         uint64_t arguments[6];
@@ -423,7 +269,7 @@ static void file_reserve_ahead(struct trace_file_header *header)
     uint32_t first = atomic_fetch_add((_Atomic uint32_t *)&header->next_slot, AHEAD);
     uint64_t offset = TRACE_FILE_HEADER_SIZE + (uint64_t)first * CHUNK_SIZE;
     void *memory;
-    if ((file.limit && offset + size > file.limit) || file_take_room(offset, size, &memory) != 0)
+    if ((file.limit && offset + size > file.limit) || trace_room_take(offset, size, &memory) != 0)
         return;
     file.ahead.first = first;
     file.ahead.memory = memory;
@@ -490,7 +336,7 @@ uint8_t *trace_file_take_slot(uint32_t *slot)
     const uint64_t freed = atomic_load((_Atomic uint64_t *)&header->freed_bytes);
     bool too_large = file.limit && end > freed && end - freed > file.limit;
     void *memory = NULL;
-    int error = too_large ? -EFBIG : file_take_room(offset, CHUNK_SIZE, &memory);
+    int error = too_large ? -EFBIG : trace_room_take(offset, CHUNK_SIZE, &memory);
     if (error == -EPERM && os_is_confined()) /* meanwhile */
         ahead = file_take_ahead(header, slot);
     if (error) {
@@ -575,18 +421,14 @@ void trace_file_leave(void)
 {
     atomic_store(&file.header, NULL);
     file_leave_ahead();
-    int descriptor = atomic_exchange(&file.descriptor, -1);
-    if (file_is_ours(descriptor))
-        os_close(descriptor);
+    trace_room_end();
 }
 
 void trace_file_forget(void)
 {
     struct trace_file_header *header = atomic_exchange(&file.header, NULL);
-    int descriptor = atomic_exchange(&file.descriptor, -1);
     file_leave_ahead();
     if (header)
         os_unmap(header, TRACE_FILE_HEADER_SIZE);
-    if (file_is_ours(descriptor))
-        os_close(descriptor);
+    trace_room_end();
 }

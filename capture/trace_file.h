@@ -5,10 +5,7 @@
  * trace_file_forget()); then trace_file_take_slot() and trace_file_release_slot() from any
  * thread, trace_file_end() at the end. There is one file a process at a time.
  *
- * A slot is reserved on the disk before it is mapped, so that a full disk is an error here and
- * no SIGBUS later. The descriptor may be closed and its number reused by the program at any
- * time (a daemon closes all): before each use device and inode are compared, and the file is
- * opened anew by its absolute path where they differ.
+ * How slots come to be on the disk and in memory: trace_room.h.
  *
  * All system calls are raw: errno keeps its value. No lock, no allocation.
  */

@@ -85,6 +85,31 @@ static void exec_calls(void)
     FAILS(execle(nothing, nothing, (char *)NULL, environment), ENOENT);
     FAILS(fexecve(-1, arguments, environment), EINVAL);
     FAILS(execveat(AT_FDCWD, nothing, arguments, environment, 0), ENOENT);
+    FAILS(fexecve(-1, arguments, environ), EINVAL);
+    FAILS(execveat(-1, "", arguments, environ, AT_EMPTY_PATH), EBADF);
+}
+
+/* Of all numbers: the recorder's, too. */
+static void descriptor_calls(void)
+{
+    const int file = open("/dev/null", O_RDONLY), number = 900;
+    KEEPS(failed |= dup2(file, number) != number);
+    KEEPS(failed |= dup3(file, number + 1, O_CLOEXEC) != number + 1);
+    KEEPS(failed |= close(number));
+    KEEPS(failed |= close_range((unsigned)number, ~0U, 0));
+    KEEPS(closefrom(number));
+    FAILS(close(number), EBADF);
+    FAILS(close(-1), EBADF);
+    FAILS(close_range(2, 1, 0), EINVAL);
+    FAILS(close_range((unsigned)number, ~0U, 1 << 10), EINVAL);
+    FAILS(dup2(-1, number), EBADF);
+    FAILS(dup3(file, number, 1 << 30), EINVAL);
+    FAILS(dup3(file, -1, 0), EBADF);
+    FAILS(syscall(SYS_close, -1), EBADF);
+    FAILS(syscall(SYS_close_range, 2, 1, 0), EINVAL);
+    FAILS(syscall(SYS_dup2, -1, number), EBADF);
+    FAILS(syscall(SYS_dup3, file, file, 0), EINVAL);
+    KEEPS(failed |= close(file));
 }
 
 /* In the first rounds only: each child records a trace of its own. */
@@ -109,6 +134,7 @@ static void process_calls(const char *path)
     else
         KEEPS(dlclose(plugin));
     KEEPS(pthread_setname_np(pthread_self(), "named"));
+    descriptor_calls();
     spawn_calls();
     KEEPS(prctl(PR_SET_NAME, "other"));
     KEEPS(syscall(SYS_prctl, PR_SET_NAME, "again", 0, 0, 0));

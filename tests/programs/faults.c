@@ -1,6 +1,8 @@
 /*
  * What can go wrong around a program. Each way ends with 0 if the program got what it would get
  * alone. usage: faults memory | descriptors | lost-descriptors | close-storm | small-stacks |
+ * numbers |
+ * take-over closefrom|close|close_range|dup2|call|raw COUNT |
  * removed TRACE | segv | at-once COUNT | namespaces PLUGIN PLUGIN | clock | clone-inside raw|_Fork
  * m|r|f (clock and clone-inside need below.so behind the recorder).
  */
@@ -18,6 +20,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -109,6 +112,16 @@ static bool use_up_memory(void)
     return refused && allocate(5000, 1000);
 }
 
+/* Not by the C library. */
+static void close_raw(unsigned first)
+{
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(SYS_close_range), "D"((long)first), "S"((long)~0U), "d"(0L)
+                     : "rcx", "r11", "memory");
+}
+
 /* Every descriptor is taken, after `first` and what follows were closed. */
 static bool use_up_descriptors(int first, bool close_others)
 {
@@ -116,8 +129,8 @@ static bool use_up_descriptors(int first, bool close_others)
     allocate(300, 100);
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
         return false;
-    for (int i = first; close_others && i < 1024; i++)
-        close(i);
+    if (close_others)
+        close_raw((unsigned)first);
     while (open("/dev/null", O_RDONLY) >= 0)
         ;
     if (errno != EMFILE || !allocate(300, MANY))
@@ -126,11 +139,12 @@ static bool use_up_descriptors(int first, bool close_others)
 }
 
 static atomic_int storms_ended;
+static int storm_allocations = 2 * MANY;
 
 static void *allocate_in_storm(void *unused)
 {
     (void)unused;
-    void *result = allocate(300, 2 * MANY) ? (void *)1 : NULL;
+    void *result = allocate(300, storm_allocations) ? (void *)1 : NULL;
     storms_ended++;
     return result;
 }
@@ -150,6 +164,124 @@ static bool close_over_and_over(void)
         good = pthread_join(threads[i], &result) == 0 && result && good;
     }
     return good;
+}
+
+static const char own_text[] = "of the program, and to be found so";
+#define OWN_NAMES 8
+
+/* Where the recorder's descriptor lies. */
+static int high_descriptor(void)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    return (int)(limit.rlim_cur < 1024 ? limit.rlim_cur : 1024) - 24;
+}
+
+/* Closes all descriptors but those of the terminal, in one of the ways there are. */
+static void close_all(const char *way, int file, int high)
+{
+    if (strcmp(way, "closefrom") == 0)
+        closefrom(3);
+    else if (strcmp(way, "close_range") == 0)
+        close_range(3, ~0U, 0);
+    else if (strcmp(way, "call") == 0)
+        syscall(SYS_close_range, 3, ~0U, 0);
+    else if (strcmp(way, "raw") == 0)
+        close_raw(3);
+    else if (strcmp(way, "close") == 0)
+        for (int i = 3; i < high + 10; i += i == 10 ? high - 20 : 1)
+            close(i);
+    else {
+        for (int i = high; i < high + 24; i++)
+            dup2(file, i);
+        for (int i = 3; i < high + 24; i++)
+            close(i);
+    }
+}
+
+/* Whether nobody but the program has written its file. */
+static bool own_file_is_whole(const char *name)
+{
+    char text[sizeof own_text + 1];
+    struct stat status;
+    int file = open(name, O_RDONLY);
+    bool whole = file >= 0 && fstat(file, &status) == 0 && status.st_size == sizeof own_text &&
+                 status.st_blocks <= 8 && read(file, text, sizeof text) == sizeof own_text &&
+                 memcmp(text, own_text, sizeof own_text) == 0;
+    close(file);
+    return whole;
+}
+
+/*
+ * One thread closes all descriptors and opens files of its own under the numbers that the recorder
+ * had, over and over, while others need room in the trace. Prints how many files were harmed.
+ */
+static bool take_over(const char *way, int allocations)
+{
+    pthread_t threads[3];
+    unsigned harmed = 0, rounds = 0;
+    char name[OWN_NAMES][32];
+    const int high = high_descriptor();
+    storm_allocations = allocations;
+    for (int i = 0; i < OWN_NAMES; i++) {
+        snprintf(name[i], sizeof name[i], "own-file-%d", i);
+        int file = open(name[i], O_RDWR | O_CREAT | O_TRUNC, 0600);
+        if (file < 0 || write(file, own_text, sizeof own_text) != sizeof own_text || close(file))
+            return false;
+    }
+    for (int i = 0; i < 3; i++)
+        if (pthread_create(&threads[i], NULL, allocate_in_storm, NULL))
+            return false;
+    for (; storms_ended < 3; rounds++) {
+        int file = open(name[rounds % OWN_NAMES], O_RDWR);
+        for (int i = 0; i < 4 && file >= 0; i++)
+            fcntl(file, F_DUPFD, high);
+        close_all(way, file, high);
+    }
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < OWN_NAMES; i++)
+        harmed += !own_file_is_whole(name[i]);
+    printf("%u harmed\n", harmed);
+    return fflush(stdout) == 0;
+}
+
+/* The number of the trace, or one that is not open. */
+static int number_of_trace(void)
+{
+    char link[32], path[512];
+    for (int i = 3; i < 4096; i++) {
+        snprintf(link, sizeof link, "/proc/self/fd/%d", i);
+        ssize_t length = readlink(link, path, sizeof path - 1);
+        path[length > 0 ? length : 0] = 0;
+        if (strstr(path, "trace.bin"))
+            return i;
+    }
+    return high_descriptor();
+}
+
+#define REFUSED(call, why) (errno = 0, (call) == -1 && errno == (why))
+
+/* To the program, the recorder's descriptor is a number that is not open, and that it may have. */
+static bool use_number(void)
+{
+    struct stat own, there;
+    allocate(300, MANY);
+    const int number = number_of_trace(), file = open("/dev/zero", O_RDONLY);
+    const unsigned each = (unsigned)number;
+    if (!REFUSED(close(number), EBADF) || !REFUSED(syscall(SYS_close, number), EBADF) ||
+        close_range(each, each, 0) != 0 || close_range(each - 1, each + 1, 0) != 0 ||
+        !REFUSED(close_range(each, each, 1 << 10), EINVAL) ||
+        !REFUSED(close_range(each, each - 1, 0), EINVAL))
+        return false;
+    closefrom(number - 1);
+    allocate(300, MANY);
+    if (fstat(file, &own) != 0 || number_of_trace() != number || dup2(file, number) != number ||
+        fstat(number, &there) != 0 || own.st_rdev != there.st_rdev || close(number) != 0 ||
+        dup3(file, number, O_CLOEXEC) != number || close_range(each, each, 0) != 0 ||
+        fstat(number, &there) == 0 || close(file) != 0)
+        return false;
+    return allocate(300, MANY) && forked_child_allocates();
 }
 
 static volatile size_t too_large = SIZE_MAX / 2 + 100;
@@ -325,6 +457,10 @@ int main(int argc, char **argv)
         good = use_up_descriptors(3, true);
     else if (strcmp(what, "close-storm") == 0)
         good = close_over_and_over();
+    else if (strcmp(what, "numbers") == 0)
+        good = use_number();
+    else if (strcmp(what, "take-over") == 0 && argc > 3)
+        good = take_over(argv[2], atoi(argv[3]));
     else if (strcmp(what, "small-stacks") == 0)
         good = small_stacks();
     else if (strcmp(what, "removed") == 0 && argc > 2)

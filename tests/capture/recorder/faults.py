@@ -1,6 +1,7 @@
 """What goes wrong around a program: it ends as it would alone, at most one message is said, and what
 was recorded loads."""
 import os
+import resource
 import signal
 import sqlite3
 import subprocess
@@ -46,6 +47,25 @@ full = record("descriptors", messages=1, says="error 24; nothing is recorded", o
 check(total(full.main) >= 120000, f"descriptors: {total(full.main)} events")
 lost = record("lost-descriptors", messages=1, says="error 24", others=0, ending="error", sound=False)
 check(total(lost.main) + int(lost.main.header["dropped"]) >= 120000, f"lost-descriptors: {lost.main.header}")
+
+# To the program, our descriptor is a number that is not open; alone it gets the same.
+check(subprocess.run([faults, "numbers"]).returncode == 0, "numbers, alone")
+numbers = record("numbers", others=1, ending="ended")
+check(sizes(numbers.main, 300) == {300: 180000}, f"numbers: {sizes(numbers.main, 300)}")
+
+# A program closes all descriptors and opens its own under these numbers: nobody else writes its files.
+folder = recording.folder("faults-out")
+for way, limit in (("closefrom", 0), ("close", 0), ("close_range", 0), ("call", 0), ("dup2", 96)):
+    run = subprocess.run([recording.BUILD + "/bin/mprof-run", "--quiet", "--force", "-o", folder + "/trace.bin", faults,
+                          "take-over", way, "300000"], capture_output=True, text=True, cwd=folder, preexec_fn=lambda:
+                         limit and resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
+    check((run.returncode, run.stdout, run.stderr) == (0, "0 harmed\n", ""), f"take-over by {way}: {run}")
+    subprocess.run([recording.BUILD + "/bin/mprof-ingest", "--quiet", "--force", "-o", folder + "/session.db",
+                    folder + "/trace.bin"], check=True)
+    with sqlite3.connect(folder + "/session.db") as database:
+        meta = dict(database.execute("SELECT key, value FROM meta"))
+    check(int(meta["allocations"]) >= 900000 and meta["dropped_events"] == meta["damaged_bytes"] == 0,
+          f"take-over by {way}: {meta}")
 
 storm = record("close-storm", others=0, ending="ended")
 check(sizes(storm.main, 300) == {300: 480000}, f"close-storm: {sizes(storm.main, 300)}")

@@ -79,7 +79,7 @@ for answer, arguments in (("1", preload), ("kill", run)):
 # The table names every call of the recorder's sources.
 used = set()
 for path in recording.glob.glob(recording.os.environ["MPROF_SOURCE"] + "/capture/*.[ch]"):
-    if not re.search(r"entry_(confine|map)|confinement|shadow_stack|arch_|own_calls|run_sandbox", path):
+    if not re.search(r"entry_(close|confine|map)|confinement|shadow_stack|arch_|own_calls|run_sandbox", path):
         used |= set(re.findall(r"SYS_(\w+)", open(path).read()))
 check(used <= set(needed), f"not in own_calls.c: {used - set(needed)}")
 recording.done()

@@ -1,0 +1,225 @@
+#include "capture/trace_room.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include "capture/os.h"
+#include "schemas/trace_layout.h"
+
+#define CHUNK_SIZE TRACE_CHUNK_SIZE_DEFAULT
+#define ATTEMPTS 1000u
+#define MOVE_TURNS 10000u
+#define LEAST_DESCRIPTOR 64 /* below are those that programs number themselves */
+
+static struct {
+    _Atomic int descriptor;
+    _Atomic uint32_t users; /* threads between their look at it and their last use */
+    dev_t device;
+    ino_t inode;
+    const char *path;
+} room = {.descriptor = -1};
+
+/* Never written, and so one page of the kernel's, many times; as a constant it would lie in the
+ * file of the library. */
+static char room_zeros[CHUNK_SIZE];
+
+static int room_duplicate(int descriptor, long least)
+{
+    return (int)os_call_again(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, least, 0);
+}
+
+/* False where the descriptor is not, or no longer, the trace's. */
+static bool room_look(int descriptor, struct stat *status)
+{
+    return descriptor >= 0 && os_status(descriptor, status) == 0 && status->st_dev == room.device &&
+           status->st_ino == room.inode;
+}
+
+static bool room_is_ours(int descriptor)
+{
+    struct stat status;
+    return room_look(descriptor, &status);
+}
+
+static void room_close(int descriptor)
+{
+    if (room_is_ours(descriptor))
+        os_close(descriptor);
+}
+
+/* High up, where programs that number their own descriptors do not meet it. */
+static int room_raise(int descriptor)
+{
+    struct rlimit limit = {0, 0};
+    os_call(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit, 0, 0);
+    rlim_t top = limit.rlim_cur < 1024 ? limit.rlim_cur : 1024;
+    if (top < LEAST_DESCRIPTOR)
+        return descriptor;
+    const int raised = room_duplicate(descriptor, (long)top - 24);
+    if (raised < 0)
+        return descriptor;
+    room_close(descriptor);
+    return raised;
+}
+
+/*
+ * A descriptor of the trace, or a negative errno. What sits under a lost number now belongs to
+ * the program and is left alone.
+ */
+static int room_find_descriptor(void)
+{
+    int descriptor = atomic_load(&room.descriptor);
+    if (room_is_ours(descriptor))
+        return descriptor;
+    long opened = os_call_again(SYS_openat, AT_FDCWD, (long)room.path, O_RDWR | O_CLOEXEC, 0);
+    if (opened < 0)
+        return (int)opened;
+    if (!room_is_ours((int)opened)) {
+        os_close((int)opened);
+        return -ESTALE;
+    }
+    int raised = room_raise((int)opened);
+    /* Two threads at once: the loser uses the winner's. */
+    if (!atomic_compare_exchange_strong(&room.descriptor, &descriptor, raised)) {
+        room_close(raised);
+        return room_is_ours(descriptor) ? descriptor : -ESTALE;
+    }
+    return raised;
+}
+
+/* How long a file may be: the kernel would send SIGXFSZ for more. */
+static rlim_t room_length_limit(void)
+{
+    struct rlimit limit = {0, 0};
+    return os_call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0) == 0 ? limit.rlim_cur
+                                                                               : RLIM_INFINITY;
+}
+
+/*
+ * The first touch of a page that is only reserved reads it from the file; written pages cost a
+ * third of that. So a file that ends before the slot grows by the zeros of a slot. They are
+ * appended, whichever slot they come to lie in, so that nothing that was written can be hit.
+ * Without it all is the same, only slower.
+ */
+static void room_append_zeros(int descriptor, uint64_t offset)
+{
+    const struct iovec slot = {room_zeros, sizeof room_zeros};
+    struct stat status;
+    if (room_look(descriptor, &status) && (uint64_t)status.st_size <= offset)
+        os_call(SYS_pwritev2, descriptor, (long)&slot, 1, 0, 0, RWF_APPEND);
+}
+
+/* 0 or a negative errno. Filesystems without fallocate, and sandboxes that do not know it, are made
+ * to find the blocks by a write. */
+static int room_reserve(int descriptor, uint64_t offset, uint64_t size)
+{
+    if (!room_is_ours(descriptor))
+        return -EBADF;
+    long result = os_call_again(SYS_fallocate, descriptor, 0, (long)offset, (long)size);
+    if (result != -EOPNOTSUPP && result != -ENOSYS && result != -EPERM)
+        return (int)result;
+    for (uint64_t length; size > 0; offset += length, size -= length) {
+        length = size < sizeof room_zeros ? size : sizeof room_zeros;
+        if (!room_is_ours(descriptor))
+            return -EBADF;
+        result =
+            os_call_again(SYS_pwrite64, descriptor, (long)room_zeros, (long)length, (long)offset);
+        if (result != (long)length)
+            return result < 0 ? (int)result : -ENOSPC;
+    }
+    return 0;
+}
+
+/* 0 or a negative errno. */
+static int room_map(int descriptor, uint64_t offset, uint64_t size, void **memory)
+{
+    long result = os_call(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor,
+                          (long)offset);
+    bool failed = result < 0 && result > -4096;
+    *memory = failed ? NULL : (void *)result;
+    return failed ? (int)result : 0;
+}
+
+static int room_try(uint64_t offset, uint64_t size, rlim_t limit, void **memory)
+{
+    const int descriptor = room_find_descriptor();
+    if (descriptor < 0)
+        return descriptor;
+    if (size == CHUNK_SIZE && limit == RLIM_INFINITY)
+        room_append_zeros(descriptor, offset);
+    int error = room_reserve(descriptor, offset, size);
+    if (!error)
+        error = room_map(descriptor, offset, size, memory);
+    if (error || room_is_ours(descriptor))
+        return error;
+    os_unmap(*memory, size);
+    *memory = NULL;
+    return -EBADF;
+}
+
+/* The program may close the descriptor between one call and the next, as one does that closes all
+ * of them over and over: then it is tried again. */
+int trace_room_take(uint64_t offset, uint64_t size, void **memory)
+{
+    const rlim_t limit = room_length_limit();
+    int error = offset + size > limit ? -EFBIG : -EBADF;
+    *memory = NULL;
+    atomic_fetch_add(&room.users, 1);
+    for (unsigned attempt = 0; attempt < ATTEMPTS && (error == -EBADF || error == -ESTALE);
+         attempt++)
+        error = room_try(offset, size, limit, memory);
+    atomic_fetch_sub(&room.users, 1);
+    return error;
+}
+
+int trace_room_begin(int descriptor, const char *path)
+{
+    struct stat status = {0};
+    const int error = os_status(descriptor, &status);
+    if (error) {
+        os_close(descriptor);
+        return error;
+    }
+    room.device = status.st_dev;
+    room.inode = status.st_ino;
+    room.path = path;
+    atomic_store(&room.descriptor, room_raise(descriptor));
+    return 0;
+}
+
+void trace_room_end(void)
+{
+    room_close(atomic_exchange(&room.descriptor, -1));
+}
+
+int trace_room_descriptor(void)
+{
+    return atomic_load_explicit(&room.descriptor, memory_order_relaxed);
+}
+
+bool trace_room_has(int descriptor)
+{
+    return descriptor >= 0 && descriptor == atomic_load(&room.descriptor) &&
+           room_is_ours(descriptor);
+}
+
+void trace_room_move(int descriptor)
+{
+    int from = descriptor, other = room_duplicate(descriptor, (long)descriptor + 1);
+    if (other < 0)
+        other = room_duplicate(descriptor, LEAST_DESCRIPTOR);
+    if (!atomic_compare_exchange_strong(&room.descriptor, &from, other < 0 ? -1 : other)) {
+        room_close(other);
+        return;
+    }
+    /* A handler that left a record by longjmp leaves itself counted: no wait is for ever. */
+    for (unsigned turn = 0; turn < MOVE_TURNS && atomic_load(&room.users); turn++)
+        os_yield();
+}
