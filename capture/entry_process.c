@@ -91,13 +91,13 @@ typedef void (*exit_function)(int) __attribute__((noreturn));
 
 /* `envp` becomes one that the program can be executed with. */
 #ifdef MPROF_STATIC
-#define SUITABLE(entries_call, envp) ((void)0)
+#define SUITABLE(environment_call, envp) ((void)0)
 #else
-#define SUITABLE(entries_call, envp)                                                               \
-    const size_t entries = entries_call;                                                           \
-    char *own[entries + 1], preload[entries ? EXEC_PRELOAD_MAX : 1];                               \
-    if (entries) {                                                                                 \
-        exec_environment_fill(envp, own, preload);                                                 \
+#define SUITABLE(environment_call, envp)                                                           \
+    const struct exec_environment suits = environment_call;                                        \
+    char *own[suits.entries + 1], text[suits.entries ? EXEC_TEXT_MAX : 1];                         \
+    if (suits.entries) {                                                                           \
+        exec_environment_fill(&suits, envp, own, text);                                            \
         (envp) = own;                                                                              \
     }                                                                                              \
     ((void)0)
@@ -114,7 +114,7 @@ static int entry_exec_failed(void)
 ENTRY_POINT int ENTRY(execve)(const char *path, char *const argv[], char *const envp[])
 {
     execve_function next = (execve_function)entry_find(NEXT_EXECVE);
-    SUITABLE(exec_environment_entries(path, false, envp), envp);
+    SUITABLE(exec_environment_of(path, false, envp), envp);
     recorder_end(FRAME, TRACE_END_EXEC);
     next(path, argv, envp);
     return entry_exec_failed();
@@ -124,7 +124,7 @@ ENTRY_POINT int ENTRY(execv)(const char *path, char *const argv[])
 {
     execve_function next = (execve_function)entry_find(NEXT_EXECVE);
     char *const *envp = environ;
-    SUITABLE(exec_environment_entries(path, false, envp), envp);
+    SUITABLE(exec_environment_of(path, false, envp), envp);
     recorder_end(FRAME, TRACE_END_EXEC);
     next(path, argv, envp);
     return entry_exec_failed();
@@ -133,7 +133,7 @@ ENTRY_POINT int ENTRY(execv)(const char *path, char *const argv[])
 ENTRY_POINT int ENTRY(execvpe)(const char *file, char *const argv[], char *const envp[])
 {
     execve_function next = (execve_function)entry_find(NEXT_EXECVPE);
-    SUITABLE(exec_environment_entries(file, true, envp), envp);
+    SUITABLE(exec_environment_of(file, true, envp), envp);
     recorder_end(FRAME, TRACE_END_EXEC);
     next(file, argv, envp);
     return entry_exec_failed();
@@ -143,7 +143,7 @@ ENTRY_POINT int ENTRY(execvp)(const char *file, char *const argv[])
 {
     execve_function next = (execve_function)entry_find(NEXT_EXECVPE);
     char *const *envp = environ;
-    SUITABLE(exec_environment_entries(file, true, envp), envp);
+    SUITABLE(exec_environment_of(file, true, envp), envp);
     recorder_end(FRAME, TRACE_END_EXEC);
     next(file, argv, envp);
     return entry_exec_failed();
@@ -152,7 +152,7 @@ ENTRY_POINT int ENTRY(execvp)(const char *file, char *const argv[])
 ENTRY_POINT int ENTRY(fexecve)(int descriptor, char *const argv[], char *const envp[])
 {
     fexecve_function next = (fexecve_function)entry_find(NEXT_FEXECVE);
-    SUITABLE(exec_environment_entries_of(descriptor, envp), envp);
+    SUITABLE(exec_environment_of_descriptor(descriptor, envp), envp);
     recorder_end(FRAME, TRACE_END_EXEC);
     next(descriptor, argv, envp);
     return entry_exec_failed();
@@ -166,7 +166,7 @@ ENTRY_POINT int ENTRY(execveat)(int directory, const char *path, char *const arg
         errno = ENOSYS;
         return -1;
     }
-    SUITABLE(exec_environment_entries_at(directory, path, flags, envp), envp);
+    SUITABLE(exec_environment_at(directory, path, flags, envp), envp);
     recorder_end(FRAME, TRACE_END_EXEC);
     next(directory, path, argv, envp, flags);
     return entry_exec_failed();

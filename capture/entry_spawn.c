@@ -33,12 +33,12 @@ static int entry_spawn(bool search, pid_t *process, const char *file,
 {
     int error = errno;
     spawn_function next = entry_find_spawn(search);
-    const size_t entries = exec_environment_entries(file, search, envp);
-    char *own[entries + 1], preload[entries ? EXEC_PRELOAD_MAX : 1];
-    if (entries)
-        exec_environment_fill(envp, own, preload);
+    const struct exec_environment suits = exec_environment_of(file, search, envp);
+    char *own[suits.entries + 1], text[suits.entries ? EXEC_TEXT_MAX : 1];
+    if (suits.entries)
+        exec_environment_fill(&suits, envp, own, text);
     errno = error;
-    return next(process, file, actions, attributes, argv, entries ? own : envp);
+    return next(process, file, actions, attributes, argv, suits.entries ? own : envp);
 }
 
 ENTRY_POINT int posix_spawn(pid_t *process, const char *path,

@@ -8,16 +8,48 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "capture/confinement.h"
 #include "capture/message.h"
 #include "capture/os.h"
+#include "capture/own_calls.h"
 #include "capture/program_image.h"
 #include "capture/program_search.h"
 
 static const char preload_name[] = "LD_PRELOAD=";
+static const char options_name[] = "MPROF_OPTIONS=";
+static const char without_name[] = "without=";
 static const char own_name[] = "libmprof.so";
 
 #define PRELOAD_NAME_LENGTH (sizeof preload_name - 1)
+/* What all numbers of calls take. */
+#define CALLS_TEXT (OWN_CALLS_MAX * 6 + sizeof without_name + 1)
 #define OWN_NAME_LENGTH (sizeof own_name - 1)
+
+/*
+ * The numbers of those own calls that the program's filters do not allow, with colons between, into
+ * `text` (NULL: only counted), and how many they are. *possible: recording can do without.
+ */
+static size_t exec_forbidden_calls(char *text, bool *possible)
+{
+    size_t count = 0;
+    char digits[24];
+    digits[sizeof digits - 1] = 0;
+    for (size_t i = 0; i < own_calls_count; i++) {
+        const struct own_call *call = &own_calls[i];
+        if (confinement_allows(call->number, call->arguments))
+            continue;
+        *possible = *possible && !call->needed;
+        if (text) {
+            const char *number = os_decimal(digits + sizeof digits - 1, call->number);
+            if (count)
+                *text++ = ':';
+            memcpy(text, number, strlen(number) + 1);
+            text += strlen(number);
+        }
+        count++;
+    }
+    return count;
+}
 
 static bool exec_is_preload(const char *entry)
 {
@@ -57,7 +89,7 @@ static size_t exec_count(char *const envp[])
     bool preloaded = false;
     for (; envp && envp[count]; count++)
         preloaded = preloaded || (exec_is_preload(envp[count]) && exec_preloads_own(envp[count]) &&
-                                  strlen(envp[count]) < EXEC_PRELOAD_MAX);
+                                  strlen(envp[count]) < EXEC_TEXT_MAX);
     return preloaded ? count + 1 : 0;
 }
 
@@ -104,10 +136,13 @@ static enum program_kind exec_kind(int descriptor)
     return kind;
 }
 
-/* How many there are of `count` where the program is one that is not to be recorded. */
-static size_t exec_entries(int descriptor, size_t count)
+/* With `entries` in the program's own; 0: nothing is to be changed. Closes the descriptor. */
+static struct exec_environment exec_choose(int descriptor, size_t entries)
 {
+    const struct exec_environment unrecorded = {.entries = entries, .unrecorded = true};
+    struct exec_environment confined = {0};
     const enum program_kind kind = exec_kind(descriptor);
+    bool possible = true;
     if (kind == PROGRAM_SANITIZED)
         message_line("a program that is executed is built with a sanitizer, and runs unrecorded",
                      NULL);
@@ -115,44 +150,54 @@ static size_t exec_entries(int descriptor, size_t count)
         message_line("a program that is executed has another C library than glibc, and runs "
                      "unrecorded",
                      NULL);
-    else
-        return 0;
-    return count;
+    else {
+        /* Its options may be an entry more. */
+        if (os_is_confined() && exec_forbidden_calls(NULL, &possible) > 0)
+            confined.entries = entries + 1;
+        if (possible)
+            return confined;
+        message_line("the program's own seccomp filter forbids what recording needs; a program "
+                     "that is executed runs unrecorded",
+                     NULL);
+    }
+    return unrecorded;
 }
 
-size_t exec_environment_entries_at(int directory, const char *path, int flags, char *const envp[])
+struct exec_environment exec_environment_at(int directory, const char *path, int flags,
+                                            char *const envp[])
 {
     const size_t count = exec_count(envp);
-    return path && count ? exec_entries(exec_open(directory, path, flags), count) : 0;
+    return path && count ? exec_choose(exec_open(directory, path, flags), count)
+                         : (struct exec_environment){0};
 }
 
-size_t exec_environment_entries_of(int descriptor, char *const envp[])
+struct exec_environment exec_environment_of_descriptor(int descriptor, char *const envp[])
 {
-    return exec_environment_entries_at(descriptor, "", AT_EMPTY_PATH, envp);
+    return exec_environment_at(descriptor, "", AT_EMPTY_PATH, envp);
 }
 
-size_t exec_environment_entries(const char *file, bool search, char *const envp[])
+struct exec_environment exec_environment_of(const char *file, bool search, char *const envp[])
 {
     struct program_search places;
     char path[PATH_MAX];
     const size_t count = exec_count(envp);
     int descriptor = -ENOENT;
     if (!file || count == 0)
-        return 0;
+        return (struct exec_environment){0};
     if (!search)
-        return exec_environment_entries_at(AT_FDCWD, file, 0, envp);
+        return exec_environment_at(AT_FDCWD, file, 0, envp);
     program_search_begin(&places, file);
     while (descriptor < 0 && program_search_next(&places, path, sizeof path))
         descriptor = exec_open(AT_FDCWD, path, 0);
-    return exec_entries(descriptor, count);
+    return exec_choose(descriptor, count);
 }
 
-void exec_environment_fill(char *const envp[], char **entries, char preload[EXEC_PRELOAD_MAX])
+static void exec_fill_unrecorded(char *const envp[], char **entries, char *preload)
 {
     size_t count = 0, used = PRELOAD_NAME_LENGTH;
     memcpy(preload, preload_name, PRELOAD_NAME_LENGTH);
     for (; *envp; envp++) {
-        if (!exec_is_preload(*envp) || strlen(*envp) >= EXEC_PRELOAD_MAX) {
+        if (!exec_is_preload(*envp) || strlen(*envp) >= EXEC_TEXT_MAX) {
             entries[count++] = *envp;
             continue;
         }
@@ -173,4 +218,48 @@ void exec_environment_fill(char *const envp[], char **entries, char preload[EXEC
             entries[count++] = preload;
     }
     entries[count] = NULL;
+}
+
+/* MPROF_OPTIONS of the program after this one: `old`, or none, and the calls that are forbidden. */
+static void exec_write_options(const char *old, char *text)
+{
+    bool possible;
+    size_t used = 0;
+    memcpy(text, options_name, sizeof options_name);
+    used = sizeof options_name - 1;
+    /* What was known before is known still, and comes with the rest. */
+    for (size_t length; old && *old; old += length + (old[length] != 0)) {
+        length = strcspn(old, ",");
+        if (strncmp(old, without_name, sizeof without_name - 1) != 0) {
+            memcpy(text + used, old, length);
+            used += length;
+            text[used++] = ',';
+        }
+    }
+    memcpy(text + used, without_name, sizeof without_name);
+    exec_forbidden_calls(text + used + sizeof without_name - 1, &possible);
+}
+
+static void exec_fill_confined(char *const envp[], char **entries, char *text)
+{
+    const size_t name = sizeof options_name - 1;
+    const char *old = NULL;
+    size_t count = 0;
+    for (; *envp; envp++)
+        if (strncmp(*envp, options_name, name) == 0 && strlen(*envp) < EXEC_TEXT_MAX - CALLS_TEXT)
+            old = *envp + name;
+        else
+            entries[count++] = *envp;
+    exec_write_options(old, text);
+    entries[count++] = text;
+    entries[count] = NULL;
+}
+
+void exec_environment_fill(const struct exec_environment *environment, char *const envp[],
+                           char **entries, char text[EXEC_TEXT_MAX])
+{
+    if (environment->unrecorded)
+        exec_fill_unrecorded(envp, entries, text);
+    else
+        exec_fill_confined(envp, entries, text);
 }

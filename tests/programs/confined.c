@@ -12,6 +12,9 @@
  * refused    filters that the kernel refuses
  * inherited  a filter that forbids process_vm_readv, then executes itself: with a stack that only
  *            such a look at memory can tell
+ * handed     a filter that forbids much of what a recorder calls, then executes itself as plain
+ * spawned    the same by posix_spawn
+ * hopeless   the same with gettid forbidden
  * landlock   no file may be written or made any more, then as plain; 77: the kernel does not know
  * it executed   the same, then executes itself plain      nothing; but a thread and a forked child
  * allocate, too
@@ -22,6 +25,7 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <spawn.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,6 +74,25 @@ static struct sock_filter no_look[] = {
     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 };
+#define FORBID(call)                                                                               \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 1),                                             \
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
+static struct sock_filter sparse[] = {
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+    FORBID(SYS_fallocate),
+    FORBID(SYS_pwritev2),
+    FORBID(SYS_fcntl),
+    FORBID(SYS_readlinkat),
+    FORBID(SYS_uname),
+    FORBID(SYS_getppid),
+    FORBID(SYS_process_vm_readv),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+};
+static struct sock_filter hopeless[] = {
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+    FORBID(SYS_gettid),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+};
 static struct sock_filter endless[] = {BPF_STMT(BPF_JMP | BPF_JA, 7)};
 
 #define PROGRAM(code)                                                                              \
@@ -77,6 +100,7 @@ static struct sock_filter endless[] = {BPF_STMT(BPF_JMP | BPF_JA, 7)};
         .len = sizeof(code) / sizeof *(code), .filter = (code)                                     \
     }
 static struct sock_fprog tight_program = PROGRAM(tight), loose_program = PROGRAM(loose),
+                         sparse_program = PROGRAM(sparse), hopeless_program = PROGRAM(hopeless),
                          no_look_program = PROGRAM(no_look), endless_program = PROGRAM(endless);
 
 static atomic_bool confined;
@@ -196,6 +220,21 @@ static int plain(void)
     return WIFEXITED(status) && WEXITSTATUS(status) == 6 ? 0 : 3;
 }
 
+static int hand_on(char *program, const char *how)
+{
+    static char *arguments[] = {NULL, "plain", NULL};
+    int status = 0;
+    pid_t child = 0;
+    arguments[0] = program;
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER,
+              strcmp(how, "hopeless") == 0 ? &hopeless_program : &sparse_program))
+        return 1;
+    if (strcmp(how, "spawned") != 0)
+        return execv(program, arguments);
+    return posix_spawn(&child, program, NULL, NULL, arguments, environ) ||
+           waitpid(child, &status, 0) != child || status;
+}
+
 /* Nothing but reading. */
 static int lock_files(void)
 {
@@ -226,6 +265,9 @@ int main(int argc, char **argv)
         return 1;
     if (strcmp(how, "plain") == 0)
         failed = plain();
+    else if (strcmp(how, "handed") == 0 || strcmp(how, "spawned") == 0 ||
+             strcmp(how, "hopeless") == 0)
+        failed = hand_on(argv[0], how);
     else if (strcmp(how, "landlock") == 0)
         failed = lock_files() || plain();
     else if (strcmp(how, "executed") == 0)

@@ -58,6 +58,19 @@ one = record("inherited")
 check(one.main.header["state"] == "exec", f"inherited: {one.main.header}")
 check([sizes(other, 600) for other in one.others] == [{600: 20000}], f"inherited: {one.others}")
 
+# What is known of a filter is handed on to the programs that are executed under it.
+for way in ("handed", "spawned"):
+    one = Recording("confined-out", [confined, way], environment={"MPROF_OPTIONS": "free-stacks"})
+    said = "done\n" * (2 if way == "spawned" else 1)
+    check((one.run.returncode, one.run.stdout, one.run.stderr) == (0, said, ""), f"{way}: {one.run}")
+    check_sound(one)
+    counts = sorted((sizes(other, 320) for other in one.others), key=len)
+    check(counts == [{400: 500}, {320: 1000, 500: 20000}], f"{way}: {counts}")
+    check(all(int(other.header["flags"]) == int(one.main.header["flags"]) for other in one.others), f"{way}: flags")
+one = Recording("confined-out", [confined, "hopeless"])
+check((one.run.returncode, one.run.stdout) == (0, "done\n"), f"hopeless: {one.run}")
+check(one.run.stderr.count("\n") == 1 and "runs unrecorded" in one.run.stderr and not one.others, f"hopeless: {one.run}")
+
 # Where the filter lets the trace grow, it does; where not, the room that was taken ahead is used up.
 said, much = meta("generous")
 check(not said and much["events"] >= 1800000 and much["dropped_events"] == 0, f"much, generous: {said} {much}")
