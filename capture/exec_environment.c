@@ -22,7 +22,7 @@ static const char own_name[] = "libmprof.so";
 
 #define PRELOAD_NAME_LENGTH (sizeof preload_name - 1)
 /* What all numbers of calls take. */
-#define CALLS_TEXT (OWN_CALLS_MAX * 6 + sizeof without_name + 1)
+#define CALLS_TEXT ((size_t)OWN_CALLS_MAX * 6 + sizeof without_name + 1)
 #define OWN_NAME_LENGTH (sizeof own_name - 1)
 
 /*
@@ -223,10 +223,9 @@ static void exec_fill_unrecorded(char *const envp[], char **entries, char *prelo
 /* MPROF_OPTIONS of the program after this one: `old`, or none, and the calls that are forbidden. */
 static void exec_write_options(const char *old, char *text)
 {
-    bool possible;
-    size_t used = 0;
+    bool possible = true;
+    size_t used = sizeof options_name - 1;
     memcpy(text, options_name, sizeof options_name);
-    used = sizeof options_name - 1;
     /* What was known before is known still, and comes with the rest. */
     for (size_t length; old && *old; old += length + (old[length] != 0)) {
         length = strcspn(old, ",");
