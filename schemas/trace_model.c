@@ -17,7 +17,14 @@ void trace_model_free(struct trace_model *model)
 void trace_model_reset(struct trace_model *model, bool find_blocks)
 {
     memset(model, 0, offsetof(struct trace_model, freed_addresses));
+    model->find_blocks = find_blocks;
+    trace_model_forget(model);
+}
+
+void trace_model_forget(struct trace_model *model)
+{
+    model->blocks = model->before = 0;
     memset(&model->block[0], 0, sizeof model->block[0]);
-    if (find_blocks)
+    if (model->find_blocks)
         memset(model->places, 0, sizeof model->places);
 }

@@ -3,10 +3,10 @@
  * block is freed next, where the next one lies, from which stack it comes and how large it is.
  * Whoever packs and whoever unpacks tell it the same events and so hear the same.
  *
- * It knows the blocks that were allocated since the reset, up to TRACE_MODEL_BLOCKS of them, in the
- * order in which they were allocated, and those that were freed, by size class, last one first.
- * Memory is bounded whatever it is told, and so is the time of each call. Inline, as trace_codec.h:
- * each is a few instructions, some times an event.
+ * It knows the blocks that were allocated since the reset, in the order in which they were
+ * allocated (where they are TRACE_MODEL_BLOCKS it forgets them and begins anew), and those that
+ * were freed, by size class, last one first. Memory is bounded whatever it is told, and so is the
+ * time of each call. Inline, as trace_codec.h: each is a few instructions, some times an event.
  */
 #ifndef MPROF_SCHEMAS_TRACE_MODEL_H
 #define MPROF_SCHEMAS_TRACE_MODEL_H
@@ -36,8 +36,9 @@ struct trace_model_freed {
 };
 
 struct trace_model {
-    uint32_t blocks;               /* the last one */
-    uint32_t before;               /* live, or 0: where the last freed one stood */
+    uint32_t blocks; /* the last one */
+    uint32_t before; /* live, or 0: where the last freed one stood */
+    bool find_blocks;
     uint64_t behind;               /* the end of the block that was allocated last */
     uint32_t stack;                /* the last one */
     uint32_t entry_two, entry_one; /* of what comes after them */
@@ -58,6 +59,9 @@ void trace_model_free(struct trace_model *model);
 
 /* Forgets everything. Blocks are found by their addresses only if it is told that here. */
 void trace_model_reset(struct trace_model *model, bool find_blocks);
+
+/* All blocks, but not what is known of freed ones, stacks and sizes. */
+void trace_model_forget(struct trace_model *model);
 
 /* What an allocator takes for a block: 8 bytes more, in steps of 16, at least 32. */
 static inline uint64_t trace_model_step(uint64_t size)
@@ -173,12 +177,12 @@ static inline void trace_model_take(struct trace_model *model, unsigned class, u
     freed->count--;
 }
 
-/* A block was allocated. Its number; 0: there were too many. */
+/* A block was allocated. Its number; where it is 1 all others were forgotten. */
 static inline uint32_t trace_model_begin(struct trace_model *model, uint64_t address, uint64_t size)
 {
     model->behind = address + trace_model_step(size);
     if (model->blocks == TRACE_MODEL_BLOCKS - 1)
-        return 0;
+        trace_model_forget(model);
     const uint32_t block = ++model->blocks, last = model->block[0].before;
     model->block[block] =
         (struct trace_model_block){address, last, 0, (uint8_t)trace_model_class(size), true};

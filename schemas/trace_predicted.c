@@ -157,7 +157,9 @@ static INLINE bool say_place(struct predicted *it, bool join, unsigned *how, uin
         return false;
     }
     const uint32_t block = trace_model_begin(it->model, *address, size);
-    if (!join && block != 0)
+    if (!join && block == 1)
+        place = trace_model_place(it->model, *address);
+    if (!join)
         *place = block;
     return true;
 }

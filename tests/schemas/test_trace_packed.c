@@ -273,6 +273,47 @@ static void a_program_is_predicted(void **state)
     assert_comes_back(CHUNKS, 2);
 }
 
+/* More blocks than are known at a time, half of them live when they are forgotten. */
+static void many_blocks_come_back(void **state)
+{
+    (void)state;
+    enum { MANY = 16 };
+    static struct trace_coding coding;
+    static uint8_t chunk[MANY][CHUNK], again[MANY * CHUNK];
+    struct trace_packer *packer = trace_packer_new(sizeof again, TRACE_PACK_SMALL);
+    struct trace_packed packed;
+    size_t length, at = 0;
+    uint64_t blocks = 0;
+    for (unsigned i = 0; i < MANY; i++) {
+        struct trace_chunk_header header = {.slot = i, .base_ticks = blocks};
+        uint8_t *p = chunk[i] + sizeof header;
+        trace_coding_reset(&coding, blocks);
+        while (p < chunk[i] + CHUNK - 2 * TRACE_RECORD_MAX) {
+            p = trace_put_alloc(p, &coding, blocks, 0x10000 + 32 * blocks, 24, 1, TRACE_KIND_MALLOC,
+                                0);
+            blocks++;
+            if (blocks % 2)
+                p = trace_put_free(p, &coding, blocks, 0x10000 + 32 * (blocks / 2));
+        }
+        header.commit = (uint32_t)(p - chunk[i]);
+        memcpy(chunk[i], &header, sizeof header);
+        assert_true(trace_packer_add(packer, chunk[i], CHUNK));
+    }
+    assert_true(blocks > 140000);
+    const uint8_t *payload = trace_packer_end(packer, &length);
+    assert_true(trace_packed_open(&packed, payload, length));
+    assert_int_equal(packed.method, 2);
+    assert_true(length < 40000);
+    assert_true(trace_packed_records(&packed, again));
+    for (unsigned i = 0; i < MANY; i++) {
+        struct trace_chunk_header header;
+        memcpy(&header, chunk[i], sizeof header);
+        assert_memory_equal(again + at, chunk[i] + sizeof header, header.commit - sizeof header);
+        at += header.commit - sizeof header;
+    }
+    trace_packer_free(packer);
+}
+
 /* What says the same in another way than the codec does still comes back, byte by byte. */
 static void other_spellings_come_back(void **state)
 {
@@ -395,6 +436,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_of_all_kinds_come_back),
         cmocka_unit_test(a_program_is_predicted),
+        cmocka_unit_test(many_blocks_come_back),
         cmocka_unit_test(other_spellings_come_back),
         cmocka_unit_test(damaged_predictions_are_harmless),
         cmocka_unit_test(what_does_not_decode_comes_back),
