@@ -279,6 +279,8 @@ static INLINE bool say_free(struct predicted *it, bool join, unsigned *bits,
     uint32_t block;
     if (!join)
         end = choose_end(it, record->address, &number);
+    else if (record->kind == TRACE_FREE && stack != 0)
+        return false;
     if (!say_ticks(it, join, TRACE_COLUMN_FREE_STAMP, it->coding.ticks, &record->ticks) ||
         !say_end(it, join, end, number, &record->address, &block))
         return false;
