@@ -21,6 +21,7 @@
 static struct {
     _Atomic int descriptor;
     _Atomic uint32_t users; /* threads between their look at it and their last use */
+    _Atomic bool writes;    /* slots were written one by one */
     dev_t device;
     ino_t inode;
     const char *path;
@@ -102,39 +103,89 @@ static rlim_t room_length_limit(void)
                                                                                : RLIM_INFINITY;
 }
 
+/* Zeros behind the file's end, wherever that is by then. What the kernel says. */
+static long room_append(int descriptor, uint64_t length)
+{
+    const struct iovec zeros = {room_zeros, length};
+    return os_call(SYS_pwritev2, descriptor, (long)&zeros, 1, 0, 0, RWF_APPEND);
+}
+
 /*
  * The first touch of a page that is only reserved reads it from the file; written pages cost a
  * third of that. So a file that ends before the slot grows by the zeros of a slot. They are
  * appended, whichever slot they come to lie in, so that nothing that was written can be hit.
  * Without it all is the same, only slower.
  */
-static void room_append_zeros(int descriptor, uint64_t offset)
+static void room_append_slot(int descriptor, uint64_t offset)
 {
-    const struct iovec slot = {room_zeros, sizeof room_zeros};
     struct stat status;
     if (room_look(descriptor, &status) && (uint64_t)status.st_size <= offset)
-        os_call(SYS_pwritev2, descriptor, (long)&slot, 1, 0, 0, RWF_APPEND);
+        room_append(descriptor, sizeof room_zeros);
 }
 
-/* 0 or a negative errno. Filesystems without fallocate, and sandboxes that do not know it, are made
- * to find the blocks by a write. */
-static int room_reserve(int descriptor, uint64_t offset, uint64_t size)
+static bool room_is_unknown(long result)
 {
-    if (!room_is_ours(descriptor))
-        return -EBADF;
-    long result = os_call_again(SYS_fallocate, descriptor, 0, (long)offset, (long)size);
-    if (result != -EOPNOTSUPP && result != -ENOSYS && result != -EPERM)
-        return (int)result;
+    return result == -EOPNOTSUPP || result == -ENOSYS || result == -EPERM || result == -EINVAL;
+}
+
+/*
+ * 0 or a negative errno. A file that only ever grew by appended bytes has all its blocks. *known is
+ * false where the kernel cannot append so: then nothing was done.
+ */
+static int room_append_up_to(int descriptor, uint64_t end, bool *known)
+{
+    struct stat status;
+    while (room_look(descriptor, &status)) {
+        const uint64_t length = (uint64_t)status.st_size;
+        if (length >= end)
+            return 0;
+        const uint64_t missing = end - length;
+        const long result =
+            room_append(descriptor, missing < sizeof room_zeros ? missing : sizeof room_zeros);
+        *known = !room_is_unknown(result);
+        if (result <= 0)
+            return result < 0 ? (int)result : -ENOSPC;
+    }
+    return -EBADF;
+}
+
+/* 0 or a negative errno. */
+static int room_write(int descriptor, uint64_t offset, uint64_t size)
+{
     for (uint64_t length; size > 0; offset += length, size -= length) {
         length = size < sizeof room_zeros ? size : sizeof room_zeros;
         if (!room_is_ours(descriptor))
             return -EBADF;
-        result =
+        const long result =
             os_call_again(SYS_pwrite64, descriptor, (long)room_zeros, (long)length, (long)offset);
         if (result != (long)length)
             return result < 0 ? (int)result : -ENOSPC;
     }
     return 0;
+}
+
+/*
+ * 0 or a negative errno. Filesystems without fallocate, and sandboxes that do not know it, are made
+ * to find the blocks by a write: behind the end, where it can hit nothing. Where the file may only
+ * have a certain length, or the program has forbidden fallocate meanwhile, which may have left
+ * holes, the slot itself is written.
+ */
+static int room_reserve(int descriptor, uint64_t offset, uint64_t size, rlim_t limit)
+{
+    if (!room_is_ours(descriptor))
+        return -EBADF;
+    long result = os_call_again(SYS_fallocate, descriptor, 0, (long)offset, (long)size);
+    if (!room_is_unknown(result))
+        return (int)result;
+    if (limit == RLIM_INFINITY && !os_is_confined() && !atomic_load(&room.writes)) {
+        bool known = true;
+        result = room_append_up_to(descriptor, offset + size, &known);
+        if (known)
+            return (int)result;
+    }
+    /* From here on there may be holes behind which the file goes on. */
+    atomic_store(&room.writes, true);
+    return room_write(descriptor, offset, size);
 }
 
 /* 0 or a negative errno. */
@@ -153,8 +204,8 @@ static int room_try(uint64_t offset, uint64_t size, rlim_t limit, void **memory)
     if (descriptor < 0)
         return descriptor;
     if (size == CHUNK_SIZE && limit == RLIM_INFINITY)
-        room_append_zeros(descriptor, offset);
-    int error = room_reserve(descriptor, offset, size);
+        room_append_slot(descriptor, offset);
+    int error = room_reserve(descriptor, offset, size, limit);
     if (!error)
         error = room_map(descriptor, offset, size, memory);
     if (error || room_is_ours(descriptor))
@@ -190,6 +241,7 @@ int trace_room_begin(int descriptor, const char *path)
     room.device = status.st_dev;
     room.inode = status.st_ino;
     room.path = path;
+    atomic_store(&room.writes, false);
     atomic_store(&room.descriptor, room_raise(descriptor));
     return 0;
 }

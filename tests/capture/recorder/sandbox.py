@@ -68,10 +68,14 @@ for answer, arguments in (("1", preload), ("38", preload), ("trap", run), ("kill
     folder = recording.folder("sandbox-out")
     check_recorded(f"{answer} for {spared}", folder, start(folder, answer, spared, *arguments))
 
+# The slots themselves are written.
+folder = recording.folder("sandbox-out")
+check_recorded("written", folder, start(folder, "1", ["fallocate", "pwritev2"], *preload))
+
 # No room can be had: one line, from whoever knows it.
 folder = recording.folder("sandbox-out")
 for answer, arguments in (("1", preload), ("kill", run)):
-    program = start(folder, answer, ["fallocate", "pwrite64"], *arguments)
+    program = start(folder, answer, ["fallocate", "pwrite64", "pwritev2"], *arguments)
     check(end_of(program) == (0, "done\n"), f"no room, {answer}: {program}")
     lines = set(program.stderr.splitlines())
     check(lines and all("recorded" in line for line in lines), f"no room, {answer}: said {lines}")
