@@ -1,4 +1,6 @@
 /* The parts of the recorder that stand alone: options, names, the bootstrap arena. */
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -6,12 +8,14 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "capture/bootstrap.h"
 #include "capture/options.h"
+#include "capture/os.h"
 #include "capture/symbol_name.h"
 #include "capture/trace_name.h"
 
@@ -101,6 +105,53 @@ static void options_refused(void **state)
 }
 
 /* The mangled names are c++filt's. */
+static void options_without(void **state)
+{
+    (void)state;
+    struct options options;
+    char bad[16], text[8 + 4 * (OPTIONS_WITHOUT + 1)] = "without=";
+    assert_true(options_parse("root=1,without=285:328,without=72,mmap", &options, bad, sizeof bad));
+    assert_int_equal(options.without_count, 3);
+    assert_int_equal(options.without[0], 285);
+    assert_int_equal(options.without[1], 328);
+    assert_int_equal(options.without[2], 72);
+    for (unsigned i = 0; i <= OPTIONS_WITHOUT; i++)
+        strcat(text, i ? ":1" : "1");
+    assert_false(options_parse(text, &options, bad, sizeof bad));
+    text[strlen(text) - 2] = 0;
+    assert_true(options_parse(text, &options, bad, sizeof bad));
+    assert_int_equal(options.without_count, OPTIONS_WITHOUT);
+    static const char *const refused[] = {"without", "without=", "without=1:", "without=:1",
+                                          "without=a"};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        assert_false(options_parse(refused[i], &options, bad, sizeof bad));
+}
+
+/* Out of the way of those that the program gets, and where there is no room there, not. */
+static void descriptors(void **state)
+{
+    (void)state;
+    struct rlimit before, limit;
+    char byte;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    limit = before;
+    for (rlim_t most = 1024; most >= 64; most /= 4) {
+        limit.rlim_cur = most;
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+        const int next = dup(0), descriptor = os_open_read("/proc/self/statm");
+        close(next);
+        assert_true(descriptor >= (most > 1000 ? 1000 : most > 200 ? 200 : next + 1));
+        assert_int_equal(os_read(descriptor, &byte, 1), 1);
+        assert_int_equal(fcntl(descriptor, F_GETFD), FD_CLOEXEC);
+        os_close(descriptor);
+        const int again = dup(0);
+        assert_int_equal(again, next);
+        close(again);
+    }
+    setrlimit(RLIMIT_NOFILE, &before);
+    assert_int_equal(os_open_read("/no/such/file"), -ENOENT);
+}
+
 static void symbol_names(void **state)
 {
     (void)state;
@@ -206,6 +257,7 @@ int main(void)
         cmocka_unit_test(options_default), cmocka_unit_test(options_of_control),
         cmocka_unit_test(options_all),     cmocka_unit_test(options_refused),
         cmocka_unit_test(symbol_names),    cmocka_unit_test(names),
+        cmocka_unit_test(options_without), cmocka_unit_test(descriptors),
         cmocka_unit_test(bootstrap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
