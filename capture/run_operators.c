@@ -33,10 +33,9 @@ static FILE *operators_list(const char *loader, const char *binary, pid_t *proce
     *process = fork();
     if (*process == 0) {
         int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-        dup2(nothing, STDIN_FILENO);
-        dup2(ends[1], STDOUT_FILENO);
-        dup2(nothing, STDERR_FILENO);
-        execl(loader, loader, "--list", binary, (char *)NULL);
+        if (dup2(nothing, STDIN_FILENO) >= 0 && dup2(ends[1], STDOUT_FILENO) >= 0 &&
+            dup2(nothing, STDERR_FILENO) >= 0)
+            execl(loader, loader, "--list", binary, (char *)NULL);
         _exit(127);
     }
     close(ends[1]);

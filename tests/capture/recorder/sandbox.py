@@ -72,6 +72,12 @@ for answer, arguments in (("1", preload), ("38", preload), ("trap", run), ("kill
 folder = recording.folder("sandbox-out")
 check_recorded("written", folder, start(folder, "1", ["fallocate", "pwritev2"], *preload))
 
+# A call of mprof-run's own: what it asks the loader does not come among the program's output.
+folder = recording.folder("sandbox-out")
+program = subprocess.run([recording.program("sandboxed"), "1", numbers["dup2"], *run, confined, "plain"],
+                         capture_output=True, text=True, cwd=folder)
+check(end_of(program) == (0, "done\n"), f"dup2 answered by an error: {program}")
+
 # No room can be had: one line, from whoever knows it.
 folder = recording.folder("sandbox-out")
 for answer, arguments in (("1", preload), ("kill", run)):
