@@ -71,9 +71,23 @@ void os_unmap(void *memory, size_t size)
     os_call3(SYS_munmap, (long)memory, (long)size, 0);
 }
 
-void os_want_huge_pages(void *memory, size_t size)
+void *os_map_large(size_t *size)
 {
-    os_call(SYS_madvise, (long)memory, (long)size, MADV_HUGEPAGE, 0, 0, 0);
+    const size_t rounded = (*size + OS_LARGE_PAGE - 1) & ~(OS_LARGE_PAGE - 1);
+    const size_t room = rounded + OS_LARGE_PAGE;
+    uint8_t *memory = os_map(room);
+    if (!memory)
+        return NULL;
+    size_t before = -(uintptr_t)memory & (OS_LARGE_PAGE - 1);
+    if (before == 0)
+        before = OS_LARGE_PAGE;
+    if (before > ARCH_PAGE_SIZE)
+        os_unmap(memory, before - ARCH_PAGE_SIZE);
+    if (before < OS_LARGE_PAGE)
+        os_unmap(memory + before + rounded, OS_LARGE_PAGE - before);
+    os_call3(SYS_madvise, (long)(memory + before), (long)rounded, MADV_HUGEPAGE);
+    *size = rounded;
+    return memory + before;
 }
 
 void os_discard(void *memory, size_t size)

@@ -35,8 +35,12 @@ void os_unmap(void *memory, size_t size);
 /* Keeps the mapping, drops its pages: the memory reads as zeros afterwards. */
 void os_discard(void *memory, size_t size);
 
-/* A hint that large pages suit this memory. */
-void os_want_huge_pages(void *memory, size_t size);
+#define OS_LARGE_PAGE ((size_t)2 << 20)
+/*
+ * As os_map(), but of large pages where there are any: `*size` is rounded up to them. Returns where
+ * the first one begins; a small page before that is mapped, too.
+ */
+void *os_map_large(size_t *size);
 
 /* Opens for reading, with O_CLOEXEC. The descriptor, or a negative errno. */
 int os_open_read(const char *path);

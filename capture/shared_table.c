@@ -6,22 +6,35 @@
 #include "capture/os.h"
 
 #define FIRST_CAPACITY_LOG2 12u
-/* From here on large pages pay: the places of a tree that is walked lie all over the table. */
-#define HUGE_BYTES (UINT64_C(4) << 20)
+/* From here on large pages pay: what is looked up lies all over the table. */
+#define LARGE_BYTES (UINT64_C(256) << 10)
 
+/* In a large table the entries begin with a large page, and what is before them lies on the small
+ * one before that. */
 static struct shared_slots *slots_create(unsigned capacity_log2)
 {
     uint64_t capacity = UINT64_C(1) << capacity_log2;
-    uint64_t bytes = sizeof(struct shared_slots) + capacity * sizeof(struct shared_entry);
-    struct shared_slots *slots = os_map(bytes);
-    if (!slots)
-        return NULL;
-    if (bytes >= HUGE_BYTES)
-        os_want_huge_pages(slots, bytes);
+    size_t size = capacity * sizeof(struct shared_entry);
+    struct shared_entry *entries = size >= LARGE_BYTES ? os_map_large(&size) : NULL;
+    struct shared_slots *slots;
+    if (entries) {
+        slots = (struct shared_slots *)((uint8_t *)entries - sizeof *slots);
+        slots->bytes = ARCH_PAGE_SIZE + size;
+    } else {
+        size += sizeof *slots;
+        slots = os_map(size);
+        if (!slots)
+            return NULL;
+        slots->bytes = size;
+    }
     slots->mask = capacity - 1;
     slots->shift = 64 - capacity_log2;
-    slots->bytes = bytes;
     return slots;
+}
+
+static void *slots_mapping(struct shared_slots *slots)
+{
+    return (void *)((uintptr_t)slots & ~(uintptr_t)(ARCH_PAGE_SIZE - 1));
 }
 
 /* Whether the key of `entry` is `key` now: taken for it where it was free. */
@@ -95,7 +108,7 @@ static void slots_empty(struct shared_slots *slots)
 {
     size_t header = ARCH_PAGE_SIZE; /* entries on the first page stay: their values are right */
     if (slots->bytes > header)
-        os_discard((char *)slots + header, slots->bytes - header);
+        os_discard((char *)slots_mapping(slots) + header, slots->bytes - header);
 }
 
 static void table_grow(struct shared_table *table, struct shared_slots *old)
@@ -167,7 +180,7 @@ void shared_table_reset(struct shared_table *table)
     atomic_store_explicit(&table->changing, 0, memory_order_relaxed);
     while (slots) {
         struct shared_slots *older = slots->older;
-        os_unmap(slots, slots->bytes);
+        os_unmap(slots_mapping(slots), slots->bytes);
         slots = older;
     }
 }
