@@ -41,6 +41,9 @@ exits=$(grep -nE '(^|[^_a-z])exit\(' -r ingest session tui --include='*.c' | gre
 marks=$(git grep -nE '\b(TODO|FIXME|XXX|HACK)\b' -- '*.c' '*.h' '*.hpp' '*.sql' dev)
 [ -z "$marks" ] || complain "no unfinished marks" "$marks"
 
+large=$(git ls-files -z | xargs -0 stat -c '%s %n' 2>/dev/null | awk '$1 > 256 * 1024')
+[ -z "$large" ] || complain "no file is larger than 256 KiB: what can be made is made" "$large"
+
 # Cells of a row, but for `\|`; code blocks are no tables.
 uneven=$(git ls-files '*.md' | xargs awk '
     /^ *```/ { code = !code }

@@ -1,7 +1,7 @@
 /*
  * Stacks where something fails or is left in the middle: a sink that refuses, and handlers that
- * leave by longjmp from inside the tables. os_map() and module_image_read() are wrapped: each can
- * be made to raise a signal at its next call.
+ * leave by longjmp from inside the tables. os_map(), os_map_large() and module_image_read() are
+ * wrapped: each can be made to raise a signal at its next call.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -26,6 +26,8 @@
 
 void *__real_os_map(size_t size);
 void *__wrap_os_map(size_t size);
+void *__real_os_map_large(size_t *size);
+void *__wrap_os_map_large(size_t *size);
 bool __real_module_image_read(uint64_t start, struct module_image *image);
 bool __wrap_module_image_read(uint64_t start, struct module_image *image);
 
@@ -47,6 +49,14 @@ void *__wrap_os_map(size_t size)
         return NULL;
     raise_if(&raise_in_map);
     return __real_os_map(size);
+}
+
+void *__wrap_os_map_large(size_t *size)
+{
+    if (refuse_map)
+        return NULL;
+    raise_if(&raise_in_map);
+    return __real_os_map_large(size);
 }
 
 bool __wrap_module_image_read(uint64_t start, struct module_image *image)
