@@ -432,10 +432,38 @@ static bool at_terminal(void)
     return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
 
-static int open_session(const struct arguments *arguments, char *trace)
+/*
+ * The trace of what the process was in the end: a script or a wrapper that becomes another program
+ * by exec leaves TRACE, TRACE.PID, TRACE.PID.2 and so on. `trace` where it became none.
+ */
+static void find_last(const char *trace, time_t since, char last[PATH_MAX + 32])
 {
-    char session[PATH_MAX + 8];
-    choose_session(arguments, trace, session, sizeof session);
+    struct outside outside;
+    struct stat status;
+    char next[PATH_MAX + 32];
+    snprintf(last, PATH_MAX + 32, "%s", trace);
+    if (outside_open(&outside, trace) != OUTSIDE_GOOD)
+        return;
+    const uint32_t process = outside.header->pid;
+    outside_close(&outside);
+    for (unsigned place = 1;; place++) {
+        if (place == 1)
+            snprintf(next, sizeof next, "%s.%u", trace, process);
+        else
+            snprintf(next, sizeof next, "%s.%u.%u", trace, process, place);
+        if (stat(next, &status) != 0 || status.st_mtime < since)
+            return;
+        snprintf(last, PATH_MAX + 32, "%s", next);
+    }
+}
+
+static int open_session(const struct arguments *arguments, const char *first, time_t since)
+{
+    char session[PATH_MAX + 8], trace[PATH_MAX + 32];
+    choose_session(arguments, first, session, sizeof session);
+    find_last(first, since, trace);
+    if (!arguments->quiet && !arguments->live && strcmp(trace, first) != 0)
+        fprintf(stderr, "mprof-run: it became another program: opening %s\n", trace);
     char ingest_name[] = "mprof-ingest", output[] = "-o", force[] = "--force";
     char *ingest[] = {ingest_name, trace, output, session, arguments->force ? force : NULL, NULL};
     int status = arguments->live ? 0 : run_own(ingest_name, ingest);
@@ -541,7 +569,7 @@ int main(int argc, char **argv)
     if (live_status != 0)
         return live_status;
     if (arguments.open) {
-        status = open_session(&arguments, child.recorded);
+        status = open_session(&arguments, child.recorded, started);
         if (status != 0)
             return status;
     }
