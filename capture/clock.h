@@ -47,9 +47,9 @@ static inline uint64_t clock_nanoseconds(clockid_t clock)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-/* Where clock_is_tsc. */
 enum { CLOCK_TSC_SHIFT = 4 };
 
+/* Where clock_is_tsc. */
 static inline uint64_t clock_tsc_before(void)
 {
     return __rdtsc() >> CLOCK_TSC_SHIFT;

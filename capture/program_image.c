@@ -1,5 +1,6 @@
 #include "capture/program_image.h"
 
+#include <elf.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -118,7 +119,7 @@ static bool image_read_header(int descriptor, Elf64_Ehdr *header)
            memcmp(header->e_ident, ELFMAG, SELFMAG) == 0;
 }
 
-enum program_kind program_image_kind(int descriptor, const Elf64_Ehdr *header)
+static enum program_kind image_kind(int descriptor, const Elf64_Ehdr *header)
 {
     struct program_image image = {.descriptor = descriptor, .count = header->e_phnum};
     if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != EM_X86_64)
@@ -134,7 +135,7 @@ enum program_kind program_image_kind(int descriptor, const Elf64_Ehdr *header)
 enum program_kind program_image_read(int descriptor)
 {
     Elf64_Ehdr header;
-    return image_read_header(descriptor, &header) ? program_image_kind(descriptor, &header)
+    return image_read_header(descriptor, &header) ? image_kind(descriptor, &header)
                                                   : PROGRAM_DYNAMIC;
 }
 

@@ -4,7 +4,6 @@
 #ifndef MPROF_CAPTURE_PROGRAM_IMAGE_H
 #define MPROF_CAPTURE_PROGRAM_IMAGE_H
 
-#include <elf.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -18,10 +17,7 @@ enum program_kind {
     PROGRAM_OTHER_LIBC /* its loader is not glibc's, and ends the program over the library */
 };
 
-/* `header` is that of the ELF file behind `descriptor`. */
-enum program_kind program_image_kind(int descriptor, const Elf64_Ehdr *header);
-
-/* The same of a file that may be none. */
+/* Of the file behind `descriptor`, which need not be an ELF file. */
 enum program_kind program_image_read(int descriptor);
 
 /*

@@ -432,37 +432,13 @@ static bool at_terminal(void)
     return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
 
-/*
- * The trace of what the process was in the end: a script or a wrapper that becomes another program
- * by exec leaves TRACE, TRACE.PID, TRACE.PID.2 and so on. `trace` where it became none.
- */
-static void find_last(const char *trace, time_t since, char last[PATH_MAX + 32])
-{
-    struct outside outside;
-    struct stat status;
-    char next[PATH_MAX + 32];
-    snprintf(last, PATH_MAX + 32, "%s", trace);
-    if (outside_open(&outside, trace) != OUTSIDE_GOOD)
-        return;
-    const uint32_t process = outside.header->pid;
-    outside_close(&outside);
-    for (unsigned place = 1;; place++) {
-        if (place == 1)
-            snprintf(next, sizeof next, "%s.%u", trace, process);
-        else
-            snprintf(next, sizeof next, "%s.%u.%u", trace, process, place);
-        if (stat(next, &status) != 0 || status.st_mtime < since)
-            return;
-        snprintf(last, PATH_MAX + 32, "%s", next);
-    }
-}
-
 static int open_session(const struct arguments *arguments, const char *first, time_t since)
 {
-    char session[PATH_MAX + 8], trace[PATH_MAX + 32];
+    char session[PATH_MAX + 8], trace[TRACE_NAME_SIZE];
     choose_session(arguments, first, session, sizeof session);
-    find_last(first, since, trace);
-    if (!arguments->quiet && !arguments->live && strcmp(trace, first) != 0)
+    if (!arguments->live)
+        run_traces_last(first, since, trace);
+    if (!arguments->live && !arguments->quiet && strcmp(trace, first) != 0)
         fprintf(stderr, "mprof-run: it became another program: opening %s\n", trace);
     char ingest_name[] = "mprof-ingest", output[] = "-o", force[] = "--force";
     char *ingest[] = {ingest_name, trace, output, session, arguments->force ? force : NULL, NULL};

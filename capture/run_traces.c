@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "capture/outside.h"
+
 bool run_traces_is_beside(const char *base, const char *name)
 {
     const size_t length = strlen(base);
@@ -41,4 +43,20 @@ void run_traces_beside(const char *trace, time_t since,
     }
     if (count >= 0)
         free(entries);
+}
+
+void run_traces_last(const char *trace, time_t since, char last[TRACE_NAME_SIZE])
+{
+    struct outside outside;
+    struct stat status;
+    char next[TRACE_NAME_SIZE];
+    snprintf(last, TRACE_NAME_SIZE, "%s", trace);
+    if (outside_open(&outside, trace) != OUTSIDE_GOOD)
+        return;
+    const int process = (int)outside.header->pid;
+    outside_close(&outside);
+    for (unsigned attempt = 1; trace_name_attempt(trace, process, attempt, next) &&
+                               stat(next, &status) == 0 && status.st_mtime >= since;
+         attempt++)
+        memcpy(last, next, sizeof next);
 }
