@@ -19,12 +19,19 @@
 
 static bool (*_Atomic os_permits)(long number, const uint64_t arguments[6]);
 static _Atomic uint32_t os_under_way; /* calls of all threads, from before they ask */
+static _Atomic uint32_t os_forks;     /* of the ancestors' that led here */
 
 void os_permit_by(bool (*permits)(long number, const uint64_t arguments[6]))
 {
     atomic_store(&os_permits, permits);
     for (unsigned turn = 0; turn < CALL_TURNS && atomic_load(&os_under_way); turn++)
         os_yield();
+}
+
+void os_forked(void)
+{
+    atomic_fetch_add(&os_forks, 1);
+    atomic_store(&os_under_way, 0);
 }
 
 bool os_is_confined(void)
@@ -35,13 +42,16 @@ bool os_is_confined(void)
 long os_call(long number, long a, long b, long c, long d, long e, long f)
 {
     long result = -EPERM;
+    const uint32_t forks = atomic_load_explicit(&os_forks, memory_order_relaxed);
     atomic_fetch_add(&os_under_way, 1);
     bool (*permits)(long, const uint64_t[6]) = atomic_load(&os_permits);
     const uint64_t arguments[6] = {(uint64_t)a, (uint64_t)b, (uint64_t)c,
                                    (uint64_t)d, (uint64_t)e, (uint64_t)f};
     if (!permits || permits(number, arguments))
         result = arch_syscall(number, a, b, c, d, e, f);
-    atomic_fetch_sub(&os_under_way, 1);
+    /* Where a handler forked meanwhile, the child does not count this one any more. */
+    if (atomic_load_explicit(&os_forks, memory_order_relaxed) == forks)
+        atomic_fetch_sub(&os_under_way, 1);
     return result;
 }
 

@@ -28,6 +28,10 @@ long os_call_again(long number, long a, long b, long c, long d);
 void os_permit_by(bool (*permits)(long number, const uint64_t arguments[6]));
 bool os_is_confined(void);
 
+/* In a forked child, before it has other threads: what its parent's are under way to is no call of
+ * this process. */
+void os_forked(void);
+
 /* Zeroed private memory of `size` bytes (rounded up to pages), or NULL. Touched pages count. */
 void *os_map(size_t size);
 /* Gives back what os_map() returned, with the same size. */

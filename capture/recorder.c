@@ -58,6 +58,8 @@ static void recorder_forked(void)
     const struct thread_local_part *self = &thread_local_part;
     atomic_store(&recorder_page.state, RECORDER_UNKNOWN);
     atomic_store(&recorder_page.entering, 0);
+    os_forked();
+    recorder_page.calls_forgotten = true;
     if (self->guard && self->thread) {
         chunk_detach(&self->thread->chunk);
         trace_file_forget();
@@ -147,6 +149,8 @@ static bool recorder_start_program(void)
 static bool recorder_start_child(void)
 {
     uint64_t parent = trace_file_id();
+    if (!recorder_page.calls_forgotten)
+        os_forked();
     trace_file_forget();
     thread_process_forked();
     if (recorder.off || !recorder.follow)

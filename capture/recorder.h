@@ -38,6 +38,7 @@ union recorder_page {
         /* Threads that are on the way into an event or out of the last one, and so perhaps between
          * the look at `state` and the place where thread_process_settle() finds them. */
         _Atomic uint32_t entering;
+        bool calls_forgotten; /* os_forked() has been called in this process */
     };
     uint8_t bytes[4096];
 };
