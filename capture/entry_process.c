@@ -89,18 +89,11 @@ typedef int (*fexecve_function)(int, char *const[], char *const[]);
 typedef int (*execveat_function)(int, const char *, char *const[], char *const[], int);
 typedef void (*exit_function)(int) __attribute__((noreturn));
 
-/* `envp` becomes one that the program can be executed with. */
+/* A static program's environment preloads nothing that could be in the way. */
 #ifdef MPROF_STATIC
 #define SUITABLE(environment_call, envp) ((void)0)
 #else
-#define SUITABLE(environment_call, envp)                                                           \
-    const struct exec_environment suits = environment_call;                                        \
-    char *own[suits.entries + 1], text[suits.entries ? EXEC_TEXT_MAX : 1];                         \
-    if (suits.entries) {                                                                           \
-        exec_environment_fill(&suits, envp, own, text);                                            \
-        (envp) = own;                                                                              \
-    }                                                                                              \
-    ((void)0)
+#define SUITABLE(environment_call, envp) EXEC_ENVIRONMENT_SUIT(environment_call, envp)
 #endif
 
 static int entry_exec_failed(void)

@@ -33,12 +33,9 @@ static int entry_spawn(bool search, pid_t *process, const char *file,
 {
     int error = errno;
     spawn_function next = entry_find_spawn(search);
-    const struct exec_environment suits = exec_environment_of(file, search, envp);
-    char *own[suits.entries + 1], text[suits.entries ? EXEC_TEXT_MAX : 1];
-    if (suits.entries)
-        exec_environment_fill(&suits, envp, own, text);
+    EXEC_ENVIRONMENT_SUIT(exec_environment_of(file, search, envp), envp);
     errno = error;
-    return next(process, file, actions, attributes, argv, suits.entries ? own : envp);
+    return next(process, file, actions, attributes, argv, envp);
 }
 
 ENTRY_POINT int posix_spawn(pid_t *process, const char *path,

@@ -33,4 +33,18 @@ struct exec_environment exec_environment_of_descriptor(int descriptor, char *con
 void exec_environment_fill(const struct exec_environment *environment, char *const envp[],
                            char **entries, char text[EXEC_TEXT_MAX]);
 
+/*
+ * Makes the variable `envp` the environment that the program can be executed with, as
+ * `environment_call` (one of the three above) says. It lies on the stack of the function that this
+ * stands in, until that returns: a child that vfork made has nowhere else to write.
+ */
+#define EXEC_ENVIRONMENT_SUIT(environment_call, envp)                                              \
+    const struct exec_environment suits = environment_call;                                        \
+    char *own[suits.entries + 1], text[suits.entries ? EXEC_TEXT_MAX : 1];                         \
+    if (suits.entries) {                                                                           \
+        exec_environment_fill(&suits, envp, own, text);                                            \
+        (envp) = own;                                                                              \
+    }                                                                                              \
+    ((void)0)
+
 #endif
