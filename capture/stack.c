@@ -87,63 +87,72 @@ void stack_thread_init(struct stack_thread *thread)
 }
 
 /* The node of a stack whose inner part was walked before, 0 if none is known to be the same. */
-static inline uint32_t branch_find(const struct stack_thread *thread,
-                                   const struct stack_frame *first)
+static inline __attribute__((always_inline)) uint32_t
+branch_find(const struct stack_thread *thread, uint64_t pc, uint64_t sp, uint64_t rbp)
 {
-    if (!stack_memory_is_own(&thread->memory, first->sp))
+    if (!stack_memory_is_own(&thread->memory, sp))
         return 0;
-    struct stack_branch_key key = stack_branch_key(thread, first->pc, first->sp);
-    const struct stack_branch_set *set = &thread->branches->sets[key.set];
+    struct stack_branch_key key = stack_branch_key(thread, pc, sp);
+    const uint64_t *tags = thread->branches->tags[key.set];
     for (uint32_t way = 0; way < STACK_BRANCH_WAYS; way++) {
-        if (set->tags[way] != key.tag)
+        if (tags[way] != key.tag)
             continue;
         const struct stack_branch *branch = &thread->branches->ways[key.set][way];
-        if (stack_branch_fits(branch, thread, first) && stack_branch_same(branch) &&
-            pairs_same(thread->pairs, thread->kept[branch->base].pair_end))
+        const struct stack_kept *base = stack_branch_base(branch, thread, pc, sp, rbp);
+        if (base && pairs_same(thread->pairs, base->pair_end))
             return branch->node;
     }
     return 0;
 }
 
 /* What is not unwound: nothing, or a shadow stack where there is one. */
-static __attribute__((noinline)) bool stack_is_known(const struct stack_thread *thread,
-                                                     const struct stack_frame *first, void *context,
-                                                     uint32_t *node)
+static __attribute__((noinline)) bool stack_is_known(const struct stack_thread *thread, uint64_t pc,
+                                                     uint64_t sp, void *context, uint32_t *node)
 {
     *node = 0;
     if (stacks.mode == STACK_UNWIND_OFF)
         return true;
-    const struct shadow_request request = {.pc = first->pc,
-                                           .sp = first->sp,
+    const struct shadow_request request = {.pc = pc,
+                                           .sp = sp,
                                            .generation = thread->generation,
                                            .limit = thread->limit,
                                            .context = context};
     return shadow_stack_node(&request, node);
 }
 
+/* What stack_current() does where it must walk. */
+static __attribute__((noinline)) uint32_t stack_anew(struct stack_thread *thread,
+                                                     const uint64_t *entry, void *context)
+{
+    thread->changed[0] =
+        (struct stack_frame){.rbp = entry[0], .pc = entry[1], .sp = (uint64_t)(entry + 2)};
+    stack_memory_begin(&thread->memory, (uint64_t)entry);
+    return stack_walk(thread, stacks.mode != STACK_UNWIND_EH, context);
+}
+
 uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, void *context)
 {
     const uint64_t *entry = entry_frame;
-    const struct stack_frame first = {.rbp = entry[0], .pc = entry[1], .sp = (uint64_t)(entry + 2)};
+    const uint64_t rbp = entry[0], pc = entry[1], sp = (uint64_t)(entry + 2);
     uint32_t node, generation = atomic_load_explicit(&stacks.generation, memory_order_acquire);
     if (__builtin_expect(thread->generation != generation, 0)) {
         thread->generation = generation;
         thread->count = 0;
+        stack_branch_clear(thread);
     }
     if (__builtin_expect(stacks.mode >= STACK_UNWIND_INSTRUMENT, 0) &&
-        stack_is_known(thread, &first, context, &node))
+        stack_is_known(thread, pc, sp, context, &node))
         return node;
     if (__builtin_expect(thread->count != 0, 1)) {
         const struct stack_kept *top = &thread->kept[thread->count - 1];
-        if (frame_equal(top, &first) && pairs_same(thread->pairs, top->pair_end))
+        if (top->sp == sp && top->pc == pc && !top->exact && (!top->needs_rbp || top->rbp == rbp) &&
+            pairs_same(thread->pairs, top->pair_end))
             return top->node;
-        node = branch_find(thread, &first);
+        node = branch_find(thread, pc, sp, rbp);
         if (node)
             return node;
     }
-    thread->changed[0] = first;
-    stack_memory_begin(&thread->memory, (uint64_t)entry);
-    return stack_walk(thread, stacks.mode != STACK_UNWIND_EH, context);
+    return stack_anew(thread, entry, context);
 }
 
 bool stack_place(const void *address, uint32_t *module, uint64_t *value, void *context)

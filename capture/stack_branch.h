@@ -7,7 +7,11 @@
  * base), and all that the base depends on are the same, so is the stack: no frame is walked and
  * no node looked up. What is read is what a walk would read.
  *
- * A table of the thread alone, in sets; in each the newest branch takes the oldest one's place.
+ * A table of the thread alone, in sets; in a full one a newer branch takes an older one's place. A
+ * set's tags hold all of the stack pointer, so that what is equal there lies at the same addresses.
+ *
+ * What a look costs is how many lines of the cache it touches: a branch is packed, so that most are
+ * one line.
  */
 #ifndef MPROF_CAPTURE_STACK_BRANCH_H
 #define MPROF_CAPTURE_STACK_BRANCH_H
@@ -18,24 +22,40 @@
 #include "capture/stack_pairs.h"
 #include "capture/stack_thread.h"
 
-#define STACK_BRANCH_SETS_LOG2 8u
+#define STACK_BRANCH_SETS_LOG2 9u
 #define STACK_BRANCH_WAYS 4u
 #define STACK_BRANCH_LEAVES_LOG2 9u
-#define STACK_BRANCH_PAIRS 12u
-/* Most branches have no more. */
+/* Most branches have no more words than this, and need no rbp. */
 #define STACK_BRANCH_NEAR 6u
+#define STACK_BRANCH_FAR 6u
+#define STACK_BRANCH_PAIRS (STACK_BRANCH_NEAR + STACK_BRANCH_FAR)
 
-/* Four lines of the cache, of which most looks need two and a half. */
+/*
+ * A word of the stack and what it was, packed: its value below 2^48, as code and stack addresses
+ * are, and below it its distance from the stack pointer of the innermost frame, in words.
+ */
+#define STACK_BRANCH_DISTANCE_BITS 16u
+#define STACK_BRANCH_DISTANCE_MASK ((UINT64_C(1) << STACK_BRANCH_DISTANCE_BITS) - 1)
+
+/*
+ * The first pair is the return address above which the base begins. Fewer pairs are filled up by
+ * the first one again.
+ */
 struct stack_branch {
-    uint64_t pc, sp, rbp; /* of the innermost frame; rbp where needs_rbp */
-    uint64_t base_sp, base_rbp;
-    uint32_t base, base_node; /* index among the kept frames, and its node */
-    uint32_t node;            /* of the innermost frame */
-    uint32_t generation;
-    bool needs_rbp, base_needs_rbp;
-    bool is_long;                                /* more than STACK_BRANCH_NEAR pairs */
-    struct stack_pair pairs[STACK_BRANCH_PAIRS]; /* filled up by the first one again */
+    uint64_t head;            /* pc of the innermost frame, flags, index of the base */
+    uint32_t node, base_node; /* of the innermost frame, and of the base */
+    uint64_t pairs[STACK_BRANCH_NEAR];
+    /* Where it has more pairs, or needs rbp at its innermost frame or its base: */
+    uint64_t more[STACK_BRANCH_FAR];
+    uint64_t rbp, base_rbp;
 };
+_Static_assert(sizeof(struct stack_branch) == 128, "two lines of the cache");
+/* In head. */
+#define STACK_BRANCH_PC_BITS 48u
+#define STACK_BRANCH_FAR_FLAG (UINT64_C(1) << 48)
+#define STACK_BRANCH_RBP_FLAG (UINT64_C(1) << 49)
+#define STACK_BRANCH_BASE_RBP_FLAG (UINT64_C(1) << 50)
+#define STACK_BRANCH_BASE_SHIFT 51u
 
 /*
  * Where the return address of a frame lies, as it was found when a branch began at this pc. Only
@@ -51,21 +71,20 @@ struct stack_branch_leaf {
 struct stack_branches {
     struct stack_branch ways[1u << STACK_BRANCH_SETS_LOG2][STACK_BRANCH_WAYS];
     struct stack_branch_leaf leaves[1u << STACK_BRANCH_LEAVES_LOG2];
-    struct stack_branch_set {
-        uint32_t tags[STACK_BRANCH_WAYS]; /* of pc and stack pointer; 0: none */
-        uint32_t kept;                    /* branches that were ever put here */
-    } sets[1u << STACK_BRANCH_SETS_LOG2];
+    uint64_t tags[1u << STACK_BRANCH_SETS_LOG2][STACK_BRANCH_WAYS]; /* 0: none */
+    uint32_t kept;                                                  /* in full sets */
 };
 
 struct stack_branch_key {
-    uint32_t set, tag;
+    uint32_t set;
+    uint64_t tag; /* the stack pointer's distance from the stack's top, and 24 bits of a hash */
 };
 
 static inline struct stack_branch_leaf *stack_branch_leaf(const struct stack_thread *thread,
                                                           uint64_t pc)
 {
-    uint64_t hash = pc * UINT64_C(0x9e3779b97f4a7c15);
-    return &thread->branches->leaves[hash >> (64 - STACK_BRANCH_LEAVES_LOG2)];
+    return &thread->branches
+                ->leaves[(pc ^ pc >> STACK_BRANCH_LEAVES_LOG2) % (1u << STACK_BRANCH_LEAVES_LOG2)];
 }
 
 /* `sp` must lie on the thread's own stack, in a frame that is running. */
@@ -73,38 +92,58 @@ static inline struct stack_branch_key stack_branch_key(const struct stack_thread
                                                        uint64_t pc, uint64_t sp)
 {
     const struct stack_branch_leaf *leaf = stack_branch_leaf(thread, pc);
-    uint64_t hash = (pc + (sp << 7)) * UINT64_C(0x9e3779b97f4a7c15);
-    if (leaf->pc == pc && leaf->offset < thread->memory.own_high - 8 - sp)
-        hash = (hash ^ *(const uint64_t *)(sp + leaf->offset)) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t left = thread->memory.own_high - sp;
+    uint64_t hash = pc + (sp << 7);
+    if (leaf->pc == pc && leaf->offset < left - 8) {
+        uint64_t caller = *(const uint64_t *)(sp + leaf->offset);
+        hash += caller << 21 | caller >> 43;
+    }
+    hash *= UINT64_C(0x9e3779b97f4a7c15);
     return (struct stack_branch_key){(uint32_t)(hash >> (64 - STACK_BRANCH_SETS_LOG2)),
-                                     (uint32_t)(hash >> 24) | 1};
+                                     left << 24 | (hash >> 24 & 0xffffff)};
 }
+
+static inline __attribute__((always_inline)) uint64_t
+stack_branch_difference(const uint64_t *pairs, uint64_t sp, unsigned count)
+{
+    const uint64_t *words = (const uint64_t *)sp;
+    uint64_t difference = 0;
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < count; i++)
+        difference |=
+            words[pairs[i] & STACK_BRANCH_DISTANCE_MASK] ^ pairs[i] >> STACK_BRANCH_DISTANCE_BITS;
+    return difference;
+}
+
+/* What goes beyond the first line of `branch`, which stands on `base`. */
+bool stack_branch_far_same(const struct stack_branch *branch, const struct stack_kept *base,
+                           uint64_t sp, uint64_t rbp);
 
 /*
- * Whether `branch` begins at `first`, which was just read from the entry point, and stands on a
- * frame that is still kept. The words of branch->pairs and those of the base are the caller's
- * to compare.
+ * The frame that `branch` stands on, if it begins at (pc, sp, rbp), which were just read from the
+ * entry point, is the same and stands on a frame that is still kept; NULL otherwise. The words
+ * of the base are the caller's to compare.
  */
-static inline bool stack_branch_fits(const struct stack_branch *branch,
-                                     const struct stack_thread *thread,
-                                     const struct stack_frame *first)
+static inline __attribute__((always_inline)) const struct stack_kept *
+stack_branch_base(const struct stack_branch *branch, const struct stack_thread *thread, uint64_t pc,
+                  uint64_t sp, uint64_t rbp)
 {
-    if (branch->sp != first->sp || branch->pc != first->pc ||
-        branch->generation != thread->generation || branch->base >= thread->count ||
-        (branch->needs_rbp && branch->rbp != first->rbp))
-        return false;
-    const struct stack_kept *base = &thread->kept[branch->base];
-    return base->node == branch->base_node && base->sp == branch->base_sp &&
-           (!base->needs_rbp || (branch->base_needs_rbp && base->rbp == branch->base_rbp));
+    uint64_t head = branch->head, index = head >> STACK_BRANCH_BASE_SHIFT;
+    if (((head ^ pc) << (64 - STACK_BRANCH_PC_BITS)) != 0 || index >= thread->count ||
+        stack_branch_difference(branch->pairs, sp, STACK_BRANCH_NEAR) != 0)
+        return NULL;
+    const struct stack_kept *base = &thread->kept[index];
+    uint64_t base_sp = sp + 8 + (branch->pairs[0] & STACK_BRANCH_DISTANCE_MASK) * 8;
+    if (base->node != branch->base_node || base->sp != base_sp)
+        return NULL;
+    if (__builtin_expect((head & STACK_BRANCH_FAR_FLAG) != 0 || base->needs_rbp, 0) &&
+        !stack_branch_far_same(branch, base, sp, rbp))
+        return NULL;
+    return base;
 }
 
-/* Whether the words of `branch` itself are as they were. */
-static inline bool stack_branch_same(const struct stack_branch *branch)
-{
-    return !pairs_difference(branch->pairs, STACK_BRANCH_NEAR) &&
-           (!branch->is_long || !pairs_difference(branch->pairs + STACK_BRANCH_NEAR,
-                                                  STACK_BRANCH_PAIRS - STACK_BRANCH_NEAR));
-}
+/* Forgets all. */
+void stack_branch_clear(struct stack_thread *thread);
 
 /* Remembers the kept frames inward of kept[base], if the words they depend on are not too many. */
 void stack_branch_keep(struct stack_thread *thread, uint32_t base);

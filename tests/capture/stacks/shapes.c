@@ -208,6 +208,52 @@ void shapes_branch(unsigned outer, unsigned inner)
     STAY();
 }
 
+/* Two places of one frame, this far apart; its caller's room and its own add up to three times
+ * that. */
+#define MOVED_BY 256u
+
+NOINLINE static void moved_event(unsigned left)
+{
+    if (left) {
+        event();
+        __asm__ volatile("nop");
+    } else {
+        event();
+        __asm__ volatile("nop; nop");
+    }
+    STAY();
+}
+
+/* What lies in the room is not touched: what was there before is there still. */
+NOINLINE static void moved(size_t room, unsigned both)
+{
+    __asm__ volatile("" : : "r"(alloca(room)) : "memory");
+    for (unsigned left = both + 1; left--;)
+        moved_event(left);
+    STAY();
+}
+
+void shapes_moved(unsigned caller, unsigned lower, unsigned both)
+{
+    size_t room = lower ? 2 * MOVED_BY : MOVED_BY;
+    __asm__ volatile("" : : "r"(alloca(room)) : "memory");
+    if (caller) {
+        moved(3 * MOVED_BY - room, both);
+        __asm__ volatile("nop");
+    } else {
+        moved(3 * MOVED_BY - room, both);
+        __asm__ volatile("nop; nop");
+    }
+    STAY();
+}
+
+void shapes_below(void)
+{
+    __asm__ volatile("" : : "r"(alloca(8 * MOVED_BY)) : "memory");
+    event();
+    STAY();
+}
+
 void shapes_recurse(unsigned depth, unsigned every)
 {
     if (depth % every == 0)

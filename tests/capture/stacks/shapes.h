@@ -17,6 +17,14 @@ void shapes_twin_left(void);
 void shapes_twin_right(void);
 /* One event under one of two outer and one of two inner callers; all leave equal frames. */
 void shapes_branch(unsigned outer, unsigned inner);
+/*
+ * One event, or two, of a frame that is called from one of two places and lies at one of two; all
+ * it calls lies at the same addresses, and what it left at the one place is there when it lies at
+ * the other.
+ */
+void shapes_moved(unsigned caller, unsigned lower, unsigned both);
+/* An event that leaves alone what shapes_moved() left. */
+void shapes_below(void);
 /* Recursion `depth` deep, with an event at each `every`-th level downward. */
 void shapes_recurse(unsigned depth, unsigned every);
 

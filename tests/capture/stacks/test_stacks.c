@@ -86,6 +86,24 @@ static void test_branches(void **data)
     assert_compared(10000);
 }
 
+/*
+ * All words of a stack as they were, yet another stack: only the frame pointer tells. First that of
+ * the innermost frame, then that of a frame that was kept.
+ */
+static void test_frame_pointer_alone(void **data)
+{
+    (void)data;
+    static const struct {
+        unsigned below, caller, lower, both;
+    } steps[] = {{1, 0, 0, 0}, {1, 1, 1, 0}, {1, 0, 0, 1}, {0, 0, 1, 1}, {0, 1, 0, 0}};
+    for (unsigned i = 0; i < 500; i++) {
+        if (steps[i % 5].below)
+            shapes_below();
+        shapes_moved(steps[i % 5].caller, steps[i % 5].lower, steps[i % 5].both);
+    }
+    assert_compared(1000);
+}
+
 static void test_exceptions(void **data)
 {
     (void)data;
@@ -315,6 +333,32 @@ static void test_fork(void **data)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* A child's nodes have the numbers again that others had in its parent. */
+static void fork_with_other_nodes(unsigned caller)
+{
+    stack_process_forked();
+    stack_oracle_forget();
+    for (unsigned i = 0; i < 5; i++)
+        shapes_moved(caller, 0, 1);
+    if (stack_oracle_counts().differences != before.differences)
+        _exit(3);
+}
+
+static void test_fork_of_fork(void **data)
+{
+    (void)data;
+    pid_t child = fork();
+    if (!child) {
+        fork_with_other_nodes(0);
+        fork_with_other_nodes(1);
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 /* The innermost frames are right, the cut is marked, and memory is bounded. */
 static void test_deep_recursion(void **data)
 {
@@ -359,6 +403,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup(test_shapes, begin),
         cmocka_unit_test_setup(test_twin_callers, begin),
         cmocka_unit_test_setup(test_branches, begin),
+        cmocka_unit_test_setup(test_frame_pointer_alone, begin),
         cmocka_unit_test_setup(test_exceptions, begin),
         cmocka_unit_test_setup(test_threads, begin),
         cmocka_unit_test_setup(test_signals, begin),
@@ -368,6 +413,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup(test_coroutines, begin),
         cmocka_unit_test_setup(test_plugins, begin),
         cmocka_unit_test_setup(test_fork, begin),
+        cmocka_unit_test_setup(test_fork_of_fork, begin),
         cmocka_unit_test_setup(test_deep_recursion_in_thread, begin),
     };
     if (argc > 1)
