@@ -224,19 +224,6 @@ void confinement_add_calls(const uint32_t *numbers, uint32_t count)
     confinement_keep(filter);
 }
 
-bool confinement_was_before(void)
-{
-    static char text[4096]; /* not on what may be a small stack */
-    const char line[] = "\nSeccomp:\t";
-    const int descriptor = os_open_read("/proc/self/status");
-    if (descriptor < 0)
-        return true;
-    const long length = os_read(descriptor, text, sizeof text - 1);
-    os_close(descriptor);
-    const char *found = length > 0 ? strstr(text, line) : NULL;
-    return !found || found[sizeof line - 1] != '0';
-}
-
 void confinement_begin(void)
 {
     os_permit_by(confinement_allows);

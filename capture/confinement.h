@@ -34,12 +34,6 @@ uint32_t confinement_add_strict(void);
  */
 void confinement_add_calls(const uint32_t *numbers, uint32_t count);
 
-/*
- * Whether the process began under a filter, or it cannot be told. Asked by nothing but opening and
- * reading a file, as the loader does. Once, without threads.
- */
-bool confinement_was_before(void);
-
 /* From here on the recorder asks before each call. */
 void confinement_begin(void);
 

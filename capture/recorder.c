@@ -18,6 +18,7 @@
 #include "capture/process_record.h"
 #include "capture/real.h"
 #include "capture/requests.h"
+#include "capture/seccomp_mode.h"
 #include "capture/select.h"
 #include "capture/stack_records.h"
 #include "capture/trace_file.h"
@@ -79,7 +80,7 @@ static void recorder_confine(const struct options *options)
         confinement_add_calls(options->without, options->without_count);
         confinement_begin();
     }
-    if (options->without_count || confinement_was_before())
+    if (options->without_count || seccomp_mode_is_set())
         os_avoid_other_memory();
 }
 

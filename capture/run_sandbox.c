@@ -13,22 +13,9 @@
 
 #include "capture/arch_x86_64.h"
 #include "capture/own_calls.h"
+#include "capture/seccomp_mode.h"
 
 static bool sandbox_punishes[OWN_CALLS_MAX];
-
-/* prctl tells it too, but may be what is punished. */
-static bool sandbox_is_there(void)
-{
-    char line[128];
-    int mode = 0;
-    FILE *status = fopen("/proc/self/status", "re");
-    if (!status)
-        return true;
-    while (fgets(line, sizeof line, status) && sscanf(line, "Seccomp: %d", &mode) != 1)
-        ;
-    fclose(status);
-    return mode != 0;
-}
 
 static void sandbox_call(const struct own_call *call)
 {
@@ -50,7 +37,7 @@ static _Noreturn void sandbox_try(_Atomic size_t *at)
 void run_sandbox_look(void)
 {
     _Atomic size_t *at;
-    if (!sandbox_is_there())
+    if (!seccomp_mode_is_set())
         return;
     at = mmap(NULL, sizeof *at, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED)

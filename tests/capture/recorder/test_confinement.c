@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -16,6 +17,7 @@
 #include <cmocka.h>
 
 #include "capture/confinement.h"
+#include "capture/seccomp_mode.h"
 
 #define STEPS 24u
 #define HEAD 2u
@@ -205,11 +207,66 @@ static void test_what_is_kept(void **state)
     assert_false(confinement_allows(SYS_write, none));
 }
 
+/* What is said of a status that reads so. */
+static bool mode_of(const char *before, size_t groups, const char *after)
+{
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    fputs(before, file);
+    for (size_t i = 0; i < groups; i++)
+        fprintf(file, "%zu ", i);
+    fputs(after, file);
+    rewind(file);
+    const bool set = seccomp_mode_of(fileno(file));
+    fclose(file);
+    return set;
+}
+
+static void test_filters_from_before(void **state)
+{
+    (void)state;
+    const char *const none = " \nThreads:\t1\nSeccomp:\t0\nSeccomp_filters:\t0\n";
+    const char *const filter = " \nThreads:\t1\nSeccomp:\t2\nSeccomp_filters:\t1\n";
+    /* Wherever in what is read at once the line lies, and however far behind. */
+    for (size_t groups = 0; groups < 300; groups++) {
+        assert_false(mode_of("Name:\tSeccomp:\t2\nGroups:\t", groups, none));
+        assert_true(mode_of("Name:\tSeccomp:\t0\nGroups:\t", groups, filter));
+    }
+    assert_true(mode_of("Groups:\t", 65536, filter));
+    assert_true(mode_of("Name:\tx\n\nSeccomp:\t1\n", 0, ""));
+    /* A kernel without seccomp has no such line; one that is cut off tells nothing. */
+    assert_false(mode_of("Name:\tx\nThreads:\t1\n", 0, ""));
+    assert_true(mode_of("Name:\tx\nSeccomp:\t", 0, ""));
+    assert_true(seccomp_mode_of(-1));
+}
+
+static void test_filter_of_this_process(void **state)
+{
+    static struct sock_filter allow[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const struct sock_fprog program = {.len = 1, .filter = allow};
+    int status;
+    (void)state;
+    pid_t process = fork();
+    if (process == 0) {
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+            _exit(77);
+        _exit(!seccomp_mode_is_set());
+    }
+    assert_int_equal(waitpid(process, &status, 0), process);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        skip();
+    assert_int_equal(status, 0);
+    assert_int_equal(seccomp_mode_is_set(), prctl(PR_GET_SECCOMP) != 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_kernel_agrees),
         cmocka_unit_test(test_what_is_kept),
+        cmocka_unit_test(test_filters_from_before),
+        cmocka_unit_test(test_filter_of_this_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
