@@ -1,21 +1,15 @@
 #include "capture/run_follow.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdatomic.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "capture/clock.h"
 #include "capture/outside.h"
+#include "capture/run_beside.h"
 #include "capture/run_pack.h"
 #include "capture/run_resident.h"
-#include "capture/run_traces.h"
 
 /* Traces that are followed at a time: two descriptors each. More of them get no samples. */
 #define TRACES_MAX 128u
@@ -41,8 +35,7 @@ struct run_follow {
     const char *trace;
     bool compress, steers;
     pid_t program;
-    int notify;
-    time_t started;
+    struct run_beside beside;
     struct followed *traces[TRACES_MAX];
     size_t count;
 };
@@ -70,17 +63,16 @@ void run_follow_free(struct run_follow *follow)
         return;
     for (size_t i = 0; i < follow->count; i++)
         followed_close(follow->traces[i]);
-    if (follow->notify >= 0)
-        close(follow->notify);
+    run_beside_end(&follow->beside);
     free(follow);
 }
 
 int run_follow_descriptor(const struct run_follow *follow)
 {
-    return follow->notify;
+    return follow->beside.watch;
 }
 
-static void follow_add(void *context, const char *path)
+static void follow_add(void *context, const char *path, uint64_t since)
 {
     struct run_follow *follow = context;
     for (size_t i = 0; i < follow->count; i++)
@@ -90,31 +82,13 @@ static void follow_add(void *context, const char *path)
     if (!followed)
         return;
     followed->path = strdup(path);
-    followed->due = now_ms();
+    followed->due = since;
     if (!follow->steers && strcmp(path, follow->trace) != 0)
         followed->due += CHILD_DELAY;
     if (followed->path)
         follow->traces[follow->count++] = followed;
     else
         free(followed);
-}
-
-/* The trace, and what appears beside it. */
-static void follow_begin(struct run_follow *follow)
-{
-    char folder[PATH_MAX];
-    const char *slash = strrchr(follow->trace, '/');
-    if (!slash)
-        return;
-    snprintf(folder, sizeof folder, "%.*s",
-             slash == follow->trace ? 1 : (int)(slash - follow->trace), follow->trace);
-    follow->notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    if (follow->notify >= 0 && inotify_add_watch(follow->notify, folder, IN_CREATE) < 0) {
-        close(follow->notify);
-        follow->notify = -1;
-    }
-    follow_add(follow, follow->trace);
-    run_traces_beside(follow->trace, follow->started, follow_add, follow);
 }
 
 struct run_follow *run_follow_new(const char *trace, bool compress, bool steers, pid_t program)
@@ -125,28 +99,10 @@ struct run_follow *run_follow_new(const char *trace, bool compress, bool steers,
         follow->compress = compress;
         follow->steers = steers;
         follow->program = program;
-        follow->notify = -1;
-        follow->started = time(NULL);
-        follow_begin(follow);
+        run_beside_begin(&follow->beside, trace, compress || steers, now_ms());
+        follow_add(follow, trace, now_ms());
     }
     return follow;
-}
-
-static void follow_read_notices(struct run_follow *follow)
-{
-    char buffer[4096] __attribute__((aligned(8))), path[PATH_MAX + NAME_MAX + 2];
-    const char *base = strrchr(follow->trace, '/') + 1;
-    ssize_t length;
-    while (follow->notify >= 0 && (length = read(follow->notify, buffer, sizeof buffer)) > 0)
-        for (const char *at = buffer; at < buffer + length;) {
-            const struct inotify_event *event = (const struct inotify_event *)at;
-            at += sizeof *event + event->len;
-            if (event->len == 0 || !run_traces_is_beside(base, event->name))
-                continue;
-            snprintf(path, sizeof path, "%.*s%s", (int)(base - follow->trace), follow->trace,
-                     event->name);
-            follow_add(follow, path);
-        }
 }
 
 /* False where it is no use to look any further. */
@@ -228,8 +184,8 @@ bool run_follow_records(const struct run_follow *follow)
 
 int run_follow_step(struct run_follow *follow)
 {
-    follow_read_notices(follow);
     uint64_t now = now_ms(), next = UINT64_MAX;
+    const int look = run_beside_step(&follow->beside, now, follow_add, follow);
     for (size_t i = 0; i < follow->count;) {
         struct followed *followed = follow->traces[i];
         if (followed_due(followed) <= now && !followed_step(followed, follow->compress, now)) {
@@ -242,7 +198,8 @@ int run_follow_step(struct run_follow *follow)
         i++;
     }
     if (next == UINT64_MAX)
-        return -1;
+        return look;
     now = now_ms();
-    return next > now ? (int)(next - now) : 0;
+    const int wait = next > now ? (int)(next - now) : 0;
+    return look >= 0 && look < wait ? look : wait;
 }

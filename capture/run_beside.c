@@ -1,0 +1,150 @@
+#include "capture/run_beside.h"
+
+#include <dirent.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture/run_traces.h"
+
+/* Every how many ms it is looked, not less than the step of the clock that dates files; and after
+ * how many it is watched. */
+#define LOOK_INTERVAL 10u
+#define WATCH_AFTER 5000u
+/* A folder of more names is not read again and again, but watched. */
+#define NAMES_MAX 1000u
+
+static const char *beside_base(const struct run_beside *beside)
+{
+    return strrchr(beside->trace, '/') + 1;
+}
+
+void run_beside_begin(struct run_beside *beside, const char *trace, bool at_once, uint64_t now)
+{
+    *beside = (struct run_beside){.trace = trace,
+                                  .started = time(NULL),
+                                  .watch = -1,
+                                  .may_watch = true,
+                                  .changed = true,
+                                  .watch_at = at_once ? now : now + WATCH_AFTER,
+                                  .looked_at = now - LOOK_INTERVAL};
+    const int length = (int)(beside_base(beside) - 1 - trace);
+    snprintf(beside->folder, sizeof beside->folder, "%.*s", length ? length : 1, trace);
+}
+
+void run_beside_end(struct run_beside *beside)
+{
+    tdestroy(beside->known, free);
+    if (beside->watch >= 0)
+        close(beside->watch);
+}
+
+static int beside_compare(const void *one, const void *other)
+{
+    return strcmp(one, other);
+}
+
+/* Whether it was not known so far. Where memory is exhausted it comes again. */
+static bool beside_learn(struct run_beside *beside, const char *path)
+{
+    if (tfind(path, &beside->known, beside_compare))
+        return false;
+    char *copy = strdup(path);
+    if (copy && !tsearch(copy, &beside->known, beside_compare))
+        free(copy);
+    return true;
+}
+
+static bool beside_path(const struct run_beside *beside, const char *name, char path[PATH_MAX])
+{
+    const char *base = beside_base(beside);
+    return run_traces_is_beside(base, name) &&
+           snprintf(path, PATH_MAX, "%.*s%s", (int)(base - beside->trace), beside->trace, name) <
+               PATH_MAX;
+}
+
+/* Reads the folder and returns how many names are in it. */
+static size_t beside_read(struct run_beside *beside, uint64_t since, run_beside_each *each,
+                          void *context)
+{
+    char path[PATH_MAX];
+    struct stat status;
+    size_t count = 0;
+    DIR *folder = opendir(beside->folder);
+    const struct dirent *entry;
+    while (folder && (entry = readdir(folder))) {
+        count++;
+        if (beside_path(beside, entry->d_name, path) && stat(path, &status) == 0 &&
+            status.st_mtime >= beside->started && beside_learn(beside, path))
+            each(context, path, since);
+    }
+    if (folder)
+        closedir(folder);
+    return count;
+}
+
+/*
+ * Whether to read it. After a change this is done a second time: what appears in one moment with
+ * what was found changes the date no more.
+ */
+static bool beside_has_changed(struct run_beside *beside)
+{
+    struct stat status;
+    if (stat(beside->folder, &status) != 0)
+        return false;
+    const bool before = beside->changed;
+    beside->changed = status.st_mtim.tv_sec != beside->modified.tv_sec ||
+                      status.st_mtim.tv_nsec != beside->modified.tv_nsec;
+    beside->modified = status.st_mtim;
+    return before || beside->changed;
+}
+
+static void beside_watch(struct run_beside *beside)
+{
+    beside->may_watch = false;
+    beside->watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (beside->watch >= 0 && inotify_add_watch(beside->watch, beside->folder, IN_CREATE) < 0) {
+        close(beside->watch);
+        beside->watch = -1;
+    }
+}
+
+static void beside_read_notices(const struct run_beside *beside, uint64_t now,
+                                run_beside_each *each, void *context)
+{
+    char buffer[4096] __attribute__((aligned(8))), path[PATH_MAX];
+    ssize_t length;
+    while ((length = read(beside->watch, buffer, sizeof buffer)) > 0)
+        for (const char *at = buffer; at < buffer + length;) {
+            const struct inotify_event *event = (const struct inotify_event *)at;
+            at += sizeof *event + event->len;
+            if (event->len > 0 && beside_path(beside, event->name, path))
+                each(context, path, now);
+        }
+}
+
+int run_beside_step(struct run_beside *beside, uint64_t now, run_beside_each *each, void *context)
+{
+    if (beside->watch >= 0) {
+        beside_read_notices(beside, now, each, context);
+        return -1;
+    }
+    const uint64_t since = beside->looked_at;
+    if (now - since < LOOK_INTERVAL)
+        return (int)(since + LOOK_INTERVAL - now);
+    beside->looked_at = now;
+    const bool many =
+        beside_has_changed(beside) && beside_read(beside, since, each, context) > NAMES_MAX;
+    if (!beside->may_watch || (!many && now < beside->watch_at))
+        return LOOK_INTERVAL;
+    beside_watch(beside);
+    if (beside->watch < 0)
+        return LOOK_INTERVAL;
+    /* What came before the watch. */
+    beside_read(beside, since, each, context);
+    return -1;
+}

@@ -1,0 +1,157 @@
+/* Traces that appear beside that of the program. The time is the test's own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture/run_beside.h"
+
+static char folder[] = "/tmp/mprof-beside-XXXXXX";
+static char trace[sizeof folder + 16];
+static char seen[4096]; /* names, each with its time */
+
+static void note(void *context, const char *path, uint64_t since)
+{
+    const size_t used = strlen(seen);
+    (void)context;
+    assert_memory_equal(path, folder, sizeof folder - 1);
+    snprintf(seen + used, sizeof seen - used, "%s@%u ", path + sizeof folder, (unsigned)since);
+}
+
+static void create(const char *name)
+{
+    char path[sizeof folder + 64];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    const int file = open(path, O_CREAT | O_EXCL | O_WRONLY, 0600);
+    assert_true(file >= 0);
+    close(file);
+}
+
+/* One step, after which `names` have been seen anew. */
+static int step(struct run_beside *beside, uint64_t now, const char *names)
+{
+    *seen = 0;
+    const int next = run_beside_step(beside, now, note, NULL);
+    assert_string_equal(seen, names);
+    return next;
+}
+
+static bool is_readable(const struct run_beside *beside)
+{
+    struct pollfd wait_for = {.fd = beside->watch, .events = POLLIN};
+    return poll(&wait_for, 1, 0) == 1;
+}
+
+static void test_looked_for(void **state)
+{
+    struct run_beside beside;
+    struct stat status;
+    (void)state;
+    create("t.bin.1");
+    run_beside_begin(&beside, trace, false, 1000);
+    assert_int_equal(step(&beside, 1000, "t.bin.1@990 "), 10);
+    create("t.bin.2");
+    create("t.bin.db");
+    create("other.bin.3");
+    assert_int_equal(step(&beside, 1004, ""), 6);
+    assert_int_equal(step(&beside, 1011, "t.bin.2@1000 "), 10);
+    /* In the same moment: the folder's date stays. */
+    assert_int_equal(stat(folder, &status), 0);
+    create("t.bin.2.1");
+    const struct timespec times[2] = {status.st_atim, status.st_mtim};
+    assert_int_equal(utimensat(AT_FDCWD, folder, times, 0), 0);
+    assert_int_equal(step(&beside, 1021, "t.bin.2.1@1011 "), 10);
+    assert_int_equal(step(&beside, 1031, ""), 10);
+    assert_int_equal(beside.watch, -1);
+    /* After some seconds it is watched, and nothing is missed between. */
+    create("t.bin.3");
+    assert_int_equal(step(&beside, 6000, "t.bin.3@1031 "), -1);
+    assert_true(beside.watch >= 0);
+    assert_false(is_readable(&beside));
+    create("t.bin.4");
+    create("t.bin.4.part");
+    assert_true(is_readable(&beside));
+    assert_int_equal(step(&beside, 7000, "t.bin.4@7000 "), -1);
+    assert_false(is_readable(&beside));
+    run_beside_end(&beside);
+}
+
+static void test_watched_at_once(void **state)
+{
+    struct run_beside beside;
+    (void)state;
+    create("t.bin.5");
+    run_beside_begin(&beside, trace, true, 50);
+    *seen = 0;
+    assert_int_equal(run_beside_step(&beside, 50, note, NULL), -1);
+    assert_non_null(strstr(seen, "t.bin.5@40 "));
+    create("t.bin.6");
+    assert_true(is_readable(&beside));
+    step(&beside, 60, "t.bin.6@60 ");
+    run_beside_end(&beside);
+}
+
+static void test_of_another_run(void **state)
+{
+    struct run_beside beside;
+    (void)state;
+    create("t.bin.7");
+    run_beside_begin(&beside, trace, false, 50);
+    beside.started += 1000;
+    step(&beside, 50, "");
+    run_beside_end(&beside);
+}
+
+static void test_a_large_folder(void **state)
+{
+    struct run_beside beside;
+    char name[32];
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        snprintf(name, sizeof name, "file%d", i);
+        create(name);
+    }
+    run_beside_begin(&beside, trace, false, 50);
+    assert_int_equal(run_beside_step(&beside, 50, note, NULL), -1);
+    create("t.bin.8");
+    assert_true(is_readable(&beside));
+    step(&beside, 51, "t.bin.8@51 ");
+    run_beside_end(&beside);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder))
+        return 1;
+    snprintf(trace, sizeof trace, "%s/t.bin", folder);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    char command[sizeof folder + 16];
+    (void)state;
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_looked_for),
+        cmocka_unit_test(test_watched_at_once),
+        cmocka_unit_test(test_of_another_run),
+        cmocka_unit_test(test_a_large_folder),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
