@@ -142,18 +142,19 @@ static void child_watch(pid_t process, const struct child_report *report, struct
     const int ended =
         run_sandbox_allows(SYS_pidfd_open) ? (int)syscall(SYS_pidfd_open, process, 0) : -1;
     struct pollfd wait_for[2] = {{.fd = ended, .events = POLLIN}, {.fd = -1, .events = POLLIN}};
+    const bool watches = run_watch_has_to_look(&child->watch);
     struct run_follow *follow = NULL;
     int ready;
     do {
         int next = UNNAMED_INTERVAL;
         if (!follow && atomic_load(&report->named))
-            follow = run_follow_new(report->trace, child->compress,
-                                    run_watch_has_to_look(&child->watch), process);
+            follow = run_follow_new(report->trace, child->compress, watches, process);
         if (follow) {
             next = run_follow_step(follow);
             wait_for[1].fd = run_follow_descriptor(follow);
         }
-        int step = run_watch_step(&child->watch, (unsigned)watch_signals, run_resident_now(process),
+        int step = run_watch_step(&child->watch, (unsigned)watch_signals,
+                                  watches ? run_resident_now(process) : 0,
                                   follow && run_follow_records(follow));
         if (follow && step >= 0)
             run_follow_steer(follow, run_watch_wanted(&child->watch));
