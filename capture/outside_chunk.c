@@ -13,6 +13,7 @@
 /* Kind, type and length before a payload. */
 #define RECORD_HEAD_MAX 16u
 #define PAGE 4096u
+#define LAST_PAGE (TRACE_CHUNK_SIZE_DEFAULT - PAGE)
 
 uint64_t outside_slot_offset(const struct outside *outside, uint32_t number)
 {
@@ -30,9 +31,8 @@ bool outside_free_space(const struct outside *outside, uint64_t offset, uint64_t
 }
 
 /* The kernel would send SIGXFSZ for what goes beyond, so it is asked first. */
-static bool chunk_reserve(const struct outside *outside, uint64_t offset)
+static bool chunk_take(const struct outside *outside, uint64_t offset, uint32_t size)
 {
-    const uint32_t size = outside->header->chunk_size;
     struct rlimit limit;
     return run_sandbox_allows(SYS_fallocate) && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
            (limit.rlim_cur == RLIM_INFINITY || offset + size <= limit.rlim_cur) &&
@@ -48,7 +48,8 @@ bool outside_chunk_begin(struct outside_chunk *chunk, const struct outside *outs
         return false;
     chunk->slot = atomic_fetch_add((_Atomic uint32_t *)&file->next_slot, 1);
     uint64_t offset = outside_slot_offset(outside, chunk->slot);
-    if (!chunk_reserve(outside, offset))
+    /* The last first: the file never ends within a slot, where the recorder might append. */
+    if (!chunk_take(outside, offset + LAST_PAGE, PAGE) || !chunk_take(outside, offset, PAGE))
         return false;
     void *memory = mmap(NULL, TRACE_CHUNK_SIZE_DEFAULT, PROT_READ | PROT_WRITE, MAP_SHARED,
                         outside->descriptor, (off_t)offset);
@@ -58,6 +59,7 @@ bool outside_chunk_begin(struct outside_chunk *chunk, const struct outside *outs
     uint32_t seen = atomic_load(count);
     while (seen < chunk->slot + 1 && !atomic_compare_exchange_weak(count, &seen, chunk->slot + 1))
         ;
+    atomic_fetch_add((_Atomic uint64_t *)&file->freed_bytes, LAST_PAGE - PAGE);
     clock_is_tsc = file->clock == TRACE_CLOCK_TSC;
     struct clock_pair now = clock_read_pair();
     struct trace_chunk_header *header = memory, whole = {.magic = TRACE_CHUNK_MAGIC,
@@ -73,14 +75,29 @@ bool outside_chunk_begin(struct outside_chunk *chunk, const struct outside *outs
     atomic_thread_fence(memory_order_release);
     chunk->base = memory;
     chunk->used = TRACE_CHUNK_HEADER_SIZE;
+    chunk->reserved = PAGE;
     chunk->ticks = now.ticks;
     return true;
 }
 
-size_t outside_chunk_space(const struct outside_chunk *chunk)
+bool outside_chunk_reserve(struct outside_chunk *chunk, const struct outside *outside,
+                           size_t length)
 {
-    const uint32_t most = TRACE_CHUNK_SIZE_DEFAULT - RECORD_HEAD_MAX;
-    return chunk->base && chunk->used < most ? most - chunk->used : 0;
+    _Atomic uint64_t *freed = (_Atomic uint64_t *)&outside->header->freed_bytes;
+    const size_t end = chunk->used + RECORD_HEAD_MAX + length;
+    if (!chunk->base || end > TRACE_CHUNK_SIZE_DEFAULT)
+        return false;
+    if (end <= chunk->reserved || chunk->reserved == LAST_PAGE)
+        return true;
+    const uint32_t to = end < LAST_PAGE ? (uint32_t)(end + PAGE - 1) / PAGE * PAGE : LAST_PAGE;
+    const uint32_t more = to - chunk->reserved;
+    atomic_fetch_sub(freed, more);
+    if (!chunk_take(outside, outside_slot_offset(outside, chunk->slot) + chunk->reserved, more)) {
+        atomic_fetch_add(freed, more);
+        return false;
+    }
+    chunk->reserved = to;
+    return true;
 }
 
 void outside_chunk_put(struct outside_chunk *chunk, enum trace_extended type,
@@ -92,20 +109,15 @@ void outside_chunk_put(struct outside_chunk *chunk, enum trace_extended type,
     atomic_store_explicit((_Atomic uint32_t *)&header->commit, chunk->used, memory_order_release);
 }
 
-void outside_chunk_leave(struct outside_chunk *chunk, const struct outside *outside)
+void outside_chunk_leave(struct outside_chunk *chunk)
 {
     if (!chunk->base)
         return;
     struct trace_chunk_header *header = (struct trace_chunk_header *)chunk->base;
-    const uint32_t used = (chunk->used + PAGE - 1) / PAGE * PAGE;
     header->sum =
         trace_sum(chunk->base + TRACE_CHUNK_HEADER_SIZE, chunk->used - TRACE_CHUNK_HEADER_SIZE);
     atomic_store_explicit((_Atomic uint32_t *)&header->flags, TRACE_CHUNK_SEALED | TRACE_CHUNK_LEFT,
                           memory_order_release);
     munmap(chunk->base, TRACE_CHUNK_SIZE_DEFAULT);
-    /* Chunks of pages that nobody writes cost the disk nothing; where this cannot be, they stay. */
-    if (used < TRACE_CHUNK_SIZE_DEFAULT)
-        (void)outside_free_space(outside, outside_slot_offset(outside, chunk->slot) + used,
-                                 TRACE_CHUNK_SIZE_DEFAULT - used);
     chunk->base = NULL;
 }

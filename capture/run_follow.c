@@ -49,7 +49,7 @@ static void followed_close(struct followed *followed)
 {
     if (followed->open) {
         run_steer_end(&followed->steer, &followed->outside);
-        run_resident_end(&followed->resident, &followed->outside);
+        run_resident_end(&followed->resident);
         run_pack_end(followed->pack);
         outside_close(&followed->outside);
     }

@@ -45,7 +45,7 @@ void run_pack_end(struct run_pack *pack)
 {
     if (!pack)
         return;
-    outside_chunk_leave(&pack->container, pack->outside);
+    outside_chunk_leave(&pack->container);
     trace_packer_free(pack->packer);
     free(pack->waiting);
     free(pack->chunk);
@@ -123,11 +123,12 @@ static const uint8_t *pack_chunks(struct run_pack *pack, const uint32_t *slots, 
 
 static bool pack_make_room(struct run_pack *pack, size_t length)
 {
-    if (outside_chunk_space(&pack->container) >= length)
+    if (outside_chunk_reserve(&pack->container, pack->outside, length))
         return true;
-    outside_chunk_leave(&pack->container, pack->outside);
+    outside_chunk_leave(&pack->container);
     return outside_chunk_begin(&pack->container, pack->outside, TRACE_THREAD_PACKED,
-                               pack->sequence++);
+                               pack->sequence++) &&
+           outside_chunk_reserve(&pack->container, pack->outside, length);
 }
 
 static bool pack_free_slot(const struct run_pack *pack, uint32_t slot)

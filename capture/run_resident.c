@@ -50,9 +50,9 @@ uint64_t run_resident_now(pid_t process)
 
 static bool resident_make_room(struct run_resident *resident, const struct outside *outside)
 {
-    if (outside_chunk_space(&resident->chunk) >= SAMPLE_MAX)
+    if (outside_chunk_reserve(&resident->chunk, outside, SAMPLE_MAX))
         return true;
-    outside_chunk_leave(&resident->chunk, outside);
+    outside_chunk_leave(&resident->chunk);
     return outside_chunk_begin(&resident->chunk, outside, TRACE_THREAD_OUTSIDE,
                                resident->sequence++);
 }
@@ -85,9 +85,9 @@ int run_resident_interval(const struct run_resident *resident)
     return doublings > 6 ? LAST_INTERVAL : FIRST_INTERVAL << doublings;
 }
 
-void run_resident_end(struct run_resident *resident, const struct outside *outside)
+void run_resident_end(struct run_resident *resident)
 {
-    outside_chunk_leave(&resident->chunk, outside);
+    outside_chunk_leave(&resident->chunk);
     if (resident->statm >= 0)
         close(resident->statm);
     resident->statm = -1;

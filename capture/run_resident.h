@@ -33,6 +33,6 @@ int run_resident_interval(const struct run_resident *resident);
 /* What is resident in `process` now, in bytes; 0: not known. */
 uint64_t run_resident_now(pid_t process);
 
-void run_resident_end(struct run_resident *resident, const struct outside *outside);
+void run_resident_end(struct run_resident *resident);
 
 #endif

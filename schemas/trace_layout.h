@@ -102,7 +102,7 @@ struct trace_file_header {
     char request_name[TRACE_REQUEST_NAME];
     uint32_t run; /* enum trace_run */
     uint32_t reserved;
-    uint64_t freed_bytes; /* of slots that observers have packed or cut short */
+    uint64_t freed_bytes; /* of slots that observers have packed, or not taken all of */
 };
 
 /* Thread of the chunks that a process outside writes: no thread of the program. */
