@@ -31,7 +31,8 @@ static const char cache_magic[20] = "glibc-ld.so.cache1.1";
 #define CACHE_ELF_X86_64 0x303u
 
 struct libraries {
-    char *cache; /* with a 0 behind it */
+    const char *path; /* of the cache */
+    char *cache;      /* with a 0 behind it; NULL: nothing has been looked up yet */
     uint32_t size, count;
     const char *names[LIBRARIES_MAX]; /* found so far, in the cache */
     size_t names_count;
@@ -69,10 +70,10 @@ static bool loader_is_led_elsewhere(void)
     return access("/etc/ld.so.preload", F_OK) == 0 || errno != ENOENT;
 }
 
-static bool cache_read(struct libraries *libraries, const char *path)
+static bool cache_read(struct libraries *libraries)
 {
     struct cache_header header;
-    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    const int descriptor = open(libraries->path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
         return false;
     const off_t size = lseek(descriptor, 0, SEEK_END);
@@ -124,6 +125,8 @@ static bool libraries_add(void *context, const char *name)
             return true;
     if (is_of_libc(name))
         return true;
+    if (!libraries->cache && !cache_read(libraries))
+        return false;
     for (uint32_t i = 0; i < libraries->count; i++) {
         const struct cache_entry entry = cache_entry_of(libraries, i);
         if ((entry.flags != CACHE_ELF && entry.flags != CACHE_ELF_X86_64) ||
@@ -145,11 +148,10 @@ static bool libraries_add(void *context, const char *name)
 
 bool run_libraries_are_without_cxx(int descriptor, const char *cache)
 {
-    struct libraries libraries = {.cache = NULL};
+    struct libraries libraries = {.path = cache};
     if (loader_is_led_elsewhere())
         return false;
-    const bool without = cache_read(&libraries, cache) &&
-                         program_image_libraries(descriptor, libraries_add, &libraries);
+    const bool without = program_image_libraries(descriptor, libraries_add, &libraries);
     free(libraries.cache);
     return without;
 }
