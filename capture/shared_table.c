@@ -37,38 +37,38 @@ static void *slots_mapping(struct shared_slots *slots)
     return (void *)((uintptr_t)slots & ~(uintptr_t)(ARCH_PAGE_SIZE - 1));
 }
 
-/* Whether the key of `entry` is `key` now: taken for it where it was free. */
-static bool entry_take(struct shared_slots *slots, struct shared_entry *entry, uint64_t key)
+/*
+ * Puts the pair where there is room for it. True where it is in the table afterwards, unless
+ * another thread that has the same key stores over it.
+ */
+static bool entry_put(const struct shared_table *table, struct shared_slots *slots,
+                      struct shared_entry *entry, uint64_t key, uint64_t value)
 {
     uint64_t found = atomic_load_explicit(&entry->key, memory_order_acquire);
-    if (found)
-        return found == key;
-    if (atomic_compare_exchange_strong(&entry->key, &found, key)) {
+    if (!found && atomic_compare_exchange_strong(&entry->key, &found, key)) {
+        atomic_store_explicit(&entry->value, value, memory_order_release);
         atomic_fetch_add_explicit(&slots->used, 1, memory_order_relaxed);
         return true;
     }
-    return found == key;
+    if (found != key)
+        return false;
+    /* Empty values are forgotten ones, or a thread is between its two stores: it checks. */
+    uint64_t present = atomic_load_explicit(&entry->value, memory_order_acquire);
+    return (!present && atomic_compare_exchange_strong(&entry->value, &present, value)) ||
+           ((present ^ value) & table->identity) == 0;
 }
 
-/* True where the entry is in the table afterwards. */
-static bool slots_insert(const struct shared_table *table, struct shared_slots *slots, uint64_t key,
+/* Nothing where all places are taken. */
+static void slots_insert(const struct shared_table *table, struct shared_slots *slots, uint64_t key,
                          uint64_t value)
 {
     uint64_t at = table->place(key, value) >> slots->shift;
-    for (unsigned probe = 0; probe < SHARED_TABLE_PROBES; probe++) {
-        struct shared_entry *entry = &slots->entries[(at + probe) & slots->mask];
-        if (!entry_take(slots, entry, key))
-            continue;
-        /* Empty values are forgotten ones, or a thread is between its two stores: it checks. */
-        uint64_t present = atomic_load_explicit(&entry->value, memory_order_acquire);
-        if ((!present && atomic_compare_exchange_strong(&entry->value, &present, value)) ||
-            ((present ^ value) & table->identity) == 0)
-            return true;
-    }
-    return false;
+    for (unsigned probe = 0; probe < SHARED_TABLE_PROBES; probe++)
+        if (entry_put(table, slots, &slots->entries[(at + probe) & slots->mask], key, value))
+            return;
 }
 
-/* Into a table that no other thread has seen yet. */
+/* Into a table that no other thread has seen yet. What others put into `from` meanwhile is lost. */
 static void slots_fill(const struct shared_table *table, struct shared_slots *to,
                        const struct shared_slots *from)
 {
@@ -92,18 +92,6 @@ static void slots_fill(const struct shared_table *table, struct shared_slots *to
     atomic_store_explicit(&to->used, used, memory_order_relaxed);
 }
 
-/* What came into `from` while it was copied. */
-static void slots_copy(const struct shared_table *table, struct shared_slots *to,
-                       const struct shared_slots *from)
-{
-    for (uint64_t i = 0; i <= from->mask; i++) {
-        uint64_t value = atomic_load_explicit(&from->entries[i].value, memory_order_acquire);
-        uint64_t key = atomic_load_explicit(&from->entries[i].key, memory_order_acquire);
-        if (value && key)
-            slots_insert(table, to, key, value);
-    }
-}
-
 static void slots_empty(struct shared_slots *slots)
 {
     size_t header = ARCH_PAGE_SIZE; /* entries on the first page stay: their values are right */
@@ -121,10 +109,8 @@ static void table_grow(struct shared_table *table, struct shared_slots *old)
     if (old)
         slots_fill(table, slots, old);
     atomic_store_explicit(&table->slots, slots, memory_order_release);
-    if (old) {
-        slots_copy(table, slots, old);
+    if (old)
         slots_empty(old);
-    }
 }
 
 static bool table_change_begin(struct shared_table *table)
