@@ -1,7 +1,6 @@
 #include "capture/program_image.h"
 
 #include <elf.h>
-#include <limits.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -16,8 +15,7 @@ struct program_image {
     int descriptor;
     unsigned count;
     Elf64_Phdr segments[SEGMENTS_MAX];
-    bool cut_short;       /* the dynamic section is not there, or not all of it can be read */
-    unsigned first, read; /* entries of it */
+    unsigned first, read; /* entries of the dynamic section */
     Elf64_Dyn entries[ENTRIES_AT_A_TIME];
 };
 
@@ -55,14 +53,12 @@ static bool image_read_entries(struct program_image *image, unsigned index)
 {
     const Elf64_Phdr *dynamic = image_segment(image, PT_DYNAMIC);
     const uint64_t count = dynamic ? dynamic->p_filesz / sizeof *image->entries : 0;
-    image->cut_short = !dynamic || index >= ENTRIES_MAX;
-    if (index >= count || image->cut_short)
+    if (index >= ENTRIES_MAX || index >= count)
         return false;
     image->first = index;
     image->read = count - index < ENTRIES_AT_A_TIME ? (unsigned)(count - index) : ENTRIES_AT_A_TIME;
-    image->cut_short = !image_read(image, dynamic->p_offset + index * sizeof *image->entries,
-                                   image->entries, image->read * sizeof *image->entries);
-    return !image->cut_short;
+    return image_read(image, dynamic->p_offset + index * sizeof *image->entries, image->entries,
+                      image->read * sizeof *image->entries);
 }
 
 /* NULL: there is none, or it cannot be read. */
@@ -99,10 +95,10 @@ static bool name_is_sanitizer(const char *name)
 }
 
 /* At the file's end fewer bytes come, and the name is still terminated. */
-static bool image_name(const struct program_image *image, uint64_t offset, char *name, size_t size)
+static bool image_name(const struct program_image *image, uint64_t offset, char name[32])
 {
-    memset(name, 0, size);
-    return image_read_some(image->descriptor, offset, name, size - 1) > 0;
+    memset(name, 0, 32);
+    return image_read_some(image->descriptor, offset, name, 31) > 0;
 }
 
 static bool image_is_sanitized(struct program_image *image)
@@ -111,9 +107,19 @@ static bool image_is_sanitized(struct program_image *image)
     const Elf64_Dyn *entry;
     char name[32];
     for (unsigned i = 0; strings && (entry = image_entry(image, i)); i++)
-        if (entry->d_tag == DT_NEEDED &&
-            image_name(image, strings + entry->d_un.d_val, name, sizeof name) &&
+        if (entry->d_tag == DT_NEEDED && image_name(image, strings + entry->d_un.d_val, name) &&
             name_is_sanitizer(name))
+            return true;
+    return false;
+}
+
+static bool name_is_of_libc(const char *name)
+{
+    static const char *const libraries[] = {
+        "libc.so.6",  "libm.so.6",    "libdl.so.2",     "libpthread.so.0",
+        "librt.so.1", "libutil.so.1", "libresolv.so.2", "ld-linux-x86-64.so.2"};
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+        if (strcmp(name, libraries[i]) == 0)
             return true;
     return false;
 }
@@ -129,28 +135,26 @@ static bool entry_leads_elsewhere(const Elf64_Dyn *entry)
     case DT_FILTER:
     case DT_AUXILIARY:
         return true;
-    case DT_FLAGS_1:
-        return entry->d_un.d_val & DF_1_NODEFLIB;
     default:
         return false;
     }
 }
 
-static bool image_libraries(struct program_image *image,
-                            bool (*each)(void *context, const char *name), void *context)
+static bool image_needs_libc_only(struct program_image *image)
 {
     const uint64_t strings = image_strings(image);
     const Elf64_Dyn *entry;
-    char name[NAME_MAX + 1];
-    for (unsigned i = 0; (entry = image_entry(image, i)); i++) {
-        if (entry_leads_elsewhere(entry))
+    bool needs = false;
+    char name[32];
+    for (unsigned i = 0; strings && (entry = image_entry(image, i)); i++) {
+        const bool needed = entry->d_tag == DT_NEEDED;
+        if (entry_leads_elsewhere(entry) ||
+            (needed &&
+             (!image_name(image, strings + entry->d_un.d_val, name) || !name_is_of_libc(name))))
             return false;
-        if (entry->d_tag == DT_NEEDED &&
-            (!strings || !image_name(image, strings + entry->d_un.d_val, name, sizeof name) ||
-             strlen(name) + 1 == sizeof name || !each(context, name)))
-            return false;
+        needs = needs || needed;
     }
-    return !image->cut_short;
+    return needs;
 }
 
 /* False where the program names no loader, or it cannot be read. */
@@ -227,8 +231,7 @@ static bool image_begin(struct program_image *image, int descriptor)
     Elf64_Ehdr header;
     image->descriptor = descriptor;
     image->read = image->first = 0;
-    image->cut_short = false;
-    if (!image_read_header(descriptor, &header) || header.e_ident[EI_CLASS] != ELFCLASS64)
+    if (!image_read_header(descriptor, &header))
         return false;
     image->count = header.e_phnum;
     return image_read_segments(image, &header);
@@ -240,9 +243,8 @@ bool program_image_loader(int descriptor, char *name, size_t size)
     return image_begin(&image, descriptor) && image_loader(&image, name, size);
 }
 
-bool program_image_libraries(int descriptor, bool (*each)(void *context, const char *name),
-                             void *context)
+bool program_image_needs_libc_only(int descriptor)
 {
     struct program_image image;
-    return image_begin(&image, descriptor) && image_libraries(&image, each, context);
+    return image_begin(&image, descriptor) && image_needs_libc_only(&image);
 }

@@ -33,11 +33,9 @@ bool program_image_interpreter(int descriptor, char *name, size_t size);
 bool program_image_loader(int descriptor, char *name, size_t size);
 
 /*
- * Calls `each` with the name of every library that the file is linked with, until that is false.
- * False then, where a name cannot be read, and where the file says that libraries are looked for
- * elsewhere than where the system has them, or that others come with them.
+ * Whether the libraries that the file is linked with are glibc's own, and they are looked for where
+ * the system has them. False also where that cannot be told.
  */
-bool program_image_libraries(int descriptor, bool (*each)(void *context, const char *name),
-                             void *context);
+bool program_image_needs_libc_only(int descriptor);
 
 #endif
