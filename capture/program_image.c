@@ -9,14 +9,11 @@
 
 #define SEGMENTS_MAX 64u
 #define ENTRIES_MAX 4096u /* of the dynamic section: more than any program has */
-#define ENTRIES_AT_A_TIME 32u
 
 struct program_image {
     int descriptor;
     unsigned count;
     Elf64_Phdr segments[SEGMENTS_MAX];
-    unsigned first, read; /* entries of the dynamic section */
-    Elf64_Dyn entries[ENTRIES_AT_A_TIME];
 };
 
 static long image_read_some(int descriptor, uint64_t offset, void *to, size_t size)
@@ -48,39 +45,12 @@ static uint64_t image_offset(const struct program_image *image, uint64_t address
     return 0;
 }
 
-/* Reads the dynamic section from the entry `index` on, as much as there is room for. */
-static bool image_read_entries(struct program_image *image, unsigned index)
+static bool image_entry(const struct program_image *image, unsigned index, Elf64_Dyn *entry)
 {
     const Elf64_Phdr *dynamic = image_segment(image, PT_DYNAMIC);
-    const uint64_t count = dynamic ? dynamic->p_filesz / sizeof *image->entries : 0;
-    if (index >= ENTRIES_MAX || index >= count)
-        return false;
-    image->first = index;
-    image->read = count - index < ENTRIES_AT_A_TIME ? (unsigned)(count - index) : ENTRIES_AT_A_TIME;
-    return image_read(image, dynamic->p_offset + index * sizeof *image->entries, image->entries,
-                      image->read * sizeof *image->entries);
-}
-
-/* NULL: there is none, or it cannot be read. */
-static const Elf64_Dyn *image_entry(struct program_image *image, unsigned index)
-{
-    if (index - image->first >= image->read && !image_read_entries(image, index)) {
-        image->read = 0;
-        return NULL;
-    }
-    const Elf64_Dyn *entry = &image->entries[index - image->first];
-    return entry->d_tag != DT_NULL ? entry : NULL;
-}
-
-/* Where in the file the names are that entries tell of; 0: nowhere. */
-static uint64_t image_strings(struct program_image *image)
-{
-    uint64_t strings = 0;
-    const Elf64_Dyn *entry;
-    for (unsigned i = 0; (entry = image_entry(image, i)); i++)
-        if (entry->d_tag == DT_STRTAB)
-            strings = image_offset(image, entry->d_un.d_ptr);
-    return strings;
+    return dynamic && index < ENTRIES_MAX && index < dynamic->p_filesz / sizeof *entry &&
+           image_read(image, dynamic->p_offset + index * sizeof *entry, entry, sizeof *entry) &&
+           entry->d_tag != DT_NULL;
 }
 
 static bool name_is_sanitizer(const char *name)
@@ -94,67 +64,25 @@ static bool name_is_sanitizer(const char *name)
     return false;
 }
 
-/* At the file's end fewer bytes come, and the name is still terminated. */
-static bool image_name(const struct program_image *image, uint64_t offset, char name[32])
+static bool image_is_sanitized(const struct program_image *image)
 {
-    memset(name, 0, 32);
-    return image_read_some(image->descriptor, offset, name, 31) > 0;
-}
-
-static bool image_is_sanitized(struct program_image *image)
-{
-    const uint64_t strings = image_strings(image);
-    const Elf64_Dyn *entry;
-    char name[32];
-    for (unsigned i = 0; strings && (entry = image_entry(image, i)); i++)
-        if (entry->d_tag == DT_NEEDED && image_name(image, strings + entry->d_un.d_val, name) &&
+    uint64_t strings = 0;
+    Elf64_Dyn entry;
+    for (unsigned i = 0; image_entry(image, i, &entry); i++)
+        if (entry.d_tag == DT_STRTAB)
+            strings = image_offset(image, entry.d_un.d_ptr);
+    if (strings == 0)
+        return false;
+    for (unsigned i = 0; image_entry(image, i, &entry); i++) {
+        char name[32] = "";
+        /* At the file's end fewer bytes come, and the name is still terminated. */
+        if (entry.d_tag == DT_NEEDED &&
+            image_read_some(image->descriptor, strings + entry.d_un.d_val, name, sizeof name - 1) >
+                0 &&
             name_is_sanitizer(name))
             return true;
-    return false;
-}
-
-static bool name_is_of_libc(const char *name)
-{
-    static const char *const libraries[] = {
-        "libc.so.6",  "libm.so.6",    "libdl.so.2",     "libpthread.so.0",
-        "librt.so.1", "libutil.so.1", "libresolv.so.2", "ld-linux-x86-64.so.2"};
-    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
-        if (strcmp(name, libraries[i]) == 0)
-            return true;
-    return false;
-}
-
-/* What says where libraries are looked for, or names such as are not linked with. */
-static bool entry_leads_elsewhere(const Elf64_Dyn *entry)
-{
-    switch (entry->d_tag) {
-    case DT_RPATH:
-    case DT_RUNPATH:
-    case DT_AUDIT:
-    case DT_DEPAUDIT:
-    case DT_FILTER:
-    case DT_AUXILIARY:
-        return true;
-    default:
-        return false;
     }
-}
-
-static bool image_needs_libc_only(struct program_image *image)
-{
-    const uint64_t strings = image_strings(image);
-    const Elf64_Dyn *entry;
-    bool needs = false;
-    char name[32];
-    for (unsigned i = 0; strings && (entry = image_entry(image, i)); i++) {
-        const bool needed = entry->d_tag == DT_NEEDED;
-        if (entry_leads_elsewhere(entry) ||
-            (needed &&
-             (!image_name(image, strings + entry->d_un.d_val, name) || !name_is_of_libc(name))))
-            return false;
-        needs = needs || needed;
-    }
-    return needs;
+    return false;
 }
 
 /* False where the program names no loader, or it cannot be read. */
@@ -226,25 +154,12 @@ bool program_image_interpreter(int descriptor, char *name, size_t size)
     return true;
 }
 
-static bool image_begin(struct program_image *image, int descriptor)
-{
-    Elf64_Ehdr header;
-    image->descriptor = descriptor;
-    image->read = image->first = 0;
-    if (!image_read_header(descriptor, &header))
-        return false;
-    image->count = header.e_phnum;
-    return image_read_segments(image, &header);
-}
-
 bool program_image_loader(int descriptor, char *name, size_t size)
 {
-    struct program_image image;
-    return image_begin(&image, descriptor) && image_loader(&image, name, size);
-}
-
-bool program_image_needs_libc_only(int descriptor)
-{
-    struct program_image image;
-    return image_begin(&image, descriptor) && image_needs_libc_only(&image);
+    Elf64_Ehdr header;
+    struct program_image image = {.descriptor = descriptor};
+    if (!image_read_header(descriptor, &header))
+        return false;
+    image.count = header.e_phnum;
+    return image_read_segments(&image, &header) && image_loader(&image, name, size);
 }

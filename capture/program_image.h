@@ -32,10 +32,4 @@ bool program_image_interpreter(int descriptor, char *name, size_t size);
 /* The loader that the file names, into `size` bytes, cut off there. False where it names none. */
 bool program_image_loader(int descriptor, char *name, size_t size);
 
-/*
- * Whether the libraries that the file is linked with are glibc's own, and they are looked for where
- * the system has them. False also where that cannot be told.
- */
-bool program_image_needs_libc_only(int descriptor);
-
 #endif

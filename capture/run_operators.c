@@ -1,11 +1,9 @@
 #include "capture/run_operators.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,32 +11,17 @@
 #include "capture/elf_symbols.h"
 #include "capture/program_image.h"
 
-/* Whether the loader is told from outside to load other libraries than the file names. */
-static bool operators_may_be_added(void)
-{
-    static const char *const variables[] = {"LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT"};
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-        if (getenv(variables[i]))
-            return true;
-    return access("/etc/ld.so.preload", F_OK) == 0 || errno != ENOENT;
-}
-
-/*
- * The loader to ask: that of the file, if it is one that knows --list, since others might run the
- * program. False also where it need not be asked: what glibc's own libraries need is glibc's.
- */
+/* The loader that the file names, if it is one that knows --list: others might run the program. */
 static bool operators_loader(const char *binary, char loader[PATH_MAX])
 {
-    static const char known[] = "/ld-linux-x86-64.so.2", system[] = "/lib64/ld-linux-x86-64.so.2";
+    static const char known[] = "/ld-linux-x86-64.so.2";
     int descriptor = open(binary, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
         return false;
     bool named = program_image_loader(descriptor, loader, PATH_MAX);
-    bool plain = named && strcmp(loader, system) == 0 &&
-                 program_image_needs_libc_only(descriptor) && !operators_may_be_added();
     const char *name = named ? strrchr(loader, '/') : NULL;
     close(descriptor);
-    return name && strcmp(name, known) == 0 && !plain;
+    return name && strcmp(name, known) == 0;
 }
 
 /* Standard output of `loader --list binary`, to be read; NULL: it cannot be started. */

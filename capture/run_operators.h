@@ -8,8 +8,8 @@
 
 /*
  * Whether the ELF file `binary` is of C++ and is run with a library that has both malloc and C++'s
- * operators, linked or preloaded. The loader is asked what it would load, where that can be more
- * than the C library; nothing of it is run. False also where that cannot be told.
+ * operators, linked or preloaded. The loader is asked what it would load; nothing of it is run.
+ * False also where that cannot be told.
  */
 bool run_operators_are_needed(const char *binary);
 
