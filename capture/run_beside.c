@@ -1,6 +1,5 @@
 #include "capture/run_beside.h"
 
-#include <dirent.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,24 +66,27 @@ static bool beside_path(const struct run_beside *beside, const char *name, char 
                PATH_MAX;
 }
 
+/* What is done with each trace that is found. */
+struct beside_search {
+    struct run_beside *beside;
+    uint64_t since;
+    run_beside_each *each;
+    void *context;
+};
+
+static void beside_found(void *context, const char *path)
+{
+    const struct beside_search *found = context;
+    if (beside_learn(found->beside, path))
+        found->each(found->context, path, found->since);
+}
+
 /* Reads the folder and returns how many names are in it. */
 static size_t beside_read(struct run_beside *beside, uint64_t since, run_beside_each *each,
                           void *context)
 {
-    char path[PATH_MAX];
-    struct stat status;
-    size_t count = 0;
-    DIR *folder = opendir(beside->folder);
-    const struct dirent *entry;
-    while (folder && (entry = readdir(folder))) {
-        count++;
-        if (beside_path(beside, entry->d_name, path) && stat(path, &status) == 0 &&
-            status.st_mtime >= beside->started && beside_learn(beside, path))
-            each(context, path, since);
-    }
-    if (folder)
-        closedir(folder);
-    return count;
+    struct beside_search found = {beside, since, each, context};
+    return run_traces_beside(beside->trace, beside->started, beside_found, &found);
 }
 
 /*

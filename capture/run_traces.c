@@ -19,15 +19,15 @@ bool run_traces_is_beside(const char *base, const char *name)
     return *rest && strspn(rest, "0123456789.") == strlen(rest);
 }
 
-void run_traces_beside(const char *trace, time_t since,
-                       void (*each)(void *context, const char *trace), void *context)
+size_t run_traces_beside(const char *trace, time_t since,
+                         void (*each)(void *context, const char *trace), void *context)
 {
     char folder[PATH_MAX], path[PATH_MAX + 256];
     struct dirent **entries;
     snprintf(folder, sizeof folder, "%s", trace);
     char *slash = strrchr(folder, '/');
     if (!slash)
-        return;
+        return 0;
     const char *base = trace + (slash - folder) + 1;
     slash[slash == folder] = 0;
     int count = scandir(folder, &entries, NULL, alphasort);
@@ -41,8 +41,10 @@ void run_traces_beside(const char *trace, time_t since,
             each(context, path);
         free(entries[i]);
     }
-    if (count >= 0)
-        free(entries);
+    if (count < 0)
+        return 0;
+    free(entries);
+    return (size_t)count;
 }
 
 void run_traces_last(const char *trace, time_t since, char last[TRACE_NAME_SIZE])

@@ -3,6 +3,7 @@
 #define MPROF_CAPTURE_RUN_TRACES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <time.h>
 
 #include "capture/trace_name.h"
@@ -11,9 +12,10 @@
 bool run_traces_is_beside(const char *base, const char *name);
 
 /* Calls `each` with the path of each trace beside `trace` that was written since `since`: older
- * ones are of other runs. The order is that of the names. */
-void run_traces_beside(const char *trace, time_t since,
-                       void (*each)(void *context, const char *trace), void *context);
+ * ones are of other runs. The order is that of the names. Returns how many names, of traces or not,
+ * are in the folder. */
+size_t run_traces_beside(const char *trace, time_t since,
+                         void (*each)(void *context, const char *trace), void *context);
 
 /*
  * The trace of what the process of `trace` was in the end: a script or a wrapper that became
