@@ -145,8 +145,7 @@ uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, voi
         return node;
     if (__builtin_expect(thread->count != 0, 1)) {
         const struct stack_kept *top = &thread->kept[thread->count - 1];
-        if (top->sp == sp && top->pc == pc && !top->exact && (!top->needs_rbp || top->rbp == rbp) &&
-            pairs_same(thread->pairs, top->pair_end))
+        if (frame_equal(top, pc, sp, rbp, false) && pairs_same(thread->pairs, top->pair_end))
             return top->node;
         node = branch_find(thread, pc, sp, rbp);
         if (node)

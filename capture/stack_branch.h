@@ -19,7 +19,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/stack_pairs.h"
 #include "capture/stack_thread.h"
 
 #define STACK_BRANCH_SETS_LOG2 9u

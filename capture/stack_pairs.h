@@ -60,10 +60,11 @@ static inline bool pairs_same(const struct stack_pair *pairs, uint32_t count)
     return !(difference | pairs_difference(last, 8));
 }
 
-static inline bool frame_equal(const struct stack_kept *kept, const struct stack_frame *now)
+static inline bool frame_equal(const struct stack_kept *kept, uint64_t pc, uint64_t sp,
+                               uint64_t rbp, uint32_t exact)
 {
-    return kept->sp == now->sp && kept->pc == now->pc && kept->exact == now->exact &&
-           (!kept->needs_rbp || kept->rbp == now->rbp);
+    return kept->sp == sp && kept->pc == pc && kept->exact == exact &&
+           (!kept->needs_rbp || kept->rbp == rbp);
 }
 
 #endif

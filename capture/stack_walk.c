@@ -36,7 +36,8 @@ static bool walk_meets(struct walk *walk, const struct stack_frame *frame)
         return false;
     while (walk->candidates && kept[walk->candidates - 1].sp < frame->sp)
         walk->candidates--;
-    if (!walk->candidates || !frame_equal(&kept[walk->candidates - 1], frame))
+    if (!walk->candidates ||
+        !frame_equal(&kept[walk->candidates - 1], frame->pc, frame->sp, frame->rbp, frame->exact))
         return false;
     if (!stack_memory_read(&thread->memory, frame->sp, &proof))
         return false;
