@@ -14,7 +14,7 @@ enum { KIND_NEW = 9, KIND_NEW_NOTHROW = 12, KIND_NEW_ALIGNED = 14, KIND_NEW_ALIG
 struct thread_row *replay_thread(struct replay *replay, uint32_t number)
 {
     if (replay->thread == NULL || replay->thread->number != number) {
-        uint32_t index = threads_find(&replay->scan->threads, number);
+        uint32_t index = threads_known(&replay->scan->threads, number);
         replay->thread = index == INDEX_NONE ? NULL : &replay->scan->threads.rows[index];
     }
     return replay->thread;
@@ -282,6 +282,28 @@ void replay_expect(void *context, const struct trace_record *record)
     stacks_expect(replay->stacks, record->stack);
 }
 
+/*
+ * Whether the event's thread is one of the program's. The scan counted what stands behind a thread
+ * number that cannot be as lost, and observers outside tell no more than what needs no thread.
+ */
+static bool has_thread(struct replay *replay, const struct trace_event *event)
+{
+    if (event->kind != EVENT_EXTENDED)
+        return replay_thread(replay, event->thread) != NULL;
+    switch (event->extension->type) {
+    case TRACE_EXT_ARENA_ALLOC:
+    case TRACE_EXT_ARENA_REALLOC:
+    case TRACE_EXT_ARENA_FREE:
+    case TRACE_EXT_ARENA_RESET:
+    case TRACE_EXT_MAP:
+    case TRACE_EXT_UNMAP:
+    case TRACE_EXT_PROTECT:
+        return replay_thread(replay, event->thread) != NULL;
+    default:
+        return true;
+    }
+}
+
 bool replay_event(struct replay *replay, const struct trace_event *event,
                   struct ingest_status *status)
 {
@@ -298,6 +320,8 @@ bool replay_event(struct replay *replay, const struct trace_event *event,
     }
     if (replay->fast_clock && !settle_fast(replay, event))
         good = false;
+    else if (!has_thread(replay, event))
+        good = true;
     else if (event->kind == EVENT_FREE)
         good = handle_free(replay, event);
     else if (event->kind == EVENT_ALLOCATE)

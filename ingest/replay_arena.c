@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "ingest/replay_internal.h"
+#include "schemas/session_ids.h"
 
 enum { KIND_ARENA = 11 };
 
@@ -200,11 +201,18 @@ static bool arena_reset(struct replay *replay, uint32_t index, uint32_t thread)
     }
 }
 
-static bool name_arena(struct arena_row *arena, const struct trace_extension *extension)
+/* Whether there may be an arena `id` beside those that are known; otherwise it is damage. */
+static bool possible(const struct replay *replay, uint64_t id)
+{
+    return session_id_possible(id, replay->arena_count + 1);
+}
+
+static bool name_arena(const struct replay *replay, struct arena_row *arena,
+                       const struct trace_extension *extension)
 {
     /* Named twice, it stays where it was first said to lie. Without a parent it is in no list. */
     if (arena->parent == 0) {
-        arena->parent = extension->parent > UINT32_MAX ? 0 : (uint32_t)extension->parent;
+        arena->parent = possible(replay, extension->parent) ? (uint32_t)extension->parent : 0;
         arena->listed = false;
     }
     free(arena->name);
@@ -217,7 +225,7 @@ bool replay_arena(struct replay *replay, const struct trace_event *event)
     const struct trace_extension *extension = event->extension;
     uint64_t row = 0;
     uint32_t type;
-    if (extension->arena == 0 || extension->arena > UINT32_MAX) {
+    if (extension->arena == 0 || !possible(replay, extension->arena)) {
         replay_problem(replay, event, PROBLEM_RECORD, extension->address, "no such arena");
         return true;
     }
@@ -228,7 +236,7 @@ bool replay_arena(struct replay *replay, const struct trace_event *event)
         extension->type != TRACE_EXT_ARENA && extension->type != TRACE_EXT_ARENA_RESET;
     switch (extension->type) {
     case TRACE_EXT_ARENA:
-        return name_arena(&replay->arenas[index], extension);
+        return name_arena(replay, &replay->arenas[index], extension);
     case TRACE_EXT_ARENA_ALLOC:
         return arena_allocate(replay, index, event, 0, 0);
     case TRACE_EXT_ARENA_REALLOC:

@@ -4,7 +4,7 @@
 
 #include "ingest/replay.h"
 
-/* Row of the event's thread. NULL where memory is exhausted. */
+/* Row of the event's thread. NULL where the scan did not believe the thread's number. */
 struct thread_row *replay_thread(struct replay *replay, uint32_t number);
 
 /* Notes a problem with the event's time, thread and place in the trace. Address 0: none. */

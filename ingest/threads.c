@@ -2,14 +2,30 @@
 
 #include <stdlib.h>
 
-uint32_t threads_find(struct threads *threads, uint32_t number)
+#include "schemas/session_ids.h"
+
+uint32_t threads_known(const struct threads *threads, uint32_t number)
 {
     uint64_t hash = hash_combine(hash_seed(), number);
     size_t probe = index_map_begin(&threads->by_number, hash);
     uint32_t index;
     while ((index = index_map_next(&threads->by_number, hash, &probe)) != INDEX_NONE)
         if (threads->rows[index].number == number)
-            return index;
+            break;
+    return index;
+}
+
+bool threads_possible(const struct threads *threads, uint64_t number)
+{
+    return number != 0 && session_id_possible(number, threads->count + 1);
+}
+
+uint32_t threads_find(struct threads *threads, uint32_t number)
+{
+    uint64_t hash = hash_combine(hash_seed(), number);
+    uint32_t index = threads_known(threads, number);
+    if (index != INDEX_NONE)
+        return index;
     if (!array_reserve(&threads->rows, &threads->capacity, threads->count + 1,
                        sizeof *threads->rows) ||
         !index_map_insert(&threads->by_number, hash, (uint32_t)threads->count))

@@ -28,6 +28,12 @@ struct threads {
     struct index_map by_number;
 };
 
+/* Index of the thread's row; INDEX_NONE where there is none. */
+uint32_t threads_known(const struct threads *threads, uint32_t number);
+
+/* Whether a thread may have that number beside those that are known; otherwise it is damage. */
+bool threads_possible(const struct threads *threads, uint64_t number);
+
 /* Index of the thread's row, made where it is new; INDEX_NONE where memory is exhausted. */
 uint32_t threads_find(struct threads *threads, uint32_t number);
 void threads_free(struct threads *threads);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/session_ids.h"
+
 /* A terminated copy; bytes NUL within are dropped with what follows. */
 static char *copy_text(struct trace_text text)
 {
@@ -30,9 +32,13 @@ const struct module_row *trace_scan_module(const struct trace_scan *scan, uint32
 
 static bool add_module(struct trace_scan *scan, const struct trace_extension *extension)
 {
-    if (extension->module == 0 || extension->module > UINT32_MAX ||
-        find_module(scan, extension->module) != INDEX_NONE) {
+    if (extension->module == 0 || find_module(scan, extension->module) != INDEX_NONE) {
         problems_add(&scan->problems, PROBLEM_RECORD, "module id %" PRIu64 " is 0 or used twice",
+                     extension->module);
+        return true;
+    }
+    if (!session_id_possible(extension->module, scan->module_count + 1)) {
+        problems_add(&scan->problems, PROBLEM_RECORD, "there cannot be a module %" PRIu64,
                      extension->module);
         return true;
     }
@@ -117,11 +123,14 @@ static bool add_process(struct trace_scan *scan, const struct trace_extension *e
 
 static bool name_thread(struct trace_scan *scan, const struct trace_extension *extension)
 {
-    uint32_t index = extension->thread == 0 || extension->thread > UINT32_MAX
-                         ? INDEX_NONE
-                         : threads_find(&scan->threads, (uint32_t)extension->thread);
-    if (index == INDEX_NONE)
+    if (!threads_possible(&scan->threads, extension->thread)) {
+        problems_add(&scan->problems, PROBLEM_RECORD, "there cannot be a thread %" PRIu64,
+                     extension->thread);
         return true;
+    }
+    uint32_t index = threads_find(&scan->threads, (uint32_t)extension->thread);
+    if (index == INDEX_NONE)
+        return false;
     struct thread_row *thread = &scan->threads.rows[index];
     if (extension->type == TRACE_EXT_THREAD_END) {
         thread->end_ticks = extension->when;
@@ -138,10 +147,17 @@ static bool name_thread(struct trace_scan *scan, const struct trace_extension *e
     return true;
 }
 
+/* Whether the thread whose records stand at the cursor may be: damaged numbers are large. */
+static bool thread_possible(const struct trace_scan *scan, const struct trace_cursor *cursor)
+{
+    return cursor->thread == TRACE_THREAD_OUTSIDE ||
+           threads_possible(&scan->threads, cursor->thread);
+}
+
 /* A segment begins: its thread exists, and its number in the thread's sequence is taken. */
 static bool note_segment(struct trace_scan *scan, const struct trace_cursor *cursor)
 {
-    if (cursor->thread == TRACE_THREAD_OUTSIDE)
+    if (cursor->thread == TRACE_THREAD_OUTSIDE || !thread_possible(scan, cursor))
         return true;
     uint32_t index = threads_find(&scan->threads, cursor->thread);
     if (index == INDEX_NONE)
@@ -222,13 +238,21 @@ enum trace_get trace_scan_records(struct trace_scan *scan, struct trace_cursor *
     struct trace_record record;
     enum trace_get got;
     bool good = !begins || note_segment(scan, cursor);
+    uint32_t thread = 0;
     for (;;) {
         uint64_t offset = trace_cursor_offset(cursor);
         if (!good)
             return TRACE_GET_RECORD;
+        if (cursor->thread != thread && !thread_possible(scan, cursor))
+            return TRACE_GET_DAMAGED;
+        thread = cursor->thread;
         got = trace_cursor_next(cursor, &record);
         if (got != TRACE_GET_RECORD)
             break;
+        if (thread == TRACE_THREAD_OUTSIDE && record.kind != TRACE_EXTENDED) {
+            cursor->at = cursor->bytes + (offset - cursor->slot->offset);
+            return TRACE_GET_DAMAGED;
+        }
         if (record.kind == TRACE_NODE)
             good = context_tree_add(&scan->tree, record.node.id, record.node.parent,
                                     record.node.frame, record.node.module, record.node.value);
@@ -252,7 +276,9 @@ static bool scan_chunk(struct trace_scan *scan, struct trace_cursor *cursor)
         note_damage(scan, cursor->slot->offset, cursor->slot->commit,
                     "a sealed chunk's sum is wrong");
     else if (lost != 0)
-        note_damage(scan, trace_cursor_offset(cursor), lost, trace_cursor_explain(cursor, got));
+        note_damage(scan, trace_cursor_offset(cursor), lost,
+                    thread_possible(scan, cursor) ? trace_cursor_explain(cursor, got)
+                                                  : "there cannot be a thread of that number");
     return got != TRACE_GET_RECORD;
 }
 

@@ -1,6 +1,7 @@
 -- Session schema 1. docs/session-schema.md explains every table and column.
 -- Ids of module, source_file, function, frame, stack, thread, type, kind and arena are dense from 1
--- (0 where it says so): a reader keeps arrays by id.
+-- (0 where it says so; gaps where parts of the trace are lost, schemas/session_ids.h): a reader keeps
+-- arrays by id.
 -- `CREATE`s only; ingest sets application_id and user_version. Loaded before any row.
 
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;

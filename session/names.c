@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/session_ids.h"
 #include "session/database.h"
 #include "session/error.h"
 
@@ -32,8 +33,7 @@ static bool read_id_bound(void *context, const struct database_row *row,
     int64_t rows = database_number(row, 0);
     int64_t least = database_number(row, 1);
     int64_t largest = database_number(row, 2);
-    /* A million more than rows bounds the array; more is damage. */
-    if (least < 0 || largest > rows * 16 + (1 << 20) || largest >= UINT32_MAX)
+    if (least < 0 || !session_id_possible((uint64_t)largest, (uint64_t)rows))
         return session_fail(error, 0,
                             "%s: ids of table %s are damaged (%" PRId64 " to %" PRId64
                             " in %" PRId64 " rows): ingest the trace again",

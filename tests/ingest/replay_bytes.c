@@ -7,6 +7,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "schemas/session_ids.h"
+
 struct replayed *replay_bytes(const uint8_t *bytes, size_t length, uint64_t size)
 {
     char path[64];
@@ -36,6 +38,14 @@ void assert_sound(const struct replayed *replayed, const char *what, size_t wher
     }
     for (size_t i = 0; i < replayed->stacks.count; i++)
         stack_bytes += replayed->stacks.rows[i].usage.bytes;
+    const struct trace_scan *scan = &replayed->scan;
+    for (size_t i = 0; i < scan->threads.count; i++)
+        assert_true(session_id_possible(scan->threads.rows[i].number, scan->threads.count));
+    for (size_t i = 0; i < scan->module_count; i++)
+        assert_true(session_id_possible(scan->modules[i].id, scan->module_count));
+    for (size_t i = 0; i < replayed->replay.arena_count; i++)
+        assert_true(
+            session_id_possible(replayed->replay.arenas[i].id, replayed->replay.arena_count));
     if (rows != totals->allocations || live != totals->live_count || stack_bytes != totals->bytes ||
         totals->frees + totals->live_count + replayed->scan.problems.counts[PROBLEM_OVERLAP] <
             totals->allocations)

@@ -129,9 +129,68 @@ static void ids_and_sizes_that_lie(void **state)
     struct replayed *replayed = replay_built(builder);
     assert_sound(replayed, "lying ids", 0);
     assert_true(replayed->good);
-    assert_int_equal(replayed->totals.allocations, 4);
+    assert_int_equal(replayed->totals.allocations, 3);
     assert_int_equal(replayed->totals.frees, 2);
-    assert_int_equal(replayed->totals.bytes, 7);
+    assert_int_equal(replayed->totals.bytes, 0);
+    assert_true(replayed->scan.damaged_bytes != 0);
+    replayed_free(replayed);
+}
+
+/* Numbers that no reader of the session could keep an array by: refused, and said. */
+static void numbers_far_from_all_others(void **state)
+{
+    (void)state;
+    static const uint32_t numbers[] = {2000000, UINT32_C(1) << 31, UINT32_MAX - 1};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
+        struct lane lane, other;
+        const uint64_t number = numbers[i];
+        lane_begin(&lane, builder, 1, 1000);
+        lane_extended(&lane, TRACE_EXT_THREAD, "wnns", UINT64_C(1000), number, number, "x");
+        lane_extended(&lane, TRACE_EXT_MODULE, "wnnnnssn", UINT64_C(1000), number, UINT64_C(0),
+                      UINT64_C(0), UINT64_C(4096), "/lib/x.so", "", UINT64_C(0));
+        lane_extended(&lane, TRACE_EXT_ARENA, "wnns", UINT64_C(1000), UINT64_C(1), number, "pool");
+        lane_extended(&lane, TRACE_EXT_ARENA, "wnns", UINT64_C(1000), number, UINT64_C(0), "far");
+        lane_node(&lane, 1, 0, TRACE_FRAME_RETURN, numbers[i], 0x1000);
+        lane_alloc(&lane, 1001, 16, 3, 1);
+        lane_arena_alloc(&lane, 1002, numbers[i], 32, 8, 1, 1);
+        lane_arena_alloc(&lane, 1003, 1, 32, 8, 1, 1);
+        lane_switch(&lane, numbers[i], 0, 1100);
+        lane_alloc(&lane, 1101, 48, 5, 1);
+        lane_free(&lane, 1102, 16);
+        lane_begin(&other, builder, numbers[i], 1000);
+        lane_alloc(&other, 1004, 64, 7, 1);
+        struct replayed *replayed = replay_built(builder);
+        assert_sound(replayed, "number", numbers[i]);
+        assert_true(replayed->good);
+        assert_int_equal(replayed->totals.allocations, 1);
+        assert_int_equal(replayed->totals.frees, 0);
+        assert_int_equal(replayed->scan.threads.count, 1);
+        assert_int_equal(replayed->replay.arena_count, 1);
+        assert_int_equal(replayed->scan.problems.counts[PROBLEM_RECORD], 5);
+        assert_int_equal(replayed->scan.problems.counts[PROBLEM_DAMAGE], 2);
+        replayed_free(replayed);
+    }
+}
+
+/* Observers outside tell no allocations. */
+static void allocations_from_outside(void **state)
+{
+    (void)state;
+    struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
+    struct lane lane, outside;
+    lane_begin(&lane, builder, 1, 1000);
+    lane_alloc(&lane, 1001, 16, 3, 0);
+    lane_begin(&outside, builder, TRACE_THREAD_OUTSIDE, 1000);
+    lane_extended(&outside, TRACE_EXT_RSS, "wn", UINT64_C(1001), UINT64_C(4096));
+    lane_alloc(&outside, 1002, 32, 3, 0);
+    lane_free(&outside, 1003, 16);
+    struct replayed *replayed = replay_built(builder);
+    assert_sound(replayed, "outside", 0);
+    assert_int_equal(replayed->totals.allocations, 1);
+    assert_int_equal(replayed->totals.frees, 0);
+    assert_int_equal(replayed->replay.sample_count, 1);
+    assert_int_equal(replayed->scan.problems.counts[PROBLEM_DAMAGE], 1);
     replayed_free(replayed);
 }
 
@@ -190,10 +249,11 @@ static void modules_that_are_lost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_truncation),      cmocka_unit_test(every_flipped_bit),
-        cmocka_unit_test(lengths_that_lie),      cmocka_unit_test(ids_and_sizes_that_lie),
-        cmocka_unit_test(a_file_of_holes),       cmocka_unit_test(deep_stacks),
-        cmocka_unit_test(modules_that_are_lost),
+        cmocka_unit_test(every_truncation),         cmocka_unit_test(every_flipped_bit),
+        cmocka_unit_test(lengths_that_lie),         cmocka_unit_test(ids_and_sizes_that_lie),
+        cmocka_unit_test(a_file_of_holes),          cmocka_unit_test(deep_stacks),
+        cmocka_unit_test(modules_that_are_lost),    cmocka_unit_test(numbers_far_from_all_others),
+        cmocka_unit_test(allocations_from_outside),
     };
     FILE *file = fopen(WORKED_TRACE, "rb");
     if (file == NULL || (worked_length = fread(worked, 1, sizeof worked, file)) == 0) {
