@@ -8,6 +8,7 @@
 
 #include "capture/arch_x86_64.h"
 #include "capture/os.h"
+#include "schemas/printable.h"
 
 static struct {
     bool known;
@@ -39,8 +40,7 @@ void message_line(const char *first, ...)
     va_list rest;
     va_start(rest, first);
     for (const char *text = first; text; text = va_arg(rest, const char *))
-        for (; *text && used < room; text++)
-            line[used++] = *text;
+        used += printable_copy(line + used, room - used, text);
     va_end(rest);
     line[used++] = '\n';
     os_call(SYS_write, 2, (long)line, (long)used, 0, 0, 0);

@@ -3,12 +3,16 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "schemas/printable.h"
+
 bool ingest_fail(struct ingest_status *status, enum ingest_code code, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(status->message, sizeof status->message, format, arguments);
+    char message[sizeof status->message];
+    vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    printable_copy(status->message, sizeof status->message, message);
     status->code = code;
     return false;
 }

@@ -2,7 +2,8 @@
  * How the ingest library tells what went wrong: one status, carried up to main().
  *
  * A function that can fail takes a `struct ingest_status *` and returns false or NULL after
- * ingest_fail(). The message is one or two lines for a person: what, where, what to do next.
+ * ingest_fail(). The message is one line for a person: what, where, what to do next. Names in it
+ * are printable (schemas/printable.h).
  */
 #ifndef MPROF_INGEST_STATUS_H
 #define MPROF_INGEST_STATUS_H

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "schemas/printable.h"
 #include "schemas/trace_codec.h"
 
 /* "12,345": in threes, into one of a few static places, so that several fit into one printf. */
@@ -44,6 +45,13 @@ static void put_time(FILE *out, uint64_t ns)
         fprintf(out, "%.1f ms", (double)ns / 1e6);
     else
         fprintf(out, "%.3f s", (double)ns / 1e9);
+}
+
+static void put_text(FILE *out, const char *text)
+{
+    char line[1024];
+    printable_copy(line, sizeof line, text);
+    fputs(line, out);
 }
 
 static void put_odd(FILE *out, const struct ingest_summary *summary)
@@ -95,7 +103,9 @@ static const char *ending(const struct ingest_summary *summary)
 void summary_print(FILE *out, const struct ingest_summary *summary, const char *session)
 {
     double rate = summary->seconds > 0 ? (double)summary->events / summary->seconds : 0;
-    fprintf(out, "program      %s, ", summary->program);
+    fputs("program      ", out);
+    put_text(out, summary->program);
+    fputs(", ", out);
     put_time(out, summary->duration_ns);
     if (ending(summary) != NULL)
         fprintf(out, " (%s)", ending(summary));
@@ -120,5 +130,7 @@ void summary_print(FILE *out, const struct ingest_summary *summary, const char *
     }
     put_odd(out, summary);
     fprintf(out, "took         %.2f s, %.2f million events/s\n", summary->seconds, rate / 1e6);
-    fprintf(out, "session      %s\n", session);
+    fputs("session      ", out);
+    put_text(out, session);
+    putc('\n', out);
 }

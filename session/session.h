@@ -29,6 +29,12 @@ struct session_error {
     int column; /* of a filter text, from 1; 0: not about a column */
 };
 
+/*
+ * Writes text from outside to `out` as messages show it: what steers a terminal becomes \xHH. Cuts
+ * what does not fit into `size` bytes (at least 1). Returns the length without the NUL.
+ */
+size_t session_printable(char *out, size_t size, const char *text);
+
 /* ---- open and describe ------------------------------------------------------------------ */
 
 /* NULL with `error` set: no file, not a session, another schema version, damaged. */

@@ -1,6 +1,7 @@
 /* mprof-tui: command line, and the loop between terminal and browser. */
 #include "session/session.h"
 #include "tui/browser.h"
+#include "tui/cells.h"
 #include "tui/manual.h"
 #include "tui/script.h"
 #include "tui/terminal.h"
@@ -22,8 +23,22 @@ struct arguments {
 
 static int complain(int status, const char *what)
 {
-    fprintf(stderr, "mprof-tui: %s\n", what);
+    char line[1024];
+    session_printable(line, sizeof(line), what);
+    fprintf(stderr, "mprof-tui: %s\n", line);
     return status;
+}
+
+/* Shows the filter in its printable form, with a mark below the byte where it is wrong. */
+static void complain_of_filter(const char *filter, const struct session_error *error)
+{
+    char text[1024], before[1024];
+    char *start = strndup(filter, (size_t)error->column - 1);
+    session_printable(text, sizeof(text), filter);
+    session_printable(before, sizeof(before), start ? start : "");
+    fprintf(stderr, "mprof-tui: --filter, column %d: %s\n  %s\n  %*s^\n", error->column,
+            error->message, text, text_width(before), "");
+    free(start);
 }
 
 static int usage_error(const char *what)
@@ -97,9 +112,8 @@ static struct browser *start(const struct arguments *arguments)
     if (browser)
         return browser;
     session_close(session);
-    if (error.column > 0)
-        fprintf(stderr, "mprof-tui: --filter, column %d: %s\n  %s\n  %*s^\n", error.column,
-                error.message, arguments->browser.filter, error.column - 1, "");
+    if (error.column > 0 && arguments->browser.filter)
+        complain_of_filter(arguments->browser.filter, &error);
     else
         complain(EXIT_BAD_INPUT, error.message);
     return NULL;
@@ -113,8 +127,9 @@ static int run_script(struct arguments *arguments)
     }
     FILE *script = strcmp(arguments->script, "-") == 0 ? stdin : fopen(arguments->script, "r");
     if (!script) {
-        fprintf(stderr, "mprof-tui: %s: %s\n", arguments->script, strerror(errno));
-        return EXIT_BAD_INPUT;
+        char error[512];
+        snprintf(error, sizeof(error), "%s: %s", arguments->script, strerror(errno));
+        return complain(EXIT_BAD_INPUT, error);
     }
     const char *no_color = getenv("NO_COLOR");
     int status = EXIT_BAD_INPUT;

@@ -1,0 +1,73 @@
+/*
+ * Text from outside (names of files, arguments, threads, functions) as messages and terminals may
+ * show it. All programs use this one form: printable UTF-8 stays, and each byte of anything else
+ * becomes \xHH.
+ */
+#ifndef MPROF_SCHEMAS_PRINTABLE_H
+#define MPROF_SCHEMAS_PRINTABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The longest form of one byte. */
+#define PRINTABLE_BYTE_MAX 4u
+
+/* Tells glyphs that steer a terminal: C0, DEL and C1, separators of lines, and marks that turn the
+ * direction of what follows. */
+static inline bool printable_steers(uint32_t glyph)
+{
+    return glyph < 0x20 || (glyph >= 0x7f && glyph < 0xa0) || glyph == 0x061c || glyph == 0x200e ||
+           glyph == 0x200f || (glyph >= 0x2028 && glyph <= 0x202e) ||
+           (glyph >= 0x2066 && glyph <= 0x2069) || glyph == 0xfeff;
+}
+
+/* Returns the bytes of the printable glyph that `text` begins with; 0: its first byte is none. */
+static inline unsigned printable_glyph(const char *text)
+{
+    const unsigned char *byte = (const unsigned char *)text;
+    if (byte[0] < 0x80)
+        return !printable_steers(byte[0]);
+    if (byte[0] < 0xc2 || byte[0] > 0xf4)
+        return 0;
+    const unsigned length = byte[0] >= 0xf0 ? 4 : byte[0] >= 0xe0 ? 3 : 2;
+    uint32_t glyph = byte[0] & (0x7fU >> length);
+    for (unsigned i = 1; i < length; i++) {
+        if ((byte[i] & 0xc0) != 0x80)
+            return 0;
+        glyph = glyph << 6 | (byte[i] & 0x3fU);
+    }
+    const bool overlong = (length == 3 && glyph < 0x800) || (length == 4 && glyph < 0x10000);
+    const bool surrogate = glyph >= 0xd800 && glyph < 0xe000;
+    return overlong || surrogate || glyph > 0x10ffff || printable_steers(glyph) ? 0 : length;
+}
+
+/*
+ * Writes `text` to `out` in its printable form, and a NUL. Text that does not fit into `size` bytes
+ * (at least 1) is cut before a glyph. Returns the length without the NUL. It allocates nothing and
+ * calls nothing.
+ */
+static inline size_t printable_copy(char *out, size_t size, const char *text)
+{
+    static const char digits[] = "0123456789abcdef";
+    size_t used = 0;
+    while (*text) {
+        const unsigned length = printable_glyph(text);
+        if (used + (length ? length : PRINTABLE_BYTE_MAX) >= size)
+            break;
+        for (unsigned i = 0; i < length; i++)
+            out[used++] = text[i];
+        if (!length) {
+            const unsigned char byte = (unsigned char)*text;
+            out[used++] = '\\';
+            out[used++] = 'x';
+            out[used++] = digits[byte >> 4];
+            out[used++] = digits[byte & 15];
+        }
+        text += length ? length : 1;
+    }
+    out[used] = '\0';
+    return used;
+}
+
+#endif
