@@ -4,44 +4,25 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The process that made the file of that name; 0: it is none of ours. `base` is the session's. */
-static pid_t maker_of(const char *name, const char *base)
-{
-    static const char *const behind[] = {".all", ".one", ".all.part", ".one.part"};
-    size_t length = strlen(base);
-    if (strncmp(name, base, length) != 0)
-        return 0;
-    name += length;
-    bool live = strncmp(name, ".part.", 6) == 0;
-    name += live ? 6 : 1;
-    if ((!live && name[-1] != '.') || name[0] < '1' || name[0] > '9')
-        return 0;
-    char *end;
-    errno = 0;
-    long pid = strtol(name, &end, 10);
-    bool ours = live && *end == '\0';
-    for (size_t i = 0; !live && i < sizeof behind / sizeof *behind; i++)
-        ours = ours || strcmp(end, behind[i]) == 0;
-    return ours && errno == 0 && pid <= INT32_MAX ? (pid_t)pid : 0;
-}
+#include "ingest/output_file.h"
+#include "schemas/trace_layout.h"
 
 /* Page 1 of a database comes late: until then there is nothing, or a hole. */
-static bool is_database(int descriptor)
+static bool is_of_ours(int descriptor)
 {
-    static const char magic[16] = "SQLite format 3", nothing[16];
+    static const char database[16] = "SQLite format 3", nothing[16];
     char begin[16];
     ssize_t length = pread(descriptor, begin, sizeof begin, 0);
-    return length == 0 ||
-           (length == (ssize_t)sizeof begin &&
-            (memcmp(begin, magic, sizeof begin) == 0 || memcmp(begin, nothing, sizeof begin) == 0));
+    return length == 0 || (length == (ssize_t)sizeof begin &&
+                           (memcmp(begin, database, sizeof begin) == 0 ||
+                            memcmp(begin, nothing, sizeof begin) == 0 ||
+                            memcmp(begin, TRACE_MAGIC, sizeof TRACE_MAGIC - 1) == 0));
 }
 
 /* A process of another container may have a number that is free here: its locks are seen. */
@@ -52,30 +33,46 @@ static bool is_locked(int descriptor)
            lock.l_type != F_UNLCK;
 }
 
-static void remove_unused(int folder, const char *name)
+enum state { IN_USE, UNUSED, UNKNOWN };
+
+static enum state look(int folder, const char *name, pid_t maker)
 {
     struct stat about;
+    enum state state = UNKNOWN;
     int descriptor = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0)
-        return;
+        return UNKNOWN;
+    const bool runs = maker != getpid() && (kill(maker, 0) == 0 || errno != ESRCH);
     if (fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid() &&
-        is_database(descriptor) && !is_locked(descriptor))
-        unlinkat(folder, name, 0);
+        is_of_ours(descriptor)) {
+        const bool locked = is_locked(descriptor);
+        if (runs == locked)
+            state = locked ? IN_USE : UNUSED;
+    }
     close(descriptor);
+    return state;
 }
 
-void leftovers_remove(const char *target)
+bool leftovers_remove(const char *target, struct ingest_status *status)
 {
     const char *slash = strrchr(target, '/'), *base = slash == NULL ? target : slash + 1;
     char *path = slash == NULL ? strdup(".") : strndup(target, (size_t)(slash + 1 - target));
     DIR *folder = path == NULL ? NULL : opendir(path);
+    bool free_to_write = true;
     free(path);
     if (folder == NULL)
-        return;
+        return true;
     for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        pid_t maker = maker_of(entry->d_name, base);
-        if (maker != 0 && kill(maker, 0) != 0 && errno == ESRCH)
-            remove_unused(dirfd(folder), entry->d_name);
+        pid_t maker = output_file_maker(entry->d_name, base);
+        enum state state = maker == 0 ? UNKNOWN : look(dirfd(folder), entry->d_name, maker);
+        if (state == UNUSED)
+            unlinkat(dirfd(folder), entry->d_name, 0);
+        if (state == IN_USE)
+            free_to_write = ingest_fail(status, INGEST_BAD_INPUT,
+                                        "%s: another mprof-ingest (process %d) is writing it; wait "
+                                        "for it, or name another session with -o",
+                                        target, (int)maker);
     }
     closedir(folder);
+    return free_to_write;
 }

@@ -1,15 +1,16 @@
-/*
- * Files that a killed run has left beside a session: TARGET.PID.all, TARGET.PID.one (one session of
- * several traces), TARGET.part.PID (a session that was to be written live).
- */
+/* Files that another run makes, or a killed run has left, beside a target (output_file.h). */
 #ifndef MPROF_INGEST_LEFTOVERS_H
 #define MPROF_INGEST_LEFTOVERS_H
 
+#include <stdbool.h>
+
+#include "ingest/status.h"
+
 /*
- * Removes those of `target` that are certainly of no use: the process PID runs no more, the file is
- * this user's and a database or the beginning of one, and nobody holds a lock on it. TARGET.part is
- * not among them: the next run takes it over.
+ * Removes those of `target` that are certainly of no use: their process has ended, the file is this
+ * user's and a database, a trace or the beginning of one, and nobody holds a lock on it. False with
+ * `status` set where a process that runs holds the lock of one: it writes the same target.
  */
-void leftovers_remove(const char *target);
+bool leftovers_remove(const char *target, struct ingest_status *status);
 
 #endif

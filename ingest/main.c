@@ -296,7 +296,8 @@ static bool ingest(struct options *options, struct ingest_status *status)
         return ingest_fail(status, INGEST_BAD_USAGE,
                            "%s: the session would replace the trace; name another with -o",
                            options->ingest.session);
-    leftovers_remove(options->ingest.session);
+    if (!leftovers_remove(options->ingest.session, status))
+        return false;
     catch_interrupts();
     progress_init(&progress, options->quiet);
     options->ingest.progress = progress_report;
@@ -357,12 +358,11 @@ static bool compress(const struct options *options, struct ingest_status *status
                         "%s: process %u still records it; wait for its end, or name another file "
                         "with -o",
                         trace, header->pid);
-    else if (!in_place && !options->ingest.writer.force && access(target, F_OK) == 0)
-        good = ingest_fail(status, INGEST_BAD_INPUT, "%s: exists already; --force replaces it",
-                           target);
     else {
         catch_interrupts();
-        good = trace_compress(file, target, &interrupted, &result, status);
+        good = leftovers_remove(target, status) &&
+               trace_compress(file, target, in_place || options->ingest.writer.force, &interrupted,
+                              &result, status);
         if (good && !options->quiet)
             printf("%s: %llu bytes, before %llu\n", target, (unsigned long long)result.bytes,
                    (unsigned long long)trace_file_size(file));

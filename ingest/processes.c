@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "ingest/array.h"
+#include "ingest/output_file.h"
 #include "ingest/trace_file.h"
 #include "ingest/writer_merge.h"
 
@@ -27,7 +28,8 @@ struct processes {
     size_t count;
     char **reasons; /* of what is left out; free() each */
     size_t reason_count, reason_capacity;
-    char *whole, *part; /* sessions while they are made: of all, and of the process to be added */
+    /* Sessions while they are made: of all, and of the process to be added. */
+    struct output_file whole, part;
     uint64_t first_ns;
     struct writer_merge *merge;
 };
@@ -169,7 +171,7 @@ static bool add_process(struct processes *processes, const struct start *start)
     struct ingest_summary summary = {0};
     bool first = processes->merge == NULL;
     options.trace = start->trace;
-    options.session = first ? processes->whole : processes->part;
+    options.session = first ? processes->whole.part : processes->part.part;
     options.writer.force = true; /* the name is ours */
     /* It could be opened: what fails now (the disk is full, say) fails for all. */
     if (!ingest_run(&options, &summary, processes->status))
@@ -178,14 +180,14 @@ static bool add_process(struct processes *processes, const struct start *start)
         *processes->summary = summary;
         processes->first_ns = start->monotonic_ns;
         processes->merge = writer_merge_open(
-            processes->whole, processes->options->writer.interrupted, processes->status);
+            processes->whole.part, processes->options->writer.interrupted, processes->status);
         return processes->merge != NULL;
     }
     add_summary(processes->summary, &summary);
     free(summary.program);
-    bool good = writer_merge_add(processes->merge, processes->part,
+    bool good = writer_merge_add(processes->merge, processes->part.part,
                                  start->monotonic_ns - processes->first_ns);
-    unlink(processes->part);
+    unlink(processes->part.part);
     return good;
 }
 
@@ -211,13 +213,9 @@ static bool add_all(struct processes *processes)
 
 static bool put_in_place(struct processes *processes)
 {
-    const char *target = processes->options->session;
     writer_merge_close(processes->merge);
     processes->merge = NULL;
-    if (rename(processes->whole, target) != 0)
-        return ingest_fail(processes->status, INGEST_BAD_INPUT, "%s: cannot be renamed to %s: %s",
-                           processes->whole, target, strerror(errno));
-    return true;
+    return output_file_finish(&processes->whole, processes->status);
 }
 
 bool ingest_processes(const struct ingest_options *options, const struct trace_list *list,
@@ -226,26 +224,17 @@ bool ingest_processes(const struct ingest_options *options, const struct trace_l
 {
     struct processes processes = {
         .options = options, .left_out = left_out, .summary = summary, .status = status};
-    bool good = false;
-    if (!options->writer.force && access(options->session, F_OK) == 0)
-        return ingest_fail(status, INGEST_BAD_INPUT,
-                           "%s: exists already; replace it with --force, or name another with -o",
-                           options->session);
-    if (asprintf(&processes.whole, "%s.%d.all", options->session, (int)getpid()) < 0 ||
-        asprintf(&processes.part, "%s.%d.one", options->session, (int)getpid()) < 0)
-        ingest_fail_memory(status, "names of files");
-    else
-        good = find_starts(&processes, list) && add_all(&processes) && put_in_place(&processes);
+    /* The second is never put in place. */
+    bool good =
+        output_file_begin(&processes.whole, options->session, options->writer.force, status) &&
+        output_file_begin(&processes.part, options->session, options->writer.force, status) &&
+        find_starts(&processes, list) && add_all(&processes) && put_in_place(&processes);
     writer_merge_close(processes.merge);
-    if (!good && processes.whole != NULL)
-        unlink(processes.whole);
-    if (!good && processes.part != NULL)
-        unlink(processes.part);
+    output_file_end(&processes.whole);
+    output_file_end(&processes.part);
     for (size_t i = 0; i < processes.reason_count; i++)
         free(processes.reasons[i]);
     free(processes.reasons);
     free(processes.starts);
-    free(processes.whole);
-    free(processes.part);
     return good;
 }

@@ -1,15 +1,14 @@
 #include "ingest/trace_compress.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ingest/output_file.h"
 #include "schemas/trace_packed.h"
 
 /*
@@ -21,8 +20,7 @@ static const size_t container_raw = (size_t)1 << 20;
 struct compress {
     const struct trace_file *file;
     struct ingest_status *status;
-    char *part;
-    int descriptor;
+    struct output_file output;
     struct trace_packer *packer;
     uint8_t *chunk; /* room for one */
     uint64_t size;
@@ -32,14 +30,14 @@ struct compress {
 static bool fail_write(const struct compress *compress, const char *what)
 {
     return ingest_fail(compress->status, INGEST_BAD_INPUT, "%s: %s: %s; the trace is as it was",
-                       compress->part, what, strerror(errno));
+                       compress->output.target, what, strerror(errno));
 }
 
 static bool put(struct compress *compress, const void *bytes, size_t length)
 {
     const uint8_t *at = bytes;
     while (length > 0) {
-        ssize_t n = pwrite(compress->descriptor, at, length, (off_t)compress->size);
+        ssize_t n = pwrite(compress->output.descriptor, at, length, (off_t)compress->size);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
@@ -149,7 +147,7 @@ static bool put_chunks(struct compress *compress, const volatile sig_atomic_t *i
 /* Whether the new file holds the same records as the old one, chunk by chunk. */
 static bool check(struct compress *compress)
 {
-    struct trace_file *again = trace_file_open(compress->part, compress->status);
+    struct trace_file *again = trace_file_open(compress->output.part, compress->status);
     const struct trace_slot *before, *after;
     if (again == NULL)
         return false;
@@ -169,7 +167,7 @@ static bool check(struct compress *compress)
     return good || ingest_fail(compress->status, INGEST_BAD_INPUT,
                                "%s: does not read back as it was written (has the trace changed "
                                "meanwhile?); the trace is as it was",
-                               compress->part);
+                               compress->output.target);
 }
 
 static bool is_whole(const struct trace_file *file, struct ingest_status *status)
@@ -191,34 +189,24 @@ static bool is_whole(const struct trace_file *file, struct ingest_status *status
     return true;
 }
 
-static bool open_part(struct compress *compress, const char *target)
+/* A trace that is replaced keeps its mode; a new one is its user's alone. */
+static bool begin_output(struct compress *compress, const char *target, bool force)
 {
     struct stat before;
-    if (asprintf(&compress->part, "%s.part", target) < 0) {
-        compress->part = NULL;
-        return ingest_fail_memory(compress->status, "a name");
-    }
-    compress->descriptor = open(compress->part, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (compress->descriptor < 0)
-        return fail_write(compress, "cannot be created");
-    if (flock(compress->descriptor, LOCK_EX | LOCK_NB) != 0)
-        return fail_write(compress, "another mprof-ingest writes it");
-    if (ftruncate(compress->descriptor, 0) != 0)
-        return fail_write(compress, "cannot be written");
-    if (stat(trace_file_path(compress->file), &before) == 0)
-        fchmod(compress->descriptor, before.st_mode & 0777);
+    if (!output_file_begin(&compress->output, target, force, compress->status))
+        return false;
+    if (lstat(target, &before) == 0 && S_ISREG(before.st_mode))
+        fchmod(compress->output.descriptor, before.st_mode & 0777);
     return true;
 }
 
-bool trace_compress(const struct trace_file *file, const char *target,
+bool trace_compress(const struct trace_file *file, const char *target, bool force,
                     const volatile sig_atomic_t *interrupted, struct trace_compress_result *result,
                     struct ingest_status *status)
 {
-    struct compress compress = {.file = file, .status = status, .descriptor = -1};
-    if (!is_whole(file, status) || !open_part(&compress, target)) {
-        if (compress.descriptor >= 0)
-            close(compress.descriptor);
-        free(compress.part);
+    struct compress compress = {.file = file, .status = status, .output.descriptor = -1};
+    if (!is_whole(file, status) || !begin_output(&compress, target, force)) {
+        output_file_end(&compress.output);
         return false;
     }
     size_t chunk_size = trace_file_header(file)->chunk_size;
@@ -231,14 +219,10 @@ bool trace_compress(const struct trace_file *file, const char *target,
     good = good && put_header(&compress) && put_chunks(&compress, interrupted);
     uint64_t size = compress.size;
     good = good && put_header(&compress) && check(&compress);
-    if (good && rename(compress.part, target) != 0)
-        good = fail_write(&compress, "cannot be renamed");
-    if (!good)
-        unlink(compress.part);
+    good = good && output_file_finish(&compress.output, status);
+    output_file_end(&compress.output);
     result->bytes = size;
-    close(compress.descriptor);
     trace_packer_free(compress.packer);
     free(compress.chunk);
-    free(compress.part);
     return good;
 }

@@ -14,11 +14,11 @@ struct trace_compress_result {
 };
 
 /*
- * Writes `target`, which may be the trace itself: it is replaced when the new one is whole and has
- * been read back. False with `status` set, and nothing changed, where the trace is damaged, is
- * still being recorded in its place, or the file cannot be written.
+ * Writes `target`, which may be the trace itself: with `force` a file of that name is replaced when
+ * the new one is whole and has been read back. False with `status` set, and nothing changed, where
+ * the trace is damaged, is still being recorded in its place, or the file cannot be written.
  */
-bool trace_compress(const struct trace_file *file, const char *target,
+bool trace_compress(const struct trace_file *file, const char *target, bool force,
                     const volatile sig_atomic_t *interrupted, struct trace_compress_result *result,
                     struct ingest_status *status);
 

@@ -1,17 +1,14 @@
 #include "ingest/writer.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <sqlite3.h>
 
+#include "ingest/output_file.h"
 #include "ingest/writer_bulk.h"
 #include "ingest/writer_insert.h"
 #include "ingest/writer_statistics.h"
@@ -21,14 +18,12 @@
 enum { BATCHES = 4 };
 
 struct writer {
-    char *target, *part;
-    int lock; /* descriptor of TARGET.part, locked */
+    struct output_file file;
     struct writer_options options;
     struct ingest_status *status;
     sqlite3 *database;
     sqlite3_stmt *insert[WRITER_TABLES];
     struct writer_bulk bulk;
-    bool committed;
 
     /* Shared with the second thread, under `mutex`. */
     pthread_t thread;
@@ -53,7 +48,7 @@ static bool fail(struct writer *writer, const char *message)
         return ingest_fail(writer->status, INGEST_INTERRUPTED, "interrupted");
     return ingest_fail(writer->status, INGEST_BAD_INPUT,
                        "%s: cannot be written: %s (is the disk full?); nothing was left behind",
-                       writer->part, message);
+                       writer->file.target, message);
 }
 
 static bool run(struct writer *writer, const char *sql)
@@ -61,31 +56,6 @@ static bool run(struct writer *writer, const char *sql)
     if (sqlite3_exec(writer->database, sql, NULL, NULL, NULL) == SQLITE_OK)
         return true;
     return fail(writer, sqlite3_errmsg(writer->database));
-}
-
-/* Takes TARGET.part for this run alone, empty. */
-static bool lock_part(struct writer *writer)
-{
-    struct stat locked, named;
-    writer->lock = open(writer->part, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (writer->lock < 0)
-        return ingest_fail(writer->status, INGEST_BAD_INPUT, "%s: cannot be created: %s",
-                           writer->part, strerror(errno));
-    /* Between open and lock another run may have finished: what is locked is then its session. */
-    if (flock(writer->lock, LOCK_EX | LOCK_NB) != 0 || fstat(writer->lock, &locked) != 0 ||
-        stat(writer->part, &named) != 0 || locked.st_ino != named.st_ino ||
-        locked.st_dev != named.st_dev) {
-        close(writer->lock);
-        writer->lock = -1; /* so that it is not removed either */
-        return ingest_fail(writer->status, INGEST_BAD_INPUT,
-                           "%s: another mprof-ingest is writing it; wait for it, or name another "
-                           "session with -o",
-                           writer->part);
-    }
-    if (ftruncate(writer->lock, 0) != 0)
-        return ingest_fail(writer->status, INGEST_BAD_INPUT, "%s: cannot be emptied: %s",
-                           writer->part, strerror(errno));
-    return true;
 }
 
 static int stop_if_interrupted(void *context)
@@ -103,7 +73,7 @@ static bool open_database(struct writer *writer)
     /* No count of SQLite's memory, and so no lock each time it takes some. Refused where SQLite is
      * in use already, and does no harm then. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-    if (sqlite3_open_v2(writer->part, &writer->database,
+    if (sqlite3_open_v2(writer->file.part, &writer->database,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                         NULL) != SQLITE_OK)
         return fail(writer,
@@ -155,7 +125,7 @@ static bool create_tables(struct writer *writer)
     if (!run(writer, "COMMIT"))
         return false;
     close_database(writer);
-    return writer_bulk_open(&writer->bulk, writer->lock, roots) ||
+    return writer_bulk_open(&writer->bulk, writer->file.descriptor, roots) ||
            fail(writer, writer_bulk_error(&writer->bulk));
 }
 
@@ -239,17 +209,9 @@ struct writer *writer_open(const char *target, const struct writer_options *opti
     }
     writer->status = status;
     writer->options = *options;
-    writer->lock = -1;
     pthread_mutex_init(&writer->mutex, NULL);
     pthread_cond_init(&writer->changed, NULL);
-    writer->target = strdup(target);
-    if (writer->target == NULL || asprintf(&writer->part, "%s.part", target) < 0) {
-        writer->part = NULL;
-        ingest_fail_memory(status, "the session");
-    } else if (!options->force && access(target, F_OK) == 0) {
-        ingest_fail(status, INGEST_BAD_INPUT,
-                    "%s: exists already; replace it with --force, or name another with -o", target);
-    } else if (lock_part(writer) && create_tables(writer)) {
+    if (output_file_begin(&writer->file, target, options->force, status) && create_tables(writer)) {
         writer->thread_runs = pthread_create(&writer->thread, NULL, write_batches, writer) == 0;
         if (writer->thread_runs)
             return writer;
@@ -275,7 +237,8 @@ static void join(struct writer *writer)
 bool writer_rows_done(struct writer *writer)
 {
     join(writer);
-    if (writer->failed || !writer_bulk_finish(&writer->bulk, writer->part, told_to_stop, writer))
+    if (writer->failed ||
+        !writer_bulk_finish(&writer->bulk, writer->file.part, told_to_stop, writer))
         return fail(writer, writer_bulk_error(&writer->bulk));
     writer_bulk_close(&writer->bulk);
     return open_tables(writer);
@@ -329,7 +292,7 @@ static bool remove_logs(const struct writer *writer)
     static const char *const ends[] = {"-wal", "-shm", "-journal"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         char *log;
-        if (asprintf(&log, "%s%s", writer->target, ends[i]) < 0)
+        if (asprintf(&log, "%s%s", writer->file.target, ends[i]) < 0)
             return ingest_fail_memory(writer->status, "the session");
         unlink(log);
         free(log);
@@ -345,12 +308,7 @@ bool writer_commit(struct writer *writer)
     close_database(writer);
     if (interrupted(writer))
         return fail(writer, "");
-    if (!remove_logs(writer))
-        return false;
-    if (rename(writer->part, writer->target) != 0)
-        return ingest_fail(writer->status, INGEST_BAD_INPUT, "%s: cannot be renamed to %s: %s",
-                           writer->part, writer->target, strerror(errno));
-    return writer->committed = true;
+    return remove_logs(writer) && output_file_finish(&writer->file, writer->status);
 }
 
 void writer_close(struct writer *writer)
@@ -360,15 +318,10 @@ void writer_close(struct writer *writer)
     join(writer);
     writer_bulk_close(&writer->bulk);
     close_database(writer);
-    if (!writer->committed && writer->lock >= 0)
-        unlink(writer->part);
-    if (writer->lock >= 0)
-        close(writer->lock);
+    output_file_end(&writer->file);
     for (size_t i = 0; i < writer->made; i++)
         free(writer->all[i]);
     pthread_cond_destroy(&writer->changed);
     pthread_mutex_destroy(&writer->mutex);
-    free(writer->target);
-    free(writer->part);
     free(writer);
 }

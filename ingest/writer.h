@@ -5,9 +5,7 @@
  * writer_rows_done(), writer_put() for all other tables, writer_commit(), and always
  * writer_close() at last, which removes what was not committed.
  *
- * The session is written to TARGET.part and renamed at the end, so there is never half a session
- * under its name. TARGET.part is locked while it is written: one that was left behind by a killed
- * run is used again, one that another run is writing is left alone.
+ * The session is an output_file: there is never half a session under its name.
  */
 #ifndef MPROF_INGEST_WRITER_H
 #define MPROF_INGEST_WRITER_H

@@ -1,12 +1,12 @@
 #include "ingest/writer_live.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "ingest/output_file.h"
 #include "ingest/writer_insert.h"
 #include "ingest/writer_rows.h"
 #include "session_sql.h"
@@ -54,25 +54,21 @@ static void close_database(struct writer_live *writer)
 }
 
 /* An empty session under the target's name: nobody sees it before it has its tables. */
-static bool create(struct writer_live *writer)
+static bool create(struct writer_live *writer, bool force)
 {
-    char *path = NULL, pragmas[200];
-    if (asprintf(&path, "%s.part.%d", writer->target, (int)getpid()) < 0)
-        return ingest_fail_memory(writer->status, "the session");
-    unlink(path);
+    struct output_file file;
+    char pragmas[200];
     snprintf(pragmas, sizeof pragmas,
              "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA application_id = %d;"
              "PRAGMA user_version = %d; BEGIN;",
              SESSION_APPLICATION_ID, SESSION_SCHEMA_VERSION);
-    bool good = open_database(writer, path) && run(writer, pragmas) && run(writer, session_sql) &&
+    bool good = output_file_begin(&file, writer->target, force, writer->status) &&
+                open_database(writer, file.part) && run(writer, pragmas) &&
+                run(writer, session_sql) &&
                 run(writer, "INSERT INTO meta VALUES ('unfinished', 1); COMMIT");
     close_database(writer);
-    if (good && rename(path, writer->target) != 0)
-        good = ingest_fail(writer->status, INGEST_BAD_INPUT, "%s: cannot be renamed to %s: %s",
-                           path, writer->target, strerror(errno));
-    if (!good)
-        unlink(path);
-    free(path);
+    good = good && output_file_finish(&file, writer->status);
+    output_file_end(&file);
     return good;
 }
 
@@ -94,15 +90,12 @@ struct writer_live *writer_live_open(const char *target, bool force, struct inge
         return NULL;
     }
     writer->status = status;
-    if (!force && access(target, F_OK) == 0)
-        ingest_fail(status, INGEST_BAD_INPUT,
-                    "%s: exists already; replace it with --force, or name another with -o", target);
     /* A reader is waited for a moment at most; a power cut is not provided for. */
-    else if (create(writer) && open_database(writer, target) &&
-             sqlite3_busy_timeout(writer->database, 3000) == SQLITE_OK &&
-             run(writer, "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;"
-                         "PRAGMA cache_size = -65536;") &&
-             prepare(writer))
+    if (create(writer, force) && open_database(writer, target) &&
+        sqlite3_busy_timeout(writer->database, 3000) == SQLITE_OK &&
+        run(writer, "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;"
+                    "PRAGMA cache_size = -65536;") &&
+        prepare(writer))
         return writer;
     writer_live_close(writer);
     return NULL;

@@ -54,14 +54,17 @@ done
 cp small.db before.db
 expect 1 'exists already' "$ingest" small.bin
 cmp -s small.db before.db || complain "a refused run changed the session"
-echo 'left behind by a killed run' >small.db.part
+# part PID: the name of a file that process PID makes beside small.db.
+part() { printf 'small.db.part.%d.0123456789ab' "$1"; }
+: >"$(part "$(sh -c 'echo $$')")"
 "$ingest" --force --quiet small.bin >out.txt 2>&1 || complain "--force does not replace"
 [ ! -s out.txt ] || complain "--quiet is not: $(cat out.txt)"
 cmp -s small.db before.db || complain "the same trace gave another session"
-[ ! -e small.db.part ] || complain "small.db.part was left behind"
-flock -x small.db.part -c "'$ingest' --force small.bin" >out.txt 2>&1
+[ -z "$(ls small.db.part* 2>/dev/null)" ] || complain "left behind: $(ls small.db.part*)"
+: >"$(part $$)"
+flock -x "$(part $$)" -c "'$ingest' --force small.bin" >out.txt 2>&1
 [ $? -eq 1 ] && grep -q 'another mprof-ingest' out.txt || complain "a locked part was taken: $(cat out.txt)"
-rm -f small.db.part
+rm -f small.db.part*
 
 # What is derived from the rows can be made anew, and is then what it was.
 cp small.db rebuilt.db
@@ -98,15 +101,15 @@ for signal in INT KILL; do
     # A background job of a script ignores SIGINT: env sets it back.
     env --default-signal=INT "$ingest" --quiet large.bin &
     pid=$!
-    while kill -0 $pid 2>/dev/null && [ "$(stat -c %s large.db.part 2>/dev/null || echo 0)" -lt 100000 ]; do :; done
+    while kill -0 $pid 2>/dev/null && [ "$(stat -c %s large.db.part.* 2>/dev/null | sort -n | tail -1 | grep . || echo 0)" -lt 100000 ]; do :; done
     kill -$signal $pid || complain "ended before SIG$signal came"
     wait $pid 2>/dev/null
     status=$?
     [ $status -eq $((128 + $(kill -l $signal))) ] || complain "SIG$signal gave status $status"
     [ ! -e large.db ] || complain "SIG$signal left a session"
-    [ $signal = KILL ] || [ ! -e large.db.part ] || complain "SIGINT left large.db.part"
+    [ $signal = KILL ] || [ -z "$(ls large.db.part* 2>/dev/null)" ] || complain "SIGINT left $(ls large.db.part*)"
 done
-rm -f large.bin large.db.part
+rm -f large.bin large.db.part*
 
 # Columns, sums and views against the rows.
 python3 - small.db <<'PYTHON' || failed=1

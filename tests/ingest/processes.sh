@@ -62,22 +62,24 @@ cmp -s <(sqlite3 rebuilt.db .dump | sort) <(sqlite3 all.db .dump | sort) || comp
 rm rebuilt.db
 
 # What a killed run has left goes with the next one to the same session, and nothing else.
-for name in all one; do
+for files in 2 3; do
     "$ingest" -q --force -o killed.db "$@" &
     pid=$!
-    until [ -e "killed.db.$pid.$name" ] || ! kill -0 $pid 2>/dev/null; do :; done
+    until [ "$(ls -d killed.db.part.* 2>/dev/null | wc -l)" -ge $files ] || ! kill -0 $pid 2>/dev/null; do :; done
     kill -KILL $pid 2>/dev/null
     wait $pid 2>/dev/null
 done
-gone=$(sh -c 'echo $$') locked=$(sh -c 'echo $$')
-cp all.db "killed.db.$gone.all" && head -c 100 /dev/zero >"killed.db.$gone.one.part" && : >"killed.db.part.$gone"
-cp all.db "killed.db.$$.all"
-echo text >"killed.db.$gone.one"
-cp all.db "killed.db.$gone.other" && cp all.db "other.db.$gone.all" && ln -s all.db "killed.db.$gone.all.part"
-cp all.db "killed.db.$locked.all"
-flock -x "killed.db.$locked.all" "$ingest" -q --force -o killed.db "$@" || complain "the run after those killed"
+# part PID [TARGET]: the name of a file that process PID makes beside it.
+part() { printf '%s.part.%d.0123456789ab' "${2:-killed.db}" "$1"; }
+gone=$(sh -c 'echo $$') locked=$(sh -c 'echo $$') text=$(sh -c 'echo $$') link=$(sh -c 'echo $$')
+cp all.db "$(part "$gone")" && head -c 100 /dev/zero >"$(part "$gone" "$(part "$gone")")"
+cp all.db "$(part "$gone").other" && cp all.db "$(part "$gone" other.db)" && cp all.db killed.db.part
+echo text >"$(part "$text")"
+ln -s all.db "$(part "$link")"
+cp all.db "$(part "$locked")"
+flock -x "$(part "$locked")" "$ingest" -q --force -o killed.db "$@" || complain "the run after those killed"
 left=$(ls -d killed.db* other.db* | grep -vx killed.db | tr '\n' ' ')
-want=$(printf '%s\n' "killed.db.$$.all" "killed.db.$gone.one" "killed.db.$gone.other" "killed.db.$gone.all.part" "killed.db.$locked.all" "other.db.$gone.all" | sort | tr '\n' ' ')
+want=$(printf '%s\n' killed.db.part "$(part "$gone").other" "$(part "$gone" other.db)" "$(part "$text")" "$(part "$link")" "$(part "$locked")" | sort | tr '\n' ' ')
 [ "$left" = "$want" ] || complain "left behind: $left, not $want"
 rm -f killed.db* other.db*
 

@@ -121,7 +121,7 @@ static int compress_worked(void **state)
     struct trace_compress_result result;
     struct trace_file *file = trace_file_open(WORKED_TRACE, &status);
     assert_non_null(file);
-    if (!trace_compress(file, "worked-dense.bin", NULL, &result, &status))
+    if (!trace_compress(file, "worked-dense.bin", true, NULL, &result, &status))
         fail_msg("%s", status.message);
     trace_file_close(file);
     read_file("worked-dense.bin", dense, sizeof dense, &dense_length);

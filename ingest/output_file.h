@@ -1,0 +1,45 @@
+/*
+ * A file that is made under another name and takes its own when it is whole.
+ *
+ * Order of calls: output_file_begin(), writing through the descriptor or under the name `part`,
+ * output_file_finish(), and always output_file_end(), which removes what was not finished.
+ *
+ * The file is made beside its target as TARGET.part.PID.RANDOM. No file or link of that name can be
+ * there before, nobody else may read it, and it is locked as long as it is made.
+ */
+#ifndef MPROF_INGEST_OUTPUT_FILE_H
+#define MPROF_INGEST_OUTPUT_FILE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "ingest/status.h"
+
+struct output_file {
+    char *target, *part;
+    int descriptor; /* open for reading and writing, empty at first */
+    bool force;     /* a regular file that has the target's name is replaced */
+    bool finished;
+};
+
+/*
+ * Checks the target and makes the empty file, with mode 0600. False with `status` set where the
+ * target is there and `force` is not set, where it is no regular file, or where no file can be made
+ * beside it. `file` may hold anything before.
+ */
+bool output_file_begin(struct output_file *file, const char *target, bool force,
+                       struct ingest_status *status);
+
+/* Checks the target again and gives the file its name. False with `status` set. */
+bool output_file_finish(struct output_file *file, struct ingest_status *status);
+
+/* Removes the file unless it was finished, and frees what the struct holds. */
+void output_file_end(struct output_file *file);
+
+/*
+ * Tells whether `name` is TARGET.part.PID.RANDOM, once or several times over, for the last
+ * component `base` of a target. Returns the last PID; 0: it is no such name.
+ */
+pid_t output_file_maker(const char *name, const char *base);
+
+#endif
