@@ -124,7 +124,8 @@ static int os_raise(int descriptor)
 
 int os_open_read(const char *path)
 {
-    return os_raise((int)os_call(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0));
+    return os_raise((int)os_call(SYS_openat, AT_FDCWD, (long)path,
+                                 O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0, 0, 0));
 }
 
 long os_read(int descriptor, void *buffer, size_t size)

@@ -20,7 +20,7 @@
 const struct own_call own_calls[] = {
     CALL(prctl, false, PR_SET_DUMPABLE, 0),
     CALL(prlimit64, false, 0, RLIMIT_FSIZE),
-    CALL(openat, true, (uint64_t)AT_FDCWD, 0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644),
+    CALL(openat, true, (uint64_t)AT_FDCWD, 0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600),
     CALL(close, true, NOWHERE),
     CALL(mmap, true, 0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, NOWHERE, 0),
     CALL(munmap, true, 0, 0),

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -100,7 +101,11 @@ static const char *child_prepare(const struct run_child *child, struct child_rep
 static bool child_leave_terminal(const char *log)
 {
     int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    int output = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    /* A file that is there is replaced, not followed. */
+    struct stat about;
+    if (lstat(log, &about) == 0 && S_ISREG(about.st_mode))
+        unlink(log);
+    int output = open(log, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     return input >= 0 && output >= 0 && dup2(input, STDIN_FILENO) >= 0 &&
            dup2(output, STDOUT_FILENO) >= 0 && dup2(output, STDERR_FILENO) >= 0;
 }

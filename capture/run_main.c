@@ -309,7 +309,15 @@ static int check_places(const struct arguments *arguments, char *library, char *
                : verdict == RUN_PROGRAM_NOT_EXECUTABLE ? 126
                                                        : 1;
     }
-    if (arguments->trace && access(arguments->trace, F_OK) == 0) {
+    struct stat about;
+    if (arguments->trace && lstat(arguments->trace, &about) == 0) {
+        if (!S_ISREG(about.st_mode)) {
+            fprintf(stderr,
+                    "mprof-run: %s is no regular file, and only regular files are replaced; name "
+                    "another trace with -o\n",
+                    arguments->trace);
+            return 1;
+        }
         if (!arguments->force) {
             fprintf(stderr, "mprof-run: %s exists; --force replaces it\n", arguments->trace);
             return 1;

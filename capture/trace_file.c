@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "capture/arch_x86_64.h"
@@ -81,7 +82,7 @@ static int file_open_free_name(bool beside)
         if (!trace_name_attempt(file.base, file.owner, attempt, file.path))
             return -ENAMETOOLONG;
         long result = os_call_again(SYS_openat, AT_FDCWD, (long)file.path,
-                                    O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+                                    O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (result != -EEXIST)
             return (int)result;
     }
@@ -98,10 +99,26 @@ static bool file_refuse(const char *what, long error)
     return false;
 }
 
+/*
+ * Tells whether something that is no regular file has the base's name: a FIFO, a device, a
+ * directory. It is looked at without being opened: opening a FIFO waits, opening a device may do
+ * anything.
+ */
+static bool file_base_is_irregular(void)
+{
+    struct stat about;
+    long descriptor = os_call_again(SYS_openat, AT_FDCWD, (long)file.base, O_PATH | O_CLOEXEC, 0);
+    if (descriptor < 0)
+        return false;
+    bool irregular = os_status((int)descriptor, &about) == 0 && !S_ISREG(about.st_mode);
+    os_close((int)descriptor);
+    return irregular;
+}
+
 /* False where there is no trace of the base's name. */
 static bool file_read_base(struct trace_file_header *header)
 {
-    int descriptor = os_open_read(file.base);
+    int descriptor = file_base_is_irregular() ? -1 : os_open_read(file.base);
     if (descriptor < 0)
         return false;
     bool whole = os_read(descriptor, header, sizeof *header) == (long)sizeof *header;
@@ -163,6 +180,13 @@ bool trace_file_create(const char *path, bool beside, bool announce, uint32_t fl
     atomic_store(&file.stopped, false);
     if ((path || !file.base[0]) && !trace_name_base(path, file.base))
         return file_refuse("the working directory has no name for the trace", -ENAMETOOLONG);
+    if (file_base_is_irregular()) {
+        message_line(file.base,
+                     " is no regular file: nothing is recorded. Name another place by "
+                     "MPROF_OUTPUT.",
+                     NULL);
+        return false;
+    }
     int descriptor = file_open_free_name(beside);
     if (descriptor < 0)
         return file_refuse("cannot create the trace", descriptor);
