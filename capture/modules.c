@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "capture/code_regions.h"
 #include "capture/module_image.h"
 #include "capture/os.h"
 #include "capture/process_maps.h"
@@ -32,6 +33,7 @@ struct module_entry {
 struct location {
     uint64_t start, end, load_bias;
     const struct link_map *link_map; /* NULL where only the maps are known */
+    uint64_t twin; /* where a loaded module has the same place of the file; 0: this is loaded */
 };
 
 static struct {
@@ -81,10 +83,12 @@ static bool locate_by_loader(uint64_t pc, struct location *location)
         return true;
     if (_dl_find_object((void *)pc, &object) != 0)
         return false;
-    location->start = (uint64_t)object.dlfo_map_start;
-    location->end = (uint64_t)object.dlfo_map_end;
-    location->link_map = object.dlfo_link_map;
-    location->load_bias = object.dlfo_link_map ? object.dlfo_link_map->l_addr : 0;
+    *location = (struct location){
+        .start = (uint64_t)object.dlfo_map_start,
+        .end = (uint64_t)object.dlfo_map_end,
+        .load_bias = object.dlfo_link_map ? object.dlfo_link_map->l_addr : 0,
+        .link_map = object.dlfo_link_map,
+    };
     return true;
 }
 #else
@@ -111,7 +115,7 @@ void modules_init(bool by_maps)
 }
 
 /*
- * The file mapped at `pc`: begins at the last mapping of offset 0 before it. Its path is copied
+ * The file mapped at `pc`: begins at the last file's first page before it. Its path is copied
  * into `path` (PATH_MAX bytes) unless that is NULL.
  */
 static bool locate_by_maps(uint64_t pc, struct location *location, char *path)
@@ -121,13 +125,14 @@ static bool locate_by_maps(uint64_t pc, struct location *location, char *path)
     uint64_t start = 0;
     bool found = false;
     while (maps && !found && process_maps_next(maps, &map)) {
-        if (map.offset == 0)
+        if (map.offset == 0 && map.path[0]) /* its other mappings may have others between them */
             start = map.start;
         if (pc - map.start >= map.end - map.start)
             continue;
         struct module_image image;
         found = module_image_read(start, &image) && pc < image.end;
-        *location = (struct location){start, image.end, image.load_bias, NULL};
+        *location =
+            (struct location){.start = start, .end = image.end, .load_bias = image.load_bias};
         if (path) {
             size_t length = strnlen(map.path, PATH_MAX - 1);
             memcpy(path, map.path, length);
@@ -140,9 +145,50 @@ static bool locate_by_maps(uint64_t pc, struct location *location, char *path)
     return found;
 }
 
-static bool locate(uint64_t pc, struct location *location)
+static bool locate_loaded(uint64_t pc, struct location *location)
 {
     return modules.by_maps ? locate_by_maps(pc, location, NULL) : locate_by_loader(pc, location);
+}
+
+/*
+ * Code of a loaded module that the program has mapped again elsewhere: runtimes do so to have their
+ * own code near the code that they generate.
+ */
+static bool locate_twin(uint64_t pc, struct location *location)
+{
+    struct code_region region;
+    struct location loaded = {0};
+    uint64_t twin;
+    if (!code_regions_find(pc, &region))
+        return false;
+    for (unsigned i = 0; (twin = code_regions_twin(&region, pc, i)) != 0; i++)
+        if (locate_loaded(twin, &loaded)) {
+            *location = (struct location){.start = region.start,
+                                          .end = region.end,
+                                          .load_bias = loaded.load_bias + pc - twin,
+                                          .twin = twin};
+            return true;
+        }
+    return false;
+}
+
+static bool locate(uint64_t pc, struct location *location)
+{
+    return locate_loaded(pc, location) || locate_twin(pc, location);
+}
+
+/*
+ * The loader gives a module whose segments leave gaps between them piece by piece: the header of
+ * such a piece, and of one that is mapped again, lies elsewhere.
+ */
+static bool image_read(const struct location *location, struct module_image *image)
+{
+    struct location whole;
+    if (!location->twin && module_image_read(location->start, image))
+        return true;
+    const uint64_t inside = location->twin ? location->twin : location->start;
+    memset(image, 0, sizeof *image);
+    return locate_by_maps(inside, &whole, NULL) && module_image_read(whole.start, image);
 }
 
 static uint64_t identity(const struct location *location, const struct module_image *image)
@@ -174,13 +220,13 @@ static void entry_fill(struct module_entry *entry, const struct location *locati
 {
     struct module_image image;
     struct module *module = &entry->module;
-    bool known = module_image_read(location->start, &image);
+    bool known = image_read(location, &image);
     *module = (struct module){
         .id = atomic_fetch_add(&modules.last_id, 1) + 1,
         .start = location->start,
         .end = location->end,
-        .load_bias = location->link_map ? location->load_bias : image.load_bias,
-        .image = image.unwind,
+        .load_bias = location->link_map || location->twin ? location->load_bias : image.load_bias,
+        .image = location->twin ? (struct unwind_image){0} : image.unwind,
     };
     (void)known; /* without a header the image is all zero: no unwind tables, no build-id */
     entry->identity = identity(location, &image);
@@ -276,14 +322,16 @@ static const char *path_of(const struct module *module, const struct location *l
 
 static bool announce(const struct module *module, const struct stack_sink *sink, void *context)
 {
-    struct location location = {0};
+    struct location location = {.start = module->start};
     struct module_image image;
-    if (!modules.by_maps && !locate_by_loader(module->start, &location))
+    if (modules.by_maps)
+        locate_twin(module->start, &location);
+    else if (!locate(module->start, &location))
         return false;
     char *buffer = os_map(PATH_MAX);
     if (!buffer)
         return false;
-    module_image_read(module->start, &image);
+    image_read(&location, &image);
     struct stack_module record = {
         .id = module->id,
         .load_bias = module->load_bias,
@@ -348,7 +396,7 @@ void modules_sweep(void (*gone)(const struct module *module, bool announced, voi
         if (atomic_load_explicit(&entry->state, memory_order_acquire) != LOADED)
             continue;
         if (locate(entry->module.start, &location) && location.start == entry->module.start) {
-            module_image_read(location.start, &image);
+            image_read(&location, &image);
             if (identity(&location, &image) == entry->identity)
                 continue;
         }

@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 
+#include "capture/code_regions.h"
 #include "capture/context_tree.h"
 #include "capture/modules.h"
 #include "capture/os.h"
@@ -43,6 +44,7 @@ void stack_process_forked(void)
 {
     modules_reset();
     unwind_cache_forked();
+    code_regions_forked();
     shadow_stack_forked();
     context_tree_reset();
     atomic_fetch_add(&stacks.generation, 1);

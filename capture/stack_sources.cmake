@@ -1,5 +1,6 @@
 # What takes stacks, and what it stands on; libmprof and the tests build it alike.
 set(MPROF_STACK_SOURCES
+  ${CMAKE_SOURCE_DIR}/capture/code_regions.c
   ${CMAKE_SOURCE_DIR}/capture/context_tree.c
   ${CMAKE_SOURCE_DIR}/capture/module_image.c
   ${CMAKE_SOURCE_DIR}/capture/modules.c

@@ -59,6 +59,7 @@ static void walk_outward(struct walk *walk)
     struct stack_thread *thread = walk->thread;
     struct stack_frame *frame = &thread->changed[0];
     walk->changed = 0;
+    walk->unwind.guessed = false;
     for (;;) {
         if (walk_meets(walk, frame)) {
             if (walk->candidates + walk->changed <= thread->limit) {

@@ -1,5 +1,6 @@
 #include "capture/unwind_step.h"
 
+#include "capture/code_regions.h"
 #include "capture/modules.h"
 #include "capture/unwind_cache.h"
 #include "capture/unwind_full.h"
@@ -76,30 +77,62 @@ static enum unwind_step step_signal(struct stack_memory *memory, struct stack_fr
 }
 
 /*
- * Code without unwind tables: if rbp looks like a frame pointer, it is taken for one. Code that
- * belongs to a file is not believed to be called from code that belongs to none.
+ * Whether `frame` may have a frame pointer: it points to the frame's own outer end. Where the frame
+ * lies on the thread's own stack, so does that.
  */
-static enum unwind_step step_guess(struct stack_memory *memory, struct stack_frame *frame,
-                                   struct stack_frame *caller, struct stack_pair *probe)
+static bool has_frame_pointer(const struct stack_memory *memory, const struct stack_frame *frame)
+{
+    return frame->rbp >= frame->sp && frame->rbp % 8 == 0 &&
+           (stack_memory_is_own(memory, frame->rbp) || !stack_memory_is_own(memory, frame->sp));
+}
+
+/*
+ * Whether the caller's pc may be believed: it lies in code. Code of no file has no rules, so the
+ * chain of frame pointers must go on from there, or end.
+ */
+static bool is_code(const struct stack_memory *memory, const struct stack_frame *caller)
 {
     struct module module;
-    frame->uses_rbp = frame->transient = true;
-    if (frame->rbp < frame->sp || frame->rbp % 8 ||
-        !stack_memory_read(memory, frame->rbp, &caller->rbp))
+    if (!plausible_code(caller->pc))
+        return false;
+    if (unwind_cache_known(caller->pc - 1))
+        return true;
+    return code_regions_hold(caller->pc - 1) &&
+           (!caller->rbp || has_frame_pointer(memory, caller) ||
+            modules_find(caller->pc - 1, &module));
+}
+
+/*
+ * Code without unwind tables: if rbp looks like a frame pointer, it is taken for one. A chain of
+ * them ends in a frame whose saved one is 0 (psABI, 3.4.1).
+ */
+static enum unwind_step step_guess(struct stack_memory *memory, struct unwind_walk *walk,
+                                   struct stack_frame *frame, struct stack_frame *caller,
+                                   struct stack_pair *probe)
+{
+    const bool follows = walk->guessed;
+    walk->guessed = true;
+    frame->uses_rbp = true;
+    if (!frame->rbp && follows)
+        return UNWIND_STEP_OUTERMOST;
+    if (!has_frame_pointer(memory, frame))
         return UNWIND_STEP_UNKNOWN;
-    if (step_frame(memory, unwind_rule_frame_pointer(), frame, caller) != UNWIND_STEP_CALLER)
+    if (!stack_memory_read(memory, frame->rbp, &caller->rbp) ||
+        step_frame(memory, unwind_rule_frame_pointer(), frame, caller) != UNWIND_STEP_CALLER) {
+        frame->transient = true;
         return UNWIND_STEP_UNKNOWN;
+    }
     frame->transient = false; /* from here on the words that were read decide */
     *probe = (struct stack_pair){caller->pc_slot, caller->pc};
     if (!caller->pc)
         return UNWIND_STEP_OUTERMOST;
-    if (!plausible_code(caller->pc))
-        return UNWIND_STEP_UNKNOWN;
-    if (unwind_cache_known(caller->pc - 1))
+    if (is_code(memory, caller)) {
+        frame->bare = true;
         return UNWIND_STEP_CALLER;
-    if (!modules_find(caller->pc - 1, &module) && modules_find(frame->pc, &module))
-        return UNWIND_STEP_UNKNOWN;
-    return UNWIND_STEP_CALLER;
+    }
+    /* Where there is no code now, some may be later, and the same words then lead there. */
+    frame->transient = true;
+    return UNWIND_STEP_UNKNOWN;
 }
 
 enum unwind_step unwind_step_outward(struct stack_memory *memory, struct unwind_walk *walk,
@@ -108,8 +141,10 @@ enum unwind_step unwind_step_outward(struct stack_memory *memory, struct unwind_
 {
     unwind_rule rule = unwind_cache_rule(frame->pc - !frame->exact);
     enum unwind_step step;
-    frame->uses_rbp = frame->transient = false;
+    frame->uses_rbp = frame->transient = frame->bare = false;
     probe->address = 0;
+    if (unwind_rule_kind(rule) != UNWIND_RULE_NONE)
+        walk->guessed = false;
     switch (unwind_rule_kind(rule)) {
     case UNWIND_RULE_FRAME:
     case UNWIND_RULE_REALIGNED:
@@ -127,7 +162,7 @@ enum unwind_step unwind_step_outward(struct stack_memory *memory, struct unwind_
     default:
         if (is_process_entry(frame))
             return UNWIND_STEP_OUTERMOST;
-        return walk->guess ? step_guess(memory, frame, caller, probe) : UNWIND_STEP_UNKNOWN;
+        return walk->guess ? step_guess(memory, walk, frame, caller, probe) : UNWIND_STEP_UNKNOWN;
     }
     if (step != UNWIND_STEP_CALLER) {
         frame->transient = true;

@@ -23,7 +23,8 @@ struct unwind_registers {
 /* What goes with one walk: made zero before its first step. */
 struct unwind_walk {
     struct unwind_registers registers;
-    bool guess; /* guess by the frame pointer where there is no rule */
+    bool guess;   /* guess by the frame pointer where there is no rule */
+    bool guessed; /* the frame to step from was reached so */
 };
 
 /*

@@ -121,6 +121,11 @@ uint32_t stack_oracle_node_module(uint32_t node)
     return oracle.nodes[node].module;
 }
 
+uint64_t stack_oracle_node_value(uint32_t node)
+{
+    return oracle.nodes[node].value;
+}
+
 unsigned stack_oracle_ended_modules(void)
 {
     return oracle.ended;

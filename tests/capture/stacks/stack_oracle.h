@@ -29,6 +29,8 @@ size_t stack_oracle_expand(uint32_t node, uint64_t *pcs, size_t size, unsigned *
 const char *stack_oracle_module(uint32_t id);
 /* The module of the innermost frame of a node. */
 uint32_t stack_oracle_node_module(uint32_t node);
+/* Its address as it was handed over: in that module's file. */
+uint64_t stack_oracle_node_value(uint32_t node);
 unsigned stack_oracle_ended_modules(void);
 /*
  * The sink refuses `count` nodes or modules after the next `after` ones, as where the disk is full.
