@@ -9,27 +9,10 @@
 #include <time.h>
 
 #include "capture/outside.h"
+#include "cli/ctl_options.h"
 
 #define DEFAULT_WAIT 5.0
 #define LOOK_INTERVAL_NS 1000000
-
-static const char usage_text[] =
-    "usage: mprof-ctl [OPTIONS] PID|TRACE COMMAND [NAME]\n"
-    "\n"
-    "Steers a recording. PID is a process that records, or its mprof-run.\n"
-    "\n"
-    "  status           say how the recording stands\n"
-    "  pause            record no allocations from here on, only what ends a block\n"
-    "  resume           record allocations again, or begin to\n"
-    "  mark NAME        put a named moment on the time line\n"
-    "  snapshot NAME    the same, as one whose live blocks are worth comparing\n"
-    "  stop             complete the trace; nothing more is recorded\n"
-    "\n"
-    "The program does what is asked in its next heap call.\n"
-    "\n"
-    "  --wait SECONDS   how long that may take before it is taken back (default: 5)\n"
-    "  --quiet          say nothing but errors\n"
-    "  --help, --version\n";
 
 struct arguments {
     const char *target, *command, *name;
@@ -51,12 +34,6 @@ static const struct command {
     {"stop", TRACE_REQUEST_STOP, false, "stopped, the trace is complete", ""},
 };
 
-static int usage_error(void)
-{
-    fputs(usage_text, stderr);
-    return 2;
-}
-
 static bool read_seconds(const char *text, double *seconds)
 {
     char *end;
@@ -64,39 +41,47 @@ static bool read_seconds(const char *text, double *seconds)
     return end != text && *end == 0 && *seconds >= 0 && *seconds <= 1e6;
 }
 
+/* Takes one option. -1 to go on, otherwise the exit status. */
+static int take_option(struct arguments *arguments, enum ctl_option option, const char *value)
+{
+    switch (option) {
+    case CTL_OPTION_WAIT:
+        if (!read_seconds(value, &arguments->wait))
+            return command_line_wrong(&ctl_command_line, "--wait: \"%s\" is no number of seconds",
+                                      value);
+        break;
+    case CTL_OPTION_QUIET:
+        arguments->quiet = true;
+        break;
+    case CTL_OPTION_HELP:
+        command_line_help(&ctl_command_line, stdout);
+        return 0;
+    case CTL_OPTION_VERSION:
+        command_line_version(&ctl_command_line, stdout);
+        return 0;
+    }
+    return -1;
+}
+
 /* -1 to go on, otherwise the exit status. */
 static int parse(int argc, char **argv, struct arguments *arguments)
 {
-    static const struct option options[] = {
-        {"wait", required_argument, NULL, 'w'},
-        {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},
-        {0},
-    };
-    int option;
-    while ((option = getopt_long(argc, argv, "w:qhV", options, NULL)) != -1)
-        switch (option) {
-        case 'w':
-            if (!read_seconds(optarg, &arguments->wait)) {
-                fprintf(stderr, "mprof-ctl: --wait: \"%s\" is no number of seconds\n", optarg);
-                return 2;
-            }
-            break;
-        case 'q':
-            arguments->quiet = true;
-            break;
-        case 'h':
-            fputs(usage_text, stdout);
-            return 0;
-        case 'V':
-            puts("mprof-ctl " MPROF_VERSION);
-            return 0;
-        default:
-            return usage_error();
-        }
-    if (argc - optind < 2 || argc - optind > 3)
-        return usage_error();
+    const char *value;
+    int option, status = -1;
+    while (status < 0 &&
+           (option = command_line_next(&ctl_command_line, argc, argv, &value)) != COMMAND_LINE_END)
+        status = option == COMMAND_LINE_WRONG
+                     ? 2
+                     : take_option(arguments, (enum ctl_option)option, value);
+    if (status >= 0)
+        return status;
+    const int count = argc - optind;
+    if (count < 2 || count > 3) {
+        command_line_wrong(&ctl_command_line, count == 0  ? "which process or trace?"
+                                              : count < 2 ? "what is to be done with it?"
+                                                          : "more than one NAME");
+        return 2;
+    }
     arguments->target = argv[optind];
     arguments->command = argv[optind + 1];
     arguments->name = argv[optind + 2]; /* NULL at the end */
@@ -109,11 +94,11 @@ static const struct command *find_command(const struct arguments *arguments)
         if (strcmp(commands[i].name, arguments->command) == 0) {
             if (commands[i].takes_name == (arguments->name != NULL))
                 return &commands[i];
-            fprintf(stderr, "mprof-ctl: %s takes %s NAME; see mprof-ctl --help\n",
-                    arguments->command, commands[i].takes_name ? "a" : "no");
+            command_line_wrong(&ctl_command_line, "%s takes %s NAME", arguments->command,
+                               commands[i].takes_name ? "a" : "no");
             return NULL;
         }
-    fprintf(stderr, "mprof-ctl: \"%s\" is no command; see mprof-ctl --help\n", arguments->command);
+    command_line_wrong(&ctl_command_line, "\"%s\" is no command", arguments->command);
     return NULL;
 }
 

@@ -18,6 +18,7 @@
 #include "capture/run_program.h"
 #include "capture/run_sandbox.h"
 #include "capture/run_traces.h"
+#include "cli/run_options.h"
 
 struct arguments {
     const char *trace;
@@ -29,90 +30,6 @@ struct arguments {
     char **program;
 };
 
-static const char usage_text[] =
-    "usage: mprof-run [OPTIONS] [--] PROGRAM [ARGS…]\n"
-    "\n"
-    "Runs PROGRAM, records every allocation and free into a trace, and ends as PROGRAM ends.\n"
-    "Its children, and programs that it executes, record beside it as TRACE.PID.\n"
-    "\n"
-    "  -o, --output TRACE    the trace (default: mprof.PROGRAM.PID.bin)\n"
-    "  --force               replace TRACE, and SESSION, where they exist\n"
-    "  --open                afterwards ingest the trace and open the browser\n"
-    "  --live                with --open: do so while the program runs; its output goes to\n"
-    "                        TRACE.out then\n"
-    "  --session FILE        the session that --open makes (default: TRACE with .db)\n"
-    "  --unwind HOW          how stacks are taken: auto (default), fp, eh, instrument (the\n"
-    "                        program is built with -finstrument-functions) or off\n"
-    "  --depth N             frames kept of each stack (default: all)\n"
-    "  --clock HOW           exact (default): read for every event; fast: for every few\n"
-    "  --free-stacks         take the stacks of frees too\n"
-    "  --follow WHAT         all (default), fork, exec or none: whether forked children and\n"
-    "                        programs that are executed record too\n"
-    "  --max-size SIZE       stop recording when a trace has SIZE bytes (K, M, G behind it)\n"
-    "  --mmap                record mmap, munmap, mremap and mprotect too, apart\n"
-    "                        from the heap\n"
-    "  --compress            write the trace compressed; it takes a second core, not the "
-    "program's\n"
-    "  --sample SIZE         record a sample only, one point in SIZE bytes on average\n"
-    "  --start-on WHAT       record nothing before: signal (SIGUSR2 to mprof-run), file:PATH (it\n"
-    "                        is there), rss>SIZE, live>SIZE (more is allocated and not freed),\n"
-    "                        allocs>N, mark:NAME (such a mark is set), call:SYMBOL (the first\n"
-    "                        allocation in that function or what it calls), call (the program\n"
-    "                        calls mprof_resume())\n"
-    "  --start-after SECONDS record nothing in the first SECONDS\n"
-    "  --stop-on WHAT        stop recording for good then; as for --start-on\n"
-    "  --duration SECONDS    stop recording when it has gone on so long\n"
-    "  --quiet               do not say where the trace is\n"
-    "  --help, --version\n";
-
-enum {
-    OPTION_FORCE = 256,
-    OPTION_OPEN,
-    OPTION_LIVE,
-    OPTION_SESSION,
-    OPTION_UNWIND,
-    OPTION_DEPTH,
-    OPTION_CLOCK,
-    OPTION_FREE_STACKS,
-    OPTION_FOLLOW,
-    OPTION_MAX_SIZE,
-    OPTION_COMPRESS,
-    OPTION_MMAP,
-    OPTION_SAMPLE,
-    OPTION_START_ON,
-    OPTION_START_AFTER,
-    OPTION_STOP_ON,
-    OPTION_DURATION,
-    OPTION_QUIET,
-    OPTION_HELP,
-    OPTION_VERSION,
-};
-
-static const struct option long_options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"force", no_argument, NULL, OPTION_FORCE},
-    {"open", no_argument, NULL, OPTION_OPEN},
-    {"live", no_argument, NULL, OPTION_LIVE},
-    {"session", required_argument, NULL, OPTION_SESSION},
-    {"unwind", required_argument, NULL, OPTION_UNWIND},
-    {"depth", required_argument, NULL, OPTION_DEPTH},
-    {"clock", required_argument, NULL, OPTION_CLOCK},
-    {"free-stacks", no_argument, NULL, OPTION_FREE_STACKS},
-    {"follow", required_argument, NULL, OPTION_FOLLOW},
-    {"max-size", required_argument, NULL, OPTION_MAX_SIZE},
-    {"mmap", no_argument, NULL, OPTION_MMAP},
-    {"compress", no_argument, NULL, OPTION_COMPRESS},
-    {"sample", required_argument, NULL, OPTION_SAMPLE},
-    {"start-on", required_argument, NULL, OPTION_START_ON},
-    {"start-after", required_argument, NULL, OPTION_START_AFTER},
-    {"stop-on", required_argument, NULL, OPTION_STOP_ON},
-    {"duration", required_argument, NULL, OPTION_DURATION},
-    {"quiet", no_argument, NULL, OPTION_QUIET},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {"version", no_argument, NULL, OPTION_VERSION},
-    {0},
-};
-
 /* Adds "key=value" to what the library is told; false where the library would not take it. */
 static bool add_setting_of(struct arguments *arguments, const char *option, const char *key,
                            const char *value)
@@ -122,8 +39,8 @@ static bool add_setting_of(struct arguments *arguments, const char *option, cons
     int length = snprintf(one, sizeof one, "%s%s%s", key, value ? "=" : "", value ? value : "");
     if (length < 0 || (size_t)length >= sizeof one || strchr(one, ',') ||
         !options_parse(one, &parsed, bad, sizeof bad)) {
-        fprintf(stderr, "mprof-run: --%s does not take \"%s\"; see mprof-run --help\n", option,
-                value ? value : "");
+        command_line_wrong(&run_command_line, "--%s does not take \"%s\"", option,
+                           value ? value : "");
         return false;
     }
     size_t used = strlen(arguments->settings);
@@ -141,7 +58,7 @@ static bool add_setting(struct arguments *arguments, const char *key, const char
 /* --start-on and --stop-on. */
 static bool set_condition(struct arguments *arguments, int option, const char *text)
 {
-    bool start = option == OPTION_START_ON;
+    bool start = option == RUN_OPTION_START_ON;
     struct run_watch *watch = &arguments->watch;
     struct run_condition *condition = start ? &watch->start_on : &watch->stop_on;
     arguments->waits_for_call |= strncmp(text, "call:", strlen("call:")) == 0;
@@ -149,121 +66,116 @@ static bool set_condition(struct arguments *arguments, int option, const char *t
         return condition->kind != RUN_CONDITION_INSIDE ||
                add_setting_of(arguments, start ? "start-on" : "stop-on", start ? "start" : "stop",
                               text);
-    fprintf(stderr, "mprof-run: --%s does not take \"%s\"; see mprof-run --help\n",
-            start ? "start-on" : "stop-on", text);
+    command_line_wrong(&run_command_line, "--%s does not take \"%s\"",
+                       start ? "start-on" : "stop-on", text);
     return false;
 }
 
 /* --start-after and --duration. */
 static bool set_time(struct arguments *arguments, int option, const char *text)
 {
-    bool after = option == OPTION_START_AFTER;
+    bool after = option == RUN_OPTION_START_AFTER;
     struct run_watch *watch = &arguments->watch;
     if (run_watch_seconds(text, after ? &watch->start_after : &watch->duration))
         return true;
-    fprintf(stderr, "mprof-run: --%s: \"%s\" is no number of seconds above 0\n",
-            after ? "start-after" : "duration", text);
+    command_line_wrong(&run_command_line, "--%s: \"%s\" is no number of seconds above 0",
+                       after ? "start-after" : "duration", text);
     return false;
+}
+
+/* Takes one option. -1 to go on, otherwise the exit status. */
+static int take_option(struct arguments *arguments, enum run_option option, const char *value)
+{
+    bool good = true;
+    switch (option) {
+    case RUN_OPTION_OUTPUT:
+        arguments->trace = value;
+        good = *value != 0 || command_line_wrong(&run_command_line, "--output names no file") == 0;
+        break;
+    case RUN_OPTION_FORCE:
+        arguments->force = true;
+        break;
+    case RUN_OPTION_OPEN:
+        arguments->open = true;
+        break;
+    case RUN_OPTION_LIVE:
+        arguments->live = true;
+        break;
+    case RUN_OPTION_SESSION:
+        arguments->session = value;
+        break;
+    case RUN_OPTION_UNWIND:
+        arguments->without_stacks = strcmp(value, "off") == 0;
+        good = add_setting(arguments, "unwind", value);
+        break;
+    case RUN_OPTION_DEPTH:
+    case RUN_OPTION_CLOCK:
+    case RUN_OPTION_FREE_STACKS:
+    case RUN_OPTION_FOLLOW:
+    case RUN_OPTION_MAX_SIZE:
+    case RUN_OPTION_MMAP:
+    case RUN_OPTION_SAMPLE:
+        good = add_setting(arguments, run_command_line.options[option].name, value);
+        break;
+    case RUN_OPTION_COMPRESS:
+        arguments->compress = true;
+        break;
+    case RUN_OPTION_START_ON:
+    case RUN_OPTION_STOP_ON:
+        good = set_condition(arguments, option, value);
+        break;
+    case RUN_OPTION_START_AFTER:
+    case RUN_OPTION_DURATION:
+        good = set_time(arguments, option, value);
+        break;
+    case RUN_OPTION_QUIET:
+        arguments->quiet = true;
+        break;
+    case RUN_OPTION_HELP:
+        command_line_help(&run_command_line, stdout);
+        return 0;
+    case RUN_OPTION_VERSION:
+        command_line_version(&run_command_line, stdout);
+        return 0;
+    }
+    return good ? -1 : 2;
+}
+
+/* Options that do not go with one another. -1 to go on, otherwise the exit status. */
+static int check_together(const struct arguments *arguments)
+{
+    const struct command_line *line = &run_command_line;
+    if (arguments->live && !arguments->open)
+        return command_line_wrong(line, "--live goes with --open");
+    if (arguments->without_stacks && arguments->waits_for_call)
+        return command_line_wrong(
+            line, "call:SYMBOL is seen by stacks: it does not go with --unwind=off");
+    if (arguments->watch.start_on.kind != RUN_CONDITION_NONE && arguments->watch.start_after > 0)
+        return command_line_wrong(line, "--start-on and --start-after exclude each other");
+    return -1;
 }
 
 /* -1 to go on, otherwise the exit status. */
 static int parse(int argc, char **argv, struct arguments *arguments)
 {
-    int option;
-    while ((option = getopt_long(argc, argv, "+o:h", long_options, NULL)) != -1) {
-        bool good = true;
-        switch (option) {
-        case 'o':
-            arguments->trace = optarg;
-            good = *optarg != 0;
-            break;
-        case OPTION_FORCE:
-            arguments->force = true;
-            break;
-        case OPTION_OPEN:
-            arguments->open = true;
-            break;
-        case OPTION_LIVE:
-            arguments->live = true;
-            break;
-        case OPTION_SESSION:
-            arguments->session = optarg;
-            break;
-        case OPTION_UNWIND:
-            good = add_setting(arguments, "unwind", optarg);
-            arguments->without_stacks = strcmp(optarg, "off") == 0;
-            break;
-        case OPTION_DEPTH:
-            good = add_setting(arguments, "depth", optarg);
-            break;
-        case OPTION_CLOCK:
-            good = add_setting(arguments, "clock", optarg);
-            break;
-        case OPTION_FREE_STACKS:
-            good = add_setting(arguments, "free-stacks", NULL);
-            break;
-        case OPTION_FOLLOW:
-            good = add_setting(arguments, "follow", optarg);
-            break;
-        case OPTION_MAX_SIZE:
-            good = add_setting(arguments, "max-size", optarg);
-            break;
-        case OPTION_MMAP:
-            good = add_setting(arguments, "mmap", NULL);
-            break;
-        case OPTION_COMPRESS:
-            arguments->compress = true;
-            break;
-        case OPTION_SAMPLE:
-            good = add_setting(arguments, "sample", optarg);
-            break;
-        case OPTION_START_ON:
-        case OPTION_STOP_ON:
-            good = set_condition(arguments, option, optarg);
-            break;
-        case OPTION_START_AFTER:
-        case OPTION_DURATION:
-            good = set_time(arguments, option, optarg);
-            break;
-        case OPTION_QUIET:
-            arguments->quiet = true;
-            break;
-        case 'h':
-        case OPTION_HELP:
-            fputs(usage_text, stdout);
-            return 0;
-        case OPTION_VERSION:
-            puts("mprof-run " MPROF_VERSION);
-            return 0;
-        default:
-            fputs(usage_text, stderr);
-            return 2;
-        }
-        if (!good)
-            return 2;
-    }
-    if (arguments->live && !arguments->open) {
-        fputs("mprof-run: --live goes with --open\n", stderr);
-        return 2;
-    }
-    if (arguments->without_stacks && arguments->waits_for_call) {
-        fputs("mprof-run: call:SYMBOL is seen by stacks: it does not go with --unwind=off\n",
-              stderr);
-        return 2;
-    }
-    if (optind >= argc) {
-        fputs(usage_text, stderr);
-        return 2;
-    }
-    if (arguments->watch.start_on.kind != RUN_CONDITION_NONE && arguments->watch.start_after > 0) {
-        fputs("mprof-run: --start-on and --start-after exclude each other\n", stderr);
-        return 2;
-    }
+    const char *value;
+    int option, status = -1;
+    while (status < 0 &&
+           (option = command_line_next(&run_command_line, argc, argv, &value)) != COMMAND_LINE_END)
+        status = option == COMMAND_LINE_WRONG
+                     ? 2
+                     : take_option(arguments, (enum run_option)option, value);
+    if (status >= 0)
+        return status;
+    arguments->program = argv + optind;
+    if (optind >= argc)
+        return command_line_wrong(&run_command_line, "which program?");
+    if ((status = check_together(arguments)) >= 0)
+        return status;
     if (run_watch_starts_late(&arguments->watch) &&
         arguments->watch.start_on.kind != RUN_CONDITION_INSIDE)
         add_setting(arguments, "start",
                     run_watch_decides_start(&arguments->watch) ? "run" : "wait");
-    arguments->program = argv + optind;
     return -1;
 }
 

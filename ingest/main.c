@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/ingest_options.h"
 #include "ingest/leftovers.h"
 #include "ingest/ingest.h"
 #include "ingest/live.h"
@@ -29,62 +30,6 @@ struct options {
     size_t trace_count;
 };
 
-static const char usage_text[] =
-    "usage: mprof-ingest [OPTION…] TRACE…\n"
-    "\n"
-    "Turns a trace that mprof-run wrote into a session, an SQLite file for mprof-tui and sqlite3.\n"
-    "Several traces (of a program and its children, say), or a directory of them, become one.\n"
-    "\n"
-    "  -o, --output FILE   the session; default: TRACE with .db in place of .bin\n"
-    "  -f, --force         replace an existing session\n"
-    "  -q, --quiet         no progress bar and no summary\n"
-    "      --live          TRACE is still being recorded: keep the session up to date, so that it\n"
-    "                      can be read meanwhile, until the program ends or Ctrl-C\n"
-    "      --index=WHICH   indexes of the table allocation: none, stack (default) or all\n"
-    "      --bundle        put copies of the program, its libraries, their debug information and\n"
-    "                      sources into the session: sqlite3 SESSION -Ax unpacks them\n"
-    "      --debug-dir DIR look for separate debug files there too\n"
-    "      --sysroot DIR   look for the program's files below DIR\n"
-    "      --dump[=ORDER]  print the trace as text instead, one line a record; ORDER is file\n"
-    "                      (default) or time (events only, merged)\n"
-    "      --compress      write the trace anew, compressed, into FILE or in its own place\n"
-    "      --rebuild       TRACE is a session: make its sums, peaks and column chunks anew from "
-    "its\n"
-    "                      rows\n"
-    "  -h, --help          this text\n"
-    "      --version       the version\n"
-    "\n"
-    "Exit status: 0 done, 1 the trace or the session cannot be used, 2 wrong options.\n";
-
-enum {
-    OPTION_DUMP = 256,
-    OPTION_VERSION,
-    OPTION_INDEX,
-    OPTION_DEBUG_DIR,
-    OPTION_SYSROOT,
-    OPTION_COMPRESS,
-    OPTION_REBUILD,
-    OPTION_LIVE,
-    OPTION_BUNDLE
-};
-
-static const struct option long_options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"force", no_argument, NULL, 'f'},
-    {"quiet", no_argument, NULL, 'q'},
-    {"index", required_argument, NULL, OPTION_INDEX},
-    {"debug-dir", required_argument, NULL, OPTION_DEBUG_DIR},
-    {"sysroot", required_argument, NULL, OPTION_SYSROOT},
-    {"bundle", no_argument, NULL, OPTION_BUNDLE},
-    {"live", no_argument, NULL, OPTION_LIVE},
-    {"dump", optional_argument, NULL, OPTION_DUMP},
-    {"compress", no_argument, NULL, OPTION_COMPRESS},
-    {"rebuild", no_argument, NULL, OPTION_REBUILD},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, OPTION_VERSION},
-    {0},
-};
-
 static volatile sig_atomic_t interrupted;
 
 static void note_interrupt(int signal_number)
@@ -94,7 +39,7 @@ static void note_interrupt(int signal_number)
 
 static bool fail_usage(const char *message, const char *what)
 {
-    fprintf(stderr, "mprof-ingest: %s%s; mprof-ingest --help lists the options\n", message, what);
+    command_line_wrong(&ingest_command_line, "%s%s", message, what);
     return false;
 }
 
@@ -144,57 +89,67 @@ static bool many(const struct options *options)
            (stat(options->traces[0], &about) == 0 && S_ISDIR(about.st_mode));
 }
 
+/* Takes one option. -1 to go on, otherwise the exit status. */
+static int take_option(struct options *options, enum ingest_option option, const char *value)
+{
+    bool good = true;
+    switch (option) {
+    case INGEST_OPTION_OUTPUT:
+        options->ingest.session = value;
+        break;
+    case INGEST_OPTION_FORCE:
+        options->ingest.writer.force = true;
+        break;
+    case INGEST_OPTION_QUIET:
+        options->quiet = true;
+        break;
+    case INGEST_OPTION_INDEX:
+        good = set_index(options, value);
+        break;
+    case INGEST_OPTION_DEBUG_DIR:
+        options->ingest.debug_dir = value;
+        break;
+    case INGEST_OPTION_SYSROOT:
+        options->ingest.sysroot = value;
+        break;
+    case INGEST_OPTION_BUNDLE:
+        options->ingest.bundle = true;
+        break;
+    case INGEST_OPTION_LIVE:
+        options->live = true;
+        break;
+    case INGEST_OPTION_DUMP:
+        good = set_dump(options, value);
+        break;
+    case INGEST_OPTION_COMPRESS:
+        options->compress = true;
+        break;
+    case INGEST_OPTION_REBUILD:
+        options->rebuild = true;
+        break;
+    case INGEST_OPTION_HELP:
+        command_line_help(&ingest_command_line, stdout);
+        return 0;
+    case INGEST_OPTION_VERSION:
+        command_line_version(&ingest_command_line, stdout);
+        return 0;
+    }
+    return good ? -1 : 2;
+}
+
 /* Returns -1 to go on, otherwise the exit status. */
 static int parse(int argc, char **argv, struct options *options)
 {
-    int option;
+    const char *value;
+    int option, status = -1;
+    while (status < 0 && (option = command_line_next(&ingest_command_line, argc, argv, &value)) !=
+                             COMMAND_LINE_END)
+        status = option == COMMAND_LINE_WRONG
+                     ? 2
+                     : take_option(options, (enum ingest_option)option, value);
+    if (status >= 0)
+        return status;
     bool good = true;
-    while (good && (option = getopt_long(argc, argv, "o:fqh", long_options, NULL)) != -1) {
-        switch (option) {
-        case 'o':
-            options->ingest.session = optarg;
-            break;
-        case 'f':
-            options->ingest.writer.force = true;
-            break;
-        case 'q':
-            options->quiet = true;
-            break;
-        case OPTION_INDEX:
-            good = set_index(options, optarg);
-            break;
-        case OPTION_DEBUG_DIR:
-            options->ingest.debug_dir = optarg;
-            break;
-        case OPTION_SYSROOT:
-            options->ingest.sysroot = optarg;
-            break;
-        case OPTION_BUNDLE:
-            options->ingest.bundle = true;
-            break;
-        case OPTION_LIVE:
-            options->live = true;
-            break;
-        case OPTION_DUMP:
-            good = set_dump(options, optarg);
-            break;
-        case OPTION_COMPRESS:
-            options->compress = true;
-            break;
-        case OPTION_REBUILD:
-            options->rebuild = true;
-            break;
-        case 'h':
-            fputs(usage_text, stdout);
-            return 0;
-        case OPTION_VERSION:
-            puts("mprof-ingest " MPROF_VERSION);
-            return 0;
-        default: /* getopt has said what is wrong */
-            fputs("mprof-ingest --help lists the options\n", stderr);
-            return 2;
-        }
-    }
     if (good && optind == argc)
         good = fail_usage("which trace?", "");
     options->traces = argv + optind;

@@ -1,4 +1,5 @@
 /* mprof-tui: command line, and the loop between terminal and browser. */
+#include "cli/tui_options.h"
 #include "session/session.h"
 #include "tui/browser.h"
 #include "tui/cells.h"
@@ -41,65 +42,60 @@ static void complain_of_filter(const char *filter, const struct session_error *e
     free(start);
 }
 
-static int usage_error(const char *what)
+/* Takes one option. Goes on with -1, or ends with an exit status. */
+static int take_option(struct arguments *arguments, enum tui_option option, const char *value)
 {
-    fprintf(stderr, "mprof-tui: %s\n", what);
-    manual_usage(stderr);
-    return EXIT_BAD_USAGE;
+    switch (option) {
+    case TUI_OPTION_ASCII:
+        arguments->ascii = true;
+        break;
+    case TUI_OPTION_FILTER:
+        arguments->browser.filter = value;
+        break;
+    case TUI_OPTION_VIEW:
+        arguments->browser.view = value;
+        break;
+    case TUI_OPTION_SCRIPT:
+        arguments->script = value;
+        break;
+    case TUI_OPTION_SIZE:
+        if (!script_size(value, &arguments->browser.width, &arguments->browser.height))
+            return command_line_wrong(
+                &tui_command_line, "--size wants a width and a height of 1 to 1000, as in 80x24");
+        break;
+    case TUI_OPTION_HELP:
+        command_line_help(&tui_command_line, stdout);
+        return EXIT_GOOD;
+    case TUI_OPTION_MAN:
+        manual_page(stdout);
+        return EXIT_GOOD;
+    case TUI_OPTION_VERSION:
+        command_line_version(&tui_command_line, stdout);
+        return EXIT_GOOD;
+    }
+    return -1;
 }
 
 /* Goes on with -1, or ends with an exit status. */
 static int read_arguments(int count, char **values, struct arguments *arguments)
 {
-    enum { ASCII = 256, FILTER, HELP, MAN, SCRIPT, SIZE, VERSION, VIEW };
-    static const struct option options[] = {{"ascii", no_argument, NULL, ASCII},
-                                            {"filter", required_argument, NULL, FILTER},
-                                            {"help", no_argument, NULL, HELP},
-                                            {"man", no_argument, NULL, MAN},
-                                            {"script", required_argument, NULL, SCRIPT},
-                                            {"size", required_argument, NULL, SIZE},
-                                            {"version", no_argument, NULL, VERSION},
-                                            {"view", required_argument, NULL, VIEW},
-                                            {NULL, 0, NULL, 0}};
-    for (int option; (option = getopt_long(count, values, "", options, NULL)) != -1;) {
-        switch (option) {
-        case ASCII:
-            arguments->ascii = true;
-            break;
-        case FILTER:
-            arguments->browser.filter = optarg;
-            break;
-        case HELP:
-            manual_help(stdout);
-            return EXIT_GOOD;
-        case MAN:
-            manual_page(stdout);
-            return EXIT_GOOD;
-        case SCRIPT:
-            arguments->script = optarg;
-            break;
-        case SIZE:
-            if (!script_size(optarg, &arguments->browser.width, &arguments->browser.height))
-                return usage_error("--size wants a width and a height of 1 to 1000, as in 80x24");
-            break;
-        case VERSION:
-            puts("mprof-tui " MPROF_VERSION);
-            return EXIT_GOOD;
-        case VIEW:
-            arguments->browser.view = optarg;
-            break;
-        default:
-            manual_usage(stderr);
-            return EXIT_BAD_USAGE;
-        }
-    }
+    const struct command_line *line = &tui_command_line;
+    const char *value;
+    int option, status = -1;
+    while (status < 0 &&
+           (option = command_line_next(line, count, values, &value)) != COMMAND_LINE_END)
+        status = option == COMMAND_LINE_WRONG
+                     ? EXIT_BAD_USAGE
+                     : take_option(arguments, (enum tui_option)option, value);
+    if (status >= 0)
+        return status;
     if (optind == count)
-        return usage_error("no session named");
+        return command_line_wrong(line, "no session named");
     if (count - optind > 1)
-        return usage_error("more than one session named");
+        return command_line_wrong(line, "more than one session named");
     arguments->session = values[optind];
     if (arguments->browser.width != 0 && !arguments->script)
-        return usage_error("--size goes with --script; a terminal has its own size");
+        return command_line_wrong(line, "--size goes with --script; a terminal has its own size");
     return -1;
 }
 

@@ -1,51 +1,11 @@
 #include "tui/manual.h"
 
+#include "cli/tui_options.h"
 #include "tui/command.h"
 #include "tui/help.h"
 #include "tui/keys.h"
 
 #include <stddef.h>
-
-static const struct {
-    const char *name, *argument, *description;
-} options[] = {
-    {.name = "--filter", .argument = "TEXT", .description = "begin with this filter"},
-    {.name = "--view",
-     .argument = "NAME",
-     .description = "begin with this view: overview, timeline, grid or functions"},
-    {.name = "--ascii", .argument = "", .description = "show nothing but ASCII characters"},
-    {.name = "--script",
-     .argument = "FILE",
-     .description = "take keys from FILE (- is standard input) and write screens as text, "
-                    "without a terminal"},
-    {.name = "--size",
-     .argument = "WxH",
-     .description = "size of the screen of a script; 80x24 where it is not given"},
-    {.name = "--man", .argument = "", .description = "write the manual page, for man -l"},
-    {.name = "--help", .argument = "", .description = "this text"},
-    {.name = "--version", .argument = "", .description = "the version"},
-};
-
-static const char synopsis[] =
-    "mprof-tui [--filter TEXT] [--view NAME] [--ascii] [--script FILE [--size WxH]] session.db";
-
-void manual_usage(FILE *out)
-{
-    fprintf(out, "usage: %s\n       mprof-tui --help explains them\n", synopsis);
-}
-
-void manual_help(FILE *out)
-{
-    fprintf(out, "usage: %s\n\nBrowses a session that mprof-ingest made.\n\n", synopsis);
-    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-        char left[40];
-        snprintf(left, sizeof(left), "%s %s", options[i].name, options[i].argument);
-        fprintf(out, "  %-16s %s\n", left, options[i].description);
-    }
-    fputs("\nIn the browser ? explains every key.\n"
-          "Exit status: 0 good, 1 bad session, filter, script or terminal, 2 bad usage.\n",
-          out);
-}
 
 /* Text for a man page: what its macros would take for their own is escaped. */
 static void put_escaped(FILE *out, const char *text)
@@ -78,6 +38,13 @@ static void put_entry(FILE *out, const char *head, const char *argument, const c
     fputc('\n', out);
 }
 
+static void put_option(FILE *out, const struct command_option *option)
+{
+    char head[64] = "";
+    command_option_head(option, head, sizeof head);
+    put_entry(out, option->letter ? head : head + 4, "", option->help); /* blanks */
+}
+
 static void put_keys(FILE *out, unsigned views, const char *title)
 {
     size_t count;
@@ -88,7 +55,7 @@ static void put_keys(FILE *out, unsigned views, const char *title)
             continue;
         if (views == IN_ALL && bindings[i].views != IN_ALL)
             continue;
-        char head[64];
+        char head[64] = "";
         size_t length = 0;
         for (size_t k = 0; k < 3 && bindings[i].keys[k]; k++) {
             char name[KEY_NAME_SIZE];
@@ -106,7 +73,8 @@ void manual_page(FILE *out)
           ".TH MPROF\\-TUI 1 \"\" \"mprof " MPROF_VERSION "\" \"mprof\"\n"
           ".SH NAME\nmprof\\-tui \\- browse the heap of a recorded program\n.SH SYNOPSIS\n",
           out);
-    put_escaped(out, synopsis);
+    fprintf(out, "%s ", tui_command_line.program);
+    put_escaped(out, tui_command_line.synopsis);
     fputs(
         "\n.SH DESCRIPTION\n"
         "Shows a session that\n.BR mprof\\-ingest (1)\nmade: an overview of what is odd, the live "
@@ -114,8 +82,8 @@ void manual_page(FILE *out)
         "allocated. Every view obeys the filter in the\nsecond line and says how many of how "
         "many allocations it lets through.\n.SH OPTIONS\n",
         out);
-    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
-        put_entry(out, options[i].name, options[i].argument, options[i].description);
+    for (size_t i = 0; i < tui_command_line.count; i++)
+        put_option(out, &tui_command_line.options[i]);
     fputs(".SH KEYS\n", out);
     put_keys(out, IN_ALL, "In every view");
     put_keys(out, IN_OVERVIEW, "Overview");

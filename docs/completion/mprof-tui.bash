@@ -1,11 +1,23 @@
-# bash completion for mprof-tui
+# bash completion for mprof-tui, made from the table of its options
 _mprof_tui()
 {
-    local word=${COMP_WORDS[COMP_CWORD]}
-    case $word in
-    --view=*) mapfile -t COMPREPLY < <(compgen -W 'overview timeline grid functions' -- "${word#*=}") ;;
-    -*) mapfile -t COMPREPLY < <(compgen -W "--script --size --filter --view --ascii --man --help --version" -- "$word") ;;
-    *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+    local word=${COMP_WORDS[COMP_CWORD]} option=
+    [ "$COMP_CWORD" -eq 0 ] || option=${COMP_WORDS[COMP_CWORD - 1]}
+    # bash takes --name=value for three words.
+    [ "$word" != = ] || word=
+    [ "$option" != = ] || option=${COMP_WORDS[COMP_CWORD - 2]}
+    case $option in
+    --filter) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
+    --view) mapfile -t COMPREPLY < <(compgen -W 'overview timeline grid functions' -- "$word") ;;
+    --script) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+    --size) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
+    *)
+        case $word in
+        -*) mapfile -t COMPREPLY < <(compgen -W "--filter= --view= --ascii --script= --size= --man --help --version" -- "$word") ;;
+        *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+        esac
+        ;;
     esac
+    [[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace 2>/dev/null || true
 }
 complete -o filenames -F _mprof_tui mprof-tui

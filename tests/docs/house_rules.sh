@@ -15,10 +15,11 @@ may() {
     [ -z "$found" ] || complain "$stage may include only: $allowed" "$found"
 }
 may schemas schemas
-may capture 'capture|schemas'
-may ingest 'ingest|schemas'
+may cli 'cli|schemas'
+may capture 'capture|cli|schemas'
+may ingest 'ingest|cli|schemas'
 may session 'session|schemas'
-may tui 'tui|session'
+may tui 'tui|cli|session'
 may report 'report|session'
 
 # only PATTERN WHERE: headers that match PATTERN are included only in files that match WHERE.

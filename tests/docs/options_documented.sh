@@ -1,24 +1,87 @@
 #!/usr/bin/env bash
-# Each option that --help names is in the man page and in the completion file, and the other way
-# round; the man pages have no errors.
+# The options of each program are one table: the heads of the man page and the completion file are
+# made from it (MPROF_REFRESH=1 writes them anew), --help lists it, and the program takes every
+# option that any of them names, with its letter, and no other. What is wrong gets one line.
 set -u
 failed=0
+complain() { printf '%s\n' "$*"; failed=1; }
+documents=$MPROF_BUILD/tests/option_documents
+work=$PWD/options_documented.work
+rm -rf "$work" && mkdir -p "$work" || exit 1
+
+# same MADE FILE WHAT: the file is what was made.
+same() {
+    [ -z "${MPROF_REFRESH:-}" ] || cp "$1" "$2"
+    diff "$2" "$1" || complain "$3 is not what the table of options gives; MPROF_REFRESH=1 takes that"
+}
+
+# accepted PROGRAM OPTION [VALUE]: whether the program knows it; --help behind it ends the program.
+accepted() {
+    local program=$1 said
+    shift
+    said=$("$MPROF_BUILD/bin/$program" "$@" --help 2>&1 </dev/null)
+    ! grep -qE "there is no option|needs .* behind it|takes nothing behind it" <<<"$said"
+}
+
 for program in mprof-run mprof-ctl mprof-ingest mprof-tui; do
     page=$MPROF_SOURCE/docs/man/$program.1
-    help=$("$MPROF_BUILD/bin/$program" --help 2>&1) || { echo "$program --help failed"; failed=1; }
-    [ -f "$page" ] || { echo "no man page: $page"; failed=1; continue; }
-    of() { grep -oE -- '--[a-z][a-z-]+' | sort -u; }
-    in_help=$(of <<<"$help")
-    in_page=$(sed 's/\\-/-/g; s/^\.B[RI]* *//; s/"//g' "$page" | of)
-    difference=$(diff <(echo "$in_help") <(echo "$in_page")) ||
-        { echo "$program: --help (<) and man page (>) differ:"; echo "$difference"; failed=1; }
-    for option in $in_help; do
-        grep -q -- "$option" "$MPROF_SOURCE/docs/completion/$program.bash" 2>/dev/null ||
-            { echo "$program: $option is not completed"; failed=1; }
-    done
-    "$MPROF_BUILD/bin/$program" --version | grep -qE "^$program [0-9]+\.[0-9]+" ||
-        { echo "$program --version does not name the program and a version"; failed=1; }
+    "$documents" "$program" names >"$work/names" || exit 1
+    "$documents" "$program" completion >"$work/$program.bash"
+    same "$work/$program.bash" "$MPROF_SOURCE/docs/completion/$program.bash" "the completion of $program"
+    bash -n "$work/$program.bash" || complain "the completion of $program is no bash"
+    if [ "$program" = mprof-tui ]; then
+        "$MPROF_BUILD/bin/mprof-tui" --man >"$work/$program.1"
+    else
+        "$documents" "$program" man <"$page" >"$work/$program.1" || complain "the man page of $program is not whole"
+    fi
+    same "$work/$program.1" "$page" "the man page of $program"
     complaints=$(MANWIDTH=80 LC_ALL=C.UTF-8 man --warnings -l "$page" 2>&1 >/dev/null) || true
-    [ -z "$complaints" ] || { echo "$page: $complaints"; failed=1; }
+    [ -z "$complaints" ] || complain "$page: $complaints"
+
+    help=$("$MPROF_BUILD/bin/$program" --help) || complain "$program --help failed"
+    while read -r name letter argument; do
+        grep -qE -- "^  (-$letter, |    )$name([=[ ]|\$)" <<<"$help" || complain "$program --help does not list $name"
+        case $argument in
+        needed)
+            accepted "$program" "$name=1" || complain "$program refuses $name=1"
+            accepted "$program" "$name" 1 || complain "$program refuses $name 1"
+            [ "$letter" = - ] || accepted "$program" "-$letter" 1 || complain "$program refuses -$letter 1"
+            ;;
+        *)
+            accepted "$program" "$name" || complain "$program refuses $name"
+            [ "$letter" = - ] || accepted "$program" "-$letter" || complain "$program refuses -$letter"
+            ;;
+        esac
+    done <"$work/names"
+    # Whatever looks like an option in the page's section of options is one.
+    MANWIDTH=200 LC_ALL=C.UTF-8 man -P cat -l "$page" 2>/dev/null | sed -n '/^OPTIONS/,/^[A-Z]/p' |
+        grep -oE '^ +(-[a-zA-Z], )?--?[a-zA-Z][a-z-]*' | grep -oE -- '--?[a-zA-Z][a-z-]*' | sort -u >"$work/documented"
+    while read -r option; do
+        accepted "$program" "$option" 1 || accepted "$program" "$option" || complain "$program refuses $option, which its page explains"
+    done <"$work/documented"
+    [ "$(grep -c -- '^--' "$work/documented")" -eq "$(wc -l <"$work/names")" ] ||
+        complain "the page of $program explains $(grep -c -- '^--' "$work/documented") options of $(wc -l <"$work/names")"
+    for wrong in --nonsense -Z --help=1; do
+        said=$("$MPROF_BUILD/bin/$program" $wrong 2>&1 >/dev/null </dev/null)
+        status=$?
+        [ $status -eq 2 ] || complain "$program $wrong ends with $status, not 2"
+        [ "$(wc -l <<<"$said")" -eq 1 ] && grep -q -- "$program --help" <<<"$said" ||
+            complain "$program $wrong does not say one line that names --help: $said"
+    done
+    said=$("$MPROF_BUILD/bin/$program" 2>&1 >/dev/null </dev/null)
+    [ "$(wc -l <<<"$said")" -eq 1 ] || complain "$program alone says more than one line: $said"
+    for option in --version -V; do
+        "$MPROF_BUILD/bin/$program" $option | grep -qE "^$program [0-9]+\.[0-9]+" ||
+            complain "$program $option does not name the program and a version"
+    done
+    cmp -s <("$MPROF_BUILD/bin/$program" -h) <(printf '%s\n' "$help") || complain "$program -h is not --help"
 done
+
+# The completion as bash calls it: of --unwind=e, which are three words for bash, and of --fol.
+completed() {
+    bash -c '. "$1"; COMP_WORDS=("${@:2}"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _mprof_run; echo "${COMPREPLY[*]}"' \
+        bash "$work/mprof-run.bash" "$@"
+}
+[ "$(completed mprof-run --unwind = e)" = eh ] || complain "--unwind=e is not completed: $(completed mprof-run --unwind = e)"
+[ "$(completed mprof-run --fol)" = --follow= ] || complain "--fol is not completed"
 exit $failed

@@ -24,10 +24,10 @@ expect() {
 
 expect 2 'no session named'
 expect 2 'more than one session' a.db b.db
-expect 2 'usage:' --nonsense a.db
+expect 2 "no option --nonsense; mprof-tui --help" --nonsense a.db
 expect 2 'as in 80x24' --script - --size 80 a.db
 expect 2 'goes with --script' --size 80x24 "$work/session.db"
-expect 0 '^  --filter TEXT' --help
+expect 0 "^ +--filter=TEXT" --help
 expect 0 '^mprof-tui [0-9]' --version
 expect 1 'no/such.db' no/such.db
 echo "not a session" >"$work/text.db"

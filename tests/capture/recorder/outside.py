@@ -116,7 +116,7 @@ def check_refusals():
     fails(2, "is no command", folder + "/nothing", "begin")
     fails(2, "takes a NAME", folder + "/nothing", "mark")
     fails(2, "takes no NAME", folder + "/nothing", "pause", "now")
-    fails(2, "usage", folder + "/nothing")
+    fails(2, "what is to be done", folder + "/nothing")
     fails(2, "no number of seconds", folder + "/nothing", "--wait", "soon", "pause")
     steps = Steps("outside-killed")
     steps.do("1")

@@ -1,0 +1,172 @@
+#include "cli/command_line.h"
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "schemas/printable.h"
+
+/* Columns of --help. */
+enum { TEXT_COLUMN = 26, WIDTH = 80, HEAD_ROOM = 96 };
+/* What getopt returns for the first option of a table; letters and '?' lie below. */
+enum { FIRST_VALUE = 256 };
+
+/* Fills getopt's own tables. The letters begin with '+' or '-' as its manual says, then ':'. */
+static void fill(const struct command_line *line, struct option *options, char *letters)
+{
+    if (line->program_follows)
+        *letters++ = '+';
+    *letters++ = ':';
+    for (size_t i = 0; i < line->count && i < COMMAND_OPTIONS_MAX; i++) {
+        const struct command_option *option = &line->options[i];
+        options[i] = (struct option){option->name,
+                                     !option->argument  ? no_argument
+                                     : option->optional ? optional_argument
+                                                        : required_argument,
+                                     NULL, FIRST_VALUE + (int)i};
+        if (!option->letter)
+            continue;
+        *letters++ = option->letter;
+        for (int colons = option->argument ? 1 + option->optional : 0; colons > 0; colons--)
+            *letters++ = ':';
+    }
+    *letters = 0;
+}
+
+/* The place of an option in the table by its letter, or `count`. */
+static size_t find_letter(const struct command_line *line, int letter)
+{
+    size_t i = 0;
+    while (i < line->count && (!letter || line->options[i].letter != letter))
+        i++;
+    return i;
+}
+
+/* Says of a long option that getopt did not take: none, or more than one begins so. */
+static void explain_name(const struct command_line *line, const char *written)
+{
+    const char *name = written + strspn(written, "-");
+    const size_t length = strcspn(name, "=");
+    const char *first = NULL, *second = NULL;
+    for (size_t i = 0; i < line->count; i++)
+        if (length > 0 && strncmp(line->options[i].name, name, length) == 0) {
+            second = first;
+            first = line->options[i].name;
+        }
+    if (second)
+        command_line_wrong(line, "--%.*s can be --%s or --%s", (int)length, name, second, first);
+    else
+        command_line_wrong(line, "there is no option --%.*s", (int)length, name);
+}
+
+/* Says why getopt did not take what it has just read. */
+static int explain(const struct command_line *line, int why, char *const argv[])
+{
+    const bool known = optopt >= FIRST_VALUE;
+    const size_t place = known ? (size_t)(optopt - FIRST_VALUE) : find_letter(line, optopt);
+    if (why == ':' && place < line->count) {
+        const struct command_option *option = &line->options[place];
+        command_line_wrong(line, "--%s needs %s behind it", option->name, option->argument);
+    } else if (known)
+        command_line_wrong(line, "--%s takes nothing behind it", line->options[place].name);
+    else if (optopt)
+        command_line_wrong(line, "there is no option -%c", optopt);
+    else
+        explain_name(line, argv[optind - 1]);
+    return COMMAND_LINE_WRONG;
+}
+
+int command_line_next(const struct command_line *line, int argc, char *const argv[],
+                      const char **argument)
+{
+    struct option options[COMMAND_OPTIONS_MAX + 1] = {{0}};
+    char letters[3 * COMMAND_OPTIONS_MAX + 3];
+    fill(line, options, letters);
+    opterr = 0;
+    const int value = getopt_long(argc, argv, letters, options, NULL);
+    *argument = optarg;
+    if (value == -1)
+        return COMMAND_LINE_END;
+    if (value == '?' || value == ':')
+        return explain(line, value, argv);
+    return value >= FIRST_VALUE ? value - FIRST_VALUE : (int)find_letter(line, value);
+}
+
+int command_line_wrong(const struct command_line *line, const char *format, ...)
+{
+    char message[1024], text[PRINTABLE_BYTE_MAX * sizeof message];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(message, sizeof message, format, values);
+    va_end(values);
+    printable_copy(text, sizeof text, message);
+    fprintf(stderr, "%s: %s; %s --help lists the options\n", line->program, text, line->program);
+    return 2;
+}
+
+size_t command_option_head(const struct command_option *option, char *text, size_t size)
+{
+    char letter[8] = "    ";
+    if (option->letter)
+        snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    const int length =
+        !option->argument ? snprintf(text, size, "%s--%s", letter, option->name)
+        : option->optional
+            ? snprintf(text, size, "%s--%s[=%s]", letter, option->name, option->argument)
+            : snprintf(text, size, "%s--%s=%s", letter, option->name, option->argument);
+    return length < 0 ? 0 : (size_t)length < size ? (size_t)length : size - 1;
+}
+
+/* How many columns the bytes take: those that go on with a character of UTF-8 take none. */
+static size_t columns(const char *text, size_t length)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < length; i++)
+        count += ((unsigned char)text[i] & 0xC0) != 0x80;
+    return count;
+}
+
+/* Prints `text` from TEXT_COLUMN on, broken between words; the cursor stands at `column`. */
+static void print_text(FILE *out, size_t column, const char *text)
+{
+    bool first = true;
+    if (column + 2 > TEXT_COLUMN) {
+        fputc('\n', out);
+        column = 0;
+    }
+    for (size_t length; *text; text += length + (text[length] != 0)) {
+        length = strcspn(text, " ");
+        const size_t wide = columns(text, length);
+        if (!first && column + 1 + wide > WIDTH) {
+            fputc('\n', out);
+            column = 0;
+            first = true;
+        }
+        if (first)
+            fprintf(out, "%*s", (int)(TEXT_COLUMN - column), "");
+        else
+            fputc(' ', out);
+        column = (first ? TEXT_COLUMN : column + 1) + wide;
+        fprintf(out, "%.*s", (int)length, text);
+        first = false;
+    }
+    fputc('\n', out);
+}
+
+void command_line_help(const struct command_line *line, FILE *out)
+{
+    fprintf(out, "usage: %s %s\n\n%s\n", line->program, line->synopsis, line->about);
+    for (size_t i = 0; i < line->count; i++) {
+        char head[HEAD_ROOM];
+        const size_t length = command_option_head(&line->options[i], head, sizeof head);
+        fprintf(out, "  %s", head);
+        print_text(out, 2 + length, line->options[i].help);
+    }
+    if (line->after)
+        fprintf(out, "\n%s", line->after);
+}
+
+void command_line_version(const struct command_line *line, FILE *out)
+{
+    fprintf(out, "%s %s\n", line->program, MPROF_VERSION);
+}

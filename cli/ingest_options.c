@@ -1,0 +1,48 @@
+#include "cli/ingest_options.h"
+
+static const struct command_option options[] = {
+    [INGEST_OPTION_OUTPUT] = {'o', "output", "FILE",
+                              .help = "the session; default: TRACE with .db in place of .bin"},
+    [INGEST_OPTION_FORCE] = {'f', "force", .help = "replace an existing session"},
+    [INGEST_OPTION_QUIET] = {'q', "quiet", .help = "no progress bar and no summary"},
+    [INGEST_OPTION_LIVE] = {0, "live",
+                            .help = "TRACE is still being recorded: keep the session up to date, "
+                                    "so that it can be read meanwhile, until the program ends or "
+                                    "Ctrl-C"},
+    [INGEST_OPTION_INDEX] = {0, "index", "WHICH", .choices = "none stack all",
+                             .help =
+                                 "indexes of the table allocation: none, stack (default) or all"},
+    [INGEST_OPTION_BUNDLE] =
+        {0, "bundle",
+         .help = "put copies of the program, its libraries, their debug information "
+                 "and sources into the session: sqlite3 SESSION -Ax unpacks them"},
+    [INGEST_OPTION_DEBUG_DIR] = {0, "debug-dir", "DIR",
+                                 .help = "look for separate debug files there too"},
+    [INGEST_OPTION_SYSROOT] = {0, "sysroot", "DIR",
+                               .help = "look for the program's files below DIR"},
+    [INGEST_OPTION_DUMP] = {0, "dump", "ORDER", .optional = true, .choices = "file time",
+                            .help =
+                                "print the trace as text instead, one line a record; ORDER is file "
+                                "(default) or time (events only, merged)"},
+    [INGEST_OPTION_COMPRESS] =
+        {0, "compress", .help = "write the trace anew, compressed, into FILE or in its own place"},
+    [INGEST_OPTION_REBUILD] =
+        {0, "rebuild",
+         .help = "TRACE is a session: make its sums, peaks and column chunks anew "
+                 "from its rows"},
+    [INGEST_OPTION_HELP] = {'h', "help", .help = "print this text"},
+    [INGEST_OPTION_VERSION] = {'V', "version", .help = "print the version"},
+};
+
+const struct command_line ingest_command_line = {
+    .program = "mprof-ingest",
+    .synopsis = "[OPTIONS] TRACE…",
+    .about = "Turns a trace that mprof-run wrote into a session, an SQLite file for mprof-tui and "
+             "sqlite3.\n"
+             "Several traces (of a program and its children, say), or a directory of them, become "
+             "one.\n",
+    .after = "Exit status: 0 done, 1 the trace or the session cannot be used, 2 wrong options.\n",
+    .options = options,
+    .count = sizeof options / sizeof *options,
+    .operands = "compgen -f -- \"$word\"",
+};

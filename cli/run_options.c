@@ -1,0 +1,66 @@
+#include "cli/run_options.h"
+
+static const struct command_option options[] = {
+    [RUN_OPTION_OUTPUT] = {'o', "output", "TRACE",
+                           .help = "the trace (default: mprof.PROGRAM.PID.bin)"},
+    [RUN_OPTION_FORCE] = {'f', "force", .help = "replace TRACE, and SESSION, where they exist"},
+    [RUN_OPTION_OPEN] = {0, "open", .help = "afterwards ingest the trace and open the browser"},
+    [RUN_OPTION_LIVE] =
+        {0, "live",
+         .help = "with --open: do so while the program runs; its output goes to TRACE.out "
+                 "then"},
+    [RUN_OPTION_SESSION] = {0, "session", "FILE",
+                            .help = "the session that --open makes (default: TRACE with .db)"},
+    [RUN_OPTION_UNWIND] =
+        {0, "unwind", "HOW", .choices = "auto eh fp instrument off",
+         .help = "how stacks are taken: auto (default), fp, eh, instrument (the program "
+                 "is built with -finstrument-functions) or off"},
+    [RUN_OPTION_DEPTH] = {0, "depth", "N", .choices = "",
+                          .help = "frames kept of each stack (default: all)"},
+    [RUN_OPTION_CLOCK] = {0, "clock", "HOW", .choices = "exact fast",
+                          .help = "exact (default): read for every event; fast: for every few"},
+    [RUN_OPTION_FREE_STACKS] = {0, "free-stacks", .help = "take the stacks of frees too"},
+    [RUN_OPTION_FOLLOW] = {0, "follow", "WHAT", .choices = "all fork exec none",
+                           .help = "all (default), fork, exec or none: whether forked children and "
+                                   "programs that are executed record too"},
+    [RUN_OPTION_MAX_SIZE] = {0, "max-size", "SIZE", .choices = "",
+                             .help =
+                                 "stop recording when a trace has SIZE bytes (K, M, G behind it)"},
+    [RUN_OPTION_MMAP] = {0, "mmap",
+                         .help =
+                             "record mmap, munmap, mremap and mprotect too, apart from the heap"},
+    [RUN_OPTION_COMPRESS] = {0, "compress",
+                             .help = "write the trace compressed; it takes a second core, not the "
+                                     "program's"},
+    [RUN_OPTION_SAMPLE] = {0, "sample", "SIZE", .choices = "",
+                           .help = "record a sample only, one point in SIZE bytes on average"},
+    [RUN_OPTION_START_ON] =
+        {0, "start-on", "WHAT", .choices = "signal file: rss> live> allocs> mark: call: call",
+         .help = "record nothing before: signal (SIGUSR2 to mprof-run), file:PATH (it "
+                 "is there), rss>SIZE, live>SIZE (more is allocated and not freed), "
+                 "allocs>N, mark:NAME (such a mark is set), call:SYMBOL (the first "
+                 "allocation in that function or what it calls), call (the program "
+                 "calls mprof_resume())"},
+    [RUN_OPTION_START_AFTER] = {0, "start-after", "SECONDS", .choices = "",
+                                .help = "record nothing in the first SECONDS"},
+    [RUN_OPTION_STOP_ON] = {0, "stop-on", "WHAT",
+                            .choices = "signal file: rss> live> allocs> mark: call: call",
+                            .help = "stop recording for good then; as for --start-on"},
+    [RUN_OPTION_DURATION] = {0, "duration", "SECONDS", .choices = "",
+                             .help = "stop recording when it has gone on so long"},
+    [RUN_OPTION_QUIET] = {'q', "quiet", .help = "do not say where the trace is"},
+    [RUN_OPTION_HELP] = {'h', "help", .help = "print this text"},
+    [RUN_OPTION_VERSION] = {'V', "version", .help = "print the version"},
+};
+
+const struct command_line run_command_line = {
+    .program = "mprof-run",
+    .synopsis = "[OPTIONS] [--] PROGRAM [ARGS…]",
+    .about = "Runs PROGRAM, records every allocation and free into a trace, and ends as PROGRAM "
+             "ends.\n"
+             "Its children, and programs that it executes, record beside it as TRACE.PID.\n",
+    .options = options,
+    .count = sizeof options / sizeof *options,
+    .program_follows = true,
+    .operands = "compgen -c -- \"$word\"",
+};

@@ -1,0 +1,28 @@
+#include "cli/tui_options.h"
+
+static const struct command_option options[] = {
+    [TUI_OPTION_FILTER] = {0, "filter", "TEXT", .choices = "", .help = "begin with this filter"},
+    [TUI_OPTION_VIEW] = {0, "view", "NAME", .choices = "overview timeline grid functions",
+                         .help = "begin with this view: overview, timeline, grid or functions"},
+    [TUI_OPTION_ASCII] = {0, "ascii", .help = "show nothing but ASCII characters"},
+    [TUI_OPTION_SCRIPT] =
+        {0, "script", "FILE",
+         .help = "take keys from FILE (- is standard input) and write screens as text, "
+                 "without a terminal"},
+    [TUI_OPTION_SIZE] = {0, "size", "WxH", .choices = "",
+                         .help = "size of the screen of a script; 80x24 where it is not given"},
+    [TUI_OPTION_MAN] = {0, "man", .help = "write the manual page, for man -l"},
+    [TUI_OPTION_HELP] = {'h', "help", .help = "print this text"},
+    [TUI_OPTION_VERSION] = {'V', "version", .help = "print the version"},
+};
+
+const struct command_line tui_command_line = {
+    .program = "mprof-tui",
+    .synopsis = "[OPTIONS] SESSION",
+    .about = "Browses a session that mprof-ingest made.\n",
+    .after = "In the browser ? explains every key.\n"
+             "Exit status: 0 good, 1 bad session, filter, script or terminal, 2 bad usage.\n",
+    .options = options,
+    .count = sizeof options / sizeof *options,
+    .operands = "compgen -f -- \"$word\"",
+};

@@ -1,0 +1,21 @@
+/* The options of mprof-tui. */
+#ifndef MPROF_CLI_TUI_OPTIONS_H
+#define MPROF_CLI_TUI_OPTIONS_H
+
+#include "cli/command_line.h"
+
+/* By their places in the table. */
+enum tui_option {
+    TUI_OPTION_FILTER,
+    TUI_OPTION_VIEW,
+    TUI_OPTION_ASCII,
+    TUI_OPTION_SCRIPT,
+    TUI_OPTION_SIZE,
+    TUI_OPTION_MAN,
+    TUI_OPTION_HELP,
+    TUI_OPTION_VERSION,
+};
+
+extern const struct command_line tui_command_line;
+
+#endif

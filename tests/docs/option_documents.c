@@ -1,0 +1,148 @@
+/*
+ * Makes from the table of a program's options what stands about them elsewhere.
+ *
+ * usage: option_documents PROGRAM names       its options, one a line: --NAME [LETTER|-] ARGUMENT
+ *        option_documents PROGRAM completion  its completion file for bash
+ *        option_documents PROGRAM man <PAGE   the man page with the heads of its options made anew:
+ *                                             the two lines behind each `.\" --NAME`
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/ctl_options.h"
+#include "cli/ingest_options.h"
+#include "cli/run_options.h"
+#include "cli/tui_options.h"
+
+static const struct command_line *const lines[] = {&run_command_line, &ctl_command_line,
+                                                   &ingest_command_line, &tui_command_line};
+
+static void print_names(const struct command_line *line)
+{
+    for (size_t i = 0; i < line->count; i++) {
+        const struct command_option *option = &line->options[i];
+        printf("--%s %c %s\n", option->name, option->letter ? option->letter : '-',
+               !option->argument  ? ""
+               : option->optional ? "optional"
+                                  : "needed");
+    }
+}
+
+static void print_choices(const struct command_option *option)
+{
+    if (option->letter)
+        printf("    -%c | ", option->letter);
+    else
+        printf("    ");
+    printf("--%s) mapfile -t COMPREPLY < <(compgen ", option->name);
+    if (option->choices)
+        printf("-W '%s'", option->choices);
+    else
+        printf("-f");
+    puts(" -- \"$word\") ;;");
+}
+
+static void print_completion(const struct command_line *line)
+{
+    const char *name = strchr(line->program, '-') + 1;
+    printf("# bash completion for %s, made from the table of its options\n_mprof_%s()\n{\n",
+           line->program, name);
+    fputs("    local word=${COMP_WORDS[COMP_CWORD]} option=\n"
+          "    [ \"$COMP_CWORD\" -eq 0 ] || option=${COMP_WORDS[COMP_CWORD - 1]}\n"
+          "    # bash takes --name=value for three words.\n"
+          "    [ \"$word\" != = ] || word=\n"
+          "    [ \"$option\" != = ] || option=${COMP_WORDS[COMP_CWORD - 2]}\n"
+          "    case $option in\n",
+          stdout);
+    for (size_t i = 0; i < line->count; i++)
+        if (line->options[i].argument && !line->options[i].optional)
+            print_choices(&line->options[i]);
+    fputs("    *)\n        case $word in\n        -*) mapfile -t COMPREPLY < <(compgen -W \"",
+          stdout);
+    for (size_t i = 0; i < line->count; i++)
+        printf("%s--%s%s", i ? " " : "", line->options[i].name,
+               line->options[i].argument && !line->options[i].optional ? "=" : "");
+    printf("\" -- \"$word\") ;;\n"
+           "        *) mapfile -t COMPREPLY < <(%s) ;;\n        esac\n        ;;\n    esac\n"
+           "    [[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace 2>/dev/null || true\n"
+           "}\ncomplete -o filenames -F _mprof_%s %s\n",
+           line->operands, name, line->program);
+}
+
+/* In man(7) text a hyphen is a minus sign where it is to be copied. */
+static void print_dashed(const char *text)
+{
+    for (; *text; text++)
+        printf(*text == '-' ? "\\-" : "%c", *text);
+}
+
+static void print_head(const struct command_option *option)
+{
+    fputs(".TP\n\\fB", stdout);
+    if (option->letter)
+        printf("\\-%c\\fR, \\fB", option->letter);
+    fputs("\\-\\-", stdout);
+    print_dashed(option->name);
+    if (option->argument)
+        printf(option->optional ? "\\fR[=\\fI%s\\fR]\n" : "\\fR=\\fI%s\\fR\n", option->argument);
+    else
+        puts("\\fR");
+}
+
+/* Prints the head of the option `name`, and counts it. False, after a message, without one. */
+static bool print_head_of(const struct command_line *line, const char *name, unsigned *seen)
+{
+    for (size_t i = 0; i < line->count; i++)
+        if (strcmp(line->options[i].name, name) == 0) {
+            seen[i]++;
+            print_head(&line->options[i]);
+            return true;
+        }
+    fprintf(stderr, "%s has no option --%s\n", line->program, name);
+    return false;
+}
+
+/* False, after a message, where an option is missing, twice or none of the program. */
+static bool print_page(const struct command_line *line)
+{
+    char text[4096], name[64];
+    unsigned seen[COMMAND_OPTIONS_MAX] = {0};
+    bool good = true, behind = false; /* a head: what stood there before goes */
+    while (fgets(text, sizeof text, stdin)) {
+        if (behind && (strncmp(text, ".TP", 3) == 0 || strncmp(text, "\\fB", 3) == 0)) {
+            behind = text[0] == '.';
+            continue;
+        }
+        behind = sscanf(text, ".\\\" --%63[a-z-]", name) == 1;
+        fputs(text, stdout);
+        if (behind)
+            good = print_head_of(line, name, seen) && good;
+    }
+    for (size_t i = 0; i < line->count; i++)
+        if (seen[i] != 1) {
+            fprintf(stderr, "the page of %s explains --%s %u times\n", line->program,
+                    line->options[i].name, seen[i]);
+            good = false;
+        }
+    return good;
+}
+
+int main(int argc, char **argv)
+{
+    const struct command_line *line = NULL;
+    for (size_t i = 0; argc == 3 && i < sizeof lines / sizeof *lines; i++)
+        if (strcmp(lines[i]->program, argv[1]) == 0)
+            line = lines[i];
+    if (!line) {
+        fputs("usage: option_documents PROGRAM names|completion|man\n", stderr);
+        return 2;
+    }
+    if (strcmp(argv[2], "names") == 0)
+        print_names(line);
+    else if (strcmp(argv[2], "completion") == 0)
+        print_completion(line);
+    else
+        return print_page(line) ? 0 : 1;
+    return 0;
+}
