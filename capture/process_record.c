@@ -11,16 +11,19 @@
 /* Room for the fixed part; the arguments share what is left of the longest payload. */
 #define PATH_SHARE 500u
 #define TEXT_MAX 4096u
+/* What stands behind the arguments: two stamps and the boot id. */
+#define BEHIND_MAX 64u
+#define BOOT_ID_LENGTH 36u
 
-static uint64_t parent_trace_id;
+static struct process_origin process_origin;
 
 /* Not on the stack, which in a forked child may be a coroutine's small one. One thread at a time
  * begins a trace. */
 static char text[TEXT_MAX];
 
-void process_record_set_parent(uint64_t trace_id)
+void process_record_set_origin(struct process_origin origin)
 {
-    parent_trace_id = trace_id;
+    process_origin = origin;
 }
 
 static uint8_t *process_put_text(uint8_t *p, const char *string, size_t limit)
@@ -78,6 +81,15 @@ static uint8_t *process_put_path(uint8_t *p, const char *link)
     return process_put_text(p, text, PATH_SHARE);
 }
 
+static uint8_t *process_put_boot_id(uint8_t *p)
+{
+    int descriptor = os_open_read("/proc/sys/kernel/random/boot_id");
+    long length = descriptor < 0 ? 0 : os_read(descriptor, text, sizeof text);
+    if (descriptor >= 0)
+        os_close(descriptor);
+    return trace_put_string(p, text, length >= (long)BOOT_ID_LENGTH ? BOOT_ID_LENGTH : 0);
+}
+
 bool process_record_write(struct thread *thread)
 {
     uint8_t *p = thread_extended_begin(thread, TRACE_EXTENDED_MAX);
@@ -89,12 +101,15 @@ bool process_record_write(struct thread *thread)
     os_call(SYS_uname, (long)&names, 0, 0, 0, 0, 0);
     p = trace_put_varint(p, (uint64_t)os_process_id());
     p = trace_put_varint(p, (uint64_t)os_call(SYS_getppid, 0, 0, 0, 0, 0, 0));
-    p = trace_put_varint(p, parent_trace_id);
+    p = trace_put_varint(p, process_origin.trace_id);
     p = process_put_path(p, "/proc/self/exe");
     p = process_put_path(p, "/proc/self/cwd");
     p = process_put_text(p, names.nodename, sizeof names.nodename);
     p = process_put_text(p, names.release, sizeof names.release);
-    p = process_put_arguments(p, end);
+    p = process_put_arguments(p, end - BEHIND_MAX);
+    p = trace_put_varint(p, process_origin.before);
+    p = trace_put_varint(p, process_origin.after);
+    p = process_put_boot_id(p);
     thread_extended_end(thread, TRACE_EXT_PROCESS, p);
     return true;
 }

@@ -9,8 +9,14 @@
 
 struct thread;
 
-/* In a forked child: the trace_id of the parent's trace, which the next record names. */
-void process_record_set_parent(uint64_t trace_id);
+/*
+ * What the next record says of where the process comes from: the trace_id of the parent's trace (0:
+ * it was not forked), and stamps before and after the fork; 0 where one is not known.
+ */
+struct process_origin {
+    uint64_t trace_id, before, after;
+};
+void process_record_set_origin(struct process_origin origin);
 
 /* Writes the record into `thread`'s chunk. False where there is no room. Guard held. */
 bool process_record_write(struct thread *thread);

@@ -40,6 +40,8 @@ static struct {
     _Atomic bool restarting; /* one thread is at it */
     uint64_t autosave;
     uint32_t flags; /* enum trace_file_flag */
+    /* Of the fork that led here, until the child has noticed it. */
+    uint64_t fork_before, fork_after;
 } recorder;
 
 static void recorder_set(enum recorder_state state)
@@ -50,6 +52,17 @@ static void recorder_set(enum recorder_state state)
 }
 
 /*
+ * Before the C library's fork. What other threads allocate and free between this stamp and the
+ * child's, the child may have or not. A child that has not noticed its own fork keeps the stamp of
+ * that one: its children own what its parent had then.
+ */
+static void recorder_forking(void)
+{
+    if (atomic_load(&recorder_page.state) != RECORDER_UNKNOWN)
+        thread_local_part.fork_ticks = clock_before();
+}
+
+/*
  * In the child of the C library's fork. Kernels before 4.14 do not wipe the page. A handler that
  * interrupted a record and forked leaves a child that goes on inside that record: it must find
  * neither the parent's chunk nor a way to another.
@@ -57,6 +70,10 @@ static void recorder_set(enum recorder_state state)
 static void recorder_forked(void)
 {
     const struct thread_local_part *self = &thread_local_part;
+    if (!recorder.fork_after) {
+        recorder.fork_before = self->fork_ticks;
+        recorder.fork_after = clock_after();
+    }
     atomic_store(&recorder_page.state, RECORDER_UNKNOWN);
     atomic_store(&recorder_page.entering, 0);
     os_forked();
@@ -70,7 +87,7 @@ static void recorder_forked(void)
 static void recorder_watch_forks(void)
 {
     os_call(SYS_madvise, (long)&recorder_page, sizeof recorder_page, MADV_WIPEONFORK, 0, 0, 0);
-    pthread_atfork(NULL, NULL, recorder_forked);
+    pthread_atfork(recorder_forking, NULL, recorder_forked);
 }
 
 /* Of filters from before, which cannot be seen, only what mprof-run has found is known. */
@@ -147,9 +164,22 @@ static bool recorder_start_program(void)
     return trace_file_create(output, beside, options.root == 0, recorder.flags);
 }
 
+/* Of a child that no handler has seen made, it is known that its thread had recorded before. */
+static struct process_origin recorder_origin(void)
+{
+    const struct thread *thread = thread_local_part.thread;
+    struct process_origin origin = {trace_file_id(), recorder.fork_before, recorder.fork_after};
+    if (!origin.after) {
+        origin.before = thread ? thread->chunk.coding.ticks : 0;
+        origin.after = clock_after();
+    }
+    recorder.fork_before = recorder.fork_after = 0;
+    return origin;
+}
+
 static bool recorder_start_child(void)
 {
-    uint64_t parent = trace_file_id();
+    const struct process_origin origin = recorder_origin();
     if (!recorder_page.calls_forgotten)
         os_forked();
     trace_file_forget();
@@ -160,7 +190,7 @@ static bool recorder_start_child(void)
     select_process_restarted();
     if (!trace_file_create(NULL, true, false, recorder.flags))
         return false;
-    process_record_set_parent(parent);
+    process_record_set_origin(origin);
     return true;
 }
 
@@ -503,7 +533,7 @@ static void recorder_start_again(const char *path)
     thread_process_restarted();
     if (!trace_file_create(path, false, true, recorder.flags))
         return;
-    process_record_set_parent(0);
+    process_record_set_origin((struct process_origin){0, 0, 0});
     recorder.off = false;
     recorder.halted = false;
     recorder.paused = recorder.waiting = false;

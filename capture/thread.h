@@ -62,6 +62,7 @@ struct thread_local_part {
     uint32_t sequence;
     _Atomic uint32_t dropped; /* events that came while the guard was held */
     uint32_t at_leave;        /* enum thread_at_leave */
+    uint64_t fork_ticks;      /* when its last fork() began */
 };
 
 /* What recorder_leave() has to do besides giving back the guard. */

@@ -66,6 +66,10 @@ static void put_process(FILE *out, const struct trace_extension *process)
     put_text(out, "directory", process->directory);
     put_text(out, "host", process->host);
     put_text(out, "kernel", process->kernel);
+    if (process->fork_after != 0)
+        fprintf(out, " forked %" PRIu64 " to %" PRIu64, process->fork_before, process->fork_after);
+    if (process->boot_id.length != 0)
+        put_text(out, "boot", process->boot_id);
     fprintf(out, " flags %" PRIu64 " argc %" PRIu64, process->flags, process->argument_count);
     const uint8_t *at = process->rest;
     struct trace_text argument;

@@ -38,6 +38,13 @@ static void get_process(struct payload *payload, struct trace_extension *extensi
     for (uint64_t i = 0; i < extension->argument_count && payload->good; i++)
         argument = text(payload);
     (void)argument;
+    extension->boot_id = (struct trace_text){"", 0};
+    if (!payload->good || payload->at == payload->end)
+        return;
+    extension->rest_end = payload->at;
+    extension->fork_before = number(payload);
+    extension->fork_after = number(payload);
+    extension->boot_id = text(payload);
 }
 
 static void get_module(struct payload *payload, struct trace_extension *extension)

@@ -96,6 +96,10 @@ static bool add_process(struct trace_scan *scan, const struct trace_extension *e
     process->found = true;
     process->pid = extension->pid;
     process->parent_pid = extension->parent_pid;
+    process->parent_trace = extension->parent_trace;
+    process->fork_before = extension->fork_before;
+    process->fork_after = extension->fork_after;
+    process->boot_id = copy_text(extension->boot_id);
     process->exe = copy_text(extension->exe);
     process->directory = copy_text(extension->directory);
     process->host = copy_text(extension->host);
@@ -118,7 +122,7 @@ static bool add_process(struct trace_scan *scan, const struct trace_extension *e
     if (process->program == NULL)
         process->program = copy_text(extension->exe);
     return process->program && process->exe && process->directory && process->host &&
-           process->kernel && process->arguments;
+           process->kernel && process->boot_id && process->arguments;
 }
 
 static bool name_thread(struct trace_scan *scan, const struct trace_extension *extension)
@@ -364,6 +368,7 @@ void trace_scan_free(struct trace_scan *scan)
     free(scan->process.directory);
     free(scan->process.host);
     free(scan->process.kernel);
+    free(scan->process.boot_id);
     free(scan->process.arguments);
     context_tree_free(&scan->tree);
     threads_free(&scan->threads);

@@ -26,8 +26,11 @@ struct module_row {
 struct trace_process {
     char *program; /* as it was called: the first argument */
     char *exe, *directory, *host, *kernel;
+    char *boot_id;   /* "": not known */
     char *arguments; /* argv in one line, quoted where it needs be */
     uint64_t pid, parent_pid;
+    uint64_t parent_trace;            /* that it was forked in, 0: it was not forked */
+    uint64_t fork_before, fork_after; /* ticks of the parent's trace, 0: not known */
     bool found;
 };
 
