@@ -142,6 +142,14 @@ static void summarize(const struct pipeline *pipeline, struct ingest_summary *su
         .ended = scan->ended || header->state != TRACE_STATE_RECORDING,
         .unknown_clock = pipeline->replay.time.unknown,
         .state = header->state,
+        .inherited_frees = pipeline->replay.inherited_count,
+        .presumed_inherited_frees = pipeline->replay.inherited_count,
+        .origin = {.trace_id = header->trace_id,
+                   .parent_trace = scan->process.parent_trace,
+                   .fork_before = scan->process.fork_before,
+                   .fork_after = scan->process.fork_after,
+                   .start_ticks = header->start_ticks,
+                   .time = pipeline->replay.time},
     };
 }
 

@@ -6,6 +6,7 @@
 
 #include <signal.h>
 
+#include "ingest/clock.h"
 #include "ingest/status.h"
 #include "ingest/writer.h"
 
@@ -22,6 +23,15 @@ struct ingest_options {
     void *progress_context;
 };
 
+/* Where the process of a trace comes from, and the trace's own time. */
+struct ingest_origin {
+    uint64_t trace_id;
+    uint64_t parent_trace;            /* trace_id of the process that forked it; 0: none */
+    uint64_t fork_before, fork_after; /* ticks of the parent's trace; 0: not known */
+    uint64_t start_ticks;
+    struct trace_time time;
+};
+
 /* What the summary says. */
 struct ingest_summary {
     char *program; /* free() */
@@ -35,6 +45,8 @@ struct ingest_summary {
     bool unknown_clock;
     uint32_t state; /* enum trace_state */
     double seconds;
+    uint64_t inherited_frees, presumed_inherited_frees;
+    struct ingest_origin origin;
 };
 
 /* False with `status` set; the session file is then not there (or is the old one). */

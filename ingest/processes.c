@@ -19,6 +19,11 @@ struct start {
     uint64_t monotonic_ns;
 };
 
+struct added {
+    struct ingest_origin origin;
+    uint64_t later_ns;
+};
+
 struct processes {
     const struct ingest_options *options;
     void (*left_out)(const char *why);
@@ -32,6 +37,8 @@ struct processes {
     struct output_file whole, part;
     uint64_t first_ns;
     struct writer_merge *merge;
+    struct added *added; /* in the order of `starts` */
+    size_t added_count;
 };
 
 static bool append(struct trace_list *list, const char *folder, const char *name,
@@ -176,6 +183,8 @@ static bool add_process(struct processes *processes, const struct start *start)
     /* It could be opened: what fails now (the disk is full, say) fails for all. */
     if (!ingest_run(&options, &summary, processes->status))
         return false;
+    processes->added[processes->added_count++] =
+        (struct added){summary.origin, first ? 0 : start->monotonic_ns - processes->first_ns};
     if (first) {
         *processes->summary = summary;
         processes->first_ns = start->monotonic_ns;
@@ -191,8 +200,41 @@ static bool add_process(struct processes *processes, const struct start *start)
     return good;
 }
 
+/* A stamp of the trace, in the time of the session. */
+static uint64_t session_ns(const struct added *added, uint64_t ticks)
+{
+    return added->later_ns + trace_time_ns(&added->origin.time, ticks);
+}
+
+/*
+ * When each forked process was forked, by the parent's clock: both take their stamps from the same
+ * counter, but each trace has a line of its own from there to nanoseconds. A trace that does not
+ * say when says at least that it was before its own beginning.
+ */
+static bool tell_forks(struct processes *processes)
+{
+    for (size_t i = 0; i < processes->added_count; i++) {
+        const struct ingest_origin *origin = &processes->added[i].origin;
+        uint64_t after = origin->fork_after ? origin->fork_after : origin->start_ticks;
+        uint64_t before = origin->fork_before ? origin->fork_before : after;
+        for (size_t k = 0; origin->parent_trace != 0 && k < i; k++) {
+            const struct added *parent = &processes->added[k];
+            if (parent->origin.trace_id != origin->parent_trace)
+                continue;
+            if (!writer_merge_fork(processes->merge, origin->trace_id, session_ns(parent, before),
+                                   session_ns(parent, after)))
+                return false;
+            break;
+        }
+    }
+    return true;
+}
+
 static bool add_all(struct processes *processes)
 {
+    processes->added = calloc(processes->count + 1, sizeof *processes->added);
+    if (processes->added == NULL)
+        return ingest_fail_memory(processes->status, "the list of traces");
     for (size_t i = 0; i < processes->count; i++)
         if (!add_process(processes, &processes->starts[i]))
             return false;
@@ -201,9 +243,14 @@ static bool add_all(struct processes *processes)
     for (size_t i = 0; i < processes->reason_count; i++)
         if (!writer_merge_leave_out(processes->merge, processes->reasons[i]))
             return false;
-    if (!writer_merge_finish(processes->merge))
+    if (!tell_forks(processes) || !writer_merge_finish(processes->merge))
         return false;
     struct ingest_summary *summary = processes->summary;
+    summary->unmatched_frees = writer_merge_fact(processes->merge, "unmatched_frees");
+    summary->double_frees = writer_merge_fact(processes->merge, "double_frees");
+    summary->inherited_frees = writer_merge_fact(processes->merge, "inherited_frees");
+    summary->presumed_inherited_frees =
+        writer_merge_fact(processes->merge, "presumed_inherited_frees");
     summary->peak_bytes = writer_merge_fact(processes->merge, "peak_bytes");
     summary->peak_count = writer_merge_fact(processes->merge, "peak_count");
     summary->peak_ns = writer_merge_fact(processes->merge, "peak_ns");
@@ -236,5 +283,6 @@ bool ingest_processes(const struct ingest_options *options, const struct trace_l
         free(processes.reasons[i]);
     free(processes.reasons);
     free(processes.starts);
+    free(processes.added);
     return good;
 }

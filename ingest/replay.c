@@ -50,6 +50,9 @@ uint64_t replay_put_row(struct replay *replay, const struct live_block *block, u
         return 0;
     size_t row = batch->rows++;
     struct type_answer type = type_of(replay, block);
+    const bool of_inherited = (block->realloc_of & REPLAY_OF_INHERITED) != 0;
+    if (of_inherited)
+        replay_inherited_became(replay, block->realloc_of, replay->rows + 1);
     if (block->arena == 0)
         type_table_count(replay->types, type.type, block->size, life_ns == 0);
     batch->column[COLUMN_ADDRESS][row] = block->address;
@@ -65,7 +68,7 @@ uint64_t replay_put_row(struct replay *replay, const struct live_block *block, u
     batch->column[COLUMN_COUNT_OF_OBJECTS][row] = type.count;
     batch->column[COLUMN_ALIGNMENT][row] =
         block->alignment ? UINT64_C(1) << (block->alignment - 1) : 0;
-    batch->column[COLUMN_REALLOC_OF][row] = block->realloc_of;
+    batch->column[COLUMN_REALLOC_OF][row] = of_inherited ? 0 : block->realloc_of;
     batch->column[COLUMN_FREE_STACK][row] = free_stack;
     if (batch->rows == COLUMN_CHUNK_ROWS) {
         replay->batch = replay->sink.exchange(replay->sink.context, batch);
@@ -185,6 +188,13 @@ static bool handle_free(struct replay *replay, const struct trace_event *event)
         if (known && !note_free(replay, &displaced, event->thread, stack))
             return false;
         *event->carry = replay_close(replay, &displaced, replay->now_ns, event->thread, stack);
+        return *event->carry != 0;
+    }
+    if (event->of_realloc && replay->forked && block->state == BLOCK_EMPTY && !replay->fast_clock &&
+        !replay->rested) {
+        const struct inherited_free inherited = {
+            .address = address, .ns = replay->now_ns, .thread = event->thread};
+        *event->carry = replay_inherit(replay, &replay->heap, block, &inherited);
         return *event->carry != 0;
     }
     if (block->state != BLOCK_LIVE)
@@ -341,6 +351,7 @@ bool replay_init(struct replay *replay, const struct trace_file *file, struct tr
         .scan = scan, .stacks = stacks, .totals = totals, .types = types, .sink = sink};
     replay->free_calls.types = types;
     replay->sampled = trace_file_header(file)->sample_interval != 0;
+    replay->forked = scan->process.parent_trace != 0;
     replay->fast_clock = (trace_file_header(file)->flags & TRACE_FILE_CLOCK_FAST) != 0;
     trace_time_init(&replay->time, file, scan->clock_ticks, scan->clock_monotonic_ns);
     if (replay->time.unknown)
@@ -386,6 +397,7 @@ void replay_free(struct replay *replay)
     free_calls_free(&replay->free_calls);
     free(replay->samples);
     free(replay->pending);
+    free(replay->inherited);
     free(replay->displaced);
     index_map_free(&replay->arena_by_id);
     *replay = (struct replay){0};

@@ -12,6 +12,8 @@
  *  - An allocation of an address that is live is an *overlap*. The old block is closed at the new
  *    one's time, with no freeing thread; this is no free of the program.
  *  - A realloc of an unknown address is an unmatched free and an allocation.
+ *  - In a forked process the first free of what it did not allocate is presumed to be of a block
+ *    that it inherited: replay_inherited.c. The second one is a double free.
  *  - An event whose stack is not defined in what could be read is counted as *orphaned*; its stack
  *    is the one row with state 'lost'.
  *  - Sizes above 2^47 are not possible: counted, and taken as 0.
@@ -65,6 +67,13 @@ struct displaced_block {
     uint32_t thread;
 };
 
+/* A free of what a forked process had from its parent. */
+struct inherited_free {
+    uint64_t address, ns;
+    uint64_t realloc_to; /* row of the block that it became, 0: none */
+    uint32_t arena, thread, stack;
+};
+
 struct replay {
     struct trace_scan *scan; /* threads' counts and problems are kept there */
     struct stacks *stacks;
@@ -89,6 +98,9 @@ struct replay {
     uint64_t rested_ns;       /* until then */
     uint64_t unseen_frees;    /* of blocks that were, or may have been, allocated meanwhile */
     uint64_t ambiguous_pairs; /* made by the turn of events, not by their stamps */
+    bool forked;              /* the process owns a copy of its parent's live blocks */
+    struct inherited_free *inherited;
+    size_t inherited_count, inherited_capacity;
     struct arena_row *arenas;
     size_t arena_count, arena_capacity;
     struct index_map arena_by_id;

@@ -150,6 +150,12 @@ static bool arena_release(struct replay *replay, uint32_t index, const struct tr
         replay->unseen_frees++;
         return true;
     }
+    if (replay->forked && block->state == BLOCK_EMPTY) {
+        const struct inherited_free inherited = {
+            .address = address, .ns = replay->now_ns, .arena = arena->id, .thread = event->thread};
+        *row = replay_inherit(replay, &arena->blocks, block, &inherited);
+        return *row != 0;
+    }
     replay_problem(replay, event,
                    block->state == BLOCK_FREED ? PROBLEM_DOUBLE_FREE : PROBLEM_UNMATCHED_FREE,
                    address, "free of what is not live in its arena");

@@ -54,6 +54,20 @@ bool replay_displace(struct replay *replay, const struct trace_event *event,
 bool replay_take_displaced(struct replay *replay, const struct trace_event *event, uint64_t address,
                            struct live_block *block);
 
+/* In `realloc_of` of a block: it was made of an inherited one, whose index + 1 the rest is. */
+#define REPLAY_OF_INHERITED (UINT64_C(1) << 63)
+
+/*
+ * Notes a free of what a forked process did not allocate itself; `block` is what its table has at
+ * the address, not live. Returns what the realloc_of of a block made of it is; 0: memory is
+ * exhausted.
+ */
+uint64_t replay_inherit(struct replay *replay, struct live_table *table, struct live_block *block,
+                        const struct inherited_free *free);
+
+/* Puts the row of the block that was made of an inherited one. */
+void replay_inherited_became(struct replay *replay, uint64_t realloc_of, uint64_t row);
+
 /* Arena, mark, RSS and the like. False where memory is exhausted or the sink refused. */
 bool replay_extended(struct replay *replay, const struct trace_event *event);
 

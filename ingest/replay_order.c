@@ -38,6 +38,13 @@ static bool settle_free(struct replay *replay, const struct pending_free *waitin
         replay->unseen_frees++;
         return true;
     }
+    if (replay->forked && block->state != BLOCK_FREED) {
+        const struct inherited_free inherited = {.address = waiting->address,
+                                                 .ns = waiting->ns,
+                                                 .thread = waiting->thread,
+                                                 .stack = waiting->stack};
+        return replay_inherit(replay, &replay->heap, block, &inherited) != 0;
+    }
     bool twice = block->state == BLOCK_FREED;
     replay_problem(replay, &event, twice ? PROBLEM_DOUBLE_FREE : PROBLEM_UNMATCHED_FREE,
                    waiting->address,

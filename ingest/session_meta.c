@@ -64,6 +64,7 @@ static bool put_process_row(const struct table_sink *sink, const struct session_
 {
     const struct trace_process *process = &facts->scan->process;
     const struct totals *totals = facts->totals;
+    const uint64_t rows = facts->replay->rows;
     const struct writer_value row[] = {
         value_number(1),
         value_number(process->found ? process->pid : trace_file_header(facts->file)->pid),
@@ -81,6 +82,13 @@ static bool put_process_row(const struct table_sink *sink, const struct session_
         value_number(totals->live_bytes),
         value_number(totals->peak_bytes),
         value_number(totals->peak_ns),
+        value_text(process->found ? process->host : ""),
+        value_text(process->found ? process->boot_id : ""),
+        value_number(trace_file_header(facts->file)->trace_id),
+        value_number(process->parent_trace),
+        value_number(facts->replay->inherited_count),
+        rows != 0 ? value_number(1) : value_null(),
+        rows != 0 ? value_number(rows) : value_null(),
     };
     return sink->put(sink->context, WRITER_PROCESS, row, sizeof row / sizeof *row);
 }
@@ -136,6 +144,8 @@ static bool put_oddities(const struct table_sink *sink, const struct session_fac
            put_number(sink, "mismatched_frees", counts[PROBLEM_MISMATCHED_FREE]) &&
            put_number(sink, "overlaps", counts[PROBLEM_OVERLAP]) &&
            put_number(sink, "unseen_frees", facts->replay->unseen_frees) &&
+           put_number(sink, "inherited_frees", facts->replay->inherited_count) &&
+           put_number(sink, "presumed_inherited_frees", facts->replay->inherited_count) &&
            put_number(sink, "ambiguous_pairs", facts->replay->ambiguous_pairs) &&
            put_number(sink, "damaged_bytes", scan->damaged_bytes) &&
            put_number(sink, "missing_chunks", counts[PROBLEM_MISSING_CHUNK]) &&

@@ -221,6 +221,20 @@ static bool put_incidents(const struct table_sink *sink, const struct session_fa
     return good;
 }
 
+static bool put_inherited(const struct table_sink *sink, const struct session_facts *facts)
+{
+    const struct replay *replay = facts->replay;
+    bool good = true;
+    for (size_t i = 0; good && i < replay->inherited_count; i++) {
+        const struct inherited_free *row = &replay->inherited[i];
+        good = PUT(sink, WRITER_INHERITED_FREE, value_number(i + 1), value_number(row->arena),
+                   value_number(row->address), value_number(row->ns), value_number(row->thread),
+                   value_number(row->stack),
+                   row->realloc_to ? value_number(row->realloc_to) : value_null());
+    }
+    return good;
+}
+
 /* "rwx", with dashes; the rest of the bits is not said. */
 static const char *protection_name(uint32_t protection)
 {
@@ -319,7 +333,7 @@ bool session_tables_put(const struct table_sink *sink, const struct session_fact
 {
     return put_modules(sink, facts) && put_names(sink, facts) && put_stacks(sink, facts) &&
            put_function_totals(sink, facts) && put_threads(sink, facts) &&
-           put_incidents(sink, facts) && put_regions(sink, facts) && put_free_calls(sink, facts) &&
-           put_sums(sink, facts) && session_types_put(sink, facts) &&
+           put_incidents(sink, facts) && put_inherited(sink, facts) && put_regions(sink, facts) &&
+           put_free_calls(sink, facts) && put_sums(sink, facts) && session_types_put(sink, facts) &&
            session_meta_put(sink, facts) && put_sample_weights(sink, facts);
 }

@@ -128,6 +128,13 @@ void summary_print(FILE *out, const struct ingest_summary *summary, const char *
         put_size(out, summary->sample_interval);
         fputs(": these numbers are of the sample, estimates are in v_estimate\n", out);
     }
+    if (summary->inherited_frees)
+        fprintf(out, "inherited    %s frees of blocks from before a fork%s\n",
+                grouped(summary->inherited_frees),
+                summary->presumed_inherited_frees == 0 ? ""
+                : summary->presumed_inherited_frees == summary->inherited_frees
+                    ? ", as it seems: only its parent's trace can tell"
+                    : ", some presumed: a parent's trace is missing");
     put_odd(out, summary);
     fprintf(out, "took         %.2f s, %.2f million events/s\n", summary->seconds, rate / 1e6);
     fputs("session      ", out);

@@ -111,7 +111,8 @@ bool writer_live_begin(struct writer_live *writer, uint64_t first_id)
              first_id, chunk * COLUMN_ID_STRIDE);
     return run(writer, "BEGIN IMMEDIATE;"
                        "DELETE FROM meta; DELETE FROM module; DELETE FROM stack;"
-                       "DELETE FROM process; DELETE FROM thread; DELETE FROM arena; DELETE FROM "
+                       "DELETE FROM process; DELETE FROM inherited_free; DELETE FROM thread; "
+                       "DELETE FROM arena; DELETE FROM "
                        "mark; DELETE FROM rss;"
                        "DELETE FROM region; DELETE FROM free_call; DELETE FROM mismatch;"
                        "DELETE FROM problem; DELETE FROM timeline; DELETE FROM function_total;"

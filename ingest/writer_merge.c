@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ingest/writer_derived.h"
+#include "ingest/writer_inherit.h"
 #include "ingest/writer_statistics.h"
 
 struct writer_merge {
@@ -175,7 +176,9 @@ static const char rows_sql[] =
     "  FROM base, part.stack_frame ORDER BY stack_id, depth;"
     "INSERT INTO main.process SELECT id + base.process, pid, parent_pid, program, argv,"
     "    start_ns + base.later, end_ns + base.later, ending, trace, allocations, frees, bytes,"
-    "    live_count, live_bytes, peak_bytes, peak_ns + base.later FROM base, part.process;"
+    "    live_count, live_bytes, peak_bytes, peak_ns + base.later, host, boot_id, trace_id,"
+    "    parent_trace_id, NULL, NULL, NULL, NULL, NULL, inherited_frees,"
+    "    first_allocation_id + base.row, last_allocation_id + base.row FROM base, part.process;"
     "INSERT INTO main.thread SELECT id + base.thread, tid, name, start_ns + base.later,"
     "    end_ns + base.later, allocations, frees, bytes, process_id + base.process"
     "  FROM base, part.thread;"
@@ -212,7 +215,8 @@ static const char meta_sql[] =
     "UPDATE main.meta SET value = value + (SELECT p.value FROM part.meta p WHERE p.key = meta.key)"
     "  WHERE key IN ('reallocs', 'rows', 'failed_allocations', 'typed_allocations', 'typed_bytes',"
     "    'threads', 'stacks', 'arenas', 'arena_allocations', 'arena_bytes', 'arena_live_count_end',"
-    "    'arena_live_bytes_end', 'dropped_events', 'unmatched_frees', 'double_frees',"
+    "    'arena_live_bytes_end', 'dropped_events', 'unmatched_frees', 'double_frees', "
+    "'unseen_frees',"
     "    'mismatched_frees', 'overlaps', 'ambiguous_pairs', 'damaged_bytes',"
     "    'missing_chunks', 'orphaned_stacks', 'unknown_records', 'trace_bytes')"
     "  AND key IN (SELECT key FROM part.meta);"
@@ -244,8 +248,10 @@ struct writer_merge *writer_merge_open(const char *path, const volatile sig_atom
     if (open_database(merge, path, interrupted)) {
         merge->indexed = number(merge, "SELECT count(*) FROM sqlite_schema"
                                        " WHERE name = 'allocation_stack'") != 0;
-        if (run(merge, maps_sql) && run(merge, "DROP INDEX IF EXISTS allocation_stack;"
-                                               "DELETE FROM sqlite_stat1;"))
+        if (run(merge, maps_sql) && run(merge, writer_inherit_begin_sql) &&
+            run(merge, writer_inherit_first_sql) &&
+            run(merge, "DROP INDEX IF EXISTS allocation_stack;"
+                       "DELETE FROM sqlite_stat1;"))
             return merge;
     }
     writer_merge_close(merge);
@@ -263,8 +269,8 @@ bool writer_merge_add(struct writer_merge *merge, const char *path, uint64_t lat
                            merge->path);
     return run(merge, "BEGIN") && run(merge, first_sql) &&
            run_with(merge, "INSERT INTO first VALUES ('later', ?)", NULL, (int64_t)later_ns) &&
-           run(merge, names_sql) && run(merge, rows_sql) && run(merge, meta_sql) &&
-           run(merge, "COMMIT; DETACH part");
+           run(merge, names_sql) && run(merge, rows_sql) && run(merge, writer_inherit_part_sql) &&
+           run(merge, meta_sql) && run(merge, "COMMIT; DETACH part");
 }
 
 bool writer_merge_leave_out(struct writer_merge *merge, const char *why)
@@ -273,9 +279,18 @@ bool writer_merge_leave_out(struct writer_merge *merge, const char *why)
                     0);
 }
 
+bool writer_merge_fork(struct writer_merge *merge, uint64_t trace_id, uint64_t begin_ns,
+                       uint64_t end_ns)
+{
+    return writer_inherit_fork(merge->database, trace_id, begin_ns, end_ns) == SQLITE_OK ||
+           fail(merge);
+}
+
 bool writer_merge_finish(struct writer_merge *merge)
 {
-    return run(merge, "BEGIN") && writer_derived_put(merge->database, merge->path, merge->status) &&
+    return run(merge, "BEGIN") &&
+           (writer_inherit_put(merge->database) == SQLITE_OK || fail(merge)) &&
+           writer_derived_put(merge->database, merge->path, merge->status) &&
            (!merge->indexed ||
             run(merge, "CREATE INDEX allocation_stack ON allocation(stack_id, type_id)")) &&
            (writer_statistics_put(merge->database) == SQLITE_OK || fail(merge)) &&

@@ -30,7 +30,15 @@ bool writer_merge_add(struct writer_merge *merge, const char *path, uint64_t lat
 /* Notes that a trace could not be used, and why. */
 bool writer_merge_leave_out(struct writer_merge *merge, const char *why);
 
-/* Makes sums, peaks and columns; writes all. */
+/*
+ * Says when the process of the trace `trace_id` was forked, in the time of the first process: it
+ * began and (in the child) ended. Once all are added.
+ */
+bool writer_merge_fork(struct writer_merge *merge, uint64_t trace_id, uint64_t begin_ns,
+                       uint64_t end_ns);
+
+/* Pairs what forked processes freed of their parents' blocks, makes sums and columns; writes all.
+ */
 bool writer_merge_finish(struct writer_merge *merge);
 
 /* A number of the finished session's table meta. */

@@ -204,9 +204,11 @@ static bool write_rest(sqlite3 *database, const struct fixture_program *program)
     sqlite3_stmt *rss = prepare(database, "INSERT INTO rss VALUES(?, ?)");
     bool good = run_sql(database,
                         "INSERT INTO arena(id, name) VALUES(0, 'heap');"
-                        "INSERT INTO process VALUES"
-                        "(1,4711,1,'/opt/server','server',0,0,'ended','a',0,0,0,0,0,0,0),"
-                        "(2,4800,4711,'helper','helper',0,0,'ended','b',0,0,0,0,0,0,0);"
+                        "INSERT INTO process(id, pid, parent_pid, program, argv, start_ns, end_ns,"
+                        "  ending, trace, allocations, frees, bytes, live_count, live_bytes,"
+                        "  peak_bytes, peak_ns, host, boot_id, trace_id, parent_trace_id) VALUES"
+                        "(1,4711,1,'/opt/server','server',0,0,'ended','a',0,0,0,0,0,0,0,'','',1,0),"
+                        "(2,4800,4711,'helper','helper',0,0,'ended','b',0,0,0,0,0,0,0,'','',2,0);"
                         "INSERT INTO type(id,name,size,confidence) "
                         "VALUES(1,'Request',64,'exact'),(2,'Header',32,'exact'),"
                         "(3,'Node',48,'exact'),(4,'Table',256,'inferred'),(5,'char',1,'inferred'),"

@@ -22,6 +22,7 @@ INSERT INTO meta VALUES('executable','/opt/worked/bin');
 INSERT INTO meta VALUES('failed_allocations',1);
 INSERT INTO meta VALUES('frees',5);
 INSERT INTO meta VALUES('host','host');
+INSERT INTO meta VALUES('inherited_frees',0);
 INSERT INTO meta VALUES('kernel','6.1.0');
 INSERT INTO meta VALUES('live_bytes_end',3353);
 INSERT INTO meta VALUES('live_count_end',5);
@@ -35,6 +36,7 @@ INSERT INTO meta VALUES('peak_bytes',4596);
 INSERT INTO meta VALUES('peak_count',2);
 INSERT INTO meta VALUES('peak_ns',400);
 INSERT INTO meta VALUES('pid',4242);
+INSERT INTO meta VALUES('presumed_inherited_frees',0);
 INSERT INTO meta VALUES('program','worked');
 INSERT INTO meta VALUES('reallocs',2);
 INSERT INTO meta VALUES('rows',18);
@@ -146,9 +148,32 @@ CREATE TABLE process(             -- one, unless a session was made of the trace
   live_count INTEGER NOT NULL,    -- at its end
   live_bytes INTEGER NOT NULL,
   peak_bytes INTEGER NOT NULL,    -- its own largest live bytes
-  peak_ns INTEGER NOT NULL
+  peak_ns INTEGER NOT NULL,
+  host TEXT NOT NULL,             -- '': not known
+  boot_id TEXT NOT NULL,          -- of the kernel, '': not known
+  trace_id INTEGER NOT NULL,      -- as a signed number
+  parent_trace_id INTEGER NOT NULL, -- of the process that forked it; 0: none that was recorded
+  forked_from INTEGER REFERENCES process(id), -- the same in this session, NULL: it is not here
+  forked_ns INTEGER,              -- that process's fork began and, in the child, ended
+  forked_until_ns INTEGER,
+  inherited_count INTEGER,        -- live when the fork began; not its own, and in no other sum
+  inherited_bytes INTEGER,
+  inherited_frees INTEGER NOT NULL DEFAULT 0,
+  first_allocation_id INTEGER,    -- its rows of `allocation`, NULL: it has none
+  last_allocation_id INTEGER
 );
-INSERT INTO process VALUES(1,4242,1,'worked','worked --name ''it''\''''s "x"''',0,1000,'ended','worked.bin',11,5,8314,5,3353,4596,400);
+INSERT INTO process VALUES(1,4242,1,'worked','worked --name ''it''\''''s "x"''',0,1000,'ended','worked.bin',11,5,8314,5,3353,4596,400,'host','',1234605616436508552,0,NULL,NULL,NULL,NULL,NULL,0,1,18);
+CREATE TABLE inherited_free(      -- what a forked process freed of the blocks that it had from the fork
+  id INTEGER PRIMARY KEY,
+  process_id INTEGER NOT NULL REFERENCES process(id),
+  arena_id INTEGER NOT NULL,
+  address INTEGER NOT NULL,
+  free_ns INTEGER NOT NULL,
+  free_thread_id INTEGER NOT NULL,
+  free_stack_id INTEGER NOT NULL,
+  realloc_to INTEGER,             -- the block that it became, where it was realloc
+  allocation_id INTEGER           -- the block, of an ancestor; NULL: whose trace is not in the session
+);
 CREATE TABLE thread(
   id INTEGER PRIMARY KEY,         -- recorder's number, from 1; counted on from process to process
   tid INTEGER,
@@ -1453,6 +1478,25 @@ CREATE VIEW v_allocation AS
   LEFT JOIN type ty ON ty.id = a.type_id
   LEFT JOIN thread th ON th.id = a.thread_id
   LEFT JOIN process p ON p.id = th.process_id
+;
+CREATE VIEW v_inherited AS
+  WITH RECURSIVE line(process_id, depth, ancestor_id, ns) AS (
+    SELECT id, 1, forked_from, forked_ns FROM process WHERE forked_from IS NOT NULL
+    UNION ALL
+    SELECT l.process_id, l.depth + 1, p.forked_from, p.forked_ns
+      FROM line l JOIN process p ON p.id = l.ancestor_id WHERE p.forked_from IS NOT NULL)
+  SELECT l.process_id AS process_id, a.id AS allocation_id, a.address AS address, a.size AS size,
+         a.stack_id AS stack_id, a.type_id AS type_id, a.alloc_ns AS alloc_ns,
+         l.ancestor_id AS allocated_by,
+         (SELECT f.free_ns FROM inherited_free f
+           WHERE f.allocation_id = a.id AND f.process_id = l.process_id) AS free_ns
+  FROM line l JOIN process o ON o.id = l.ancestor_id
+  JOIN allocation a ON a.id BETWEEN o.first_allocation_id AND o.last_allocation_id
+  WHERE a.arena_id = 0 AND a.alloc_ns <= l.ns AND (a.free_ns IS NULL OR a.free_ns > l.ns)
+    -- Who stands between had not freed it when it forked.
+    AND NOT EXISTS (SELECT 1 FROM line between_ JOIN inherited_free f ON f.process_id = between_.ancestor_id
+      WHERE between_.process_id = l.process_id AND between_.depth < l.depth
+        AND f.allocation_id = a.id AND f.free_ns <= between_.ns)
 ;
 CREATE VIEW v_function AS
   SELECT f.name AS function, m.name AS module, t.self_bytes AS self_bytes,
