@@ -221,7 +221,7 @@ static void arena_put_block(struct thread *thread, const void *frame, mprof_aren
 {
     if (!arena_is_named(arena))
         arena_introduce(thread, arena);
-    uint64_t ticks = old ? 0 : events_after(thread);
+    uint64_t ticks = old ? 0 : events_now(thread);
     uint32_t stack = events_stack(thread, frame);
     if (!old) {
         struct chunk *chunk = &thread->chunk;
@@ -246,7 +246,7 @@ static void arena_put_block(struct thread *thread, const void *frame, mprof_aren
 static void arena_put_free(struct thread *thread, mprof_arena arena, void *address)
 {
     struct chunk *chunk = &thread->chunk;
-    uint64_t ticks = events_before(thread);
+    uint64_t ticks = events_now(thread);
     if (events_room(thread, 1))
         chunk_commit(chunk, trace_put_arena_free(chunk->cursor, &chunk->coding, ticks, arena,
                                                  (uintptr_t)address));

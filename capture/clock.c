@@ -29,7 +29,7 @@ static bool clock_kernel_trusts_tsc(void)
 
 void clock_init(void)
 {
-    const char *forced = getenv("MPROF_TEST_CLOCK");
+    const char *forced = secure_getenv("MPROF_TEST_CLOCK");
     unsigned a, b, c, features, power;
     const unsigned rdtscp = 1u << 27, invariant = 1u << 8;
     clock_is_tsc = !(forced && strcmp(forced, "ns") == 0) &&

@@ -6,15 +6,23 @@
  * cost half a byte an event. Rounding down keeps what was in order in order; what it makes equal is
  * told apart by readers (trace-format.md, "Time").
  *
- * Why two reads. A free is stamped before the real call with clock_before(), an allocation
- * after it with clock_after(); another thread that is given the freed block must get a later
- * stamp. The stores that hand the block over become visible only after all earlier
- * instructions have retired, the plain RDTSC among them, so clock_before() needs no fence.
- * RDTSC is no memory operation, though: the processor may read it before the loads of the
- * allocator have seen that block come free. RDTSCP waits until all earlier instructions have
- * executed and all earlier loads are done (Intel SDM volume 2B, AMD APM volume 3), and costs less
- * than LFENCE and RDTSC. Hence RDTSCP in clock_after(). Where no other thread records, a block
- * can only be one that this thread freed, and the plain read does.
+ * Why two reads. The stamps of a block must be in the order in which it goes from hand to hand. A
+ * free is stamped before the real call, an allocation after it. Two hand-overs are possible:
+ *
+ * - A thread frees a block and another is given it. The stores that hand it over become visible
+ *   only after all earlier instructions have retired, and the read of the counter is one of them.
+ *   The other thread's stamp must not be read before its loads have seen the block come free.
+ * - A thread publishes a block and another frees it. The stamp of the allocation has retired before
+ *   the pointer becomes visible. The other thread's stamp must not be read before its load has
+ *   brought the pointer.
+ *
+ * In both it is the receiver that must wait. RDTSC is no memory operation and waits for no load:
+ * while the load of the pointer misses the cache, the processor can have read the counter already,
+ * up to a microsecond too early. RDTSCP waits until all earlier instructions have executed and all
+ * earlier loads are done (Intel SDM volume 2B, AMD APM volume 3), and costs less than LFENCE and
+ * RDTSC. So where other threads record, all stamps are read by clock_after(). Where none does, each
+ * block is the thread's own, its stamps are in the order of its instructions, and the plain read
+ * does. A kernel's CLOCK_MONOTONIC waits like RDTSCP.
  */
 #ifndef MPROF_CAPTURE_CLOCK_H
 #define MPROF_CAPTURE_CLOCK_H
@@ -61,11 +69,13 @@ static inline uint64_t clock_tsc_after(void)
     return __rdtscp(&processor) >> CLOCK_TSC_SHIFT;
 }
 
+/* Of a thread that records alone. */
 static inline uint64_t clock_before(void)
 {
     return clock_is_tsc ? clock_tsc_before() : clock_nanoseconds(CLOCK_MONOTONIC);
 }
 
+/* After all that the thread has loaded. */
 static inline uint64_t clock_after(void)
 {
     return clock_is_tsc ? clock_tsc_after() : clock_nanoseconds(CLOCK_MONOTONIC);

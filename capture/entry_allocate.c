@@ -49,7 +49,7 @@ void events_put_allocation(struct thread *thread, const void *frame, uint64_t ea
                            const void *address, uint64_t size, enum trace_alloc_kind kind,
                            unsigned log2_alignment)
 {
-    if ((thread->ways & THREAD_SELECTED) && !select_allocation(thread, frame, address, size))
+    if ((thread_ways(thread) & THREAD_SELECTED) && !select_allocation(thread, frame, address, size))
         return;
     uint64_t ticks = events_late(thread, early);
     events_stack_ready(thread);
@@ -58,15 +58,15 @@ void events_put_allocation(struct thread *thread, const void *frame, uint64_t ea
 
 void events_put_other_free(struct thread *thread, const void *frame, const void *address)
 {
-    if ((thread->ways & THREAD_SELECTED) && !select_free(thread, address))
+    if ((thread_ways(thread) & THREAD_SELECTED) && !select_free(thread, address))
         return;
-    uint32_t stack = thread->ways & THREAD_FREE_STACKS ? events_stack(thread, frame) : 0;
-    uint64_t ticks = events_before(thread);
+    uint32_t stack = thread_ways(thread) & THREAD_FREE_STACKS ? events_stack(thread, frame) : 0;
+    uint64_t ticks = events_now(thread);
     struct chunk *chunk = &thread->chunk;
     if (!events_room(thread, 1))
         return;
     uint8_t *end =
-        thread->ways & THREAD_FREE_STACKS
+        thread_ways(thread) & THREAD_FREE_STACKS
             ? trace_put_free_stack(chunk->cursor, &chunk->coding, ticks, (uintptr_t)address, stack)
             : trace_put_free(chunk->cursor, &chunk->coding, ticks, (uintptr_t)address);
     chunk_commit(chunk, end);
@@ -126,7 +126,7 @@ static void entry_put_paused_resize(struct thread *thread, uint64_t before, cons
 static void *entry_resize(struct thread *thread, const void *frame, void *old,
                           const struct entry_resize *resize)
 {
-    if (__builtin_expect(thread->ways & THREAD_SELECTED, 0))
+    if (__builtin_expect(thread_ways(thread) & THREAD_SELECTED, 0))
         return select_resize(thread, frame, old, resize);
     bool paused =
         atomic_load_explicit(&recorder_page.state, memory_order_relaxed) == RECORDER_PAUSED;
@@ -135,7 +135,7 @@ static void *entry_resize(struct thread *thread, const void *frame, void *old,
     if (!events_room(thread, 1))
         return entry_real_resize(old, resize);
     uint64_t early = events_early(thread);
-    uint64_t before = early ? early : events_before(thread);
+    uint64_t before = early ? early : events_now(thread);
     void *address = entry_real_resize(old, resize);
     uint64_t after = events_late(thread, early);
     struct chunk *chunk = &thread->chunk;

@@ -144,7 +144,7 @@ void *mmap64(void *address, size_t length, int protection, int flags, int descri
 ENTRY_POINT int munmap(void *address, size_t length)
 {
     struct thread *thread = map_enter(FRAME);
-    uint64_t before = thread ? clock_before() : 0;
+    uint64_t before = thread ? thread_clock_before(thread) : 0;
     long result = arch_syscall(SYS_munmap, (long)address, (long)length, 0, 0, 0, 0);
     if (thread) {
         if (result == 0)
@@ -177,7 +177,7 @@ ENTRY_POINT void *mremap(void *old, size_t old_length, size_t length, int flags,
     void *wanted = flags & (MREMAP_FIXED | MREMAP_DONTUNMAP) ? va_arg(arguments, void *) : NULL;
     va_end(arguments);
     struct thread *thread = map_enter(FRAME);
-    uint64_t before = thread ? clock_before() : 0;
+    uint64_t before = thread ? thread_clock_before(thread) : 0;
     long result =
         arch_syscall(SYS_mremap, (long)old, (long)old_length, (long)length, flags, (long)wanted, 0);
     if (thread) {

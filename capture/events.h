@@ -31,19 +31,16 @@ static inline uint64_t events_other_ticks(struct thread *thread)
     return thread->clock_ticks;
 }
 
-static inline uint64_t events_before(struct thread *thread)
+/*
+ * The stamp of what happens now: a free before the real call, an allocation after it. A thread that
+ * is alone needs no fence: no other's store can have given it the block (clock.h).
+ */
+static inline uint64_t events_now(struct thread *thread)
 {
-    return __builtin_expect(thread->ways & THREAD_OTHER_CLOCK, 0) ? events_other_ticks(thread)
-                                                                  : clock_tsc_before();
-}
-
-/* A thread that is alone needs no fence: no other's free can have given it the block. */
-static inline uint64_t events_after(struct thread *thread)
-{
-    if (__builtin_expect(thread->ways & THREAD_OTHER_CLOCK, 0))
+    const uint32_t ways = thread_ways(thread);
+    if (__builtin_expect(ways & THREAD_OTHER_CLOCK, 0))
         return events_other_ticks(thread);
-    return atomic_load_explicit(&thread->shared, memory_order_relaxed) ? clock_tsc_after()
-                                                                       : clock_tsc_before();
+    return ways & THREAD_SHARED ? clock_tsc_after() : clock_tsc_before();
 }
 
 /*
@@ -52,8 +49,7 @@ static inline uint64_t events_after(struct thread *thread)
  */
 static inline uint64_t events_early(const struct thread *thread)
 {
-    if (__builtin_expect(!thread || thread->ways != 0, 0) ||
-        atomic_load_explicit(&thread->shared, memory_order_relaxed))
+    if (__builtin_expect(!thread || thread_ways(thread) != 0, 0))
         return 0;
     return clock_tsc_before();
 }
@@ -61,18 +57,17 @@ static inline uint64_t events_early(const struct thread *thread)
 /* The stamp after the real call: `early`, unless another thread has come in meanwhile. */
 static inline uint64_t events_late(struct thread *thread, uint64_t early)
 {
-    return __builtin_expect(early != 0, 1) &&
-                   !atomic_load_explicit(&thread->shared, memory_order_relaxed)
+    return __builtin_expect(early != 0, 1) && !(thread_ways(thread) & THREAD_SHARED)
                ? early
-               : events_after(thread);
+               : events_now(thread);
 }
 
 static inline void events_stack_ready(struct thread *thread)
 {
-    if (__builtin_expect(thread->ways & THREAD_NEW_STACK, 0)) {
+    if (__builtin_expect(thread_ways(thread) & THREAD_NEW_STACK, 0)) {
         os_discard(thread->stack, stack_thread_size());
         stack_thread_init(thread->stack);
-        thread->ways &= ~(uint32_t)THREAD_NEW_STACK;
+        atomic_fetch_and(&thread->ways, ~(uint32_t)THREAD_NEW_STACK);
     }
 }
 
@@ -124,14 +119,20 @@ static inline __attribute__((always_inline)) void
 events_put_malloc(struct thread *thread, const void *frame, uint64_t early, const void *address,
                   uint64_t size)
 {
-    if (__builtin_expect(thread->ways == 0, 1))
-        events_put_stamped(thread, frame, events_late(thread, early), address, size,
-                           TRACE_KIND_MALLOC, 0);
-    else
+    const uint32_t ways = thread_ways(thread);
+    uint64_t ticks;
+    if (__builtin_expect(ways == 0 && early != 0, 1))
+        ticks = early;
+    else if (ways == THREAD_SHARED)
+        ticks = clock_tsc_after();
+    else {
         events_put_allocation(thread, frame, early, address, size, TRACE_KIND_MALLOC, 0);
+        return;
+    }
+    events_put_stamped(thread, frame, ticks, address, size, TRACE_KIND_MALLOC, 0);
 }
 
-/* The free of a thread that has ways of its own (other than THREAD_NEW_STACK). */
+/* The free of a thread that has ways other than THREAD_NEW_STACK and THREAD_SHARED. */
 void events_put_other_free(struct thread *thread, const void *frame, const void *address);
 
 /* Call before the real free. The stamp comes before the question for room: see recorder_is_own().
@@ -139,12 +140,17 @@ void events_put_other_free(struct thread *thread, const void *frame, const void 
 static inline __attribute__((always_inline)) void
 events_put_free(struct thread *thread, const void *frame, const void *address)
 {
-    if (__builtin_expect((thread->ways & ~(uint32_t)THREAD_NEW_STACK) != 0, 0)) {
+    const uint32_t ways = thread_ways(thread) & ~(uint32_t)THREAD_NEW_STACK;
+    uint64_t ticks;
+    if (__builtin_expect(ways == 0, 1))
+        ticks = clock_tsc_before();
+    else if (ways == THREAD_SHARED)
+        ticks = clock_tsc_after();
+    else {
         events_put_other_free(thread, frame, address);
         return;
     }
     struct chunk *chunk = &thread->chunk;
-    uint64_t ticks = clock_tsc_before();
     if (events_room(thread, 1))
         chunk_commit(chunk,
                      trace_put_free(chunk->cursor, &chunk->coding, ticks, (uintptr_t)address));

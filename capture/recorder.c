@@ -124,7 +124,7 @@ static bool recorder_start_program(void)
 {
     struct options options;
     char bad[64];
-    const bool good = options_parse(getenv("MPROF_OPTIONS"), &options, bad, sizeof bad);
+    const bool good = options_parse(secure_getenv("MPROF_OPTIONS"), &options, bad, sizeof bad);
     recorder.started = true;
     recorder_confine(&options);
     message_init();
@@ -139,7 +139,7 @@ static bool recorder_start_program(void)
             "\" is not understood; nothing is recorded. mprof-run --help lists the options.", NULL);
     if (!good || !recorder_take_options(&options))
         return false;
-    const char *output = getenv("MPROF_OUTPUT");
+    const char *output = secure_getenv("MPROF_OUTPUT");
     bool beside = options.root != 0 && options.root != (uint32_t)os_process_id();
     if (!options.follow_exec && (beside || trace_file_is_of_this_process(output)))
         return false;

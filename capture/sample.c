@@ -23,7 +23,7 @@ static uint64_t sample_random(struct sample *sample)
 /* A number in the environment; strtoul is not used, see options.c. */
 static uint64_t sample_read_seed(void)
 {
-    const char *text = getenv("MPROF_TEST_SEED");
+    const char *text = secure_getenv("MPROF_TEST_SEED");
     uint64_t seed = 0;
     while (text && *text >= '0' && *text <= '9')
         seed = seed * 10 + (uint64_t)(*text++ - '0');

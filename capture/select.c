@@ -155,9 +155,9 @@ void *select_resize(struct thread *thread, const void *frame, void *old,
         return outcome.address;
     }
     bool room = events_room(thread, 1);
-    outcome.before = events_before(thread);
+    outcome.before = events_now(thread);
     outcome.address = entry_real_resize(old, resize);
-    outcome.after = events_after(thread);
+    outcome.after = events_now(thread);
     select_count_resized(thread, &outcome, resize);
     bool freed = !outcome.address && resize->size == 0; /* by this C library */
     if (outcome.address)

@@ -1,5 +1,7 @@
 #include "capture/stack_memory.h"
 
+#include <stdatomic.h>
+
 #include "capture/arch_x86_64.h"
 #include "capture/os.h"
 #include "capture/process_maps.h"
@@ -9,53 +11,129 @@
  * free of other mappings, however much of it the stack uses so far.
  */
 #define MAIN_STACK_GAP (UINT64_C(128) << 20)
-
-static bool contains(const struct process_map *map, uint64_t address)
-{
-    return address - map->start < map->end - map->start;
-}
+/* A control block and what lies behind it at the end of a stack is smaller than this. */
+#define BLOCK_MOST UINT64_C(16384)
+#define STACK_LEAST UINT64_C(4096)
+#define STACK_MOST (UINT64_C(1) << 40)
 
 struct range {
     uint64_t low, high;
 };
+
+/* The end of the mapping named [stack], which stays where it is until the process executes another
+ * program; 0: not looked for yet. */
+static _Atomic uint64_t first_thread_high;
+/* How far into its control block the thread library keeps where a stack begins, and behind that its
+ * size; 0: not known yet. */
+static _Atomic uint64_t block_place;
 
 static bool range_contains(const struct range *range, uint64_t address)
 {
     return address - range->low < range->high - range->low;
 }
 
-/* The mapping named [stack], and the one that ends in the thread's control block. */
-static void stacks_find(uint64_t block, struct range *first_thread, struct range *below_block)
+/* The first thread's stack; empty where the mappings may not be read. */
+static struct range stack_of_first_thread(void)
 {
-    struct process_maps *maps = process_maps_open();
+    uint64_t high = atomic_load_explicit(&first_thread_high, memory_order_relaxed);
     struct process_map map;
-    while (maps && process_maps_next(maps, &map)) {
-        if (!strcmp(map.path, "[stack]"))
-            *first_thread = (struct range){map.end - MAIN_STACK_GAP, map.end};
-        else if (map.readable && contains(&map, block))
-            *below_block = (struct range){map.start, block};
-    }
+    struct process_maps *maps = high ? NULL : process_maps_open();
+    while (maps && !high && process_maps_next(maps, &map))
+        if (strcmp(map.path, "[stack]") == 0)
+            high = map.end;
     if (maps)
         process_maps_close(maps);
+    atomic_store_explicit(&first_thread_high, high, memory_order_relaxed);
+    return high ? (struct range){high - MAIN_STACK_GAP, high} : (struct range){0, 0};
+}
+
+/* Whether two words of a control block can be where a stack that ends in the block begins, and its
+ * size. */
+static bool block_words_fit(const uint64_t *words, uint64_t block)
+{
+    const uint64_t begin = words[0], size = words[1];
+    return begin < block && size >= STACK_LEAST && size <= STACK_MOST && block - begin < size &&
+           size - (block - begin) <= BLOCK_MOST;
+}
+
+/*
+ * Looks through the control block for the two words: they name a stack in which this very function
+ * runs and the block lies close to the end, which no other two can. The C library does not say
+ * where they are, and asking it (pthread_getattr_np) takes a lock and memory.
+ */
+static bool block_search(struct stack_memory *memory, uint64_t block, uint64_t here,
+                         struct range *below)
+{
+    uint64_t words[2];
+    size_t size = STACK_WINDOW_BYTES;
+    for (uint64_t from = 0; from < BLOCK_MOST && size == STACK_WINDOW_BYTES;
+         from += STACK_WINDOW_BYTES - sizeof words) {
+        size = os_peek(block + from, memory->window, STACK_WINDOW_BYTES);
+        for (uint64_t at = 0; at + sizeof words <= size; at += sizeof *words) {
+            memcpy(words, memory->window + at, sizeof words);
+            if (block_words_fit(words, block) && words[0] <= here) {
+                *below = (struct range){words[0], block};
+                atomic_store_explicit(&block_place, from + at, memory_order_relaxed);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The stack at whose end the control block lies, as the block says. */
+static bool block_read(struct stack_memory *memory, uint64_t block, uint64_t here,
+                       struct range *below)
+{
+    const uint64_t place = atomic_load_explicit(&block_place, memory_order_relaxed);
+    uint64_t words[2];
+    if (place == 0)
+        return here < block && block_search(memory, block, here, below);
+    if (os_peek(block + place, words, sizeof words) != sizeof words ||
+        !block_words_fit(words, block))
+        return false;
+    *below = (struct range){words[0], block};
+    return true;
+}
+
+/* The same by what is mapped: up to a microsecond a mapping. */
+static struct range block_mapping(uint64_t block)
+{
+    struct range below = {0, 0};
+    struct process_map map = {.end = 0};
+    struct process_maps *maps = process_maps_open();
+    while (maps && map.end <= block && process_maps_next(maps, &map))
+        if (map.readable && map.start <= block && block < map.end)
+            below = (struct range){map.start, block};
+    if (maps)
+        process_maps_close(maps);
+    return below;
 }
 
 /*
  * The first thread has the mapping named [stack]. The others, made by the thread library, have
  * their control block at the top of their stack, so they are found even if this call comes from
  * a coroutine. What was made in another way has no known stack, and is read through the kernel.
+ * (In a child that another thread than the first has forked, that thread is the first.)
  */
 void stack_memory_init(struct stack_memory *memory)
 {
-    struct range first_thread = {0, 0}, below_block = {0, 0};
-    uint64_t here = (uint64_t)__builtin_frame_address(0);
-    stacks_find(arch_thread_pointer(), &first_thread, &below_block);
-    bool is_first = range_contains(&first_thread, here);
-    if (!is_first && !range_contains(&below_block, here))
-        is_first = os_thread_id() == os_process_id();
-    memory->own_low = is_first ? first_thread.low : below_block.low;
-    memory->own_high = is_first ? first_thread.high : below_block.high;
+    const uint64_t here = (uint64_t)__builtin_frame_address(0), block = arch_thread_pointer();
+    const bool is_first = os_thread_id() == os_process_id();
+    struct range own = {0, 0};
+    if (is_first)
+        own = stack_of_first_thread();
+    if (!range_contains(&own, here)) {
+        struct range below = {0, 0};
+        if (!block_read(memory, block, here, &below))
+            below = block_mapping(block);
+        if (!is_first || range_contains(&below, here))
+            own = below;
+    }
+    memory->window_size = 0;
+    memory->own_low = own.low;
+    memory->own_high = own.high;
 }
-
 bool stack_memory_read_unproven(struct stack_memory *memory, uint64_t address, uint64_t *value)
 {
     if (address - memory->window_start >= memory->window_size ||

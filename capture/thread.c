@@ -90,8 +90,8 @@ static void thread_tell_shared(void)
     uint32_t count = atomic_load(&threads.count);
     for (uint32_t i = 0; count > 1 && i < count; i++) {
         struct thread *thread = threads.table[i];
-        if (thread && !atomic_load_explicit(&thread->shared, memory_order_relaxed))
-            atomic_store(&thread->shared, 1);
+        if (thread && !(thread_ways(thread) & THREAD_SHARED))
+            atomic_fetch_or(&thread->ways, THREAD_SHARED);
     }
 }
 
@@ -215,7 +215,7 @@ static void thread_come_over(struct thread *thread)
 
 uint8_t *thread_put_when(const struct thread *thread, uint8_t *payload)
 {
-    uint64_t now = clock_before(), last = thread->chunk.coding.ticks;
+    uint64_t now = thread_clock_before(thread), last = thread->chunk.coding.ticks;
     return trace_put_varint(payload, now > last ? now - last : 0);
 }
 
@@ -433,7 +433,8 @@ struct thread *thread_acquire(void)
     thread->number = self->number;
     thread->sequence = self->sequence;
     thread->clock_countdown = 0;
-    thread->ways = threads.ways | THREAD_NEW_STACK;
+    atomic_fetch_and(&thread->ways, THREAD_SHARED);
+    atomic_fetch_or(&thread->ways, threads.ways | THREAD_NEW_STACK);
     thread_begin_records(thread);
     self->thread = thread;
     if (threads.has_key && !(self->at_leave & THREAD_FINISHED))

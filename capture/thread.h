@@ -28,12 +28,12 @@ enum thread_way {
     THREAD_FREE_STACKS = 2, /* frees have stacks */
     THREAD_OTHER_CLOCK = 4, /* not a TSC that is read at each event */
     THREAD_NEW_STACK = 8,   /* stack_thread_init() has not been called */
+    THREAD_SHARED = 16,     /* other threads record, too; set by them, and never taken back */
 };
 
 /* What every event reads or writes comes first: one line of the cache. */
 struct thread {
-    uint32_t ways;           /* enum thread_way */
-    _Atomic uint32_t shared; /* other threads record, too */
+    _Atomic uint32_t ways; /* enum thread_way */
     struct chunk chunk;
     struct threshold_part counted;
     struct sample sample;     /* --sample: how far the next sample point is */
@@ -73,6 +73,18 @@ enum thread_at_leave {
 };
 extern __thread struct thread_local_part thread_local_part
     __attribute__((tls_model("initial-exec")));
+
+static inline uint32_t thread_ways(const struct thread *thread)
+{
+    return atomic_load_explicit(&thread->ways, memory_order_relaxed);
+}
+
+/* The stamp of what ends a block, before it ends: where other threads record, the block may have
+ * come from one of them just now (clock.h). */
+static inline uint64_t thread_clock_before(const struct thread *thread)
+{
+    return thread_ways(thread) & THREAD_SHARED ? clock_after() : clock_before();
+}
 
 /* Once a process, before any other. */
 void thread_process_init(void);

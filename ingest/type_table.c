@@ -7,7 +7,7 @@
 
 /* Innermost frames that the rules are shown: wrappers and standard containers above the site. */
 enum { FRAMES_SHOWN = 24 };
-/* Answers that are kept; a power of two. */
+/* Answers that are kept for certain. */
 enum { MEMOS = 65536 };
 
 struct type_memo {
@@ -16,6 +16,12 @@ struct type_memo {
     uint8_t kind;
     struct type_answer answer;
 };
+
+static bool same_question(const void *item, const void *key)
+{
+    const struct type_memo *memo = item, *asked = key;
+    return memo->stack == asked->stack && memo->size == asked->size && memo->kind == asked->kind;
+}
 
 /* What was found for a symbol that TYPE records name. */
 struct named_type {
@@ -39,8 +45,8 @@ bool type_table_init(struct type_table *table, struct stacks *stacks, struct sym
     *table = (struct type_table){.stacks = stacks};
     table->types = types_new(symbols);
     table->tags = types_tags_new(symbols);
-    table->memos = calloc(MEMOS, sizeof *table->memos);
-    if (table->types == NULL || table->tags == NULL || table->memos == NULL ||
+    table->memos = (struct recent){.item_size = sizeof(struct type_memo), .limit = MEMOS};
+    if (table->types == NULL || table->tags == NULL ||
         !array_reserve(&table->rows, &table->capacity, 1, sizeof *table->rows))
         return false;
     table->count = 1;
@@ -55,7 +61,7 @@ void type_table_free(struct type_table *table)
     index_map_free(&table->by_symbol);
     free(table->named);
     free(table->rows);
-    free(table->memos);
+    recent_free(&table->memos);
     free(table->by_stack);
     free(table->unknown);
     *table = (struct type_table){0};
@@ -167,11 +173,16 @@ struct type_answer type_table_find(struct type_table *table, uint32_t stack, uin
         if (of_stack->size == size)
             return (struct type_answer){of_stack->type, of_stack->count};
     }
-    uint64_t hash = hash_combine(hash_combine(stack, size), kind);
-    struct type_memo *memo = &table->memos[hash & (MEMOS - 1)];
-    if (memo->stack != stack || memo->size != size || memo->kind != kind)
-        *memo = (struct type_memo){size, stack, kind, infer(table, stack, size, kind, of_stack)};
-    return memo->answer;
+    struct type_memo asked = {.size = size, .stack = stack, .kind = kind};
+    uint64_t hash = hash_combine(hash_combine(hash_seed() ^ stack, size), kind);
+    const struct type_memo *memo = recent_find(&table->memos, hash, same_question, &asked);
+    if (memo != NULL)
+        return memo->answer;
+    asked.answer = infer(table, stack, size, kind, of_stack);
+    /* One answer for all sizes stands at the stack. */
+    if (!of_stack->any_size)
+        recent_add(&table->memos, hash, &asked);
+    return asked.answer;
 }
 
 /*

@@ -2,12 +2,14 @@
  * The types of a session: which type each allocation has, and the sums of each.
  *
  * Type ids are rows of the table `type`, from 1; 0 is unknown. The answers of the type rules are
- * kept: one for each stack, and in a table of fixed size those for the stacks and sizes asked last.
+ * kept: one for each stack, and in a table of bounded size those for the stacks and sizes asked
+ * last.
  */
 #ifndef MPROF_INGEST_TYPE_TABLE_H
 #define MPROF_INGEST_TYPE_TABLE_H
 
 #include "ingest/array.h"
+#include "ingest/recent.h"
 #include "ingest/stacks.h"
 #include "ingest/types.h"
 #include "ingest/types_tags.h"
@@ -32,7 +34,6 @@ struct unknown_block {
     uint32_t next; /* index of the stack's next in `unknown` + 1; 0: none */
 };
 
-struct type_memo;
 struct type_of_stack;
 struct named_type;
 
@@ -42,7 +43,7 @@ struct type_table {
     struct type_row *rows; /* [0] is unknown */
     size_t count, capacity;
     struct index_map by_name;
-    struct type_memo *memos;
+    struct recent memos;            /* of struct type_memo */
     struct type_of_stack *by_stack; /* by stack id: the answer given last */
     size_t by_stack_capacity;
     struct types_tags *tags; /* types that the program names itself */

@@ -1,5 +1,5 @@
-# Growing arrays and hashing, for all of ingest.
-add_library(mprof_array STATIC array.c)
+# Growing arrays, hashing and caches, for all of ingest.
+add_library(mprof_array STATIC array.c recent.c)
 target_link_libraries(mprof_array PRIVATE mprof_warnings mprof_sanitized)
 target_include_directories(mprof_array PUBLIC ${CMAKE_SOURCE_DIR})
 

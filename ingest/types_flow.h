@@ -35,11 +35,11 @@ struct types_evidence {
 #define TYPES_EVIDENCE_MAX 32
 
 struct types_flow {
-    struct types_evidence evidence[TYPES_EVIDENCE_MAX]; /* in the order it was met */
     size_t count;
     int64_t offset; /* of what the call returned, from the block's start */
     bool returned;  /* the function returns the result */
     int64_t returned_offset;
+    struct types_evidence evidence[TYPES_EVIDENCE_MAX]; /* in the order it was met; last */
 };
 
 /*

@@ -99,8 +99,27 @@ static bool read_expression(const struct reader *reader, struct types_local loca
     return true;
 }
 
+/*
+ * A place without a list holds while the scope that declares the variable runs (DWARF 5, 2.6.1): of
+ * an inlined constructor's parameter not in the rest of the function, where the register or slot
+ * belongs to others.
+ */
+static bool read_in_scope(const struct reader *reader, struct types_local local,
+                          const Dwarf_Die *scope, const Dwarf_Op *operations, size_t count)
+{
+    Dwarf_Addr base, start, end;
+    Dwarf_Die die = *scope;
+    for (ptrdiff_t at = 0; (at = dwarf_ranges(&die, at, &base, &start, &end)) > 0;) {
+        local.start = start + reader->bias;
+        local.end = end + reader->bias;
+        if (!read_expression(reader, local, operations, count))
+            return false;
+    }
+    return true;
+}
+
 static bool read_variable(const struct reader *reader, Dwarf_Die *variable,
-                          const Dwarf_Die *function)
+                          const Dwarf_Die *function, const Dwarf_Die *scope)
 {
     Dwarf_Attribute attribute;
     Dwarf_Addr base, start, end;
@@ -111,10 +130,11 @@ static bool read_variable(const struct reader *reader, Dwarf_Die *variable,
     for (ptrdiff_t at = 0;
          (at = dwarf_getlocations(&attribute, at, &base, &start, &end, &operations, &count)) > 0;) {
         struct types_local local = {.variable = *variable, .function = *function};
-        bool always = start == 0 && end == (Dwarf_Addr)-1;
-        local.start = always ? 0 : start + reader->bias;
-        local.end = always ? UINT64_MAX : end + reader->bias;
-        if (!read_expression(reader, local, operations, count))
+        local.start = start + reader->bias;
+        local.end = end + reader->bias;
+        bool listed = start != 0 || end != (Dwarf_Addr)-1;
+        if (listed ? !read_expression(reader, local, operations, count)
+                   : !read_in_scope(reader, local, scope, operations, count))
             return false;
     }
     return true;
@@ -126,22 +146,31 @@ static bool next_sibling(Dwarf_Die *die)
     return dwarf_siblingof(die, die) == 0 && dwarf_dieoffset(die) > offset;
 }
 
+static bool has_addresses(Dwarf_Die *scope)
+{
+    Dwarf_Addr base, start, end;
+    return dwarf_ranges(scope, 0, &base, &start, &end) > 0;
+}
+
+/* `owners` and `scopes`: for each depth the function, and the innermost scope that has addresses.
+ */
 static bool read_function(const struct reader *reader, Dwarf_Die *function)
 {
-    Dwarf_Die path[NESTING_MAX], owners[NESTING_MAX];
+    Dwarf_Die path[NESTING_MAX], owners[NESTING_MAX], scopes[NESTING_MAX];
     if (dwarf_child(function, &path[0]) != 0)
         return true;
     size_t depth = 1;
-    owners[0] = *function;
+    owners[0] = scopes[0] = *function;
     while (depth > 0 && reader->locals->count < LOCALS_MAX) {
         Dwarf_Die *die = &path[depth - 1];
         int tag = dwarf_tag(die);
         if ((tag == DW_TAG_variable || tag == DW_TAG_formal_parameter) &&
-            !read_variable(reader, die, &owners[depth - 1]))
+            !read_variable(reader, die, &owners[depth - 1], &scopes[depth - 1]))
             return false;
         if ((tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine) &&
             depth < NESTING_MAX && dwarf_child(die, &path[depth]) == 0) {
             owners[depth] = tag == DW_TAG_inlined_subroutine ? *die : owners[depth - 1];
+            scopes[depth] = has_addresses(die) ? *die : scopes[depth - 1];
             depth++;
             continue;
         }

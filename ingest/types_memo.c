@@ -1,33 +1,49 @@
 #include "ingest/types_memo.h"
 
+#include "ingest/recent.h"
+
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Powers of two. */
-#define STEPS 16384
-#define FLOWS 4096
+/* Those used last that are kept for certain: each a frame and a size, or a frame. */
+#define STEPS 65536
+#define FLOWS 16384
 
-struct flow_place {
+struct kept_flow {
     struct types_question question; /* with size and operator left out */
-    struct types_flow *flow;        /* NULL: empty */
+    void *bytes;                    /* of the struct types_flow, up to its last evidence */
 };
 
 struct types_memo {
-    struct types_step steps[STEPS];
-    struct flow_place flows[FLOWS];
+    struct recent steps, flows;
+    struct types_step spare; /* where memory is exhausted */
+    struct types_flow flow;  /* the one asked for last */
 };
+
+static void drop_flow(void *item)
+{
+    const struct kept_flow *kept = item;
+    free(kept->bytes);
+}
 
 struct types_memo *types_memo_new(void)
 {
-    return calloc(1, sizeof(struct types_memo));
+    struct types_memo *memo = calloc(1, sizeof *memo);
+    if (memo == NULL)
+        return NULL;
+    memo->steps = (struct recent){.item_size = sizeof(struct types_step), .limit = STEPS};
+    memo->flows =
+        (struct recent){.item_size = sizeof(struct kept_flow), .limit = FLOWS, .drop = drop_flow};
+    return memo;
 }
 
 void types_memo_free(struct types_memo *memo)
 {
     if (memo == NULL)
         return;
-    for (size_t i = 0; i < FLOWS; i++)
-        free(memo->flows[i].flow);
+    recent_free(&memo->steps);
+    recent_free(&memo->flows);
     free(memo);
 }
 
@@ -39,41 +55,59 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 
 static uint64_t hash_of(const struct types_question *question)
 {
-    uint64_t hash = mix(question->pc, question->module);
+    uint64_t hash = mix(question->pc ^ hash_seed(), question->module);
     hash = mix(hash, question->size);
     hash = mix(hash, (uint64_t)question->offset);
     return mix(hash, (uint64_t)question->by << 16 | (uint64_t)question->headed << 8 |
                          (uint64_t)question->opaque << 1 | question->in_memory);
 }
 
+/* Both kinds of item begin with their question. */
+static bool same_question(const void *item, const void *key)
+{
+    return memcmp(item, key, sizeof(struct types_question)) == 0;
+}
+
 struct types_step *types_memo_step(struct types_memo *memo, const struct types_question *question)
 {
-    struct types_step *step = &memo->steps[hash_of(question) & (STEPS - 1)];
-    if (memcmp(&step->question, question, sizeof *question) != 0) {
-        memset(step, 0, sizeof *step);
-        step->question = *question;
-    }
-    return step;
+    uint64_t hash = hash_of(question);
+    struct types_step *step = recent_find(&memo->steps, hash, same_question, question);
+    if (step != NULL)
+        return step;
+    memset(&memo->spare, 0, sizeof memo->spare);
+    memo->spare.question = *question;
+    step = recent_add(&memo->steps, hash, &memo->spare);
+    return step != NULL ? step : &memo->spare;
+}
+
+static size_t used_bytes(const struct types_flow *flow)
+{
+    return offsetof(struct types_flow, evidence) + flow->count * sizeof flow->evidence[0];
 }
 
 const struct types_flow *types_memo_flow(struct types_memo *memo, const struct types_site *site,
                                          const struct types_question *question)
 {
-    struct types_question key = *question;
-    key.size = 0;
-    key.by = 0;
-    key.headed = 0;
-    struct flow_place *place = &memo->flows[hash_of(&key) & (FLOWS - 1)];
-    if (place->flow != NULL && memcmp(&place->question, &key, sizeof key) == 0)
-        return place->flow;
-    if (place->flow == NULL)
-        place->flow = malloc(sizeof *place->flow);
-    place->question = key;
-    if (place->flow == NULL)
-        return NULL;
-    if (!types_flow_follow(site, key.offset, key.in_memory != 0, place->flow)) {
-        free(place->flow);
-        place->flow = NULL;
+    struct kept_flow key = {.question = *question};
+    key.question.size = 0;
+    key.question.by = 0;
+    key.question.headed = 0;
+    uint64_t hash = hash_of(&key.question);
+    const struct kept_flow *kept = recent_find(&memo->flows, hash, same_question, &key.question);
+    if (kept != NULL) {
+        size_t count;
+        memcpy(&memo->flow, kept->bytes, offsetof(struct types_flow, evidence));
+        count = used_bytes(&memo->flow);
+        memcpy(&memo->flow, kept->bytes, count);
+        return &memo->flow;
     }
-    return place->flow;
+    if (!types_flow_follow(site, key.question.offset, key.question.in_memory != 0, &memo->flow))
+        return NULL;
+    key.bytes = malloc(used_bytes(&memo->flow));
+    if (key.bytes != NULL) {
+        memcpy(key.bytes, &memo->flow, used_bytes(&memo->flow));
+        if (recent_add(&memo->flows, hash, &key) == NULL)
+            free(key.bytes);
+    }
+    return &memo->flow;
 }

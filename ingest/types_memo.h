@@ -1,6 +1,6 @@
 /*
- * What the type rules found at the frames asked last, in tables of fixed size: programs allocate
- * by the same few frames again and again.
+ * What the type rules found at the frames asked last, in tables of bounded size: programs allocate
+ * by the same few frames again and again, and of many sizes at each.
  */
 #ifndef MPROF_INGEST_TYPES_MEMO_H
 #define MPROF_INGEST_TYPES_MEMO_H
@@ -34,10 +34,16 @@ struct types_memo;
 struct types_memo *types_memo_new(void);
 void types_memo_free(struct types_memo *memo);
 
-/* The place of a question's step; `known` says whether it is there. Another's may be dropped. */
+/*
+ * The step of a question; `known` says whether it is there, and otherwise the caller fills it. It
+ * holds until the next call.
+ */
 struct types_step *types_memo_step(struct types_memo *memo, const struct types_question *question);
 
-/* types_flow_follow() at the site, kept for other sizes. NULL where memory is exhausted. */
+/*
+ * types_flow_follow() at the site, kept for other sizes. It holds until the next call. NULL where
+ * memory is exhausted.
+ */
 const struct types_flow *types_memo_flow(struct types_memo *memo, const struct types_site *site,
                                          const struct types_question *question);
 

@@ -135,6 +135,21 @@ for name, options, environment in (
           f"{name}: 10,000 widgets")
     check(len(Trace(one + ".bin").resident) >= 2, f"{name}: it samples its resident set")
 
+# Who starts a program with rights of its own does not choose where it writes.
+if os.geteuid() == 0:
+    place = recording.folder("run-set-user-id")
+    os.chmod(place, 0o777)
+    shutil.copy(folder + "/archive", place)
+    os.chown(place + "/archive", 65534, 65534)
+    for mode, recorded in ((0o755, True), (0o4755, False)):
+        os.chmod(place + "/archive", mode)
+        result = subprocess.run([place + "/archive"], env={**os.environ, "MPROF_OUTPUT": place + "/chosen.bin"},
+                                cwd=place, capture_output=True, text=True)
+        check(result.returncode == 0, f"with rights of its own: {result}")
+        check(os.path.exists(place + "/chosen.bin") == recorded, f"mode {mode:o}: {os.listdir(place)}")
+        if recorded:
+            os.remove(place + "/chosen.bin")
+
 
 def run_static(name, *arguments):
     """A static program of tests/programs with libmprof.a: its exit status, its trace and those beside."""

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Types of the corpus: small cases that state what they allocate (tests/programs/types/corpus), built
+# by gcc and clang at -O0, -O1, -O2, -O3, -Oz and -O2 -flto, recorded, and judged by corpus.py. What
+# takes long to compile is built in some of these ways only, unless MPROF_SOAK=1.
+set -u
+here=$MPROF_SOURCE/tests/programs/types/corpus
+command -v clang >/dev/null && command -v clang++ >/dev/null || exit 77
+levels="-O0 -O1 -O2 -O3 -Oz -O2-flto"
+ceiling=61,78,140 # known faults: may only fall
+[ "${MPROF_SOAK:-0}" = 1 ] && levels="$levels -O3-flto" ceiling=200,250,450
+failed=0 sessions=()
+# try COMPILER LEVEL PROGRAM…: builds, records and ingests.
+try() {
+    local compiler=$1 level=$2 flags program name build
+    shift 2
+    read -ra flags <<<"-g ${level/-flto/ -flto} -I$MPROF_SOURCE"
+    "$compiler" "${flags[@]}" -c -o "corpus-$compiler$level.o" "$here/corpus.c" || { failed=1; return; }
+    for program in "$@"; do
+        name=${program%.*}-$compiler$level
+        build=("$compiler")
+        [ "${program##*.}" = cpp ] && build=("${compiler/%gcc/g}++" -std=c++17)
+        "${build[@]}" "${flags[@]}" -o "$name" "$here/$program" "corpus-$compiler$level.o" &&
+            "$MPROF_BUILD/bin/mprof-run" -o "$name.bin" "./$name" 2>"$name.log" &&
+            "$MPROF_BUILD/bin/mprof-ingest" --quiet --force -o "$name.db" "$name.bin" ||
+            { echo "$name failed"; cat "$name.log"; failed=1; continue; }
+        sessions+=("$name" "$name.db")
+    done
+}
+mkdir -p corpus && cd corpus && rm -f -- * || exit 1
+for compiler in gcc clang; do
+    for level in $levels; do
+        programs=(arrays.c makers.c structures.c objects.cpp placement.cpp)
+        case ${MPROF_SOAK:-0}$compiler$level in
+        1*) programs+=(folded.cpp containers.cpp pools.cpp) ;;
+        0gcc-O2 | 0gcc-O2-flto | 0clang-O2) programs+=(folded.cpp containers.cpp) ;;
+        0gcc-O3 | 0clang-O2-flto) programs+=(folded.cpp) ;;
+        0gcc-O1 | 0clang-O0) programs+=(pools.cpp) ;;
+        esac
+        try "$compiler" "$level" "${programs[@]}"
+    done
+done
+python3 "$MPROF_SOURCE/tests/ingest/types/corpus.py" --ceiling "$ceiling" "${sessions[@]}" || failed=1
+exit $failed
