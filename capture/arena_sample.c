@@ -2,6 +2,7 @@
 
 #include "capture/sample.h"
 #include "capture/sampled_blocks.h"
+#include "capture/select.h"
 #include "capture/trace_file.h"
 
 /* An address of the program in the low bits, the arena's place above; no block of the heap has the
@@ -28,8 +29,10 @@ static void sample_list(struct arena_sample *sample, uint64_t key)
 bool arena_sample_takes(struct thread *thread, struct arena_sample *sample, uint32_t place,
                         const void *address, uint64_t size)
 {
-    if (!sample_takes(&thread->sample, size))
+    if (!sample_takes(&thread->sample, size)) {
+        select_look_outside();
         return false;
+    }
     if (!sample || !sampled_blocks_add(sample_key(place, address))) {
         trace_file_count_dropped(1);
         return false;
@@ -41,8 +44,10 @@ bool arena_sample_takes(struct thread *thread, struct arena_sample *sample, uint
 bool arena_sample_ends(struct arena_sample *sample, uint32_t place, const void *address)
 {
     const uint64_t key = sample_key(place, address);
-    if (!sample || !sampled_blocks_remove(key))
+    if (!sample || !sampled_blocks_remove(key)) {
+        select_look_outside();
         return false;
+    }
     for (unsigned i = 0; i < ARENA_SAMPLE_LISTED; i++) {
         uint64_t listed = key;
         if (atomic_compare_exchange_strong(&sample->listed[i], &listed, 0))

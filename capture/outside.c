@@ -12,6 +12,9 @@
 #include "capture/outside_maps.h"
 #include "schemas/trace_codec.h"
 
+/* One in so many looks for an answer asks whether the process still maps the trace. */
+#define LOOKS_AT_MAPPINGS 64u
+
 static _Atomic uint32_t *outside_word(uint32_t *word)
 {
     return (_Atomic uint32_t *)word;
@@ -82,14 +85,21 @@ static bool outside_may_be_mapped(const struct outside *outside, pid_t process)
     return found;
 }
 
-enum outside_status outside_recorder(const struct outside *outside)
+/* Its mappings are not looked at, which take the kernel up to a microsecond each. */
+static enum outside_status outside_recorder_quickly(const struct outside *outside)
 {
-    const pid_t process = (pid_t)outside->header->pid;
     if (atomic_load(outside_word(&outside->header->state)) != TRACE_STATE_RECORDING)
         return OUTSIDE_FINISHED;
-    if (kill(process, 0) != 0 && errno == ESRCH)
-        return OUTSIDE_GONE;
-    return outside_may_be_mapped(outside, process) ? OUTSIDE_GOOD : OUTSIDE_GONE;
+    return kill((pid_t)outside->header->pid, 0) != 0 && errno == ESRCH ? OUTSIDE_GONE
+                                                                       : OUTSIDE_GOOD;
+}
+
+enum outside_status outside_recorder(const struct outside *outside)
+{
+    enum outside_status status = outside_recorder_quickly(outside);
+    return status == OUTSIDE_GOOD && !outside_may_be_mapped(outside, (pid_t)outside->header->pid)
+               ? OUTSIDE_GONE
+               : status;
 }
 
 /* Sends every thread that may be writing into the trace to its slow path. */
@@ -133,13 +143,16 @@ enum outside_status outside_ask(struct outside *outside, enum trace_request requ
         memcpy(header->request_name, name, strnlen(name, sizeof header->request_name - 1));
     atomic_store(outside_word(&header->control), TRACE_CONTROL_ASKED);
     outside_raise_looks(outside);
+    outside->looks = 0;
     return OUTSIDE_WAITING;
 }
 
 enum outside_status outside_look(struct outside *outside, enum trace_answer *answer)
 {
     if (atomic_load(outside_word(&outside->header->control)) != TRACE_CONTROL_DONE) {
-        enum outside_status status = outside_recorder(outside);
+        enum outside_status status = ++outside->looks % LOOKS_AT_MAPPINGS
+                                         ? outside_recorder_quickly(outside)
+                                         : outside_recorder(outside);
         /* It may have been answered between the two looks, and the program have ended. */
         if (atomic_load(outside_word(&outside->header->control)) != TRACE_CONTROL_DONE) {
             if (status == OUTSIDE_GOOD)
@@ -157,6 +170,27 @@ enum outside_status outside_look(struct outside *outside, enum trace_answer *ans
     atomic_store(outside_word(&outside->header->control), TRACE_CONTROL_NONE);
     flock(outside->descriptor, LOCK_UN);
     return OUTSIDE_GOOD;
+}
+
+bool outside_seal(struct outside *outside, uint64_t end_ticks, uint64_t end_monotonic_ns)
+{
+    struct trace_file_header *header = outside->header;
+    uint32_t asked = TRACE_CONTROL_ASKED, recording = TRACE_STATE_RECORDING;
+    if (outside_recorder(outside) != OUTSIDE_GOOD)
+        return true;
+    /* Another process's request stays: it will find the recording finished. */
+    if (flock(outside->descriptor, LOCK_EX | LOCK_NB) == 0)
+        atomic_compare_exchange_strong(outside_word(&header->control), &asked, TRACE_CONTROL_NONE);
+    const bool free = atomic_load(outside_word(&header->control)) != TRACE_CONTROL_TAKEN;
+    if (free) {
+        header->end_ticks = end_ticks;
+        header->end_monotonic_ns = end_monotonic_ns;
+        atomic_store(outside_word(&header->sealed), 1);
+        atomic_compare_exchange_strong(outside_word(&header->state), &recording, TRACE_STATE_ENDED);
+        outside_raise_looks(outside);
+        flock(outside->descriptor, LOCK_UN);
+    }
+    return free;
 }
 
 bool outside_withdraw(struct outside *outside)

@@ -21,6 +21,7 @@ struct outside {
     bool writable;
     dev_t device;
     ino_t inode;
+    unsigned looks; /* since it was asked */
 };
 
 enum outside_status {
@@ -52,6 +53,13 @@ enum outside_status outside_ask(struct outside *outside, enum trace_request requ
 
 /* OUTSIDE_GOOD with the answer in *answer, or OUTSIDE_WAITING, _FINISHED, _GONE. */
 enum outside_status outside_look(struct outside *outside, enum trace_answer *answer);
+
+/*
+ * Ends the recording where the recorder does not do it, with the clock pair of the end: nothing
+ * more is recorded from here on. A request for it of our own is taken back first. False where the
+ * recorder is doing what was asked; true also where nothing is recorded any more.
+ */
+bool outside_seal(struct outside *outside, uint64_t end_ticks, uint64_t end_monotonic_ns);
 
 /* Takes the request back. False where the recorder has taken it: it will be done, if the program
  * goes on. The lock is given back either way. */

@@ -180,6 +180,7 @@ static struct process_origin recorder_origin(void)
 static bool recorder_start_child(void)
 {
     const struct process_origin origin = recorder_origin();
+    recorder.off = recorder.off || trace_file_is_sealed(); /* the parent has not noticed yet */
     if (!recorder_page.calls_forgotten)
         os_forked();
     trace_file_forget();
@@ -428,7 +429,7 @@ void recorder_out_of_room(uint64_t events)
     if ((now == RECORDER_RECORDING || now == RECORDER_PAUSED || now == RECORDER_WAITING) &&
         trace_file_is_stopped())
         recorder_set(RECORDER_STOPPED);
-    if (now != RECORDER_UNKNOWN)
+    if (now != RECORDER_UNKNOWN && now != RECORDER_OFF)
         trace_file_count_dropped(events);
 }
 
@@ -515,6 +516,12 @@ void recorder_stop(const void *frame)
         !trace_file_is_own())
         return;
     recorder_end(frame, TRACE_END_STOP);
+    recorder.halted = true;
+    recorder_set(RECORDER_OFF);
+}
+
+void recorder_sealed(void)
+{
     recorder.halted = true;
     recorder_set(RECORDER_OFF);
 }

@@ -42,7 +42,7 @@ union recorder_page {
     };
     uint8_t bytes[4096];
 };
-extern union recorder_page recorder_page;
+extern union recorder_page recorder_page __attribute__((visibility("hidden")));
 
 /*
  * False in a forked child that has not noticed yet. One that a handler forked by a raw clone goes
@@ -109,6 +109,9 @@ static inline void recorder_leave(void)
     atomic_signal_fence(memory_order_seq_cst);
     self->guard = NULL;
 }
+
+/* A process outside has ended the recording (trace_file_is_sealed()): nothing more is recorded. */
+void recorder_sealed(void);
 
 /* False where nothing can be recorded any more, or never could. */
 bool recorder_is_at_work(void);

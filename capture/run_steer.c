@@ -2,9 +2,13 @@
 
 #include <time.h>
 
+#include "capture/clock.h"
+
 /* Seconds that a request stands before others may ask, and how long they may. */
 #define ASKED_TIME 0.3
-#define REST_TIME 0.1
+#define REST_TIME 0.02
+/* Seconds that the program's next heap call has to end the recording itself. */
+#define SEAL_TIME 0.1
 
 double run_steer_now(void)
 {
@@ -31,17 +35,29 @@ static void steer_look(struct run_steer *steer, struct outside *outside, double 
     }
 }
 
+/* A stop that no heap call has taken. */
+static void steer_seal(struct run_steer *steer, struct outside *outside)
+{
+    clock_is_tsc = outside->header->clock == TRACE_CLOCK_TSC;
+    const struct clock_pair end = clock_read_pair();
+    if (outside_seal(outside, end.ticks, end.monotonic_ns))
+        steer->asked = false;
+}
+
 void run_steer_step(struct run_steer *steer, struct outside *outside, enum run_wanted wanted,
                     double now)
 {
     const struct trace_file_header *header = outside->header;
+    const bool recording = header->state == TRACE_STATE_RECORDING;
     const bool due = wanted == RUN_WANTED_STOP ||
                      (wanted == RUN_WANTED_RECORD && header->paused == TRACE_PAUSED_FROM_START);
+    if (wanted == RUN_WANTED_STOP && steer->stop_at == 0)
+        steer->stop_at = now;
     if (steer->asked && steer->asked_for != wanted)
         run_steer_end(steer, outside); /* too late for it */
     if (steer->asked)
         steer_look(steer, outside, now);
-    else if (due && header->state == TRACE_STATE_RECORDING && now >= steer->rest_until) {
+    else if (due && recording && now >= steer->rest_until) {
         steer->asked =
             outside_ask(outside,
                         wanted == RUN_WANTED_STOP ? TRACE_REQUEST_STOP : TRACE_REQUEST_RESUME,
@@ -49,4 +65,7 @@ void run_steer_step(struct run_steer *steer, struct outside *outside, enum run_w
         steer->asked_for = wanted;
         steer->asked_at = now;
     }
+    if (wanted == RUN_WANTED_STOP && recording && outside->writable &&
+        now > steer->stop_at + SEAL_TIME)
+        steer_seal(steer, outside);
 }

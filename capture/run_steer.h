@@ -1,6 +1,7 @@
 /*
  * Asks one trace's recorder to begin, or to stop for good, as often as it takes: what is asked is
  * done in one of the program's heap calls, and until then others (mprof-ctl) must get their turn.
+ * Where no heap call comes the recording is ended from here.
  */
 #ifndef MPROF_CAPTURE_RUN_STEER_H
 #define MPROF_CAPTURE_RUN_STEER_H
@@ -24,6 +25,7 @@ struct run_steer {
     bool asked;
     enum run_wanted asked_for;
     double asked_at, rest_until; /* monotonic seconds */
+    double stop_at;              /* since when a stop is wanted; 0: none is */
 };
 
 /* One turn, at the time `now`. */

@@ -22,7 +22,8 @@
 #define SAMPLED_BLOCKS_FILTER 65536u
 
 /* How many blocks taken lie under each hash; 255 stays. */
-extern _Atomic uint8_t sampled_blocks_filter[SAMPLED_BLOCKS_FILTER];
+extern _Atomic uint8_t sampled_blocks_filter[SAMPLED_BLOCKS_FILTER]
+    __attribute__((visibility("hidden")));
 
 static inline uint64_t sampled_blocks_hash(uint64_t address)
 {

@@ -8,6 +8,8 @@
 #include "capture/trace_file.h"
 
 bool select_is_on;
+/* Nothing is counted or watched for. */
+static bool select_only_samples;
 
 bool select_process_init(uint64_t mean)
 {
@@ -16,19 +18,21 @@ bool select_process_init(uint64_t mean)
     sample_process_init(mean);
     if (!sampled_blocks_init())
         return false;
-    select_is_on = true;
+    select_is_on = select_only_samples = true;
     return true;
 }
 
 void select_count(struct threshold_limit start, struct threshold_limit stop)
 {
     threshold_process_init(start, stop);
+    select_only_samples = select_only_samples && !atomic_load(&threshold_counts);
     select_is_on = select_is_on || atomic_load(&threshold_counts);
 }
 
 void select_watch_calls(const char *start, const char *stop)
 {
     call_watch_process_init(start, stop);
+    select_only_samples = select_only_samples && !call_watch_starts && !call_watch_stops;
     select_is_on = select_is_on || call_watch_starts || call_watch_stops;
 }
 
@@ -68,23 +72,55 @@ static inline void select_watch(struct thread *thread, const void *frame)
         call_watch_allocation(thread, frame);
 }
 
-bool select_allocation(struct thread *thread, const void *frame, const void *address, uint64_t size)
+/* Of a sample: what it leaves out looks for requests here, since it makes no room. */
+static inline bool select_samples(struct thread *thread, const void *address, uint64_t size)
+{
+    if (sample_takes(&thread->sample, size))
+        return select_note(address);
+    select_look_outside();
+    return false;
+}
+
+static inline bool select_ends_sampled(const void *address)
+{
+    if (sampled_blocks_remove((uintptr_t)address))
+        return true;
+    select_look_outside();
+    return false;
+}
+
+static __attribute__((noinline)) bool select_allocation_watched(struct thread *thread,
+                                                                const void *frame,
+                                                                const void *address, uint64_t size)
 {
     select_watch(thread, frame);
     if (address)
         select_count_one(thread, address, threshold_count_allocation);
     if (select_state() != RECORDER_RECORDING)
         return false;
-    return !address || sample_mean == 0 ||
-           (sample_takes(&thread->sample, size) && select_note(address));
+    return !address || sample_mean == 0 || select_samples(thread, address, size);
+}
+
+bool select_allocation(struct thread *thread, const void *frame, const void *address, uint64_t size)
+{
+    if (__builtin_expect(!select_only_samples, 0))
+        return select_allocation_watched(thread, frame, address, size);
+    if (__builtin_expect(select_state() != RECORDER_RECORDING, 0))
+        return false;
+    return __builtin_expect(!address, 0) || select_samples(thread, address, size);
+}
+
+static __attribute__((noinline)) bool select_free_watched(struct thread *thread,
+                                                          const void *address)
+{
+    select_count_one(thread, address, threshold_count_free);
+    return sample_mean ? select_ends_sampled(address) : select_state() != RECORDER_WAITING;
 }
 
 bool select_free(struct thread *thread, const void *address)
 {
-    select_count_one(thread, address, threshold_count_free);
-    if (sample_mean)
-        return sampled_blocks_remove((uintptr_t)address);
-    return select_state() != RECORDER_WAITING;
+    return __builtin_expect(select_only_samples, 1) ? select_ends_sampled(address)
+                                                    : select_free_watched(thread, address);
 }
 
 bool select_knows(const void *address)
@@ -150,6 +186,7 @@ void *select_resize(struct thread *thread, const void *frame, void *old,
     if (outcome.begins)
         outcome.stack = events_stack(thread, frame);
     if (!outcome.begins && !outcome.ends) {
+        select_look_outside();
         outcome.address = entry_real_resize(old, resize);
         select_count_resized(thread, &outcome, resize);
         return outcome.address;

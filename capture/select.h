@@ -10,6 +10,7 @@
 
 #include "capture/entry_resize.h"
 #include "capture/thread.h"
+#include "capture/trace_file.h"
 
 /* Set once at the start: the functions below are to be asked. */
 extern bool select_is_on;
@@ -31,6 +32,13 @@ bool select_allocation(struct thread *thread, const void *frame, const void *add
 bool select_free(struct thread *thread, const void *address);
 /* Whether the live block may have been recorded. */
 bool select_knows(const void *address);
+
+/* For what is not recorded: what is asked from outside is done when the guard is given back. */
+static inline void select_look_outside(void)
+{
+    if (trace_file_is_asked())
+        thread_local_part.at_leave |= THREAD_ASKED;
+}
 
 /* Makes the real call and records of it what is to be recorded: of the two halves, the end of the
  * old block and the beginning of the new one, each is or is not. */

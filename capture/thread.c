@@ -347,20 +347,24 @@ static bool thread_next_chunk(struct thread *thread)
     return true;
 }
 
-/* What is asked is done when the event that is being recorded is whole. */
-static void thread_look_outside(struct thread *thread)
+/* What is asked is done when the event that is being recorded is whole. False where a process
+ * outside has ended the recording. */
+static bool thread_look_outside(struct thread *thread)
 {
     chunk_look_taken(&thread->chunk);
     if (trace_file_is_asked())
         thread_local_part.at_leave |= THREAD_ASKED;
+    if (!trace_file_is_sealed())
+        return true;
+    recorder_sealed();
+    return false;
 }
 
 bool thread_make_room(struct thread *thread, size_t need)
 {
     struct chunk *chunk = &thread->chunk;
-    if (!recorder_is_own())
+    if (!recorder_is_own() || !thread_look_outside(thread))
         return false;
-    thread_look_outside(thread);
     thread_come_over(thread);
     chunk_unseal(chunk);
     if (chunk_space(chunk) >= need + OWED_RECORDS_MAX) {
@@ -411,6 +415,10 @@ static void thread_begin_records(struct thread *thread)
 struct thread *thread_acquire(void)
 {
     struct thread_local_part *self = &thread_local_part;
+    if (trace_file_is_sealed()) {
+        recorder_sealed();
+        return NULL;
+    }
     struct thread *thread = thread_pop_free();
     if (!thread) {
         thread_reclaim_dead();

@@ -43,6 +43,16 @@ static struct {
     char path[TRACE_NAME_SIZE];
 } file;
 
+static _Atomic uint32_t file_nothing_asked;
+_Atomic(_Atomic uint32_t *) trace_file_control = &file_nothing_asked;
+
+static void file_set_header(struct trace_file_header *header)
+{
+    atomic_store(&file.header, header);
+    atomic_store(&trace_file_control,
+                 header ? (_Atomic uint32_t *)&header->control : &file_nothing_asked);
+}
+
 static void file_fill_header(struct trace_file_header *header, uint32_t flags)
 {
     struct clock_pair start = clock_read_pair();
@@ -202,7 +212,7 @@ bool trace_file_create(const char *path, bool beside, bool announce, uint32_t fl
         return file_refuse("cannot reserve room for the trace", error ? error : -ENOMEM);
     }
     file_fill_header(header, flags);
-    atomic_store(&file.header, header);
+    file_set_header(header);
     if (announce && strcmp(file.base, file.path) != 0 && !file_base_is_in_use())
         message_line(file.base, " exists: recording into ", file.path, NULL);
     return true;
@@ -395,10 +405,10 @@ void trace_file_count_dropped(uint64_t events)
                                   memory_order_relaxed);
 }
 
-bool trace_file_is_asked(void)
+bool trace_file_is_sealed(void)
 {
     struct trace_file_header *header = atomic_load_explicit(&file.header, memory_order_relaxed);
-    return header && atomic_load((_Atomic uint32_t *)&header->control) == TRACE_CONTROL_ASKED;
+    return header && atomic_load((_Atomic uint32_t *)&header->sealed) != 0;
 }
 
 bool trace_file_take_request(struct trace_asked *asked)
@@ -434,7 +444,7 @@ void trace_file_set_paused(enum trace_paused paused)
 void trace_file_end(enum trace_state state, struct clock_pair end)
 {
     struct trace_file_header *header = atomic_load(&file.header);
-    if (!header || atomic_load(&file.stopped))
+    if (!header || atomic_load(&file.stopped) || trace_file_is_sealed())
         return;
     header->end_ticks = end.ticks;
     header->end_monotonic_ns = end.monotonic_ns;
@@ -443,14 +453,15 @@ void trace_file_end(enum trace_state state, struct clock_pair end)
 
 void trace_file_leave(void)
 {
-    atomic_store(&file.header, NULL);
+    file_set_header(NULL);
     file_leave_ahead();
     trace_room_end();
 }
 
 void trace_file_forget(void)
 {
-    struct trace_file_header *header = atomic_exchange(&file.header, NULL);
+    struct trace_file_header *header = atomic_load(&file.header);
+    file_set_header(NULL);
     file_leave_ahead();
     if (header)
         os_unmap(header, TRACE_FILE_HEADER_SIZE);

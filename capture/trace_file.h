@@ -12,6 +12,7 @@
 #ifndef MPROF_CAPTURE_TRACE_FILE_H
 #define MPROF_CAPTURE_TRACE_FILE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -84,18 +85,29 @@ void trace_file_stop(const char *why);
 /* Counts events that came when nothing could be recorded. */
 void trace_file_count_dropped(uint64_t events);
 
+/* `control` of the file header, and a word of this library that stays 0 while there is none. */
+extern _Atomic(_Atomic uint32_t *) trace_file_control __attribute__((visibility("hidden")));
+
 /*
- * What another process asks (trace-format.md, "Control from outside"). trace_file_is_asked() is one
- * load; of the threads that see it one takes it, does it and answers.
+ * What another process asks (trace-format.md, "Control from outside"). trace_file_is_asked() is two
+ * loads; of the threads that see it one takes it, does it and answers.
  */
-bool trace_file_is_asked(void);
+static inline bool trace_file_is_asked(void)
+{
+    return __builtin_expect(
+        atomic_load_explicit(atomic_load_explicit(&trace_file_control, memory_order_relaxed),
+                             memory_order_relaxed) == TRACE_CONTROL_ASKED,
+        0);
+}
 bool trace_file_take_request(struct trace_asked *asked);
 void trace_file_answer(enum trace_answer answer);
+/* Whether a process outside has ended the recording: nothing more is to be written. */
+bool trace_file_is_sealed(void);
 /* Tells who looks from outside how recording stands, in this trace and those that are created. */
 void trace_file_set_paused(enum trace_paused paused);
 
 /* Marks how recording ended, with the clock pair of the end. TRACE_STATE_RECORDING takes it back
- * (a failed exec). Does nothing where an error stopped it before. */
+ * (a failed exec). Does nothing where an error stopped it before, or a process outside. */
 void trace_file_end(enum trace_state state, struct clock_pair end);
 
 /* Lets go of a file that has ended. Its header stays mapped for threads that are held up. */

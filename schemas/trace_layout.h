@@ -100,8 +100,8 @@ struct trace_file_header {
     uint32_t request;   /* enum trace_request */
     uint32_t answer;    /* enum trace_answer */
     char request_name[TRACE_REQUEST_NAME];
-    uint32_t run; /* enum trace_run */
-    uint32_t reserved;
+    uint32_t run;         /* enum trace_run */
+    uint32_t sealed;      /* not 0: an observer has ended the recording */
     uint64_t freed_bytes; /* of slots that observers have packed, or not taken all of */
 };
 

@@ -3,8 +3,9 @@
  * 's' starts a thread that allocates until the end; 'k' allocates 7000 bytes for good; '+' and '-'
  * call mprof_on_snapshot() with a callback that frees the block, allocates 8000 bytes and takes a
  * snapshot itself, and without; 'p' takes a snapshot; 'm' sets the mark "one", then "two", …; 'r'
- * calls mprof_resume(); 'b' allocates 120 MiB for good, all of it touched; 'c' frees it. After each
- * it writes the byte to standard output. Ends with its input, or at 'e'.
+ * calls mprof_resume(); 'b' allocates 120 MiB for good, all of it touched; 'c' frees it; 'g' asks
+ * realloc for 7000 bytes in its place. After each it writes the byte to standard output. Ends with
+ * its input, or at 'e'.
  *
  * 'x' starts this program once more, 'f' forks: what comes is for the new process then, until it
  * ends.
@@ -86,8 +87,11 @@ int main(int argc, char **argv)
             mprof_resume();
         else if (step == 'b' && (kept = malloc(BIG)) != NULL)
             memset(kept, 1, BIG);
-        else if (step == 'c')
+        else if (step == 'c') {
             free(kept);
+            kept = NULL;
+        } else if (step == 'g')
+            kept = realloc(kept, 7000);
         else if (step == 'p')
             mprof_snapshot("own");
         else if (step == 's' && count < 8 && pthread_create(&threads[count++], NULL, spin, NULL))

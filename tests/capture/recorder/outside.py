@@ -6,7 +6,7 @@ import subprocess
 
 import recording
 from recording import check, sizes
-from steps import CONTROL, REQUEST, Steps
+from steps import CONTROL, ENDED, END_TICKS, REQUEST, STATE, Steps
 
 CTL = recording.BUILD + "/bin/mprof-ctl"
 ASKED, PAUSE = 1, 1
@@ -106,6 +106,51 @@ def check_callback():
     check(len(freed) >= 2, f"callback: the blocks it frees {freed}")
 
 
+def check_sampled(mean):
+    """A heap call that a sample leaves out does what is asked: the first one, whichever it is."""
+    steps = Steps(f"outside-sampled-{mean}", f"--sample={mean}")
+    steps.do("1k")
+    for i, (command, step) in enumerate((("mark", "1"), ("mark", "c"), ("mark", "g"), ("snapshot", "k"), ("pause", "c"),
+                                         ("mark", "1"), ("resume", "1"), ("mark", "1"), ("stop", "1"))):
+        name = [f"m{i}"] if command in ("mark", "snapshot") else []
+        asking = subprocess.Popen([CTL, "--quiet", "--wait", "30", steps.path, command, *name])
+        while steps.header("<I", CONTROL) != ASKED and asking.poll() is None:
+            pass
+        steps.do(step)
+        check(asking.wait() == 0, f"--sample={mean}: {command} {i} is not done by the step {step}")
+    works("state    finished", steps.path, "status")
+    trace = steps.end()
+    check(trace.marks == ["m0", "m1", "m2", "m3", "m5", "m7"], f"--sample={mean}: marks {trace.marks}")
+
+
+def check_sealed(*options):
+    """A program that makes no heap call when recording is to stop: mprof-run ends the recording, what
+    comes later is not in it, is not counted as lost, and a child of it makes no trace."""
+    steps = Steps("outside-sealed", "--duration=0.3", *options)
+    steps.do("r12")
+    steps.wait_for(STATE, ENDED)
+    sealed_at = steps.header("<Q", END_TICKS)
+    steps.do("3pmkr4f5e")
+    steps.do("6sx7e8")
+    trace = steps.end()
+    check(sizes(trace, 6000) == {6001: 1, 6002: 1} or "--sample=64M" in options, f"sealed: blocks {sizes(trace, 6000)}")
+    check(trace.marks == [] and trace.ends == [], f"sealed: marks {trace.marks}, ends {trace.ends}")
+    check(steps.header("<Q", END_TICKS) == sealed_at > 0 or "--compress" in options, "sealed: the end is not moved")
+    check(steps.others() == [], f"sealed: {steps.others()}")
+    ingested = subprocess.run([recording.BUILD + "/bin/mprof-ingest", "--quiet", "--force", "-o",
+                               os.path.dirname(steps.path) + "/session.db", steps.path], capture_output=True, text=True)
+    check(ingested.returncode == 0 and not ingested.stderr, f"sealed: ingest {ingested}")
+
+
+def check_sealed_against_others():
+    """What another asks of such a program does not keep recording from its end."""
+    steps = Steps("outside-sealed-asked", "--duration=0.5")
+    steps.do("1")
+    asking = subprocess.run([CTL, "--wait", "60", steps.path, "mark", "never"], capture_output=True, text=True)
+    check(asking.returncode == 1 and "is finished" in asking.stderr, f"a mark when recording ends: {asking}")
+    check(steps.end().marks == [], "a mark when recording ends")
+
+
 def check_refusals():
     folder = recording.folder("outside-refusals")
     with open(folder + "/picture", "wb") as file:
@@ -132,5 +177,11 @@ check_commands(8)
 check_idle()
 check_many()
 check_callback()
+for mean in ("512K", "64M"):
+    check_sampled(mean)
+check_sealed()
+check_sealed("--sample=64M")
+check_sealed("--start-on=call", "--compress")
+check_sealed_against_others()
 check_refusals()
 recording.done()

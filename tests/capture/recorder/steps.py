@@ -9,7 +9,7 @@ from recording import check, program
 from trace_text import Trace
 
 # In the file header.
-PID, STATE, CONTROL, PAUSED, REQUEST = 72, 88, 100, 132, 136
+PID, STATE, CONTROL, END_TICKS, PAUSED, REQUEST = 72, 88, 100, 112, 132, 136
 ENDED = 1
 
 
