@@ -5,6 +5,7 @@
  */
 #include <stdatomic.h>
 
+#include "capture/bypass.h"
 #include "capture/entry_names.h"
 #include "capture/entry_process.h"
 #include "capture/real.h"
@@ -33,9 +34,9 @@ void entry_dlclose_resolve(void)
 }
 #endif
 
-/* dlopen is not interposed: the loader looks at its caller's run path. */
 ENTRY_POINT int ENTRY(dlclose)(void *handle)
 {
+    bypass_check();
     int result = entry_next()(handle);
     struct thread *thread = recorder_enter(__builtin_frame_address(0), RECORDER_NOTE);
     if (thread) {

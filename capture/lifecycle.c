@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "capture/bypass.h"
 #include "capture/control.h"
 #include "capture/entry_confine.h"
 #include "capture/entry_process.h"
@@ -32,6 +33,7 @@ bool lifecycle_has_ended(void)
 static void lifecycle_end_quickly(void)
 {
     ended = true;
+    bypass_end();
     recorder_end(__builtin_frame_address(0), TRACE_END_QUICK_EXIT);
 }
 
@@ -44,8 +46,10 @@ static void lifecycle_begin(void)
     entry_confine_resolve();
 #ifndef MPROF_STATIC
     /* Not under the guard: what the loader allocates for its answers is freed later. */
-    if (recorder_is_at_work())
+    if (recorder_is_at_work()) {
         operators_warn();
+        bypass_begin();
+    }
 #endif
     /* Run in reverse order: registered first, it comes last. */
     at_quick_exit(lifecycle_end_quickly);
@@ -54,5 +58,6 @@ static void lifecycle_begin(void)
 static void lifecycle_end(void)
 {
     ended = true;
+    bypass_end();
     recorder_end(__builtin_frame_address(0), TRACE_END_EXIT);
 }

@@ -82,6 +82,7 @@ bool process_maps_next(struct process_maps *maps, struct process_map *map)
     map->end = parse_hex(&at);
     at += *at == ' ';
     map->readable = at[0] == 'r';
+    map->writable = at[0] && at[1] == 'w';
     map->executable = at[0] && at[1] && at[2] == 'x';
     for (unsigned field = 0; field < 4; field++) {
         while (*at && *at != ' ')

@@ -9,7 +9,7 @@
 
 struct process_map {
     uint64_t start, end, offset;
-    bool readable, executable;
+    bool readable, writable, executable;
     const char *path; /* "" where the mapping has no name; valid until the next line is read */
 };
 

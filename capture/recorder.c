@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 
 #include "capture/arch_x86_64.h"
+#include "capture/bypass.h"
 #include "capture/call_watch.h"
 #include "capture/confinement.h"
 #include "capture/control.h"
@@ -77,6 +78,7 @@ static void recorder_forked(void)
     atomic_store(&recorder_page.state, RECORDER_UNKNOWN);
     atomic_store(&recorder_page.entering, 0);
     os_forked();
+    bypass_forked();
     recorder_page.calls_forgotten = true;
     if (self->guard && self->thread) {
         chunk_detach(&self->thread->chunk);
@@ -212,6 +214,7 @@ static bool recorder_begin_trace(void)
     struct thread *thread = self->thread ? self->thread : thread_acquire();
     if (!thread || !process_record_write(thread))
         return false;
+    bypass_put_known(thread);
     if (recorder.autosave)
         recorder_put_autosave(thread);
     if (recorder.paused || recorder.waiting)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "capture/bypass.h"
 #include "capture/call_watch.h"
 #include "capture/recorder.h"
 #include "capture/thread.h"
@@ -46,6 +47,7 @@ static bool stack_record_module(void *context, const struct stack_module *module
     }
     thread_extended_end(thread, TRACE_EXT_MODULE, p);
     call_watch_module(module);
+    bypass_module_seen(thread, module);
     return true;
 }
 

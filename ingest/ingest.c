@@ -138,6 +138,8 @@ static void summarize(const struct pipeline *pipeline, struct ingest_summary *su
         .overlaps = scan->problems.counts[PROBLEM_OVERLAP],
         .orphaned_events = pipeline->replay.orphaned_events,
         .damaged_bytes = scan->damaged_bytes,
+        .unseen_modules = scan->bypassed.unseen_count,
+        .late_modules = scan->bypassed.late_count,
         .missing_chunks = scan->problems.counts[PROBLEM_MISSING_CHUNK],
         .ended = scan->ended || header->state != TRACE_STATE_RECORDING,
         .unknown_clock = pipeline->replay.time.unknown,

@@ -161,6 +161,8 @@ static void add_summary(struct ingest_summary *sum, const struct ingest_summary 
     sum->stacks += part->stacks;
     sum->events += part->events;
     sum->dropped += part->dropped;
+    sum->unseen_modules += part->unseen_modules;
+    sum->late_modules += part->late_modules;
     sum->unmatched_frees += part->unmatched_frees;
     sum->double_frees += part->double_frees;
     sum->mismatched_frees += part->mismatched_frees;

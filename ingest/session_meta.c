@@ -155,10 +155,18 @@ static bool put_oddities(const struct table_sink *sink, const struct session_fac
            put_number(sink, "sample_interval", header->sample_interval);
 }
 
+/* Modules whose calls are missing, from some moment on or altogether. */
+static bool put_bypassed(const struct table_sink *sink, const struct session_facts *facts)
+{
+    const struct bypassed *bypassed = &facts->scan->bypassed;
+    return (!bypassed->late || put_text(sink, "late_modules", bypassed->late)) &&
+           (!bypassed->unseen || put_text(sink, "unseen_modules", bypassed->unseen));
+}
+
 bool session_meta_put(const struct table_sink *sink, const struct session_facts *facts)
 {
     return put_process(sink, facts) && put_process_row(sink, facts) && put_totals(sink, facts) &&
-           put_arenas(sink, facts) && put_oddities(sink, facts) &&
+           put_arenas(sink, facts) && put_oddities(sink, facts) && put_bypassed(sink, facts) &&
            put_number(sink, "duration_ns",
                       trace_time_ns(&facts->replay->time, facts->scan->last_ticks)) &&
            put_number(sink, "timeline_slot_ns", facts->totals->slot_ns) &&

@@ -68,6 +68,8 @@ static void put_odd(FILE *out, const struct ingest_summary *summary)
         {"with lost stacks", summary->orphaned_events},
         {"damaged bytes", summary->damaged_bytes},
         {"missing chunks", summary->missing_chunks},
+        {"modules not recorded", summary->unseen_modules},
+        {"modules recorded from after their start only", summary->late_modules},
     };
     bool any = false;
     fputs("odd          ", out);

@@ -178,6 +178,10 @@ static void put_timed(FILE *out, const struct trace_extension *extension)
                 " stack %" PRIu64,
                 extension->address, extension->size, extension->protection, extension->stack);
         break;
+    case TRACE_EXT_BYPASS:
+        fprintf(out, "bypass reason %" PRIu64, extension->reason);
+        put_text(out, "path", extension->name);
+        break;
     case TRACE_EXT_RSS:
         fprintf(out, "rss bytes %" PRIu64, extension->resident);
         break;

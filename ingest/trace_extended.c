@@ -154,6 +154,10 @@ static void get_timed(struct payload *payload, struct trace_extension *extension
         extension->protection = number(payload);
         extension->stack = number(payload);
         break;
+    case TRACE_EXT_BYPASS:
+        extension->reason = number(payload);
+        extension->name = text(payload);
+        break;
     case TRACE_EXT_CLOCK:
         extension->monotonic_ns = number(payload);
         break;

@@ -210,6 +210,8 @@ static bool scan_extended(struct trace_scan *scan, struct trace_cursor *cursor,
     case TRACE_EXT_ARENA_FREE:
         scan->events++;
         return true;
+    case TRACE_EXT_BYPASS:
+        return bypassed_add(&scan->bypassed, &extension);
     case TRACE_EXT_DROPPED:
         scan->dropped_events += extension.count;
         return true;
@@ -372,6 +374,7 @@ void trace_scan_free(struct trace_scan *scan)
     free(scan->process.arguments);
     context_tree_free(&scan->tree);
     threads_free(&scan->threads);
+    bypassed_free(&scan->bypassed);
     problems_free(&scan->problems);
     *scan = (struct trace_scan){0};
 }

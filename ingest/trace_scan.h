@@ -8,6 +8,7 @@
 #ifndef MPROF_INGEST_TRACE_SCAN_H
 #define MPROF_INGEST_TRACE_SCAN_H
 
+#include "ingest/bypassed.h"
 #include "ingest/context_tree.h"
 #include "ingest/problems.h"
 #include "ingest/threads.h"
@@ -42,6 +43,7 @@ struct trace_scan {
     struct threads threads;
     struct trace_process process;
     struct problems problems;
+    struct bypassed bypassed;
     uint64_t events;     /* alloc, free and realloc records, arena ones included */
     uint64_t last_ticks; /* the highest stamp */
     uint64_t clock_ticks, clock_monotonic_ns; /* the latest CLOCK record, 0: none */

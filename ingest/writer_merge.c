@@ -220,6 +220,10 @@ static const char meta_sql[] =
     "    'mismatched_frees', 'overlaps', 'ambiguous_pairs', 'damaged_bytes',"
     "    'missing_chunks', 'orphaned_stacks', 'unknown_records', 'trace_bytes')"
     "  AND key IN (SELECT key FROM part.meta);"
+    "INSERT INTO main.meta SELECT key, value FROM part.meta"
+    "  WHERE key IN ('late_modules', 'unseen_modules')"
+    "  ON CONFLICT(key) DO UPDATE SET value = value || char(10) || excluded.value"
+    "  WHERE instr(char(10) || value || char(10), char(10) || excluded.value || char(10)) = 0;"
     "UPDATE main.meta SET value = max(value, (SELECT p.value + base.later FROM part.meta p, base"
     "  WHERE p.key = 'duration_ns')) WHERE key = 'duration_ns';";
 

@@ -200,13 +200,23 @@ enum trace_extended {
     TRACE_EXT_MAP = 22,
     TRACE_EXT_UNMAP = 23,
     TRACE_EXT_PROTECT = 24,
-    TRACE_EXT_LAST = TRACE_EXT_PROTECT, /* what is above is unknown */
-    TRACE_EXT_PACKED = 64,              /* in containers only: anywhere else it is unknown */
+    TRACE_EXT_BYPASS = 25,
+    TRACE_EXT_LAST = TRACE_EXT_BYPASS, /* what is above is unknown */
+    TRACE_EXT_PACKED = 64,             /* in containers only: anywhere else it is unknown */
 };
 
 enum trace_drop_reason {
     TRACE_DROP_REENTRANT = 1, /* an allocation inside the recorder's own critical section */
     TRACE_DROP_NO_THREAD = 2, /* the thread had no state: too early, or memory exhausted */
+};
+
+/* Why a module's calls are missing. */
+enum trace_bypass {
+    TRACE_BYPASS_LATE = 1,      /* up to this record; the ones that come later are recorded */
+    TRACE_BYPASS_NAMESPACE = 2, /* loaded by dlmopen, with a C library of its own */
+    TRACE_BYPASS_OTHER = 3,     /* bound to another allocator */
+    TRACE_BYPASS_REFUSED = 4,   /* its slots cannot be written */
+    TRACE_BYPASS_MISSED = 5,    /* found when the program ended */
 };
 
 enum trace_end_reason {

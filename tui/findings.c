@@ -41,6 +41,25 @@ static uint64_t number(const struct collection *to, const char *key)
     return value > 0 ? (uint64_t)value : 0;
 }
 
+/* "/a.so and 2 others": the modules of a fact of the session, one a line. */
+static void add_modules(struct collection *to, const char *key, const char *format)
+{
+    const char *lines = session_meta(to->exploration->session, key);
+    char names[160];
+    unsigned others = 0;
+    if (!lines || !*lines)
+        return;
+    const int length = (int)strcspn(lines, "\n");
+    for (const char *c = lines; (c = strchr(c, '\n')) != NULL; c++)
+        others++;
+    snprintf(names, sizeof names,
+             others > 1 ? "%.*s and %u others"
+             : others   ? "%.*s and %u other"
+                        : "%.*s",
+             length < 120 ? length : 120, lines, others);
+    add(to, FINDING_BAD, "", VIEW_SAME, format, names);
+}
+
 /* What the recording or the trace lost: everything below must be read with it in mind. */
 static void add_losses(struct collection *to)
 {
@@ -50,6 +69,8 @@ static void add_losses(struct collection *to)
     if (dropped > 0)
         add(to, FINDING_BAD, "", VIEW_SAME, "%s events were dropped while recording",
             format_count(a, dropped));
+    add_modules(to, "unseen_modules", "what %s allocates was not recorded");
+    add_modules(to, "late_modules", "%s was recorded only from after it was loaded");
     if (damaged > 0)
         add(to, FINDING_BAD, "", VIEW_SAME, "%s of the trace were damaged and left out",
             format_size(a, damaged));

@@ -126,13 +126,20 @@ static void spawn_calls(void)
     KEEPS(waitpid(child, NULL, 0));
 }
 
+static void loader_calls(const char *path)
+{
+    void *plugin = NULL;
+    KEEPS(failed |= !(plugin = dlopen(path, RTLD_LAZY | RTLD_DEEPBIND)));
+    KEEPS(failed |= !dlsym(RTLD_DEFAULT, "malloc"));
+    KEEPS(dlclose(plugin));
+    KEEPS(failed |= !(plugin = dlmopen(LM_ID_BASE, path, RTLD_NOW)));
+    KEEPS(failed |= dlsym(plugin, "nothing of this name") != NULL);
+    KEEPS(dlclose(plugin));
+}
+
 static void process_calls(const char *path)
 {
-    void *plugin = dlopen(path, RTLD_NOW);
-    if (!plugin)
-        failed = 1;
-    else
-        KEEPS(dlclose(plugin));
+    loader_calls(path);
     KEEPS(pthread_setname_np(pthread_self(), "named"));
     descriptor_calls();
     spawn_calls();

@@ -86,7 +86,8 @@ check(sorted(size for trace in at_once.others for size in sizes(trace, 1500)) ==
       "200 children at once: each has its own blocks")
 
 plugin = recording.program("libstack_plugin_one.so")
-spaces = record("namespaces", plugin, recording.program("stress_plugin.so"), others=0, ending="ended")
+spaces = record("namespaces", plugin, recording.program("stress_plugin.so"), others=0, ending="ended",
+                messages=1, says="not recorded, in a namespace")
 check(sizes(spaces.main, 3000) == {3000: 50, 3001: 50}, f"namespaces: {sizes(spaces.main, 3000)}")
 with sqlite3.connect(spaces.folder + "/session.db") as database:
     seen = database.execute("SELECT count(*) FROM v_allocation a JOIN v_stack s ON s.stack_id = a.stack_id "

@@ -44,6 +44,7 @@ class Trace:
         self.failed = []
         self.marks = []  # names in the order of time: those of two threads lie in two chunks
         self.process = None
+        self.bypassed = []  # (reason, path)
         self.ends = []
         self.times = []
         self.nodes = {}
@@ -121,6 +122,8 @@ class Trace:
             self.failed.append(int(field["size"]))
         elif kind in ("mark", "snapshot"):
             self.marks.append((int(line.rsplit(" ", 1)[1]), line.split('"')[1]))
+        elif kind == "bypass":
+            self.bypassed.append((int(field["reason"]), line.split('"')[1]))
         elif kind == "end":
             self.ends.append(int(field["reason"]))
         elif kind == "node":

@@ -80,6 +80,10 @@ static void first_thread(struct lane *lane, struct trace_builder *builder)
     lane_extended(lane, TRACE_EXT_UNMAP, "wnn", N(2077), N(0x7f0000000000), N(0x1000));
     lane_extended(lane, TRACE_EXT_MAP, "wnnnnnnns", N(2078), N(0x7f1000000000), N(0x2000), N(0),
                   N(0), N(0), N(1), N(0x7f0000000000), "");
+    lane_extended(lane, TRACE_EXT_BYPASS, "wns", N(2079), N(TRACE_BYPASS_LATE),
+                  "/opt/game/plugin.so");
+    lane_extended(lane, TRACE_EXT_BYPASS, "wns", N(2079), N(TRACE_BYPASS_OTHER),
+                  "/opt/game/pool.so");
     lane_extended(lane, TRACE_EXT_PROTECT, "wnnnn", N(2079), N(0x7f0000003000), N(0x1000), N(1),
                   N(2));
     lane_extended(lane, TRACE_EXT_SNAPSHOT, "ws", N(2080), "before \"threads\"");

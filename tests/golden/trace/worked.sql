@@ -24,6 +24,7 @@ INSERT INTO meta VALUES('frees',5);
 INSERT INTO meta VALUES('host','host');
 INSERT INTO meta VALUES('inherited_frees',0);
 INSERT INTO meta VALUES('kernel','6.1.0');
+INSERT INTO meta VALUES('late_modules','/opt/game/plugin.so');
 INSERT INTO meta VALUES('live_bytes_end',3353);
 INSERT INTO meta VALUES('live_count_end',5);
 INSERT INTO meta VALUES('mismatched_frees',0);
@@ -55,6 +56,7 @@ INSERT INTO meta VALUES('typed_bytes',0);
 INSERT INTO meta VALUES('unknown_records',1);
 INSERT INTO meta VALUES('unmatched_frees',1);
 INSERT INTO meta VALUES('unseen_frees',0);
+INSERT INTO meta VALUES('unseen_modules','/opt/game/pool.so (bound to another allocator)');
 CREATE TABLE module(
   id INTEGER PRIMARY KEY,
   path TEXT NOT NULL,
@@ -281,7 +283,7 @@ CREATE TABLE problem(
 );
 INSERT INTO problem VALUES(1,'failed allocation',440,NULL,1,4365,'70368744177664 bytes were asked for');
 INSERT INTO problem VALUES(2,'unmatched free',450,2147418128,1,4377,'not seen to be allocated: before recording began, or elsewhere');
-INSERT INTO problem VALUES(3,'dropped',548,NULL,1,4727,'2 events: inside the recorder itself');
+INSERT INTO problem VALUES(3,'dropped',548,NULL,1,4775,'2 events: inside the recorder itself');
 INSERT INTO problem VALUES(4,'double free',555,4216832,2,8290,'freed before, and not allocated in between');
 INSERT INTO problem VALUES(5,'overlap',610,8258304,3,8319,'allocated while it was live: the block before ends here');
 CREATE TABLE allocation(

@@ -1,0 +1,143 @@
+/*
+ * The entry points of dlopen, dlmopen and dlsym: they see what may be loaded past the recorder.
+ *
+ * The loader looks at its caller: for the run path, the namespace, what comes next. So these are no
+ * functions that call the real one but jump to it, with the stack and the arguments as they came.
+ * What is to be done before is done by a function that is called with the same arguments; it gives
+ * back where to jump.
+ */
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "capture/bypass.h"
+#include "capture/real.h"
+
+__attribute__((used, visibility("hidden"))) _Atomic(void *) entry_dlopen_next, entry_dlsym_next;
+static _Atomic(void *) entry_dlmopen_next;
+
+void *entry_dlopen_before(const char *file, int mode);
+void *entry_dlmopen_before(Lmid_t space, const char *file, int mode);
+void *entry_dlsym_before(void *handle, const char *name);
+
+__asm__(".text\n"
+        ".globl dlopen\n"
+        ".type dlopen, @function\n"
+        "dlopen:\n"
+        ".cfi_startproc\n"
+        "endbr64\n"
+        "test $8, %esi\n" /* RTLD_DEEPBIND */
+        "jne 1f\n"
+        "mov entry_dlopen_next(%rip), %rax\n"
+        "test %rax, %rax\n"
+        "je 1f\n"
+        "jmp *%rax\n"
+        "1: push %rdi\n"
+        ".cfi_adjust_cfa_offset 8\n"
+        "push %rsi\n"
+        ".cfi_adjust_cfa_offset 8\n"
+        "sub $8, %rsp\n"
+        ".cfi_adjust_cfa_offset 8\n"
+        "call entry_dlopen_before\n"
+        "add $8, %rsp\n"
+        ".cfi_adjust_cfa_offset -8\n"
+        "pop %rsi\n"
+        ".cfi_adjust_cfa_offset -8\n"
+        "pop %rdi\n"
+        ".cfi_adjust_cfa_offset -8\n"
+        "jmp *%rax\n"
+        ".cfi_endproc\n"
+        ".size dlopen, . - dlopen\n"
+
+        ".globl dlmopen\n"
+        ".type dlmopen, @function\n"
+        "dlmopen:\n"
+        ".cfi_startproc\n"
+        "endbr64\n"
+        "push %rdi\n"
+        ".cfi_adjust_cfa_offset 8\n"
+        "push %rsi\n"
+        ".cfi_adjust_cfa_offset 8\n"
+        "push %rdx\n"
+        ".cfi_adjust_cfa_offset 8\n"
+        "call entry_dlmopen_before\n"
+        "pop %rdx\n"
+        ".cfi_adjust_cfa_offset -8\n"
+        "pop %rsi\n"
+        ".cfi_adjust_cfa_offset -8\n"
+        "pop %rdi\n"
+        ".cfi_adjust_cfa_offset -8\n"
+        "jmp *%rax\n"
+        ".cfi_endproc\n"
+        ".size dlmopen, . - dlmopen\n"
+
+        ".globl dlsym\n"
+        ".type dlsym, @function\n"
+        "dlsym:\n"
+        ".cfi_startproc\n"
+        "endbr64\n"
+        "cmpl $0, bypass_expected(%rip)\n"
+        "jne 1f\n"
+        "mov entry_dlsym_next(%rip), %rax\n"
+        "test %rax, %rax\n"
+        "je 1f\n"
+        "jmp *%rax\n"
+        "1: push %rdi\n"
+        ".cfi_adjust_cfa_offset 8\n"
+        "push %rsi\n"
+        ".cfi_adjust_cfa_offset 8\n"
+        "sub $8, %rsp\n"
+        ".cfi_adjust_cfa_offset 8\n"
+        "call entry_dlsym_before\n"
+        "add $8, %rsp\n"
+        ".cfi_adjust_cfa_offset -8\n"
+        "pop %rsi\n"
+        ".cfi_adjust_cfa_offset -8\n"
+        "pop %rdi\n"
+        ".cfi_adjust_cfa_offset -8\n"
+        "jmp *%rax\n"
+        ".cfi_endproc\n"
+        ".size dlsym, . - dlsym\n");
+
+_Static_assert(RTLD_DEEPBIND == 8, "as the entry point has it");
+
+static void *entry_find(_Atomic(void *) *next, const char *name)
+{
+    void *found = atomic_load_explicit(next, memory_order_acquire);
+    if (!found) {
+        found = real_find(name);
+        atomic_store_explicit(next, found, memory_order_release);
+    }
+    return found;
+}
+
+__attribute__((used)) void *entry_dlopen_before(const char *file, int mode)
+{
+    (void)file;
+    if (mode & RTLD_DEEPBIND)
+        bypass_expect();
+    return entry_find(&entry_dlopen_next, "dlopen");
+}
+
+__attribute__((used)) void *entry_dlmopen_before(Lmid_t space, const char *file, int mode)
+{
+    (void)file;
+    if (space != LM_ID_BASE || (mode & RTLD_DEEPBIND))
+        bypass_expect();
+    return entry_find(&entry_dlmopen_next, "dlmopen");
+}
+
+/* dlsym cannot be asked for itself. The symbol has had this version on x86_64 from the beginning.
+ */
+__attribute__((used)) void *entry_dlsym_before(void *handle, const char *name)
+{
+    (void)handle;
+    (void)name;
+    void *next = atomic_load_explicit(&entry_dlsym_next, memory_order_acquire);
+    if (!next) {
+        next = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+        atomic_store_explicit(&entry_dlsym_next, next, memory_order_release);
+    }
+    bypass_check();
+    return next;
+}
