@@ -16,6 +16,10 @@ static const struct command_option options[] = {
         {0, "bundle",
          .help = "put copies of the program, its libraries, their debug information "
                  "and sources into the session: sqlite3 SESSION -Ax unpacks them"},
+    [INGEST_OPTION_REDACT] =
+        {0, "redact", "ROOT", .optional = true,
+         .help = "leave out arguments, host, and the names of folders above ROOT, the root of the "
+                 "sources; default: the folder that they have in common"},
     [INGEST_OPTION_DEBUG_DIR] = {0, "debug-dir", "DIR",
                                  .help = "look for separate debug files there too"},
     [INGEST_OPTION_SYSROOT] = {0, "sysroot", "DIR",

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "ingest/bundle.h"
+#include "ingest/redact.h"
 #include "ingest/session_tables.h"
 
 /* Events between two looks at the progress bar and at Ctrl-C. */
@@ -60,14 +61,27 @@ static bool replay_all(struct pipeline *pipeline)
     return good && pipeline->status->code == INGEST_OK;
 }
 
+static bool put_redacted(const struct table_sink *sink)
+{
+    return sink->put(sink->context, WRITER_META,
+                     (const struct writer_value[]){value_text("redacted"), value_number(1)}, 2);
+}
+
 static bool write_tables(struct pipeline *pipeline)
 {
     struct session_facts facts = {pipeline->file,    &pipeline->scan,   &pipeline->replay,
                                   &pipeline->stacks, &pipeline->totals, {0}};
+    const struct ingest_options *options = pipeline->options;
     struct table_sink sink = writer_tables(pipeline->writer);
+    struct redact *redact = options->redact ? redact_new(options->source_root, &facts) : NULL;
+    if (redact != NULL)
+        sink = redact_sink(redact, sink);
     report(pipeline, INGEST_WRITE, 0);
-    if (session_tables_put(&sink, &facts) &&
-        (!pipeline->options->bundle || bundle_put(&sink, &facts, pipeline->options->sysroot)))
+    bool good = (redact != NULL || !options->redact) && session_tables_put(&sink, &facts) &&
+                (!options->redact || put_redacted(&sink)) &&
+                (!options->bundle || bundle_put(&sink, &facts, options->sysroot));
+    redact_free(redact);
+    if (good)
         return writer_commit(pipeline->writer);
     return pipeline->status->code == INGEST_OK
                ? ingest_fail_memory(pipeline->status, "the tables of the session")

@@ -18,6 +18,8 @@ struct ingest_options {
     const char *debug_dir, *sysroot; /* for the symbolizer; NULL: none */
     struct writer_options writer;
     bool bundle; /* copy the files that the names come from */
+    bool redact; /* leave out what redact.h says; `source_root` may be NULL */
+    const char *source_root;
     /* Called now and then: how far the phase is, `done` of `total` bytes. NULL: not called. */
     void (*progress)(void *context, enum ingest_phase phase, uint64_t done, uint64_t total);
     void *progress_context;

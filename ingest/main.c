@@ -66,6 +66,14 @@ static bool set_dump(struct options *options, const char *order)
     return true;
 }
 
+static bool set_redact(struct options *options, const char *root)
+{
+    options->ingest.redact = true;
+    options->ingest.source_root = root;
+    return root == NULL || *root == '/' ||
+           fail_usage("--redact takes an absolute path, not ", root);
+}
+
 /* TRACE with .bin replaced by .db, otherwise with .db appended. */
 static bool set_default_session(struct options *options)
 {
@@ -115,6 +123,9 @@ static int take_option(struct options *options, enum ingest_option option, const
     case INGEST_OPTION_BUNDLE:
         options->ingest.bundle = true;
         break;
+    case INGEST_OPTION_REDACT:
+        good = set_redact(options, value);
+        break;
     case INGEST_OPTION_LIVE:
         options->live = true;
         break;
@@ -157,6 +168,12 @@ static int parse(int argc, char **argv, struct options *options)
     if (good && many(options) &&
         (options->compress || options->rebuild || options->live || options->dump != DUMP_NONE))
         good = fail_usage("one trace at a time", "");
+    if (good && options->ingest.redact &&
+        (options->compress || options->rebuild || options->live || options->ingest.bundle ||
+         options->dump != DUMP_NONE))
+        good = fail_usage("--redact makes a session of a finished trace, without copies of files: "
+                          "not with --bundle, --live and the like",
+                          "");
     if (!good)
         return 2;
     options->ingest.trace = argv[optind];

@@ -11,6 +11,7 @@
 
 #include "ingest/array.h"
 #include "ingest/output_file.h"
+#include "ingest/redact.h"
 #include "ingest/trace_file.h"
 #include "ingest/writer_merge.h"
 
@@ -232,6 +233,16 @@ static bool tell_forks(struct processes *processes)
     return true;
 }
 
+static bool note_left_out(struct processes *processes, const char *reason)
+{
+    char *redacted = processes->options->redact ? redact_text(NULL, reason) : NULL;
+    bool good = redacted == NULL && processes->options->redact
+                    ? ingest_fail_memory(processes->status, "the list of traces")
+                    : writer_merge_leave_out(processes->merge, redacted ? redacted : reason);
+    free(redacted);
+    return good;
+}
+
 static bool add_all(struct processes *processes)
 {
     processes->added = calloc(processes->count + 1, sizeof *processes->added);
@@ -243,7 +254,7 @@ static bool add_all(struct processes *processes)
     if (processes->merge == NULL)
         return ingest_fail(processes->status, INGEST_BAD_INPUT, "none of the traces can be used");
     for (size_t i = 0; i < processes->reason_count; i++)
-        if (!writer_merge_leave_out(processes->merge, processes->reasons[i]))
+        if (!note_left_out(processes, processes->reasons[i]))
             return false;
     if (!tell_forks(processes) || !writer_merge_finish(processes->merge))
         return false;

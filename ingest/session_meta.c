@@ -4,16 +4,20 @@
 
 #include "ingest/session_tables.h"
 
-static bool put_text(const struct table_sink *sink, const char *key, const char *text)
+static bool put_value(const struct table_sink *sink, const char *key, struct writer_value value)
 {
     return sink->put(sink->context, WRITER_META,
-                     (const struct writer_value[]){value_text(key), value_text(text)}, 2);
+                     (const struct writer_value[]){value_text(key), value}, 2);
+}
+
+static bool put_text(const struct table_sink *sink, const char *key, const char *text)
+{
+    return put_value(sink, key, value_text(text));
 }
 
 static bool put_number(const struct table_sink *sink, const char *key, uint64_t number)
 {
-    return sink->put(sink->context, WRITER_META,
-                     (const struct writer_value[]){value_text(key), value_number(number)}, 2);
+    return put_value(sink, key, value_number(number));
 }
 
 /* How recording stood when the trace was read. */
@@ -46,13 +50,14 @@ static bool put_process(const struct table_sink *sink, const struct session_fact
     strftime(base, sizeof base, "%Y-%m-%dT%H:%M:%S", &utc);
     snprintf(start, sizeof start, "%s.%03uZ", base,
              (unsigned)(header->start_realtime_ns / 1000000u % 1000u));
-    return put_text(sink, "program", process->found ? process->program : "(unknown)") &&
-           put_text(sink, "executable", process->found ? process->exe : "(unknown)") &&
-           put_text(sink, "argv", process->found ? process->arguments : "") &&
+    return put_value(sink, "program",
+                     value_path(process->found ? process->program : "(unknown)")) &&
+           put_value(sink, "executable", value_path(process->found ? process->exe : "(unknown)")) &&
+           put_value(sink, "argv", value_private(process->found ? process->arguments : "")) &&
            put_number(sink, "pid", process->found ? process->pid : header->pid) &&
            put_number(sink, "parent_pid", process->parent_pid) &&
-           put_text(sink, "directory", process->found ? process->directory : "") &&
-           put_text(sink, "host", process->found ? process->host : "") &&
+           put_value(sink, "directory", value_private(process->found ? process->directory : "")) &&
+           put_value(sink, "host", value_private(process->found ? process->host : "")) &&
            put_text(sink, "kernel", process->found ? process->kernel : "") &&
            put_text(sink, "start_time", start) &&
            put_number(sink, "start_monotonic_ns", header->start_monotonic_ns) &&
@@ -69,12 +74,12 @@ static bool put_process_row(const struct table_sink *sink, const struct session_
         value_number(1),
         value_number(process->found ? process->pid : trace_file_header(facts->file)->pid),
         value_number(process->parent_pid),
-        value_text(process->found ? process->program : "(unknown)"),
-        value_text(process->found ? process->arguments : ""),
+        value_path(process->found ? process->program : "(unknown)"),
+        value_private(process->found ? process->arguments : ""),
         value_number(0),
         value_number(trace_time_ns(&facts->replay->time, facts->scan->last_ticks)),
         value_text(ending(facts)),
-        value_text(trace_file_path(facts->file)),
+        value_path(trace_file_path(facts->file)),
         value_number(totals->allocations),
         value_number(totals->frees),
         value_number(totals->bytes),
@@ -82,7 +87,7 @@ static bool put_process_row(const struct table_sink *sink, const struct session_
         value_number(totals->live_bytes),
         value_number(totals->peak_bytes),
         value_number(totals->peak_ns),
-        value_text(process->found ? process->host : ""),
+        value_private(process->found ? process->host : ""),
         value_text(process->found ? process->boot_id : ""),
         value_number(trace_file_header(facts->file)->trace_id),
         value_number(process->parent_trace),
@@ -170,7 +175,7 @@ bool session_meta_put(const struct table_sink *sink, const struct session_facts 
            put_number(sink, "duration_ns",
                       trace_time_ns(&facts->replay->time, facts->scan->last_ticks)) &&
            put_number(sink, "timeline_slot_ns", facts->totals->slot_ns) &&
-           put_text(sink, "trace", trace_file_path(facts->file)) &&
+           put_value(sink, "trace", value_path(trace_file_path(facts->file))) &&
            put_number(sink, "trace_bytes", trace_file_size(facts->file)) &&
            put_number(sink, "trace_version", TRACE_VERSION) &&
            put_text(sink, "clock",

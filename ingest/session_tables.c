@@ -44,7 +44,7 @@ static bool put_modules(const struct table_sink *sink, const struct session_fact
             return false;
         for (size_t k = 0; k < module->build_id_length; k++)
             snprintf(build_id + 2 * k, 3, "%02x", module->build_id[k]);
-        good = PUT(sink, WRITER_MODULE, value_number(module->id), value_text(module->path),
+        good = PUT(sink, WRITER_MODULE, value_number(module->id), value_path(module->path),
                    value_text(slash ? slash + 1 : module->path),
                    value_text(module->build_id_length ? build_id : NULL),
                    value_number(module->load_bias), value_number(module->start),
@@ -62,7 +62,7 @@ static bool put_names(const struct table_sink *sink, const struct session_facts 
     bool good = true;
     for (size_t i = facts->known.source_files; good && i < frames->source_file_count; i++)
         good =
-            PUT(sink, WRITER_SOURCE_FILE, value_number(i + 1), value_text(frames->source_files[i]));
+            PUT(sink, WRITER_SOURCE_FILE, value_number(i + 1), value_path(frames->source_files[i]));
     for (size_t i = facts->known.functions; good && i < frames->function_count; i++) {
         const struct function_row *function = &frames->functions[i];
         good = PUT(sink, WRITER_FUNCTION, value_number(i + 1), value_text(function->name),
@@ -253,7 +253,7 @@ static bool put_regions(const struct table_sink *sink, const struct session_fact
                    value_number(row->address), value_number(row->size),
                    value_text(protection_name(row->protection)),
                    value_number((row->flags & REGION_SHARED) != 0),
-                   value_text(regions_file(regions, row)), value_number(row->offset),
+                   value_path(regions_file(regions, row)), value_number(row->offset),
                    value_number(row->thread), value_number(row->stack), value_number(row->map_ns),
                    live ? value_null() : value_number(row->unmap_ns),
                    live ? value_null() : value_number(row->unmap_thread),

@@ -43,9 +43,20 @@ enum writer_table {
 
 #define WRITER_STACK_FRAMES_AT_ONCE 8
 
-/* NULL text is NULL, whatever the number says. */
+/*
+ * NULL text is NULL, whatever the number says. A path and private text are text that is written
+ * otherwise where the session is to be handed to others (redact.h).
+ */
 struct writer_value {
-    enum { VALUE_NULL, VALUE_NUMBER, VALUE_TEXT, VALUE_REAL, VALUE_BLOB } type;
+    enum {
+        VALUE_NULL,
+        VALUE_NUMBER,
+        VALUE_TEXT,
+        VALUE_PATH,
+        VALUE_PRIVATE,
+        VALUE_REAL,
+        VALUE_BLOB
+    } type;
     int64_t number; /* of VALUE_BLOB: bytes */
     const char *text;
     double real;
@@ -59,6 +70,18 @@ static inline struct writer_value value_number(uint64_t number)
 static inline struct writer_value value_text(const char *text)
 {
     return (struct writer_value){text ? VALUE_TEXT : VALUE_NULL, 0, text, 0};
+}
+
+/* The path of a file, and nothing else. */
+static inline struct writer_value value_path(const char *path)
+{
+    return (struct writer_value){path ? VALUE_PATH : VALUE_NULL, 0, path, 0};
+}
+
+/* Text about the user or the machine: arguments, host, working directory. */
+static inline struct writer_value value_private(const char *text)
+{
+    return (struct writer_value){text ? VALUE_PRIVATE : VALUE_NULL, 0, text, 0};
 }
 
 static inline struct writer_value value_blob(const void *bytes, uint64_t length)

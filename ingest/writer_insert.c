@@ -68,7 +68,7 @@ int writer_insert_row(sqlite3_stmt *insert, const struct writer_value *values, s
             result = sqlite3_bind_int64(insert, place, values[i].number);
         else if (values[i].type == VALUE_REAL)
             result = sqlite3_bind_double(insert, place, values[i].real);
-        else if (values[i].type == VALUE_TEXT)
+        else if (values[i].type >= VALUE_TEXT && values[i].type <= VALUE_PRIVATE)
             result = sqlite3_bind_text(insert, place, values[i].text, -1, SQLITE_STATIC);
         else if (values[i].type == VALUE_BLOB)
             result = sqlite3_bind_blob64(insert, place, values[i].text,

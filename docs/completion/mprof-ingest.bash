@@ -13,7 +13,7 @@ _mprof_ingest()
     --sysroot) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     *)
         case $word in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--output= --force --quiet --live --index= --bundle --debug-dir= --sysroot= --dump --compress --rebuild --help --version" -- "$word") ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "--output= --force --quiet --live --index= --bundle --redact --debug-dir= --sysroot= --dump --compress --rebuild --help --version" -- "$word") ;;
         *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
         esac
         ;;
