@@ -158,6 +158,7 @@ static void summarize(const struct pipeline *pipeline, struct ingest_summary *su
         .ended = scan->ended || header->state != TRACE_STATE_RECORDING,
         .unknown_clock = pipeline->replay.time.unknown,
         .state = header->state,
+        .machines = 1,
         .inherited_frees = pipeline->replay.inherited_count,
         .presumed_inherited_frees = pipeline->replay.inherited_count,
         .origin = {.trace_id = header->trace_id,

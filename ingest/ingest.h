@@ -47,6 +47,7 @@ struct ingest_summary {
     bool unknown_clock;
     uint32_t state; /* enum trace_state */
     double seconds;
+    uint32_t machines; /* whose processes are in the session */
     uint64_t inherited_frees, presumed_inherited_frees;
     struct ingest_origin origin;
 };

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "ingest/array.h"
+#include "ingest/machines.h"
 #include "ingest/output_file.h"
 #include "ingest/redact.h"
 #include "ingest/trace_file.h"
@@ -17,7 +18,7 @@
 
 struct start {
     const char *trace;
-    uint64_t monotonic_ns;
+    struct machine_start at;
 };
 
 struct added {
@@ -32,11 +33,11 @@ struct processes {
     struct ingest_status *status;
     struct start *starts; /* of what can be read, the first process first */
     size_t count;
+    uint32_t machines;
     char **reasons; /* of what is left out; free() each */
     size_t reason_count, reason_capacity;
     /* Sessions while they are made: of all, and of the process to be added. */
     struct output_file whole, part;
-    uint64_t first_ns;
     struct writer_merge *merge;
     struct added *added; /* in the order of `starts` */
     size_t added_count;
@@ -126,9 +127,24 @@ static bool leave_out(struct processes *processes, const struct ingest_status *w
 static int compare_starts(const void *a, const void *b)
 {
     const struct start *x = a, *y = b;
-    if (x->monotonic_ns != y->monotonic_ns)
-        return x->monotonic_ns < y->monotonic_ns ? -1 : 1;
+    if (x->at.start_ns != y->at.start_ns)
+        return x->at.start_ns < y->at.start_ns ? -1 : 1;
     return strcmp(x->trace, y->trace);
+}
+
+/* Where each trace lies on the line of time, and on which machine. */
+static bool align_starts(struct processes *processes)
+{
+    struct machine_start **starts = malloc((processes->count + 1) * sizeof(struct machine_start *));
+    for (size_t i = 0; starts != NULL && i < processes->count; i++)
+        starts[i] = &processes->starts[i].at;
+    if (starts != NULL)
+        processes->machines = machines_align(starts, processes->count);
+    free(starts);
+    if (processes->machines == 0 && processes->count > 0)
+        return ingest_fail_memory(processes->status, "the list of traces");
+    qsort(processes->starts, processes->count, sizeof *processes->starts, compare_starts);
+    return true;
 }
 
 static bool find_starts(struct processes *processes, const struct trace_list *list)
@@ -141,13 +157,17 @@ static bool find_starts(struct processes *processes, const struct trace_list *li
         struct trace_file *file = trace_file_open(list->paths[i], &status);
         if (file == NULL && !leave_out(processes, &status))
             return false;
-        if (file != NULL)
-            processes->starts[processes->count++] =
-                (struct start){list->paths[i], trace_file_header(file)->start_monotonic_ns};
+        bool good = true;
+        if (file != NULL) {
+            struct start *start = &processes->starts[processes->count++];
+            start->trace = list->paths[i];
+            good = machines_read(file, &start->at);
+        }
         trace_file_close(file);
+        if (!good)
+            return ingest_fail_memory(processes->status, "the list of traces");
     }
-    qsort(processes->starts, processes->count, sizeof *processes->starts, compare_starts);
-    return true;
+    return align_starts(processes);
 }
 
 static void add_summary(struct ingest_summary *sum, const struct ingest_summary *part)
@@ -186,19 +206,17 @@ static bool add_process(struct processes *processes, const struct start *start)
     /* It could be opened: what fails now (the disk is full, say) fails for all. */
     if (!ingest_run(&options, &summary, processes->status))
         return false;
-    processes->added[processes->added_count++] =
-        (struct added){summary.origin, first ? 0 : start->monotonic_ns - processes->first_ns};
+    processes->added[processes->added_count++] = (struct added){summary.origin, start->at.start_ns};
     if (first) {
         *processes->summary = summary;
-        processes->first_ns = start->monotonic_ns;
         processes->merge = writer_merge_open(
             processes->whole.part, processes->options->writer.interrupted, processes->status);
         return processes->merge != NULL;
     }
     add_summary(processes->summary, &summary);
     free(summary.program);
-    bool good = writer_merge_add(processes->merge, processes->part.part,
-                                 start->monotonic_ns - processes->first_ns);
+    bool good = writer_merge_add(processes->merge, processes->part.part, start->at.start_ns) &&
+                writer_merge_machine(processes->merge, start->at.machine);
     unlink(processes->part.part);
     return good;
 }
@@ -264,6 +282,7 @@ static bool add_all(struct processes *processes)
     summary->inherited_frees = writer_merge_fact(processes->merge, "inherited_frees");
     summary->presumed_inherited_frees =
         writer_merge_fact(processes->merge, "presumed_inherited_frees");
+    summary->machines = processes->machines;
     summary->peak_bytes = writer_merge_fact(processes->merge, "peak_bytes");
     summary->peak_count = writer_merge_fact(processes->merge, "peak_count");
     summary->peak_ns = writer_merge_fact(processes->merge, "peak_ns");

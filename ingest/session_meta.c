@@ -61,6 +61,7 @@ static bool put_process(const struct table_sink *sink, const struct session_fact
            put_text(sink, "kernel", process->found ? process->kernel : "") &&
            put_text(sink, "start_time", start) &&
            put_number(sink, "start_monotonic_ns", header->start_monotonic_ns) &&
+           put_number(sink, "machines", 1) && put_text(sink, "clock_alignment", "one clock") &&
            put_number(sink, "page_size", header->page_size);
 }
 

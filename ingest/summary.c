@@ -130,6 +130,12 @@ void summary_print(FILE *out, const struct ingest_summary *summary, const char *
         put_size(out, summary->sample_interval);
         fputs(": these numbers are of the sample, estimates are in v_estimate\n", out);
     }
+    if (summary->machines > 1)
+        fprintf(
+            out,
+            "machines     %s (hosts or boots): clocks aligned by real time; the peak is of the one "
+            "with the largest\n",
+            grouped(summary->machines));
     if (summary->inherited_frees)
         fprintf(out, "inherited    %s frees of blocks from before a fork%s\n",
                 grouped(summary->inherited_frees),

@@ -155,3 +155,59 @@ void totals_finish(struct totals *totals, struct stacks *stacks)
     for (size_t i = 0; i < stacks->count; i++)
         usage_finish(&stacks->rows[i].usage, totals->generation);
 }
+
+static void join_usage(struct usage *sum, const struct usage *part, bool largest)
+{
+    sum->allocations += part->allocations;
+    sum->bytes += part->bytes;
+    sum->live_count += part->live_count;
+    sum->live_bytes += part->live_bytes;
+    sum->lifetime_ns += part->lifetime_ns;
+    if (largest) {
+        sum->at_peak_count = part->at_peak_count;
+        sum->at_peak_bytes = part->at_peak_bytes;
+    }
+    if (part->peak_bytes > sum->peak_bytes) {
+        sum->peak_bytes = part->peak_bytes;
+        sum->peak_ns = part->peak_ns;
+    }
+}
+
+static bool join_functions(struct totals *sum, const struct totals *part)
+{
+    if (!array_reserve(&sum->functions, &sum->function_capacity, part->function_capacity,
+                       sizeof *sum->functions))
+        return false;
+    for (size_t i = 0; i < part->function_capacity; i++)
+        if (part->functions[i].peak_bytes > sum->functions[i].peak_bytes)
+            sum->functions[i].peak_bytes = part->functions[i].peak_bytes;
+    return true;
+}
+
+bool totals_join(struct totals *sum, struct stacks *stacks, const struct totals *part,
+                 const struct stacks *part_stacks)
+{
+    bool largest = part->peak_bytes > sum->peak_bytes;
+    for (size_t i = 0; i < part_stacks->count; i++)
+        join_usage(&stacks->rows[i].usage, &part_stacks->rows[i].usage, largest);
+    for (size_t i = 0; i < part->size_count; i++) {
+        struct size_row *row = find_size(sum, part->sizes[i].size);
+        if (row == NULL)
+            return false;
+        row->allocations += part->sizes[i].allocations;
+        row->frees += part->sizes[i].frees;
+    }
+    sum->allocations += part->allocations;
+    sum->frees += part->frees;
+    sum->reallocs += part->reallocs;
+    sum->bytes += part->bytes;
+    sum->live_bytes += part->live_bytes;
+    sum->live_count += part->live_count;
+    sum->slot_ns = part->slot_ns;
+    if (largest) {
+        sum->peak_bytes = part->peak_bytes;
+        sum->peak_count = part->peak_count;
+        sum->peak_ns = part->peak_ns;
+    }
+    return join_functions(sum, part);
+}

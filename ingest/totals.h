@@ -68,6 +68,15 @@ bool totals_allocate(struct totals *totals, struct stacks *stacks, uint32_t stac
 void totals_free(struct totals *totals, struct stacks *stacks, uint32_t stack, uint64_t size,
                  uint64_t ns, uint64_t lifetime_ns, bool counted);
 
+/*
+ * Adds what was counted on another machine, after its last event: sums are added, peaks are not.
+ * The program's peak, and the shares at it, are those of the machine where it is largest; of the
+ * timeline nothing but the length of its slots is taken over. `sum` and `stacks` begin with zeros.
+ * False where memory is exhausted.
+ */
+bool totals_join(struct totals *sum, struct stacks *stacks, const struct totals *part,
+                 const struct stacks *part_stacks);
+
 /* After the last event: fills the remaining slots and the shares at the peak. */
 void totals_finish(struct totals *totals, struct stacks *stacks);
 

@@ -1,6 +1,7 @@
 #include "ingest/writer_derived.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "ingest/totals.h"
@@ -16,6 +17,8 @@ struct derived {
     struct row_batch *batch;
     struct stacks stacks; /* their functions and sums; nothing else is used */
     struct totals totals;
+    uint32_t machine; /* whose rows are counted, 0: all are of one */
+    uint64_t machines;
 };
 
 static bool fail(struct derived *derived)
@@ -200,28 +203,105 @@ static bool replay_lives(struct derived *derived, struct life_end *allocated,
     return good(derived);
 }
 
+static bool put_timeline(struct derived *derived)
+{
+    const struct totals *totals = &derived->totals;
+    sqlite3_stmt *slots = prepare(derived, "INSERT INTO timeline VALUES (?,?,?,?,?,?,?,?,?)");
+    for (size_t i = 0; good(derived) && i < totals->slot_count; i++) {
+        const struct timeline_slot *slot = &totals->slots[i];
+        const uint64_t row[] = {derived->machine == 0 ? 1 : derived->machine,
+                                i,
+                                slot->live_bytes,
+                                slot->live_count,
+                                slot->peak_bytes,
+                                slot->allocated_bytes,
+                                slot->allocated_count,
+                                slot->freed_bytes,
+                                slot->freed_count};
+        put(derived, slots, sizeof row / sizeof *row, row);
+    }
+    sqlite3_finalize(slots);
+    return good(derived);
+}
+
+static sqlite3_stmt *prepare_lives(struct derived *derived, const char *select, const char *order)
+{
+    char sql[512];
+    snprintf(sql, sizeof sql, "SELECT %s FROM allocation WHERE arena_id = 0%s%s", select,
+             derived->machine == 0 ? ""
+                                   : " AND thread_id IN (SELECT t.id FROM thread t"
+                                     " JOIN process p ON p.id = t.process_id WHERE p.machine = ?)",
+             order);
+    sqlite3_stmt *query = prepare(derived, sql);
+    if (query != NULL && derived->machine != 0)
+        sqlite3_bind_int64(query, 1, (int64_t)derived->machine);
+    return query;
+}
+
+static bool replay_machine(struct derived *derived, uint64_t duration_ns)
+{
+    totals_init(&derived->totals, duration_ns);
+    struct life_end allocated = {
+        prepare_lives(derived, "alloc_ns, size, stack_id, id", " ORDER BY alloc_ns"), false};
+    struct life_end freed = {
+        prepare_lives(derived,
+                      "free_ns, size, stack_id, id, free_ns - alloc_ns, free_thread_id IS NOT NULL",
+                      " AND free_ns IS NOT NULL ORDER BY free_ns, free_ns = alloc_ns"),
+        false};
+    bool done = good(derived) && replay_lives(derived, &allocated, &freed);
+    sqlite3_finalize(allocated.query);
+    sqlite3_finalize(freed.query);
+    return done;
+}
+
+/*
+ * The rows of each machine by themselves: what lives on one is never added to what lives on
+ * another. Its peak is the largest of theirs.
+ */
+static bool replay_machines(struct derived *derived, uint64_t duration_ns)
+{
+    struct totals *sum = calloc(1, sizeof *sum);
+    struct stacks stacks = {.count = derived->stacks.count};
+    stacks.rows = calloc(stacks.count + 1, sizeof *stacks.rows);
+    bool done = sum != NULL && stacks.rows != NULL;
+    if (!done)
+        ingest_fail_memory(derived->status, "the sums of each machine");
+    for (uint32_t machine = 1; done && machine <= derived->machines; machine++) {
+        derived->machine = machine;
+        for (size_t i = 0; i < derived->stacks.count; i++)
+            derived->stacks.rows[i].usage = (struct usage){0};
+        done = replay_machine(derived, duration_ns) && put_timeline(derived);
+        if (done && !totals_join(sum, &stacks, &derived->totals, &derived->stacks))
+            done = ingest_fail_memory(derived->status, "the sums of each machine");
+        totals_free_memory(&derived->totals);
+    }
+    for (size_t i = 0; done && i < derived->stacks.count; i++)
+        derived->stacks.rows[i].usage = stacks.rows[i].usage;
+    if (done)
+        derived->totals = *sum;
+    else if (sum != NULL)
+        totals_free_memory(sum);
+    free(stacks.rows);
+    free(sum);
+    return done;
+}
+
 static bool replay_rows(struct derived *derived)
 {
     /* A free before its allocation would be counted before there is something to take away. */
     uint64_t backwards = number_of(derived, "SELECT id FROM allocation WHERE free_ns < alloc_ns");
     if (backwards != 0)
         return fail_row(derived, "allocation", (int64_t)backwards, "freed before it was allocated");
-    totals_init(&derived->totals,
-                number_of(derived, "SELECT value FROM meta WHERE key = 'duration_ns'"));
-    struct life_end allocated = {
-        prepare(derived, "SELECT alloc_ns, size, stack_id, id FROM allocation WHERE arena_id = 0"
-                         " ORDER BY alloc_ns"),
-        false};
-    struct life_end freed = {prepare(derived,
-                                     "SELECT free_ns, size, stack_id, id, free_ns - alloc_ns,"
-                                     "  free_thread_id IS NOT NULL FROM allocation"
-                                     " WHERE arena_id = 0 AND free_ns IS NOT NULL"
-                                     " ORDER BY free_ns, free_ns = alloc_ns"),
-                             false};
-    bool done = good(derived) && replay_lives(derived, &allocated, &freed);
-    sqlite3_finalize(allocated.query);
-    sqlite3_finalize(freed.query);
-    return done;
+    uint64_t duration_ns = number_of(derived, "SELECT value FROM meta WHERE key = 'duration_ns'");
+    derived->machines = number_of(derived, "SELECT ifnull(max(machine), 1) FROM process");
+    if (good(derived) &&
+        derived->machines > number_of(derived, "SELECT count(DISTINCT machine) FROM process"))
+        return fail_row(derived, "process", (int64_t)derived->machines, "the machines have gaps");
+    if (!good(derived))
+        return false;
+    if (derived->machines > 1)
+        return replay_machines(derived, duration_ns);
+    return replay_machine(derived, duration_ns) && put_timeline(derived);
 }
 
 static bool put_stacks(struct derived *derived)
@@ -251,27 +331,13 @@ static bool put_stacks(struct derived *derived)
 static bool put_sums(struct derived *derived)
 {
     const struct totals *totals = &derived->totals;
-    sqlite3_stmt *slots = prepare(derived, "INSERT INTO timeline VALUES (?,?,?,?,?,?,?,?)");
     sqlite3_stmt *sizes = prepare(derived, "INSERT INTO size_bin VALUES (?,?,?,?)");
-    for (size_t i = 0; good(derived) && i < totals->slot_count; i++) {
-        const struct timeline_slot *slot = &totals->slots[i];
-        const uint64_t row[] = {i,
-                                slot->live_bytes,
-                                slot->live_count,
-                                slot->peak_bytes,
-                                slot->allocated_bytes,
-                                slot->allocated_count,
-                                slot->freed_bytes,
-                                slot->freed_count};
-        put(derived, slots, sizeof row / sizeof *row, row);
-    }
     for (size_t i = 0; good(derived) && i < totals->size_count; i++) {
         const struct size_row *size = &totals->sizes[i];
         const uint64_t row[] = {size->size, size->allocations, size->frees,
                                 size->allocations - size->frees};
         put(derived, sizes, sizeof row / sizeof *row, row);
     }
-    sqlite3_finalize(slots);
     sqlite3_finalize(sizes);
     return good(derived);
 }
@@ -306,6 +372,7 @@ static bool put_function_peaks(struct derived *derived)
     return good(derived);
 }
 
+/* The peak of several machines is that of one. */
 static bool put_meta(struct derived *derived)
 {
     const struct totals *totals = &derived->totals;
@@ -323,6 +390,7 @@ static bool put_meta(struct derived *derived)
         {"peak_count", totals->peak_count},
         {"peak_ns", totals->peak_ns},
         {"timeline_slot_ns", totals->slot_ns},
+        {"machines", derived->machines},
     };
     sqlite3_stmt *insert = prepare(derived, "INSERT OR REPLACE INTO meta VALUES (?2, ?1)");
     for (size_t i = 0; good(derived) && i < sizeof facts / sizeof *facts; i++) {
@@ -330,7 +398,9 @@ static bool put_meta(struct derived *derived)
         put(derived, insert, 1, &facts[i].value);
     }
     sqlite3_finalize(insert);
-    return good(derived);
+    return good(derived) &&
+           (derived->machines == 1 || run(derived, "INSERT OR REPLACE INTO meta"
+                                                   " VALUES ('clock_alignment', 'real time')"));
 }
 
 static bool derive_estimate(struct derived *derived)
@@ -350,10 +420,10 @@ static bool derive_parts(struct derived *derived)
 
 static bool derive_sums(struct derived *derived)
 {
-    return read_stacks(derived) && replay_rows(derived) &&
-           run(derived, "DELETE FROM timeline; DELETE FROM size_bin; DELETE FROM function_total;"
+    return run(derived, "DELETE FROM timeline; DELETE FROM size_bin; DELETE FROM function_total;"
                         "DELETE FROM type_total;") &&
-           put_stacks(derived) && put_sums(derived) && run(derived, functions_and_types_sql) &&
+           read_stacks(derived) && replay_rows(derived) && put_stacks(derived) &&
+           put_sums(derived) && run(derived, functions_and_types_sql) &&
            put_function_peaks(derived) && put_meta(derived) && derive_parts(derived) &&
            derive_estimate(derived);
 }

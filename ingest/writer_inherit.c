@@ -30,7 +30,8 @@ const char writer_inherit_part_sql[] =
  */
 static const char ancestors_sql[] =
     "UPDATE process SET forked_from = (SELECT min(p.id) FROM process p"
-    "    WHERE p.trace_id = process.parent_trace_id AND p.id < process.id)"
+    "    WHERE p.trace_id = process.parent_trace_id AND p.id < process.id"
+    "    AND p.machine = process.machine)"
     "  WHERE parent_trace_id <> 0;"
     "UPDATE process SET forked_ns = NULL, forked_until_ns = NULL WHERE forked_from IS NULL;"
     "CREATE TEMP TABLE line(process INTEGER, depth INTEGER, ancestor INTEGER, begin_ns INTEGER,"

@@ -176,7 +176,7 @@ static const char rows_sql[] =
     "  FROM base, part.stack_frame ORDER BY stack_id, depth;"
     "INSERT INTO main.process SELECT id + base.process, pid, parent_pid, program, argv,"
     "    start_ns + base.later, end_ns + base.later, ending, trace, allocations, frees, bytes,"
-    "    live_count, live_bytes, peak_bytes, peak_ns + base.later, host, boot_id, trace_id,"
+    "    live_count, live_bytes, peak_bytes, peak_ns + base.later, 1, host, boot_id, trace_id,"
     "    parent_trace_id, NULL, NULL, NULL, NULL, NULL, inherited_frees,"
     "    first_allocation_id + base.row, last_allocation_id + base.row FROM base, part.process;"
     "INSERT INTO main.thread SELECT id + base.thread, tid, name, start_ns + base.later,"
@@ -275,6 +275,13 @@ bool writer_merge_add(struct writer_merge *merge, const char *path, uint64_t lat
            run_with(merge, "INSERT INTO first VALUES ('later', ?)", NULL, (int64_t)later_ns) &&
            run(merge, names_sql) && run(merge, rows_sql) && run(merge, writer_inherit_part_sql) &&
            run(merge, meta_sql) && run(merge, "COMMIT; DETACH part");
+}
+
+bool writer_merge_machine(struct writer_merge *merge, uint32_t machine)
+{
+    return run_with(merge,
+                    "UPDATE process SET machine = ? WHERE id = (SELECT max(id) FROM process)", NULL,
+                    (int64_t)machine);
 }
 
 bool writer_merge_leave_out(struct writer_merge *merge, const char *why)

@@ -4,7 +4,8 @@
  * Rows keep their order within each process; ids count on from process to process, and times are
  * those of the first process. Functions, source files and types that are the same are one; modules,
  * frames and stacks stay those of their process. What follows from the rows is made anew
- * (ingest/writer_derived.h), so peaks and the timeline are those of all processes together.
+ * (ingest/writer_derived.h), so peaks and the timeline are those of all processes of a machine
+ * together.
  */
 #ifndef MPROF_INGEST_WRITER_MERGE_H
 #define MPROF_INGEST_WRITER_MERGE_H
@@ -26,6 +27,10 @@ struct writer_merge *writer_merge_open(const char *path, const volatile sig_atom
 
 /* Adds the session `path`, which started `later_ns` after the first. */
 bool writer_merge_add(struct writer_merge *merge, const char *path, uint64_t later_ns);
+
+/* Says which machine (ingest/machines.h) the process that was added last ran on: 1 if nothing is.
+ */
+bool writer_merge_machine(struct writer_merge *merge, uint32_t machine);
 
 /* Notes that a trace could not be used, and why. */
 bool writer_merge_leave_out(struct writer_merge *merge, const char *why);

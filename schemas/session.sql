@@ -76,6 +76,7 @@ CREATE TABLE process(             -- one, unless a session was made of the trace
   live_bytes INTEGER NOT NULL,
   peak_bytes INTEGER NOT NULL,    -- its own largest live bytes
   peak_ns INTEGER NOT NULL,
+  machine INTEGER NOT NULL DEFAULT 1, -- from 1: one boot of one host, with a clock and a memory of its own
   host TEXT NOT NULL,             -- '': not known
   boot_id TEXT NOT NULL,          -- of the kernel, '': not known
   trace_id INTEGER NOT NULL,      -- as a signed number
@@ -222,15 +223,17 @@ CREATE TABLE column_chunk(        -- schemas/columns.md; id = chunk * 32 + colum
   data BLOB NOT NULL
 );
 CREATE TABLE timeline(            -- equal slots of meta 'timeline_slot_ns'
-  slot INTEGER PRIMARY KEY,
+  machine INTEGER NOT NULL,       -- as in process: what lives on two is never added
+  slot INTEGER NOT NULL,
   live_bytes INTEGER NOT NULL,    -- at the slot's end
   live_count INTEGER NOT NULL,
   peak_bytes INTEGER NOT NULL,    -- largest within the slot
   allocated_bytes INTEGER NOT NULL,
   allocated_count INTEGER NOT NULL,
   freed_bytes INTEGER NOT NULL,
-  freed_count INTEGER NOT NULL
-);
+  freed_count INTEGER NOT NULL,
+  PRIMARY KEY(machine, slot)
+) WITHOUT ROWID;
 CREATE TABLE function_total(
   function_id INTEGER PRIMARY KEY,
   self_bytes INTEGER NOT NULL,
@@ -429,4 +432,4 @@ CREATE VIEW v_size_bin AS
 
 CREATE VIEW v_timeline AS
   SELECT slot * (SELECT value FROM meta WHERE key = 'timeline_slot_ns') AS bucket_ns,
-         live_bytes, live_count, allocated_bytes, freed_bytes FROM timeline;
+         live_bytes, live_count, allocated_bytes, freed_bytes, machine FROM timeline;

@@ -232,6 +232,12 @@ static bool read_process(void *context, const struct database_row *row, struct s
         return false;
     names->process.name[id] = path_last(names->process.name[id]);
     names->process_pid[id] = (uint32_t)database_number(row, 1);
+    int64_t machine = database_number(row, 2);
+    /* There are no more of them than processes. */
+    names->process_machine[id] =
+        machine > 0 && machine < names->process.count ? (uint32_t)machine : 1;
+    if (names->process_machine[id] > names->machines)
+        names->machines = names->process_machine[id];
     return true;
 }
 
@@ -255,10 +261,14 @@ static bool load_processes(struct names *names, struct database *database,
     if (!load_table(names, database, "process", "program", &names->process, error))
         return false;
     names->process_pid = calloc(names->process.count, sizeof *names->process_pid);
+    names->process_machine = calloc(names->process.count, sizeof *names->process_machine);
+    names->machines = 1;
     names->thread_process = calloc(names->thread.count, sizeof *names->thread_process);
-    if (names->process_pid == NULL || names->thread_process == NULL)
+    if (names->process_pid == NULL || names->process_machine == NULL ||
+        names->thread_process == NULL)
         return session_fail_memory(error, "the session's processes");
-    return database_each(database, "SELECT id, pid FROM process", read_process, &loading, error) &&
+    return database_each(database, "SELECT id, pid, machine FROM process", read_process, &loading,
+                         error) &&
            database_each(database, "SELECT id, process_id FROM thread", read_thread_process,
                          &loading, error);
 }
@@ -322,6 +332,7 @@ void names_free(struct names *names)
     name_table_free(&names->thread);
     name_table_free(&names->process);
     free(names->process_pid);
+    free(names->process_machine);
     free(names->thread_process);
     free(names->confidence);
     free(names->function);

@@ -39,6 +39,8 @@ struct names {
     struct name_table module, file, type, kind, arena, thread;
     struct name_table process; /* the last parts of the programs' names */
     uint32_t *process_pid;     /* by process id; process.count of them */
+    uint32_t *process_machine; /* by process id, from 1 */
+    uint32_t machines;         /* the highest of them, at least 1 */
     uint32_t *thread_process;  /* by thread id, 0: not known; thread.count of them */
     const char **confidence;   /* of types, by type id; type.count of them */
     struct name_function *function;

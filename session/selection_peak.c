@@ -5,6 +5,9 @@
  * the largest boundary value can hold the peak: their events are collected by another scan,
  * sorted, and swept. What is allocated or freed at the same nanosecond takes effect in the
  * order free, allocate, as "live at t" means alloc <= t < free.
+ *
+ * With the processes of several machines that is done for each by itself: what lives on two is no
+ * sum, and the peak is the largest of theirs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +32,24 @@ struct search {
     unsigned shift; /* a bucket is 2^shift ns wide */
     struct sort_entry *events;
     size_t count;
+    const struct names *names;
+    uint32_t machine; /* whose rows are looked at, 0: all are of one */
 };
+
+static unsigned columns_of(const struct search *search)
+{
+    return COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_ALLOC_NS) | COLUMN_BIT(COLUMN_LIFE_NS) |
+           (search->machine != 0 ? COLUMN_BIT(COLUMN_THREAD) : 0u);
+}
+
+static bool is_elsewhere(const struct search *search, const struct chunk_rows *rows, size_t row)
+{
+    if (search->machine == 0)
+        return false;
+    uint64_t thread = column_view_at(&rows->views[COLUMN_THREAD], row);
+    uint32_t process = search->names->thread_process[thread];
+    return search->names->process_machine[process] != search->machine;
+}
 
 static uint64_t bucket_of(const struct search *search, uint64_t ns)
 {
@@ -42,6 +62,8 @@ static void sum_buckets(void *context, const struct chunk_rows *rows)
     struct search *search = context;
     ROW_SET_EACH(rows->words, row)
     {
+        if (is_elsewhere(search, rows, row))
+            continue;
         uint64_t size = column_view_at(&rows->bytes, row);
         uint64_t began = column_view_at(&rows->views[COLUMN_ALLOC_NS], row);
         uint64_t life = column_view_at(&rows->views[COLUMN_LIFE_NS], row);
@@ -68,6 +90,8 @@ static void collect_events(void *context, const struct chunk_rows *rows)
     struct search *search = context;
     ROW_SET_EACH(rows->words, row)
     {
+        if (is_elsewhere(search, rows, row))
+            continue;
         uint64_t size = column_view_at(&rows->bytes, row);
         uint64_t began = column_view_at(&rows->views[COLUMN_ALLOC_NS], row);
         uint64_t life = column_view_at(&rows->views[COLUMN_LIFE_NS], row);
@@ -128,8 +152,6 @@ static void sweep(const struct search *search, struct selection *selection)
 static bool sweep_candidates(struct search *search, struct selection *selection, uint64_t best,
                              struct session_error *error)
 {
-    const unsigned columns =
-        COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_ALLOC_NS) | COLUMN_BIT(COLUMN_LIFE_NS);
     while (choose_buckets(search, best > selection->peak_bytes ? best : selection->peak_bytes)) {
         size_t events = 0;
         for (size_t i = 0; i < search->bucket_count; i++)
@@ -137,7 +159,8 @@ static bool sweep_candidates(struct search *search, struct selection *selection,
         search->events = malloc((events + 1) * sizeof *search->events);
         search->count = 0;
         bool good = search->events != NULL || session_fail_memory(error, "the peak");
-        good = good && selection_each_chunk(selection, columns, collect_events, search, error);
+        good = good &&
+               selection_each_chunk(selection, columns_of(search), collect_events, search, error);
         good = good && (sort_entries(search->events, search->count) ||
                         session_fail_memory(error, "the peak"));
         if (good)
@@ -151,13 +174,28 @@ static bool sweep_candidates(struct search *search, struct selection *selection,
     return true;
 }
 
+static bool search_machine(struct search *search, struct selection *selection,
+                           struct session_error *error)
+{
+    uint64_t live = 0;
+    uint64_t best = 0;
+    memset(search->buckets, 0, search->bucket_count * sizeof *search->buckets);
+    if (!selection_each_chunk(selection, columns_of(search), sum_buckets, search, error))
+        return false;
+    for (size_t i = 0; i < search->bucket_count; i++) {
+        search->buckets[i].before = live;
+        live += search->buckets[i].allocated - search->buckets[i].freed;
+        best = live > best ? live : best;
+    }
+    return sweep_candidates(search, selection, best, error);
+}
+
 bool selection_find_peak(struct selection *selection, struct session_error *error)
 {
-    const unsigned columns =
-        COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_ALLOC_NS) | COLUMN_BIT(COLUMN_LIFE_NS);
     if (selection->peak_known)
         return true;
-    struct search search = {.bucket_count = 16};
+    const struct names *names = &selection->session->names;
+    struct search search = {.bucket_count = 16, .names = names};
     while (search.bucket_count < BUCKETS_MAX &&
            search.bucket_count < selection_count(selection) / 64)
         search.bucket_count *= 2;
@@ -166,15 +204,11 @@ bool selection_find_peak(struct selection *selection, struct session_error *erro
     search.buckets = calloc(search.bucket_count, sizeof *search.buckets);
     if (search.buckets == NULL)
         return session_fail_memory(error, "the peak");
-    bool good = selection_each_chunk(selection, columns, sum_buckets, &search, error);
-    uint64_t live = 0;
-    uint64_t best = 0;
-    for (size_t i = 0; i < search.bucket_count; i++) {
-        search.buckets[i].before = live;
-        live += search.buckets[i].allocated - search.buckets[i].freed;
-        best = live > best ? live : best;
+    bool good = true;
+    for (uint32_t i = 1; good && i <= names->machines; i++) {
+        search.machine = names->machines > 1 ? i : 0;
+        good = search_machine(&search, selection, error);
     }
-    good = good && sweep_candidates(&search, selection, best, error);
     free(search.buckets);
     selection->peak_known = good;
     return good;

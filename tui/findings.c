@@ -81,6 +81,10 @@ static void add_losses(struct collection *to)
     if (ambiguous > 0)
         add(to, FINDING_BAD, "", VIEW_SAME, "%s pairs of events could be read two ways",
             format_count(a, ambiguous));
+    if (number(to, "machines") > 1)
+        add(to, FINDING_BAD, "", VIEW_SAME,
+            "processes of %s machines: clocks aligned by real time, the peak is that of one",
+            format_count(a, number(to, "machines")));
     if (number(to, "sampled") > 0)
         add(to, FINDING_BAD, "", VIEW_SAME,
             "recorded by sampling: numbers with ~ are estimates, from %s recorded allocations",
