@@ -10,8 +10,9 @@
 #include "ingest/status.h"
 #include "ingest/writer.h"
 
-/* INGEST_LIVE counts events, and the bytes that are live. */
-enum ingest_phase { INGEST_SCAN, INGEST_REPLAY, INGEST_WRITE, INGEST_LIVE };
+/* INGEST_LIVE, while the program runs, and INGEST_LIVE_ENDED count events, and the ns that they are
+ * behind. */
+enum ingest_phase { INGEST_SCAN, INGEST_REPLAY, INGEST_WRITE, INGEST_LIVE, INGEST_LIVE_ENDED };
 
 struct ingest_options {
     const char *trace, *session;

@@ -1,10 +1,12 @@
 #include "ingest/live.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "ingest/live_lag.h"
 #include "ingest/live_process.h"
 #include "ingest/live_trace.h"
 #include "ingest/session_tables.h"
@@ -16,6 +18,7 @@ enum {
     FIRST_MS = 100,
     STILL_POLLS = 4, /* without a process to wait for, a trace that stands still has ended */
     SETTLED_POLLS = 3,
+    PIECES_WHERE_BEHIND = 3, /* times as long: replayed more, and shown more rarely */
     SETTLE_MS = 100, /* others who write into the trace see the program's end a little later */
 };
 
@@ -36,6 +39,9 @@ struct live {
     struct session_known known;     /* rows that the session has already */
     bool replays;                   /* replay has begun: the clock's rate is known */
     bool in_transaction;
+    int process; /* that records, -1: not seen from here */
+    bool ended;  /* it has */
+    struct live_lag lag;
 };
 
 static uint64_t now_ms(void)
@@ -105,6 +111,20 @@ static void restore_sums(struct type_table *types, const struct type_sums *kept,
     }
 }
 
+static bool put_fact(const struct table_sink *sink, const char *key, uint64_t value)
+{
+    return sink->put(sink->context, WRITER_META,
+                     (const struct writer_value[]){value_text(key), value_number(value)}, 2);
+}
+
+/* How this state of the session stands to the program. */
+static bool put_standing(struct live *live, const struct table_sink *sink)
+{
+    return put_fact(sink, "behind_ns", live->lag.behind_ns) &&
+           put_fact(sink, "program_ended", live->ended) &&
+           put_fact(sink, "skipped_allocations", live->replay.skipped_rows);
+}
+
 static bool put_tables(struct live *live, const struct replay *shown, uint64_t end_ticks)
 {
     struct session_facts facts = {live->file,    &live->scan,   shown,
@@ -112,7 +132,7 @@ static bool put_tables(struct live *live, const struct replay *shown, uint64_t e
     struct table_sink sink = writer_live_tables(live->writer);
     uint64_t last_ticks = live->scan.last_ticks;
     live->scan.last_ticks = end_ticks; /* the session lasts so long by now */
-    bool good = session_tables_put(&sink, &facts);
+    bool good = session_tables_put(&sink, &facts) && put_standing(live, &sink);
     live->scan.last_ticks = last_ticks;
     live->known = session_tables_known(&facts);
     return good;
@@ -130,6 +150,7 @@ static bool publish(struct live *live, uint64_t end_ticks)
     bool good = kept != NULL && begin_transaction(live);
     memcpy(live->shown, live->replay.batch, sizeof *live->shown);
     shown.batch = live->shown;
+    shown.skips_rows = false; /* what is live has rows always */
     shown.sink = (struct row_sink){live, show_batch};
     totals_extend(&live->totals, trace_time_ns(&live->replay.time, end_ticks));
     totals_finish(&live->totals, &live->stacks);
@@ -199,9 +220,47 @@ static bool look_again(struct live *live)
     return stacks_extend(&live->stacks) || ingest_fail_memory(live->status, "the stacks");
 }
 
+/* The recorder's header, as it is now: a look at a long trace takes a while. */
+static bool program_has_ended(const struct live *live)
+{
+    uint32_t state = TRACE_STATE_RECORDING;
+    trace_file_read(live->file, offsetof(struct trace_file_header, state), &state, sizeof state);
+    return state != TRACE_STATE_RECORDING ||
+           (live->process >= 0 && live_process_wait(live->process, 0));
+}
+
+/* Before a state is shown that is at `end_ticks`. */
+static void find_lag(struct live *live, uint64_t end_ticks)
+{
+    const struct trace_time *time = &live->replay.time;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
+                   start_ns = trace_file_header(live->file)->start_monotonic_ns;
+    live->ended = live->ended || program_has_ended(live);
+    const struct live_moment moment = {
+        .shown_ns = trace_time_ns(time, end_ticks),
+        .newest_ns = trace_time_ns(time, live->scan.last_ticks),
+        .now_ns = now_ns > start_ns ? now_ns - start_ns : 0,
+        .ended = live->ended,
+    };
+    live_lag_update(&live->lag, &moment);
+    live->replay.skips_rows = live->lag.skips || getenv("MPROF_TEST_LIVE_LAG") != NULL;
+}
+
+static void report(const struct live *live)
+{
+    const struct ingest_options *options = live->options;
+    if (options->progress != NULL)
+        options->progress(options->progress_context, live->ended ? INGEST_LIVE_ENDED : INGEST_LIVE,
+                          live->replay.events, live->lag.behind_ns);
+}
+
 /*
  * One look at the trace, and a transaction where there is something to show. A long trace is shown
- * as it is replayed, a piece in a second, or in as long as it takes to show one.
+ * as it is replayed, a piece in a second, or in as long as it takes to show one. When the program
+ * has ended and much is left, that is no longer worth it: the whole session is made anew in less
+ * time.
  */
 static bool look(struct live *live, bool last)
 {
@@ -220,13 +279,17 @@ static bool look(struct live *live, bool last)
         if (!replay_new(live, piece_ms, &all))
             return false;
         uint64_t begin = now_ms();
-        if (!publish(live, all ? live_trace_limit(live->trace) : live->replay.now_ticks))
+        uint64_t end_ticks = all ? live_trace_limit(live->trace) : live->replay.now_ticks;
+        find_lag(live, end_ticks);
+        if (!publish(live, end_ticks))
             return false;
         uint64_t took_ms = now_ms() - begin;
         piece_ms = took_ms > PERIOD_MS ? took_ms : PERIOD_MS;
-        if (live->options->progress != NULL)
-            live->options->progress(live->options->progress_context, INGEST_LIVE,
-                                    live->replay.events, live->totals.live_bytes);
+        if (live->lag.skips)
+            piece_ms *= PIECES_WHERE_BEHIND;
+        report(live);
+        if (live->ended && live->lag.behind_ns > LIVE_LAG_CAUGHT_NS)
+            break;
     }
     return true;
 }
@@ -270,7 +333,8 @@ static bool settle(struct live *live)
         before = committed;
         live_process_wait(-1, SETTLE_MS);
     }
-    return look(live, true);
+    /* Far behind, the whole session is made anew in less time than the rest takes here. */
+    return live->lag.behind_ns > LIVE_LAG_CAUGHT_NS || look(live, true);
 }
 
 /* How long to wait after a look that took so long: a look a second, and half the time at most. */
@@ -279,7 +343,7 @@ static int pause_after(uint64_t took)
     return took * 2 > PERIOD_MS ? (int)took : PERIOD_MS - (int)took;
 }
 
-static bool watch(struct live *live, int process)
+static bool watch(struct live *live)
 {
     uint64_t before = UINT64_MAX;
     int still = 0;
@@ -290,13 +354,16 @@ static bool watch(struct live *live, int process)
         uint64_t committed = live_trace_committed(live->trace);
         still = committed == before ? still + 1 : 0;
         before = committed;
-        if (process < 0 && still >= STILL_POLLS)
+        if (live->process < 0 && still >= STILL_POLLS)
             break;
         /* The second look is the first that can show anything. */
-        int pause = live->replays ? pause_after(now_ms() - begin) : FIRST_MS;
-        if (live_process_wait(process, pause))
+        int pause = !live->replays                             ? FIRST_MS
+                    : live->lag.behind_ns > LIVE_LAG_CAUGHT_NS ? 0
+                                                               : pause_after(now_ms() - begin);
+        if (live_process_wait(live->process, pause))
             break;
     }
+    live->ended = live->ended || !interrupted(live);
     return interrupted(live) || settle(live);
 }
 
@@ -317,10 +384,10 @@ static bool run(struct live *live)
     if (live->trace == NULL || live->symbols == NULL || live->full == NULL || live->shown == NULL)
         return ingest_fail_memory(live->status, "the pipeline");
     const struct trace_file_header *header = trace_file_header(live->file);
-    int process = live_process_open(header->pid, header->start_realtime_ns);
-    bool good = watch(live, process);
-    if (process >= 0)
-        close(process);
+    live->process = live_process_open(header->pid, header->start_realtime_ns);
+    bool good = watch(live);
+    if (live->process >= 0)
+        close(live->process);
     return good;
 }
 

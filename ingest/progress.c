@@ -31,9 +31,10 @@ void progress_report(void *context, enum ingest_phase phase, uint64_t done, uint
         return;
     progress->last = at;
     progress->drawn = true;
-    if (phase == INGEST_LIVE) {
-        fprintf(stderr, "\r\033[Krecording: %" PRIu64 " events, %.1f MiB live; Ctrl-C ends", done,
-                (double)total / 1048576);
+    if (phase == INGEST_LIVE || phase == INGEST_LIVE_ENDED) {
+        fprintf(stderr, "\r\033[K%s: %" PRIu64 " events, %.1f s behind; Ctrl-C ends",
+                phase == INGEST_LIVE ? "recording" : "the program has ended", done,
+                (double)total / 1e9);
         return;
     }
     if (phase != INGEST_REPLAY) {

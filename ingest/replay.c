@@ -48,9 +48,16 @@ uint64_t replay_put_row(struct replay *replay, const struct live_block *block, u
     struct row_batch *batch = replay->batch;
     if (batch == NULL)
         return 0;
-    size_t row = batch->rows++;
     struct type_answer type = type_of(replay, block);
-    const bool of_inherited = (block->realloc_of & REPLAY_OF_INHERITED) != 0;
+    if (replay->skips_rows) {
+        if (block->arena == 0)
+            type_table_count(replay->types, type.type, block->size, life_ns == 0);
+        replay->skipped_rows++;
+        return REPLAY_NO_ROW;
+    }
+    size_t row = batch->rows++;
+    const bool of_none = block->realloc_of == REPLAY_NO_ROW;
+    const bool of_inherited = !of_none && (block->realloc_of & REPLAY_OF_INHERITED) != 0;
     if (of_inherited)
         replay_inherited_became(replay, block->realloc_of, replay->rows + 1);
     if (block->arena == 0)
@@ -68,7 +75,7 @@ uint64_t replay_put_row(struct replay *replay, const struct live_block *block, u
     batch->column[COLUMN_COUNT_OF_OBJECTS][row] = type.count;
     batch->column[COLUMN_ALIGNMENT][row] =
         block->alignment ? UINT64_C(1) << (block->alignment - 1) : 0;
-    batch->column[COLUMN_REALLOC_OF][row] = of_inherited ? 0 : block->realloc_of;
+    batch->column[COLUMN_REALLOC_OF][row] = of_inherited || of_none ? 0 : block->realloc_of;
     batch->column[COLUMN_FREE_STACK][row] = free_stack;
     if (batch->rows == COLUMN_CHUNK_ROWS) {
         replay->batch = replay->sink.exchange(replay->sink.context, batch);

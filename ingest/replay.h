@@ -84,6 +84,8 @@ struct replay {
     struct row_batch *batch;
     struct live_table heap;
     uint64_t rows;   /* completed */
+    bool skips_rows; /* what is completed counts in the sums, and gets no row */
+    uint64_t skipped_rows;
     uint64_t events; /* allocation and free events that were replayed, halves of reallocs both */
     uint64_t orphaned_events;
     uint64_t failed_allocations;

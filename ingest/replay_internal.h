@@ -54,6 +54,9 @@ bool replay_displace(struct replay *replay, const struct trace_event *event,
 bool replay_take_displaced(struct replay *replay, const struct trace_event *event, uint64_t address,
                            struct live_block *block);
 
+/* A row that was skipped; in `realloc_of` of a block as if there were none. */
+#define REPLAY_NO_ROW UINT64_MAX
+
 /* In `realloc_of` of a block: it was made of an inherited one, whose index + 1 the rest is. */
 #define REPLAY_OF_INHERITED (UINT64_C(1) << 63)
 

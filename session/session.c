@@ -98,6 +98,17 @@ bool session_recording(const struct session *session)
     return session_meta_number(session, "unfinished") != 0;
 }
 
+bool session_program_ended(const struct session *session)
+{
+    return session_meta_number(session, "program_ended") != 0;
+}
+
+uint64_t session_behind_ns(const struct session *session)
+{
+    int64_t behind = session_meta_number(session, "behind_ns");
+    return behind > 0 ? (uint64_t)behind : 0;
+}
+
 bool session_stale(struct session *session)
 {
     return session_recording(session) && database_changed(session->database);

@@ -43,6 +43,13 @@ void session_close(struct session *session);
 
 /* Whether the program is still being recorded into the session (mprof-ingest --live). */
 bool session_recording(const struct session *session);
+
+/*
+ * Of a session that is being recorded: whether the program has ended by now (the rest of its trace
+ * is still being loaded), and by how many ns what the session has is behind.
+ */
+bool session_program_ended(const struct session *session);
+uint64_t session_behind_ns(const struct session *session);
 /*
  * Whether there is a newer state of a session that is being recorded, in the same file or under its
  * name. If so, open it again and close this one; queries may fail from now on. Call it now and then

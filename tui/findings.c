@@ -85,6 +85,11 @@ static void add_losses(struct collection *to)
         add(to, FINDING_BAD, "", VIEW_SAME,
             "processes of %s machines: clocks aligned by real time, the peak is that of one",
             format_count(a, number(to, "machines")));
+    if (number(to, "skipped_allocations") > 0)
+        add(to, FINDING_BAD, "", VIEW_SAME,
+            "%s freed allocations are counted without details: it could not keep up; the finished "
+            "session has all",
+            format_count(a, number(to, "skipped_allocations")));
     if (number(to, "sampled") > 0)
         add(to, FINDING_BAD, "", VIEW_SAME,
             "recorded by sampling: numbers with ~ are estimates, from %s recorded allocations",
@@ -136,16 +141,20 @@ static void add_leaks(struct collection *to)
     const struct session_function_row *most = NULL;
     const char *about = to->exploration->about;
     char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE];
+    /* While the program runs, nobody can say what it will not free. */
+    const bool recording = session_recording(to->exploration->session);
     if (count == 0) {
-        add(to, FINDING_GOOD, "", VIEW_SAME, "nothing leaked: everything was freed");
+        add(to, FINDING_GOOD, "", VIEW_SAME,
+            recording ? "nothing is live now" : "nothing leaked: everything was freed");
         return;
     }
     for (size_t i = 0; i < to->row_count; i++)
         if (!most || to->rows[i].live_bytes > most->live_bytes)
             most = &to->rows[i];
     add(to, FINDING_ODD, "where freed == false", VIEW_FUNCTIONS,
-        "%s%s never freed in %s%s allocations, most (%s) by %.80s", about, format_size(a, bytes),
-        about, format_count(b, count), format_percent(c, most ? most->live_bytes : 0, bytes),
+        "%s%s %s in %s%s allocations, most (%s) by %.80s", about, format_size(a, bytes),
+        recording ? "live now" : "never freed", about, format_count(b, count),
+        format_percent(c, most ? most->live_bytes : 0, bytes),
         most ? session_function_name(to->exploration->session, most->function) : "?");
 }
 

@@ -55,6 +55,27 @@ static const char *program_name(const struct session *session)
     return slash && slash[1] ? slash + 1 : program;
 }
 
+/* "● recording, 12 s behind"; the program may have ended before all of it is loaded. */
+static void render_standing(const struct session *session, const struct area *left, int *x)
+{
+    enum { WORTH_SAYING_NS = 2000000000 };
+    char text[96], time[FORMAT_SIZE];
+    const bool ended = session_program_ended(session);
+    const uint64_t behind = session_behind_ns(session);
+    const char *what = ended ? "● ended, loading" : "● recording";
+    if (behind >= WORTH_SAYING_NS)
+        snprintf(text, sizeof(text), "%s, %s %s", what, format_duration(time, behind),
+                 ended ? "to go" : "behind");
+    else
+        snprintf(text, sizeof(text), "%s", what);
+    if (*x + 3 + text_width(text) >= left->width)
+        snprintf(text, sizeof(text), "%s", what);
+    if (*x + 3 + text_width(text) >= left->width)
+        return;
+    *x += area_text(left, *x, 0, theme_style(THEME_FAINT), " · ");
+    *x += area_text(left, *x, 0, theme_style(THEME_WARNING), text);
+}
+
 /* Parts in the order of their worth: what does not fit is left out. */
 static void render_title(const struct browser *browser, const struct area *screen)
 {
@@ -83,10 +104,8 @@ static void render_title(const struct browser *browser, const struct area *scree
     area_fill(screen, 0, 0, screen->width, 1, ' ', theme_style(THEME_TITLE));
     struct area left = area_part(screen, 0, 0, end < 0 ? 0 : end, 1);
     int x = 1 + area_text(&left, 1, 0, theme_style(THEME_TITLE), program_name(session));
-    if (session_recording(session) && x + 14 < left.width) {
-        x += area_text(&left, x, 0, theme_style(THEME_FAINT), " · ");
-        x += area_text(&left, x, 0, theme_style(THEME_WARNING), "● recording");
-    }
+    if (session_recording(session))
+        render_standing(session, &left, &x);
     for (int i = !sampled; i < 5; i++) {
         if (x + 3 + text_width(parts[i]) >= left.width)
             continue;

@@ -115,6 +115,61 @@ wait $program
 mprof-ingest --quiet --force -o orphan.db orphan.bin || fail 'ingest of the orphan'
 is_plain orphan
 
+# One that cannot keep up counts what has been freed, and has rows of what is live.
+export MPROF_TEST_LIVE_LAG=1
+start lags
+until_true 'the first step is seen' at_least lags.db 1000
+unset MPROF_TEST_LIVE_LAG
+counted() { [ "$(ask lags.db "SELECT value FROM meta WHERE key = 'allocations'")" -ge "$1" ] 2>/dev/null; }
+for n in 2 3 4; do step $n; done
+until_true 'all steps are counted' counted 4000
+ask lags.db "SELECT value FROM meta WHERE key = 'skipped_allocations'" >skipped.txt
+[ "$(cat skipped.txt)" -ge 2700 ] || fail "not skipped: $(cat skipped.txt)"
+same() { [ "$(ask lags.db "$1")" = "$(ask lags.db "$2")" ] || fail "lagging: $1 is not $2"; }
+same "SELECT value FROM meta WHERE key = 'allocations'" "SELECT sum(value) FROM meta WHERE key IN ('rows', 'skipped_allocations')"
+same 'SELECT count(*) FROM allocation' "SELECT value FROM meta WHERE key = 'rows'"
+same 'SELECT count(*), sum(size) FROM allocation WHERE free_ns IS NULL' \
+    "SELECT (SELECT value FROM meta WHERE key = 'live_count_end'), (SELECT value FROM meta WHERE key = 'live_bytes_end')"
+same 'SELECT sum(allocations), sum(bytes) FROM type_total' "SELECT sum(allocations), sum(bytes) FROM stack"
+same 'SELECT count(*) FROM allocation' 'SELECT sum(rows) FROM column_chunk WHERE id % 32 = 0'
+mprof-tui --script /dev/null --size 120x24 lags.db >screen.txt || fail 'the browser of one that lags'
+grep -q 'freed allocations are counted without details' screen.txt || fail "nothing said of it: $(cat screen.txt)"
+grep -q 'live now' screen.txt && ! grep -qE 'leaked|never freed' screen.txt || fail "live blocks are called leaked: $(cat screen.txt)"
+exec 3>&-
+wait $program && wait $watcher || fail "lags: $(cat lags.txt)"
+is_plain lags
+[ -z "$(ask lags.db "SELECT key FROM meta WHERE key IN ('skipped_allocations', 'behind_ns', 'program_ended')")" ] || fail 'facts of a live session are left'
+
+# Between the program's end and the finished session it says that it has ended.
+for try in 1 2 3 4 5 6; do
+    start "last$try"
+    until_true 'the first step is seen' at_least "last$try.db" 1000
+    [ "$(ask "last$try.db" "SELECT value FROM meta WHERE key = 'program_ended'")" = 0 ] || fail 'said to have ended'
+    [ -n "$(ask "last$try.db" "SELECT value FROM meta WHERE key = 'behind_ns'")" ] || fail 'not said how far behind'
+    python3 - "last$try.db" >ended.txt <<'PYTHON' 3>&- &
+import sqlite3, sys, time
+before = None
+while before != 'none':
+    try:
+        session = sqlite3.connect('file:%s?mode=ro' % sys.argv[1], uri=True)
+        state = dict(session.execute("SELECT key, value FROM meta WHERE key IN ('unfinished', 'program_ended')"))
+        session.close()
+    except sqlite3.Error:
+        continue
+    now = 'none' if 'unfinished' not in state else 'ended' if state['program_ended'] else 'recording'
+    if now != before:
+        print(now, flush=True)
+    before = now
+    time.sleep(0.005)
+PYTHON
+    observer=$!
+    until [ -s ended.txt ]; do sleep 0.02; done
+    exec 3>&-
+    wait $program && wait $watcher && wait $observer || fail "last: $(cat "last$try.txt")"
+    [ "$(tr '\n' ' ' <ended.txt)" = 'recording ended none ' ] && break
+    [ $try -lt 6 ] || fail "never seen that it has ended: $(cat ended.txt)"
+done
+
 # A finished trace is loaded at once; what is no trace is refused.
 mprof-ingest --quiet --live -o after.db ends.bin || fail 'a finished trace'
 cmp -s <(sqlite3 after.db .dump) ends.sql || fail 'a finished trace gave another session'

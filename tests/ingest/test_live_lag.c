@@ -1,0 +1,54 @@
+/* How far behind a live session is, and when it skips details. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "ingest/live_lag.h"
+
+#define SECONDS(n) (UINT64_C(1000000000) * (n))
+
+static uint64_t behind(uint64_t shown, uint64_t newest, uint64_t now, bool ended)
+{
+    struct live_lag lag = {0, false};
+    live_lag_update(&lag,
+                    &(struct live_moment){SECONDS(shown), SECONDS(newest), SECONDS(now), ended});
+    return lag.behind_ns / SECONDS(1);
+}
+
+static void what_is_left_is_behind(void **state)
+{
+    (void)state;
+    assert_int_equal(behind(10, 10, 100, false), 0); /* the program does nothing: all is shown */
+    assert_int_equal(behind(8, 12, 60, false), 52);  /* much may have come since that look */
+    assert_int_equal(behind(8, 12, 60, true), 4);    /* nothing comes any more */
+    assert_int_equal(behind(12, 12, 60, true), 0);
+    assert_int_equal(behind(12, 13, 11, false), 0); /* clocks differ a little */
+}
+
+static void details_are_skipped_until_it_has_caught_up(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t shown, now;
+        bool skips;
+    } moments[] = {{0, 4, false},  {1, 7, true},   {2, 8, true},  {6, 9, true},
+                   {8, 10, false}, {9, 13, false}, {10, 16, true}};
+    struct live_lag lag = {0, false};
+    for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
+        live_lag_update(&lag, &(struct live_moment){.shown_ns = SECONDS(moments[i].shown),
+                                                    .newest_ns = SECONDS(moments[i].now),
+                                                    .now_ns = SECONDS(moments[i].now)});
+        assert_int_equal(lag.skips, moments[i].skips);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_left_is_behind),
+        cmocka_unit_test(details_are_skipped_until_it_has_caught_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
