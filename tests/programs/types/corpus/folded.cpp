@@ -88,8 +88,7 @@ CASE(uniques_of_alike)
     KEEP(request.release());
 }
 
-/* ---- makers alike
- * ------------------------------------------------------------------------------------ */
+/* ---- makers alike ------------------------------------------------------------------------ */
 
 template <class T> APART static T *make(long first)
 {
@@ -155,8 +154,7 @@ CASE(handles_of_alike)
     IS(new_right(2), "Right", 1);
 }
 
-/* ---- own containers
- * ------------------------------------------------------------------------------------ */
+/* ---- own containers ---------------------------------------------------------------------- */
 
 template <class T> class Vector
 {
@@ -344,8 +342,7 @@ CASE(own_lists)
     IS(requests.top(), "Node<(anonymous namespace)::Request>", 1);
 }
 
-/* ---- own allocators
- * ---------------------------------------------------------------------------------------- */
+/* ---- own allocators ---------------------------------------------------------------------- */
 
 template <class T> struct Counting {
     using value_type = T;

@@ -160,8 +160,7 @@ CASE(array_of_polymorphic)
     IS(circles, "Circle", 3);
 }
 
-/* ---- how the line is written
- * --------------------------------------------------------------------- */
+/* ---- how the line is written ------------------------------------------------------------- */
 
 struct Answer {
     const char *text;
@@ -233,8 +232,7 @@ CASE(in_a_loop_on_one_line)
         KNOWN(answer, "Answer", 1);
 }
 
-/* ---- given away
- * -------------------------------------------------------------------------------------- */
+/* ---- given away -------------------------------------------------------------------------- */
 
 APART static void give(void *object)
 {
@@ -304,8 +302,7 @@ CASE(cast_by_reinterpret)
     MADE_KNOWN("Plain", 5);
 }
 
-/* ---- factories
- * ---------------------------------------------------------------------------------------------- */
+/* ---- factories --------------------------------------------------------------------------- */
 
 APART static Shape *new_shape(bool circle, double size)
 {
@@ -417,8 +414,7 @@ CASE(factories_in_a_table)
     KNOWN(factories[1](1), "Square", 1);
 }
 
-/* ---- unions, lambdas, local classes
- * ------------------------------------------------------------------------------ */
+/* ---- unions, lambdas, local classes ------------------------------------------------------ */
 
 union Number {
     long integer;

@@ -22,8 +22,7 @@ APART static void give(void *object)
     KEEP(object);
 }
 
-/* ---- classes that allocate for themselves
- * --------------------------------------------------------------- */
+/* ---- classes that allocate for themselves ------------------------------------------------ */
 
 struct Pooled {
     static void *operator new(size_t size)
@@ -126,9 +125,7 @@ CASE(own_operator_new_given_away)
     MADE_KNOWN("Apart", 1);
 }
 
-/* ---- placement
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- placement --------------------------------------------------------------------------- */
 
 CASE(placement_in_bytes)
 {
