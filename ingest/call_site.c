@@ -47,8 +47,12 @@ static const struct pattern patterns[] = {
     /* C++ */
     {"operator new", ROLE_ALLOCATOR},
     {"operator new[]", ROLE_ALLOCATOR},
+    {"*::operator new", ROLE_ALLOCATOR}, /* a class's own: its call site is the class's user */
+    {"*::operator new[]", ROLE_ALLOCATOR},
     {"operator delete", ROLE_ALLOCATOR},
     {"operator delete[]", ROLE_ALLOCATOR},
+    {"*::operator delete", ROLE_ALLOCATOR},
+    {"*::operator delete[]", ROLE_ALLOCATOR},
     {"std::allocator<*>::allocate", ROLE_ALLOCATOR},
     {"std::allocator<*>::deallocate", ROLE_ALLOCATOR},
     {"std::allocator_traits<*>::allocate", ROLE_ALLOCATOR},

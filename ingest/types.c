@@ -141,27 +141,41 @@ static void answer_with(struct types *types, const struct types_site *site,
         answer->element = keep(types, types_node_element(answer->name));
 }
 
-/* True where a string's function called the allocator of characters. */
-static bool is_string_buffer(struct types *types, const struct types_frame *frames, size_t count)
+/* The string whose function called the allocator of characters; NULL: none did. */
+static const struct types_string *string_of(struct types *types, const struct types_frame *frames,
+                                            size_t count)
 {
     size_t seen = 0;
     for (size_t i = 0; i < count && seen < STRING_FRAMES; i++) {
         struct symbols_frame expanded[SYMBOLS_FRAMES_MAX];
         size_t length = symbols_lookup(types->symbols, frames[i].module, frames[i].pc, expanded);
-        for (size_t k = 0; k < length && seen < STRING_FRAMES; k++, seen++)
-            if (types_is_string_function(expanded[k].function))
-                return true;
+        for (size_t k = 0; k < length && seen < STRING_FRAMES; k++, seen++) {
+            const struct types_string *string = types_string_of_function(expanded[k].function);
+            if (string != NULL)
+                return string;
+        }
     }
-    return false;
+    return NULL;
 }
 
-static void string_answer(uint64_t size, enum types_rule rule, struct types_answer *answer)
+static void string_answer(const struct types_string *string, uint64_t size, enum types_rule rule,
+                          struct types_answer *answer)
 {
-    *answer = (struct types_answer){.name = "std::string buffer",
-                                    .size = 1,
-                                    .count = size > 0 ? size : 1,
+    *answer = (struct types_answer){.name = string->name,
+                                    .size = string->size,
+                                    .count = types_count(size, string->size),
                                     .confidence = TYPES_EXACT,
                                     .rule = rule};
+}
+
+/* Bytes, as a library's function is known to make. */
+static void buffer_answer(uint64_t size, struct types_answer *answer)
+{
+    *answer = (struct types_answer){.name = "buffer",
+                                    .size = 1,
+                                    .count = size > 0 ? size : 1,
+                                    .confidence = TYPES_INFERRED,
+                                    .rule = TYPES_RULE_LIBRARY};
 }
 
 /*
@@ -192,6 +206,21 @@ static bool infer_by_argument(struct types *types, const struct types_site *site
     return true;
 }
 
+/* True where a function of a pool called the first frame's, which has no name in its library. */
+static bool called_by_pool(struct types *types, const struct types_frame *frames, size_t count)
+{
+    struct symbols_frame caller[SYMBOLS_FRAMES_MAX];
+    return count > 1 && frames[0].module == frames[1].module &&
+           symbols_lookup(types->symbols, frames[1].module, frames[1].pc, caller) == 1 &&
+           types_is_pool_function(caller[0].function);
+}
+
+static bool is_wide_character(const char *name)
+{
+    return name != NULL && (strcmp(name, "wchar_t") == 0 || strcmp(name, "char8_t") == 0 ||
+                            strcmp(name, "char16_t") == 0 || strcmp(name, "char32_t") == 0);
+}
+
 /*
  * What a frame's own name says about the block. `*for_all` becomes false where frames further out
  * had a say, so that it does not hold for all stacks with that frame.
@@ -201,31 +230,35 @@ static bool infer_by_name(struct types *types, const struct types_site *site,
                           struct types_answer *answer, bool *for_all)
 {
     struct types_type type;
-    if (types_is_text_function(site->frames[site->frame_count - 1].function)) {
-        *answer = (struct types_answer){.name = "buffer",
-                                        .size = 1,
-                                        .count = size > 0 ? size : 1,
-                                        .confidence = TYPES_INFERRED,
-                                        .rule = TYPES_RULE_LIBRARY};
+    const char *function = site->frames[site->frame_count - 1].function;
+    if (types_is_text_function(function) || types_is_pool_function(function)) {
+        buffer_answer(size, answer);
+        return true;
+    }
+    const struct types_string *string;
+    if (site->entry_count == 0 && site->frame_count == 1 && called_by_pool(types, frames, count)) {
+        *for_all = false;
+        buffer_answer(size, answer);
         return true;
     }
     if (site->entry_count == 0) {
-        if (!types_is_string_function(site->frames[0].function))
+        string = types_string_of_function(site->frames[0].function);
+        if (string == NULL)
             return false;
-        string_answer(size, TYPES_RULE_LIBRARY, answer);
+        string_answer(string, size, TYPES_RULE_LIBRARY, answer);
         return true;
     }
     if (!types_allocator_type(site, &type))
         return infer_by_argument(types, site, size, answer);
-    if (type.shape == TYPES_CHARACTER)
-        *for_all = false;
-    if (type.shape == TYPES_CHARACTER && is_string_buffer(types, frames, count)) {
-        string_answer(size, TYPES_RULE_ALLOCATOR, answer);
-        return true;
-    }
     answer_with(types, site, &type, size, 0, answer);
     answer->confidence = TYPES_EXACT;
     answer->rule = TYPES_RULE_ALLOCATOR;
+    if (type.shape == TYPES_CHARACTER || is_wide_character(answer->name)) {
+        *for_all = false;
+        string = string_of(types, frames, count);
+        if (string != NULL && string->size == answer->size)
+            string_answer(string, size, TYPES_RULE_ALLOCATOR, answer);
+    }
     return true;
 }
 
@@ -311,6 +344,13 @@ static void decide(const struct types_site *site, const struct types_flow *flow,
     }
 }
 
+/* What an operator new of a class makes, is an object of the class or of one derived from it. */
+static void ask_for_object(const char *function, struct types_question *question)
+{
+    if (question->by == TYPES_BY_FUNCTION && types_is_class_operator_new(function))
+        question->by = types_is_operator_new_array(function) ? TYPES_BY_NEW_ARRAY : TYPES_BY_NEW;
+}
+
 /* The step along a frame that no memo has; `frames` begins with it. */
 static void take_step(struct types *types, const struct types_site *site,
                       const struct types_frame *frames, size_t count, struct types_step *step)
@@ -338,14 +378,23 @@ static void take_step(struct types *types, const struct types_site *site,
     /* What ends in a jump leaves no frame: operator new[], members of strings in the library. */
     struct types_call called;
     types_called(site, &called);
-    if (called.linkage != NULL &&
-        types_is_string_function(symbols_demangle(types->symbols, called.linkage))) {
-        string_answer(question.size, TYPES_RULE_LIBRARY, &step->answer);
+    const char *called_name =
+        called.linkage == NULL ? "" : symbols_demangle(types->symbols, called.linkage);
+    const struct types_string *string = types_string_of_function(called_name);
+    if (string != NULL) {
+        string_answer(string, question.size, TYPES_RULE_LIBRARY, &step->answer);
+        return;
+    }
+    if (types_is_pool_function(called_name)) {
+        buffer_answer(question.size, &step->answer);
         return;
     }
     if (question.by == TYPES_BY_NEW && called.linkage != NULL &&
         strncmp(called.linkage, "_Zna", 4) == 0)
         question.by = TYPES_BY_NEW_ARRAY;
+    if (site->frame_count > 1)
+        ask_for_object(site->frames[0].function, &question);
+    ask_for_object(called_name, &question);
     const struct types_flow *flow = types_memo_flow(types->memo, site, &question);
     struct types_choice choice = {.wrapper = false};
     if (flow != NULL) {
@@ -361,6 +410,8 @@ static void take_step(struct types *types, const struct types_site *site,
         if (choice.single)
             step->answer.count = 1;
     }
+    if (choice.wrapper)
+        ask_for_object(function, &question);
     step->next = question;
     step->go_on = choice.wrapper;
 }

@@ -10,7 +10,7 @@
 
 /* A member function of a class template, or (`scope` NULL) a function template. */
 struct typed_allocator {
-    const char *space; /* namespace, without inline ones */
+    const char *space; /* namespaces and classes around it, without inline ones */
     const char *scope; /* class */
     const char *function;
     bool unwrap; /* the argument is an allocator: its value_type is meant */
@@ -28,6 +28,12 @@ static const struct typed_allocator typed_allocators[] = {
     {.space = "std", .scope = "allocator_traits", .function = "allocate", .unwrap = true},
     {.space = "std", .scope = "polymorphic_allocator", .function = "allocate"},
     {.space = "std::pmr", .scope = "polymorphic_allocator", .function = "allocate"},
+    /* What std::function and std::any hold where it does not fit in them. */
+    {.space = "std::_Function_base", .scope = "_Base_manager", .function = "_M_create"},
+    {.space = "std::_Function_base", .scope = "_Base_manager", .function = "_M_clone"},
+    {.space = "std::_Function_base", .scope = "_Base_manager", .function = "_M_init_functor"},
+    {.space = "std::any", .scope = "_Manager_external", .function = "_S_create"},
+    {.space = "std::any", .scope = "_Manager_external", .function = "_S_manage"},
     {.space = "std", .function = "make_unique"},
     {.space = "std", .function = "make_unique_for_overwrite"},
     {.space = "std", .function = "get_temporary_buffer"},
@@ -50,30 +56,85 @@ static const struct {
     {"std::__shared_ptr_emplace", 0},
 };
 
+/* What follows "operator new" in a name that is one. */
+static bool ends_operator(const char *behind)
+{
+    return *behind == '(' || *behind == '[' || *behind == '\0';
+}
+
+static const char operator_new[] = "operator new";
+
 bool types_is_operator_new(const char *function)
 {
-    static const char name[] = "operator new";
-    if (strncmp(function, name, sizeof name - 1) != 0)
-        return false;
-    char next = function[sizeof name - 1];
-    return next == '(' || next == '[' || next == '\0';
+    const size_t length = sizeof operator_new - 1;
+    return strncmp(function, operator_new, length) == 0 && ends_operator(function + length);
+}
+
+/* Behind "Class::operator new"; NULL where the function is none. */
+static const char *behind_class_operator(const char *function)
+{
+    int depth = 0;
+    for (const char *at = function; *at != '\0' && !(depth == 0 && *at == '('); at++) {
+        depth += *at == '<';
+        depth -= *at == '>';
+        if (depth != 0 || strncmp(at, "::operator new", 2 + sizeof operator_new - 1) != 0)
+            continue;
+        at += 2 + sizeof operator_new - 1;
+        return at > function && ends_operator(at) ? at : NULL;
+    }
+    return NULL;
+}
+
+bool types_is_class_operator_new(const char *function)
+{
+    return behind_class_operator(function) != NULL;
 }
 
 bool types_is_operator_new_array(const char *function)
 {
-    return strncmp(function, "operator new[]", 14) == 0;
+    const char *behind = types_is_operator_new(function) ? function + sizeof operator_new - 1
+                                                         : behind_class_operator(function);
+    return behind != NULL && *behind == '[';
 }
 
-bool types_is_string_function(const char *function)
+const struct types_string *types_string_of_function(const char *function)
 {
-    static const char *const prefixes[] = {
-        "std::__cxx11::basic_string<char,",
-        "std::basic_string<char,",
-        "std::string::_Rep::",
-        "std::__1::basic_string<char,",
+    static const char *const classes[] = {"std::__cxx11::basic_string<", "std::basic_string<",
+                                          "std::__1::basic_string<"};
+    static const struct {
+        const char *character;
+        struct types_string string;
+    } strings[] = {
+        {"char,", {"std::string buffer", 1}},        {"wchar_t,", {"std::wstring buffer", 4}},
+        {"char8_t,", {"std::u8string buffer", 1}},   {"char16_t,", {"std::u16string buffer", 2}},
+        {"char32_t,", {"std::u32string buffer", 4}},
     };
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (strncmp(function, prefixes[i], strlen(prefixes[i])) == 0)
+    if (strncmp(function, "std::string::_Rep::", 19) == 0)
+        return &strings[0].string;
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+        size_t length = strlen(classes[i]);
+        if (strncmp(function, classes[i], length) != 0)
+            continue;
+        for (size_t k = 0; k < sizeof strings / sizeof *strings; k++)
+            if (strncmp(function + length, strings[k].character, strlen(strings[k].character)) == 0)
+                return &strings[k].string;
+    }
+    return NULL;
+}
+
+bool types_is_pool_function(const char *function)
+{
+    static const char *const pools[] = {
+        "std::pmr::monotonic_buffer_resource::",
+        "std::pmr::unsynchronized_pool_resource::",
+        "std::pmr::synchronized_pool_resource::",
+        "std::pmr::__pool_resource::",
+        "std::__1::pmr::monotonic_buffer_resource::",
+        "std::__1::pmr::unsynchronized_pool_resource::",
+        "std::__1::pmr::synchronized_pool_resource::",
+    };
+    for (size_t i = 0; i < sizeof pools / sizeof *pools; i++)
+        if (strncmp(pools[i], function, strlen(pools[i])) == 0)
             return true;
     return false;
 }
@@ -137,13 +198,15 @@ static bool is_inline_space(const char *name)
     return strcmp(name, "__1") == 0 || strcmp(name, "__cxx11") == 0 || strcmp(name, "_V2") == 0;
 }
 
-/* True where the namespaces of `entry` and outward are `space`, e.g. "std::pmr". */
+/* True where the scopes of `entry` and outward are `space`, e.g. "std::pmr". */
 static bool in_space(const struct types_unit *unit, uint32_t entry, const char *space)
 {
     const char *end = space + strlen(space);
     for (; entry != TYPES_NO_PARENT; entry = unit->entries[entry].parent) {
         const char *name = unit->entries[entry].name;
-        if (unit->entries[entry].tag != DW_TAG_namespace || name == NULL)
+        unsigned tag = unit->entries[entry].tag;
+        if (name == NULL ||
+            (tag != DW_TAG_namespace && tag != DW_TAG_class_type && tag != DW_TAG_structure_type))
             return false;
         if (is_inline_space(name))
             continue;

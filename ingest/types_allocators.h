@@ -7,9 +7,11 @@
 
 #include "ingest/types_site.h"
 
-/* The operators new: their callers are what is asked about. */
+/* The global operators new: their callers are what is asked about. */
 bool types_is_operator_new(const char *function);
-/* True for the operator of arrays. */
+/* An operator new that a class has for itself. */
+bool types_is_class_operator_new(const char *function);
+/* True for operators of arrays, global and of classes. */
 bool types_is_operator_new_array(const char *function);
 
 /*
@@ -24,8 +26,18 @@ bool types_allocator_type(const struct types_site *site, struct types_type *type
  */
 char *types_allocator_argument(const struct types_site *site);
 
-/* True for a member of a standard string of char, demangled. */
-bool types_is_string_function(const char *function);
+/* A standard string, whose characters are allocated. */
+struct types_string {
+    const char *name; /* of the block */
+    uint64_t size;    /* of a character in bytes */
+};
+
+/* The string that `function`, demangled, is a member of; NULL: of none. */
+const struct types_string *types_string_of_function(const char *function);
+
+/* True for a function of a standard memory resource that makes the blocks it gives out in pieces.
+ */
+bool types_is_pool_function(const char *function);
 
 /* True for a function of the C library whose caller gets a block of characters. */
 bool types_is_text_function(const char *function);

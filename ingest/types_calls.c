@@ -110,6 +110,8 @@ void types_call_target(const struct types_site *site, uint64_t target, struct ty
     name[length] = '\0';
     call->linkage = symbols_keep(site->symbols, name);
     call->returns_first = call->returns_first || returns_first(call->linkage);
+    call->returns_second =
+        strcmp(call->linkage, "_ZnwmPv") == 0 || strcmp(call->linkage, "_ZnamPv") == 0;
     if (!call->described)
         call->constructor = is_constructor_linkage(call->linkage);
 }

@@ -223,12 +223,13 @@ static void call(struct follower *follower, const struct decode_instruction *in)
 {
     struct types_call target;
     types_call_target(follower->site, in->target, &target);
-    struct types_value first = follower->state.registers[DECODE_RDI];
+    struct types_value kept =
+        follower->state.registers[target.returns_second ? DECODE_RSI : DECODE_RDI];
     look_at_arguments(follower, &target);
     look_at_throw(follower, &target);
     types_state_clobber(&follower->state, CALL_CLOBBERS);
-    if (target.returns_first && first.kind == TYPES_VALUE_RESULT)
-        follower->state.registers[DECODE_RAX] = first;
+    if ((target.returns_first || target.returns_second) && kept.kind == TYPES_VALUE_RESULT)
+        follower->state.registers[DECODE_RAX] = kept;
 }
 
 /* A word below the stack's end, where the frame address is counted from rsp. */

@@ -1,5 +1,6 @@
 #include "ingest/types_source.h"
 
+#include "ingest/types_allocators.h"
 #include "ingest/types_calls.h"
 #include "ingest/types_expression.h"
 #include "ingest/types_receiver.h"
@@ -13,25 +14,77 @@
 
 /* ---- casts and new ---------------------------------------------------------------------- */
 
-/* "(T *)" directly in front of a call. */
+/* True where `at`, behind a cast, begins with a call; "(" stands before it in C++. */
+static bool is_call(const char *at)
+{
+    size_t word = 0;
+    at = types_text_skip_blanks(at);
+    while (types_text_is_word(at[word]) || at[word] == ':')
+        word++;
+    return word > 0 && *types_text_skip_blanks(at + word) == '(';
+}
+
+/* The type in "T *" between `start` and `end`, without the star; its length, 0: no pointer. */
+static size_t pointed_length(const char *start, const char *end)
+{
+    while (end > start && end[-1] == ' ')
+        end--;
+    return end > start && end[-1] == '*' ? (size_t)(end - start - 1) : 0;
+}
+
+/* "static_cast<T *>(" at `text`: T, and what stands behind the parenthesis; NULL: no such cast. */
+static const char *read_cxx_cast(const char *text, const char **name, size_t *length)
+{
+    static const char *const casts[] = {"static_cast", "reinterpret_cast"};
+    for (size_t i = 0; i < sizeof casts / sizeof *casts; i++) {
+        if (strncmp(text, casts[i], strlen(casts[i])) != 0)
+            continue;
+        const char *open = types_text_skip_blanks(text + strlen(casts[i])), *close = open;
+        int depth = 0;
+        do {
+            depth += *close == '<';
+            depth -= *close == '>';
+        } while (depth > 0 && *++close != '\0');
+        const char *behind = *close == '>' ? types_text_skip_blanks(close + 1) : close;
+        if (*open != '<' || *behind != '(')
+            return NULL;
+        *name = open + 1;
+        *length = pointed_length(open + 1, close);
+        return behind + 1;
+    }
+    return NULL;
+}
+
+/* The next cast of a call to a pointer, "(T *)call(" or that of C++: T, and where it ends; NULL:
+ * none. */
+static const char *next_cast(const char *text, const char **name, size_t *length)
+{
+    for (const char *at = text; *at != '\0'; at++) {
+        const char *behind = NULL;
+        const char *close = *at == '(' ? strchr(at, ')') : NULL;
+        if (close != NULL) {
+            *name = at + 1;
+            *length = pointed_length(at + 1, close);
+            behind = close + 1;
+        } else if ((*at == 's' || *at == 'r') && (at == text || !types_text_is_word(at[-1]))) {
+            behind = read_cxx_cast(at, name, length);
+        }
+        if (behind != NULL && *length > 0 && is_call(behind))
+            return behind;
+    }
+    return NULL;
+}
+
+/* "(T *)" directly in front of a call, or static_cast<T *>(call()). */
 static bool choose_cast(const struct types_site *site, const char *text, uint64_t size,
                         int64_t offset, struct types_choice *choice)
 {
     bool found = false;
-    for (const char *open = text; (open = strchr(open, '(')) != NULL; open++) {
-        const char *close = strchr(open, ')');
-        if (close == NULL)
-            break;
-        const char *star = close - 1, *call = types_text_skip_blanks(close + 1);
-        while (star > open && *star == ' ')
-            star--;
-        size_t word = 0;
-        while (types_text_is_word(call[word]) || call[word] == ':')
-            word++;
-        if (*star != '*' || word == 0 || *types_text_skip_blanks(call + word) != '(')
-            continue;
+    const char *name;
+    size_t length;
+    for (const char *at = text; (at = next_cast(at, &name, &length)) != NULL;) {
         struct types_type type;
-        if (!types_expression_name(site, open + 1, (size_t)(star - open - 1), &type))
+        if (!types_expression_name(site, name, length, &type))
             continue;
         if (found && !types_same(site->index, &type, &choice->type))
             return false;
@@ -178,6 +231,14 @@ static void leave_wrappers(struct types_site *site)
         site->level++;
 }
 
+/* Nor does an operator new of a class. */
+static void leave_operators(struct types_site *site)
+{
+    while (site->level + 1 < site->entry_count &&
+           types_is_class_operator_new(site->frames[site->level].function))
+        site->level++;
+}
+
 bool types_source_choose(const struct types_site *site, enum types_operator by, uint64_t size,
                          int64_t offset, bool front, struct types_choice *choice)
 {
@@ -188,6 +249,8 @@ bool types_source_choose(const struct types_site *site, enum types_operator by, 
                                     .rule = TYPES_RULE_SOURCE};
     if (by == TYPES_BY_FUNCTION)
         leave_wrappers(&at);
+    else
+        leave_operators(&at);
     if (!read_statement(&at, text))
         return false;
     choice->outer = at.level > site->level;

@@ -44,6 +44,8 @@ static void roles(void **state)
         {"getline", ROLE_NONE},
         {"main", ROLE_NONE},
         {"my_xmalloc_test", ROLE_NONE},
+        {"depot::Box<int>::operator new(unsigned long)", ROLE_ALLOCATOR},
+        {"Box::operator delete[](void*, unsigned long)", ROLE_ALLOCATOR},
         {"parser::operator new_rule(int)", ROLE_NONE},
         {"T::operator()(int)", ROLE_NONE},
         {"", ROLE_NONE},

