@@ -298,6 +298,70 @@ static bool choose_return(const struct types_site *site, const struct types_flow
     return true;
 }
 
+/* True where the record of `size` bytes ends in text that begins at `offset`, or text follows it.
+ */
+static bool has_text_at(const struct types_site *site, const struct types_type *record,
+                        int64_t offset)
+{
+    uint64_t start;
+    return types_flexible_end(site->index, record, &start) ? (uint64_t)offset >= start
+                                                           : (uint64_t)offset >= record->size;
+}
+
+/*
+ * A record in front of the text that the function returns: "struct text *t = malloc(sizeof *t + n);
+ * … return t->characters;". A function that returns void * hands on what others will fill.
+ */
+static bool choose_record_before_text(const struct types_site *site, const struct types_flow *flow,
+                                      uint64_t size, struct types_choice *choice)
+{
+    const struct types_evidence *found = NULL;
+    struct types_type text;
+    if (!flow->returned || flow->returned_offset <= 0 || flow->offset != 0 ||
+        !returned_type(site, &text) || text.shape != TYPES_CHARACTER)
+        return false;
+    for (size_t i = 0; i < flow->count; i++) {
+        const struct types_evidence *evidence = &flow->evidence[i];
+        if (evidence->kind != TYPES_EVIDENCE_PLACE || evidence->indexed || evidence->offset != 0 ||
+            evidence->type.shape == TYPES_VOID || evidence->type.size == 1)
+            continue;
+        if (evidence->type.shape != TYPES_RECORD ||
+            (found != NULL && !types_same(site->index, &found->type, &evidence->type)))
+            return false;
+        found = evidence;
+    }
+    if (found == NULL || found->type.size == 0 || found->type.size > size ||
+        !has_text_at(site, &found->type, flow->returned_offset))
+        return false;
+    choose(choice, &found->type, 0, TYPES_INFERRED, TYPES_RULE_RECEIVER);
+    choice->single = true;
+    return true;
+}
+
+/*
+ * Bytes that are given out in pieces: pointers to bytes are set to the block's start and to its
+ * end, whatever is placed at its start first.
+ */
+static bool choose_bytes_with_end(const struct types_flow *flow, uint64_t size,
+                                  struct types_choice *choice)
+{
+    const struct types_evidence *start = NULL, *end = NULL;
+    for (size_t i = 0; i < flow->count; i++) {
+        const struct types_evidence *evidence = &flow->evidence[i];
+        if (evidence->kind != TYPES_EVIDENCE_PLACE || evidence->indexed ||
+            evidence->type.shape != TYPES_CHARACTER)
+            continue;
+        if (evidence->offset == flow->offset)
+            start = evidence;
+        if (evidence->offset > 0 && (uint64_t)evidence->offset == size)
+            end = evidence;
+    }
+    if (start == NULL || end == NULL)
+        return false;
+    choose(choice, &start->type, flow->offset, TYPES_INFERRED, TYPES_RULE_RECEIVER);
+    return true;
+}
+
 /* A parameter may be of a base class or a first member: only the very size is believed. */
 static void choose_argument(const struct types_site *site, const struct types_flow *flow,
                             uint64_t size, struct types_choice *choice)
@@ -331,6 +395,9 @@ void types_choose(const struct types_site *site, const struct types_flow *whole_
     *choice = (struct types_choice){.wrapper = false};
     bool wrapper = is_wrapper(site, flow);
     if (by == TYPES_BY_FUNCTION && choose_thrown(site, flow, size, choice))
+        return;
+    if (choose_bytes_with_end(flow, size, choice) ||
+        (by == TYPES_BY_FUNCTION && choose_record_before_text(site, flow, size, choice)))
         return;
     /* new T[n] names its type where it stands, characters too: its function is no wrapper. */
     if (by == TYPES_BY_NEW_ARRAY &&

@@ -216,12 +216,32 @@ static bool hands_on(const struct types_site *site)
            (type.shape == TYPES_VOID || type.shape == TYPES_CHARACTER);
 }
 
+/* Where in its line the site's level calls what it calls, from 1; 0: not known. */
+static uint32_t call_column(const struct types_site *site)
+{
+    Dwarf_Word column = 0;
+    if (site->level > 0) {
+        Dwarf_Die inlined = site->entries[site->level - 1];
+        Dwarf_Attribute attribute;
+        if (dwarf_attr(&inlined, DW_AT_call_column, &attribute) != NULL)
+            dwarf_formudata(&attribute, &column);
+        return column < UINT32_MAX ? (uint32_t)column : 0;
+    }
+    Dwarf_Die function = site->entries[0], unit;
+    int number;
+    if (dwarf_cu_die(function.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) == NULL)
+        return 0;
+    Dwarf_Line *line = dwarf_getsrc_die(&unit, site->return_address - 1 - site->file->bias);
+    return line != NULL && dwarf_linecol(line, &number) == 0 && number > 0 ? (uint32_t)number : 0;
+}
+
 static bool read_statement(const struct types_site *site, char text[TYPES_STATEMENT_MAX])
 {
     const struct symbols_frame *frame = &site->frames[site->level];
     return site->level < site->entry_count && site->level < site->frame_count &&
            frame->file != NULL && frame->line != 0 &&
-           types_statement_read(site->sources, frame->file, frame->line, built_time(site), text);
+           types_statement_read(site->sources, frame->file, frame->line, call_column(site),
+                                built_time(site), text);
 }
 
 /* Inlined functions that hand memory on name sizes of their own, and no types of their callers. */

@@ -101,14 +101,30 @@ static const char *skip_quoted(const char *at)
     return at;
 }
 
-/* The statement around the line that begins at `wanted`. */
-static bool statement_at(const char *text, const char *wanted, char statement[TYPES_STATEMENT_MAX])
+/* True where the line goes on behind `at` with what could be a call, or new. */
+static bool calls_behind(const char *at)
+{
+    while (*at != '\0' && *at != '\n') {
+        const char *behind = skip_quoted(at);
+        if (*at == '(' || strncmp(at, "new ", 4) == 0)
+            return true;
+        at = behind != at ? behind : at + 1;
+    }
+    return false;
+}
+
+/* The statement around the line that begins at `wanted`, at its column where that is known. */
+static bool statement_at(const char *text, const char *wanted, uint32_t column,
+                         char statement[TYPES_STATEMENT_MAX])
 {
     struct copier copier = {statement, 0, 0};
+    const char *target = wanted;
     int lines = 0;
     statement[0] = '\0';
     if (*wanted == '\0')
         return false;
+    for (uint32_t i = 1; i < column && *target != '\0' && *target != '\n'; i++)
+        target++;
     for (const char *at = statement_start(text, wanted); *at != '\0';) {
         const char *behind = skip_quoted(at);
         if (behind != at) {
@@ -121,8 +137,13 @@ static bool statement_at(const char *text, const char *wanted, char statement[TY
         copier.depth -= *at == ')';
         if (copier.depth <= 0 && at >= wanted && (*at == ';' || *at == '{' || *at == '}') &&
             copier.length > 0) {
+            if (at < target) { /* it ends in front of the column */
+                copier.length = 0;
+                at++;
+                continue;
+            }
             put(&copier, *at);
-            return true;
+            return column > 0 || lines > 0 || !calls_behind(at);
         }
         if (!put(&copier, *at++))
             return false;
@@ -130,7 +151,8 @@ static bool statement_at(const char *text, const char *wanted, char statement[TY
     return copier.length > 0;
 }
 
-bool types_statement_at(const char *text, uint32_t line, char statement[TYPES_STATEMENT_MAX])
+bool types_statement_at(const char *text, uint32_t line, uint32_t column,
+                        char statement[TYPES_STATEMENT_MAX])
 {
     const char *wanted = line == 0 ? NULL : text;
     for (; line > 1 && wanted != NULL; line--) {
@@ -138,7 +160,7 @@ bool types_statement_at(const char *text, uint32_t line, char statement[TYPES_ST
         wanted = wanted == NULL ? NULL : wanted + 1;
     }
     statement[0] = '\0';
-    return wanted != NULL && statement_at(text, wanted, statement);
+    return wanted != NULL && statement_at(text, wanted, column, statement);
 }
 
 /* ---- files ------------------------------------------------------------------------------ */
@@ -238,11 +260,11 @@ static void read_source(struct types_sources *sources, const char *file)
 }
 
 bool types_statement_read(struct types_sources *sources, const char *file, uint32_t line,
-                          time_t built, char statement[TYPES_STATEMENT_MAX])
+                          uint32_t column, time_t built, char statement[TYPES_STATEMENT_MAX])
 {
     if (sources->path == NULL || strcmp(sources->path, file) != 0)
         read_source(sources, file);
     return sources->text != NULL && sources->modified <= built && line > 0 &&
            line <= sources->count &&
-           statement_at(sources->text, sources->text + sources->lines[line - 1], statement);
+           statement_at(sources->text, sources->text + sources->lines[line - 1], column, statement);
 }

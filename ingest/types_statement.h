@@ -21,13 +21,15 @@ struct types_sources *types_sources_new(const char *root);
 void types_sources_free(struct types_sources *sources);
 
 /*
- * False where the file cannot be read, is younger than `built`, has no such line, or the
- * statement is longer than TYPES_STATEMENT_MAX.
+ * The statement at `line` and `column`, from 1. Column 0: not known; of several statements of the
+ * line it is then the first, unless another could allocate. False where the file cannot be read, is
+ * younger than `built`, has no such line, or the statement is longer than TYPES_STATEMENT_MAX.
  */
 bool types_statement_read(struct types_sources *sources, const char *file, uint32_t line,
-                          time_t built, char statement[TYPES_STATEMENT_MAX]);
+                          uint32_t column, time_t built, char statement[TYPES_STATEMENT_MAX]);
 
-/* The statement around line `line` (from 1) of `text`; false as above. */
-bool types_statement_at(const char *text, uint32_t line, char statement[TYPES_STATEMENT_MAX]);
+/* The same of the lines of `text`. */
+bool types_statement_at(const char *text, uint32_t line, uint32_t column,
+                        char statement[TYPES_STATEMENT_MAX]);
 
 #endif

@@ -346,6 +346,20 @@ CASE(text_with_header_in_front)
     KNOWN(text, "hdr", 1);
 }
 
+static inline char *text_with_header_inline(size_t n)
+{
+    struct hdr *h = malloc(sizeof *h + n);
+    h->length = (unsigned)n;
+    h->flags = 2;
+    return h->buf;
+}
+CASE(text_with_header_in_front_inline)
+{
+    char *text = text_with_header_inline(40 + corpus_few);
+    text[0] = 'y';
+    KNOWN(text, "hdr", 1);
+}
+
 struct counted {
     long references;
     size_t length;
