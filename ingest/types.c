@@ -318,6 +318,9 @@ static void decide(const struct types_site *site, const struct types_flow *flow,
     if (types_stated_choose(site, question->by, question->size, question->offset, choice))
         return;
     types_choose(site, flow, question->by, question->size, choice);
+    if (question->by == TYPES_BY_FUNCTION &&
+        types_source_pool(site, question->size, question->offset, choice))
+        return;
     /* What a function returns may be the head of objects of many kinds, unless one before it
      * said so already. */
     bool front = question->by == TYPES_BY_FUNCTION && !question->opaque &&

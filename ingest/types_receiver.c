@@ -89,6 +89,17 @@ static const char *expression_start(const char *text, const char *end)
     return declares || memchr(stars, '*', (size_t)(at - stars)) == NULL ? at : stars;
 }
 
+/* In front of the namespaces of a function's name that begins at `at`: "std::malloc". */
+static const char *skip_spaces_of_name_back(const char *text, const char *at)
+{
+    while (at >= text + 2 && at[-1] == ':' && at[-2] == ':') {
+        at -= 2;
+        while (at > text && types_text_is_word(at[-1]))
+            at--;
+    }
+    return at;
+}
+
 bool types_receiver(const struct types_site *site, const char *text, const char *callee,
                     struct types_type *pointee)
 {
@@ -96,6 +107,7 @@ bool types_receiver(const struct types_site *site, const char *text, const char 
     struct types_type type;
     if (at == NULL)
         return false;
+    at = skip_spaces_of_name_back(text, at);
     at = skip_blanks_back(text, skip_cast_back(text, skip_blanks_back(text, at)));
     if (at == text || at[-1] != '=' || (at > text + 1 && strchr("=!<>+-*/%&|^", at[-2]) != NULL))
         return false;
@@ -103,4 +115,35 @@ bool types_receiver(const struct types_site *site, const char *text, const char 
     const char *start = types_text_skip_blanks(expression_start(text, at));
     return start < at && types_expression_value(site, start, (size_t)(at - start), &type) &&
            types_pointee(site->index, &type, pointee);
+}
+
+/* A name in capitals, or one that begins as constants of C++ do: kBlockSize. */
+static bool is_constant(const char *word, size_t length)
+{
+    if (length > 1 && word[0] == 'k' && word[1] >= 'A' && word[1] <= 'Z')
+        return true;
+    for (size_t i = 0; i < length; i++)
+        if (word[i] >= 'a' && word[i] <= 'z')
+            return false;
+    return length > 1;
+}
+
+bool types_receiver_fixed_size(const char *text, const char *callee)
+{
+    const char *at = find_call(text, callee), *end;
+    bool number = false;
+    if (at == NULL || (at = strchr(at, '(')) == NULL || (end = types_text_behind(at)) == NULL)
+        return false;
+    while (++at < end) {
+        size_t length = 0;
+        while (types_text_is_word(at[length]))
+            length++;
+        if (length == 0)
+            continue;
+        if ((*at < '0' || *at > '9') && !is_constant(at, length))
+            return false;
+        number = true;
+        at += length - 1;
+    }
+    return number;
 }

@@ -15,4 +15,8 @@
 bool types_receiver(const struct types_site *site, const char *text, const char *callee,
                     struct types_type *pointee);
 
+/* True where that call asks for a number of bytes: "65536", "4 * PAGE", but no sizeof or variable.
+ */
+bool types_receiver_fixed_size(const char *text, const char *callee);
+
 #endif

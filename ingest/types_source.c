@@ -122,6 +122,9 @@ static bool choose_new(const struct types_site *site, const char *text, enum typ
     enum types_fit fit = types_fit(site->index, &choice->type, size, offset);
     if (by != TYPES_BY_NEW_ARRAY)
         return fit == TYPES_FIT_WHOLE;
+    /* "new char[sizeof(T)]" is room for a T. */
+    if (fit == TYPES_FIT_BUFFER)
+        return types_text_find(at, "sizeof") == NULL;
     if (fit == TYPES_FIT_NOT && size > 8 && offset == 0 &&
         types_fit(site->index, &choice->type, size, 8) >= TYPES_FIT_ARRAY) {
         choice->offset = 8; /* the number of elements: Itanium C++ ABI, 2.7 */
@@ -290,6 +293,29 @@ bool types_source_bytes(const struct types_site *site, uint64_t size, int64_t of
     leave_wrappers(&at);
     if (!read_statement(&at, text) || !types_receiver(&at, text, callee(&at), &pointee) ||
         pointee.size != 1 || offset < 0 || (uint64_t)offset >= size)
+        return false;
+    *choice = (struct types_choice){.chosen = true,
+                                    .type = pointee,
+                                    .offset = (uint64_t)offset,
+                                    .confidence = TYPES_INFERRED,
+                                    .rule = TYPES_RULE_SOURCE};
+    return true;
+}
+
+/* Blocks of at least so many bytes are given out in pieces. */
+#define POOL_MIN 1024
+
+bool types_source_pool(const struct types_site *site, uint64_t size, int64_t offset,
+                       struct types_choice *choice)
+{
+    char text[TYPES_STATEMENT_MAX];
+    struct types_type pointee;
+    uint64_t largest = choice->chosen ? choice->type.size : 0;
+    if (size < POOL_MIN || offset < 0 || (uint64_t)offset >= size || largest > size / 2 ||
+        (choice->chosen && choice->type.shape != TYPES_RECORD && choice->type.size != 1) ||
+        !read_statement(site, text) || !types_receiver(site, text, callee(site), &pointee) ||
+        (pointee.shape != TYPES_VOID && pointee.size != 1) ||
+        !types_receiver_fixed_size(text, callee(site)))
         return false;
     *choice = (struct types_choice){.chosen = true,
                                     .type = pointee,
