@@ -14,6 +14,7 @@
 #include "ingest/live.h"
 #include "ingest/processes.h"
 #include "ingest/progress.h"
+#include "ingest/room.h"
 #include "ingest/summary.h"
 #include "ingest/trace_compress.h"
 #include "ingest/trace_dump.h"
@@ -260,6 +261,21 @@ static bool ingest_many(const struct options *options, struct ingest_summary *su
     return good;
 }
 
+/* Of a recording that goes on nobody knows how much is to come. */
+static void say_room(const struct options *options)
+{
+    struct ingest_status unreadable = {INGEST_OK, ""};
+    struct trace_list list = {0};
+    bool good = !options->live;
+    for (size_t i = 0; good && i < options->trace_count; i++)
+        good = trace_list_add(&list, options->traces[i], &unreadable);
+    if (good) {
+        const struct room room = room_of(&list, options->ingest.session);
+        room_say(stderr, &room, options->ingest.session, options->quiet);
+    }
+    trace_list_free(&list);
+}
+
 static bool ingest(struct options *options, struct ingest_status *status)
 {
     struct ingest_summary summary = {0};
@@ -271,6 +287,7 @@ static bool ingest(struct options *options, struct ingest_status *status)
     if (!leftovers_remove(options->ingest.session, status))
         return false;
     catch_interrupts();
+    say_room(options);
     progress_init(&progress, options->quiet);
     options->ingest.progress = progress_report;
     options->ingest.progress_context = &progress;

@@ -10,6 +10,18 @@ fail() { echo "FAILED: $*"; exit 1; }
 mprof-ingest --quiet -o old.db small.bin && mprof-ingest --quiet -o whole.db large.bin || fail ingest
 size=$(stat -c %s whole.db)
 
+# It says before how much it will need, of a compressed trace too, and by --quiet only where that may not fit.
+cp large.bin packed.bin && mprof-ingest --quiet --compress packed.bin || fail compress
+for trace in large packed; do
+    mprof-ingest --force -o told.db $trace.bin 2>told.txt >/dev/null || fail "$trace: $(cat told.txt)"
+    told=$(sed -n 's/^mprof-ingest: told.db will take about \([0-9]*\) MiB; .* are free on its disk$/\1/p' told.txt)
+    [ -n "$told" ] && [ $((told << 20)) -gt $((size * 2 / 3)) ] && [ $((told << 20)) -lt $((size * 3 / 2)) ] ||
+        fail "$trace: $size bytes, and it said: $(cat told.txt)"
+done
+said=$(mprof-ingest --quiet --force -o told.db large.bin 2>&1) && [ -z "$said" ] || fail "--quiet: $said"
+said=$(mprof-ingest --force -o told.db small.bin 2>&1 >/dev/null) && [ -z "$said" ] || fail "a small one: $said"
+rm told.db
+
 # intact FOLDER WHAT: the old session, alone.
 intact() {
     cmp -s old.db "$1/session.db" || fail "$2: the old session is not as it was"
@@ -26,6 +38,8 @@ if mount -t tmpfs -o size=1m none disk 2>/dev/null; then
         mprof-ingest --quiet --force -o disk/session.db large.bin 2>message.txt
         [ $? -eq 1 ] || fail "room for $part %: status $?"
         grep -q 'is the disk full' message.txt || fail "room for $part %: $(cat message.txt)"
+        [ "$part" -gt 30 ] || grep -q 'and may not fit: .* are free' message.txt ||
+            fail "room for $part %, and it did not say so before: $(cat message.txt)"
         intact disk "room for $part %"
     done
     # A session that is written while the program runs keeps what it had.
