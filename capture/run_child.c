@@ -19,6 +19,7 @@
 #include "capture/run_follow.h"
 #include "capture/run_resident.h"
 #include "capture/run_sandbox.h"
+#include "schemas/printable.h"
 
 /* What the child tells before it becomes the program. */
 struct child_report {
@@ -60,18 +61,42 @@ static int child_extend_variable(const char *name, const char *first, const char
     return result;
 }
 
+/*
+ * Where traces go that are named without a folder. A working directory that was deleted, or cannot
+ * be named, is no reason not to run: then they go where temporary files do.
+ */
+static const char *child_folder(char folder[PATH_MAX])
+{
+    const char *temporary = getenv("TMPDIR");
+    char shown[PATH_MAX];
+    if (run_sandbox_allows(SYS_getcwd) && getcwd(folder, PATH_MAX))
+        return folder;
+    if (!temporary || temporary[0] != '/' || access(temporary, W_OK | X_OK) != 0)
+        temporary = "/tmp";
+    printable_copy(shown, sizeof shown, temporary);
+    fprintf(stderr, "mprof-run: the working directory has no name any more: the trace goes to %s\n",
+            shown);
+    return temporary;
+}
+
+static const char *child_last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
 /* The trace's absolute path: the first free mprof.PROGRAM.PID.bin, or what was asked for. */
 static bool child_name_trace(const struct run_child *child, char *trace)
 {
-    char folder[PATH_MAX];
+    char working[PATH_MAX];
     if (child->trace && child->trace[0] == '/')
         return snprintf(trace, PATH_MAX, "%s", child->trace) < PATH_MAX;
-    if (!run_sandbox_allows(SYS_getcwd) || !getcwd(folder, sizeof folder))
-        return false;
+    const char *folder = child_folder(working);
     if (child->trace)
-        return snprintf(trace, PATH_MAX, "%s/%s", folder, child->trace) < PATH_MAX;
-    const char *slash = strrchr(child->path, '/');
-    const char *program = slash && slash[1] ? slash + 1 : child->path;
+        return snprintf(trace, PATH_MAX, "%s/%s", folder,
+                        folder == working ? child->trace : child_last_part(child->trace)) <
+               PATH_MAX;
+    const char *program = child_last_part(child->path);
     int length = snprintf(trace, PATH_MAX, "%s/mprof.%s.%d.bin", folder, program, (int)getpid());
     for (int again = 2; length < PATH_MAX && access(trace, F_OK) == 0; again++)
         length = snprintf(trace, PATH_MAX, "%s/mprof.%s.%d.%d.bin", folder, program, (int)getpid(),
