@@ -51,6 +51,16 @@ static bool option_size(struct option_word word, uint64_t *size, uint64_t least,
     return *size >= least && *size <= most;
 }
 
+/* SIZE, or N% of the disk. */
+static bool option_min_free(struct option_word value, struct disk_space_limit *limit)
+{
+    *limit = (struct disk_space_limit){.bytes = UINT64_MAX, .percent = 100};
+    if (value.length == 0 || value.text[value.length - 1] != '%')
+        return option_size(value, &limit->bytes, 0, UINT64_MAX);
+    value.length--;
+    return option_number(value, &limit->percent) && limit->percent <= 100;
+}
+
 /* live>SIZE or allocs>N. */
 static bool option_limit(struct option_word value, struct threshold_limit *limit)
 {
@@ -158,6 +168,8 @@ static bool option_set(struct options *options, struct option_word key, struct o
     if (option_is(key, "max-size"))
         return option_size(value, &options->max_size,
                            TRACE_FILE_HEADER_SIZE + TRACE_CHUNK_SIZE_DEFAULT, UINT64_MAX);
+    if (option_is(key, "min-free"))
+        return option_min_free(value, &options->min_free);
     if (option_is(key, "sample"))
         return option_size(value, &options->sample, 1, SAMPLE_MEAN_MAX);
     if (option_is(key, "without"))
@@ -167,7 +179,8 @@ static bool option_set(struct options *options, struct option_word key, struct o
 
 bool options_parse(const char *text, struct options *options, char *bad, unsigned bad_size)
 {
-    *options = (struct options){.follow_fork = true, .follow_exec = true};
+    *options = (struct options){
+        .follow_fork = true, .follow_exec = true, .min_free = DISK_SPACE_LIMIT_DEFAULT};
     while (text && *text) {
         struct option_word word = {text, strcspn(text, ",")};
         struct option_word key = {text, strcspn(text, ",=")};

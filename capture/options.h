@@ -11,6 +11,7 @@
  *                           trace
  *   follow=all|fork|exec|none  who records beside the program: forked children, programs that are
  *                           executed (in its place too), both (default) or neither
+ *   min-free=SIZE|N%        bytes, or that part of the disk, that are left free on it; 0: none
  *   max-size=SIZE           bytes that each trace may have, K, M or G behind the number; what comes
  *                           then is only counted
  *   start=wait              record nothing before mprof_resume() or mprof-ctl's resume
@@ -34,6 +35,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/disk_space.h"
 #include "capture/stack.h"
 #include "capture/threshold.h"
 
@@ -57,8 +59,9 @@ struct options {
     char start_call[OPTIONS_SYMBOL], stop_call[OPTIONS_SYMBOL];
     bool follow_fork, follow_exec;
     uint64_t max_size; /* of a trace, in bytes; 0: no limit */
-    uint64_t sample;   /* mean bytes between sample points; 0: everything is recorded */
-    uint32_t root;     /* process id; 0: whoever comes first */
+    struct disk_space_limit min_free;
+    uint64_t sample; /* mean bytes between sample points; 0: everything is recorded */
+    uint32_t root;   /* process id; 0: whoever comes first */
     uint32_t without[OPTIONS_WITHOUT]; /* numbers of system calls */
     uint32_t without_count;
 };

@@ -36,6 +36,7 @@ const struct own_call own_calls[] = {
     CALL(fstat, false, NOWHERE),
     CALL(newfstatat, false, NOWHERE, 0, 0, AT_EMPTY_PATH),
     CALL(fallocate, false, NOWHERE, 0, 0, 4096),
+    CALL(fstatfs, false, NOWHERE, 0),
     CALL(fcntl, false, NOWHERE, F_DUPFD_CLOEXEC, 0),
     CALL(mprotect, false, 0, 0),
     CALL(madvise, false, 0, 0, MADV_WIPEONFORK),

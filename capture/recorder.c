@@ -109,6 +109,8 @@ static bool recorder_take_options(const struct options *options)
     recorder_mappings = options->mmap;
     recorder.follow = options->follow_fork;
     trace_file_set_limit(options->max_size);
+    trace_file_set_min_free(options->min_free);
+    trace_file_set_root(options->root);
     recorder.flags = (options->fast_clock ? TRACE_FILE_CLOCK_FAST : 0u) |
                      (options->free_stacks ? TRACE_FILE_FREE_STACKS : 0u) |
                      (options->sample ? TRACE_FILE_SAMPLED : 0u) |

@@ -113,6 +113,7 @@ static int take_option(struct arguments *arguments, enum run_option option, cons
     case RUN_OPTION_FREE_STACKS:
     case RUN_OPTION_FOLLOW:
     case RUN_OPTION_MAX_SIZE:
+    case RUN_OPTION_MIN_FREE:
     case RUN_OPTION_MMAP:
     case RUN_OPTION_SAMPLE:
         good = add_setting(arguments, run_command_line.options[option].name, value);

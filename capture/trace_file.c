@@ -14,6 +14,7 @@
 #include "capture/arch_x86_64.h"
 #include "capture/message.h"
 #include "capture/os.h"
+#include "capture/notice.h"
 #include "capture/trace_name.h"
 #include "capture/trace_room.h"
 
@@ -22,6 +23,8 @@
 /* Slots that are taken before the program keeps the trace from growing: 4 MiB. */
 #define AHEAD 64u
 #define AHEAD_TURNS 10000u
+/* Slots that are taken between two looks at the disk, at most. */
+#define DISK_SLOTS 64u
 enum ahead_state { AHEAD_NOT, AHEAD_UNDER_WAY, AHEAD_DONE };
 
 static struct {
@@ -30,6 +33,9 @@ static struct {
     uint64_t id;
     _Atomic bool stopped;
     uint64_t limit; /* bytes, 0: none */
+    struct disk_space_limit min_free;
+    _Atomic uint32_t disk_due; /* number of the slot before which the disk is looked at */
+    uint32_t root;             /* process of the run's first trace; 0: there is no run */
     uint64_t sample_interval;
     _Atomic uint32_t paused; /* several threads may say so at once */
     uint32_t run;
@@ -99,10 +105,22 @@ static int file_open_free_name(bool beside)
     return -EEXIST;
 }
 
+static bool file_is_disk(long error)
+{
+    return error == -ENOSPC || error == -EDQUOT;
+}
+
 static bool file_refuse(const char *what, long error)
 {
     char digits[24];
     digits[sizeof digits - 1] = 0;
+    if (file_is_disk(error)) {
+        if (notice_take_turn(file.base, file.root))
+            message_line(error == -ENOSPC ? "the disk is full" : "the disk quota is used up",
+                         ": nothing is recorded into ", file.path,
+                         ". Name another place by MPROF_OUTPUT.", NULL);
+        return false;
+    }
     message_line(what, " ", file.path, ": error ",
                  os_decimal(digits + sizeof digits - 1, (uint64_t)-error),
                  "; nothing is recorded. Name another place by MPROF_OUTPUT.", NULL);
@@ -178,6 +196,16 @@ void trace_file_set_limit(uint64_t bytes)
     file.limit = bytes;
 }
 
+void trace_file_set_min_free(struct disk_space_limit limit)
+{
+    file.min_free = limit;
+}
+
+void trace_file_set_root(uint32_t process)
+{
+    file.root = process;
+}
+
 void trace_file_set_sampling(uint64_t mean)
 {
     file.sample_interval = mean;
@@ -212,6 +240,7 @@ bool trace_file_create(const char *path, bool beside, bool announce, uint32_t fl
         return file_refuse("cannot reserve room for the trace", error ? error : -ENOMEM);
     }
     file_fill_header(header, flags);
+    atomic_store(&file.disk_due, 0);
     file_set_header(header);
     if (announce && strcmp(file.base, file.path) != 0 && !file_base_is_in_use())
         message_line(file.base, " exists: recording into ", file.path, NULL);
@@ -244,38 +273,75 @@ bool trace_file_is_own(void)
     return process == file.owner || (process == -EPERM && os_is_confined());
 }
 
-/* Says once why recording stops; what happens from now on is only counted. */
-static void file_stop_for(struct trace_file_header *header, int error, const char *why)
+/* Says once why recording stops, for a reason of the disk once a run; what happens from now on is
+ * only counted. `number` is text that goes between the two halves of the reason, or "". */
+static void file_stop_for(struct trace_file_header *header, int error, const char *why,
+                          const char *number, const char *rest)
 {
     if (atomic_exchange(&file.stopped, true))
         return;
-    char digits[24];
-    digits[sizeof digits - 1] = 0;
     header->stop_errno = -error;
-    header->state = error == -ENOSPC || error == -EDQUOT ? TRACE_STATE_DISK_FULL
-                    : error == -EFBIG                    ? TRACE_STATE_LIMIT
-                                                         : TRACE_STATE_ERROR;
-    message_line(why, " (error ", os_decimal(digits + sizeof digits - 1, (uint64_t)-error),
-                 "): recording stops, ", file.path,
-                 " holds what happened so far; the program goes on", NULL);
+    header->state = file_is_disk(error) ? TRACE_STATE_DISK_FULL
+                    : error == -EFBIG   ? TRACE_STATE_LIMIT
+                                        : TRACE_STATE_ERROR;
+    if (!file_is_disk(error) || notice_take_turn(file.base, file.root))
+        message_line(why, number, rest, ": recording stops, ", file.path,
+                     " holds what happened so far; the program goes on", NULL);
 }
 
 static void file_stop(struct trace_file_header *header, int error)
 {
-    bool confined = error == -EPERM && os_is_confined();
-    file_stop_for(header, error,
-                  error == -ENOSPC   ? "the disk is full"
-                  : error == -EDQUOT ? "the disk quota is used up"
-                  : error == -EFBIG  ? "the file size limit is reached"
-                  : confined ? "the program's own seccomp filter keeps the trace from growing"
-                             : "the trace cannot grow");
+    char digits[24];
+    digits[sizeof digits - 1] = 0;
+    const char *number = os_decimal(digits + sizeof digits - 1, (uint64_t)-error);
+    if (error == -ENOSPC)
+        file_stop_for(header, error, "the disk is full", "", "");
+    else if (error == -EDQUOT)
+        file_stop_for(header, error, "the disk quota is used up", "", "");
+    else if (error == -EFBIG)
+        file_stop_for(header, error, "the limit of a file's size (ulimit -f) is reached", "", "");
+    else if (error == -EPERM && os_is_confined())
+        file_stop_for(header, error,
+                      "the program's own seccomp filter keeps the trace from growing", "", "");
+    else
+        file_stop_for(header, error, "the trace cannot grow (error ", number, ")");
+}
+
+/* A trace has as many bytes as it may. */
+static void file_stop_at_limit(struct trace_file_header *header)
+{
+    char text[DISK_SPACE_TEXT];
+    file_stop_for(header, -EFBIG, "the trace has the ", disk_space_text(file.limit, text),
+                  " that --max-size allows");
+}
+
+/*
+ * Whether the disk has too little left for slot `number`; then says so. It is looked at before each
+ * slot where little is left, and where there is much, now and then.
+ */
+static bool file_stop_before_full(struct trace_file_header *header, uint32_t number)
+{
+    struct disk_space space;
+    char text[DISK_SPACE_TEXT];
+    const int descriptor = trace_room_descriptor();
+    if (number < atomic_load(&file.disk_due) || !trace_room_has(descriptor) ||
+        !disk_space_look(descriptor, file.min_free, &space))
+        return false;
+    if (space.available < space.kept + CHUNK_SIZE) {
+        file_stop_for(header, -ENOSPC, "less than ", disk_space_text(space.kept, text),
+                      " is left free on the disk (see --min-free)");
+        return true;
+    }
+    const uint64_t slots = (space.available - space.kept) / CHUNK_SIZE / 4;
+    atomic_store(&file.disk_due, number + (uint32_t)(slots < DISK_SLOTS ? slots : DISK_SLOTS));
+    return false;
 }
 
 void trace_file_stop(const char *why)
 {
     struct trace_file_header *header = atomic_load(&file.header);
     if (header)
-        file_stop_for(header, -EPERM, why);
+        file_stop_for(header, -EPERM, why, "", "");
 }
 
 bool trace_file_may_grow(bool (*allows)(long number, const uint64_t arguments[6]))
@@ -302,8 +368,12 @@ static void file_reserve_ahead(struct trace_file_header *header)
     const uint64_t size = (uint64_t)AHEAD * CHUNK_SIZE;
     uint32_t first = atomic_fetch_add((_Atomic uint32_t *)&header->next_slot, AHEAD);
     uint64_t offset = TRACE_FILE_HEADER_SIZE + (uint64_t)first * CHUNK_SIZE;
+    struct disk_space space;
     void *memory;
-    if ((file.limit && offset + size > file.limit) || trace_room_take(offset, size, &memory) != 0)
+    if ((file.limit && offset + size > file.limit) ||
+        (disk_space_look(trace_room_descriptor(), file.min_free, &space) &&
+         space.available < space.kept + size) ||
+        trace_room_take(offset, size, &memory) != 0)
         return;
     file.ahead.first = first;
     file.ahead.memory = memory;
@@ -368,9 +438,14 @@ uint8_t *trace_file_take_slot(uint32_t *slot)
     uint64_t offset = TRACE_FILE_HEADER_SIZE + (uint64_t)number * CHUNK_SIZE;
     const uint64_t end = offset + CHUNK_SIZE;
     const uint64_t freed = atomic_load((_Atomic uint64_t *)&header->freed_bytes);
-    bool too_large = file.limit && end > freed && end - freed > file.limit;
     void *memory = NULL;
-    int error = too_large ? -EFBIG : trace_room_take(offset, CHUNK_SIZE, &memory);
+    if (file.limit && end > freed && end - freed > file.limit) {
+        file_stop_at_limit(header);
+        return NULL;
+    }
+    if (file_stop_before_full(header, number))
+        return NULL;
+    int error = trace_room_take(offset, CHUNK_SIZE, &memory);
     if (error == -EPERM && os_is_confined()) /* meanwhile */
         ahead = file_take_ahead(header, slot);
     if (error) {

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "capture/clock.h"
+#include "capture/disk_space.h"
 #include "schemas/trace_codec.h"
 
 struct trace_asked {
@@ -36,6 +37,11 @@ bool trace_file_create(const char *path, bool beside, bool announce, uint32_t fl
 /* Most bytes that a trace of this process and its children may have on the disk; 0: no limit. What
  * an observer has freed does not count. */
 void trace_file_set_limit(uint64_t bytes);
+
+/* How much of the disk is left free, at least: the trace stops growing before. */
+void trace_file_set_min_free(struct disk_space_limit limit);
+/* The process that the run's first trace is of; 0: there is no run. */
+void trace_file_set_root(uint32_t process);
 
 /* What the header of each trace says of sampling: mean bytes between sample points, 0: none. */
 void trace_file_set_sampling(uint64_t mean);

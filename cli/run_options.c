@@ -26,6 +26,9 @@ static const struct command_option options[] = {
     [RUN_OPTION_MAX_SIZE] = {0, "max-size", "SIZE", .choices = "",
                              .help =
                                  "stop recording when a trace has SIZE bytes (K, M, G behind it)"},
+    [RUN_OPTION_MIN_FREE] = {0, "min-free", "SIZE", .choices = "",
+                             .help = "stop recording when less is free on the disk: SIZE, or N% of "
+                                     "it (default: 1G or 5%, what is less; 0: when it is full)"},
     [RUN_OPTION_MMAP] = {0, "mmap",
                          .help =
                              "record mmap, munmap, mremap and mprotect too, apart from the heap"},

@@ -88,7 +88,7 @@ static const char *ending(const struct ingest_summary *summary)
 {
     switch (summary->state) {
     case TRACE_STATE_DISK_FULL:
-        return "recording stopped: the disk was full";
+        return "recording stopped: the disk had no room left";
     case TRACE_STATE_LIMIT:
         return "recording stopped at its size limit";
     case TRACE_STATE_ERROR:

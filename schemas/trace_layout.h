@@ -103,6 +103,8 @@ struct trace_file_header {
     uint32_t run;         /* enum trace_run */
     uint32_t sealed;      /* not 0: an observer has ended the recording */
     uint64_t freed_bytes; /* of slots that observers have packed, or not taken all of */
+    uint32_t told;        /* not 0: a process of the run has said that the disk has no room */
+    uint32_t reserved;
 };
 
 /* Thread of the chunks that a process outside writes: no thread of the program. */
@@ -134,7 +136,7 @@ struct trace_chunk_header {
     uint64_t sum;        /* dynamic: trace_sum() of the bytes [64, commit), if sealed */
 };
 
-_Static_assert(sizeof(struct trace_file_header) == 416, "file header layout");
+_Static_assert(sizeof(struct trace_file_header) == 424, "file header layout");
 _Static_assert(sizeof(struct trace_chunk_header) == TRACE_CHUNK_HEADER_SIZE, "chunk header layout");
 
 /* Low three bits of a record's first byte. 0 is never a record. */

@@ -14,6 +14,7 @@ _mprof_run()
     --clock) mapfile -t COMPREPLY < <(compgen -W 'exact fast' -- "$word") ;;
     --follow) mapfile -t COMPREPLY < <(compgen -W 'all fork exec none' -- "$word") ;;
     --max-size) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
+    --min-free) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     --sample) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     --start-on) mapfile -t COMPREPLY < <(compgen -W 'signal file: rss> live> allocs> mark: call: call' -- "$word") ;;
     --start-after) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
@@ -21,7 +22,7 @@ _mprof_run()
     --duration) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     *)
         case $word in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--output= --force --open --live --session= --unwind= --depth= --clock= --free-stacks --follow= --max-size= --mmap --compress --sample= --start-on= --start-after= --stop-on= --duration= --quiet --help --version" -- "$word") ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "--output= --force --open --live --session= --unwind= --depth= --clock= --free-stacks --follow= --max-size= --min-free= --mmap --compress --sample= --start-on= --start-after= --stop-on= --duration= --quiet --help --version" -- "$word") ;;
         *) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;
         esac
         ;;

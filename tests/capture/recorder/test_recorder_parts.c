@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "capture/bootstrap.h"
+#include "capture/disk_space.h"
 #include "capture/options.h"
 #include "capture/os.h"
 #include "capture/symbol_name.h"
@@ -81,6 +82,62 @@ static void options_all(void **state)
     assert_int_equal(options.root, 17);
 }
 
+static void options_min_free(void **state)
+{
+    (void)state;
+    struct options options;
+    char bad[16] = "";
+    assert_true(options_parse("", &options, bad, sizeof bad));
+    assert_int_equal(options.min_free.bytes, UINT64_C(1) << 30);
+    assert_int_equal(options.min_free.percent, 5);
+    assert_true(options_parse("min-free=3M", &options, bad, sizeof bad));
+    assert_int_equal(options.min_free.bytes, 3 << 20);
+    assert_int_equal(options.min_free.percent, 100);
+    assert_true(options_parse("min-free=10%", &options, bad, sizeof bad));
+    assert_int_equal(options.min_free.bytes, UINT64_MAX);
+    assert_int_equal(options.min_free.percent, 10);
+    assert_true(options_parse("min-free=0", &options, bad, sizeof bad));
+    assert_int_equal(options.min_free.bytes, 0);
+}
+
+static void disk_space_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t bytes;
+        const char *text;
+    } sizes[] = {
+        {0, "0 KiB"},
+        {(10240u << 10) - 1, "10239 KiB"},
+        {10240u << 10, "10 MiB"},
+        {UINT64_C(1) << 30, "1024 MiB"},
+        {UINT64_C(20) << 40, "20 TiB"},
+        {UINT64_MAX, "16777215 TiB"},
+    };
+    char text[DISK_SPACE_TEXT];
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        assert_string_equal(disk_space_text(sizes[i].bytes, text), sizes[i].text);
+}
+
+/* The smaller of the two counts; a disk that has no size has no limit. */
+static void disk_space_is_looked_at(void **state)
+{
+    (void)state;
+    struct disk_space all, some;
+    int descriptor = open(".", O_RDONLY | O_CLOEXEC);
+    assert_true(descriptor >= 0);
+    assert_true(disk_space_look(descriptor, (struct disk_space_limit){UINT64_MAX, 100}, &all));
+    assert_true(disk_space_look(descriptor, (struct disk_space_limit){1 << 20, 100}, &some));
+    assert_int_equal(some.kept, 1 << 20);
+    assert_true(disk_space_look(descriptor, (struct disk_space_limit){UINT64_MAX, 5}, &some));
+    assert_in_range(some.kept, all.kept / 21, all.kept / 20);
+    assert_false(disk_space_look(descriptor, (struct disk_space_limit){0, 5}, &some));
+    assert_int_equal(close(descriptor), 0);
+    descriptor = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    assert_false(disk_space_look(descriptor, (struct disk_space_limit){1, 100}, &some));
+    assert_int_equal(close(descriptor), 0);
+}
+
 static void options_refused(void **state)
 {
     (void)state;
@@ -92,6 +149,7 @@ static void options_refused(void **state)
         " depth=1",   "sample=",      "sample=0",         "sample=2049G",
         "start=",     "start=waits",  "start=live>",      "start=allocs>0",
         "stop=wait",  "stop=mark:",   "stop=live",        "start=call:",
+        "min-free=",  "min-free=%",   "min-free=101%",    "min-free=1x",
     };
     struct options options;
     char bad[16], text[64];
@@ -254,10 +312,17 @@ static void bootstrap(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_default), cmocka_unit_test(options_of_control),
-        cmocka_unit_test(options_all),     cmocka_unit_test(options_refused),
-        cmocka_unit_test(symbol_names),    cmocka_unit_test(names),
-        cmocka_unit_test(options_without), cmocka_unit_test(descriptors),
+        cmocka_unit_test(options_default),
+        cmocka_unit_test(options_of_control),
+        cmocka_unit_test(options_all),
+        cmocka_unit_test(options_min_free),
+        cmocka_unit_test(disk_space_is_named),
+        cmocka_unit_test(disk_space_is_looked_at),
+        cmocka_unit_test(options_refused),
+        cmocka_unit_test(symbol_names),
+        cmocka_unit_test(names),
+        cmocka_unit_test(options_without),
+        cmocka_unit_test(descriptors),
         cmocka_unit_test(bootstrap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
