@@ -341,7 +341,8 @@ static struct thread *recorder_enter_counted(const void *frame, enum recorder_ev
     if (recorder_is_on(event) && (self->thread || thread_acquire()))
         return self->thread;
     uint32_t state = atomic_load(&recorder_page.state);
-    if (event != RECORDER_NOTE && (recorder_takes(state, event) || !recorder_rests(state)))
+    if (event != RECORDER_NOTE && state != RECORDER_OFF &&
+        (recorder_takes(state, event) || !recorder_rests(state)))
         trace_file_count_dropped(1);
     atomic_signal_fence(memory_order_seq_cst);
     self->guard = NULL;

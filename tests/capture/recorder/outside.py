@@ -130,6 +130,7 @@ def check_sealed(*options):
     steps.do("r12")
     steps.wait_for(STATE, ENDED)
     sealed_at = steps.header("<Q", END_TICKS)
+    steps.do("s" if options else "")
     steps.do("3pmkr4f5e")
     steps.do("6sx7e8")
     trace = steps.end()
