@@ -15,7 +15,7 @@
 /* So many chunks are looked into, from all parts of the trace. */
 #define CHUNKS_READ 32u
 /* What is less is not worth a line. */
-#define ROOM_TOLD (UINT64_C(8) << 20)
+#define ROOM_TOLD (UINT64_C(16) << 20)
 
 static bool room_is_allocation(const struct trace_record *record)
 {
