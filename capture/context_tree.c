@@ -41,21 +41,35 @@ static uint64_t node_place(uint64_t key, uint64_t value)
     return (high << PLACE_LOW_BITS | low) << (64 - PLACE_BITS);
 }
 
+static uint64_t bare_place(uint64_t key, uint64_t value)
+{
+    (void)value;
+    return key * UINT64_C(0x9e3779b97f4a7c15);
+}
+
 static struct {
     struct shared_table table;
+    struct shared_table bare; /* the code of which was said that it has no rule */
     _Atomic uint32_t last_id;
     const struct stack_sink *sink;
-} tree = {.table = {.identity = IDENTITY, .place = node_place}};
+} tree = {.table = {.identity = IDENTITY, .place = node_place}, .bare = {.place = bare_place}};
 
 void context_tree_init(const struct stack_sink *sink)
 {
     tree.sink = sink;
 }
 
-static uint32_t node_define(uint32_t parent, uint64_t pc, enum trace_node_frame frame,
+/* Whether that `pc` has no rule is still to be said. */
+static bool bare_is_new(uint64_t pc)
+{
+    return !shared_table_find(&tree.bare, bare_place(pc, 0), pc, 0, 0);
+}
+
+static uint32_t node_define(uint32_t parent, uint64_t pc, enum trace_node_frame frame, bool bare,
                             void *context)
 {
-    struct stack_node node = {.parent = parent, .frame = (uint8_t)frame, .value = pc};
+    struct stack_node node = {
+        .parent = parent, .frame = (uint8_t)frame, .bare = bare && bare_is_new(pc), .value = pc};
     struct module module;
     if (frame <= TRACE_FRAME_EXACT && modules_find(pc - (frame == TRACE_FRAME_RETURN), &module)) {
         if (!modules_announce(&module, tree.sink, context))
@@ -66,7 +80,11 @@ static uint32_t node_define(uint32_t parent, uint64_t pc, enum trace_node_frame 
     if (atomic_load_explicit(&tree.last_id, memory_order_relaxed) >= NODES_MAX)
         return 0;
     node.id = atomic_fetch_add_explicit(&tree.last_id, 1, memory_order_relaxed) + 1;
-    return tree.sink->node(context, &node) ? node.id : 0;
+    if (!tree.sink->node(context, &node))
+        return 0;
+    if (node.bare)
+        shared_table_insert(&tree.bare, pc, 1);
+    return node.id;
 }
 
 void context_tree_prefetch(uint64_t path)
@@ -74,34 +92,51 @@ void context_tree_prefetch(uint64_t path)
     shared_table_prefetch(&tree.table, path);
 }
 
-uint32_t context_tree_node(uint32_t parent, uint64_t path, uint64_t pc, enum trace_node_frame frame,
-                           void *context)
+static inline __attribute__((always_inline)) uint32_t node_find(uint32_t parent, uint64_t path,
+                                                                uint64_t pc,
+                                                                enum trace_node_frame frame,
+                                                                bool bare, void *context)
 {
     uint64_t key = node_key(path, pc, frame);
     uint64_t found =
         shared_table_find(&tree.table, path, key, node_value(path, parent, 0), IDENTITY);
     if (found)
         return (uint32_t)(found & ID_MASK);
-    uint32_t id = node_define(parent, pc, frame, context);
+    uint32_t id = node_define(parent, pc, frame, bare, context);
     if (id)
         shared_table_insert(&tree.table, key, node_value(path, parent, id));
     return id;
 }
 
+uint32_t context_tree_node(uint32_t parent, uint64_t path, uint64_t pc, enum trace_node_frame frame,
+                           void *context)
+{
+    return node_find(parent, path, pc, frame, false, context);
+}
+
+uint32_t context_tree_bare_node(uint32_t parent, uint64_t path, uint64_t pc,
+                                enum trace_node_frame frame, void *context)
+{
+    return node_find(parent, path, pc, frame, true, context);
+}
+
 void context_tree_forget(uint64_t low, uint64_t high)
 {
     shared_table_forget(&tree.table, PC_MASK, low, high);
+    shared_table_forget(&tree.bare, UINT64_MAX, low, high);
 }
 
 void context_tree_reset(void)
 {
     shared_table_reset(&tree.table);
+    shared_table_reset(&tree.bare);
     atomic_store(&tree.last_id, 0);
 }
 
 void context_tree_restart(void)
 {
     atomic_store(&tree.table.slots, NULL);
+    atomic_store(&tree.bare.slots, NULL);
 }
 
 uint64_t context_tree_nodes(void)
@@ -111,5 +146,5 @@ uint64_t context_tree_nodes(void)
 
 uint64_t context_tree_bytes(void)
 {
-    return shared_table_bytes(&tree.table);
+    return shared_table_bytes(&tree.table) + shared_table_bytes(&tree.bare);
 }

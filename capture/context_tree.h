@@ -38,6 +38,10 @@ void context_tree_prefetch(uint64_t path);
 uint32_t context_tree_node(uint32_t parent, uint64_t path, uint64_t pc, enum trace_node_frame frame,
                            void *context);
 
+/* The same of code that has no rule. Once for each pc the sink is told so. */
+uint32_t context_tree_bare_node(uint32_t parent, uint64_t path, uint64_t pc,
+                                enum trace_node_frame frame, void *context);
+
 /* Forgets the nodes with low <= pc < high: what stands there later gets new ids. */
 void context_tree_forget(uint64_t low, uint64_t high);
 

@@ -33,6 +33,7 @@ struct stack_module {
 struct stack_node {
     uint32_t id, parent, module;
     uint8_t frame; /* enum trace_node_frame */
+    bool bare;     /* of this code was not said before: the frame pointer leads to its caller */
     uint64_t value;
 };
 

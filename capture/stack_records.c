@@ -10,6 +10,19 @@
 #define PATH_SHARE 1200u
 #define BUILD_ID_SHARE 64u
 
+/* Says of the node's code that no rule covers it. */
+static bool stack_record_bare(struct thread *thread, const struct stack_node *node)
+{
+    uint8_t *p = thread_extended_begin(thread, 40);
+    if (!p)
+        return false;
+    p = thread_put_when(thread, p);
+    p = trace_put_varint(p, node->module);
+    p = trace_put_varint(p, node->value - (node->frame == TRACE_FRAME_RETURN));
+    thread_extended_end(thread, TRACE_EXT_BARE_CODE, p);
+    return true;
+}
+
 static bool stack_record_node(void *context, const struct stack_node *node)
 {
     struct thread *thread = (struct thread *)context;
@@ -21,7 +34,7 @@ static bool stack_record_node(void *context, const struct stack_node *node)
                  trace_put_node(chunk->cursor, &chunk->coding, node->id, node->parent,
                                 (enum trace_node_frame)node->frame, node->module, node->value));
     call_watch_node(thread, node);
-    return true;
+    return !node->bare || stack_record_bare(thread, node);
 }
 
 static bool stack_record_module(void *context, const struct stack_module *module)

@@ -20,6 +20,7 @@ struct frame_row {
     uint32_t function, source_file; /* indices; source_file may be FRAMES_NONE */
     uint32_t line;
     bool inlined;
+    bool bare; /* no unwinding rule covers it: the frame pointer led to its caller */
 };
 
 struct function_row {

@@ -75,7 +75,7 @@ static bool put_names(const struct table_sink *sink, const struct session_facts 
         good = PUT(sink, WRITER_FRAME, value_number(i + 1), value_number(frame->module),
                    value_number(frame->pc), value_index(frame->function),
                    value_index(frame->source_file), value_line(frame->line),
-                   value_number(frame->inlined));
+                   value_number(frame->inlined), value_number(frame->bare));
     }
     return good;
 }

@@ -142,8 +142,11 @@ static bool name_node(struct stacks *stacks, uint32_t place)
         module_id = 0; /* defined in a lost part of the trace */
     else
         function_module = stacks->function_modules[module - stacks->scan->modules];
-    stacks->node_frames[place] = frames_at(&stacks->frames, module_id, function_module, pc);
-    return stacks->node_frames[place].count != 0;
+    const struct frame_range range = frames_at(&stacks->frames, module_id, function_module, pc);
+    stacks->node_frames[place] = range;
+    if (range.count != 0 && trace_scan_is_bare(stacks->scan, node->module, pc))
+        stacks->frames.rows[range.first + range.count - 1].bare = true;
+    return range.count != 0;
 }
 
 /* Symbolizes the stack's nodes; sets how many are kept, the depth and the state. */

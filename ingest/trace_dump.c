@@ -154,6 +154,10 @@ static void put_timed(FILE *out, const struct trace_extension *extension)
         fputs(extension->type == TRACE_EXT_MARK ? "mark" : "snapshot", out);
         put_text(out, "name", extension->name);
         break;
+    case TRACE_EXT_BARE_CODE:
+        fprintf(out, "bare-code module %" PRIu64 " pc 0x%" PRIx64, extension->module,
+                extension->address);
+        break;
     case TRACE_EXT_AUTOSAVE:
         fprintf(out, "autosave every %" PRIu64, extension->count);
         break;

@@ -124,6 +124,10 @@ static void get_timed(struct payload *payload, struct trace_extension *extension
     case TRACE_EXT_SNAPSHOT:
         extension->name = text(payload);
         break;
+    case TRACE_EXT_BARE_CODE:
+        extension->module = number(payload);
+        extension->address = number(payload);
+        break;
     case TRACE_EXT_RSS:
         extension->resident = number(payload);
         break;

@@ -30,6 +30,41 @@ const struct module_row *trace_scan_module(const struct trace_scan *scan, uint32
     return index == INDEX_NONE ? NULL : &scan->modules[index];
 }
 
+static uint64_t bare_hash(uint64_t module, uint64_t pc)
+{
+    return hash_combine(hash_combine(hash_seed(), module), pc);
+}
+
+static bool is_bare(const struct trace_scan *scan, uint64_t module, uint64_t pc)
+{
+    uint64_t hash = bare_hash(module, pc);
+    size_t probe = index_map_begin(&scan->bare_by_pc, hash);
+    uint32_t index;
+    while ((index = index_map_next(&scan->bare_by_pc, hash, &probe)) != INDEX_NONE)
+        if (scan->bare_codes[index].module == module && scan->bare_codes[index].pc == pc)
+            return true;
+    return false;
+}
+
+bool trace_scan_is_bare(const struct trace_scan *scan, uint32_t module, uint64_t pc)
+{
+    return scan->bare_count != 0 && is_bare(scan, module, pc);
+}
+
+static bool add_bare_code(struct trace_scan *scan, const struct trace_extension *extension)
+{
+    if (is_bare(scan, extension->module, extension->address))
+        return true;
+    if (!array_reserve(&scan->bare_codes, &scan->bare_capacity, scan->bare_count + 1,
+                       sizeof *scan->bare_codes) ||
+        !index_map_insert(&scan->bare_by_pc, bare_hash(extension->module, extension->address),
+                          (uint32_t)scan->bare_count))
+        return false;
+    scan->bare_codes[scan->bare_count++] =
+        (struct bare_code){extension->module, extension->address};
+    return true;
+}
+
 static bool add_module(struct trace_scan *scan, const struct trace_extension *extension)
 {
     if (extension->module == 0 || find_module(scan, extension->module) != INDEX_NONE) {
@@ -205,6 +240,8 @@ static bool scan_extended(struct trace_scan *scan, struct trace_cursor *cursor,
             scan->modules[index].unloaded_ticks = extension.when;
         return true;
     }
+    case TRACE_EXT_BARE_CODE:
+        return add_bare_code(scan, &extension);
     case TRACE_EXT_ARENA_ALLOC:
     case TRACE_EXT_ARENA_REALLOC:
     case TRACE_EXT_ARENA_FREE:
@@ -365,6 +402,8 @@ void trace_scan_free(struct trace_scan *scan)
     }
     free(scan->modules);
     index_map_free(&scan->module_by_id);
+    index_map_free(&scan->bare_by_pc);
+    free(scan->bare_codes);
     free(scan->process.program);
     free(scan->process.exe);
     free(scan->process.directory);

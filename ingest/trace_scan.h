@@ -35,11 +35,19 @@ struct trace_process {
     bool found;
 };
 
+/* Code that no unwinding rule covers: the frame pointer led to the caller of a frame there. */
+struct bare_code {
+    uint64_t module, pc;
+};
+
 struct trace_scan {
     struct context_tree tree;
     struct module_row *modules;
     size_t module_count, module_capacity;
     struct index_map module_by_id;
+    struct bare_code *bare_codes;
+    size_t bare_count, bare_capacity;
+    struct index_map bare_by_pc;
     struct threads threads;
     struct trace_process process;
     struct problems problems;
@@ -65,6 +73,9 @@ void trace_scan_free(struct trace_scan *scan);
  */
 enum trace_get trace_scan_records(struct trace_scan *scan, struct trace_cursor *cursor,
                                   bool begins);
+
+/* Whether no unwinding rule covers the code at `pc`, as it is symbolized, of the module. */
+bool trace_scan_is_bare(const struct trace_scan *scan, uint32_t module, uint64_t pc);
 
 /* Row of the module with the trace's `id`, NULL where it is not known. */
 const struct module_row *trace_scan_module(const struct trace_scan *scan, uint32_t id);

@@ -163,7 +163,8 @@ static const char names_sql[] =
 /* Stack 0 is "none" in every session. */
 static const char rows_sql[] =
     "INSERT INTO main.frame SELECT r.id + base.frame,"
-    "    iif(r.module_id = 0, 0, r.module_id + base.module), r.pc, f.new, s.new, r.line, r.inlined"
+    "    iif(r.module_id = 0, 0, r.module_id + base.module), r.pc, f.new, s.new, r.line, r.inlined,"
+    "    r.bare"
     "  FROM base, part.frame r JOIN function_map f ON f.old = r.function_id"
     "  LEFT JOIN file_map s ON s.old = r.source_file_id ORDER BY r.id;"
     "INSERT INTO main.stack SELECT t.id + base.stack, depth, call_site_frame_id + base.frame, "

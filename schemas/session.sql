@@ -35,7 +35,8 @@ CREATE TABLE frame(
   function_id INTEGER NOT NULL REFERENCES function(id),
   source_file_id INTEGER REFERENCES source_file(id),
   line INTEGER,
-  inlined INTEGER NOT NULL DEFAULT 0 -- 1: inlined into the next outer frame
+  inlined INTEGER NOT NULL DEFAULT 0, -- 1: inlined into the next outer frame
+  bare INTEGER NOT NULL DEFAULT 0 -- 1: no unwinding rule covers it: the frame pointer led to its caller
 );
 CREATE TABLE stack(
   id INTEGER PRIMARY KEY,         -- 0: no stack taken; the stacks of allocations and frees
@@ -295,7 +296,8 @@ CREATE INDEX type_name ON type(name);
 
 CREATE VIEW v_stack AS
   SELECT sf.stack_id AS stack_id, sf.depth AS depth, f.name AS function, m.name AS module,
-         s.path AS file, fr.line AS line, fr.inlined AS inlined, fr.pc AS pc
+         s.path AS file, fr.line AS line, fr.inlined AS inlined, fr.pc AS pc,
+         fr.bare AS bare
   FROM stack_frame sf JOIN frame fr ON fr.id = sf.frame_id
   JOIN function f ON f.id = fr.function_id
   LEFT JOIN module m ON m.id = fr.module_id

@@ -203,8 +203,9 @@ enum trace_extended {
     TRACE_EXT_UNMAP = 23,
     TRACE_EXT_PROTECT = 24,
     TRACE_EXT_BYPASS = 25,
-    TRACE_EXT_LAST = TRACE_EXT_BYPASS, /* what is above is unknown */
-    TRACE_EXT_PACKED = 64,             /* in containers only: anywhere else it is unknown */
+    TRACE_EXT_BARE_CODE = 26,
+    TRACE_EXT_LAST = TRACE_EXT_BARE_CODE, /* what is above is unknown */
+    TRACE_EXT_PACKED = 64,                /* in containers only: anywhere else it is unknown */
 };
 
 enum trace_drop_reason {

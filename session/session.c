@@ -216,6 +216,7 @@ size_t session_stack(struct session *session, uint32_t stack, struct session_fra
     if (stack >= stacks->count || !stacks_frames(&session->stacks, NULL))
         return 0;
     size_t count = (size_t)(stacks->first[stack + 1] - stacks->first[stack]);
+    bool guessed = false;
     for (size_t i = 0; i < count && i < capacity; i++) {
         const struct stack_place *place = &stacks->places[stacks->frames[stacks->first[stack] + i]];
         frames[i] = (struct session_frame){
@@ -223,8 +224,11 @@ size_t session_stack(struct session *session, uint32_t stack, struct session_fra
             .file = place->file == 0 ? "" : session->names.file.name[place->file],
             .line = place->line,
             .inlined = place->inlined,
+            .guessed = guessed,
             .pc = place->pc,
         };
+        /* All that is inlined into one call was found as one. */
+        guessed = place->bare || (guessed && place->inlined);
     }
     return count;
 }

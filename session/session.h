@@ -129,6 +129,7 @@ struct session_frame {
     const char *file; /* full path or "" */
     uint32_t line;    /* 0: unknown */
     bool inlined;
+    bool guessed; /* the next inner frame has no unwinding rule: its frame pointer led here */
     uint64_t pc;
 };
 /* Writes up to `capacity` frames of a stack; returns how many it has. */

@@ -29,6 +29,7 @@ static bool read_place(void *context, const struct database_row *row, struct ses
         .file = file > 0 && file < names->file.count ? (uint32_t)file : 0,
         .line = (uint32_t)database_number(row, 5),
         .inlined = database_number(row, 6) != 0,
+        .bare = database_number(row, 7) != 0,
     };
     return true;
 }
@@ -72,7 +73,8 @@ bool stacks_open(struct stacks *stacks, struct database *database, struct names 
     for (uint32_t stack = 0; stack < stacks->count; stack++)
         stacks->state[stack] = "none";
     return database_each(database,
-                         "SELECT id, module_id, pc, function_id, source_file_id, line, inlined "
+                         "SELECT id, module_id, pc, function_id, source_file_id, line, inlined, "
+                         "bare "
                          "FROM frame",
                          read_place, &loading, error) &&
            database_each(database,

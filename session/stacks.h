@@ -22,6 +22,7 @@ struct stack_place {
     uint64_t pc;
     uint32_t function, module, file, line;
     bool inlined;
+    bool bare; /* no unwinding rule covers it */
 };
 
 struct stacks {

@@ -276,11 +276,12 @@ static void render_frame(const struct exploration *exploration, const struct are
     char place[160] = "";
     int x = 1 + area_print(area, 1, y, theme_style(THEME_FAINT), "#%-3zu", depth);
     if (frame->file[0] && frame->line > 0)
-        snprintf(place, sizeof(place), "%s:%" PRIu32 "%s", file_name(frame->file), frame->line,
-                 frame->inlined ? " inlined" : "");
+        snprintf(place, sizeof(place), "%s:%" PRIu32 "%s%s", file_name(frame->file), frame->line,
+                 frame->inlined ? " inlined" : "", frame->guessed ? " by frame pointer" : "");
     else
-        snprintf(place, sizeof(place), "%s",
-                 session_function_module(exploration->session, frame->function));
+        snprintf(place, sizeof(place), "%s%s",
+                 session_function_module(exploration->session, frame->function),
+                 frame->guessed ? " by frame pointer" : "");
     int place_width = text_width(place) < area->width / 2 ? text_width(place) : area->width / 2;
     const char *name = session_function_name(exploration->session, frame->function);
     int room = area->width - x - place_width - 3;

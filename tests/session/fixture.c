@@ -140,7 +140,7 @@ static bool write_code(sqlite3 *database, const struct fixture_program *program)
     sqlite3_stmt *function =
         prepare(database, "INSERT INTO function(id, name, module_id, source_file_id, line, role)"
                           "VALUES(?1, ?2, ?3, ?4, ?5, CASE WHEN ?1 < 3 THEN 'wrapper' END)");
-    sqlite3_stmt *frame = prepare(database, "INSERT INTO frame VALUES(?, ?, ?, ?, ?, ?, ?)");
+    sqlite3_stmt *frame = prepare(database, "INSERT INTO frame VALUES(?, ?, ?, ?, ?, ?, ?, 0)");
     bool good = true;
     char name[128];
     for (int64_t id = 1; good && id <= FIXTURE_MODULES; id++) {

@@ -1,5 +1,8 @@
 """Stacks through code without call frame information, generated or assembled: they go on where it keeps
 a frame pointer, otherwise end there and are marked; no frame is made up."""
+import sqlite3
+import subprocess
+
 import recording
 from recording import Recording, check, check_sound
 
@@ -22,4 +25,11 @@ for size, frames in ((4003, 3), (4004, 1)):
         # Its own, then those of the C library, then _start.
         places = [frame[0] for frame in stack]
         check(places[:frames] == [own] * frames and places[-1] == own and "unwind-end" not in places, f"{size}: {stack}")
+
+# The frame pointer is believed in one function only: it is marked, and nothing else.
+session = one.folder + "/session.db"
+subprocess.run([recording.BUILD + "/bin/mprof-ingest", "--quiet", "-o", session, one.path], check=True)
+marked = sqlite3.connect(session).execute("""SELECT DISTINCT a.size, v.depth, v.function FROM v_stack v
+    JOIN allocation a USING (stack_id) WHERE v.bare ORDER BY 1, 2""").fetchall()
+check([mark for mark in marked if mark[0] in (4001, 4002, 4003, 4004)] == [(4003, 0, "bare_call_framed")], f"marked: {marked}")
 recording.done()

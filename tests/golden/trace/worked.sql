@@ -94,13 +94,14 @@ CREATE TABLE frame(
   function_id INTEGER NOT NULL REFERENCES function(id),
   source_file_id INTEGER REFERENCES source_file(id),
   line INTEGER,
-  inlined INTEGER NOT NULL DEFAULT 0 -- 1: inlined into the next outer frame
+  inlined INTEGER NOT NULL DEFAULT 0, -- 1: inlined into the next outer frame
+  bare INTEGER NOT NULL DEFAULT 0 -- 1: no unwinding rule covers it: the frame pointer led to its caller
 );
-INSERT INTO frame VALUES(1,1,4418,1,NULL,NULL,0);
-INSERT INTO frame VALUES(2,1,4383,2,NULL,NULL,0);
-INSERT INTO frame VALUES(3,1,4447,3,NULL,NULL,0);
-INSERT INTO frame VALUES(4,1,4432,4,NULL,NULL,0);
-INSERT INTO frame VALUES(5,0,139637976732211,5,NULL,NULL,0);
+INSERT INTO frame VALUES(1,1,4418,1,NULL,NULL,0,0);
+INSERT INTO frame VALUES(2,1,4383,2,NULL,NULL,0,0);
+INSERT INTO frame VALUES(3,1,4447,3,NULL,NULL,0,0);
+INSERT INTO frame VALUES(4,1,4432,4,NULL,NULL,0,0);
+INSERT INTO frame VALUES(5,0,139637976732211,5,NULL,NULL,0,0);
 CREATE TABLE stack(
   id INTEGER PRIMARY KEY,         -- 0: no stack taken; the stacks of allocations and frees
   depth INTEGER NOT NULL,         -- frames, inlined ones included
@@ -1455,7 +1456,8 @@ CREATE INDEX stack_function ON stack(function_id);
 CREATE INDEX type_name ON type(name);
 CREATE VIEW v_stack AS
   SELECT sf.stack_id AS stack_id, sf.depth AS depth, f.name AS function, m.name AS module,
-         s.path AS file, fr.line AS line, fr.inlined AS inlined, fr.pc AS pc
+         s.path AS file, fr.line AS line, fr.inlined AS inlined, fr.pc AS pc,
+         fr.bare AS bare
   FROM stack_frame sf JOIN frame fr ON fr.id = sf.frame_id
   JOIN function f ON f.id = fr.function_id
   LEFT JOIN module m ON m.id = fr.module_id
