@@ -6,7 +6,7 @@ command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null || e
 mprof-run -o redis.bin -- redis-server --port 0 --unixsocket "$work/s" --save '' --appendonly no \
     --daemonize no --logfile redis.log --dir "$work" &
 server=$!
-for _ in $(seq 200); do redis-cli -s "$work/s" ping >/dev/null 2>&1 && break; sleep 0.05; done
+for _ in $(seq 2000); do redis-cli -s "$work/s" ping >/dev/null 2>&1 && break; sleep 0.05; done
 redis-cli -s "$work/s" ping | grep -q PONG || fail "redis did not come up: $(cat redis.log)"
 redis-benchmark -s "$work/s" -q -n 5000 -c 10 -r 5000 -d 100 -t set,get,lpush,sadd,hset >benchmark.txt || fail "benchmark"
 keys=$(redis-cli -s "$work/s" dbsize | tr -dc 0-9)

@@ -14,10 +14,10 @@ refused() {
     local before after
     before=$(stat -c '%F %i %t:%T' "$1")
     for command in "mprof-ingest --quiet --force -o" "mprof-ingest --quiet --force --compress -o"; do
-        timeout 20 $command "$1" small.bin >out.txt 2>&1
+        timeout 200 $command "$1" small.bin >out.txt 2>&1
         [ $? -eq 1 ] && grep -q "$2" out.txt || complain "$command $1: $(cat out.txt)"
     done
-    timeout 20 mprof-ingest --quiet --force -o "$1" small.bin small.bin >out.txt 2>&1
+    timeout 200 mprof-ingest --quiet --force -o "$1" small.bin small.bin >out.txt 2>&1
     [ $? -eq 1 ] && grep -q "$2" out.txt || complain "two traces into $1: $(cat out.txt)"
     after=$(stat -c '%F %i %t:%T' "$1")
     [ "$before" = "$after" ] || complain "$1 was $before, and is $after"
@@ -59,11 +59,11 @@ cp small.bin shared.bin && chmod 640 shared.bin && mprof-ingest --quiet --compre
 # A FIFO or device is no place for a trace: the program runs on, and a line says why nothing is recorded.
 for place in fifo null folder; do
     [ -e $place ] || continue
-    MPROF_OUTPUT=$place LD_PRELOAD="$MPROF_BUILD/lib/libmprof.so" timeout 20 /bin/echo ran >out.txt 2>err.txt ||
+    MPROF_OUTPUT=$place LD_PRELOAD="$MPROF_BUILD/lib/libmprof.so" timeout 200 /bin/echo ran >out.txt 2>err.txt ||
         complain "MPROF_OUTPUT=$place: status $?"
     [ "$(cat out.txt)" = ran ] && grep -q "$place is no regular file: nothing is recorded" err.txt ||
         complain "MPROF_OUTPUT=$place: $(cat out.txt err.txt)"
-    timeout 20 mprof-run --force -o $place -- /bin/echo ran >out.txt 2>&1
+    timeout 200 mprof-run --force -o $place -- /bin/echo ran >out.txt 2>&1
     [ $? -eq 1 ] && grep -q "$place is no regular file" out.txt || complain "mprof-run -o $place: $(cat out.txt)"
     [ -z "$(ls $place.* 2>/dev/null)" ] || complain "beside $place: $(ls $place.*)"
 done

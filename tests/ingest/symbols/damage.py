@@ -59,7 +59,7 @@ def main():
             with open(path, "wb") as file:
                 file.write(damage(whole, places, random.Random(number)))
             try:
-                done = subprocess.run([symbolize, path], input=asked.encode(), timeout=60,
+                done = subprocess.run([symbolize, path], input=asked.encode(), timeout=600,
                                       capture_output=True, check=False)
                 answered = done.stdout.count(b"\n0x") + 1
                 if done.returncode == 0 and answered == 3 * len(starts):
