@@ -9,6 +9,7 @@
 #include "ingest/types_expression.h"
 #include "ingest/types_jumps.h"
 #include "ingest/types_memo.h"
+#include "ingest/types_outer.h"
 #include "ingest/types_records.h"
 #include "ingest/types_site.h"
 #include "ingest/types_source.h"
@@ -31,6 +32,7 @@ struct module_types {
     uint32_t module;
     struct types_index *index;     /* NULL: no DWARF */
     struct types_globals *globals; /* NULL: no DWARF */
+    struct types_folded *folded;   /* NULL: no DWARF */
 };
 
 struct types {
@@ -41,7 +43,8 @@ struct types {
     struct types_records *records; /* those that answers named */
     void *candidates;              /* lists of them */
     struct types_sources *sources;
-    struct types_site *site; /* the one that is looked at */
+    struct types_site *site;  /* the one that is looked at */
+    struct types_site *outer; /* the one around it that is asked about it */
 };
 
 struct types *types_new(struct symbols *symbols)
@@ -54,8 +57,9 @@ struct types *types_new(struct symbols *symbols)
     types->records = types_records_new();
     types->sources = types_sources_new(symbols_sysroot(symbols));
     types->site = malloc(sizeof *types->site);
+    types->outer = malloc(sizeof *types->outer);
     if (types->memo != NULL && types->records != NULL && types->sources != NULL &&
-        types->site != NULL)
+        types->site != NULL && types->outer != NULL)
         return types;
     types_free(types);
     return NULL;
@@ -68,6 +72,7 @@ void types_free(struct types *types)
     for (size_t i = 0; i < types->count; i++) {
         types_index_free(types->modules[i].index);
         types_globals_free(types->modules[i].globals);
+        types_folded_free(types->modules[i].folded);
     }
     free(types->modules);
     types_memo_free(types->memo);
@@ -75,13 +80,14 @@ void types_free(struct types *types)
     types_candidate_lists_free(types->candidates);
     types_sources_free(types->sources);
     free(types->site);
+    free(types->outer);
     free(types);
 }
 
 static const struct module_types *module_of(struct types *types, uint32_t module,
                                             const struct symbols_file *file)
 {
-    static const struct module_types none = {0, NULL, NULL};
+    static const struct module_types none = {0, NULL, NULL, NULL};
     for (size_t i = 0; i < types->count; i++)
         if (types->modules[i].module == module)
             return &types->modules[i];
@@ -92,6 +98,7 @@ static const struct module_types *module_of(struct types *types, uint32_t module
     if (file != NULL && file->dwarf != NULL) {
         added->index = types_index_new(file);
         added->globals = types_globals_new(file);
+        added->folded = types_folded_new(file);
     }
     return added;
 }
@@ -107,6 +114,7 @@ static void open_site(struct types *types, const struct types_frame *frame, stru
     const struct module_types *module = module_of(types, frame->module, site->file);
     site->index = module->index;
     site->globals = module->globals;
+    site->folded = module->folded;
     site->frame_count = symbols_lookup(types->symbols, frame->module, frame->pc, site->frames);
     site->dwarf = site->index == NULL ? NULL : symbols_module_dwarf(types->symbols, frame->module);
     site->entry_count =
@@ -182,28 +190,66 @@ static void buffer_answer(uint64_t size, struct types_answer *answer)
  * By the type's name alone, where there is nothing more: its size is that of a pointer or of a
  * type of that name.
  */
-static bool infer_by_argument(struct types *types, const struct types_site *site, uint64_t size,
-                              struct types_answer *answer)
+static void name_answer(struct types *types, const struct types_site *site, const char *name,
+                        uint64_t size, struct types_answer *answer)
 {
-    char *name = types_allocator_argument(site);
-    if (name == NULL)
-        return false;
     size_t length = strlen(name);
     struct types_type type;
     if (types_expression_name(site, name, length, &type)) {
         answer_with(types, site, &type, size, 0, answer);
-    } else {
-        if (length > 0 && name[length - 1] == '*')
-            answer->size = 8;
-        else if (strcmp(name, "std::string") == 0 && size % 32 == 0)
-            answer->size = 32; /* libstdc++, which is declared only */
-        answer->name = symbols_keep(types->symbols, name);
-        answer->count = answer->size > 0 && size >= answer->size ? size / answer->size : 1;
+        return;
     }
+    if ((length > 0 && name[length - 1] == '*') || strcmp(name, "unsigned long") == 0)
+        answer->size = 8;
+    else if (strcmp(name, "std::string") == 0 && size % 32 == 0)
+        answer->size = 32; /* libstdc++, which is declared only */
+    answer->name = symbols_keep(types->symbols, name);
+    answer->count = types_count(size, answer->size);
+}
+
+struct outer_frames {
+    struct types *types;
+    const struct types_frame *frames;
+    size_t count;
+};
+
+static const struct types_site *open_outer(void *context, size_t number)
+{
+    struct outer_frames *outer = context;
+    if (number >= outer->count)
+        return NULL;
+    open_site(outer->types, &outer->frames[number], outer->types->outer);
+    return outer->types->outer;
+}
+
+/* Of a string, perhaps: the frames further out tell. */
+static bool is_character(const struct types_type *type, const char *name)
+{
+    return type->shape == TYPES_CHARACTER || types_string_of_character(name) != NULL;
+}
+
+/* What the innermost allocator at the site names, in its one spelling; to be freed. */
+static char *named_inside(struct types *types, const struct types_site *site,
+                          const struct types_frame *frames, size_t count, struct types_type *type,
+                          bool *typed)
+{
+    *typed = types_allocator_type(site, type);
+    if (!*typed)
+        return types_allocator_argument(site);
+    char *name = types_name(site->index, type);
+    if (name == NULL || !is_character(type, name))
+        return name;
+    const struct types_string *string = string_of(types, frames, count);
+    if (string == NULL || string->size != type->size)
+        return name;
     free(name);
-    answer->confidence = TYPES_EXACT;
-    answer->rule = TYPES_RULE_ALLOCATOR;
-    return true;
+    return strdup(string->name);
+}
+
+/* True where the block has room for whole ones of that type: what no allocator says is doubtful. */
+static bool is_plausible(const struct types_answer *answer, uint64_t size)
+{
+    return answer->size > 0 && size % answer->size == 0;
 }
 
 /* True where a function of a pool called the first frame's, which has no name in its library. */
@@ -215,22 +261,63 @@ static bool called_by_pool(struct types *types, const struct types_frame *frames
            types_is_pool_function(caller[0].function);
 }
 
-static bool is_wide_character(const char *name)
-{
-    return name != NULL && (strcmp(name, "wchar_t") == 0 || strcmp(name, "char8_t") == 0 ||
-                            strcmp(name, "char16_t") == 0 || strcmp(name, "char32_t") == 0);
-}
-
 /*
- * What a frame's own name says about the block. `*for_all` becomes false where frames further out
- * had a say, so that it does not hold for all stacks with that frame.
+ * By the standard library's own frames: a typed allocator, and, where functions may stand for
+ * others, what is around it. `*for_all` becomes false where frames further out had a say, so that
+ * it does not hold for all stacks with that frame.
  */
-static bool infer_by_name(struct types *types, const struct types_site *site,
-                          const struct types_frame *frames, size_t count, uint64_t size,
-                          struct types_answer *answer, bool *for_all)
+static bool infer_by_library(struct types *types, const struct types_site *site,
+                             const struct types_frame *frames, size_t count, uint64_t size,
+                             struct types_answer *answer, bool *for_all, bool *any_size)
 {
     struct types_type type;
+    struct types_outer outer = {.certain = true};
+    bool typed;
+    char *name = named_inside(types, site, frames, count, &type, &typed);
+    const bool named = name != NULL;
+    *any_size = true;
+    if (typed && named && (is_character(&type, name) || types_string_of_block(name) != NULL))
+        *for_all = false;
+    if (types_outer_doubted(site)) {
+        struct outer_frames context = {types, frames, count};
+        types_outer_read(site, open_outer, &context, name, size, &outer);
+        *for_all = *for_all && !outer.far;
+        *any_size = !outer.sized && named;
+    }
+    if (outer.name != NULL && (!named || strcmp(outer.name, name) != 0)) {
+        free(name);
+        name = outer.name;
+        outer.name = NULL;
+        typed = outer.typed;
+        type = outer.type;
+    }
+    free(outer.name);
+    if (name == NULL)
+        return false;
+    const struct types_string *string = types_string_of_block(name);
+    if (string != NULL)
+        string_answer(string, size, TYPES_RULE_ALLOCATOR, answer);
+    else if (typed)
+        answer_with(types, site, &type, size, 0, answer);
+    else
+        name_answer(types, site, name, size, answer);
+    free(name);
+    answer->confidence = outer.certain ? TYPES_EXACT : TYPES_INFERRED;
+    answer->rule = TYPES_RULE_ALLOCATOR;
+    if (named || is_plausible(answer, size))
+        return true;
+    *answer = (struct types_answer){.count = 1};
+    *any_size = false;
+    return false;
+}
+
+/* What a frame's own name says about the block; `*for_all` and `*any_size`: infer_by_library(). */
+static bool infer_by_name(struct types *types, const struct types_site *site,
+                          const struct types_frame *frames, size_t count, uint64_t size,
+                          struct types_answer *answer, bool *for_all, bool *any_size)
+{
     const char *function = site->frames[site->frame_count - 1].function;
+    *any_size = true;
     if (types_is_text_function(function) || types_is_pool_function(function)) {
         buffer_answer(size, answer);
         return true;
@@ -248,18 +335,7 @@ static bool infer_by_name(struct types *types, const struct types_site *site,
         string_answer(string, size, TYPES_RULE_LIBRARY, answer);
         return true;
     }
-    if (!types_allocator_type(site, &type))
-        return infer_by_argument(types, site, size, answer);
-    answer_with(types, site, &type, size, 0, answer);
-    answer->confidence = TYPES_EXACT;
-    answer->rule = TYPES_RULE_ALLOCATOR;
-    if (type.shape == TYPES_CHARACTER || is_wide_character(answer->name)) {
-        *for_all = false;
-        string = string_of(types, frames, count);
-        if (string != NULL && string->size == answer->size)
-            string_answer(string, size, TYPES_RULE_ALLOCATOR, answer);
-    }
-    return true;
+    return infer_by_library(types, site, frames, count, size, answer, for_all, any_size);
 }
 
 /* True where machine code brings the block, or a part of it, to a pointer to `type`. */
@@ -374,8 +450,10 @@ static void take_step(struct types *types, const struct types_site *site,
         step->any_size = true;
         return;
     }
-    if (infer_by_name(types, site, frames, count, question.size, &step->answer, &step->known)) {
-        step->any_size = true;
+    bool any_size;
+    if (infer_by_name(types, site, frames, count, question.size, &step->answer, &step->known,
+                      &any_size)) {
+        step->any_size = any_size;
         return;
     }
     /* What ends in a jump leaves no frame: operator new[], members of strings in the library. */

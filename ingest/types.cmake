@@ -12,17 +12,21 @@ add_library(mprof_types STATIC
   types_candidates.c
   types_choose.c
   types_code.c
+  types_containers.c
   types_decode.c
   types_entries.c
   types_expression.c
   types_flow.c
+  types_folded.c
   types_globals.c
   types_index.c
   types_jumps.c
   types_layout.c
+  types_library.c
   types_locals.c
   types_memo.c
   types_name.c
+  types_outer.c
   types_places.c
   types_receiver.c
   types_records.c

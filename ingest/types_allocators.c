@@ -1,6 +1,7 @@
 #include "ingest/types_allocators.h"
 
 #include "ingest/types_calls.h"
+#include "ingest/types_library.h"
 #include "ingest/types_spelling.h"
 
 #include <dwarf.h>
@@ -97,27 +98,47 @@ bool types_is_operator_new_array(const char *function)
     return behind != NULL && *behind == '[';
 }
 
+static const struct {
+    const char *character;
+    struct types_string string;
+} strings[] = {
+    {"char", {"std::string buffer", 1}},        {"wchar_t", {"std::wstring buffer", 4}},
+    {"char8_t", {"std::u8string buffer", 1}},   {"char16_t", {"std::u16string buffer", 2}},
+    {"char32_t", {"std::u32string buffer", 4}},
+};
+
+const struct types_string *types_string_of_character(const char *character)
+{
+    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
+        if (strcmp(character, strings[i].character) == 0)
+            return &strings[i].string;
+    return NULL;
+}
+
+const struct types_string *types_string_of_block(const char *name)
+{
+    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
+        if (strcmp(name, strings[i].string.name) == 0)
+            return &strings[i].string;
+    return NULL;
+}
+
 const struct types_string *types_string_of_function(const char *function)
 {
     static const char *const classes[] = {"std::__cxx11::basic_string<", "std::basic_string<",
                                           "std::__1::basic_string<"};
-    static const struct {
-        const char *character;
-        struct types_string string;
-    } strings[] = {
-        {"char,", {"std::string buffer", 1}},        {"wchar_t,", {"std::wstring buffer", 4}},
-        {"char8_t,", {"std::u8string buffer", 1}},   {"char16_t,", {"std::u16string buffer", 2}},
-        {"char32_t,", {"std::u32string buffer", 4}},
-    };
     if (strncmp(function, "std::string::_Rep::", 19) == 0)
         return &strings[0].string;
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
         size_t length = strlen(classes[i]);
         if (strncmp(function, classes[i], length) != 0)
             continue;
-        for (size_t k = 0; k < sizeof strings / sizeof *strings; k++)
-            if (strncmp(function + length, strings[k].character, strlen(strings[k].character)) == 0)
+        for (size_t k = 0; k < sizeof strings / sizeof *strings; k++) {
+            size_t name = strlen(strings[k].character);
+            if (strncmp(function + length, strings[k].character, name) == 0 &&
+                function[length + name] == ',')
                 return &strings[k].string;
+        }
     }
     return NULL;
 }
@@ -193,79 +214,6 @@ char *types_node_element(const char *name)
 
 /* ---- frames as DWARF tells them --------------------------------------------------------- */
 
-static bool is_inline_space(const char *name)
-{
-    return strcmp(name, "__1") == 0 || strcmp(name, "__cxx11") == 0 || strcmp(name, "_V2") == 0;
-}
-
-/* True where the scopes of `entry` and outward are `space`, e.g. "std::pmr". */
-static bool in_space(const struct types_unit *unit, uint32_t entry, const char *space)
-{
-    const char *end = space + strlen(space);
-    for (; entry != TYPES_NO_PARENT; entry = unit->entries[entry].parent) {
-        const char *name = unit->entries[entry].name;
-        unsigned tag = unit->entries[entry].tag;
-        if (name == NULL ||
-            (tag != DW_TAG_namespace && tag != DW_TAG_class_type && tag != DW_TAG_structure_type))
-            return false;
-        if (is_inline_space(name))
-            continue;
-        size_t length = strlen(name);
-        if ((size_t)(end - space) < length || memcmp(end - length, name, length) != 0)
-            return false;
-        end -= length;
-        if (end - space >= 2 && end[-1] == ':')
-            end -= 2;
-    }
-    return end == space;
-}
-
-/* The name without its template arguments is `name`. */
-static bool is_named(const char *text, const char *name)
-{
-    size_t length = strlen(name);
-    return text != NULL && strncmp(text, name, length) == 0 &&
-           (text[length] == '\0' || text[length] == '<');
-}
-
-static bool is_record(const struct types_entry *entry)
-{
-    return entry->tag == DW_TAG_structure_type || entry->tag == DW_TAG_class_type;
-}
-
-static bool first_argument(struct types_index *index, Dwarf_Die *template, Dwarf_Die *argument)
-{
-    Dwarf_Die child;
-    Dwarf_Attribute attribute;
-    if (dwarf_child(template, &child) != 0)
-        return false;
-    do {
-        if (dwarf_tag(&child) == DW_TAG_template_type_parameter)
-            return dwarf_attr(&child, DW_AT_type, &attribute) != NULL &&
-                   dwarf_formref_die(&attribute, argument) != NULL;
-    } while (types_index_sibling(index, &child));
-    return false;
-}
-
-/* The allocator class's value_type, or else its own first argument. */
-static bool value_type(struct types_index *index, Dwarf_Die *allocator, Dwarf_Die *value)
-{
-    Dwarf_Die class, child;
-    Dwarf_Attribute attribute;
-    if (!types_strip(allocator, &class))
-        return false;
-    if (dwarf_child(&class, &child) == 0) {
-        do {
-            const char *name = dwarf_tag(&child) == DW_TAG_typedef ? dwarf_diename(&child) : NULL;
-            if (name != NULL && strcmp(name, "value_type") == 0 &&
-                dwarf_attr(&child, DW_AT_type, &attribute) != NULL &&
-                dwarf_formref_die(&attribute, value) != NULL)
-                return true;
-        } while (types_index_sibling(index, &child));
-    }
-    return first_argument(index, &class, value);
-}
-
 static bool find_allocator(const struct types_unit *unit, const struct types_entry *function,
                            struct typed_allocator *found)
 {
@@ -273,13 +221,13 @@ static bool find_allocator(const struct types_unit *unit, const struct types_ent
         function->parent == TYPES_NO_PARENT ? NULL : &unit->entries[function->parent];
     for (size_t i = 0; i < sizeof typed_allocators / sizeof *typed_allocators; i++) {
         const struct typed_allocator *allocator = &typed_allocators[i];
-        if (!is_named(function->name, allocator->function))
+        if (!types_is_template(function->name, allocator->function))
             continue;
-        bool member = allocator->scope != NULL && scope != NULL && is_record(scope);
-        if (member
-                ? is_named(scope->name, allocator->scope) &&
-                      in_space(unit, scope->parent, allocator->space)
-                : allocator->scope == NULL && in_space(unit, function->parent, allocator->space)) {
+        bool member = allocator->scope != NULL && scope != NULL && types_is_class(scope);
+        if (member ? types_is_template(scope->name, allocator->scope) &&
+                         types_in_space(unit, scope->parent, allocator->space)
+                   : allocator->scope == NULL &&
+                         types_in_space(unit, function->parent, allocator->space)) {
             *found = *allocator;
             return true;
         }
@@ -301,10 +249,11 @@ static bool allocated_type(struct types_index *index, Dwarf_Die *entry, struct t
         dwarf_offdie(dwarf_cu_getdwarf(function.cu), unit->entries[declared->parent].die, &scope) ==
             NULL)
         return false;
-    if (!first_argument(index, &scope, &argument) && !first_argument(index, entry, &argument))
+    if (!types_first_argument(index, &scope, &argument) &&
+        !types_first_argument(index, entry, &argument))
         return false;
     if (allocator.unwrap) {
-        if (!value_type(index, &argument, &value))
+        if (!types_value_type(index, &argument, &value))
             return false;
         argument = value;
     }
@@ -334,29 +283,18 @@ static char *argument_in_name(struct types_index *index, Dwarf_Die *entry)
     return value;
 }
 
-/* Frames of user code end the search: what lies outside them did not allocate this. */
-static bool is_standard(const struct types_site *site, size_t frame)
+bool types_allocator_at(const struct types_site *site, size_t frame, struct types_type *type)
 {
-    Dwarf_Die function, entry = site->entries[frame];
-    types_declared_function(&entry, &function);
-    const struct types_unit *unit = types_index_unit(site->index, &function);
-    const struct types_entry *declared = unit == NULL ? NULL : types_index_entry(unit, &function);
-    if (declared == NULL)
-        return false;
-    const char *outermost = NULL;
-    for (uint32_t at = declared->parent; at != TYPES_NO_PARENT; at = unit->entries[at].parent)
-        outermost = unit->entries[at].tag == DW_TAG_namespace ? unit->entries[at].name : NULL;
-    return outermost != NULL &&
-           (strcmp(outermost, "std") == 0 || strcmp(outermost, "__gnu_cxx") == 0);
+    Dwarf_Die entry = site->entries[frame];
+    return allocated_type(site->index, &entry, type);
 }
 
 bool types_allocator_type(const struct types_site *site, struct types_type *type)
 {
     for (size_t i = 0; i < site->entry_count; i++) {
-        Dwarf_Die entry = site->entries[i];
-        if (allocated_type(site->index, &entry, type))
+        if (types_allocator_at(site, i, type))
             return true;
-        if (!is_standard(site, i))
+        if (!types_is_standard(site, i))
             return false;
     }
     return false;
@@ -364,7 +302,7 @@ bool types_allocator_type(const struct types_site *site, struct types_type *type
 
 char *types_allocator_argument(const struct types_site *site)
 {
-    for (size_t i = 0; i < site->entry_count && is_standard(site, i); i++) {
+    for (size_t i = 0; i < site->entry_count && types_is_standard(site, i); i++) {
         Dwarf_Die entry = site->entries[i];
         char *argument = argument_in_name(site->index, &entry);
         if (argument != NULL)

@@ -20,6 +20,9 @@ bool types_is_operator_new_array(const char *function);
  */
 bool types_allocator_type(const struct types_site *site, struct types_type *type);
 
+/* The same by that frame alone. */
+bool types_allocator_at(const struct types_site *site, size_t frame, struct types_type *type);
+
 /*
  * The name of that type as the allocator's own name has it: compilers may declare the class without
  * its arguments. Belongs to the caller; NULL where there is none.
@@ -31,6 +34,12 @@ struct types_string {
     const char *name; /* of the block */
     uint64_t size;    /* of a character in bytes */
 };
+
+/* The string of that type of characters, "wchar_t"; NULL: there is none. */
+const struct types_string *types_string_of_character(const char *character);
+
+/* The string whose characters' block is named so; NULL: it is another block. */
+const struct types_string *types_string_of_block(const char *name);
 
 /* The string that `function`, demangled, is a member of; NULL: of none. */
 const struct types_string *types_string_of_function(const char *function);

@@ -1,6 +1,7 @@
 #include "ingest/types_choose.h"
 
 #include "ingest/types_calls.h"
+#include "ingest/types_outer.h"
 #include "ingest/types_spelling.h"
 #include "ingest/types_surround.h"
 
@@ -133,13 +134,16 @@ static void choose_object(const struct types_site *site, const struct types_flow
 {
     struct types_type class, place;
     bool placed = choose_whole(site, flow, TYPES_EVIDENCE_PLACE, size, &place);
-    if (choose_class(site, flow, TYPES_EVIDENCE_TABLE, size, &class) ||
-        choose_class(site, flow, TYPES_EVIDENCE_CONSTRUCTOR, size, &class)) {
+    bool tabled = choose_class(site, flow, TYPES_EVIDENCE_TABLE, size, &class);
+    if (tabled || choose_class(site, flow, TYPES_EVIDENCE_CONSTRUCTOR, size, &class)) {
         /* A constructor may be that of the first member, which fills the whole object. */
         if (!placed || types_is_derived(site->index, &class, &place) ||
             types_has_member_at(site->index, &class, 0, &place) ||
             types_is_polymorphic(site->index, &place)) {
-            choose(choice, &class, 0, TYPES_EXACT, TYPES_RULE_CONSTRUCTOR);
+            /* The address of its table is in the code: what stores another is another function. */
+            bool sure = tabled || types_is_polymorphic(site->index, &class) ||
+                        !types_outer_constructs_doubted(site, &class);
+            choose(choice, &class, 0, sure ? TYPES_EXACT : TYPES_INFERRED, TYPES_RULE_CONSTRUCTOR);
             return;
         }
     }

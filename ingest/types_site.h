@@ -5,6 +5,7 @@
 #define MPROF_INGEST_TYPES_SITE_H
 
 #include "ingest/types_entries.h"
+#include "ingest/types_folded.h"
 #include "ingest/types_globals.h"
 #include "ingest/types_statement.h"
 
@@ -16,6 +17,7 @@ struct types_site {
     const struct symbols_file *file; /* NULL: the module could not be opened */
     struct types_index *index;       /* NULL: no DWARF */
     struct types_globals *globals;   /* NULL: no DWARF */
+    struct types_folded *folded;     /* NULL: no DWARF */
     struct types_sources *sources;
     struct symbols_frame frames[SYMBOLS_FRAMES_MAX]; /* inlined ones expanded, innermost first */
     size_t frame_count;
