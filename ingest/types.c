@@ -360,7 +360,7 @@ static void refine(const struct types_site *site, const struct types_flow *flow,
 {
     struct types_choice source;
     uint64_t size = question->size;
-    if (choice->chosen && choice->whole)
+    if (choice->torn || (choice->chosen && choice->whole))
         return;
     bool named = types_source_choose(site, question->by, size, question->offset, front, &source);
     if (named && choice->chosen && choice->type.size > 1 && !flow->returned && source.outer &&
@@ -394,6 +394,8 @@ static void decide(const struct types_site *site, const struct types_flow *flow,
     if (types_stated_choose(site, question->by, question->size, question->offset, choice))
         return;
     types_choose(site, flow, question->by, question->size, choice);
+    if (choice->torn)
+        return;
     if (question->by == TYPES_BY_FUNCTION &&
         types_source_pool(site, question->size, question->offset, choice))
         return;

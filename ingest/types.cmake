@@ -38,7 +38,8 @@ add_library(mprof_types STATIC
   types_statement.c
   types_surround.c
   types_tags.c
-  types_text.c)
+  types_text.c
+  types_way.c)
 target_link_libraries(mprof_types
   PUBLIC mprof_schemas mprof_symbols mprof_array
   PRIVATE mprof_warnings mprof_sanitized PkgConfig::ELFUTILS)

@@ -35,6 +35,28 @@ static bool returns_first(const char *name)
     return false;
 }
 
+/* Of the C library, the Itanium C++ ABI and libstdc++, whose own begin with std::__throw_. */
+static bool is_without_return(const char *name)
+{
+    static const char *const names[] = {
+        "abort",
+        "exit",
+        "_exit",
+        "__assert_fail",
+        "__cxa_throw",
+        "__cxa_rethrow",
+        "_Unwind_Resume",
+        "__stack_chk_fail",
+        "_ZSt9terminatev",
+        "__clang_call_terminate",
+        "__cxa_throw_bad_array_new_length",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return strncmp(name, "_ZSt", 4) == 0 && strstr(name, "__throw_") != NULL;
+}
+
 /* A function of one statement, "return first;": how programs hide a pointer from the compiler. */
 static bool only_returns_first(const struct types_site *site, uint64_t target)
 {
@@ -110,6 +132,7 @@ void types_call_target(const struct types_site *site, uint64_t target, struct ty
     name[length] = '\0';
     call->linkage = symbols_keep(site->symbols, name);
     call->returns_first = call->returns_first || returns_first(call->linkage);
+    call->no_return = is_without_return(call->linkage);
     call->returns_second =
         strcmp(call->linkage, "_ZnwmPv") == 0 || strcmp(call->linkage, "_ZnamPv") == 0;
     if (!call->described)

@@ -8,6 +8,7 @@
 
 struct types_call {
     bool returns_first;  /* memcpy and the like, and what does nothing else */
+    bool no_return;      /* ends the program, or raises an exception */
     bool returns_second; /* operator new that is given the place */
     bool constructor;    /* of a class; the first argument is the object */
     const char *linkage; /* NULL: no symbol; without "@plt" */

@@ -80,6 +80,24 @@ static bool class_of(const struct types_site *site, const struct types_evidence 
     return found;
 }
 
+/* The class of an object of that size by a piece of evidence; false where it names none. */
+static bool class_made(const struct types_site *site, const struct types_evidence *evidence,
+                       uint64_t size, struct types_type *class)
+{
+    return (evidence->kind == TYPES_EVIDENCE_TABLE ||
+            evidence->kind == TYPES_EVIDENCE_CONSTRUCTOR) &&
+           evidence->offset == 0 && !evidence->indexed && class_of(site, evidence, class) &&
+           class->shape == TYPES_RECORD && class->size == size;
+}
+
+/* True where an object of `outer` is also one of `inner`, or begins with one. */
+static bool includes(const struct types_site *site, const struct types_type *outer,
+                     const struct types_type *inner)
+{
+    return types_is_derived(site->index, outer, inner) ||
+           types_has_member_at(site->index, outer, 0, inner);
+}
+
 /* Of the classes whose objects have that size, by one kind of evidence, the one that is derived
  * from the others or holds them as its first member. */
 static bool choose_class(const struct types_site *site, const struct types_flow *flow,
@@ -87,17 +105,35 @@ static bool choose_class(const struct types_site *site, const struct types_flow 
 {
     bool found = false;
     for (size_t i = 0; i < flow->count; i++) {
-        const struct types_evidence *evidence = &flow->evidence[i];
         struct types_type type;
-        if (evidence->kind != kind || evidence->offset != 0 || evidence->indexed ||
-            !class_of(site, evidence, &type) || type.shape != TYPES_RECORD || type.size != size)
+        if (flow->evidence[i].kind != kind || !class_made(site, &flow->evidence[i], size, &type))
             continue;
-        if (!found || types_is_derived(site->index, &type, class) ||
-            types_has_member_at(site->index, &type, 0, class))
+        if (!found || includes(site, &type, class))
             *class = type;
         found = true;
     }
     return found;
+}
+
+/*
+ * True where objects of several classes are made of the block: neither of two includes the other,
+ * or one way through the code ends with less than `class`, which includes all others.
+ */
+static bool is_class_torn(const struct types_site *site, const struct types_flow *flow,
+                          uint64_t size, const struct types_type *class)
+{
+    uint32_t some = 0, whole = 0;
+    for (size_t i = 0; i < flow->count; i++) {
+        struct types_type type;
+        if (!class_made(site, &flow->evidence[i], size, &type))
+            continue;
+        some |= flow->evidence[i].ends;
+        if (includes(site, &type, class))
+            whole |= flow->evidence[i].ends;
+        else if (!includes(site, class, &type))
+            return true;
+    }
+    return (some & ~whole) != 0;
 }
 
 /* The first place that points to a type of the block's size. */
@@ -136,6 +172,10 @@ static void choose_object(const struct types_site *site, const struct types_flow
     bool placed = choose_whole(site, flow, TYPES_EVIDENCE_PLACE, size, &place);
     bool tabled = choose_class(site, flow, TYPES_EVIDENCE_TABLE, size, &class);
     if (tabled || choose_class(site, flow, TYPES_EVIDENCE_CONSTRUCTOR, size, &class)) {
+        if (is_class_torn(site, flow, size, &class)) {
+            choice->torn = true;
+            return;
+        }
         /* A constructor may be that of the first member, which fills the whole object. */
         if (!placed || types_is_derived(site->index, &class, &place) ||
             types_has_member_at(site->index, &class, 0, &place) ||
@@ -164,18 +204,20 @@ static void choose_object(const struct types_site *site, const struct types_flow
 static bool choose_thrown(const struct types_site *site, const struct types_flow *flow,
                           uint64_t size, struct types_choice *choice)
 {
-    for (size_t i = 0; i < flow->count; i++) {
+    for (size_t i = 0; i < flow->count && !choice->torn; i++) {
         const struct types_evidence *evidence = &flow->evidence[i];
         struct types_type type;
         if (evidence->kind != TYPES_EVIDENCE_THROWN || evidence->indexed ||
             !class_of(site, evidence, &type) ||
             types_fit(site->index, &type, size, evidence->offset) != TYPES_FIT_WHOLE)
             continue;
+        choice->torn = choice->chosen && !types_same(site->index, &choice->type, &type);
         choose(choice, &type, evidence->offset, TYPES_EXACT, TYPES_RULE_THROWN);
         choice->whole = true;
-        return true;
     }
-    return false;
+    if (choice->torn)
+        choice->chosen = false;
+    return choice->chosen || choice->torn;
 }
 
 /* ---- other allocations ------------------------------------------------------------------ */
@@ -274,6 +316,47 @@ static bool choose_place(const struct types_site *site, const struct types_flow 
         choice->single = fit == TYPES_FIT_FLEXIBLE;
     }
     return best != TYPES_FIT_NOT;
+}
+
+/* A record that the whole block can be, by a place or parameter that points to its start. */
+static bool is_claim(const struct types_site *site, const struct types_flow *flow, size_t number,
+                     uint64_t size)
+{
+    const struct types_evidence *evidence = &flow->evidence[number];
+    return (evidence->kind == TYPES_EVIDENCE_PLACE || evidence->kind == TYPES_EVIDENCE_ARGUMENT) &&
+           evidence->offset == flow->offset && !evidence->indexed &&
+           evidence->type.shape == TYPES_RECORD &&
+           types_fit(site->index, &evidence->type, size, evidence->offset) == TYPES_FIT_WHOLE;
+}
+
+/* The ends of the ways on which the block is a record of that type, or one that begins with it. */
+static uint32_t ends_with(const struct types_site *site, const struct types_flow *flow,
+                          uint64_t size, const struct types_type *type)
+{
+    uint32_t ends = 0;
+    for (size_t i = 0; i < flow->count; i++)
+        if (is_claim(site, flow, i, size) &&
+            (types_same(site->index, &flow->evidence[i].type, type) ||
+             includes(site, &flow->evidence[i].type, type)))
+            ends |= flow->evidence[i].ends;
+    return ends;
+}
+
+/*
+ * True where the block becomes one record on one way through the code, and on another way another:
+ * no type is on all ways that name any.
+ */
+static bool is_torn(const struct types_site *site, const struct types_flow *flow, uint64_t size)
+{
+    uint32_t all = 0;
+    for (size_t i = 0; i < flow->count; i++)
+        if (is_claim(site, flow, i, size))
+            all |= flow->evidence[i].ends;
+    for (size_t i = 0; i < flow->count; i++)
+        if (is_claim(site, flow, i, size) &&
+            ends_with(site, flow, size, &flow->evidence[i].type) == all)
+            return false;
+    return all != 0;
 }
 
 /* A record with all that the pointers into the block name, and of its very size. */
@@ -407,6 +490,10 @@ void types_choose(const struct types_site *site, const struct types_flow *whole_
     if (by == TYPES_BY_NEW_ARRAY &&
         (choose_place(site, flow, by, size, choice) || choose_return(site, flow, size, choice)))
         return;
+    if (is_torn(site, flow, size)) {
+        choice->torn = true;
+        return;
+    }
     if (choose_surrounding(site, flow, by, size, choice))
         return;
     if (wrapper) {

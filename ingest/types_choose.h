@@ -17,6 +17,7 @@ enum types_operator {
 struct types_choice {
     bool chosen;
     bool wrapper; /* nothing chosen, and the function hands the result to its caller untyped */
+    bool torn;    /* nothing chosen: what is made here depends on a choice behind the call */
     struct types_type type;
     uint64_t offset; /* of the first element */
     bool whole;      /* of the very size of the block */

@@ -3,6 +3,7 @@
 #include "ingest/types_calls.h"
 #include "ingest/types_code.h"
 #include "ingest/types_state.h"
+#include "ingest/types_way.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -15,10 +16,15 @@
 /* Code behind the call: instructions in all, and paths that wait. */
 #define STEPS_MAX 600
 #define PATHS_MAX 12
-#define VISITED_MAX 1024
+/* Beyond that for each path that still waits then: what it leads to soon. */
+#define STEPS_EXTRA 48
+#define VISITED_MAX 2048
 
 struct path {
     uint64_t address;
+    uint32_t seen;
+    uint8_t last;
+    bool again;
     struct types_state state;
 };
 
@@ -27,6 +33,8 @@ struct follower {
     struct types_places places;
     struct types_flow *flow;
     struct types_state state;
+    struct types_way way;
+    bool lost; /* the path ended in a function that does not return */
     struct path paths[PATHS_MAX];
     size_t path_count;
     uint64_t visited[VISITED_MAX];
@@ -41,46 +49,12 @@ static const uint8_t argument_registers[] = {DECODE_RDI, DECODE_RSI, DECODE_RDX,
 
 /* ---- evidence --------------------------------------------------------------------------- */
 
-static void add_evidence(struct follower *follower, enum types_evidence_kind kind,
-                         const struct types_type *type, const struct types_value *pointer,
-                         const char *symbol)
-{
-    int64_t offset = pointer->offset;
-    struct types_flow *flow = follower->flow;
-    for (size_t i = 0; i < flow->count; i++) {
-        const struct types_evidence *known = &flow->evidence[i];
-        if (known->kind == kind && known->offset == offset && known->symbol == symbol &&
-            known->indexed == pointer->indexed &&
-            known->type.die.addr == (type == NULL ? NULL : type->die.addr))
-            return;
-    }
-    if (flow->count == TYPES_EVIDENCE_MAX)
-        return;
-    struct types_evidence *evidence = &flow->evidence[flow->count++];
-    *evidence = (struct types_evidence){
-        .kind = kind, .offset = offset, .indexed = pointer->indexed, .symbol = symbol};
-    if (type != NULL)
-        evidence->type = *type;
-}
-
-static void add_own_pointer(struct follower *follower, int64_t stored_at, int64_t offset)
-{
-    struct types_flow *flow = follower->flow;
-    for (size_t i = 0; i < flow->count; i++)
-        if (flow->evidence[i].kind == TYPES_EVIDENCE_OWN && flow->evidence[i].offset == offset &&
-            flow->evidence[i].stored_at == stored_at)
-            return;
-    if (flow->count < TYPES_EVIDENCE_MAX)
-        flow->evidence[flow->count++] = (struct types_evidence){
-            .kind = TYPES_EVIDENCE_OWN, .offset = offset, .stored_at = stored_at};
-}
-
 static void add_pointer(struct follower *follower, enum types_evidence_kind kind,
                         const struct types_type *pointer, const struct types_value *value)
 {
     struct types_type pointee;
     if (types_pointee(follower->site->index, pointer, &pointee))
-        add_evidence(follower, kind, &pointee, value, NULL);
+        types_way_add(&follower->way, kind, &pointee, value, NULL);
 }
 
 /* Variables that stand, from `pc` on, in a register that holds the result. */
@@ -119,13 +93,13 @@ static void look_at_store(struct follower *follower, uint64_t pc, const struct t
         add_pointer(follower, TYPES_EVIDENCE_PLACE, &type, value);
     if (value->kind == TYPES_VALUE_RESULT && to->kind == TYPES_VALUE_RESULT && !value->indexed &&
         !to->indexed && value->offset > to->offset)
-        add_own_pointer(follower, to->offset, value->offset);
+        types_way_add_own(&follower->way, to->offset, value->offset);
     /* The address points behind two words: Itanium C++ ABI, 2.5.2. */
     if (value->kind == TYPES_VALUE_ADDRESS && to->kind == TYPES_VALUE_RESULT) {
         const char *symbol = types_globals_symbol(follower->site->file, (uint64_t)value->offset);
         if (symbol != NULL && strncmp(symbol, "_ZTV", 4) == 0)
-            add_evidence(follower, TYPES_EVIDENCE_TABLE, NULL, to,
-                         symbols_keep(follower->site->symbols, symbol));
+            types_way_add(&follower->way, TYPES_EVIDENCE_TABLE, NULL, to,
+                          symbols_keep(follower->site->symbols, symbol));
     }
 }
 
@@ -139,8 +113,8 @@ static void look_at_throw(struct follower *follower, const struct types_call *ca
         return;
     const char *symbol = types_globals_symbol(follower->site->file, (uint64_t)typeinfo->offset);
     if (symbol != NULL && strncmp(symbol, "_ZTI", 4) == 0)
-        add_evidence(follower, TYPES_EVIDENCE_THROWN, NULL, object,
-                     symbols_keep(follower->site->symbols, symbol));
+        types_way_add(&follower->way, TYPES_EVIDENCE_THROWN, NULL, object,
+                      symbols_keep(follower->site->symbols, symbol));
 }
 
 static void look_at_arguments(struct follower *follower, const struct types_call *call)
@@ -151,7 +125,7 @@ static void look_at_arguments(struct follower *follower, const struct types_call
         if (value->kind != TYPES_VALUE_RESULT)
             continue;
         if (i == 0 && call->constructor && !call->described)
-            add_evidence(follower, TYPES_EVIDENCE_CONSTRUCTOR, NULL, value, call->linkage);
+            types_way_add(&follower->way, TYPES_EVIDENCE_CONSTRUCTOR, NULL, value, call->linkage);
         else if (types_call_parameter(follower->site, call, i, &type))
             add_pointer(follower,
                         i == 0 && call->constructor ? TYPES_EVIDENCE_CONSTRUCTOR
@@ -230,6 +204,7 @@ static void call(struct follower *follower, const struct decode_instruction *in)
     types_state_clobber(&follower->state, CALL_CLOBBERS);
     if ((target.returns_first || target.returns_second) && kept.kind == TYPES_VALUE_RESULT)
         follower->state.registers[DECODE_RAX] = kept;
+    follower->lost = target.no_return;
 }
 
 /* A word below the stack's end, where the frame address is counted from rsp. */
@@ -378,10 +353,24 @@ static void run_prefix(struct follower *follower)
 
 /* ---- behind the call -------------------------------------------------------------------- */
 
-/* An instruction is run again where other places hold the result: paths may meet there. */
+static bool visit_once(struct follower *follower, uint64_t key)
+{
+    for (size_t i = 0; i < follower->visited_count; i++)
+        if (follower->visited[i] == key)
+            return false;
+    if (follower->visited_count == VISITED_MAX)
+        return false;
+    follower->visited[follower->visited_count++] = key;
+    return true;
+}
+
+/*
+ * An instruction is run again where other places hold the result: paths may meet there. And where
+ * another record was met on the way: then to see what both ways have in common.
+ */
 static bool visit(struct follower *follower, uint64_t address)
 {
-    uint64_t holders = 0;
+    uint64_t holders = 0, last = follower->way.last;
     for (unsigned i = 0; i < 16; i++)
         if (follower->state.registers[i].kind == TYPES_VALUE_RESULT)
             holders |= UINT64_C(1) << i;
@@ -389,21 +378,25 @@ static bool visit(struct follower *follower, uint64_t address)
         if (follower->state.slots[i].value.kind == TYPES_VALUE_RESULT)
             holders += (uint64_t)follower->state.slots[i].offset * 0x9e37;
     address ^= holders << 48;
-    for (size_t i = 0; i < follower->visited_count; i++)
-        if (follower->visited[i] == address)
-            return false;
-    if (follower->visited_count == VISITED_MAX)
-        return false;
-    follower->visited[follower->visited_count++] = address;
-    return true;
+    if (!follower->way.again && visit_once(follower, address)) {
+        if (last != 0)
+            visit_once(follower, address ^ ~last << 40);
+        return true;
+    }
+    follower->way.again = true;
+    return last != 0 && visit_once(follower, address ^ ~last << 40);
 }
 
 static void add_path(struct follower *follower, uint64_t address)
 {
     if (follower->path_count == PATHS_MAX || !in_function(follower, address))
         return;
-    follower->paths[follower->path_count].address = address;
-    follower->paths[follower->path_count++].state = follower->state;
+    struct path *path = &follower->paths[follower->path_count++];
+    path->address = address;
+    path->seen = follower->way.seen;
+    path->last = follower->way.last;
+    path->again = follower->way.again;
+    path->state = follower->state;
 }
 
 static void leave(struct follower *follower)
@@ -456,22 +449,27 @@ static bool holds_result(const struct types_state *state)
     return false;
 }
 
+/* Runs the code from `pc` on for at most `*steps` instructions, and takes those that it ran off
+ * them. */
 static void run_path(struct follower *follower, uint64_t pc, unsigned *steps)
 {
-    while (*steps < STEPS_MAX && in_function(follower, pc) && visit(follower, pc) &&
+    while (*steps > 0 && in_function(follower, pc) && visit(follower, pc) &&
            holds_result(&follower->state)) {
         struct decode_instruction in;
         size_t size;
         const uint8_t *code = types_code(follower->site->file, pc, &size);
         if (code == NULL || !types_decode(code, size, pc, &in))
-            return;
-        ++*steps;
+            break;
+        --*steps;
         look_at_variables(follower, pc);
         if (in.operation != DECODE_JUMP && in.operation != DECODE_BRANCH)
             step(follower, pc, &in);
-        if (!advance(follower, &in, &pc))
-            return;
+        if (follower->lost || !advance(follower, &in, &pc))
+            break;
     }
+    if (!follower->lost)
+        types_way_end(&follower->way);
+    follower->lost = false;
 }
 
 static void start_behind_call(struct follower *follower, int64_t offset, bool in_memory)
@@ -482,6 +480,9 @@ static void start_behind_call(struct follower *follower, int64_t offset, bool in
     types_state_clobber(&follower->state, CALL_CLOBBERS);
     /* What the code before the call did with its own results is no evidence. */
     follower->flow->count = 0;
+    follower->way.seen = 0;
+    follower->way.last = 0;
+    follower->lost = false;
     if (!in_memory) {
         follower->state.registers[DECODE_RAX] = result;
         return;
@@ -489,6 +490,31 @@ static void start_behind_call(struct follower *follower, int64_t offset, bool in
     if (place.kind == TYPES_VALUE_STACK)
         types_state_store(&follower->state, place.offset, &result);
     look_at_store(follower, follower->site->return_address, &place, &result);
+}
+
+static void take_path(struct follower *follower, size_t number, unsigned *steps)
+{
+    const struct path *path = &follower->paths[number];
+    uint64_t address = path->address;
+    follower->state = path->state;
+    follower->way.seen = path->seen;
+    follower->way.last = path->last;
+    follower->way.again = path->again;
+    run_path(follower, address, steps);
+}
+
+/* Runs the code behind the call along all paths, the last that was met first. */
+static void run_paths(struct follower *follower)
+{
+    unsigned steps = STEPS_MAX;
+    run_path(follower, follower->site->return_address, &steps);
+    while (follower->path_count > 0 && steps > 0)
+        take_path(follower, --follower->path_count, &steps);
+    for (size_t i = 0; i < follower->path_count; i++) {
+        steps = STEPS_EXTRA;
+        take_path(follower, i, &steps);
+    }
+    types_way_finish(&follower->way);
 }
 
 bool types_flow_follow(const struct types_site *site, int64_t offset, bool in_memory,
@@ -502,20 +528,14 @@ bool types_flow_follow(const struct types_site *site, int64_t offset, bool in_me
     if (follower == NULL)
         return false;
     follower->site = site;
-    follower->flow = flow;
+    follower->flow = follower->way.flow = flow;
     follower->places.site = site;
     bool good = types_locals_read(&follower->places.locals, site);
     find_bounds(follower);
     if (good && follower->end > follower->start) {
-        unsigned steps = 0;
         run_prefix(follower);
         start_behind_call(follower, offset, in_memory);
-        run_path(follower, site->return_address, &steps);
-        while (follower->path_count > 0) {
-            struct path *path = &follower->paths[--follower->path_count];
-            follower->state = path->state;
-            run_path(follower, path->address, &steps);
-        }
+        run_paths(follower);
     }
     types_locals_free(&follower->places.locals);
     free(follower);

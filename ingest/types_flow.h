@@ -8,6 +8,9 @@
  * is run in the order it stands, forgetting everything where branches meet, to know what the
  * registers hold that survive the call. Then the code behind the call is run along both sides of
  * each branch. All is bounded by the limits in types_flow.c.
+ *
+ * Compilers make one call of two that stand in the arms of a choice: then one way leads to one
+ * class and another way to another. So each piece of evidence says on which ways it was met.
  */
 #ifndef MPROF_INGEST_TYPES_FLOW_H
 #define MPROF_INGEST_TYPES_FLOW_H
@@ -30,14 +33,17 @@ struct types_evidence {
     bool indexed;           /* a number that is not known was added, too */
     int64_t stored_at;      /* of what points to its own inside */
     const char *symbol;     /* of a table, a typeinfo, or a constructor without debug information */
+    uint32_t ends;          /* bit n: it was met on the way to end n of the flow */
 };
 
 #define TYPES_EVIDENCE_MAX 32
+#define TYPES_ENDS_MAX 32
 
 struct types_flow {
     size_t count;
-    int64_t offset; /* of what the call returned, from the block's start */
-    bool returned;  /* the function returns the result */
+    size_t end_count; /* of ways through the code that met different evidence */
+    int64_t offset;   /* of what the call returned, from the block's start */
+    bool returned;    /* the function returns the result */
     int64_t returned_offset;
     struct types_evidence evidence[TYPES_EVIDENCE_MAX]; /* in the order it was met; last */
 };
