@@ -10,6 +10,10 @@ a cast of the result, and Lua's macros that name a type. The truth is the type o
 of `sizeof(T) + n` it is T, of `n + sizeof(void *)` nothing is known, and of sums and pointers it is what
 the receiving variable points to. Where the statement says nothing, the answer counts as typed
 but neither as right nor as wrong.
+
+Each `exact` type is compared with its own stack as well: the containers of the standard library whose
+functions stand around the allocator name their elements. Status 1 where an exact type is wrong or so
+contradicted, or of the inferred ones more than 2 % are wrong.
 """
 import collections
 import os
@@ -232,7 +236,104 @@ def sites_of(session, sources):
     return sites
 
 
-def report(name, session, sources):
+# ---- what the frames of a stack say ------------------------------------------------------------
+
+FAMILIES = {member: family for family, members in {
+    "vector": "vector _Vector_base", "deque": "deque _Deque_base", "list": "list _List_base",
+    "forward": "forward_list _Fwd_list_base", "tree": "set map multiset multimap _Rb_tree",
+    "hash": "unordered_map unordered_set unordered_multimap unordered_multiset _Hashtable",
+}.items() for member in members.split()}
+# Containers that are named by a key and what is kept under it.
+KEYED = {"map", "multimap", "unordered_map", "unordered_multimap"}
+
+
+def arguments(text):
+    """The template arguments at the beginning of `text`, which stands behind a "<", and the rest."""
+    found, depth, start = [], 0, 0
+    for at, mark in enumerate(text):
+        if mark in "<([{":
+            depth += 1
+        elif depth and mark in ">)]}":
+            depth -= 1
+        elif mark in ",>" and not depth:
+            found.append(text[start:at])
+            start = at + 1
+            if mark == ">":
+                return found, text[at + 1:]
+    return found, ""
+
+
+def container(function):
+    """(family, elements, member function) of a member of a container of libstdc++; None: another one."""
+    depth = 0
+    for at, mark in enumerate(function):
+        if not depth and (found := re.match(r"std::(?:__cxx11::)?(\w+)<", function[at:])):
+            inside, rest = arguments(function[at + found.end():])
+            if found.group(1) in FAMILIES and rest.startswith("::"):
+                elements = inside[:2] if found.group(1) in KEYED else inside[1:2] \
+                    if found.group(1) in ("_Rb_tree", "_Hashtable") else inside[:1]
+                return FAMILIES[found.group(1)], elements, rest[2:]
+        depth += mark in "<({["
+        depth -= mark in ">)}]" and function[at - 1:at] != "-"
+    return None
+
+
+def is_allocator(function):
+    """True for what stands between a container and operator new."""
+    name = function.split("(")[0]
+    while (shorter := re.sub(r"<[^<>]*>", "", name)) != name:
+        name = shorter
+    own = r"alloc\w*::allocate$|\b__detail::_Hashtable_alloc::|\b__detail::_\w*Alloc\w*Node::"
+    return name.startswith("operator new") or bool(re.search(own, name))
+
+
+def plain(name):
+    """Without what compilers and libraries spell in more than one way."""
+    name = re.sub(r"\b(const|struct|class)\b", "", name.replace("std::__cxx11::", "std::"))
+    name = name.replace("std::basic_string<char, std::char_traits<char>, std::allocator<char> >", "std::string")
+    name = re.sub(r"\blong unsigned int\b", "unsigned long", name)
+    defaults = r", ?std::(?:allocator|less|hash|equal_to|default_delete|deque)<(?:[^<>]|<[^<>]*>)*>"
+    while (shorter := re.sub(defaults, "", name)) != name:
+        name = shorter
+    return name.replace(" ", "")
+
+
+def contradiction(kind, functions):
+    """The frame that says that the block holds something else; None: there is none. `functions`
+    from the allocator outward."""
+    family, word = None, None
+    for function in functions:
+        if is_allocator(function):
+            continue
+        found = container(function)
+        if found is None or found[2].startswith("construct") or family not in (None, found[0]):
+            break
+        if word and any(plain(word[1][0]) in plain(element) and "<" in element for element in found[1]):
+            break  # a container in a container
+        family, word = found[0], (function, found[1])
+    if word is None or kind.startswith("std::__detail::_Hash_node_base") or plain(word[1][0]) == "bool":
+        return None
+    return None if all(plain(element) in plain(kind) for element in word[1]) else word[0]
+
+
+def contradicted(session):
+    """(type, frame) of each stack whose exact type its own frames contradict."""
+    database = sqlite3.connect(session)
+    functions = collections.defaultdict(list)
+    for stack, function in database.execute("SELECT stack_id, function FROM v_stack ORDER BY stack_id, depth"):
+        functions[stack].append(function)
+    found = set()
+    for stack, kind in database.execute("""SELECT DISTINCT a.stack_id, t.name FROM allocation a
+            JOIN type t ON t.id = a.type_id WHERE t.confidence = 'exact'"""):
+        frame = contradiction(kind, functions[stack])
+        if frame is not None:
+            found.add((kind, frame))
+    return sorted(found)
+
+
+# ---- the table ----------------------------------------------------------------------------------
+
+def report(name, session, sources, total):
     names, counts, wrong, untyped = typedefs(sources), collections.Counter(), [], []
     for (file, line, _, own), answers in sorted(sites_of(session, sources).items()):
         counts["sites"] += 1
@@ -243,29 +344,45 @@ def report(name, session, sources):
             untyped.append(where)
             continue
         truth = stated(file, line) if own else set()
-        found = {kind for kind, _ in answers if kind is not None}
         if not truth:
             counts["unstated"] += 1
-        elif all(any(agree(kind, other, names) for other in truth) for kind in found):
-            counts["right"] += 1
-        else:
-            counts["wrong"] += 1
-            wrong.append(f"{where}: {', '.join(sorted(found))}; the source says {', '.join(sorted(truth))}")
-    typed, judged = counts["exact"] + counts["inferred"], counts["right"] + counts["wrong"]
-    print(f"{name:<16}{counts['sites']:>6}{counts['exact']:>7}{counts['inferred']:>9}{counts['unknown']:>8}"
-          f"{100 * typed / max(1, counts['sites']):>7.1f}%{counts['right']:>7}{counts['wrong']:>6}"
-          f"{counts['unstated']:>9}{100 * counts['right'] / max(1, judged):>7.1f}%")
-    return [f"{name} wrong   {line}" for line in wrong] + [f"{name} unknown {line}" for line in untyped]
+            continue
+        false = [(kind, confidence) for kind, confidence in answers
+                 if kind is not None and not all(agree(kind, other, names) for other in truth)]
+        # The worst of the site's answers, exact before inferred.
+        confidence = min((confidence for _, confidence in false), default=confidence)
+        counts["wrong " + confidence if false else "right " + confidence] += 1
+        if false:
+            wrong.append(f"wrong {confidence} {where}: {', '.join(sorted({kind for kind, _ in false}))}; "
+                         f"the source says {', '.join(sorted(truth))}")
+    denied = contradicted(session)
+    counts["denied"] = len(denied)
+    print_row(name, counts)
+    total.update(counts)
+    return ([f"{name} {line}" for line in wrong] +
+            [f"{name} contradicted {kind} in {frame}" for kind, frame in denied] +
+            [f"{name} unknown {line}" for line in untyped])
+
+
+def print_row(name, counts):
+    typed = counts["exact"] + counts["inferred"]
+    print(f"{name:<24}{counts['sites']:>6}{counts['exact']:>7}{counts['wrong exact']:>6}{counts['denied']:>7}"
+          f"{counts['inferred']:>9}{counts['wrong inferred']:>6}{counts['unknown']:>8}"
+          f"{100 * typed / max(1, counts['sites']):>7.1f}%{counts['right exact'] + counts['right inferred']:>7}"
+          f"{counts['unstated']:>9}")
 
 
 def main():
-    arguments = sys.argv[1:]
-    print(f"{'program':<16}{'sites':>6}{'exact':>7}{'inferred':>9}{'unknown':>8}{'typed':>8}{'right':>7}"
-          f"{'wrong':>6}{'unstated':>9}{'right':>8}")
-    remarks = []
-    for at in range(0, len(arguments), 3):
-        remarks += report(*arguments[at:at + 3])
+    given, remarks, total = sys.argv[1:], [], collections.Counter()
+    print(f"{'program':<24}{'sites':>6}{'exact':>7}{'wrong':>6}{'denied':>7}{'inferred':>9}{'wrong':>6}"
+          f"{'unknown':>8}{'typed':>8}{'right':>7}{'unstated':>9}")
+    for at in range(0, len(given), 3):
+        remarks += report(*given[at:at + 3], total)
+    print_row("all", total)
     print("\n" + "\n".join(remarks))
+    judged = total["right inferred"] + total["wrong inferred"]
+    sys.exit(total["wrong exact"] + total["denied"] > 0 or total["wrong inferred"] > 0.02 * judged)
 
 
-main()
+if __name__ == "__main__":
+    main()
