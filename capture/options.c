@@ -172,6 +172,9 @@ static bool option_set(struct options *options, struct option_word key, struct o
         return option_min_free(value, &options->min_free);
     if (option_is(key, "sample"))
         return option_size(value, &options->sample, 1, SAMPLE_MEAN_MAX);
+    if (option_is(key, "toggle"))
+        return option_number(value, &options->toggle) && options->toggle >= 1 &&
+               options->toggle <= 64;
     if (option_is(key, "without"))
         return option_without(value, options);
     return option_is(key, "follow") && option_follow(value, options);

@@ -24,6 +24,7 @@
  *                           recording ends for good then, in the same process
  *   sample=SIZE             record only a sample of the heap's blocks, one sample point in SIZE
  *                           bytes on average, K, M or G behind the number
+ *   toggle=NUMBER           this signal switches recording off and on
  *   without=NUMBER:…        system calls, by number, that are not to be made, since a sandbox would
  *                           end the program for them. mprof-run sets it.
  *   root=PID                the process that MPROF_OUTPUT itself is meant for; any other writes
@@ -61,6 +62,7 @@ struct options {
     uint64_t max_size; /* of a trace, in bytes; 0: no limit */
     struct disk_space_limit min_free;
     uint64_t sample; /* mean bytes between sample points; 0: everything is recorded */
+    uint32_t toggle; /* number of a signal; 0: none */
     uint32_t root;   /* process id; 0: whoever comes first */
     uint32_t without[OPTIONS_WITHOUT]; /* numbers of system calls */
     uint32_t without_count;

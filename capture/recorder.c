@@ -22,6 +22,7 @@
 #include "capture/seccomp_mode.h"
 #include "capture/select.h"
 #include "capture/stack_records.h"
+#include "capture/toggle.h"
 #include "capture/trace_file.h"
 
 _Static_assert(sizeof(union recorder_page) == ARCH_PAGE_SIZE, "the page is wiped as a whole");
@@ -159,6 +160,7 @@ static bool recorder_start_program(void)
     select_count(options.start, options.stop);
     select_watch_calls(options.start_call, options.stop_call);
     control_set_marks(options.start_mark, options.stop_mark);
+    toggle_begin(options.toggle);
     thread_process_set_ways((select_is_on ? THREAD_SELECTED : 0u) |
                             (options.free_stacks ? THREAD_FREE_STACKS : 0u) |
                             (options.fast_clock || !clock_is_tsc ? THREAD_OTHER_CLOCK : 0u));
@@ -383,7 +385,7 @@ struct thread *recorder_enter_slow(const void *frame, enum recorder_event event)
     }
     /* What is never recorded comes this way with every event: it must stay cheap. */
     uint32_t state = atomic_load_explicit(&recorder_page.state, memory_order_relaxed);
-    if (recorder_rests(state) && trace_file_is_asked()) {
+    if (recorder_rests(state) && (trace_file_is_asked() || atomic_load(&toggle_asked))) {
         requests_serve();
         state = atomic_load_explicit(&recorder_page.state, memory_order_relaxed);
     }
@@ -487,6 +489,7 @@ void recorder_end(const void *frame, enum trace_end_reason reason)
 {
     if (!trace_file_is_open() || !trace_file_is_own())
         return;
+    toggle_check();
     struct thread *thread = recorder_enter(frame, RECORDER_NOTE);
     if (!thread)
         return;

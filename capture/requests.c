@@ -4,6 +4,7 @@
 
 #include "capture/control.h"
 #include "capture/recorder.h"
+#include "capture/toggle.h"
 #include "capture/trace_file.h"
 
 #define FRAME __builtin_frame_address(0)
@@ -36,6 +37,7 @@ void requests_serve(void)
 {
     int error = errno;
     struct trace_asked asked;
+    toggle_serve();
     if (trace_file_take_request(&asked))
         trace_file_answer(requests_do(&asked));
     errno = error;

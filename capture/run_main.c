@@ -17,6 +17,7 @@
 #include "capture/run_own.h"
 #include "capture/run_program.h"
 #include "capture/run_sandbox.h"
+#include "capture/run_signal.h"
 #include "capture/run_traces.h"
 #include "cli/run_options.h"
 
@@ -83,6 +84,21 @@ static bool set_time(struct arguments *arguments, int option, const char *text)
     return false;
 }
 
+/* --toggle. */
+static bool set_toggle(struct arguments *arguments, const char *text)
+{
+    char number[16];
+    const int found = run_signal_number(text);
+    if (found == 0) {
+        command_line_wrong(
+            &run_command_line,
+            "--toggle: \"%s\" is no signal that a program can be sent; SIGUSR1 is one", text);
+        return false;
+    }
+    snprintf(number, sizeof number, "%d", found);
+    return add_setting(arguments, "toggle", number);
+}
+
 /* Takes one option. -1 to go on, otherwise the exit status. */
 static int take_option(struct arguments *arguments, enum run_option option, const char *value)
 {
@@ -128,6 +144,9 @@ static int take_option(struct arguments *arguments, enum run_option option, cons
     case RUN_OPTION_START_AFTER:
     case RUN_OPTION_DURATION:
         good = set_time(arguments, option, value);
+        break;
+    case RUN_OPTION_TOGGLE:
+        good = set_toggle(arguments, value);
         break;
     case RUN_OPTION_QUIET:
         arguments->quiet = true;

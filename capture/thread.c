@@ -11,6 +11,7 @@
 #include "capture/recorder.h"
 #include "capture/resident.h"
 #include "capture/shadow_stack.h"
+#include "capture/toggle.h"
 #include "capture/trace_file.h"
 
 #define THREAD_MAX 65536u
@@ -164,6 +165,18 @@ void thread_process_forked(void)
     thread_local_part.number = 0;
     thread_local_part.at_leave = 0;
     atomic_store(&thread_local_part.dropped, 0);
+}
+
+int thread_other_id(void)
+{
+    const uint32_t count = atomic_load(&threads.count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct thread *thread = threads.table[i];
+        const int id = thread ? atomic_load(&thread->kernel_id) : 0;
+        if (id && id != os_thread_id())
+            return id;
+    }
+    return 0;
 }
 
 void thread_process_settle(void)
@@ -344,6 +357,7 @@ static bool thread_next_chunk(struct thread *thread)
         thread_put_name(thread);
     }
     thread_put_resident(thread);
+    toggle_check();
     return true;
 }
 
@@ -352,7 +366,7 @@ static bool thread_next_chunk(struct thread *thread)
 static bool thread_look_outside(struct thread *thread)
 {
     chunk_look_taken(&thread->chunk);
-    if (trace_file_is_asked())
+    if (trace_file_is_asked() || atomic_load_explicit(&toggle_asked, memory_order_relaxed))
         thread_local_part.at_leave |= THREAD_ASKED;
     if (!trace_file_is_sealed())
         return true;

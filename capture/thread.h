@@ -93,6 +93,9 @@ void thread_process_set_ways(uint32_t ways);
 /* In a forked child, once its own trace is open: all states are free, numbers begin anew. */
 void thread_process_forked(void);
 
+/* The kernel's id of another thread that has a state; 0: there is none. */
+int thread_other_id(void);
+
 /* Waits, within reason, until no other thread is inside an event. */
 void thread_process_settle(void);
 /* After a restart: all threads begin anew in the new trace, at their next event. */

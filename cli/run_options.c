@@ -51,6 +51,8 @@ static const struct command_option options[] = {
                             .help = "stop recording for good then; as for --start-on"},
     [RUN_OPTION_DURATION] = {0, "duration", "SECONDS", .choices = "",
                              .help = "stop recording when it has gone on so long"},
+    [RUN_OPTION_TOGGLE] = {0, "toggle", "SIGNAL", .choices = "SIGUSR1 SIGUSR2 SIGPROF SIGRTMIN+1",
+                           .help = "this signal to the program switches recording off and on"},
     [RUN_OPTION_QUIET] = {'q', "quiet", .help = "do not say where the trace is"},
     [RUN_OPTION_HELP] = {'h', "help", .help = "print this text"},
     [RUN_OPTION_VERSION] = {'V', "version", .help = "print the version"},

@@ -20,9 +20,10 @@ _mprof_run()
     --start-after) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     --stop-on) mapfile -t COMPREPLY < <(compgen -W 'signal file: rss> live> allocs> mark: call: call' -- "$word") ;;
     --duration) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
+    --toggle) mapfile -t COMPREPLY < <(compgen -W 'SIGUSR1 SIGUSR2 SIGPROF SIGRTMIN+1' -- "$word") ;;
     *)
         case $word in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--output= --force --open --live --session= --unwind= --depth= --clock= --free-stacks --follow= --max-size= --min-free= --mmap --compress --sample= --start-on= --start-after= --stop-on= --duration= --quiet --help --version" -- "$word") ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "--output= --force --open --live --session= --unwind= --depth= --clock= --free-stacks --follow= --max-size= --min-free= --mmap --compress --sample= --start-on= --start-after= --stop-on= --duration= --toggle= --quiet --help --version" -- "$word") ;;
         *) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;
         esac
         ;;
