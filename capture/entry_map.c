@@ -17,6 +17,7 @@
 #include "capture/events.h"
 #include "capture/os.h"
 #include "capture/recorder.h"
+#include "capture/resident_pages.h"
 
 #define FRAME __builtin_frame_address(0)
 /* The longest path that is recorded; what is longer is cut. */
@@ -94,11 +95,34 @@ static void map_put(struct thread *thread, const void *frame, uint64_t ticks,
     thread_extended_end(thread, TRACE_EXT_MAP, p);
 }
 
-static void map_put_end(struct thread *thread, uint64_t ticks, uintptr_t address, size_t length)
+/* A mapping, or part of one, that is about to end. */
+struct ending {
+    uint64_t ticks;    /* before the call */
+    uint64_t resident; /* bytes of it that are resident, and 1; 0: not known */
+};
+
+static struct ending map_ending(struct thread *thread, uintptr_t address, size_t length)
 {
-    uint8_t *p = map_begin(thread, 48, ticks, address, length);
-    if (p)
-        thread_extended_end(thread, TRACE_EXT_UNMAP, p);
+    struct ending ending = {0, 0};
+    uint64_t bytes;
+    if (!thread)
+        return ending;
+    if (resident_pages_count(address, length, &bytes))
+        ending.resident = bytes + 1;
+    ending.ticks = thread_clock_before(thread);
+    return ending;
+}
+
+static void map_put_end(struct thread *thread, const void *frame, const struct ending *ending,
+                        uintptr_t address, size_t length)
+{
+    uint32_t stack = events_stack(thread, frame);
+    uint8_t *p = map_begin(thread, 72, ending->ticks, address, length);
+    if (!p)
+        return;
+    p = trace_put_varint(p, stack);
+    p = trace_put_varint(p, ending->resident);
+    thread_extended_end(thread, TRACE_EXT_UNMAP, p);
 }
 
 static void map_put_protection(struct thread *thread, const void *frame, uint64_t ticks,
@@ -144,11 +168,11 @@ void *mmap64(void *address, size_t length, int protection, int flags, int descri
 ENTRY_POINT int munmap(void *address, size_t length)
 {
     struct thread *thread = map_enter(FRAME);
-    uint64_t before = thread ? thread_clock_before(thread) : 0;
+    const struct ending ending = map_ending(thread, (uintptr_t)address, length);
     long result = arch_syscall(SYS_munmap, (long)address, (long)length, 0, 0, 0, 0);
     if (thread) {
         if (result == 0)
-            map_put_end(thread, before, (uintptr_t)address, length);
+            map_put_end(thread, FRAME, &ending, (uintptr_t)address, length);
         recorder_leave();
     }
     return map_result(result) == MAP_FAILED ? -1 : 0;
@@ -177,7 +201,7 @@ ENTRY_POINT void *mremap(void *old, size_t old_length, size_t length, int flags,
     void *wanted = flags & (MREMAP_FIXED | MREMAP_DONTUNMAP) ? va_arg(arguments, void *) : NULL;
     va_end(arguments);
     struct thread *thread = map_enter(FRAME);
-    uint64_t before = thread ? thread_clock_before(thread) : 0;
+    const struct ending ending = map_ending(thread, (uintptr_t)old, old_length);
     long result =
         arch_syscall(SYS_mremap, (long)old, (long)old_length, (long)length, flags, (long)wanted, 0);
     if (thread) {
@@ -189,7 +213,7 @@ ENTRY_POINT void *mremap(void *old, size_t old_length, size_t length, int flags,
         uint64_t after = clock_after();
         if (!map_failed(result)) {
             if (old_length != 0 && !(flags & MREMAP_DONTUNMAP))
-                map_put_end(thread, before, (uintptr_t)old, old_length);
+                map_put_end(thread, FRAME, &ending, (uintptr_t)old, old_length);
             map_put(thread, FRAME, after, &mapping);
         }
         recorder_leave();

@@ -54,8 +54,8 @@ static struct region_row piece(const struct region_row *row, uint64_t begin, uin
 }
 
 /* Ends the part of live region `at` that lies in [begin, end); what is left of it stays. */
-static bool end_part(struct regions *regions, size_t at, uint64_t begin, uint64_t end, uint64_t ns,
-                     uint32_t thread)
+static bool end_part(struct regions *regions, size_t at, uint64_t begin, uint64_t end,
+                     const struct region_end *by)
 {
     const struct region_row row = regions->live[at];
     const uint64_t row_end = row.address + row.size;
@@ -65,8 +65,10 @@ static bool end_part(struct regions *regions, size_t at, uint64_t begin, uint64_
                        sizeof *regions->rows))
         return false;
     struct region_row ended = piece(&row, from, to);
-    ended.unmap_ns = ns;
-    ended.unmap_thread = thread;
+    ended.unmap_ns = by->ns;
+    ended.unmap_thread = by->thread;
+    ended.unmap_stack = by->stack;
+    ended.resident = from == begin && to == end ? by->resident : 0;
     regions->rows[regions->row_count++] = regions->left = ended;
     memmove(&regions->live[at], &regions->live[at + 1],
             (regions->live_count - at - 1) * sizeof *regions->live);
@@ -77,15 +79,15 @@ static bool end_part(struct regions *regions, size_t at, uint64_t begin, uint64_
            (behind.size == 0 || insert_live(regions, at + (before.size != 0), &behind));
 }
 
-bool regions_unmap(struct regions *regions, uint64_t address, uint64_t size, uint64_t ns,
-                   uint32_t thread)
+bool regions_unmap(struct regions *regions, uint64_t address, uint64_t size,
+                   const struct region_end *by)
 {
     const uint64_t end = range_end(address, size);
     for (;;) {
         size_t at = find_live(regions, address);
         if (at == regions->live_count || regions->live[at].address >= end)
             return true;
-        if (!end_part(regions, at, address, end, ns, thread))
+        if (!end_part(regions, at, address, end, by))
             return false;
     }
 }
@@ -94,6 +96,7 @@ bool regions_protect(struct regions *regions, const struct region_row *row)
 {
     const uint64_t end = range_end(row->address, row->size);
     const struct region_row left = regions->left;
+    const struct region_end by = {.ns = row->map_ns, .thread = row->thread, .stack = row->stack};
     for (uint64_t from = row->address; from < end;) {
         const size_t at = find_live(regions, from);
         if (at == regions->live_count || regions->live[at].address >= end)
@@ -110,7 +113,7 @@ bool regions_protect(struct regions *regions, const struct region_row *row)
         changed.thread = row->thread;
         changed.stack = row->stack;
         changed.moved_from = 0;
-        if (!end_part(regions, at, row->address, end, row->map_ns, row->thread))
+        if (!end_part(regions, at, row->address, end, &by))
             return false;
         changed.changed_from = regions->row_count;
         if (!insert_live(regions, find_live(regions, changed.address), &changed))
@@ -175,7 +178,8 @@ bool regions_map(struct regions *regions, const struct region_row *row, const ch
         return false;
     if (added.moved_from != 0)
         take_over(regions, &added);
-    return regions_unmap(regions, added.address, added.size, added.map_ns, added.thread) &&
+    const struct region_end by = {.ns = row->map_ns, .thread = row->thread, .stack = row->stack};
+    return regions_unmap(regions, added.address, added.size, &by) &&
            insert_live(regions, find_live(regions, added.address), &added);
 }
 

@@ -20,9 +20,10 @@ struct region_row {
     uint64_t address, size, offset, moved_from;
     uint64_t map_ns, unmap_ns; /* the second of rows that have ended */
     uint32_t protection, flags;
-    uint32_t thread, unmap_thread, stack;
+    uint32_t thread, unmap_thread, stack, unmap_stack;
     uint32_t mapping;      /* number of the call, from 1 */
     uint32_t file;         /* index + 1 in `files`; 0: none */
+    uint64_t resident;     /* before it ended: bytes in memory, and 1; 0: not known */
     uint64_t changed_from; /* row (from 1) that this was until its protection changed; 0: none */
 };
 
@@ -45,9 +46,17 @@ struct regions {
 bool regions_map(struct regions *regions, const struct region_row *row, const char *file,
                  size_t file_length);
 
-/* Ends what is mapped in the range. */
-bool regions_unmap(struct regions *regions, uint64_t address, uint64_t size, uint64_t ns,
-                   uint32_t thread);
+/* What ends regions, and when. */
+struct region_end {
+    uint64_t ns;
+    uint64_t resident; /* as in region_row, of the whole range */
+    uint32_t thread, stack;
+};
+
+/* Ends what is mapped in the range. How much of it was resident is known of a row only that is the
+ * whole range. */
+bool regions_unmap(struct regions *regions, uint64_t address, uint64_t size,
+                   const struct region_end *by);
 
 /*
  * Gives what is mapped in the range the protection of `row`, by its thread and stack, from its

@@ -44,6 +44,17 @@ static bool map_region(struct replay *replay, const struct trace_event *event)
            regions_map(&replay->regions, &row, extension->name.bytes, extension->name.length);
 }
 
+static bool unmap_region(struct replay *replay, const struct trace_event *event)
+{
+    const struct trace_extension *extension = event->extension;
+    const struct region_end by = {.ns = replay->now_ns,
+                                  .resident = extension->resident,
+                                  .thread = event->thread,
+                                  .stack = replay_stack(replay, event, extension->stack)};
+    return by.stack != INDEX_NONE &&
+           regions_unmap(&replay->regions, extension->address, extension->size, &by);
+}
+
 static bool protect_region(struct replay *replay, const struct trace_event *event)
 {
     const struct trace_extension *extension = event->extension;
@@ -127,8 +138,7 @@ bool replay_extended(struct replay *replay, const struct trace_event *event)
     case TRACE_EXT_MAP:
         return map_region(replay, event);
     case TRACE_EXT_UNMAP:
-        return regions_unmap(&replay->regions, extension->address, extension->size, replay->now_ns,
-                             event->thread);
+        return unmap_region(replay, event);
     case TRACE_EXT_PROTECT:
         return protect_region(replay, event);
     case TRACE_EXT_TYPE:

@@ -258,7 +258,9 @@ static bool put_regions(const struct table_sink *sink, const struct session_fact
                    live ? value_null() : value_number(row->unmap_ns),
                    live ? value_null() : value_number(row->unmap_thread),
                    row->moved_from ? value_number(row->moved_from) : value_null(),
-                   row->changed_from ? value_number(row->changed_from) : value_null());
+                   row->changed_from ? value_number(row->changed_from) : value_null(),
+                   live ? value_null() : value_number(row->unmap_stack),
+                   live || !row->resident ? value_null() : value_number(row->resident - 1));
     }
     return good;
 }

@@ -173,8 +173,10 @@ static void put_timed(FILE *out, const struct trace_extension *extension)
         put_text(out, "file", extension->name);
         break;
     case TRACE_EXT_UNMAP:
-        fprintf(out, "unmap address 0x%" PRIx64 " length %" PRIu64, extension->address,
-                extension->size);
+        fprintf(out, "unmap address 0x%" PRIx64 " length %" PRIu64 " stack %" PRIu64,
+                extension->address, extension->size, extension->stack);
+        if (extension->resident != 0)
+            fprintf(out, " resident %" PRIu64, extension->resident - 1);
         break;
     case TRACE_EXT_PROTECT:
         fprintf(out,

@@ -151,6 +151,10 @@ static void get_timed(struct payload *payload, struct trace_extension *extension
     case TRACE_EXT_UNMAP:
         extension->address = number(payload);
         extension->size = number(payload);
+        if (payload->good && payload->at < payload->end) { /* older traces have no more */
+            extension->stack = number(payload);
+            extension->resident = number(payload);
+        }
         break;
     case TRACE_EXT_PROTECT:
         extension->address = number(payload);

@@ -165,7 +165,9 @@ CREATE TABLE region(              -- mprof-run --mmap; never part of the heap's 
   unmap_ns INTEGER,               -- NULL: mapped at the end
   unmap_thread_id INTEGER,
   moved_from INTEGER,             -- by mremap: the old address
-  changed_from INTEGER            -- by mprotect: the row that it was until then
+  changed_from INTEGER,           -- by mprotect: the row that it was until then
+  unmap_stack_id INTEGER,         -- of the call that ended the row: munmap, mremap, mmap over it, mprotect
+  resident INTEGER                -- bytes in memory before munmap or mremap ended it; NULL: not known
 );
 CREATE TABLE free_call(           -- mprof-run --free-stacks: what freed the blocks, where that is known
   stack_id INTEGER PRIMARY KEY,   -- of frees
@@ -372,8 +374,11 @@ CREATE VIEW v_region AS
          r.protection AS protection, r.shared AS shared, r.file AS mapped_file, r.offset AS offset,
          f.name AS function, s.path AS file, fr.line AS line, m.name AS module, t.name AS thread,
          r.map_ns AS map_ns, r.unmap_ns AS unmap_ns, r.moved_from AS moved_from,
-         r.stack_id AS stack_id, r.changed_from AS changed_from
-  FROM region r LEFT JOIN stack st ON st.id = r.stack_id
+         r.stack_id AS stack_id, r.changed_from AS changed_from,
+         r.unmap_stack_id AS unmap_stack_id, uf.name AS unmap_function, r.resident AS resident
+  FROM region r LEFT JOIN stack us ON us.id = r.unmap_stack_id
+  LEFT JOIN function uf ON uf.id = us.function_id
+  LEFT JOIN stack st ON st.id = r.stack_id
   LEFT JOIN frame fr ON fr.id = st.call_site_frame_id
   LEFT JOIN function f ON f.id = st.function_id
   LEFT JOIN module m ON m.id = fr.module_id

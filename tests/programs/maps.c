@@ -33,6 +33,21 @@ static void *in_thread(void *argument)
     return NULL;
 }
 
+static __attribute__((noinline)) void unmap_touched(char *memory)
+{
+    failed += munmap(memory, 6 * PAGE) != 0;
+}
+
+/* Two of six pages are written to before all are unmapped elsewhere. */
+static __attribute__((noinline)) void unmapped_by(void (*unmap)(char *))
+{
+    char *memory = mmap(NULL, 6 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    failed += memory == MAP_FAILED;
+    memory[0] = memory[4 * PAGE] = 1;
+    unmap(memory);
+    failed += memory == NULL; /* what comes behind the call keeps it from being a jump */
+}
+
 int main(int argc, char **argv)
 {
     const int read_write = PROT_READ | PROT_WRITE, anonymous = MAP_PRIVATE | MAP_ANONYMOUS;
@@ -75,6 +90,7 @@ int main(int argc, char **argv)
     say(changed + 4 * PAGE, 2, "r--");
     say(changed + 6 * PAGE, 1, "r-x");
     say(changed + 7 * PAGE, 1, "r-x");
+    unmapped_by(unmap_touched);
     /* Gone as a whole; calls that fail change nothing. */
     char *gone = map(NULL, 3, read_write, anonymous, -1, 0);
     failed += munmap(gone, 3 * PAGE) != 0;

@@ -62,6 +62,13 @@ for name, options, environment in (("maps-out", ["--mmap"], None), ("maps-set", 
               before[5] == row[5] and before[2] != row[2] and row[7] == "main", f"{name}: {row} goes on from {before}")
     gone = [row for row in mine if row[1] == 3 * PAGE and row[4] is not None and not row[7] and row[2] == "rw-"]
     check(len(gone) == 1 and gone[0][4] >= gone[0][3], f"{name}: unmapped as a whole: {gone}")
+    # Who unmapped it, and how much of it was in memory: of 6 pages that were mapped 2 were written to.
+    ends = session.execute("SELECT unmap_function, resident FROM v_region WHERE size = ? AND function = 'unmapped_by'",
+                           (6 * PAGE,)).fetchall()
+    check(ends == [("unmap_touched", 2 * PAGE)], f"{name}: the end of what was touched: {ends}")
+    check(session.execute("SELECT count(*) FROM region WHERE (unmap_stack_id IS NULL) <> (unmap_ns IS NULL) OR "
+                          "resident > size OR (resident IS NOT NULL AND unmap_ns IS NULL)").fetchone()[0] == 0,
+          f"{name}: ends without a stack")
     check(not [row for row in rows if row[1] >= 8 << 20 and row[12] in ("main", "map")], f"{name}: the heap's own memory")
     check(session.execute("SELECT count(*) FROM allocation WHERE size = ?", (8 << 20,)).fetchone()[0] == 1, f"{name}: block")
     heap = session.execute("SELECT (SELECT value FROM meta WHERE key = 'bytes_allocated'), "

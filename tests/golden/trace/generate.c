@@ -76,7 +76,8 @@ static void first_thread(struct lane *lane, struct trace_builder *builder)
     lane_extended(lane, TRACE_EXT_CLOCK, "wn", N(2074), N(5001074));
     lane_extended(lane, TRACE_EXT_MAP, "wnnnnnnns", N(2075), N(0x7f0000000000), N(0x5001), N(3),
                   N(2), N(0x2000), N(2), N(0), "/var/data");
-    lane_extended(lane, TRACE_EXT_UNMAP, "wnn", N(2076), N(0x7f0000002000), N(0x1000));
+    lane_extended(lane, TRACE_EXT_UNMAP, "wnnnn", N(2076), N(0x7f0000002000), N(0x1000), N(2),
+                  N(0x1001));
     lane_extended(lane, TRACE_EXT_UNMAP, "wnn", N(2077), N(0x7f0000000000), N(0x1000));
     lane_extended(lane, TRACE_EXT_MAP, "wnnnnnnns", N(2078), N(0x7f1000000000), N(0x2000), N(0),
                   N(0), N(0), N(1), N(0x7f0000000000), "");

@@ -254,15 +254,17 @@ CREATE TABLE region(              -- mprof-run --mmap; never part of the heap's 
   unmap_ns INTEGER,               -- NULL: mapped at the end
   unmap_thread_id INTEGER,
   moved_from INTEGER,             -- by mremap: the old address
-  changed_from INTEGER            -- by mprotect: the row that it was until then
+  changed_from INTEGER,           -- by mprotect: the row that it was until then
+  unmap_stack_id INTEGER,         -- of the call that ended the row: munmap, mremap, mmap over it, mprotect
+  resident INTEGER                -- bytes in memory before munmap or mremap ended it; NULL: not known
 );
-INSERT INTO region VALUES(1,1,139637976735744,4096,'rw-',0,'/var/data',16384,1,1,537,538,1,NULL,NULL);
-INSERT INTO region VALUES(2,1,139637976727552,4096,'rw-',0,'/var/data',8192,1,1,537,538,1,NULL,NULL);
-INSERT INTO region VALUES(3,1,139637976739840,4096,'rw-',0,'/var/data',20480,1,1,537,539,1,NULL,NULL);
-INSERT INTO region VALUES(4,1,139637976731648,4096,'rw-',0,'/var/data',12288,1,1,537,NULL,NULL,NULL,NULL);
-INSERT INTO region VALUES(5,1,139637976739840,4096,'r--',0,'/var/data',20480,1,1,539,NULL,NULL,NULL,3);
-INSERT INTO region VALUES(6,1,139637976743936,8192,'rw-',0,'/var/data',24576,1,1,537,NULL,NULL,NULL,NULL);
-INSERT INTO region VALUES(7,2,139706696204288,8192,'rw-',0,'/var/data',8192,1,3,539,NULL,NULL,139637976727552,NULL);
+INSERT INTO region VALUES(1,1,139637976735744,4096,'rw-',0,'/var/data',16384,1,1,537,538,1,NULL,NULL,1,4096);
+INSERT INTO region VALUES(2,1,139637976727552,4096,'rw-',0,'/var/data',8192,1,1,537,538,1,NULL,NULL,0,NULL);
+INSERT INTO region VALUES(3,1,139637976739840,4096,'rw-',0,'/var/data',20480,1,1,537,539,1,NULL,NULL,1,NULL);
+INSERT INTO region VALUES(4,1,139637976731648,4096,'rw-',0,'/var/data',12288,1,1,537,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO region VALUES(5,1,139637976739840,4096,'r--',0,'/var/data',20480,1,1,539,NULL,NULL,NULL,3,NULL,NULL);
+INSERT INTO region VALUES(6,1,139637976743936,8192,'rw-',0,'/var/data',24576,1,1,537,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO region VALUES(7,2,139706696204288,8192,'rw-',0,'/var/data',8192,1,3,539,NULL,NULL,139637976727552,NULL,NULL,NULL);
 CREATE TABLE free_call(           -- mprof-run --free-stacks: what freed the blocks, where that is known
   stack_id INTEGER PRIMARY KEY,   -- of frees
   function TEXT NOT NULL          -- 'free', 'delete', 'delete[]', with ' sized', ' aligned', ' nothrow'
@@ -287,7 +289,7 @@ CREATE TABLE problem(
 );
 INSERT INTO problem VALUES(1,'failed allocation',440,NULL,1,4365,'70368744177664 bytes were asked for');
 INSERT INTO problem VALUES(2,'unmatched free',450,2147418128,1,4377,'not seen to be allocated: before recording began, or elsewhere');
-INSERT INTO problem VALUES(3,'dropped',548,NULL,1,4775,'2 events: inside the recorder itself');
+INSERT INTO problem VALUES(3,'dropped',548,NULL,1,4778,'2 events: inside the recorder itself');
 INSERT INTO problem VALUES(4,'double free',555,4216832,2,8290,'freed before, and not allocated in between');
 INSERT INTO problem VALUES(5,'overlap',610,8258304,3,8319,'allocated while it was live: the block before ends here');
 CREATE TABLE allocation(
@@ -1528,8 +1530,11 @@ CREATE VIEW v_region AS
          r.protection AS protection, r.shared AS shared, r.file AS mapped_file, r.offset AS offset,
          f.name AS function, s.path AS file, fr.line AS line, m.name AS module, t.name AS thread,
          r.map_ns AS map_ns, r.unmap_ns AS unmap_ns, r.moved_from AS moved_from,
-         r.stack_id AS stack_id, r.changed_from AS changed_from
-  FROM region r LEFT JOIN stack st ON st.id = r.stack_id
+         r.stack_id AS stack_id, r.changed_from AS changed_from,
+         r.unmap_stack_id AS unmap_stack_id, uf.name AS unmap_function, r.resident AS resident
+  FROM region r LEFT JOIN stack us ON us.id = r.unmap_stack_id
+  LEFT JOIN function uf ON uf.id = us.function_id
+  LEFT JOIN stack st ON st.id = r.stack_id
   LEFT JOIN frame fr ON fr.id = st.call_site_frame_id
   LEFT JOIN function f ON f.id = st.function_id
   LEFT JOIN module m ON m.id = fr.module_id
