@@ -135,6 +135,14 @@ same 'SELECT count(*) FROM allocation' 'SELECT sum(rows) FROM column_chunk WHERE
 mprof-tui --script /dev/null --size 120x24 lags.db >screen.txt || fail 'the browser of one that lags'
 grep -q 'freed allocations are counted without details' screen.txt || fail "nothing said of it: $(cat screen.txt)"
 grep -q 'live now' screen.txt && ! grep -qE 'leaked|never freed' screen.txt || fail "live blocks are called leaked: $(cat screen.txt)"
+# The title says how far behind a state is, and whether the program has ended.
+title() { # SQL EXPECTED
+    sqlite3 late.db "$1" && mprof-tui --script /dev/null --size 120x24 late.db >screen.txt || fail "the browser after $1"
+    grep -qF "$2" screen.txt || fail "no '$2': $(head -3 screen.txt)"
+}
+ask lags.db ".backup late.db"
+title "UPDATE meta SET value = 12000000000 WHERE key = 'behind_ns'" '● recording, 12.00 s behind'
+title "UPDATE meta SET value = 1 WHERE key = 'program_ended'" '● ended, loading, 12.00 s to go'
 exec 3>&-
 wait $program && wait $watcher || fail "lags: $(cat lags.txt)"
 is_plain lags
