@@ -21,6 +21,11 @@ static struct process_origin process_origin;
  * begins a trace. */
 static char text[TEXT_MAX];
 
+/* The arguments that the program was started with, read for its first trace. Programs write titles
+ * over them; its children and later traces are known by what they were. */
+static char started[TEXT_MAX];
+static size_t started_size;
+
 void process_record_set_origin(struct process_origin origin)
 {
     process_origin = origin;
@@ -55,19 +60,22 @@ static size_t process_count_arguments(const char *arguments, size_t length, size
 static uint8_t *process_put_arguments(uint8_t *p, const uint8_t *end)
 {
     bool cut = false;
-    int descriptor = os_open_read("/proc/self/cmdline");
-    long length = descriptor < 0 ? 0 : os_read(descriptor, text, sizeof text);
-    if (descriptor >= 0)
-        os_close(descriptor);
-    size_t size = length > 0 ? (size_t)length : 0;
-    if (size == sizeof text) /* a whole buffer: there is more behind it */
+    if (started_size == 0) {
+        int descriptor = os_open_read("/proc/self/cmdline");
+        long length = descriptor < 0 ? 0 : os_read(descriptor, started, sizeof started);
+        if (descriptor >= 0)
+            os_close(descriptor);
+        started_size = length > 0 ? (size_t)length : 0;
+    }
+    const size_t size = started_size;
+    if (size == sizeof started) /* a whole buffer: there is more behind it */
         cut = true;
-    size_t count = process_count_arguments(text, size, (size_t)(end - p) - 8, &cut);
+    size_t count = process_count_arguments(started, size, (size_t)(end - p) - 8, &cut);
     p = trace_put_varint(p, cut ? 1 : 0);
     p = trace_put_varint(p, count);
-    const char *argument = text;
+    const char *argument = started;
     for (size_t i = 0; i < count; i++) {
-        size_t one = strnlen(argument, (size_t)(text + size - argument));
+        size_t one = strnlen(argument, (size_t)(started + size - argument));
         p = trace_put_string(p, argument, one);
         argument += one + 1;
     }
