@@ -161,8 +161,8 @@ MPROF_INLINE void mprof_resume(void)
  *
  * set_mprof_autosave(): each count-th allocation from malloc is a snapshot; 0 ends that.
  * mprof_stop(): recording ends here and the trace is complete. Nothing more is recorded.
- * mprof_restart(): recording goes on in a new trace in `file` (where it exists, file.PID; NULL: the
- * usual name), which knows nothing of blocks from before. It does what mprof_stop() does first.
+ * mprof_restart(): recording goes on in a new trace in `file` (where it exists, file.d/PID; NULL:
+ * the usual name), which knows nothing of blocks from before. It does what mprof_stop() does first.
  */
 MPROF_INLINE void set_mprof_autosave(unsigned long count)
 {

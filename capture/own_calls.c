@@ -43,6 +43,7 @@ const struct own_call own_calls[] = {
     CALL(readlinkat, false, (uint64_t)AT_FDCWD),
     CALL(getcwd, false, 0),
     CALL(unlink, false, 0),
+    CALL(mkdir, false, 0, 0700),
     CALL(uname, false, 0),
     CALL(getppid, false, 0),
     CALL(tgkill, false, 1, 1, 0),

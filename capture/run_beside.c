@@ -17,11 +17,6 @@
 /* A folder of more names is not read again and again, but watched. */
 #define NAMES_MAX 1000u
 
-static const char *beside_base(const struct run_beside *beside)
-{
-    return strrchr(beside->trace, '/') + 1;
-}
-
 void run_beside_begin(struct run_beside *beside, const char *trace, bool at_once, uint64_t now)
 {
     *beside = (struct run_beside){.trace = trace,
@@ -31,8 +26,7 @@ void run_beside_begin(struct run_beside *beside, const char *trace, bool at_once
                                   .changed = true,
                                   .watch_at = at_once ? now : now + WATCH_AFTER,
                                   .looked_at = now - LOOK_INTERVAL};
-    const int length = (int)(beside_base(beside) - 1 - trace);
-    snprintf(beside->folder, sizeof beside->folder, "%.*s", length ? length : 1, trace);
+    trace_name_folder(trace, beside->folder);
 }
 
 void run_beside_end(struct run_beside *beside)
@@ -60,10 +54,8 @@ static bool beside_learn(struct run_beside *beside, const char *path)
 
 static bool beside_path(const struct run_beside *beside, const char *name, char path[PATH_MAX])
 {
-    const char *base = beside_base(beside);
-    return run_traces_is_beside(base, name) &&
-           snprintf(path, PATH_MAX, "%.*s%s", (int)(base - beside->trace), beside->trace, name) <
-               PATH_MAX;
+    return run_traces_is_name(name) &&
+           snprintf(path, PATH_MAX, "%s/%s", beside->folder, name) < PATH_MAX;
 }
 
 /* What is done with each trace that is found. */

@@ -1,5 +1,5 @@
 /*
- * Notices the traces that the other processes of a run write beside the program's.
+ * Notices the traces that the other processes of a run write into its folder.
  *
  * The folder is looked at every few milliseconds at first, and watched by the kernel (inotify)
  * where the run is not over after some seconds: to end a watch takes the kernel 6 to 20 ms, which a
@@ -18,7 +18,7 @@
 
 struct run_beside {
     const char *trace;     /* absolute path */
-    char folder[PATH_MAX]; /* where that is */
+    char folder[PATH_MAX]; /* of the other processes' traces */
     time_t started;        /* what was written before is of another run */
     int watch;             /* inotify's descriptor; -1: none yet */
     bool may_watch;

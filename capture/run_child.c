@@ -19,6 +19,7 @@
 #include "capture/run_follow.h"
 #include "capture/run_resident.h"
 #include "capture/run_sandbox.h"
+#include "capture/run_traces.h"
 #include "schemas/printable.h"
 
 /* What the child tells before it becomes the program. */
@@ -85,6 +86,13 @@ static const char *child_last_part(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
+static bool child_name_is_taken(const char *trace)
+{
+    char other[TRACE_NAME_SIZE];
+    return access(trace, F_OK) == 0 ||
+           (trace_name_folder(trace, other) && access(other, F_OK) == 0);
+}
+
 /* The trace's absolute path: the first free mprof.PROGRAM.PID.bin, or what was asked for. */
 static bool child_name_trace(const struct run_child *child, char *trace)
 {
@@ -98,7 +106,7 @@ static bool child_name_trace(const struct run_child *child, char *trace)
                PATH_MAX;
     const char *program = child_last_part(child->path);
     int length = snprintf(trace, PATH_MAX, "%s/mprof.%s.%d.bin", folder, program, (int)getpid());
-    for (int again = 2; length < PATH_MAX && access(trace, F_OK) == 0; again++)
+    for (int again = 2; length < PATH_MAX && child_name_is_taken(trace); again++)
         length = snprintf(trace, PATH_MAX, "%s/mprof.%s.%d.%d.bin", folder, program, (int)getpid(),
                           again);
     return length < PATH_MAX;
@@ -111,6 +119,8 @@ static const char *child_prepare(const struct run_child *child, struct child_rep
         errno = errno ? errno : ENAMETOOLONG;
         return "the trace's name";
     }
+    if (run_sandbox_allows(SYS_mkdir))
+        run_traces_begin(report->trace);
     atomic_store(&report->named, true);
     if (asprintf(&settings, "root=%d%s%s", (int)getpid(), *child->settings ? "," : "",
                  child->settings) < 0 ||

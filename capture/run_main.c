@@ -20,6 +20,8 @@
 #include "capture/run_signal.h"
 #include "capture/run_traces.h"
 #include "cli/run_options.h"
+#include "schemas/printable.h"
+#include "schemas/trace_layout.h"
 
 struct arguments {
     const char *trace;
@@ -216,6 +218,40 @@ static bool find_library(char *library)
     return access(library, R_OK) == 0;
 }
 
+/* Looks at what has the trace's name. 0, or the exit status after a message. */
+static int check_trace(const struct arguments *arguments)
+{
+    const char *trace = arguments->trace;
+    char folder[TRACE_NAME_SIZE];
+    struct stat about;
+    const bool there = lstat(trace, &about) == 0;
+    if (there && !S_ISREG(about.st_mode)) {
+        fprintf(stderr,
+                "mprof-run: %s is no regular file, and only regular files are replaced; name "
+                "another trace with -o\n",
+                trace);
+        return 1;
+    }
+    if (!trace_name_folder(trace, folder))
+        folder[0] = 0;
+    /* An empty folder is no harm, and taken. */
+    const bool others = rmdir(folder) != 0 && lstat(folder, &about) == 0;
+    if ((there || others) && !arguments->force) {
+        fprintf(stderr, "mprof-run: %s exists; --force replaces it\n", there ? trace : folder);
+        return 1;
+    }
+    if (there && unlink(trace) != 0) {
+        fprintf(stderr, "mprof-run: cannot replace %s: %s\n", trace, strerror(errno));
+        return 1;
+    }
+    if (others && !run_traces_remove(trace)) {
+        fprintf(stderr, "mprof-run: cannot replace %s: %s\n", folder,
+                errno == ENOTEMPTY ? "something else lies in it" : strerror(errno));
+        return 1;
+    }
+    return 0;
+}
+
 /* 0, or the exit status after a message. */
 static int check_places(const struct arguments *arguments, char *library, char *program,
                         char *binary)
@@ -241,26 +277,7 @@ static int check_places(const struct arguments *arguments, char *library, char *
                : verdict == RUN_PROGRAM_NOT_EXECUTABLE ? 126
                                                        : 1;
     }
-    struct stat about;
-    if (arguments->trace && lstat(arguments->trace, &about) == 0) {
-        if (!S_ISREG(about.st_mode)) {
-            fprintf(stderr,
-                    "mprof-run: %s is no regular file, and only regular files are replaced; name "
-                    "another trace with -o\n",
-                    arguments->trace);
-            return 1;
-        }
-        if (!arguments->force) {
-            fprintf(stderr, "mprof-run: %s exists; --force replaces it\n", arguments->trace);
-            return 1;
-        }
-        if (unlink(arguments->trace) != 0) {
-            fprintf(stderr, "mprof-run: cannot replace %s: %s\n", arguments->trace,
-                    strerror(errno));
-            return 1;
-        }
-    }
-    return 0;
+    return arguments->trace ? check_trace(arguments) : 0;
 }
 
 /* False, after a message, where the sandbox lets nothing be recorded. */
@@ -321,20 +338,26 @@ static void say_never_began(const char *trace, time_t since)
               stderr);
 }
 
+/* Says in one line what the run has left: `other` traces in the folder. */
 static void say_where(const char *trace, time_t since)
 {
-    struct stat status;
-    size_t more = 0;
-    if (stat(trace, &status) != 0) {
-        fprintf(stderr, "mprof-run: no trace was written to %s\n", trace);
-        return;
+    struct run_traces_sum sum;
+    char name[PRINTABLE_BYTE_MAX * PATH_MAX], programs[64] = "";
+    printable_copy(name, sizeof name, trace);
+    run_traces_sum(trace, since, &sum);
+    if (sum.traces == 0)
+        fprintf(stderr, "mprof-run: no trace was written to %s\n", name);
+    else if (sum.traces == 1)
+        fprintf(stderr, "mprof-run: recorded %s\n", name);
+    else {
+        if (sum.traces > sum.processes)
+            snprintf(programs, sizeof programs, " that ran %zu programs", sum.traces);
+        fprintf(stderr,
+                "mprof-run: recorded %s and " TRACE_FOLDER
+                ": %zu process%s%s, %.1f MiB; mprof-ingest takes them together\n",
+                name, sum.processes, sum.processes == 1 ? "" : "es", programs,
+                (double)sum.bytes / (1 << 20));
     }
-    run_traces_beside(trace, since, count_one, &more);
-    if (more > 0)
-        fprintf(stderr, "mprof-run: recorded %s, and %zu of other processes as %s.PID\n", trace,
-                more, trace);
-    else
-        fprintf(stderr, "mprof-run: recorded %s\n", trace);
 }
 
 /* The session beside the trace: .bin becomes .db. */
@@ -372,14 +395,10 @@ static bool at_terminal(void)
     return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
 
-static int open_session(const struct arguments *arguments, const char *first, time_t since)
+static int open_session(const struct arguments *arguments, char *trace)
 {
-    char session[PATH_MAX + 8], trace[TRACE_NAME_SIZE];
-    choose_session(arguments, first, session, sizeof session);
-    if (!arguments->live)
-        run_traces_last(first, since, trace);
-    if (!arguments->live && !arguments->quiet && strcmp(trace, first) != 0)
-        fprintf(stderr, "mprof-run: it became another program: opening %s\n", trace);
+    char session[PATH_MAX + 8];
+    choose_session(arguments, trace, session, sizeof session);
     char ingest_name[] = "mprof-ingest", output[] = "-o", force[] = "--force";
     char *ingest[] = {ingest_name, trace, output, session, arguments->force ? force : NULL, NULL};
     int status = arguments->live ? 0 : run_own(ingest_name, ingest);
@@ -469,6 +488,7 @@ int main(int argc, char **argv)
             return status;
     }
     int error = run_child(&child, &what);
+    run_traces_end(child.recorded);
     int live_status = arguments.live ? run_live_end(&live) : 0;
     if (error != 0) {
         fprintf(stderr, "mprof-run: %s: %s\n", what, strerror(error));
@@ -485,7 +505,7 @@ int main(int argc, char **argv)
     if (live_status != 0)
         return live_status;
     if (arguments.open) {
-        status = open_session(&arguments, child.recorded, started);
+        status = open_session(&arguments, child.recorded);
         if (status != 0)
             return status;
     }

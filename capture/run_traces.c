@@ -1,43 +1,56 @@
 #include "capture/run_traces.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "capture/outside.h"
 
-bool run_traces_is_beside(const char *base, const char *name)
+bool run_traces_is_name(const char *name)
 {
-    const size_t length = strlen(base);
-    if (strncmp(name, base, length) != 0 || name[length] != '.')
-        return false;
-    /* PID or PID.N: what else begins so (a session, a part of one) is no trace. */
-    const char *rest = name + length + 1;
-    return *rest && strspn(rest, "0123456789.") == strlen(rest);
+    /* What else lies there (a session, a part of one) is no trace. */
+    return *name >= '1' && *name <= '9' && strspn(name, "0123456789.") == strlen(name);
+}
+
+void run_traces_begin(const char *trace)
+{
+    char folder[TRACE_NAME_SIZE], around[PATH_MAX];
+    struct stat status;
+    if (!trace_name_folder(trace, folder) || mkdir(folder, 0700) != 0)
+        return;
+    snprintf(around, sizeof around, "%s", trace);
+    char *slash = strrchr(around, '/');
+    if (!slash)
+        return;
+    slash[slash == around] = 0;
+    if (stat(around, &status) == 0 && (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        (void)!chmod(folder, S_IRWXU | (status.st_mode & 01777));
+}
+
+void run_traces_end(const char *trace)
+{
+    char folder[TRACE_NAME_SIZE];
+    if (trace_name_folder(trace, folder))
+        rmdir(folder);
 }
 
 size_t run_traces_beside(const char *trace, time_t since,
                          void (*each)(void *context, const char *trace), void *context)
 {
-    char folder[PATH_MAX], path[PATH_MAX + 256];
+    char folder[TRACE_NAME_SIZE], path[TRACE_NAME_SIZE + 256];
     struct dirent **entries;
-    snprintf(folder, sizeof folder, "%s", trace);
-    char *slash = strrchr(folder, '/');
-    if (!slash)
-        return 0;
-    const char *base = trace + (slash - folder) + 1;
-    slash[slash == folder] = 0;
-    int count = scandir(folder, &entries, NULL, alphasort);
+    const int count =
+        trace_name_folder(trace, folder) ? scandir(folder, &entries, NULL, versionsort) : -1;
     for (int i = 0; i < count; i++) {
         struct stat status;
-        int length =
-            snprintf(path, sizeof path, "%.*s%s", (int)(base - trace), trace, entries[i]->d_name);
-        if (length > 0 && (size_t)length < sizeof path &&
-            run_traces_is_beside(base, entries[i]->d_name) && stat(path, &status) == 0 &&
-            status.st_mtime >= since)
+        snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
+        if (run_traces_is_name(entries[i]->d_name) && lstat(path, &status) == 0 &&
+            S_ISREG(status.st_mode) && status.st_mtime >= since)
             each(context, path);
         free(entries[i]);
     }
@@ -47,18 +60,58 @@ size_t run_traces_beside(const char *trace, time_t since,
     return (size_t)count;
 }
 
-void run_traces_last(const char *trace, time_t since, char last[TRACE_NAME_SIZE])
+static void remove_one(void *context, const char *path)
+{
+    (void)context;
+    unlink(path);
+}
+
+bool run_traces_remove(const char *trace)
+{
+    char folder[TRACE_NAME_SIZE];
+    if (!trace_name_folder(trace, folder))
+        return false;
+    run_traces_beside(trace, 0, remove_one, NULL);
+    return rmdir(folder) == 0 || errno == ENOENT;
+}
+
+struct summing {
+    struct run_traces_sum *sum;
+    long first, last; /* processes: of the first trace, and of the one before */
+};
+
+static void add_bytes(struct run_traces_sum *sum, const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return;
+    sum->traces++;
+    sum->bytes += (uint64_t)status.st_blocks * 512;
+}
+
+static void add_one(void *context, const char *path)
+{
+    struct summing *summing = context;
+    const long process = strtol(strrchr(path, '/') + 1, NULL, 10);
+    add_bytes(summing->sum, path);
+    /* By number, those of one process come one after another. */
+    if (process != summing->first && process != summing->last)
+        summing->sum->processes++;
+    summing->last = process;
+}
+
+void run_traces_sum(const char *trace, time_t since, struct run_traces_sum *sum)
 {
     struct outside outside;
-    struct stat status;
-    char next[TRACE_NAME_SIZE];
-    snprintf(last, TRACE_NAME_SIZE, "%s", trace);
-    if (outside_open(&outside, trace) != OUTSIDE_GOOD)
-        return;
-    const int process = (int)outside.header->pid;
-    outside_close(&outside);
-    for (unsigned attempt = 1; trace_name_attempt(trace, process, attempt, next) &&
-                               stat(next, &status) == 0 && status.st_mtime >= since;
-         attempt++)
-        memcpy(last, next, sizeof next);
+    struct summing summing = {.sum = sum};
+    *sum = (struct run_traces_sum){0};
+    add_bytes(sum, trace);
+    if (sum->traces > 0)
+        sum->processes = 1;
+    enum outside_status status = outside_open(&outside, trace);
+    if (status == OUTSIDE_GOOD || status == OUTSIDE_FINISHED) {
+        summing.first = (long)outside.header->pid;
+        outside_close(&outside);
+    }
+    run_traces_beside(trace, since, add_one, &summing);
 }

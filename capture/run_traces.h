@@ -1,26 +1,43 @@
-/* The traces that other processes of a run leave beside that of the program, as TRACE.PID. */
+/* The traces that the other processes of a run leave in the folder TRACE.d beside the program's. */
 #ifndef MPROF_CAPTURE_RUN_TRACES_H
 #define MPROF_CAPTURE_RUN_TRACES_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <time.h>
 
 #include "capture/trace_name.h"
 
-/* Whether `name` is that of a trace beside one that is called `base` (both without a folder). */
-bool run_traces_is_beside(const char *base, const char *name);
+/* Tells the names of traces in that folder: PID or PID.N. */
+bool run_traces_is_name(const char *name);
 
-/* Calls `each` with the path of each trace beside `trace` that was written since `since`: older
+/*
+ * Makes the folder before the run. Whoever may write into the folder around it may write into this
+ * one, since a process can give up its rights before it begins a trace.
+ */
+void run_traces_begin(const char *trace);
+
+/* Removes the folder after the run where nothing is in it. */
+void run_traces_end(const char *trace);
+
+/* Calls `each` with the path of each trace in the folder that was written since `since`: older
  * ones are of other runs. The order is that of the names. Returns how many names, of traces or not,
- * are in the folder. */
+ * are in it. */
 size_t run_traces_beside(const char *trace, time_t since,
                          void (*each)(void *context, const char *trace), void *context);
 
-/*
- * The trace of what the process of `trace` was in the end: a script or a wrapper that became
- * another program by exec has left several, written since `since`. `trace` where it became none.
- */
-void run_traces_last(const char *trace, time_t since, char last[TRACE_NAME_SIZE]);
+/* Removes the traces of an earlier run from the folder, and the folder if nothing else is in it.
+ * False with errno set where something is left. */
+bool run_traces_remove(const char *trace);
+
+/* What a run has left, its first trace included. */
+struct run_traces_sum {
+    size_t traces;    /* one for each program that a process executed */
+    size_t processes; /* distinct process ids */
+    uint64_t bytes;   /* on the disk */
+};
+
+void run_traces_sum(const char *trace, time_t since, struct run_traces_sum *sum);
 
 #endif

@@ -91,16 +91,34 @@ static uint64_t file_random(void)
     return number ? number : 1;
 }
 
+/* Makes the folder of the other processes' traces, where nobody has done so before. */
+static void file_make_folder(void)
+{
+    if (trace_name_folder(file.base, file.path))
+        os_call_again(SYS_mkdir, (long)file.path, 0700, 0, 0);
+}
+
 /* Opens the first name that is free. The descriptor, or a negative errno. */
 static int file_open_free_name(bool beside)
 {
-    for (unsigned attempt = beside; attempt < NAME_ATTEMPTS; attempt++) {
-        if (!trace_name_attempt(file.base, file.owner, attempt, file.path))
+    bool made = false, in_folder = true;
+    for (unsigned attempt = beside; attempt < NAME_ATTEMPTS;) {
+        if (!trace_name_attempt(file.base, file.owner, attempt, in_folder, file.path))
             return -ENAMETOOLONG;
         long result = os_call_again(SYS_openat, AT_FDCWD, (long)file.path,
                                     O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        if (result != -EEXIST)
+        if (result == -EEXIST) {
+            attempt++;
+            continue;
+        }
+        if (result != -ENOENT || attempt == 0 || !in_folder)
             return (int)result;
+        /* There is no folder. Where none can be made either, the name lies beside the base. */
+        if (made)
+            in_folder = false;
+        else
+            file_make_folder();
+        made = true;
     }
     return -EEXIST;
 }

@@ -6,6 +6,7 @@
 
 #include "capture/arch_x86_64.h"
 #include "capture/os.h"
+#include "schemas/trace_layout.h"
 
 static bool trace_name_append(char *name, const char *text)
 {
@@ -55,14 +56,21 @@ bool trace_name_base(const char *path, char *name)
            trace_name_append(name, ".bin");
 }
 
-bool trace_name_attempt(const char *base, int pid, unsigned attempt, char *name)
+bool trace_name_folder(const char *base, char *name)
 {
     name[0] = 0;
-    if (!trace_name_append(name, base))
-        return false;
+    return trace_name_append(name, base) && trace_name_append(name, TRACE_FOLDER);
+}
+
+bool trace_name_attempt(const char *base, int pid, unsigned attempt, bool in_folder, char *name)
+{
+    name[0] = 0;
     if (attempt == 0)
-        return true;
-    if (!trace_name_append(name, ".") || !trace_name_append_number(name, (uint64_t)pid))
+        return trace_name_append(name, base);
+    if (in_folder ? !trace_name_folder(base, name) : !trace_name_append(name, base))
+        return false;
+    if (!trace_name_append(name, in_folder ? "/" : ".") ||
+        !trace_name_append_number(name, (uint64_t)pid))
         return false;
     return attempt == 1 ||
            (trace_name_append(name, ".") && trace_name_append_number(name, attempt));

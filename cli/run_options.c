@@ -63,7 +63,7 @@ const struct command_line run_command_line = {
     .synopsis = "[OPTIONS] [--] PROGRAM [ARGS…]",
     .about = "Runs PROGRAM, records every allocation and free into a trace, and ends as PROGRAM "
              "ends.\n"
-             "Its children, and programs that it executes, record beside it as TRACE.PID.\n",
+             "Its children, and programs that it executes, record into the folder TRACE.d.\n",
     .options = options,
     .count = sizeof options / sizeof *options,
     .program_follows = true,

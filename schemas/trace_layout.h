@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 #define TRACE_VERSION 1u
+/* Behind a trace's name: the folder of the other traces of its run, PID and PID.N. */
+#define TRACE_FOLDER ".d"
 #define TRACE_MAGIC "\x89MPROF\r\n"   /* 8 bytes, without the terminating NUL */
 #define TRACE_CHUNK_MAGIC 0x4b43504du /* "MPCK" as stored */
 #define TRACE_FILE_HEADER_SIZE 4096u

@@ -7,8 +7,11 @@ rm -rf inherited && mkdir inherited && cd inherited || exit 1
 failed=0
 complain() { echo "FAILED: $*"; failed=1; }
 
-mkdir traces
-"$run" --quiet -o traces/t.bin -- "$MPROF_BUILD/tests/inherits" 3>log || exit 1
+mkdir traces run
+"$run" --quiet -o run/t.bin -- "$MPROF_BUILD/tests/inherits" 3>log || exit 1
+# Each by itself, without the run around it.
+cp run/t.bin traces/t.bin
+for trace in run/t.bin.d/*; do cp "$trace" "traces/t.bin.$(basename "$trace")"; done
 "$ingest" -o all.db traces >out.txt 2>&1 || complain "all of them: $(cat out.txt)"
 grep -q '^inherited .*frees of blocks from before a fork$' out.txt || complain "the summary: $(cat out.txt)"
 "$ingest" -q -o reversed.db $(ls -r traces/*) || complain "in another order"

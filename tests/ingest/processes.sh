@@ -44,8 +44,11 @@ int main(void)
 }
 C
 gcc -g -O1 -fno-builtin -o tree tree.c || exit 1
-mkdir traces
-"$run" --quiet -o traces/t.bin -- ./tree >/dev/null || exit 1
+mkdir traces run
+"$run" --quiet -o run/t.bin -- ./tree >/dev/null || exit 1
+# Each by itself, without the run around it.
+cp run/t.bin traces/t.bin
+for trace in run/t.bin.d/*; do cp "$trace" "traces/t.bin.$(basename "$trace")"; done
 set -- traces/t.bin*
 [ $# -eq 5 ] || complain "not five traces: $*"
 for trace in "$@"; do

@@ -1,9 +1,9 @@
 /*
  * A program whose resident set grows by a known amount, and stays so until it has been seen.
- * usage: grows TRACE | grows TRACE.
- * With a dot at the end TRACE is what this process itself writes beside that: TRACE.PID.2, where it
- * was forked and then executed, or TRACE.PID. Waits until another process has taken a second slot
- * of the trace, touches 64 MiB, and waits until the chunk of that process has grown.
+ * usage: grows TRACE | grows FOLDER/
+ * With a slash at the end the trace is what this process itself writes into that folder: PID.2,
+ * where it was forked and then executed, or PID. Waits until another process has taken a second
+ * slot of the trace, touches 64 MiB, and waits until the chunk of that process has grown.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -46,7 +46,7 @@ int main(int argc, char **argv)
         return 2;
     char path[4096];
     snprintf(path, sizeof path, "%s", argv[1]);
-    if (path[strlen(path) - 1] == '.') {
+    if (path[strlen(path) - 1] == '/') {
         snprintf(path, sizeof path, "%s%d.2", argv[1], (int)getpid());
         if (access(path, R_OK) != 0)
             path[strlen(path) - 2] = 0;

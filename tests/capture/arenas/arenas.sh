@@ -7,10 +7,12 @@ normalize='sed s/(.*)//' # C++ names have parameters
 here=$MPROF_SOURCE/tests/capture/arenas
 
 record() { # PROGRAM: into session.db, and the child's into child.db
-    rm -f trace.bin* session.db child.db
+    rm -rf trace.bin* children.d session.db child.db
     mprof-run --quiet -o trace.bin -- "$1" || { echo "$kind: $1: status $?"; failed=1; }
+    # Each by itself, without the run around it.
+    [ ! -d trace.bin.d ] || mv trace.bin.d children.d
     mprof-ingest --quiet -o session.db trace.bin || failed=1
-    for child in trace.bin.*; do
+    for child in children.d/*; do
         [ -e "$child" ] && { mprof-ingest --quiet -o child.db "$child" || failed=1; }
     done
 }
@@ -79,10 +81,10 @@ wrap=-Wl$(sed '/^#ifndef MPROF_H/q' "$MPROF_SOURCE/capture/mprof.h" | grep -o --
 build cc -O2 -static
 cc -O2 -g -fno-builtin -static -I"$MPROF_SOURCE" -o calls "$here/arena_calls.c" "$MPROF_BUILD/lib/libmprof.a" "$wrap" -Wl,--eh-frame-hdr \
     2>linker || { echo "$kind: is not built"; cat linker; failed=1; }
-rm -f trace.bin*
+rm -rf trace.bin*
 MPROF_OUTPUT=$PWD/trace.bin ./calls || { echo "$kind: gives $?"; failed=1; }
 mprof-ingest --quiet --force -o session.db trace.bin || failed=1
-expect "blocks" "SELECT count(*) FROM allocation WHERE arena_id > 0" 12
+expect "blocks" "SELECT count(*) FROM v_allocation WHERE arena_id > 0 AND process_id = 1" 12
 expect "call site" "SELECT function FROM v_allocation WHERE size = 501" outer_caller
 
 kind=disabled

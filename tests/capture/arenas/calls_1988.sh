@@ -19,9 +19,9 @@ good='damaged_bytes 0,double_frees 0,dropped_events 0,ending ended,missing_chunk
 cc -O1 -g -pthread -fno-builtin -I"$MPROF_SOURCE" -o calls "$MPROF_SOURCE/tests/capture/arenas/calls_1988.c" || exit 1
 ./calls none.bin && [ ! -e none.bin ] || { echo "unrecorded it fails or records"; failed=1; }
 for kind in "" --clock=fast --free-stacks; do
-    rm -f ./*.bin* ./*.db
+    rm -rf ./*.bin* ./*.db
     "$MPROF_BUILD/bin/mprof-run" --quiet $kind -o first.bin ./calls "$PWD/second.bin" 2>messages || { echo "$kind: $?"; failed=1; }
-    mv second.bin.*[0-9].2 fourth.bin && mv second.bin.* third.bin || { echo "$kind: traces missing"; ls; failed=1; }
+    mv second.bin.d/*.2 fourth.bin && mv second.bin.d/* third.bin && rmdir second.bin.d || { echo "$kind: traces missing"; ls; failed=1; }
     for trace in first second third fourth; do
         "$MPROF_BUILD/bin/mprof-ingest" --quiet -o $trace.db $trace.bin || failed=1
         [ "$kind" = --clock=fast ] || expect $trace.db "$sound" "$good"
@@ -43,10 +43,10 @@ for kind in "" --clock=fast --free-stacks; do
 done
 
 kind=forks
-rm -f ./*.bin* ./*.db
+rm -rf ./*.bin* ./*.db
 cc -O1 -g -fno-builtin -I"$MPROF_SOURCE" -o forks "$MPROF_SOURCE/tests/capture/arenas/calls_1988_forks.c" || exit 1
 "$MPROF_BUILD/bin/mprof-run" --quiet -o main.bin ./forks || { echo "$kind: $?"; failed=1; }
-mv main.bin.* child.bin
+mv main.bin.d/* child.bin && rmdir main.bin.d
 [ "$(echo ./*.bin*)" = "./child.bin ./child1.bin ./child2.bin ./main.bin" ] || { echo "$kind: traces: $(echo ./*.bin*)"; failed=1; }
 for one in main:1111 child:1222 child1:1333 child2:1444; do
     "$MPROF_BUILD/bin/mprof-ingest" --quiet -o "${one%:*}.db" "${one%:*}.bin" || failed=1

@@ -108,7 +108,7 @@ def check_executed():
     """A program executed in the place of the first waits too, and is found."""
     steps = Steps("beginnings-exec", "--start-on=file:begin", command=["/bin/sh", "-c", 'exec "$0"', program("steps")])
     steps.do("1s")
-    steps.path = glob.glob(steps.path + ".*")[0]
+    steps.path = glob.glob(steps.path + ".d/*")[0]
     check(steps.header("<I", PAUSED) == NOT_BEGUN, "the executed program waits")
     open("begin", "w").close()
     steps.wait_for(PAUSED, RECORDING)

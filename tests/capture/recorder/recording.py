@@ -37,7 +37,7 @@ class Recording:
 
     def read(self):
         paths = [self.path] if os.path.exists(self.path) else []
-        self.traces = {path: trace_text.Trace(path) for path in paths + sorted(glob.glob(self.path + ".*"))}
+        self.traces = {path: trace_text.Trace(path) for path in paths + sorted(glob.glob(self.path + ".d/*"))}
         self.main = self.traces.get(self.path)
         self.others = [trace for path, trace in self.traces.items() if path != self.path]
 

@@ -38,7 +38,7 @@ for clock in ("tsc", "ns"):
     check(0 <= rows[0][0] and rows[-1][0] <= int(meta["duration_ns"]), f"within the trace: {rows} {meta['duration_ns']}")
 
 # A child that lives long enough, and a program executed in its place, are sampled in their own traces.
-for name, script in (("fork", "{0} {1}/trace.bin.; :"), ("exec", "exec {0} {1}/trace.bin.")):
+for name, script in (("fork", "{0} {1}/trace.bin.d/; :"), ("exec", "exec {0} {1}/trace.bin.d/")):
     folder = recording.folder("resident-" + name)
     one = Recording("resident-" + name, ["/bin/sh", "-c", script.format(recording.program("grows"), folder)])
     check(one.run.returncode == 0 and one.run.stderr == "", f"{name}: {one.run}")

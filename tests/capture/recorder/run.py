@@ -42,13 +42,19 @@ check(open(folder + "/there.bin").read() == "mine", "it is left alone")
 expect(run("--force", "-o", "there.bin", "true"), 0, "recorded", "--force")
 check(Trace(folder + "/there.bin").header["state"] == "ended", "--force replaces it")
 
-old = folder + "/there.bin.1"
+expect(run("--force", "-o", "there.bin", "sh", "-c", "sh -c true; true"), 0, "there.bin and .d: 2 processes, ",
+       "what the run holds")
+old, kept = folder + "/there.bin.d/1", folder + "/there.bin.d/notes"
 open(old, "w").write("of another run")
-os.utime(old, (1000000000, 1000000000))
-expect(run("--force", "-o", "there.bin", "sh", "-c", "sh -c true; true"), 0, "and 1 of other processes",
-       "the traces of this run are counted")
-
-
+expect(run("-o", "there.bin", "true"), 1, "there.bin exists", "a run that exists")
+os.unlink(folder + "/there.bin")
+expect(run("-o", "there.bin", "true"), 1, "there.bin.d exists; --force", "what is left of a run")
+open(kept, "w").write("mine")
+expect(run("--force", "-o", "there.bin", "true"), 1, "there.bin.d: something else lies in it", "a file of someone else")
+check(open(kept).read() == "mine", "it is left alone")
+os.unlink(kept)
+expect(run("--force", "-o", "there.bin", "true"), 0, "recorded " + folder + "/there.bin\n", "one process alone")
+check(not os.path.exists(folder + "/there.bin.d"), "no folder without need")
 
 # How tests/programs/executes.c executes a program.
 unusual = ("fexecve", "place", "execveat", "empty", "relative", "call-execve", "call-execveat", "vfork")
@@ -157,11 +163,12 @@ def run_static(name, *arguments):
     made = subprocess.run(["cc", "-fno-builtin", "-static", "-I" + source, "-o", one, f"{source}/tests/programs/{name}.c",
                            "-Wl,--eh-frame-hdr," + wraps, build + "/lib/libmprof.a"], capture_output=True, text=True)
     check(made.returncode == 0, f"static {name} does not link: {made.stderr}")
-    for path in glob.glob(trace + "*"):
+    shutil.rmtree(trace + ".d", ignore_errors=True)
+    for path in glob.glob(trace):
         os.unlink(path)
     ended = subprocess.run([one, *arguments], env={**os.environ, "MPROF_OUTPUT": trace}, capture_output=True, text=True)
     check(ended.stderr == "", f"static {name} {arguments}: {ended}")
-    return ended.returncode, Trace(trace), [Trace(path) for path in glob.glob(trace + ".*")]
+    return ended.returncode, Trace(trace), [Trace(path) for path in glob.glob(trace + ".d/*")]
 
 
 for way, status, end in (("return", 0, 0), ("exit", 3, 0), ("_exit", 4, 1), ("_Exit", 5, 1), ("quick_exit", 6, 1)):

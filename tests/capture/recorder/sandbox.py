@@ -30,7 +30,8 @@ def end_of(program):
 
 def check_recorded(name, folder, program):
     check(not program.stderr, f"{name}: said {program.stderr}")
-    traces = [Trace(path) for path in sorted(recording.glob.glob(folder + "/trace.bin*"))]
+    traces = [Trace(path) for path in [folder + "/trace.bin", *recording.glob.glob(folder + "/trace.bin.[0-9]*"),
+                                    *recording.glob.glob(folder + "/trace.bin.d/*")]]
     counts = [sizes(trace, 320) for trace in traces]
     check(counts == [{320: 1000, 500: 8000}, {400: 500}], f"{name}: {counts}")
     for trace in traces:

@@ -36,7 +36,7 @@ class Steps:
 
     def others(self):
         """The traces of other processes of the run, the newest last."""
-        return sorted(glob.glob(self.path + ".*"), key=lambda path: os.stat(path).st_ctime_ns)
+        return sorted(glob.glob(self.path + ".d/*"), key=lambda path: os.stat(path).st_ctime_ns)
 
     def pid(self):
         return self.header("<I", PID)

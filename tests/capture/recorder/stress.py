@@ -74,7 +74,7 @@ fast = "fast" in environment.get("MPROF_OPTIONS", "")
 wrong, compared = [], 0
 parent = None
 traces = {}
-for path in [trace] + glob.glob(trace + ".*"):
+for path in [trace] + glob.glob(trace + ".d/*"):
     one = trace_text.Trace(path)
     traces[int(one.header["pid"])] = one
     wrong += [f"{path}: {line}" for line in one.complain()]

@@ -255,11 +255,13 @@ static void names(void **state)
     assert_non_null(getcwd(folder, sizeof folder));
     assert_true(trace_name_base("/a/b.bin", base));
     assert_string_equal(base, "/a/b.bin");
-    assert_true(trace_name_attempt(base, 42, 0, name));
+    assert_true(trace_name_attempt(base, 42, 0, true, name));
     assert_string_equal(name, "/a/b.bin");
-    assert_true(trace_name_attempt(base, 42, 1, name));
-    assert_string_equal(name, "/a/b.bin.42");
-    assert_true(trace_name_attempt(base, 42, 3, name));
+    assert_true(trace_name_attempt(base, 42, 1, true, name));
+    assert_string_equal(name, "/a/b.bin.d/42");
+    assert_true(trace_name_attempt(base, 42, 3, true, name));
+    assert_string_equal(name, "/a/b.bin.d/42.3");
+    assert_true(trace_name_attempt(base, 42, 3, false, name));
     assert_string_equal(name, "/a/b.bin.42.3");
     assert_true(trace_name_base("b.bin", base));
     snprintf(expected, sizeof expected, "%s/b.bin", folder);
@@ -275,7 +277,7 @@ static void names(void **state)
     longest[0] = '/';
     longest[sizeof longest - 1] = 0;
     assert_true(trace_name_base(longest, base));
-    assert_false(trace_name_attempt(base, 42, 1, name));
+    assert_false(trace_name_attempt(base, 42, 1, true, name));
     assert_false(trace_name_base(longest + 1, base) && strlen(base) >= TRACE_NAME_SIZE);
     assert_int_equal(chdir(folder), 0);
 }

@@ -15,16 +15,17 @@
 
 #include "capture/run_beside.h"
 
-static char folder[] = "/tmp/mprof-beside-XXXXXX";
-static char trace[sizeof folder + 16];
-static char seen[4096]; /* names, each with its time */
+static char around[] = "/tmp/mprof-beside-XXXXXX";
+static char trace[sizeof around + 16];
+static char folder[sizeof trace + 16]; /* of the other processes' traces */
+static char seen[4096];                /* names, each with its time */
 
 static void note(void *context, const char *path, uint64_t since)
 {
     const size_t used = strlen(seen);
     (void)context;
-    assert_memory_equal(path, folder, sizeof folder - 1);
-    snprintf(seen + used, sizeof seen - used, "%s@%u ", path + sizeof folder, (unsigned)since);
+    assert_memory_equal(path, folder, strlen(folder));
+    snprintf(seen + used, sizeof seen - used, "%s@%u ", path + strlen(folder) + 1, (unsigned)since);
 }
 
 static void create(const char *name)
@@ -56,31 +57,31 @@ static void test_looked_for(void **state)
     struct run_beside beside;
     struct stat status;
     (void)state;
-    create("t.bin.1");
+    create("1");
     run_beside_begin(&beside, trace, false, 1000);
-    assert_int_equal(step(&beside, 1000, "t.bin.1@990 "), 10);
-    create("t.bin.2");
-    create("t.bin.db");
-    create("other.bin.3");
+    assert_int_equal(step(&beside, 1000, "1@990 "), 10);
+    create("2");
+    create("db");
+    create("3.part");
     assert_int_equal(step(&beside, 1004, ""), 6);
-    assert_int_equal(step(&beside, 1011, "t.bin.2@1000 "), 10);
+    assert_int_equal(step(&beside, 1011, "2@1000 "), 10);
     /* In the same moment: the folder's date stays. */
     assert_int_equal(stat(folder, &status), 0);
-    create("t.bin.2.1");
+    create("2.1");
     const struct timespec times[2] = {status.st_atim, status.st_mtim};
     assert_int_equal(utimensat(AT_FDCWD, folder, times, 0), 0);
-    assert_int_equal(step(&beside, 1021, "t.bin.2.1@1011 "), 10);
+    assert_int_equal(step(&beside, 1021, "2.1@1011 "), 10);
     assert_int_equal(step(&beside, 1031, ""), 10);
     assert_int_equal(beside.watch, -1);
     /* After some seconds it is watched, and nothing is missed between. */
-    create("t.bin.3");
-    assert_int_equal(step(&beside, 6000, "t.bin.3@1031 "), -1);
+    create("3");
+    assert_int_equal(step(&beside, 6000, "3@1031 "), -1);
     assert_true(beside.watch >= 0);
     assert_false(is_readable(&beside));
-    create("t.bin.4");
-    create("t.bin.4.part");
+    create("4");
+    create("4.part");
     assert_true(is_readable(&beside));
-    assert_int_equal(step(&beside, 7000, "t.bin.4@7000 "), -1);
+    assert_int_equal(step(&beside, 7000, "4@7000 "), -1);
     assert_false(is_readable(&beside));
     run_beside_end(&beside);
 }
@@ -89,14 +90,14 @@ static void test_watched_at_once(void **state)
 {
     struct run_beside beside;
     (void)state;
-    create("t.bin.5");
+    create("5");
     run_beside_begin(&beside, trace, true, 50);
     *seen = 0;
     assert_int_equal(run_beside_step(&beside, 50, note, NULL), -1);
-    assert_non_null(strstr(seen, "t.bin.5@40 "));
-    create("t.bin.6");
+    assert_non_null(strstr(seen, "5@40 "));
+    create("6");
     assert_true(is_readable(&beside));
-    step(&beside, 60, "t.bin.6@60 ");
+    step(&beside, 60, "6@60 ");
     run_beside_end(&beside);
 }
 
@@ -104,7 +105,7 @@ static void test_of_another_run(void **state)
 {
     struct run_beside beside;
     (void)state;
-    create("t.bin.7");
+    create("7");
     run_beside_begin(&beside, trace, false, 50);
     beside.started += 1000;
     step(&beside, 50, "");
@@ -122,26 +123,27 @@ static void test_a_large_folder(void **state)
     }
     run_beside_begin(&beside, trace, false, 50);
     assert_int_equal(run_beside_step(&beside, 50, note, NULL), -1);
-    create("t.bin.8");
+    create("8");
     assert_true(is_readable(&beside));
-    step(&beside, 51, "t.bin.8@51 ");
+    step(&beside, 51, "8@51 ");
     run_beside_end(&beside);
 }
 
 static int set_up(void **state)
 {
     (void)state;
-    if (!mkdtemp(folder))
+    if (!mkdtemp(around))
         return 1;
-    snprintf(trace, sizeof trace, "%s/t.bin", folder);
-    return 0;
+    snprintf(trace, sizeof trace, "%s/t.bin", around);
+    snprintf(folder, sizeof folder, "%s.d", trace);
+    return mkdir(folder, 0700);
 }
 
 static int tear_down(void **state)
 {
     char command[sizeof folder + 16];
     (void)state;
-    snprintf(command, sizeof command, "rm -r %s", folder);
+    snprintf(command, sizeof command, "rm -r %s", around);
     return system(command);
 }
 
