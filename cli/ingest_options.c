@@ -5,6 +5,11 @@ static const struct command_option options[] = {
                               .help = "the session; default: TRACE with .db in place of .bin"},
     [INGEST_OPTION_FORCE] = {'f', "force", .help = "replace an existing session"},
     [INGEST_OPTION_QUIET] = {'q', "quiet", .help = "no progress bar and no summary"},
+    [INGEST_OPTION_PROCESS] = {0, "process", "WHICH", .choices = "all",
+                               .help =
+                                   "which process of a run the session shows first: its name, "
+                                   "PID, PID.N for the Nth program that it executed, or all for "
+                                   "their sum (default: the one that allocated most)"},
     [INGEST_OPTION_LIVE] = {0, "live",
                             .help = "TRACE is still being recorded: keep the session up to date, "
                                     "so that it can be read meanwhile, until the program ends or "
@@ -43,8 +48,8 @@ const struct command_line ingest_command_line = {
     .synopsis = "[OPTIONS] TRACE…",
     .about = "Turns a trace that mprof-run wrote into a session, an SQLite file for mprof-tui and "
              "sqlite3.\n"
-             "Several traces (of a program and its children, say), or a directory of them, become "
-             "one.\n",
+             "TRACE is taken with the other processes of its run, which lie in TRACE.d. Several "
+             "traces,\nor a directory of them, become one session too.\n",
     .after = "Exit status: 0 done, 1 the trace or the session cannot be used, 2 wrong options.\n",
     .options = options,
     .count = sizeof options / sizeof *options,

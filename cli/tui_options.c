@@ -4,6 +4,10 @@ static const struct command_option options[] = {
     [TUI_OPTION_FILTER] = {0, "filter", "TEXT", .choices = "", .help = "begin with this filter"},
     [TUI_OPTION_VIEW] = {0, "view", "NAME", .choices = "overview timeline grid functions",
                          .help = "begin with this view: overview, timeline, grid or functions"},
+    [TUI_OPTION_PROCESS] = {0, "process", "WHICH", .choices = "all",
+                            .help = "of a run, the process of that name, PID, PID.N for the Nth "
+                                    "program that it executed, or all for their sum (default: the "
+                                    "one that allocated most)"},
     [TUI_OPTION_ASCII] = {0, "ascii", .help = "show nothing but ASCII characters"},
     [TUI_OPTION_SCRIPT] =
         {0, "script", "FILE",

@@ -21,6 +21,7 @@ struct ingest_options {
     bool bundle; /* copy the files that the names come from */
     bool redact; /* leave out what redact.h says; `source_root` may be NULL */
     const char *source_root;
+    const char *process; /* of several: the one to select (schemas/process_choice.h), NULL: any */
     /* Called now and then: how far the phase is, `done` of `total` bytes. NULL: not called. */
     void (*progress)(void *context, enum ingest_phase phase, uint64_t done, uint64_t total);
     void *progress_context;
@@ -46,7 +47,8 @@ struct ingest_summary {
         damaged_bytes, missing_chunks, unseen_modules, late_modules;
     bool ended; /* the recorder closed the trace */
     bool unknown_clock;
-    uint32_t state; /* enum trace_state */
+    uint32_t state;      /* enum trace_state */
+    uint64_t all_events; /* of the whole run, where this is of one of its processes; otherwise 0 */
     double seconds;
     uint32_t machines; /* whose processes are in the session */
     uint64_t inherited_frees, presumed_inherited_frees;

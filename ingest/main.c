@@ -121,6 +121,9 @@ static int take_option(struct options *options, enum ingest_option option, const
     case INGEST_OPTION_SYSROOT:
         options->ingest.sysroot = value;
         break;
+    case INGEST_OPTION_PROCESS:
+        options->ingest.process = value;
+        break;
     case INGEST_OPTION_BUNDLE:
         options->ingest.bundle = true;
         break;
@@ -244,8 +247,9 @@ static void tell_left_out(const char *why)
     fprintf(stderr, "mprof-ingest: left out: %s\n", why);
 }
 
-static bool ingest_many(const struct options *options, struct ingest_summary *summary,
-                        struct ingest_status *status)
+/* Ingests the traces that were named, and what their runs have left beside them. */
+static bool ingest_traces(const struct options *options, struct run *run,
+                          struct ingest_summary *summary, struct ingest_status *status)
 {
     struct trace_list list = {0};
     bool good = true;
@@ -256,7 +260,10 @@ static bool ingest_many(const struct options *options, struct ingest_summary *su
             good = ingest_fail(status, INGEST_BAD_USAGE,
                                "%s: the session would replace a trace; name another with -o",
                                options->ingest.session);
-    good = good && ingest_processes(&options->ingest, &list, tell_left_out, summary, status);
+    if (good && (list.count > 1 || many(options)))
+        good = ingest_processes(&options->ingest, &list, tell_left_out, run, summary, status);
+    else if (good)
+        good = ingest_run(&options->ingest, summary, status);
     trace_list_free(&list);
     return good;
 }
@@ -292,14 +299,18 @@ static bool ingest(struct options *options, struct ingest_status *status)
     options->ingest.progress = progress_report;
     options->ingest.progress_context = &progress;
     options->ingest.writer.interrupted = &interrupted;
+    struct run run = {0};
     bool good = (!options->live || watch(options, status)) &&
-                (many(options) ? ingest_many(options, &summary, status)
-                               : ingest_run(&options->ingest, &summary, status));
+                ingest_traces(options, &run, &summary, status);
     progress_end(&progress);
     options->ingest.progress = NULL;
     options->ingest.progress_context = NULL;
-    if (good && !options->quiet)
+    if (good && !options->quiet) {
+        if (run.count > 1)
+            summary_run_print(stdout, &run);
         summary_print(stdout, &summary, options->ingest.session);
+    }
+    run_free(&run);
     free(summary.program);
     return good;
 }

@@ -29,7 +29,9 @@ struct added {
 struct processes {
     const struct ingest_options *options;
     void (*left_out)(const char *why);
+    struct run *run;
     struct ingest_summary *summary;
+    struct ingest_summary *parts; /* of each process, in the order of starts */
     struct ingest_status *status;
     struct start *starts; /* of what can be read, the first process first */
     size_t count;
@@ -43,14 +45,33 @@ struct processes {
     size_t added_count;
 };
 
+/* Tells whether a file of the list is this one: it was named twice. */
+static bool is_listed(const struct trace_list *list, const struct trace_file_id *id)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (id->inode != 0 && list->ids[i].inode == id->inode && list->ids[i].device == id->device)
+            return true;
+    return false;
+}
+
 static bool append(struct trace_list *list, const char *folder, const char *name,
                    struct ingest_status *status)
 {
     char *path = NULL;
+    struct stat about;
+    struct trace_file_id id = {0};
     if (!array_reserve(&list->paths, &list->capacity, list->count + 1, sizeof *list->paths) ||
+        !array_reserve(&list->ids, &list->id_capacity, list->count + 1, sizeof *list->ids) ||
         (folder != NULL ? asprintf(&path, "%s/%s", folder, name) < 0
                         : (path = strdup(name)) == NULL))
         return ingest_fail_memory(status, "the list of traces");
+    if (stat(path, &about) == 0)
+        id = (struct trace_file_id){about.st_dev, about.st_ino};
+    if (is_listed(list, &id)) {
+        free(path);
+        return true;
+    }
+    list->ids[list->count] = id;
     list->paths[list->count++] = path;
     return true;
 }
@@ -69,32 +90,63 @@ static bool is_trace(int folder, const char *name)
     return same;
 }
 
-static int compare_paths(const void *a, const void *b)
+/* PID or PID.N, as the recorder names them; a session beside it is named otherwise. */
+static bool is_of_run(int folder, const char *name)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    (void)folder;
+    return *name >= '1' && *name <= '9' && name[strspn(name, "0123456789.")] == '\0';
+}
+
+/* Adds what is `wanted` in a folder, by number, and counts it. */
+static bool add_folder(struct trace_list *list, const char *path,
+                       bool (*wanted)(int folder, const char *name), size_t *found,
+                       struct ingest_status *status)
+{
+    struct dirent **entries;
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int count = folder < 0 ? -1 : scandir(path, &entries, NULL, versionsort);
+    bool good = count >= 0;
+    if (!good)
+        ingest_fail(status, INGEST_BAD_INPUT, "%s: cannot be read: %s", path, strerror(errno));
+    for (int i = 0; i < count; i++) {
+        if (good && wanted(folder, entries[i]->d_name)) {
+            good = append(list, path, entries[i]->d_name, status);
+            ++*found;
+        }
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+    if (folder >= 0)
+        close(folder);
+    return good;
+}
+
+/* A trace, and what its run has left beside it. What it is not is said when it is opened. */
+static bool add_run(struct trace_list *list, const char *path, struct ingest_status *status)
+{
+    char *folder = NULL;
+    size_t found = 0;
+    struct stat about;
+    if (asprintf(&folder, "%s" TRACE_FOLDER, path) < 0)
+        return ingest_fail_memory(status, "the list of traces");
+    bool others = lstat(folder, &about) == 0 && S_ISDIR(about.st_mode);
+    bool good = append(list, NULL, path, status) &&
+                (!others || add_folder(list, folder, is_of_run, &found, status));
+    free(folder);
+    return good;
 }
 
 bool trace_list_add(struct trace_list *list, const char *path, struct ingest_status *status)
 {
     struct stat about;
     if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode))
-        return append(list, NULL, path, status); /* what it is not is said when it is opened */
-    DIR *folder = opendir(path);
-    size_t before = list->count;
-    bool good = folder != NULL;
-    if (!good)
-        return ingest_fail(status, INGEST_BAD_INPUT, "%s: cannot be read: %s", path,
-                           strerror(errno));
-    for (struct dirent *entry; good && (entry = readdir(folder)) != NULL;)
-        if (is_trace(dirfd(folder), entry->d_name))
-            good = append(list, path, entry->d_name, status);
-    closedir(folder);
-    if (good && list->count == before)
-        return ingest_fail(status, INGEST_BAD_INPUT, "%s: there is no trace in this directory",
-                           path);
-    if (good)
-        qsort(list->paths + before, list->count - before, sizeof *list->paths, compare_paths);
-    return good;
+        return add_run(list, path, status);
+    size_t found = 0;
+    if (!add_folder(list, path, is_trace, &found, status))
+        return false;
+    return found > 0 ||
+           ingest_fail(status, INGEST_BAD_INPUT, "%s: there is no trace in this directory", path);
 }
 
 void trace_list_free(struct trace_list *list)
@@ -102,6 +154,7 @@ void trace_list_free(struct trace_list *list)
     for (size_t i = 0; i < list->count; i++)
         free(list->paths[i]);
     free(list->paths);
+    free(list->ids);
     *list = (struct trace_list){0};
 }
 
@@ -150,7 +203,8 @@ static bool align_starts(struct processes *processes)
 static bool find_starts(struct processes *processes, const struct trace_list *list)
 {
     processes->starts = calloc(list->count + 1, sizeof *processes->starts);
-    if (processes->starts == NULL)
+    processes->parts = calloc(list->count + 1, sizeof *processes->parts);
+    if (processes->starts == NULL || processes->parts == NULL)
         return ingest_fail_memory(processes->status, "the list of traces");
     for (size_t i = 0; i < list->count; i++) {
         struct ingest_status status = {INGEST_OK, ""};
@@ -207,14 +261,15 @@ static bool add_process(struct processes *processes, const struct start *start)
     if (!ingest_run(&options, &summary, processes->status))
         return false;
     processes->added[processes->added_count++] = (struct added){summary.origin, start->at.start_ns};
+    processes->parts[start - processes->starts] = summary;
     if (first) {
         *processes->summary = summary;
+        processes->summary->program = NULL; /* it stays with the part */
         processes->merge = writer_merge_open(
             processes->whole.part, processes->options->writer.interrupted, processes->status);
         return processes->merge != NULL;
     }
     add_summary(processes->summary, &summary);
-    free(summary.program);
     bool good = writer_merge_add(processes->merge, processes->part.part, start->at.start_ns) &&
                 writer_merge_machine(processes->merge, start->at.machine);
     unlink(processes->part.part);
@@ -261,6 +316,36 @@ static bool note_left_out(struct processes *processes, const char *reason)
     return good;
 }
 
+/* Of the selected process what its own trace says; what is odd is said of the whole run. */
+static bool summarize(struct processes *processes)
+{
+    struct ingest_summary *sum = processes->summary;
+    const struct run *run = processes->run;
+    if (run->selected < processes->count && run->selected < run->count) {
+        struct ingest_summary whole = *sum;
+        *sum = processes->parts[run->selected];
+        sum->dropped = whole.dropped;
+        sum->inherited_frees = whole.inherited_frees;
+        sum->presumed_inherited_frees = whole.presumed_inherited_frees;
+        sum->unmatched_frees = whole.unmatched_frees;
+        sum->double_frees = whole.double_frees;
+        sum->mismatched_frees = whole.mismatched_frees;
+        sum->overlaps = whole.overlaps;
+        sum->orphaned_events = whole.orphaned_events;
+        sum->damaged_bytes = whole.damaged_bytes;
+        sum->missing_chunks = whole.missing_chunks;
+        sum->unseen_modules = whole.unseen_modules;
+        sum->late_modules = whole.late_modules;
+        sum->machines = whole.machines;
+        sum->seconds = whole.seconds;
+        sum->all_events = whole.events;
+    }
+    const size_t named = run->selected < processes->count ? run->selected : 0;
+    const char *program = processes->parts[named].program;
+    sum->program = program != NULL ? strdup(program) : NULL;
+    return sum->program != NULL || ingest_fail_memory(processes->status, "the summary");
+}
+
 static bool add_all(struct processes *processes)
 {
     processes->added = calloc(processes->count + 1, sizeof *processes->added);
@@ -287,7 +372,8 @@ static bool add_all(struct processes *processes)
     summary->peak_count = writer_merge_fact(processes->merge, "peak_count");
     summary->peak_ns = writer_merge_fact(processes->merge, "peak_ns");
     summary->duration_ns = writer_merge_fact(processes->merge, "duration_ns");
-    return true;
+    return writer_merge_select(processes->merge, processes->run, processes->options->process) &&
+           summarize(processes);
 }
 
 static bool put_in_place(struct processes *processes)
@@ -298,11 +384,11 @@ static bool put_in_place(struct processes *processes)
 }
 
 bool ingest_processes(const struct ingest_options *options, const struct trace_list *list,
-                      void (*left_out)(const char *why), struct ingest_summary *summary,
-                      struct ingest_status *status)
+                      void (*left_out)(const char *why), struct run *run,
+                      struct ingest_summary *summary, struct ingest_status *status)
 {
     struct processes processes = {
-        .options = options, .left_out = left_out, .summary = summary, .status = status};
+        .options = options, .left_out = left_out, .run = run, .summary = summary, .status = status};
     /* The second is never put in place. */
     bool good =
         output_file_begin(&processes.whole, options->session, options->writer.force, status) &&
@@ -314,6 +400,9 @@ bool ingest_processes(const struct ingest_options *options, const struct trace_l
     for (size_t i = 0; i < processes.reason_count; i++)
         free(processes.reasons[i]);
     free(processes.reasons);
+    for (size_t i = 0; i < processes.count; i++)
+        free(processes.parts[i].program);
+    free(processes.parts);
     free(processes.starts);
     free(processes.added);
     return good;

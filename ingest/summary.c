@@ -104,7 +104,8 @@ static const char *ending(const struct ingest_summary *summary)
 
 void summary_print(FILE *out, const struct ingest_summary *summary, const char *session)
 {
-    double rate = summary->seconds > 0 ? (double)summary->events / summary->seconds : 0;
+    const uint64_t events = summary->all_events ? summary->all_events : summary->events;
+    double rate = summary->seconds > 0 ? (double)events / summary->seconds : 0;
     fputs("program      ", out);
     put_text(out, summary->program);
     fputs(", ", out);
@@ -144,6 +145,8 @@ void summary_print(FILE *out, const struct ingest_summary *summary, const char *
                     ? ", as it seems: only its parent's trace can tell"
                     : ", some presumed: a parent's trace is missing");
     put_odd(out, summary);
+    if (summary->all_events)
+        fputs("             (odd and inherited are of the whole run, and so is the time)\n", out);
     fprintf(out, "took         %.2f s, %.2f million events/s\n", summary->seconds, rate / 1e6);
     fputs("session      ", out);
     put_text(out, session);

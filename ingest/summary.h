@@ -1,5 +1,5 @@
 /*
- * What mprof-ingest says at the end, in ten lines.
+ * What mprof-ingest says at the end, in ten lines, and a few more of a run of several processes.
  */
 #ifndef MPROF_INGEST_SUMMARY_H
 #define MPROF_INGEST_SUMMARY_H
@@ -7,6 +7,10 @@
 #include <stdio.h>
 
 #include "ingest/ingest.h"
+#include "ingest/writer_run.h"
+
+/* The processes of a run as a tree, the selected one marked, and which one the rest is of. */
+void summary_run_print(FILE *out, const struct run *run);
 
 void summary_print(FILE *out, const struct ingest_summary *summary, const char *session);
 

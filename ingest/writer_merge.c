@@ -179,7 +179,8 @@ static const char rows_sql[] =
     "    start_ns + base.later, end_ns + base.later, ending, trace, allocations, frees, bytes,"
     "    live_count, live_bytes, peak_bytes, peak_ns + base.later, 1, host, boot_id, trace_id,"
     "    parent_trace_id, NULL, NULL, NULL, NULL, NULL, inherited_frees,"
-    "    first_allocation_id + base.row, last_allocation_id + base.row FROM base, part.process;"
+    "    first_allocation_id + base.row, last_allocation_id + base.row, executable"
+    "  FROM base, part.process;"
     "INSERT INTO main.thread SELECT id + base.thread, tid, name, start_ns + base.later,"
     "    end_ns + base.later, allocations, frees, bytes, process_id + base.process"
     "  FROM base, part.thread;"
@@ -188,8 +189,10 @@ static const char rows_sql[] =
     "INSERT INTO main.arena SELECT id + base.arena,"
     "    iif(parent_id = 0, 0, parent_id + base.arena), name, allocations, objects, bytes,"
     "    live_count, live_bytes, peak_bytes, peak_ns + base.later FROM base, part.arena;"
-    "INSERT INTO main.mark SELECT id + base.mark, ns + base.later, kind, name FROM base, part.mark;"
-    "INSERT INTO main.rss SELECT ns + base.later, bytes FROM base, part.rss;"
+    "INSERT INTO main.mark SELECT id + base.mark, ns + base.later, kind, name,"
+    "    process_id + base.process FROM base, part.mark;"
+    "INSERT INTO main.rss SELECT ns + base.later, bytes, process_id + base.process"
+    "  FROM base, part.rss;"
     "INSERT INTO main.region SELECT id + base.region, r.mapping + base.mapping, address, size,"
     "    protection, shared, file, offset, thread_id + base.thread,"
     "    iif(stack_id = 0, 0, stack_id + base.stack), map_ns + base.later, unmap_ns + base.later,"
@@ -308,6 +311,12 @@ bool writer_merge_finish(struct writer_merge *merge)
             run(merge, "CREATE INDEX allocation_stack ON allocation(stack_id, type_id)")) &&
            (writer_statistics_put(merge->database) == SQLITE_OK || fail(merge)) &&
            run(merge, "COMMIT");
+}
+
+bool writer_merge_select(struct writer_merge *merge, struct run *run, const char *word)
+{
+    return writer_run_read(merge->database, run, merge->status) &&
+           writer_run_select(merge->database, run, word, merge->status);
 }
 
 uint64_t writer_merge_fact(struct writer_merge *merge, const char *key)

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "ingest/status.h"
+#include "ingest/writer_run.h"
 
 struct writer_merge;
 
@@ -45,6 +46,10 @@ bool writer_merge_fork(struct writer_merge *merge, uint64_t trace_id, uint64_t b
 /* Pairs what forked processes freed of their parents' blocks, makes sums and columns; writes all.
  */
 bool writer_merge_finish(struct writer_merge *merge);
+
+/* Reads the processes of the finished session and selects the one that `word` means
+ * (ingest/writer_run.h). */
+bool writer_merge_select(struct writer_merge *merge, struct run *run, const char *word);
 
 /* A number of the finished session's table meta. */
 uint64_t writer_merge_fact(struct writer_merge *merge, const char *key);

@@ -89,7 +89,8 @@ CREATE TABLE process(             -- one, unless a session was made of the trace
   inherited_bytes INTEGER,
   inherited_frees INTEGER NOT NULL DEFAULT 0,
   first_allocation_id INTEGER,    -- its rows of `allocation`, NULL: it has none
-  last_allocation_id INTEGER
+  last_allocation_id INTEGER,
+  executable TEXT NOT NULL DEFAULT '' -- the file that it is, '': not known
 );
 CREATE TABLE inherited_free(      -- what a forked process freed of the blocks that it had from the fork
   id INTEGER PRIMARY KEY,
@@ -102,6 +103,7 @@ CREATE TABLE inherited_free(      -- what a forked process freed of the blocks t
   realloc_to INTEGER,             -- the block that it became, where it was realloc
   allocation_id INTEGER           -- the block, of an ancestor; NULL: whose trace is not in the session
 );
+CREATE INDEX process_pid ON process(pid);
 CREATE TABLE thread(
   id INTEGER PRIMARY KEY,         -- recorder's number, from 1; counted on from process to process
   tid INTEGER,
@@ -148,8 +150,10 @@ CREATE TABLE arena(
   peak_bytes INTEGER NOT NULL DEFAULT 0,    -- the most that was live in it
   peak_ns INTEGER NOT NULL DEFAULT 0
 );
-CREATE TABLE mark(id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT);
-CREATE TABLE rss(ns INTEGER NOT NULL, bytes INTEGER NOT NULL);
+CREATE TABLE mark(id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT,
+  process_id INTEGER NOT NULL DEFAULT 1 REFERENCES process(id));
+CREATE TABLE rss(ns INTEGER NOT NULL, bytes INTEGER NOT NULL,
+  process_id INTEGER NOT NULL DEFAULT 1 REFERENCES process(id));
 CREATE TABLE region(              -- mprof-run --mmap; never part of the heap's sums
   id INTEGER PRIMARY KEY,
   mapping INTEGER NOT NULL,       -- pieces of one call of mmap or mremap have the same number
@@ -350,6 +354,28 @@ CREATE VIEW v_inherited AS
     AND NOT EXISTS (SELECT 1 FROM line between_ JOIN inherited_free f ON f.process_id = between_.ancestor_id
       WHERE between_.process_id = l.process_id AND between_.depth < l.depth
         AND f.allocation_id = a.id AND f.free_ns <= between_.ns);
+
+-- The processes as a tree. A process id that executed several programs has a row for each.
+CREATE VIEW v_process AS
+  SELECT p.id AS process_id, p.pid AS pid, p.parent_pid AS parent_pid, p.program AS program,
+         p.argv AS argv, p.start_ns AS start_ns, p.end_ns AS end_ns, p.ending AS ending,
+         p.allocations AS allocations, p.frees AS frees, p.bytes AS bytes,
+         p.live_count AS live_count, p.live_bytes AS live_bytes, p.peak_bytes AS peak_bytes,
+         p.peak_ns AS peak_ns,
+         p.executable AS executable,
+         -- Among the programs of its process id, from 1.
+         (SELECT count(*) FROM process q WHERE q.pid = p.pid AND q.id <= p.id
+           AND q.boot_id = p.boot_id AND q.host = p.host) AS place,
+         -- The row of the program before it, which executed it; NULL: it is the first.
+         (SELECT iif(q.ending = 'exec', q.id, NULL) FROM process q
+           WHERE q.pid = p.pid AND q.id < p.id AND q.boot_id = p.boot_id AND q.host = p.host
+           ORDER BY q.id DESC LIMIT 1) AS executed_from,
+         -- The row of the process that started it; NULL: that is not in the session.
+         coalesce(p.forked_from, (SELECT q.id FROM process q WHERE q.pid = p.parent_pid
+           AND q.id < p.id AND q.boot_id = p.boot_id AND q.host = p.host
+           ORDER BY q.id DESC LIMIT 1)) AS parent_id,
+         p.id = (SELECT value FROM meta WHERE key = 'selected_process') AS selected
+  FROM process p;
 
 CREATE VIEW v_function AS
   SELECT f.name AS function, m.name AS module, t.self_bytes AS self_bytes,

@@ -16,7 +16,8 @@ struct run {
     struct filter_colors *colors;
     enum session_color_by color_by;
     unsigned pipelines;
-    bool arenas; /* blocks of custom allocators are in the sets */
+    bool arenas;    /* blocks of custom allocators are in the sets */
+    bool processes; /* those of all processes are, not of the selected one alone */
     struct session_error *error;
 };
 
@@ -139,49 +140,54 @@ static bool run_step(struct run *run, const struct filter_step *step, struct row
     return true;
 }
 
-static bool predicate_speaks_of_arenas(const struct filter_predicate *predicate)
+static bool predicate_speaks_of(const struct filter_predicate *predicate, int field)
 {
     if (predicate == NULL)
         return false;
     if (predicate->kind == PREDICATE_TEST)
-        return predicate->test.field == FIELD_ARENA;
-    return predicate_speaks_of_arenas(predicate->left) ||
-           predicate_speaks_of_arenas(predicate->right);
+        return (int)predicate->test.field == field;
+    return predicate_speaks_of(predicate->left, field) ||
+           predicate_speaks_of(predicate->right, field);
 }
 
-static bool set_speaks_of_arenas(const struct filter_set *set, unsigned *pipelines);
+static bool set_speaks_of(const struct filter_set *set, int field, unsigned *pipelines);
 
 /* Looks at PIPELINES_MAX of them: with more the filter does not run. */
-static bool pipeline_speaks_of_arenas(const struct filter_pipeline *pipeline, unsigned *pipelines)
+static bool pipeline_speaks_of(const struct filter_pipeline *pipeline, int field,
+                               unsigned *pipelines)
 {
     if (++*pipelines > PIPELINES_MAX)
         return true;
     for (const struct filter_step *step = pipeline->steps; step != NULL; step = step->next)
-        if (predicate_speaks_of_arenas(step->predicate))
+        if (predicate_speaks_of(step->predicate, field))
             return true;
-    return set_speaks_of_arenas(pipeline->set, pipelines);
+    return set_speaks_of(pipeline->set, field, pipelines);
 }
 
-static bool set_speaks_of_arenas(const struct filter_set *set, unsigned *pipelines)
+static bool set_speaks_of(const struct filter_set *set, int field, unsigned *pipelines)
 {
     if (set->kind == SET_ALL || set->kind == SET_LIVE_AT)
         return false;
     if (set->kind == SET_PIPELINE)
-        return pipeline_speaks_of_arenas(set->pipeline, pipelines);
-    return set_speaks_of_arenas(set->left, pipelines) ||
-           set_speaks_of_arenas(set->right, pipelines);
+        return pipeline_speaks_of(set->pipeline, field, pipelines);
+    return set_speaks_of(set->left, field, pipelines) ||
+           set_speaks_of(set->right, field, pipelines);
 }
 
 /*
  * The memory of custom allocators is of the process heap, where it is counted: what they make of it
- * is only looked at by filters that speak of arenas.
+ * is only looked at by filters that speak of arenas. Of several processes only the selected one is
+ * looked at, but by filters that speak of processes.
  */
 static bool start_set(struct run *run, struct row_set *set)
 {
     const struct filter_program heap = {
         .kind = PREDICATE_TEST, .leaf = LEAF_RANGE, .column = COLUMN_ARENA};
-    return row_set_start(set, run->session->columns, true, run->error) &&
-           (run->arenas || keep_where(run, &heap, set));
+    if (!row_set_start(set, run->session->columns, true, run->error))
+        return false;
+    for (uint32_t chunk = 0; !run->processes && chunk < set->chunks; chunk++)
+        processes_mask(run->session, chunk, row_set_chunk(set, chunk));
+    return run->arenas || keep_where(run, &heap, set);
 }
 
 static bool run_live_at(struct run *run, const struct filter_value *moment, struct row_set *set)
@@ -232,13 +238,15 @@ static bool run_pipeline(struct run *run, const struct filter_pipeline *pipeline
 }
 
 bool filter_run(struct session *session, const struct filter_graph *graph, struct row_set *set,
-                struct filter_colors *colors, enum session_color_by *by,
+                struct filter_colors *colors, enum session_color_by *by, bool *of_all,
                 struct session_error *error)
 {
     struct run run = {.session = session, .colors = colors, .error = error};
     *set = (struct row_set){.words = NULL};
-    unsigned pipelines = 0;
-    run.arenas = pipeline_speaks_of_arenas(filter_graph_pipeline(graph), &pipelines);
+    unsigned pipelines = 0, again = 0;
+    run.arenas = pipeline_speaks_of(filter_graph_pipeline(graph), FIELD_ARENA, &pipelines);
+    run.processes = pipeline_speaks_of(filter_graph_pipeline(graph), FIELD_PROCESS, &again);
+    *of_all = run.processes;
     if (!run_pipeline(&run, filter_graph_pipeline(graph), set)) {
         row_set_free(set);
         return false;

@@ -6,10 +6,11 @@
 #include "session/filter_tree.h"
 #include "session/row_set.h"
 
-/* `by` is that of the last `color by` step of the outermost pipeline. False with `error` set;
+/* `of_all`: the filter speaks of processes, and so is of all of them, not of the selected one. `by`
+   is that of the last `color by` step of the outermost pipeline. False with `error` set;
    otherwise the caller row_set_free()s `set`. */
 bool filter_run(struct session *session, const struct filter_graph *graph, struct row_set *set,
-                struct filter_colors *colors, enum session_color_by *by,
+                struct filter_colors *colors, enum session_color_by *by, bool *of_all,
                 struct session_error *error);
 
 #endif

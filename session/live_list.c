@@ -47,6 +47,7 @@ static bool gather_chunk(struct change *change, uint32_t chunk, struct session_e
     size_t count = 0;
     if (!filter_program_run(change->session, &live, chunk, NULL, now, error))
         return false;
+    processes_mask(change->session, chunk, now);
     for (size_t i = 0; i < ROW_SET_WORDS; i++) {
         came[i] = now[i] & ~then[i];
         count += (size_t)__builtin_popcountll(came[i]);

@@ -9,6 +9,7 @@
 #include "session/column_store.h"
 #include "session/database.h"
 #include "session/names.h"
+#include "session/process.h"
 #include "session/session.h"
 #include "session/stacks.h"
 
@@ -20,9 +21,13 @@ struct session {
     struct column_store *columns;
     struct names names;
     struct stacks stacks;
+    struct processes processes;
     uint64_t duration_ns, peak_ns, peak_bytes;
     struct estimate *estimate; /* NULL: not sampled */
     struct live_list *live;    /* of the time asked for last */
 };
+
+/* Of a sample the peak is that of what the blocks stand for: found anew. */
+bool session_estimate_peak(struct session *session, struct session_error *error);
 
 #endif

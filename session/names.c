@@ -73,7 +73,7 @@ struct loading {
     const char *sql_table;
 };
 
-static const char *names_keep(struct names *names, const char *text, struct session_error *error)
+const char *names_keep(struct names *names, const char *text, struct session_error *error)
 {
     const char *kept = string_pool_add(&names->pool, text);
     if (kept == NULL)
@@ -313,6 +313,20 @@ bool names_load(struct names *names, struct database *database, struct session_e
            database_each(database, "SELECT ns, kind, name FROM mark ORDER BY ns, id", read_mark,
                          names, error) &&
            database_each(database, "SELECT ns, bytes FROM rss ORDER BY ns", read_rss, names, error);
+}
+
+bool names_load_samples(struct names *names, struct database *database, uint32_t process,
+                        struct session_error *error)
+{
+    char marks[128], rss[128];
+    snprintf(marks, sizeof marks,
+             "SELECT ns, kind, name FROM mark WHERE %" PRIu32 " IN (0, process_id) ORDER BY ns, id",
+             process);
+    snprintf(rss, sizeof rss,
+             "SELECT ns, bytes FROM rss WHERE process_id = %" PRIu32 " ORDER BY ns", process);
+    names->mark_count = names->rss_count = 0;
+    return database_each(database, marks, read_mark, names, error) &&
+           database_each(database, rss, read_rss, names, error);
 }
 
 static void name_table_free(struct name_table *table)

@@ -54,7 +54,14 @@ struct names {
 };
 
 bool names_load(struct names *names, struct database *database, struct session_error *error);
+/* Reads the marks and samples of the resident set anew, those of one process; 0: the marks of all,
+ * and no samples. */
+bool names_load_samples(struct names *names, struct database *database, uint32_t process,
+                        struct session_error *error);
 void names_free(struct names *names);
+
+/* A copy that lives as long as the session; NULL with `error` set. */
+const char *names_keep(struct names *names, const char *text, struct session_error *error);
 
 /* The name of `id` in a table, "?" where there is none. */
 const char *name_table_get(const struct name_table *table, uint64_t id);

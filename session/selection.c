@@ -67,8 +67,11 @@ static bool selection_start(struct selection *selection, const char *text,
     struct filter_graph *graph = filter_parse(text, error);
     if (graph == NULL)
         return false;
+    bool of_all = false;
     bool good = filter_run(selection->session, graph, &selection->set, &selection->colors,
-                           &selection->color_by, error);
+                           &selection->color_by, &of_all, error);
+    selection->chosen_from = of_all ? column_store_rows(selection->session->columns)
+                                    : session_allocation_count(selection->session);
     filter_graph_free(graph);
     if (!good)
         return false;
@@ -117,6 +120,11 @@ uint64_t selection_count(const struct selection *selection)
     return selection->before[selection->set.chunks];
 }
 
+uint64_t selection_chosen_from(const struct selection *selection)
+{
+    return selection->chosen_from;
+}
+
 uint64_t selection_allocations(const struct selection *selection)
 {
     return selection->allocations;
@@ -144,7 +152,7 @@ enum session_color_by selection_color_by(const struct selection *selection)
 
 bool selection_contains(const struct selection *selection, uint64_t id)
 {
-    if (id == 0 || id > session_allocation_count(selection->session))
+    if (id == 0 || id > column_store_rows(selection->session->columns))
         return false;
     return (selection->set.words[(id - 1) / 64] >> ((id - 1) % 64) & 1) != 0;
 }

@@ -33,6 +33,7 @@ struct selection {
     enum session_color_by color_by;
     uint64_t *before; /* selected rows before each chunk; chunks + 1 */
     uint64_t bytes, allocations, live_bytes, live_count;
+    uint64_t chosen_from; /* blocks, of the selected process or of all */
     bool peak_known;
     uint64_t peak_bytes, peak_ns;
     uint64_t *order;              /* rows in sort order */

@@ -46,12 +46,13 @@ static bool session_load(struct session *session, struct session_error *error)
 }
 
 /* Of a sample the largest sum of what the blocks stand for may be at another moment. */
-static bool estimate_peak(struct session *session, struct session_error *error)
+bool session_estimate_peak(struct session *session, struct session_error *error)
 {
     const int64_t mean = session_meta_number(session, "sample_interval");
     if (mean <= 0)
         return true;
-    session->estimate = estimate_new((uint64_t)mean);
+    if (session->estimate == NULL)
+        session->estimate = estimate_new((uint64_t)mean);
     if (session->estimate == NULL)
         return session_fail_memory(error, "the estimates");
     struct selection *all = selection_new(session, NULL, error);
@@ -73,7 +74,7 @@ struct session *session_open(const char *path, struct session_error *error)
     }
     session->database = database_open(path, error);
     if (session->database == NULL || !session_load(session, error) ||
-        !estimate_peak(session, error)) {
+        !session_estimate_peak(session, error) || !processes_load(session, error)) {
         session_close(session);
         return NULL;
     }
@@ -88,6 +89,7 @@ void session_close(struct session *session)
     estimate_free(session->estimate);
     column_store_close(session->columns);
     stacks_close(&session->stacks);
+    processes_free(&session->processes);
     names_free(&session->names);
     database_close(session->database);
     free(session);
@@ -121,6 +123,9 @@ const char *session_path(const struct session *session)
 
 const char *session_meta(const struct session *session, const char *key)
 {
+    const char *fact = processes_fact(&session->processes, key);
+    if (fact != NULL)
+        return fact;
     for (size_t i = 0; i < session->names.meta_count; i++) {
         if (strcmp(session->names.meta[i].key, key) == 0)
             return session->names.meta[i].value;
@@ -136,7 +141,7 @@ int64_t session_meta_number(const struct session *session, const char *key)
 
 uint64_t session_allocation_count(const struct session *session)
 {
-    return column_store_rows(session->columns);
+    return processes_rows(session);
 }
 
 uint64_t session_duration_ns(const struct session *session)

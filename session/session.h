@@ -81,6 +81,34 @@ uint64_t session_peak_bytes(const struct session *session);
 /* Whether sums are estimates. */
 bool session_sampled(const struct session *session);
 
+/*
+ * A process, or one of the programs that it executed one after another: each has a row. Sums and
+ * times are of it alone, in the time of the session.
+ */
+struct session_process {
+    uint32_t id, place;             /* among the programs of its pid, from 1 */
+    uint32_t executed_from, parent; /* ids; 0: none in the session */
+    int64_t pid;
+    const char *program, *argv, *executable;
+    uint64_t start_ns, end_ns, allocations, frees, bytes, live_count, live_bytes;
+    uint64_t peak_bytes, peak_ns;
+};
+size_t session_processes(const struct session *session, const struct session_process **processes);
+/*
+ * The selected process, 0: all together. Everything but names, stacks and threads is of it alone:
+ * selections (unless their filter speaks of processes), peaks, regions, samples, marks, the values
+ * of `meta` that one process has. Ingest says which is selected when the session is opened.
+ */
+uint32_t session_selected_process(const struct session *session);
+/* Selects another; selections that were made before keep theirs. */
+bool session_select_process(struct session *session, uint32_t id, struct session_error *error);
+/* The process that a person's word means: PID, PID.N, its name, or "all" (id 0). False with `error`
+ * set where there is none. */
+bool session_find_process(const struct session *session, const char *word, uint32_t *id,
+                          struct session_error *error);
+/* When it began; 0: the session's beginning. Its end is session_duration_ns(). */
+uint64_t session_start_ns(const struct session *session);
+
 /* Names by id; never NULL ("?" for unknown ids). */
 const char *session_function_name(const struct session *session, uint32_t function);
 const char *session_function_module(const struct session *session, uint32_t function);
@@ -183,6 +211,8 @@ void selection_free(struct selection *selection);
 bool filter_check(const char *text, struct session_error *error);
 
 uint64_t selection_count(const struct selection *selection); /* N of "N of M allocations" */
+/* M: those of the selected process; of all, where the filter speaks of processes. */
+uint64_t selection_chosen_from(const struct selection *selection);
 /* How many allocations these are, or stand for. */
 uint64_t selection_allocations(const struct selection *selection);
 uint64_t selection_bytes(const struct selection *selection);      /* allocated in all */

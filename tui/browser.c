@@ -122,6 +122,20 @@ bool browser_filter(struct browser *browser, const char *text, struct session_er
     return true;
 }
 
+bool browser_select_process(struct browser *browser, const char *word, struct session_error *error)
+{
+    struct exploration *exploration = &browser->exploration;
+    uint32_t id;
+    if (!session_find_process(exploration->session, word, &id, error) ||
+        !session_select_process(exploration->session, id, error) ||
+        !exploration_filter(exploration, exploration->filter, error))
+        return false;
+    exploration->moment_ns = session_peak_ns(exploration->session);
+    exploration->renewals++;
+    refresh(browser);
+    return true;
+}
+
 static void grant_wishes(struct browser *browser)
 {
     struct exploration *exploration = &browser->exploration;

@@ -50,6 +50,9 @@ bool browser_act(struct browser *browser, const struct view_input *input);
 void browser_go(struct browser *browser, enum view_number number, bool remember);
 /* Applies a filter and remembers the one before; false with `error` where it is bad. */
 bool browser_filter(struct browser *browser, const char *text, struct session_error *error);
+/* Selects another process by its name or number; false with `error` where there is none, or none
+ * was named: then it says which there are. */
+bool browser_select_process(struct browser *browser, const char *word, struct session_error *error);
 /* Goes to the functions view and finds a function there. */
 void browser_search(struct browser *browser, const char *text);
 

@@ -67,6 +67,13 @@ static void run_quit(struct browser *browser, const char *argument)
     browser->finished = true;
 }
 
+static void run_process(struct browser *browser, const char *argument)
+{
+    struct session_error error = {.message = ""};
+    if (!browser_select_process(browser, argument, &error))
+        exploration_complain(&browser->exploration, "%s", error.message);
+}
+
 static const struct command commands[] = {
     {.name = "filter",
      .argument = "TEXT",
@@ -81,6 +88,10 @@ static const struct command commands[] = {
      .argument = "PLACE",
      .description = "to a time (timeline) or an address (memory grid)",
      .run = run_goto},
+    {.name = "process",
+     .argument = "NAME|PID|all",
+     .description = "show another process of the run, or the sum of all",
+     .run = run_process},
     {.name = "search", .argument = "NAME", .description = "find a function", .run = run_search},
     {.name = "help", .argument = "", .description = "explain the keys", .run = run_help},
     {.name = "quit", .argument = "", .description = "quit", .run = run_quit},

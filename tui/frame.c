@@ -76,6 +76,21 @@ static void render_standing(const struct session *session, const struct area *le
     *x += area_text(left, *x, 0, theme_style(THEME_WARNING), text);
 }
 
+/* Of a run: which process this is of how many. Returns its width. */
+static int render_processes(const struct session *session, const struct area *left, int x)
+{
+    const struct session_process *processes;
+    const size_t count = session_processes(session, &processes);
+    char text[64];
+    if (count < 2 || session_meta(session, "selected_process") == NULL)
+        return 0;
+    if (session_selected_process(session) == 0)
+        snprintf(text, sizeof text, " · all of %zu", count);
+    else
+        snprintf(text, sizeof text, " · 1 of %zu", count);
+    return area_text(left, x, 0, theme_style(THEME_FAINT), text);
+}
+
 /* Parts in the order of their worth: what does not fit is left out. */
 static void render_title(const struct browser *browser, const struct area *screen)
 {
@@ -104,6 +119,7 @@ static void render_title(const struct browser *browser, const struct area *scree
     area_fill(screen, 0, 0, screen->width, 1, ' ', theme_style(THEME_TITLE));
     struct area left = area_part(screen, 0, 0, end < 0 ? 0 : end, 1);
     int x = 1 + area_text(&left, 1, 0, theme_style(THEME_TITLE), program_name(session));
+    x += render_processes(session, &left, x);
     if (session_recording(session))
         render_standing(session, &left, &x);
     for (int i = !sampled; i < 5; i++) {
@@ -171,7 +187,7 @@ static void render_filter(const struct browser *browser, const struct area *scre
     const char *what = session_sampled(exploration->session) ? "recorded" : "allocations";
     const char *filter = exploration->filter[0] ? exploration->filter : "all";
     format_count(selected, selection_count(exploration->selection));
-    format_count(all, session_allocation_count(exploration->session));
+    format_count(all, selection_chosen_from(exploration->selection));
     format_size(size, selection_peak_bytes(exploration->selection));
     snprintf(right, sizeof(right), "%s of %s %s · peak %s%s", selected, all, what,
              exploration->about, size);

@@ -18,6 +18,7 @@ enum exit_status { EXIT_GOOD = 0, EXIT_BAD_INPUT = 1, EXIT_BAD_USAGE = 2 };
 
 struct arguments {
     const char *session, *script;
+    const char *process; /* NULL: the one that ingest selected */
     struct browser_options browser;
     bool ascii;
 };
@@ -51,6 +52,9 @@ static int take_option(struct arguments *arguments, enum tui_option option, cons
         break;
     case TUI_OPTION_FILTER:
         arguments->browser.filter = value;
+        break;
+    case TUI_OPTION_PROCESS:
+        arguments->process = value;
         break;
     case TUI_OPTION_VIEW:
         arguments->browser.view = value;
@@ -104,7 +108,12 @@ static struct browser *start(const struct arguments *arguments)
 {
     struct session_error error = {.message = ""};
     struct session *session = session_open(arguments->session, &error);
-    struct browser *browser = session ? browser_new(session, &arguments->browser, &error) : NULL;
+    uint32_t process;
+    bool good =
+        session != NULL && (arguments->process == NULL ||
+                            (session_find_process(session, arguments->process, &process, &error) &&
+                             session_select_process(session, process, &error)));
+    struct browser *browser = good ? browser_new(session, &arguments->browser, &error) : NULL;
     if (browser)
         return browser;
     session_close(session);

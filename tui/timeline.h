@@ -18,6 +18,7 @@ struct timeline {
     uint64_t end;      /* of the session, when the window was fitted in */
     int slot_count, cursor;
     bool ranging;
+    uint64_t start;    /* of what there is to see, with `end` */
     uint64_t range_ns; /* where the range began */
 
     unsigned loaded_generation; /* 0: nothing is loaded */

@@ -98,8 +98,9 @@ static void load(struct overview *overview, struct exploration *exploration, int
         overview->slot_count = SLOTS_MOST;
     uint64_t end = session_duration_ns(exploration->session);
     memset(overview->slots, 0, sizeof(overview->slots));
-    if (!selection_timeline(exploration->selection, 0, end ? end : 1, overview->slot_count,
-                            SESSION_COLOR_NONE, overview->slots, &error))
+    uint64_t start = session_start_ns(exploration->session);
+    if (!selection_timeline(exploration->selection, start, end > start ? end : start + 1,
+                            overview->slot_count, SESSION_COLOR_NONE, overview->slots, &error))
         exploration_complain(exploration, "%s", error.message);
     overview->generation = exploration->generation;
     overview->width = width;
@@ -272,7 +273,7 @@ static void render_totals(const struct exploration *exploration, const struct ar
                format_size(c, selection_live_bytes(selection)), about, format_count(d, live));
     area_print(area, 10, y + 2, theme_style(THEME_FAINT),
                "%s · %s thread%s · %s stacks · %s%s freed",
-               format_duration(a, session_duration_ns(session)),
+               format_duration(a, session_duration_ns(session) - session_start_ns(session)),
                format_count(b, (uint64_t)session_meta_number(session, "threads")),
                session_meta_number(session, "threads") == 1 ? "" : "s",
                format_count(c, (uint64_t)session_meta_number(session, "stacks")), about,
@@ -301,15 +302,19 @@ static void render_chart(const struct overview *overview, const struct explorati
             layers[1].value = 0;
         bars_column(&chart, x, layers, 2, scale, CELL_DEFAULT);
     }
-    area_text(area, 2, y + 1 + height, theme_style(THEME_FAINT), "0 s");
+    const uint64_t start = session_start_ns(exploration->session);
+    if (start == 0)
+        area_text(area, 2, y + 1 + height, theme_style(THEME_FAINT), "0 s");
+    else
+        area_text(area, 2, y + 1 + height, theme_style(THEME_FAINT), format_duration(text, start));
     format_duration(text, session_duration_ns(exploration->session));
     area_text(area, 2 + chart.width - text_width(text), y + 1 + height, theme_style(THEME_FAINT),
               text);
-    uint64_t duration = session_duration_ns(exploration->session);
-    if (duration == 0)
+    const uint64_t peak = selection_peak_ns(exploration->selection);
+    const uint64_t end = session_duration_ns(exploration->session);
+    if (end <= start || peak < start)
         return;
-    int at =
-        (int)((double)selection_peak_ns(exploration->selection) / (double)duration * chart.width);
+    int at = (int)((double)(peak - start) / (double)(end - start) * chart.width);
     if (at > 4 && at < chart.width - 14)
         area_text(area, 2 + at, y + 1 + height, theme_style(THEME_FAINT), "▲ peak");
 }

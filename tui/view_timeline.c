@@ -69,6 +69,13 @@ static void set_window(struct timeline *timeline, uint64_t end, uint64_t from, u
     timeline->to = from + span;
 }
 
+/* All of the selected process, or of the session. */
+static void show_all(struct timeline *timeline, const struct exploration *exploration)
+{
+    const uint64_t start = session_start_ns(exploration->session), end = session_end(exploration);
+    set_window(timeline, end, start, end > start ? end - start : 0);
+}
+
 static int slot_of(const struct timeline *timeline, uint64_t ns)
 {
     int low = 0, high = timeline->slot_count - 1;
@@ -167,12 +174,16 @@ static void fit(struct timeline *timeline, struct exploration *exploration,
 {
     struct timeline_layout layout = timeline_lay_out(input->width, input->height);
     timeline->slot_count = layout.chart_width;
-    /* A window that shows all goes on showing all when the session grows. */
-    if (timeline->to == 0 || (timeline->from == 0 && timeline->to == timeline->end))
-        set_window(timeline, session_end(exploration), 0, UINT64_MAX);
+    const uint64_t start = session_start_ns(exploration->session);
+    /* A window that shows all goes on showing all when the session grows, and of another process.
+     */
+    if (timeline->to == 0 || timeline->start != start ||
+        (timeline->from == timeline->start && timeline->to == timeline->end))
+        show_all(timeline, exploration);
     else
         set_window(timeline, session_end(exploration), timeline->from,
                    timeline->to - timeline->from);
+    timeline->start = start;
     timeline->end = session_end(exploration);
     if (exploration->moment_ns >= session_end(exploration))
         exploration->moment_ns = session_end(exploration) - 1;
@@ -270,7 +281,7 @@ static bool act(struct timeline *timeline, struct exploration *exploration,
         zoom(timeline, exploration, input->action == ACTION_ZOOM_IN);
         break;
     case ACTION_ZOOM_ALL:
-        set_window(timeline, session_end(exploration), 0, UINT64_MAX);
+        show_all(timeline, exploration);
         show_moment(timeline, exploration);
         break;
     case ACTION_RANGE:

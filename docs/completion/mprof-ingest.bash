@@ -8,12 +8,13 @@ _mprof_ingest()
     [ "$option" != = ] || option=${COMP_WORDS[COMP_CWORD - 2]}
     case $option in
     -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+    --process) mapfile -t COMPREPLY < <(compgen -W 'all' -- "$word") ;;
     --index) mapfile -t COMPREPLY < <(compgen -W 'none stack all' -- "$word") ;;
     --debug-dir) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --sysroot) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     *)
         case $word in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--output= --force --quiet --live --index= --bundle --redact --debug-dir= --sysroot= --dump --compress --rebuild --help --version" -- "$word") ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "--output= --force --quiet --process= --live --index= --bundle --redact --debug-dir= --sysroot= --dump --compress --rebuild --help --version" -- "$word") ;;
         *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
         esac
         ;;

@@ -9,11 +9,12 @@ _mprof_tui()
     case $option in
     --filter) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     --view) mapfile -t COMPREPLY < <(compgen -W 'overview timeline grid functions' -- "$word") ;;
+    --process) mapfile -t COMPREPLY < <(compgen -W 'all' -- "$word") ;;
     --script) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --size) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     *)
         case $word in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--filter= --view= --ascii --script= --size= --man --help --version" -- "$word") ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "--filter= --view= --process= --ascii --script= --size= --man --help --version" -- "$word") ;;
         *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
         esac
         ;;

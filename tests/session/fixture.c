@@ -201,7 +201,7 @@ static bool write_rest(sqlite3 *database, const struct fixture_program *program)
                           " VALUES(?1, ?2, ?3, ?4, ?5, CASE WHEN ?1 < 3 THEN 1 ELSE 2 END)");
     sqlite3_stmt *mark =
         prepare(database, "INSERT INTO mark(id, name, ns, kind) VALUES(?, ?, ?, 'mark')");
-    sqlite3_stmt *rss = prepare(database, "INSERT INTO rss VALUES(?, ?)");
+    sqlite3_stmt *rss = prepare(database, "INSERT INTO rss(ns, bytes) VALUES(?, ?)");
     bool good = run_sql(database,
                         "INSERT INTO arena(id, name) VALUES(0, 'heap');"
                         "INSERT INTO process(id, pid, parent_pid, program, argv, start_ns, end_ns,"

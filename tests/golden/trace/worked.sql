@@ -166,9 +166,10 @@ CREATE TABLE process(             -- one, unless a session was made of the trace
   inherited_bytes INTEGER,
   inherited_frees INTEGER NOT NULL DEFAULT 0,
   first_allocation_id INTEGER,    -- its rows of `allocation`, NULL: it has none
-  last_allocation_id INTEGER
+  last_allocation_id INTEGER,
+  executable TEXT NOT NULL DEFAULT '' -- the file that it is, '': not known
 );
-INSERT INTO process VALUES(1,4242,1,'worked','worked --name ''it''\''''s "x"''',0,1000,'ended','worked.bin',11,5,8314,5,3353,4596,400,1,'host','',1234605616436508552,0,NULL,NULL,NULL,NULL,NULL,0,1,18);
+INSERT INTO process VALUES(1,4242,1,'worked','worked --name ''it''\''''s "x"''',0,1000,'ended','worked.bin',11,5,8314,5,3353,4596,400,1,'host','',1234605616436508552,0,NULL,NULL,NULL,NULL,NULL,0,1,18,'/opt/worked/bin');
 CREATE TABLE inherited_free(      -- what a forked process freed of the blocks that it had from the fork
   id INTEGER PRIMARY KEY,
   process_id INTEGER NOT NULL REFERENCES process(id),
@@ -231,14 +232,16 @@ CREATE TABLE arena(
 );
 INSERT INTO arena VALUES(1,0,'pool',4,9,224,0,0,128,525);
 INSERT INTO arena VALUES(2,1,'part of pool',3,6,60,1,20,24,532);
-CREATE TABLE mark(id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT);
-INSERT INTO mark VALUES(1,350,'mark','load');
-INSERT INTO mark VALUES(2,540,'snapshot','before "threads"');
-INSERT INTO mark VALUES(3,546,'pause',NULL);
-INSERT INTO mark VALUES(4,547,'resume',NULL);
-INSERT INTO mark VALUES(5,610,'snapshot','autosave');
-CREATE TABLE rss(ns INTEGER NOT NULL, bytes INTEGER NOT NULL);
-INSERT INTO rss VALUES(545,8192);
+CREATE TABLE mark(id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT,
+  process_id INTEGER NOT NULL DEFAULT 1 REFERENCES process(id));
+INSERT INTO mark VALUES(1,350,'mark','load',1);
+INSERT INTO mark VALUES(2,540,'snapshot','before "threads"',1);
+INSERT INTO mark VALUES(3,546,'pause',NULL,1);
+INSERT INTO mark VALUES(4,547,'resume',NULL,1);
+INSERT INTO mark VALUES(5,610,'snapshot','autosave',1);
+CREATE TABLE rss(ns INTEGER NOT NULL, bytes INTEGER NOT NULL,
+  process_id INTEGER NOT NULL DEFAULT 1 REFERENCES process(id));
+INSERT INTO rss VALUES(545,8192,1);
 CREATE TABLE region(              -- mprof-run --mmap; never part of the heap's sums
   id INTEGER PRIMARY KEY,
   mapping INTEGER NOT NULL,       -- pieces of one call of mmap or mremap have the same number
@@ -1453,6 +1456,7 @@ INSERT INTO sqlite_stat1 VALUES('function','function_name','5 1');
 INSERT INTO sqlite_stat1 VALUES('type','type_name','1 1');
 INSERT INTO sqlite_stat1 VALUES('allocation',NULL,18);
 INSERT INTO sqlite_stat1 VALUES('allocation','allocation_stack','18 11 4');
+CREATE INDEX process_pid ON process(pid);
 CREATE INDEX function_name ON function(name);
 CREATE INDEX stack_function ON stack(function_id);
 CREATE INDEX type_name ON type(name);
@@ -1508,6 +1512,27 @@ CREATE VIEW v_inherited AS
     AND NOT EXISTS (SELECT 1 FROM line between_ JOIN inherited_free f ON f.process_id = between_.ancestor_id
       WHERE between_.process_id = l.process_id AND between_.depth < l.depth
         AND f.allocation_id = a.id AND f.free_ns <= between_.ns)
+;
+CREATE VIEW v_process AS
+  SELECT p.id AS process_id, p.pid AS pid, p.parent_pid AS parent_pid, p.program AS program,
+         p.argv AS argv, p.start_ns AS start_ns, p.end_ns AS end_ns, p.ending AS ending,
+         p.allocations AS allocations, p.frees AS frees, p.bytes AS bytes,
+         p.live_count AS live_count, p.live_bytes AS live_bytes, p.peak_bytes AS peak_bytes,
+         p.peak_ns AS peak_ns,
+         p.executable AS executable,
+         -- Among the programs of its process id, from 1.
+         (SELECT count(*) FROM process q WHERE q.pid = p.pid AND q.id <= p.id
+           AND q.boot_id = p.boot_id AND q.host = p.host) AS place,
+         -- The row of the program before it, which executed it; NULL: it is the first.
+         (SELECT iif(q.ending = 'exec', q.id, NULL) FROM process q
+           WHERE q.pid = p.pid AND q.id < p.id AND q.boot_id = p.boot_id AND q.host = p.host
+           ORDER BY q.id DESC LIMIT 1) AS executed_from,
+         -- The row of the process that started it; NULL: that is not in the session.
+         coalesce(p.forked_from, (SELECT q.id FROM process q WHERE q.pid = p.parent_pid
+           AND q.id < p.id AND q.boot_id = p.boot_id AND q.host = p.host
+           ORDER BY q.id DESC LIMIT 1)) AS parent_id,
+         p.id = (SELECT value FROM meta WHERE key = 'selected_process') AS selected
+  FROM process p
 ;
 CREATE VIEW v_function AS
   SELECT f.name AS function, m.name AS module, t.self_bytes AS self_bytes,

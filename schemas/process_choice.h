@@ -1,0 +1,57 @@
+/*
+ * Which process of a session is meant by a person's word for it: mprof-ingest and mprof-tui have
+ * the same option --process. A process id that has executed several programs has a row for each.
+ */
+#ifndef MPROF_SCHEMAS_PROCESS_CHOICE_H
+#define MPROF_SCHEMAS_PROCESS_CHOICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The word for the sum of all processes. */
+#define PROCESS_CHOICE_ALL "all"
+
+/* A row of the table `process`. */
+struct process_choice {
+    int64_t pid;
+    unsigned place;      /* among the programs of that process id, from 1 */
+    const char *program; /* argv[0], with folders or without */
+    uint64_t bytes;      /* that it allocated */
+};
+
+/* Tells whether `word` is the row's PID, PID.PLACE or program, with folders or without. */
+static inline bool process_choice_matches(const struct process_choice *row, const char *word)
+{
+    char number[48];
+    const char *slash = strrchr(row->program, '/');
+    snprintf(number, sizeof number, "%lld", (long long)row->pid);
+    if (strcmp(word, number) == 0)
+        return true;
+    snprintf(number, sizeof number, "%lld.%u", (long long)row->pid, row->place);
+    return strcmp(word, number) == 0 || strcmp(word, row->program) == 0 ||
+           (slash != NULL && strcmp(word, slash + 1) == 0);
+}
+
+/*
+ * Returns the row that `word` means, `count` where none does. NULL is any. Where several match it
+ * is the one that allocated most bytes, the first of equals; *matches: how many do.
+ */
+static inline size_t process_choose(const struct process_choice *rows, size_t count,
+                                    const char *word, size_t *matches)
+{
+    size_t best = count;
+    *matches = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (word != NULL && !process_choice_matches(&rows[i], word))
+            continue;
+        ++*matches;
+        if (best == count || rows[i].bytes > rows[best].bytes)
+            best = i;
+    }
+    return best;
+}
+
+#endif

@@ -1,0 +1,257 @@
+#include "session/process.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schemas/process_choice.h"
+#include "session/error.h"
+#include "session/live_list.h"
+#include "session/model.h"
+#include "session/selection_model.h"
+
+static bool grow(struct processes *processes)
+{
+    if (processes->count < processes->capacity)
+        return true;
+    const size_t capacity = processes->capacity ? processes->capacity * 2 : 16;
+    struct session_process *rows = realloc(processes->rows, capacity * sizeof *rows);
+    if (rows != NULL)
+        processes->rows = rows;
+    uint64_t *first = realloc(processes->first, capacity * sizeof *first);
+    if (first != NULL)
+        processes->first = first;
+    uint64_t *last = realloc(processes->last, capacity * sizeof *last);
+    if (last != NULL)
+        processes->last = last;
+    if (rows == NULL || first == NULL || last == NULL)
+        return false;
+    processes->capacity = capacity;
+    return true;
+}
+
+static bool read_process(void *context, const struct database_row *row, struct session_error *error)
+{
+    struct session *session = context;
+    struct processes *processes = &session->processes;
+    if (database_number(row, 0) != (int64_t)processes->count + 1)
+        return session_fail(error, 0, "%s: table process is damaged: ingest the trace again",
+                            database_path(session->database));
+    if (!grow(processes))
+        return session_fail_memory(error, "the session's processes");
+    struct session_process *process = &processes->rows[processes->count];
+    *process = (struct session_process){
+        .id = (uint32_t)processes->count + 1,
+        .pid = database_number(row, 1),
+        .program = names_keep(&session->names, database_text(row, 2), error),
+        .argv = names_keep(&session->names, database_text(row, 3), error),
+        .executable = names_keep(&session->names, database_text(row, 4), error),
+        .start_ns = (uint64_t)database_number(row, 5),
+        .end_ns = (uint64_t)database_number(row, 6),
+        .allocations = (uint64_t)database_number(row, 7),
+        .frees = (uint64_t)database_number(row, 8),
+        .bytes = (uint64_t)database_number(row, 9),
+        .live_count = (uint64_t)database_number(row, 10),
+        .live_bytes = (uint64_t)database_number(row, 11),
+        .peak_bytes = (uint64_t)database_number(row, 12),
+        .peak_ns = (uint64_t)database_number(row, 13),
+        .place = (uint32_t)database_number(row, 14),
+        .executed_from = (uint32_t)database_number(row, 15),
+        .parent = (uint32_t)database_number(row, 16),
+    };
+    processes->first[processes->count] = (uint64_t)database_number(row, 17);
+    processes->last[processes->count] = (uint64_t)database_number(row, 18);
+    if (processes->last[processes->count] < processes->first[processes->count])
+        return session_fail(error, 0, "%s: table process is damaged: ingest the trace again",
+                            database_path(session->database));
+    processes->count++;
+    return process->program != NULL && process->argv != NULL && process->executable != NULL;
+}
+
+bool processes_load(struct session *session, struct session_error *error)
+{
+    static const char sql[] =
+        "SELECT v.process_id, v.pid, v.program, v.argv, v.executable, v.start_ns, v.end_ns,"
+        "  v.allocations, v.frees, v.bytes, v.live_count, v.live_bytes, v.peak_bytes, v.peak_ns,"
+        "  v.place, v.executed_from, v.parent_id, p.first_allocation_id, p.last_allocation_id"
+        "  FROM process p JOIN v_process v ON v.process_id = p.id ORDER BY p.id";
+    if (!database_each(session->database, sql, read_process, session, error))
+        return false;
+    const int64_t selected = session_meta_number(session, "selected_process");
+    return selected <= 0 || (uint64_t)selected > session->processes.count ||
+           session_select_process(session, (uint32_t)selected, error);
+}
+
+static void forget_facts(struct processes *processes)
+{
+    for (size_t i = 0; i < processes->fact_count; i++)
+        free(processes->facts[i].value);
+    processes->fact_count = 0;
+}
+
+void processes_free(struct processes *processes)
+{
+    forget_facts(processes);
+    free(processes->rows);
+    free(processes->first);
+    free(processes->last);
+}
+
+void processes_mask(const struct session *session, uint32_t chunk, uint64_t *words)
+{
+    const struct processes *processes = &session->processes;
+    const uint64_t begin = (uint64_t)chunk * COLUMN_CHUNK_ROWS;
+    if (processes->selected == 0)
+        return;
+    /* Rows count from 0, ids from 1. */
+    const uint64_t first = processes->first[processes->selected - 1];
+    const uint64_t end = processes->last[processes->selected - 1];
+    for (size_t i = 0; i < ROW_SET_WORDS; i++) {
+        const uint64_t row = begin + i * 64;
+        if (first == 0 || row >= end || row + 64 < first)
+            words[i] = 0;
+        else {
+            if (row + 1 < first)
+                words[i] &= UINT64_MAX << (first - 1 - row);
+            if (row + 64 > end)
+                words[i] &= UINT64_MAX >> (row + 64 - end);
+        }
+    }
+}
+
+const char *processes_fact(const struct processes *processes, const char *key)
+{
+    for (size_t i = 0; i < processes->fact_count; i++)
+        if (strcmp(processes->facts[i].key, key) == 0)
+            return processes->facts[i].value;
+    return NULL;
+}
+
+uint64_t processes_rows(const struct session *session)
+{
+    const struct processes *processes = &session->processes;
+    if (processes->selected == 0)
+        return column_store_rows(session->columns);
+    const uint64_t first = processes->first[processes->selected - 1];
+    return first == 0 ? 0 : processes->last[processes->selected - 1] - first + 1;
+}
+
+static void set_text(struct processes *processes, const char *key, const char *value)
+{
+    struct process_fact *fact = &processes->facts[processes->fact_count];
+    if (processes->fact_count == sizeof processes->facts / sizeof *processes->facts)
+        return;
+    *fact = (struct process_fact){key, strdup(value)};
+    processes->fact_count += fact->value != NULL;
+}
+
+static void set_number(struct processes *processes, const char *key, uint64_t value)
+{
+    char digits[24];
+    snprintf(digits, sizeof digits, "%" PRIu64, value);
+    set_text(processes, key, digits);
+}
+
+static void set_facts(struct session *session, const struct session_process *process)
+{
+    struct processes *processes = &session->processes;
+    set_text(processes, "program", process->program);
+    set_text(processes, "argv", process->argv);
+    set_text(processes, "executable", process->executable);
+    set_number(processes, "pid", (uint64_t)process->pid);
+    set_number(processes, "events", process->allocations + process->frees);
+    set_number(processes, "allocations", process->allocations);
+    set_number(processes, "frees", process->frees);
+    set_number(processes, "bytes_allocated", process->bytes);
+    set_number(processes, "live_count_end", process->live_count);
+    set_number(processes, "live_bytes_end", process->live_bytes);
+    set_number(processes, "peak_bytes", process->peak_bytes);
+    set_number(processes, "peak_ns", process->peak_ns);
+}
+
+/* What only the blocks themselves tell: threads, stacks, and estimates of a sample. */
+static bool count_facts(struct session *session, struct session_error *error)
+{
+    struct processes *processes = &session->processes;
+    struct selection *all = selection_new(session, NULL, error);
+    const struct stack_sum *sums = all != NULL ? selection_stack_sums(all, error) : NULL;
+    uint64_t stacks = 0, threads = 0;
+    for (uint32_t i = 1; sums != NULL && i < session->stacks.count; i++)
+        stacks += sums[i].count > 0;
+    for (uint32_t i = 0; i < session->names.thread.count; i++)
+        threads += session->names.thread_process[i] == processes->selected;
+    if (sums != NULL) {
+        set_number(processes, "stacks", stacks);
+        set_number(processes, "threads", threads);
+        set_number(processes, "estimated_allocations", selection_allocations(all));
+        set_number(processes, "estimated_bytes", selection_bytes(all));
+        set_number(processes, "estimated_live_count_end", selection_live_count(all));
+        set_number(processes, "estimated_live_bytes_end", selection_live_bytes(all));
+    }
+    selection_free(all);
+    return sums != NULL;
+}
+
+size_t session_processes(const struct session *session, const struct session_process **processes)
+{
+    *processes = session->processes.rows;
+    return session->processes.count;
+}
+
+uint32_t session_selected_process(const struct session *session)
+{
+    return session->processes.selected;
+}
+
+uint64_t session_start_ns(const struct session *session)
+{
+    const struct processes *processes = &session->processes;
+    return processes->selected == 0 ? 0 : processes->rows[processes->selected - 1].start_ns;
+}
+
+bool session_select_process(struct session *session, uint32_t id, struct session_error *error)
+{
+    struct processes *processes = &session->processes;
+    const struct session_process *process = id > 0 ? &processes->rows[id - 1] : NULL;
+    processes->selected = id;
+    forget_facts(processes);
+    live_list_free(session->live);
+    session->live = NULL;
+    if (process != NULL)
+        set_facts(session, process);
+    session->duration_ns =
+        process != NULL ? process->end_ns : (uint64_t)session_meta_number(session, "duration_ns");
+    session->peak_ns = (uint64_t)session_meta_number(session, "peak_ns");
+    session->peak_bytes = (uint64_t)session_meta_number(session, "peak_bytes");
+    /* Samples of the resident sets of several processes are no line. */
+    return (processes->count < 2 ||
+            names_load_samples(&session->names, session->database, id, error)) &&
+           session_estimate_peak(session, error) &&
+           (process == NULL || count_facts(session, error));
+}
+
+bool session_find_process(const struct session *session, const char *word, uint32_t *id,
+                          struct session_error *error)
+{
+    const struct processes *processes = &session->processes;
+    struct process_choice *rows = calloc(processes->count + 1, sizeof *rows);
+    size_t matches = 0, found;
+    *id = 0;
+    if (rows == NULL)
+        return session_fail_memory(error, "the session's processes");
+    for (size_t i = 0; i < processes->count; i++)
+        rows[i] = (struct process_choice){processes->rows[i].pid, processes->rows[i].place,
+                                          processes->rows[i].program, processes->rows[i].bytes};
+    found = process_choose(rows, processes->count, word, &matches);
+    free(rows);
+    if (strcmp(word, PROCESS_CHOICE_ALL) == 0)
+        return true;
+    if (matches == 0)
+        return session_fail(error, 0,
+                            "no process of the session is called \"%s\" or has that "
+                            "number",
+                            word);
+    *id = (uint32_t)found + 1;
+    return true;
+}

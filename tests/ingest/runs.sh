@@ -1,0 +1,153 @@
+#!/usr/bin/env bash
+# A run is one recording: the trace of a wrapper brings the traces of all its processes with it, the
+# session knows who started and executed whom, and selects the process that allocated most.
+set -u
+run=$MPROF_BUILD/bin/mprof-run ingest=$MPROF_BUILD/bin/mprof-ingest
+rm -rf run.work && mkdir run.work && cd run.work || exit 1
+failed=0
+complain() { echo "FAILED: $*"; failed=1; }
+ask() { sqlite3 "$1" "$2"; }
+# is SESSION WHAT SQL ANSWER
+is() {
+    local answer
+    answer=$(ask "$1" "$3" | tr '\n' ' ')
+    [ "$answer" = "$4 " ] || complain "$2: $answer, not $4"
+}
+selected="SELECT program FROM v_process WHERE selected"
+
+cat >eater.c <<'C'
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+    int blocks = argc > 1 ? atoi(argv[1]) : 100;
+    char *kept = NULL;
+    for (int i = 0; i < blocks; i++) {
+        kept = malloc(1000);
+        if (kept && i % 2 == 0)
+            free(kept);
+    }
+    if (argc > 2 && strcmp(argv[2], "killed") == 0)
+        raise(SIGKILL);
+    return kept == NULL;
+}
+C
+gcc -g -O0 -fno-builtin -o eater eater.c || exit 1
+
+# Wrappers as pyenv and nvm have them: a script that env starts, which looks around and executes.
+cat >wrapper <<'SH'
+#!/usr/bin/env sh
+here=$(dirname "$(readlink -f "$0")")
+exec /usr/bin/env "$here/eater" 20000
+SH
+chmod +x wrapper
+"$run" -o wrapped.bin ./wrapper 2>said.txt || complain "the wrapper failed"
+[ "$(wc -l <said.txt)" = 1 ] || complain "more than one line: $(cat said.txt)"
+grep -qE 'wrapped\.bin and \.d: [0-9]+ processes that ran [0-9]+ programs, [0-9.]+ MiB' said.txt || complain "not said what the run holds: $(cat said.txt)"
+[ "$(ls -d wrapped*)" = "$(printf 'wrapped.bin\nwrapped.bin.d')" ] || complain "files of a run: $(ls -d wrapped*)"
+"$ingest" wrapped.bin >out.txt || complain "a run: $(cat out.txt)"
+is wrapped.db "the selected one" "$selected" "$PWD/eater"
+grep -q "^program      $PWD/eater, " out.txt || complain "the summary is not of the selected one: $(cat out.txt)"
+grep -qE '^ +> [0-9]+ env → sh → env → eater +[0-9]+ allocations' out.txt || complain "no chain of programs: $(cat out.txt)"
+grep -qE '^allocations  20,0[0-9]{2}, ' out.txt || complain "other sums than the selected one's: $(cat out.txt)"
+is wrapped.db "the chain" "WITH RECURSIVE c(id) AS (SELECT process_id FROM v_process WHERE selected UNION ALL
+    SELECT executed_from FROM v_process JOIN c ON process_id = c.id WHERE executed_from IS NOT NULL)
+    SELECT group_concat(replace(program, rtrim(program, replace(program, '/', '')), ''), ' ') FROM c JOIN process USING (id)" "eater env sh env"
+is wrapped.db "who started the helpers" "SELECT count(*) >= 1, min(p.program = 'sh') FROM v_process c
+    JOIN v_process p ON p.process_id = c.parent_id WHERE c.executed_from IS NULL" "1|1"
+is wrapped.db "processes" "SELECT count(DISTINCT pid) = (SELECT count(*) FROM v_process WHERE executed_from IS NULL) FROM process" 1
+
+# The browser opens on the selected process: title, numbers, peak and time are its own.
+screen() { # ARGUMENTS…
+    LC_ALL=C.UTF-8 "$MPROF_BUILD/bin/mprof-tui" --script keys --size 120x40 "$@" >screen.txt 2>&1 || complain "mprof-tui $*: $(cat screen.txt)"
+}
+shows() { grep -qF -- "$1" screen.txt || complain "$2: no \"$1\" in: $(head -12 screen.txt)"; }
+number() { ask wrapped.db "SELECT printf('%,d', $1) FROM process WHERE $2"; }
+echo dump >keys
+eater=$(number allocations "program LIKE '%/eater'")
+readlink=$(number 'max(allocations)' "program = 'readlink'") all=$(number 'sum(allocations)' 1)
+screen wrapped.db
+shows ' eater · 1 of ' "the title"
+shows "$eater of $eater allocations" "the numbers"
+shows "peak $(ask wrapped.db "SELECT printf('%.2f', peak_bytes / 1048576.0) FROM v_process WHERE selected") MiB" "the peak"
+shows "1 thread" "threads"
+screen --process readlink wrapped.db
+shows ' readlink · 1 of ' "--process"
+shows "$readlink of $readlink allocations" "--process"
+screen --process all wrapped.db
+shows "$all of $all allocations" "all"
+# A filter that speaks of processes is of all of them.
+screen --filter 'process readlink' wrapped.db
+shows "$readlink of $all allocations" "a filter by process"
+printf 'key :\ntype process readlink\nkey Enter\ndump\n' >keys
+screen wrapped.db
+shows "$readlink of $readlink allocations" ":process"
+for view in timeline grid functions; do
+    printf 'key :\ntype process readlink\nkey Enter\ndump\nkey :\ntype process all\nkey Enter\ndump\n' >keys
+    screen --view $view wrapped.db
+    shows "$readlink of $readlink allocations" ":process in $view"
+    shows "$all of $all allocations" ":process all in $view"
+done
+LC_ALL=C "$MPROF_BUILD/bin/mprof-tui" --script keys --process nobody wrapped.db 2>err.txt
+[ $? -eq 1 ] && grep -q 'no process of the session is called "nobody"' err.txt || complain "--process nobody: $(cat err.txt)"
+
+# Another is selected by its name, by its number, and all of them.
+pid=$(ask wrapped.db "SELECT pid FROM process WHERE program = 'readlink'")
+for which in readlink "$pid.2"; do
+    "$ingest" -q --force --process "$which" wrapped.bin || complain "--process $which"
+    is wrapped.db "--process $which" "$selected" readlink
+done
+"$ingest" --force --process env wrapped.bin >out.txt || complain "--process env"
+grep -q 'which allocated most of 2;' out.txt || complain "two are called env: $(grep selected out.txt)"
+"$ingest" --force --process all wrapped.bin >out.txt || complain "--process all"
+is wrapped.db "all of them" "SELECT count(*) FROM v_process WHERE selected" 0
+grep -q "^allocations  $(ask wrapped.db "SELECT printf('%,d', sum(allocations)) FROM process")," out.txt || complain "no sum: $(cat out.txt)"
+cp wrapped.db before.db
+"$ingest" -q --force --process nobody wrapped.bin 2>err.txt
+[ $? -eq 2 ] && grep -q 'no process of the run is nobody' err.txt && cmp -s wrapped.db before.db || complain "--process nobody: $(cat err.txt)"
+
+# What is named twice comes once, and a session has no process twice.
+"$ingest" -q -o twice.db wrapped.bin wrapped.bin.d wrapped.bin.d/* || complain "named twice"
+[ "$(ask twice.db 'SELECT count(*) FROM process')" = "$(ask wrapped.db 'SELECT count(*) FROM process')" ] || complain "named twice: it is there twice"
+
+# A script of a shell is a run, too; a process that is killed in it is there with what it had.
+"$run" -q -o killed.bin sh -c './eater 300 killed; ./eater 200; ./eater 50' 2>/dev/null
+"$ingest" -q killed.bin || complain "with one that was killed"
+is killed.db "the killed one is selected" "SELECT argv, ending FROM v_process WHERE selected" "./eater 300 killed|killed or running"
+is killed.db "all three" "SELECT argv FROM process WHERE program = './eater' ORDER BY id" "./eater 300 killed ./eater 200 ./eater 50"
+
+# One program that executes itself again and again under one number.
+cat >again.sh <<'SH'
+[ "$1" -gt 0 ] || exec ./eater 1000
+exec sh again.sh $(($1 - 1))
+SH
+"$run" -q -o again.bin sh again.sh 4 || complain "again"
+"$ingest" -q again.bin || complain "a chain"
+is again.db "one process, six programs" "SELECT count(DISTINCT pid), count(*), max(place), count(executed_from) FROM v_process" "1|6|6|5"
+is again.db "the last one is selected" "SELECT place FROM v_process WHERE selected" 6
+
+# What is deleted of a run is missed, and the rest is a session.
+mkdir part && cp -r again.bin again.bin.d part && rm part/again.bin part/again.bin.d/*.3
+"$ingest" -q part/again.bin 2>err.txt || complain "a run without its first trace: $(cat err.txt)"
+grep -q 'left out: part/again.bin: .*No such file' err.txt || complain "missing in silence: $(cat err.txt)"
+is part/again.db "the rest" "SELECT count(*) FROM process" 4
+printf 'no trace' >part/again.bin.d/"$(basename part/again.bin.d/*.2)"
+"$ingest" -q --force part/again.bin 2>err.txt || complain "a run with a damaged trace"
+[ "$(grep -c 'left out' err.txt)" = 2 ] || complain "damaged in silence: $(cat err.txt)"
+rm -r part/again.bin.d
+"$ingest" -q --force part/again.bin 2>err.txt && complain "a session of nothing"
+
+# Programs that write titles over their arguments are known by what they were started with.
+gcc -O1 -fno-builtin -o titles "$MPROF_SOURCE/tests/programs/titles.c" || exit 1
+"$run" -q -o titles.bin ./titles one two || complain "titles"
+"$ingest" -q titles.bin || complain "titles"
+is titles.db "titles" "SELECT program, argv, executable = '$PWD/titles' FROM process" "./titles|./titles one two|1 ./titles|./titles one two|1"
+
+# One process alone is what it was.
+"$run" -o alone.bin ./eater 2>said.txt || complain "alone"
+grep -q "recorded $PWD/alone.bin\$" said.txt || complain "said of one process: $(cat said.txt)"
+"$ingest" alone.bin >out.txt || complain "alone"
+[ "$(ls -d alone*)" = "$(printf 'alone.bin\nalone.db')" ] || complain "files of one process: $(ls -d alone*)"
+grep -qE '^(run|selected) ' out.txt && complain "a run of one process: $(cat out.txt)"
+exit $failed
