@@ -9,7 +9,7 @@ import sys
 import recording
 from recording import Recording, check
 
-WANTED, SECONDS = 300000, 60
+WANTED, SECONDS = 100000, 20
 PROBLEMS = ("double_frees", "overlaps", "unmatched_frees", "dropped_events", "damaged_bytes")
 ONE_ARENA = {"GLIBC_TUNABLES": "glibc.malloc.arena_max=1:glibc.malloc.tcache_count=0"}
 
