@@ -182,7 +182,7 @@ static void choose_object(const struct types_site *site, const struct types_flow
             types_is_polymorphic(site->index, &place)) {
             /* The address of its table is in the code: what stores another is another function. */
             bool sure = tabled || types_is_polymorphic(site->index, &class) ||
-                        !types_outer_constructs_doubted(site, &class);
+                        (!flow->shared && !types_outer_constructs_doubted(site, &class));
             choose(choice, &class, 0, sure ? TYPES_EXACT : TYPES_INFERRED, TYPES_RULE_CONSTRUCTOR);
             return;
         }

@@ -200,6 +200,9 @@ static void call(struct follower *follower, const struct decode_instruction *in)
     struct types_value kept =
         follower->state.registers[target.returns_second ? DECODE_RSI : DECODE_RDI];
     look_at_arguments(follower, &target);
+    if (target.constructor && follower->state.registers[DECODE_RDI].kind == TYPES_VALUE_RESULT &&
+        types_folded_at(follower->site->folded, in->target))
+        follower->flow->shared = true;
     look_at_throw(follower, &target);
     types_state_clobber(&follower->state, CALL_CLOBBERS);
     if ((target.returns_first || target.returns_second) && kept.kind == TYPES_VALUE_RESULT)

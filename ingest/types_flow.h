@@ -44,6 +44,7 @@ struct types_flow {
     size_t end_count; /* of ways through the code that met different evidence */
     int64_t offset;   /* of what the call returned, from the block's start */
     bool returned;    /* the function returns the result */
+    bool shared;      /* a constructor was called whose code has several names: types_folded.h */
     int64_t returned_offset;
     struct types_evidence evidence[TYPES_EVIDENCE_MAX]; /* in the order it was met; last */
 };

@@ -53,6 +53,15 @@ state|24|4|(enum at layout.cpp:19)"
         WHERE s.function LIKE 'hidden(%' ORDER BY 1)" "secret_one,secret_two"
 done
 expect recorded-c.db "SELECT count(*) FROM v_type WHERE allocations = 0" "0"
+# A linker that folds leaves both names at one address: then neither constructor is exact.
+for fold in none all; do
+    g++ -g -ffunction-sections -fuse-ld=gold -Wl,--icf=$fold -o recorded-$fold "$MPROF_SOURCE/tests/ingest/types/alike.cpp" &&
+        "$MPROF_BUILD/bin/mprof-run" -o recorded-$fold.bin ./recorded-$fold 2>/dev/null &&
+        "$MPROF_BUILD/bin/mprof-ingest" --quiet --force -o recorded-$fold.db recorded-$fold.bin || exit 1
+done
+exact="SELECT count(*) FROM v_allocation WHERE function LIKE 'main%' AND confidence = 'exact'"
+expect recorded-none.db "$exact" 2
+expect recorded-all.db "$exact" 0
 # The stored sums are those of the rows.
 for session in recorded-c.db recorded-cc.db; do
     expect $session "SELECT type_id, count(*), sum(size), sum(free_ns IS NULL) FROM allocation
