@@ -7,11 +7,12 @@
 #include "ingest/types_candidates.h"
 #include "ingest/types_choose.h"
 #include "ingest/types_expression.h"
+#include "ingest/types_facts.h"
 #include "ingest/types_jumps.h"
 #include "ingest/types_memo.h"
 #include "ingest/types_outer.h"
 #include "ingest/types_records.h"
-#include "ingest/types_site.h"
+#include "ingest/types_sites.h"
 #include "ingest/types_source.h"
 #include "ingest/types_spelling.h"
 #include "ingest/types_stated.h"
@@ -20,6 +21,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Wrappers around wrappers that are looked through. */
 #define WRAPPERS_MAX 16
@@ -33,6 +35,7 @@ struct module_types {
     struct types_index *index;     /* NULL: no DWARF */
     struct types_globals *globals; /* NULL: no DWARF */
     struct types_folded *folded;   /* NULL: no DWARF */
+    time_t built;                  /* 0: not known */
 };
 
 struct types {
@@ -43,8 +46,9 @@ struct types {
     struct types_records *records; /* those that answers named */
     void *candidates;              /* lists of them */
     struct types_sources *sources;
-    struct types_site *site;  /* the one that is looked at */
-    struct types_site *outer; /* the one around it that is asked about it */
+    struct types_sites *sites;
+    struct types_sites *outer; /* those around the site that is looked at, which stays open */
+    struct types_work work;
 };
 
 struct types *types_new(struct symbols *symbols)
@@ -56,10 +60,10 @@ struct types *types_new(struct symbols *symbols)
     types->memo = types_memo_new();
     types->records = types_records_new();
     types->sources = types_sources_new(symbols_sysroot(symbols));
-    types->site = malloc(sizeof *types->site);
-    types->outer = malloc(sizeof *types->outer);
+    types->sites = types_sites_new();
+    types->outer = types_sites_new();
     if (types->memo != NULL && types->records != NULL && types->sources != NULL &&
-        types->site != NULL && types->outer != NULL)
+        types->sites != NULL && types->outer != NULL)
         return types;
     types_free(types);
     return NULL;
@@ -79,15 +83,23 @@ void types_free(struct types *types)
     types_records_free(types->records);
     types_candidate_lists_free(types->candidates);
     types_sources_free(types->sources);
-    free(types->site);
-    free(types->outer);
+    types_sites_free(types->sites);
+    types_sites_free(types->outer);
     free(types);
+}
+
+static time_t built_time(const struct symbols_file *file)
+{
+    struct stat information;
+    const char *path = NULL;
+    dwfl_module_info(file->module, NULL, NULL, NULL, NULL, NULL, &path, NULL);
+    return path == NULL || stat(path, &information) != 0 ? 0 : information.st_mtime;
 }
 
 static const struct module_types *module_of(struct types *types, uint32_t module,
                                             const struct symbols_file *file)
 {
-    static const struct module_types none = {0, NULL, NULL, NULL};
+    static const struct module_types none = {.module = 0};
     for (size_t i = 0; i < types->count; i++)
         if (types->modules[i].module == module)
             return &types->modules[i];
@@ -96,6 +108,7 @@ static const struct module_types *module_of(struct types *types, uint32_t module
     struct module_types *added = &types->modules[types->count++];
     *added = (struct module_types){.module = module};
     if (file != NULL && file->dwarf != NULL) {
+        added->built = built_time(file);
         added->index = types_index_new(file);
         added->globals = types_globals_new(file);
         added->folded = types_folded_new(file);
@@ -103,22 +116,34 @@ static const struct module_types *module_of(struct types *types, uint32_t module
     return added;
 }
 
-static void open_site(struct types *types, const struct types_frame *frame, struct types_site *site)
+/* The site of a frame, kept in `sites`; NULL where memory is exhausted. It holds until the next
+ * call for the same `sites`. */
+static struct types_site *open_site(struct types *types, struct types_sites *sites,
+                                    const struct types_frame *frame)
 {
-    site->symbols = types->symbols;
-    site->sources = types->sources;
-    site->module = frame->module;
-    site->level = 0;
-    site->return_address = frame->pc + 1;
-    site->file = symbols_module_file(types->symbols, frame->module);
-    const struct module_types *module = module_of(types, frame->module, site->file);
-    site->index = module->index;
-    site->globals = module->globals;
-    site->folded = module->folded;
-    site->frame_count = symbols_lookup(types->symbols, frame->module, frame->pc, site->frames);
-    site->dwarf = site->index == NULL ? NULL : symbols_module_dwarf(types->symbols, frame->module);
-    site->entry_count =
-        site->dwarf == NULL ? 0 : symbols_dwarf_entries(site->dwarf, frame->pc, site->entries);
+    struct types_site *known = types_sites_find(sites, frame);
+    if (known != NULL)
+        return known;
+    types->work.sites++;
+    struct symbols_frame frames[SYMBOLS_FRAMES_MAX];
+    Dwarf_Die entries[SYMBOLS_FRAMES_MAX];
+    struct types_site site = {.symbols = types->symbols,
+                              .sources = types->sources,
+                              .module = frame->module,
+                              .return_address = frame->pc + 1,
+                              .frames = frames,
+                              .entries = entries};
+    site.file = symbols_module_file(types->symbols, frame->module);
+    const struct module_types *module = module_of(types, frame->module, site.file);
+    site.index = module->index;
+    site.globals = module->globals;
+    site.folded = module->folded;
+    site.built = module->built;
+    site.frame_count = symbols_lookup(types->symbols, frame->module, frame->pc, frames);
+    site.dwarf = site.index == NULL ? NULL : symbols_module_dwarf(types->symbols, frame->module);
+    site.entry_count =
+        site.dwarf == NULL ? 0 : symbols_dwarf_entries(site.dwarf, frame->pc, entries);
+    return types_sites_add(sites, frame, &site);
 }
 
 static const char *keep(struct types *types, char *name)
@@ -218,8 +243,7 @@ static const struct types_site *open_outer(void *context, size_t number)
     struct outer_frames *outer = context;
     if (number >= outer->count)
         return NULL;
-    open_site(outer->types, &outer->frames[number], outer->types->outer);
-    return outer->types->outer;
+    return open_site(outer->types, outer->types->outer, &outer->frames[number]);
 }
 
 /* Of a string, perhaps: the frames further out tell. */
@@ -452,12 +476,14 @@ static void take_step(struct types *types, const struct types_site *site,
         step->any_size = true;
         return;
     }
-    bool any_size;
-    if (infer_by_name(types, site, frames, count, question.size, &step->answer, &step->known,
-                      &any_size)) {
+    bool any_size = true;
+    if (!site->facts->nameless && infer_by_name(types, site, frames, count, question.size,
+                                                &step->answer, &step->known, &any_size)) {
         step->any_size = any_size;
         return;
     }
+    /* Without debug information the caller has a say. */
+    site->facts->nameless = site->entry_count > 0 && any_size;
     /* What ends in a jump leaves no frame: operator new[], members of strings in the library. */
     struct types_call called;
     types_called(site, &called);
@@ -522,8 +548,11 @@ void types_infer(struct types *types, const struct types_frame *frames, size_t c
         question.pc = frames[i].pc;
         struct types_step *step = types_memo_step(types->memo, &question);
         if (!step->known) {
-            open_site(types, &frames[i], types->site);
-            take_step(types, types->site, frames + i, count - i, step);
+            const struct types_site *site = open_site(types, types->sites, &frames[i]);
+            if (site == NULL)
+                break;
+            types->work.steps++;
+            take_step(types, site, frames + i, count - i, step);
         }
         if (step->answer.name != NULL)
             *answer = step->answer;
@@ -539,16 +568,18 @@ void types_infer(struct types *types, const struct types_frame *frames, size_t c
 const char *types_call_linkage(struct types *types, const struct types_frame *frame)
 {
     struct types_call called;
-    open_site(types, frame, types->site);
-    types_called(types->site, &called);
+    const struct types_site *site = open_site(types, types->sites, frame);
+    if (site == NULL)
+        return NULL;
+    types_called(site, &called);
     return called.linkage;
 }
 
 unsigned types_frame_call_form(struct types *types, const struct types_frame *frame,
                                unsigned (*form_of)(const char *linkage))
 {
-    open_site(types, frame, types->site);
-    return types_call_form(types->site, form_of);
+    const struct types_site *site = open_site(types, types->sites, frame);
+    return site == NULL ? 0 : types_call_form(site, form_of);
 }
 
 static const struct types_candidate_list *
@@ -559,8 +590,9 @@ candidates_of(struct types *types, const struct types_frame *frame, uint64_t siz
         types_candidate_list_at(&types->candidates, frame, size, &known);
     if (list == NULL || known)
         return list;
-    open_site(types, frame, types->site);
-    types_candidates_at(types->site, list);
+    const struct types_site *site = open_site(types, types->sites, frame);
+    if (site != NULL)
+        types_candidates_at(site, list);
     return list;
 }
 
@@ -589,4 +621,11 @@ bool types_members(struct types *types, const char *name, uint64_t size,
                    types_member_function *each, void *context)
 {
     return types_records_members(types->records, name, size, each, context);
+}
+
+struct types_work types_work(const struct types *types)
+{
+    struct types_work work = types->work;
+    work.files = types_sources_files_read(types->sources);
+    return work;
 }

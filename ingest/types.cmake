@@ -16,6 +16,7 @@ add_library(mprof_types STATIC
   types_decode.c
   types_entries.c
   types_expression.c
+  types_facts.c
   types_flow.c
   types_folded.c
   types_globals.c
@@ -30,6 +31,7 @@ add_library(mprof_types STATIC
   types_places.c
   types_receiver.c
   types_records.c
+  types_sites.c
   types_sizeof.c
   types_source.c
   types_spelling.c

@@ -111,6 +111,14 @@ typedef bool types_member_function(void *context, const struct types_member *mem
 bool types_members(struct types *types, const char *name, uint64_t size,
                    types_member_function *each, void *context);
 
+/* What was read and asked so far: the same call sites again cost none of it. */
+struct types_work {
+    uint64_t sites; /* call sites that were looked up */
+    uint64_t steps; /* of the walk along a stack that the rules were asked for, frame and size */
+    uint64_t files; /* sources that were read */
+};
+struct types_work types_work(const struct types *types);
+
 /* What `form_of` says of the function that the frame calls in the end: types_jumps.h. */
 unsigned types_frame_call_form(struct types *types, const struct types_frame *frame,
                                unsigned (*form_of)(const char *linkage));

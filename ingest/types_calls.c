@@ -3,6 +3,7 @@
 #include "ingest/symbols_dwarf.h"
 #include "ingest/types_code.h"
 #include "ingest/types_decode.h"
+#include "ingest/types_facts.h"
 
 #include <dwarf.h>
 #include <string.h>
@@ -139,7 +140,7 @@ void types_call_target(const struct types_site *site, uint64_t target, struct ty
         call->constructor = is_constructor_linkage(call->linkage);
 }
 
-void types_called(const struct types_site *site, struct types_call *call)
+static void read_call(const struct types_site *site, struct types_call *call)
 {
     /* call rel32 */
     size_t size;
@@ -151,6 +152,14 @@ void types_called(const struct types_site *site, struct types_call *call)
         return;
     memcpy(&offset, code + 1, sizeof offset);
     types_call_target(site, site->return_address + (uint64_t)(int64_t)offset, call);
+}
+
+void types_called(const struct types_site *site, struct types_call *call)
+{
+    if (!site->facts->called_known)
+        read_call(site, &site->facts->called);
+    site->facts->called_known = true;
+    *call = site->facts->called;
 }
 
 bool types_call_parameter(const struct types_site *site, const struct types_call *call,

@@ -1,5 +1,6 @@
 #include "ingest/types_expression.h"
 
+#include "ingest/types_facts.h"
 #include "ingest/types_spelling.h"
 
 #include <ctype.h>
@@ -82,14 +83,11 @@ static bool find_in_unit(const struct types_site *site, const struct types_unit 
     return found;
 }
 
-bool types_expression_name(const struct types_site *site, const char *text, size_t length,
-                           struct types_type *type)
+/* `length` is less than TEXT_MAX. */
+static bool find_name(const struct types_site *site, const char *text, size_t length,
+                      struct types_type *type)
 {
     char copy[TEXT_MAX];
-    while (length > 0 && text[length - 1] == ' ')
-        length--;
-    if (length == 0 || length >= sizeof copy || memchr(text, '*', length) != NULL)
-        return false;
     memcpy(copy, text, length);
     copy[length] = '\0';
     char *spelled = types_spelling(copy);
@@ -101,6 +99,20 @@ bool types_expression_name(const struct types_site *site, const char *text, size
                  (find_in_unit(site, unit, wanted, type) || types_named(site->index, wanted, type));
     free(spelled);
     return found;
+}
+
+bool types_expression_name(const struct types_site *site, const char *text, size_t length,
+                           struct types_type *type)
+{
+    bool found;
+    while (length > 0 && text[length - 1] == ' ')
+        length--;
+    if (length == 0 || length >= TEXT_MAX || memchr(text, '*', length) != NULL)
+        return false;
+    if (types_facts_find(site, TYPES_FACT_NAME, text, length, &found, type))
+        return found;
+    found = find_name(site, text, length, type);
+    return types_facts_keep(site, TYPES_FACT_NAME, text, length, found, type);
 }
 
 /* ---- expressions ------------------------------------------------------------------------ */
@@ -252,8 +264,8 @@ static bool read_postfix(const struct types_site *site, const char *at, struct t
     return true;
 }
 
-bool types_expression_value(const struct types_site *site, const char *text, size_t length,
-                            struct types_type *type)
+static bool find_value(const struct types_site *site, const char *text, size_t length,
+                       struct types_type *type)
 {
     char copy[TEXT_MAX] = "", word[TEXT_MAX];
     size_t count = 0;
@@ -275,4 +287,14 @@ bool types_expression_value(const struct types_site *site, const char *text, siz
         if (!dereference(site, type))
             return false;
     return type->size > 0;
+}
+
+bool types_expression_value(const struct types_site *site, const char *text, size_t length,
+                            struct types_type *type)
+{
+    bool found;
+    if (types_facts_find(site, TYPES_FACT_VALUE, text, length, &found, type))
+        return found;
+    found = find_value(site, text, length, type);
+    return types_facts_keep(site, TYPES_FACT_VALUE, text, length, found, type);
 }

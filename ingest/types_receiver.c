@@ -1,6 +1,7 @@
 #include "ingest/types_receiver.h"
 
 #include "ingest/types_expression.h"
+#include "ingest/types_facts.h"
 #include "ingest/types_text.h"
 
 #include <string.h>
@@ -100,8 +101,8 @@ static const char *skip_spaces_of_name_back(const char *text, const char *at)
     return at;
 }
 
-bool types_receiver(const struct types_site *site, const char *text, const char *callee,
-                    struct types_type *pointee)
+static bool find_receiver(const struct types_site *site, const char *text, const char *callee,
+                          struct types_type *pointee)
 {
     const char *at = find_call(text, callee);
     struct types_type type;
@@ -146,4 +147,15 @@ bool types_receiver_fixed_size(const char *text, const char *callee)
         at += length - 1;
     }
     return number;
+}
+
+bool types_receiver(const struct types_site *site, const char *text, const char *callee,
+                    struct types_type *pointee)
+{
+    size_t length = strlen(text);
+    bool found;
+    if (types_facts_find(site, TYPES_FACT_RECEIVER, text, length, &found, pointee))
+        return found;
+    found = find_receiver(site, text, callee, pointee);
+    return types_facts_keep(site, TYPES_FACT_RECEIVER, text, length, found, pointee);
 }

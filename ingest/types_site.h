@@ -9,6 +9,8 @@
 #include "ingest/types_globals.h"
 #include "ingest/types_statement.h"
 
+struct types_facts;
+
 struct types_site {
     struct symbols *symbols;
     uint32_t module;
@@ -19,9 +21,11 @@ struct types_site {
     struct types_globals *globals;   /* NULL: no DWARF */
     struct types_folded *folded;     /* NULL: no DWARF */
     struct types_sources *sources;
-    struct symbols_frame frames[SYMBOLS_FRAMES_MAX]; /* inlined ones expanded, innermost first */
+    time_t built;                 /* the module: younger sources are not its own */
+    struct types_facts *facts;    /* what was read about the site (types_facts.h) */
+    struct symbols_frame *frames; /* inlined ones expanded, innermost first */
     size_t frame_count;
-    Dwarf_Die entries[SYMBOLS_FRAMES_MAX]; /* of those frames, where there is DWARF */
+    Dwarf_Die *entries; /* of those frames, where there is DWARF */
     size_t entry_count;
     size_t level; /* of those frames the one whose variables and text are asked */
 };

@@ -3,6 +3,7 @@
 #include "ingest/types_allocators.h"
 #include "ingest/types_calls.h"
 #include "ingest/types_expression.h"
+#include "ingest/types_facts.h"
 #include "ingest/types_receiver.h"
 #include "ingest/types_sizeof.h"
 #include "ingest/types_statement.h"
@@ -10,7 +11,6 @@
 
 #include <dwarf.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- casts and new ---------------------------------------------------------------------- */
 
@@ -133,14 +133,6 @@ static bool choose_new(const struct types_site *site, const char *text, enum typ
     return fit == TYPES_FIT_ARRAY || fit == TYPES_FIT_WHOLE;
 }
 
-static time_t built_time(const struct types_site *site)
-{
-    struct stat information;
-    const char *path = NULL;
-    dwfl_module_info(site->file->module, NULL, NULL, NULL, NULL, NULL, &path, NULL);
-    return path == NULL || stat(path, &information) != 0 ? 0 : information.st_mtime;
-}
-
 /* ---- the statement ---------------------------------------------------------------------- */
 
 /* The function that the statement at the site's level calls; NULL: not known. */
@@ -238,15 +230,6 @@ static uint32_t call_column(const struct types_site *site)
     return line != NULL && dwarf_linecol(line, &number) == 0 && number > 0 ? (uint32_t)number : 0;
 }
 
-static bool read_statement(const struct types_site *site, char text[TYPES_STATEMENT_MAX])
-{
-    const struct symbols_frame *frame = &site->frames[site->level];
-    return site->level < site->entry_count && site->level < site->frame_count &&
-           frame->file != NULL && frame->line != 0 &&
-           types_statement_read(site->sources, frame->file, frame->line, call_column(site),
-                                built_time(site), text);
-}
-
 /* Inlined functions that hand memory on name sizes of their own, and no types of their callers. */
 static void leave_wrappers(struct types_site *site)
 {
@@ -265,7 +248,6 @@ static void leave_operators(struct types_site *site)
 bool types_source_choose(const struct types_site *site, enum types_operator by, uint64_t size,
                          int64_t offset, bool front, struct types_choice *choice)
 {
-    char text[TYPES_STATEMENT_MAX];
     struct types_site at = *site;
     *choice = (struct types_choice){.offset = offset > 0 ? (uint64_t)offset : 0,
                                     .confidence = TYPES_INFERRED,
@@ -274,7 +256,8 @@ bool types_source_choose(const struct types_site *site, enum types_operator by, 
         leave_wrappers(&at);
     else
         leave_operators(&at);
-    if (!read_statement(&at, text))
+    const char *text = types_facts_statement(&at, call_column);
+    if (text == NULL)
         return false;
     choice->outer = at.level > site->level;
     if (by == TYPES_BY_FUNCTION)
@@ -287,12 +270,12 @@ bool types_source_choose(const struct types_site *site, enum types_operator by, 
 bool types_source_bytes(const struct types_site *site, uint64_t size, int64_t offset,
                         struct types_choice *choice)
 {
-    char text[TYPES_STATEMENT_MAX];
     struct types_type pointee;
     struct types_site at = *site;
     leave_wrappers(&at);
-    if (!read_statement(&at, text) || !types_receiver(&at, text, callee(&at), &pointee) ||
-        pointee.size != 1 || offset < 0 || (uint64_t)offset >= size)
+    const char *text = types_facts_statement(&at, call_column);
+    if (text == NULL || !types_receiver(&at, text, callee(&at), &pointee) || pointee.size != 1 ||
+        offset < 0 || (uint64_t)offset >= size)
         return false;
     *choice = (struct types_choice){.chosen = true,
                                     .type = pointee,
@@ -308,12 +291,13 @@ bool types_source_bytes(const struct types_site *site, uint64_t size, int64_t of
 bool types_source_pool(const struct types_site *site, uint64_t size, int64_t offset,
                        struct types_choice *choice)
 {
-    char text[TYPES_STATEMENT_MAX];
+    const char *text;
     struct types_type pointee;
     uint64_t largest = choice->chosen ? choice->type.size : 0;
     if (size < POOL_MIN || offset < 0 || (uint64_t)offset >= size || largest > size / 2 ||
         (choice->chosen && choice->type.shape != TYPES_RECORD && choice->type.size != 1) ||
-        !read_statement(site, text) || !types_receiver(site, text, callee(site), &pointee) ||
+        (text = types_facts_statement(site, call_column)) == NULL ||
+        !types_receiver(site, text, callee(site), &pointee) ||
         (pointee.shape != TYPES_VOID && pointee.size != 1) ||
         !types_receiver_fixed_size(text, callee(site)))
         return false;

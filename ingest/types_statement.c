@@ -1,6 +1,6 @@
 #include "ingest/types_statement.h"
 
-#include "ingest/array.h"
+#include "ingest/recent.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -165,42 +165,68 @@ bool types_statement_at(const char *text, uint32_t line, uint32_t column,
 
 /* ---- files ------------------------------------------------------------------------------ */
 
-struct types_sources {
-    char *root; /* before absolute paths, if the file is there; NULL: none */
+/* A file as long is kept only until the next of its kind is asked for. */
+#define LONG_FILE (512 << 10)
+/* Shorter files that are kept for certain. */
+#define SHORT_FILES 32
+
+struct source {
     char *path; /* NULL: none was read */
     char *text; /* NULL: it cannot be read */
+    size_t length;
     time_t modified;
     size_t *lines; /* where each begins */
     size_t count, capacity;
 };
 
+struct types_sources {
+    char *root;           /* before absolute paths, if the file is there; NULL: none */
+    struct recent shorts; /* of struct source */
+    struct source longer;
+    uint64_t files_read;
+};
+
+static void forget(void *item)
+{
+    struct source *source = item;
+    free(source->path);
+    free(source->text);
+    free(source->lines);
+    *source = (struct source){0};
+}
+
+static bool same_path(const void *item, const void *key)
+{
+    const struct source *source = item;
+    return source->path != NULL && strcmp(source->path, key) == 0;
+}
+
 struct types_sources *types_sources_new(const char *root)
 {
     struct types_sources *sources = calloc(1, sizeof *sources);
-    if (sources == NULL || root == NULL || (sources->root = strdup(root)) != NULL)
+    if (sources == NULL)
+        return NULL;
+    sources->shorts =
+        (struct recent){.item_size = sizeof(struct source), .limit = SHORT_FILES, .drop = forget};
+    if (root == NULL || (sources->root = strdup(root)) != NULL)
         return sources;
     free(sources);
     return NULL;
-}
-
-static void forget(struct types_sources *sources)
-{
-    free(sources->path);
-    free(sources->text);
-    free(sources->lines);
-    sources->path = NULL;
-    sources->text = NULL;
-    sources->lines = NULL;
-    sources->count = sources->capacity = 0;
 }
 
 void types_sources_free(struct types_sources *sources)
 {
     if (sources == NULL)
         return;
-    forget(sources);
+    recent_free(&sources->shorts);
+    forget(&sources->longer);
     free(sources->root);
     free(sources);
+}
+
+uint64_t types_sources_files_read(const struct types_sources *sources)
+{
+    return sources->files_read;
 }
 
 static char *read_text(int descriptor, size_t size)
@@ -218,13 +244,13 @@ static char *read_text(int descriptor, size_t size)
     return text;
 }
 
-static void find_lines(struct types_sources *sources)
+static void find_lines(struct source *source)
 {
-    for (const char *at = sources->text; at != NULL;) {
-        if (!array_reserve(&sources->lines, &sources->capacity, sources->count + 1,
-                           sizeof *sources->lines))
+    for (const char *at = source->text; at != NULL;) {
+        if (!array_reserve(&source->lines, &source->capacity, source->count + 1,
+                           sizeof *source->lines))
             return;
-        sources->lines[sources->count++] = (size_t)(at - sources->text);
+        source->lines[source->count++] = (size_t)(at - source->text);
         at = strchr(at, '\n');
         at = at == NULL ? NULL : at + 1;
     }
@@ -242,29 +268,54 @@ static int open_source(const struct types_sources *sources, const char *file)
     return descriptor >= 0 ? descriptor : open(file, flags);
 }
 
-static void read_source(struct types_sources *sources, const char *file)
+/* Fills an empty source; without a text where the file cannot be read. False: no memory. */
+static bool read_source(struct types_sources *sources, const char *file, struct source *source)
 {
     struct stat information;
-    forget(sources);
-    sources->path = strdup(file);
+    sources->files_read++;
+    source->path = strdup(file);
+    if (source->path == NULL)
+        return false;
     int descriptor = open_source(sources, file);
     if (descriptor < 0)
-        return;
+        return true;
     if (fstat(descriptor, &information) == 0 && S_ISREG(information.st_mode) &&
         information.st_size < FILE_MAX) {
-        sources->text = read_text(descriptor, (size_t)information.st_size);
-        sources->modified = information.st_mtime;
-        find_lines(sources);
+        source->length = (size_t)information.st_size;
+        source->text = read_text(descriptor, source->length);
+        source->modified = information.st_mtime;
+        find_lines(source);
     }
     close(descriptor);
+    return true;
+}
+
+/* NULL where memory is exhausted. It holds until the next call. */
+static const struct source *find_source(struct types_sources *sources, const char *file)
+{
+    uint64_t hash = hash_text(file);
+    if (same_path(&sources->longer, file))
+        return &sources->longer;
+    struct source *known = recent_find(&sources->shorts, hash, same_path, file), added = {0};
+    if (known != NULL)
+        return known;
+    bool good = read_source(sources, file, &added);
+    if (good && added.length >= LONG_FILE) {
+        forget(&sources->longer);
+        sources->longer = added;
+        return &sources->longer;
+    }
+    known = good ? recent_add(&sources->shorts, hash, &added) : NULL;
+    if (known == NULL)
+        forget(&added);
+    return known;
 }
 
 bool types_statement_read(struct types_sources *sources, const char *file, uint32_t line,
                           uint32_t column, time_t built, char statement[TYPES_STATEMENT_MAX])
 {
-    if (sources->path == NULL || strcmp(sources->path, file) != 0)
-        read_source(sources, file);
-    return sources->text != NULL && sources->modified <= built && line > 0 &&
-           line <= sources->count &&
-           statement_at(sources->text, sources->text + sources->lines[line - 1], column, statement);
+    const struct source *source = find_source(sources, file);
+    return source != NULL && source->text != NULL && source->modified <= built && line > 0 &&
+           line <= source->count &&
+           statement_at(source->text, source->text + source->lines[line - 1], column, statement);
 }

@@ -12,13 +12,16 @@
 
 #define TYPES_STATEMENT_MAX 1024
 
-/* The file that was read last, since statements of one file are asked for together. */
+/* The files that were read last. */
 struct types_sources;
 
 /* Files of an absolute path are looked for below `root` first (NULL: there is none), then as they
  * are. NULL where memory is exhausted. */
 struct types_sources *types_sources_new(const char *root);
 void types_sources_free(struct types_sources *sources);
+
+/* How often a file was read. */
+uint64_t types_sources_files_read(const struct types_sources *sources);
 
 /*
  * The statement at `line` and `column`, from 1. Column 0: not known; of several statements of the
