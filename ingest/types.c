@@ -8,8 +8,10 @@
 #include "ingest/types_choose.h"
 #include "ingest/types_expression.h"
 #include "ingest/types_facts.h"
+#include "ingest/types_function.h"
 #include "ingest/types_jumps.h"
 #include "ingest/types_memo.h"
+#include "ingest/types_objects.h"
 #include "ingest/types_outer.h"
 #include "ingest/types_records.h"
 #include "ingest/types_sites.h"
@@ -35,6 +37,7 @@ struct module_types {
     struct types_index *index;     /* NULL: no DWARF */
     struct types_globals *globals; /* NULL: no DWARF */
     struct types_folded *folded;   /* NULL: no DWARF */
+    struct types_objects *objects; /* NULL: the module could not be opened */
     time_t built;                  /* 0: not known */
 };
 
@@ -48,6 +51,7 @@ struct types {
     struct types_sources *sources;
     struct types_sites *sites;
     struct types_sites *outer; /* those around the site that is looked at, which stays open */
+    struct types_functions *functions;
     struct types_work work;
 };
 
@@ -62,8 +66,9 @@ struct types *types_new(struct symbols *symbols)
     types->sources = types_sources_new(symbols_sysroot(symbols));
     types->sites = types_sites_new();
     types->outer = types_sites_new();
+    types->functions = types_functions_new();
     if (types->memo != NULL && types->records != NULL && types->sources != NULL &&
-        types->sites != NULL && types->outer != NULL)
+        types->sites != NULL && types->outer != NULL && types->functions != NULL)
         return types;
     types_free(types);
     return NULL;
@@ -77,6 +82,7 @@ void types_free(struct types *types)
         types_index_free(types->modules[i].index);
         types_globals_free(types->modules[i].globals);
         types_folded_free(types->modules[i].folded);
+        types_objects_free(types->modules[i].objects);
     }
     free(types->modules);
     types_memo_free(types->memo);
@@ -85,6 +91,7 @@ void types_free(struct types *types)
     types_sources_free(types->sources);
     types_sites_free(types->sites);
     types_sites_free(types->outer);
+    types_functions_free(types->functions);
     free(types);
 }
 
@@ -107,6 +114,8 @@ static const struct module_types *module_of(struct types *types, uint32_t module
         return &none;
     struct module_types *added = &types->modules[types->count++];
     *added = (struct module_types){.module = module};
+    if (file != NULL)
+        added->objects = types_objects_new(file);
     if (file != NULL && file->dwarf != NULL) {
         added->built = built_time(file);
         added->index = types_index_new(file);
@@ -129,6 +138,7 @@ static struct types_site *open_site(struct types *types, struct types_sites *sit
     Dwarf_Die entries[SYMBOLS_FRAMES_MAX];
     struct types_site site = {.symbols = types->symbols,
                               .sources = types->sources,
+                              .functions = types->functions,
                               .module = frame->module,
                               .return_address = frame->pc + 1,
                               .frames = frames,
@@ -138,6 +148,7 @@ static struct types_site *open_site(struct types *types, struct types_sites *sit
     site.index = module->index;
     site.globals = module->globals;
     site.folded = module->folded;
+    site.objects = module->objects;
     site.built = module->built;
     site.frame_count = symbols_lookup(types->symbols, frame->module, frame->pc, frames);
     site.dwarf = site.index == NULL ? NULL : symbols_module_dwarf(types->symbols, frame->module);
@@ -627,5 +638,6 @@ struct types_work types_work(const struct types *types)
 {
     struct types_work work = types->work;
     work.files = types_sources_files_read(types->sources);
+    work.functions = types_functions_read(types->functions);
     return work;
 }

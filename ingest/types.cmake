@@ -19,6 +19,7 @@ add_library(mprof_types STATIC
   types_facts.c
   types_flow.c
   types_folded.c
+  types_function.c
   types_globals.c
   types_index.c
   types_jumps.c
@@ -28,6 +29,7 @@ add_library(mprof_types STATIC
   types_memo.c
   types_name.c
   types_outer.c
+  types_objects.c
   types_places.c
   types_receiver.c
   types_records.c

@@ -116,6 +116,7 @@ struct types_work {
     uint64_t sites; /* call sites that were looked up */
     uint64_t steps; /* of the walk along a stack that the rules were asked for, frame and size */
     uint64_t files; /* sources that were read */
+    uint64_t functions; /* whose variables were read */
 };
 struct types_work types_work(const struct types *types);
 

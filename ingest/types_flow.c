@@ -2,6 +2,8 @@
 
 #include "ingest/types_calls.h"
 #include "ingest/types_code.h"
+#include "ingest/types_function.h"
+#include "ingest/types_objects.h"
 #include "ingest/types_state.h"
 #include "ingest/types_way.h"
 
@@ -10,9 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Code before the call that is looked at, and branches in it. */
+/* Bytes of code before the call that are looked at. */
 #define PREFIX_MAX 65536
-#define TARGETS_MAX 8192
 /* Code behind the call: instructions in all, and paths that wait. */
 #define STEPS_MAX 600
 #define PATHS_MAX 12
@@ -30,7 +31,8 @@ struct path {
 
 struct follower {
     const struct types_site *site;
-    struct types_places places;
+    struct types_function *function;
+    struct types_places places; /* its variables belong to `function` */
     struct types_flow *flow;
     struct types_state state;
     struct types_way way;
@@ -96,7 +98,7 @@ static void look_at_store(struct follower *follower, uint64_t pc, const struct t
         types_way_add_own(&follower->way, to->offset, value->offset);
     /* The address points behind two words: Itanium C++ ABI, 2.5.2. */
     if (value->kind == TYPES_VALUE_ADDRESS && to->kind == TYPES_VALUE_RESULT) {
-        const char *symbol = types_globals_symbol(follower->site->file, (uint64_t)value->offset);
+        const char *symbol = types_objects_find(follower->site->objects, (uint64_t)value->offset);
         if (symbol != NULL && strncmp(symbol, "_ZTV", 4) == 0)
             types_way_add(&follower->way, TYPES_EVIDENCE_TABLE, NULL, to,
                           symbols_keep(follower->site->symbols, symbol));
@@ -111,7 +113,7 @@ static void look_at_throw(struct follower *follower, const struct types_call *ca
     if (call->linkage == NULL || strcmp(call->linkage, "__cxa_throw") != 0 ||
         object->kind != TYPES_VALUE_RESULT || typeinfo->kind != TYPES_VALUE_ADDRESS)
         return;
-    const char *symbol = types_globals_symbol(follower->site->file, (uint64_t)typeinfo->offset);
+    const char *symbol = types_objects_find(follower->site->objects, (uint64_t)typeinfo->offset);
     if (symbol != NULL && strncmp(symbol, "_ZTI", 4) == 0)
         types_way_add(&follower->way, TYPES_EVIDENCE_THROWN, NULL, object,
                       symbols_keep(follower->site->symbols, symbol));
@@ -298,60 +300,38 @@ static bool in_function(const struct follower *follower, uint64_t address)
     return dwarf_haspc(&function, address - site->file->bias) == 1;
 }
 
-static int compare_addresses(const void *left, const void *right)
-{
-    const uint64_t *a = left, *b = right;
-    return *a < *b ? -1 : *a > *b;
-}
-
-/* Addresses before the call to which something jumps, sorted; NULL: too many, or no memory. */
-static uint64_t *find_targets(const struct follower *follower, const uint8_t *code, size_t size,
-                              size_t *count)
-{
-    uint64_t *targets = malloc(TARGETS_MAX * sizeof *targets);
-    *count = 0;
-    for (size_t at = 0; targets != NULL && at < size;) {
-        struct decode_instruction in;
-        if (*count == TARGETS_MAX ||
-            !types_decode(code + at, size - at, follower->start + at, &in)) {
-            free(targets);
-            return NULL;
-        }
-        if (in.operation == DECODE_BRANCH || in.operation == DECODE_JUMP)
-            targets[(*count)++] = in.target;
-        at += in.length;
-    }
-    if (targets != NULL && *count > 1)
-        qsort(targets, *count, sizeof *targets, compare_addresses);
-    return targets;
-}
-
 /* Runs the code from the function's beginning up to the call, as it stands. */
 static void run_prefix(struct follower *follower)
 {
-    size_t size, count;
+    size_t size;
+    struct types_function *function = follower->function;
     const uint8_t *code = types_code(follower->site->file, follower->start, &size);
     uint64_t length = follower->site->return_address - follower->start;
-    if (code == NULL || length > size || length > PREFIX_MAX)
+    if (code == NULL || length > size || length > PREFIX_MAX ||
+        !types_function_scan(function, code, follower->site->return_address))
         return;
-    uint64_t *targets = find_targets(follower, code, length, &count);
-    if (targets == NULL)
-        return;
-    for (size_t at = 0; at < length;) {
+    size_t at = 0;
+    if (function->reached != 0 && function->reached < follower->site->return_address) {
+        at = function->reached - function->start;
+        follower->state = function->state;
+    }
+    while (at < length) {
         struct decode_instruction in;
         uint64_t pc = follower->start + at;
         if (!types_decode(code + at, length - at, pc, &in))
             break;
-        if (bsearch(&pc, targets, count, sizeof pc, compare_addresses) != NULL)
+        if (types_function_is_target(function, pc))
             memset(&follower->state, 0, sizeof follower->state);
-        if (at + in.length >= length)
-            break; /* the call itself */
+        if (at + in.length >= length) { /* the call itself */
+            function->reached = pc;
+            function->state = follower->state;
+            break;
+        }
         step(follower, pc, &in);
         if (in.operation == DECODE_JUMP || in.operation == DECODE_RETURN)
             memset(&follower->state, 0, sizeof follower->state);
         at += in.length;
     }
-    free(targets);
 }
 
 /* ---- behind the call -------------------------------------------------------------------- */
@@ -533,14 +513,15 @@ bool types_flow_follow(const struct types_site *site, int64_t offset, bool in_me
     follower->site = site;
     follower->flow = follower->way.flow = flow;
     follower->places.site = site;
-    bool good = types_locals_read(&follower->places.locals, site);
     find_bounds(follower);
+    follower->function = types_functions_find(site->functions, site, follower->start);
+    bool good = follower->function != NULL;
     if (good && follower->end > follower->start) {
+        follower->places.locals = follower->function->locals;
         run_prefix(follower);
         start_behind_call(follower, offset, in_memory);
         run_paths(follower);
     }
-    types_locals_free(&follower->places.locals);
     free(follower);
     return good;
 }

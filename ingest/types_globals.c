@@ -4,7 +4,6 @@
 #include "ingest/symbols_walk.h"
 
 #include <dwarf.h>
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,34 +125,4 @@ bool types_globals_find(struct types_globals *globals, struct types_index *index
     *variable = globals->globals[low - 1].variable;
     *offset = address - globals->globals[low - 1].address;
     return types_of(index, variable, &type) && *offset < type.size;
-}
-
-static const char *symbol_in(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, uint64_t address)
-{
-    Elf_Data *data = elf_getdata(section, NULL);
-    if (data == NULL || header->sh_entsize == 0)
-        return NULL;
-    for (size_t i = 0; i < data->d_size / header->sh_entsize; i++) {
-        GElf_Sym symbol;
-        if (gelf_getsym(data, (int)i, &symbol) == NULL)
-            return NULL;
-        if (GELF_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_shndx != SHN_UNDEF &&
-            address >= symbol.st_value && address - symbol.st_value < symbol.st_size)
-            return elf_strptr(elf, header->sh_link, symbol.st_name);
-    }
-    return NULL;
-}
-
-const char *types_globals_symbol(const struct symbols_file *file, uint64_t address)
-{
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(file->elf, section)) != NULL;) {
-        GElf_Shdr header;
-        if (gelf_getshdr(section, &header) == NULL ||
-            (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
-            continue;
-        const char *name = symbol_in(file->elf, section, &header, address);
-        if (name != NULL)
-            return name;
-    }
-    return NULL;
 }

@@ -16,9 +16,4 @@ void types_globals_free(struct types_globals *globals);
 bool types_globals_find(struct types_globals *globals, struct types_index *index, uint64_t address,
                         Dwarf_Die *variable, uint64_t *offset);
 
-/*
- * The linkage name of the data symbol that covers `address` ("_ZTV4Base"); NULL where none does.
- */
-const char *types_globals_symbol(const struct symbols_file *file, uint64_t address);
-
 #endif

@@ -28,8 +28,9 @@ struct named {
 
 struct types_index {
     const struct symbols_file *file;
-    void *units; /* tree of struct types_unit by `unit` */
-    bool all;    /* every unit has been read */
+    void *units;                   /* tree of struct types_unit by `unit` */
+    const struct types_unit *last; /* the one asked for last, NULL: none yet */
+    bool all;                      /* every unit has been read */
     struct types_unit **list;
     size_t count, capacity;
     struct named *names; /* by hash, once every unit has been read */
@@ -188,9 +189,11 @@ static bool remember_unit(struct types_index *index, struct types_unit *unit)
 const struct types_unit *types_index_unit(struct types_index *index, const Dwarf_Die *die)
 {
     struct types_unit key = {.unit = die->cu};
+    if (index->last != NULL && index->last->unit == die->cu)
+        return index->last;
     struct types_unit **found = tfind(&key, &index->units, compare_units);
     if (found != NULL)
-        return *found;
+        return index->last = *found;
     struct types_unit *unit = calloc(1, sizeof *unit);
     Dwarf_Die root;
     if (unit == NULL)

@@ -10,6 +10,8 @@
 #include "ingest/types_statement.h"
 
 struct types_facts;
+struct types_functions;
+struct types_objects;
 
 struct types_site {
     struct symbols *symbols;
@@ -20,6 +22,8 @@ struct types_site {
     struct types_index *index;       /* NULL: no DWARF */
     struct types_globals *globals;   /* NULL: no DWARF */
     struct types_folded *folded;     /* NULL: no DWARF */
+    struct types_objects *objects;   /* NULL: the module could not be opened */
+    struct types_functions *functions;
     struct types_sources *sources;
     time_t built;                 /* the module: younger sources are not its own */
     struct types_facts *facts;    /* what was read about the site (types_facts.h) */

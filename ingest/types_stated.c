@@ -1,6 +1,7 @@
 #include "ingest/types_stated.h"
 
 #include <dwarf.h>
+#include <string.h>
 
 /* A vendor's attribute, which libdw's header does not name: llvm/BinaryFormat/Dwarf.def. */
 #define ATTRIBUTE_LLVM_ALLOC_TYPE 0x3e0e
@@ -21,6 +22,17 @@ static bool returns_to(Dwarf_Die *call, uint64_t address)
     unsigned name = dwarf_tag(call) == DW_TAG_GNU_call_site ? DW_AT_low_pc : DW_AT_call_return_pc;
     return dwarf_attr(call, name, &attribute) != NULL && dwarf_formaddr(&attribute, &found) == 0 &&
            found == address;
+}
+
+/* GNU's compilers never write the attribute: their functions need not be searched. */
+static bool is_gnu_unit(const Dwarf_Die *function)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die unit;
+    if (dwarf_cu_die(function->cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) == NULL)
+        return false;
+    const char *producer = dwarf_formstring(dwarf_attr(&unit, DW_AT_producer, &attribute));
+    return producer != NULL && strncmp(producer, "GNU ", 4) == 0;
 }
 
 /* The call within `function` that returns to `address`, the function's own or an inlined one's. */
@@ -56,7 +68,8 @@ bool types_stated_choose(const struct types_site *site, enum types_operator by, 
     if (site->entry_count == 0 || offset < 0 || (uint64_t)offset >= size)
         return false;
     Dwarf_Die function = site->entries[site->entry_count - 1];
-    if (!find_call(&function, site->return_address - site->file->bias, &call) ||
+    if (is_gnu_unit(&function) ||
+        !find_call(&function, site->return_address - site->file->bias, &call) ||
         dwarf_attr(&call, ATTRIBUTE_LLVM_ALLOC_TYPE, &attribute) == NULL ||
         dwarf_formref_die(&attribute, &die) == NULL || !types_from(site->index, &die, &type) ||
         type.size == 0 || type.size > size - (uint64_t)offset)

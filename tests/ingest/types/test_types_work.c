@@ -55,6 +55,30 @@ static __attribute__((noinline)) void make_numbers(size_t size)
     free(numbers);
 }
 
+enum { CALLS = 8 };
+
+/* Several calls in one function, in the order in which they stand. */
+static __attribute__((noinline)) void make_many(struct types_frame calls[CALLS])
+{
+    uint16_t *volatile a = allocate(20);
+    calls[0] = called_from;
+    uint32_t *volatile b = allocate(40);
+    calls[1] = called_from;
+    uint64_t *volatile c = allocate(80);
+    calls[2] = called_from;
+    struct packet *volatile d = allocate(sizeof *d);
+    calls[3] = called_from;
+    uint16_t *volatile e = allocate(60);
+    calls[4] = called_from;
+    uint32_t *volatile f = allocate(120);
+    calls[5] = called_from;
+    uint64_t *volatile g = allocate(240);
+    calls[6] = called_from;
+    struct packet *volatile h = allocate(sizeof *h);
+    calls[7] = called_from;
+    free(a), free(b), free(c), free(d), free(e), free(f), free(g), free(h);
+}
+
 static void ask(struct types *types, uint64_t size, struct types_answer *answer)
 {
     types_infer(types, &called_from, 1, size, 0, answer);
@@ -88,10 +112,48 @@ static void test_sites_are_read_once(void **state)
     symbols_free(symbols);
 }
 
+static const char *asked_at(struct types *types, const struct types_frame *frame)
+{
+    struct types_answer answer;
+    types_infer(types, frame, 1, 480, 0, &answer);
+    return answer.name;
+}
+
+/* A function is read once for all its calls, and each answer is what it is asked for alone. */
+static void test_functions_are_read_once(void **state)
+{
+    struct symbols_options options = {NULL, NULL};
+    struct types_frame calls[CALLS];
+    const char *names[CALLS];
+    (void)state;
+    dl_iterate_phdr(find_bias, NULL);
+    make_many(calls);
+    struct symbols *symbols = symbols_new(&options);
+    symbols_module(symbols, 1, "/proc/self/exe", NULL, 0);
+    struct types *types = types_new(symbols);
+    for (size_t i = 0; i < CALLS; i++)
+        names[i] = asked_at(types, &calls[i]);
+    assert_int_equal(types_work(types).functions, 1);
+    for (size_t i = 0; i < CALLS; i++) {
+        struct types *alone = types_new(symbols);
+        const char *name = asked_at(alone, &calls[i]);
+        assert_true(name == names[i]);
+        types_free(alone);
+    }
+    /* Backwards: what was read of later calls says nothing about an earlier one. */
+    struct types *backwards = types_new(symbols);
+    for (size_t i = CALLS; i-- > 0;)
+        assert_true(asked_at(backwards, &calls[i]) == names[i]);
+    types_free(backwards);
+    types_free(types);
+    symbols_free(symbols);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sites_are_read_once),
+        cmocka_unit_test(test_functions_are_read_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
