@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ingest/runtime_blocks.h"
+
 #define PUT(sink, table, ...)                                                                      \
     (sink)->put((sink)->context, (table), (const struct writer_value[]){__VA_ARGS__},              \
                 sizeof((const struct writer_value[]){__VA_ARGS__}) / sizeof(struct writer_value))
@@ -107,7 +109,8 @@ static bool put_stack_frames(const struct table_sink *sink, const struct stacks 
 static bool put_stacks(const struct table_sink *sink, const struct session_facts *facts)
 {
     const struct stacks *stacks = facts->stacks;
-    bool good = true;
+    struct runtime_blocks *blocks = runtime_blocks_new(stacks);
+    bool good = blocks != NULL;
     for (size_t i = 0; good && i < stacks->count; i++) {
         const struct stack_row *row = &stacks->rows[i];
         const struct usage *usage = &row->usage;
@@ -118,9 +121,13 @@ static bool put_stacks(const struct table_sink *sink, const struct session_facts
                    value_number(usage->live_bytes), value_number(usage->at_peak_count),
                    value_number(usage->at_peak_bytes), value_number(usage->peak_bytes),
                    value_number(usage->peak_ns), value_number(usage->lifetime_ns));
+        const char *runtime = row->usage.allocations == 0 ? NULL : runtime_blocks_of(blocks, i);
+        if (runtime != NULL)
+            good = good && PUT(sink, WRITER_RUNTIME_STACK, value_number(i), value_text(runtime));
         if (i >= facts->known.stacks)
             good = good && put_stack_frames(sink, stacks, i);
     }
+    runtime_blocks_free(blocks);
     return good;
 }
 

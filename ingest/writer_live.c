@@ -109,16 +109,17 @@ bool writer_live_begin(struct writer_live *writer, uint64_t first_id)
              "DELETE FROM allocation WHERE id >= %" PRIu64
              "; DELETE FROM column_chunk WHERE id >= %" PRIu64,
              first_id, chunk * COLUMN_ID_STRIDE);
-    return run(writer, "BEGIN IMMEDIATE;"
-                       "DELETE FROM meta; DELETE FROM module; DELETE FROM stack;"
-                       "DELETE FROM process; DELETE FROM inherited_free; DELETE FROM thread; "
-                       "DELETE FROM arena; DELETE FROM "
-                       "mark; DELETE FROM rss;"
-                       "DELETE FROM region; DELETE FROM free_call; DELETE FROM mismatch;"
-                       "DELETE FROM problem; DELETE FROM timeline; DELETE FROM function_total;"
-                       "DELETE FROM type_total; DELETE FROM size_bin;"
-                       "DELETE FROM sample_weight; DELETE FROM estimate;"
-                       "INSERT INTO meta VALUES ('unfinished', 1);") &&
+    return run(writer,
+               "BEGIN IMMEDIATE;"
+               "DELETE FROM meta; DELETE FROM module; DELETE FROM stack; DELETE FROM runtime_stack;"
+               "DELETE FROM process; DELETE FROM inherited_free; DELETE FROM thread; "
+               "DELETE FROM arena; DELETE FROM "
+               "mark; DELETE FROM rss;"
+               "DELETE FROM region; DELETE FROM free_call; DELETE FROM mismatch;"
+               "DELETE FROM problem; DELETE FROM timeline; DELETE FROM function_total;"
+               "DELETE FROM type_total; DELETE FROM size_bin;"
+               "DELETE FROM sample_weight; DELETE FROM estimate;"
+               "INSERT INTO meta VALUES ('unfinished', 1);") &&
            run(writer, rows);
 }
 

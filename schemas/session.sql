@@ -54,6 +54,10 @@ CREATE TABLE stack(
   peak_ns INTEGER NOT NULL DEFAULT 0,
   lifetime_ns INTEGER NOT NULL DEFAULT 0        -- sum over freed allocations
 );
+CREATE TABLE runtime_stack(       -- stacks of blocks that the runtime keeps to the end: no leaks
+  stack_id INTEGER PRIMARY KEY REFERENCES stack(id),
+  kind TEXT NOT NULL              -- 'C++ exceptions', 'stdio', 'loader', 'locale'
+);
 CREATE TABLE stack_frame(
   stack_id INTEGER NOT NULL,
   depth INTEGER NOT NULL,         -- 0 innermost
@@ -393,7 +397,13 @@ CREATE VIEW v_leak AS
   LEFT JOIN function f ON f.id = st.function_id
   LEFT JOIN module m ON m.id = fr.module_id
   LEFT JOIN source_file s ON s.id = fr.source_file_id
-  WHERE st.live_count > 0;
+  WHERE st.live_count > 0
+    AND NOT EXISTS (SELECT 1 FROM runtime_stack r WHERE r.stack_id = st.id);
+CREATE VIEW v_runtime AS
+  SELECT r.stack_id AS stack_id, r.kind AS kind, st.live_bytes AS live_bytes,
+         st.live_count AS live_count, f.name AS function
+  FROM runtime_stack r JOIN stack st ON st.id = r.stack_id
+  LEFT JOIN function f ON f.id = st.function_id;
 
 CREATE VIEW v_region AS
   SELECT r.id AS id, r.mapping AS mapping, r.address AS address, r.size AS size,

@@ -129,7 +129,7 @@ static bool parse_term(struct filter_parser *parser, struct filter_set *set)
         return true;
     }
     if (filter_accept(parser, "leaked")) {
-        set->kind = SET_LIVE_AT;
+        set->kind = SET_LEAKED;
         return true;
     }
     if (filter_accept(parser, "live")) {

@@ -166,7 +166,7 @@ static bool pipeline_speaks_of(const struct filter_pipeline *pipeline, int field
 
 static bool set_speaks_of(const struct filter_set *set, int field, unsigned *pipelines)
 {
-    if (set->kind == SET_ALL || set->kind == SET_LIVE_AT)
+    if (set->kind == SET_ALL || set->kind == SET_LIVE_AT || set->kind == SET_LEAKED)
         return false;
     if (set->kind == SET_PIPELINE)
         return pipeline_speaks_of(set->pipeline, field, pipelines);
@@ -203,6 +203,22 @@ static bool run_live_at(struct run *run, const struct filter_value *moment, stru
     return start_set(run, set) && keep_where(run, &live, set);
 }
 
+/* The blocks that the runtime keeps to the end on purpose are no leaks. */
+static bool leave_out_runtime(struct run *run, struct row_set *set)
+{
+    const struct stacks *stacks = &run->session->stacks;
+    struct filter_program own = {
+        .kind = PREDICATE_TEST, .leaf = LEAF_TABLE, .column = COLUMN_STACK};
+    own.table = calloc(stacks->count, 1);
+    if (own.table == NULL)
+        return session_fail_memory(run->error, "the filter");
+    for (uint32_t stack = 0; stack < stacks->count; stack++)
+        own.table[stack] = !stacks->runtime[stack];
+    bool good = keep_where(run, &own, set);
+    free(own.table);
+    return good;
+}
+
 static bool run_set(struct run *run, const struct filter_set *source, struct row_set *set)
 {
     struct row_set right = {.words = NULL};
@@ -211,6 +227,8 @@ static bool run_set(struct run *run, const struct filter_set *source, struct row
         return start_set(run, set);
     case SET_LIVE_AT:
         return run_live_at(run, &source->moment, set);
+    case SET_LEAKED:
+        return run_live_at(run, &source->moment, set) && leave_out_runtime(run, set);
     case SET_PIPELINE:
         return run_pipeline(run, source->pipeline, set);
     default:

@@ -109,7 +109,8 @@ struct filter_step {
 
 enum filter_set_kind {
     SET_ALL,
-    SET_LIVE_AT, /* `live`, too, at MOMENT_END; `leaked` */
+    SET_LIVE_AT, /* `live`, too, at MOMENT_END */
+    SET_LEAKED,
     SET_PIPELINE,
     SET_PLUS,
     SET_MINUS,

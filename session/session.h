@@ -167,6 +167,11 @@ size_t session_stack(struct session *session, uint32_t stack, struct session_fra
 size_t session_stack_call_site(struct session *session, uint32_t stack);
 /* "complete", "depth limit", "unwind end", "lost", "none". */
 const char *session_stack_state(const struct session *session, uint32_t stack);
+/*
+ * True where all stacks whose call site is in the function ask for blocks that the language's
+ * runtime keeps to the end on purpose (table runtime_stack).
+ */
+bool session_function_is_runtime(const struct session *session, uint32_t function);
 
 /* ---- allocations ------------------------------------------------------------------------ */
 

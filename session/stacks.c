@@ -55,6 +55,16 @@ static bool read_stack(void *context, const struct database_row *row, struct ses
     return stacks->state[id] != NULL || session_fail_memory(error, "the stacks");
 }
 
+static bool read_runtime(void *context, const struct database_row *row, struct session_error *error)
+{
+    struct stacks *stacks = context;
+    int64_t id = database_number(row, 0);
+    if (!names_id_check(stacks->database, "runtime_stack", id, stacks->count, error))
+        return false;
+    stacks->runtime[id] = true;
+    return true;
+}
+
 bool stacks_open(struct stacks *stacks, struct database *database, struct names *names,
                  struct session_error *error)
 {
@@ -66,20 +76,26 @@ bool stacks_open(struct stacks *stacks, struct database *database, struct names 
     stacks->function = calloc(stacks->count, sizeof *stacks->function);
     stacks->place = calloc(stacks->count, sizeof *stacks->place);
     stacks->state = calloc(stacks->count, sizeof *stacks->state);
+    stacks->of_function = calloc(names->function_count, sizeof *stacks->of_function);
+    stacks->runtime = calloc(stacks->count, sizeof *stacks->runtime);
     stacks->places = calloc(stacks->place_count, sizeof *stacks->places);
     if (stacks->function == NULL || stacks->place == NULL || stacks->state == NULL ||
-        stacks->places == NULL)
+        stacks->runtime == NULL || stacks->of_function == NULL || stacks->places == NULL)
         return session_fail_memory(error, "the stacks");
     for (uint32_t stack = 0; stack < stacks->count; stack++)
         stacks->state[stack] = "none";
-    return database_each(database,
-                         "SELECT id, module_id, pc, function_id, source_file_id, line, inlined, "
-                         "bare "
-                         "FROM frame",
-                         read_place, &loading, error) &&
-           database_each(database,
-                         "SELECT id, call_site_frame_id, function_id, state FROM stack ORDER BY id",
-                         read_stack, &loading, error);
+    bool good =
+        database_each(database,
+                      "SELECT id, module_id, pc, function_id, source_file_id, line, inlined "
+                      "FROM frame",
+                      read_place, &loading, error) &&
+        database_each(database,
+                      "SELECT id, call_site_frame_id, function_id, state FROM stack ORDER BY id",
+                      read_stack, &loading, error) &&
+        database_each(database, "SELECT stack_id FROM runtime_stack", read_runtime, stacks, error);
+    for (uint32_t stack = 0; good && stack < stacks->count; stack++)
+        stacks->of_function[stacks->function[stack]] |= stacks->runtime[stack] ? 1 : 2;
+    return good;
 }
 
 struct frames_loading {
@@ -141,6 +157,8 @@ void stacks_close(struct stacks *stacks)
     free(stacks->function);
     free(stacks->place);
     free(stacks->state);
+    free(stacks->runtime);
+    free(stacks->of_function);
     free(stacks->places);
     free(stacks->first);
     free(stacks->frames);

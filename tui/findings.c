@@ -140,17 +140,32 @@ static void add_leaks(struct collection *to)
     uint64_t bytes = selection_live_bytes(selection), count = selection_live_count(selection);
     const struct session_function_row *most = NULL;
     const char *about = to->exploration->about;
+    uint64_t kept_bytes = 0, kept = 0;
     char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE];
     /* While the program runs, nobody can say what it will not free. */
     const bool recording = session_recording(to->exploration->session);
+    for (size_t i = 0; i < to->row_count; i++) {
+        const struct session_function_row *row = &to->rows[i];
+        if (!recording && session_function_is_runtime(to->exploration->session, row->function)) {
+            kept_bytes += row->live_bytes;
+            kept += row->live_count;
+        } else if (!most || row->live_bytes > most->live_bytes) {
+            most = row;
+        }
+    }
+    bytes -= kept_bytes < bytes ? kept_bytes : bytes;
+    count -= kept < count ? kept : count;
+    if (count == 0 && kept > 0) {
+        add(to, FINDING_GOOD, "", VIEW_SAME,
+            "nothing leaked: the runtime alone keeps %s in %s blocks", format_size(a, kept_bytes),
+            format_count(b, kept));
+        return;
+    }
     if (count == 0) {
         add(to, FINDING_GOOD, "", VIEW_SAME,
             recording ? "nothing is live now" : "nothing leaked: everything was freed");
         return;
     }
-    for (size_t i = 0; i < to->row_count; i++)
-        if (!most || to->rows[i].live_bytes > most->live_bytes)
-            most = &to->rows[i];
     add(to, FINDING_ODD, "where freed == false", VIEW_FUNCTIONS,
         "%s%s %s in %s%s allocations, most (%s) by %.80s", about, format_size(a, bytes),
         recording ? "live now" : "never freed", about, format_count(b, count),

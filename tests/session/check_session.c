@@ -125,6 +125,29 @@ static void check_timeline(struct selection *all)
     free(slots);
 }
 
+/* `leaked` is v_leak, and with what the runtime keeps it is all that is live. */
+static void check_leaks(void)
+{
+    struct session_error error;
+    struct selection *leaked = selection_new(session, "leaked", &error);
+    struct selection *kept = selection_new(session, "live at end - leaked", &error);
+    sqlite3_stmt *statement = prepare("SELECT total(live_count), total(live_bytes) FROM v_leak");
+    sqlite3_stmt *runtime = prepare("SELECT total(live_count) FROM v_runtime");
+    if (leaked == NULL || kept == NULL) {
+        fprintf(stderr, "%s\n", error.message);
+        exit(1);
+    }
+    sqlite3_step(statement);
+    sqlite3_step(runtime);
+    compare("leaked blocks", 0, selection_count(leaked), number(statement, 0));
+    compare("leaked bytes", 0, selection_live_bytes(leaked), number(statement, 1));
+    compare("blocks of the runtime", 0, selection_count(kept), number(runtime, 0));
+    sqlite3_finalize(statement);
+    sqlite3_finalize(runtime);
+    selection_free(leaked);
+    selection_free(kept);
+}
+
 int main(int argc, char **argv)
 {
     struct session_error error;
@@ -138,6 +161,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", error.message);
         return 1;
     }
+    check_leaks();
     check_totals(all);
     check_functions(all);
     check_timeline(all);

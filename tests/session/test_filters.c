@@ -54,7 +54,7 @@ static const struct {
     {"all", "1"},
     {"", "1"},
     {"live", "free_ns IS NULL"},
-    {"leaked", "free_ns IS NULL"},
+    {"leaked", "free_ns IS NULL AND stack_id NOT IN (SELECT stack_id FROM runtime_stack)"},
     {"live at end", "free_ns IS NULL"},
     {"live at start", "alloc_ns <= 0 AND COALESCE(free_ns, 1e18) > 0"},
     {"live at 3ms", "alloc_ns <= 3000000 AND COALESCE(free_ns, 1e18) > 3000000"},
