@@ -106,7 +106,8 @@ static unsigned form_of_stack(struct type_table *types, uint32_t stack, const ch
             by_frame = form;
         if (form != 0 || row->inlined)
             continue;
-        const struct types_frame frame = {row->module, row->pc};
+        const struct types_frame frame = {symbols_file_number(stacks->frames.symbols, row->module),
+                                          row->pc};
         const unsigned called = types_frame_call_form(types->types, &frame, form_of);
         if (called & CALL_OPERATOR || (called != 0 && by_frame == 0))
             return called;

@@ -15,7 +15,8 @@ struct pipeline {
     const struct ingest_options *options;
     struct ingest_status *status;
     struct trace_file *file;
-    struct symbols *symbols;
+    struct shared_names *names, own_names;
+    struct symbols *symbols; /* of the names */
     struct writer *writer;
     struct trace_scan scan;
     struct stacks stacks;
@@ -112,10 +113,14 @@ static bool run(struct pipeline *pipeline)
     report(pipeline, INGEST_SCAN, 0);
     if (!trace_scan(&pipeline->scan, pipeline->file, status))
         return false;
-    pipeline->symbols = symbols_new(&symbols_options);
-    if (pipeline->symbols == NULL || !tell_program(pipeline) ||
+    pipeline->names = options->names != NULL ? options->names : &pipeline->own_names;
+    if (!shared_names_begin(pipeline->names, &symbols_options))
+        return ingest_fail_memory(status, "the names of the program");
+    pipeline->symbols = pipeline->names->symbols;
+    if (!tell_program(pipeline) ||
         !stacks_init(&pipeline->stacks, &pipeline->scan, pipeline->symbols) ||
-        !type_table_init(&pipeline->types, &pipeline->stacks, pipeline->symbols))
+        !type_table_init(&pipeline->types, &pipeline->stacks, pipeline->symbols,
+                         pipeline->names->types))
         return ingest_fail_memory(status, "the names of the program");
     return replay_init(&pipeline->replay, pipeline->file, &pipeline->scan, &pipeline->stacks,
                        &pipeline->totals, &pipeline->types, writer_sink(pipeline->writer),
@@ -189,7 +194,7 @@ bool ingest_run(const struct ingest_options *options, struct ingest_summary *sum
     totals_free_memory(&pipeline->totals);
     type_table_free(&pipeline->types);
     stacks_free(&pipeline->stacks);
-    symbols_free(pipeline->symbols);
+    shared_names_free(&pipeline->own_names);
     trace_scan_free(&pipeline->scan);
     trace_file_close(pipeline->file);
     free(pipeline);

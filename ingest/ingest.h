@@ -7,6 +7,7 @@
 #include <signal.h>
 
 #include "ingest/clock.h"
+#include "ingest/shared_names.h"
 #include "ingest/status.h"
 #include "ingest/writer.h"
 
@@ -18,8 +19,9 @@ struct ingest_options {
     const char *trace, *session;
     const char *debug_dir, *sysroot; /* for the symbolizer; NULL: none */
     struct writer_options writer;
-    bool bundle; /* copy the files that the names come from */
-    bool redact; /* leave out what redact.h says; `source_root` may be NULL */
+    struct shared_names *names; /* of the traces of one call; NULL: this is the only one */
+    bool bundle;                /* copy the files that the names come from */
+    bool redact;                /* leave out what redact.h says; `source_root` may be NULL */
     const char *source_root;
     const char *process; /* of several: the one to select (schemas/process_choice.h), NULL: any */
     /* Called now and then: how far the phase is, `done` of `total` bytes. NULL: not called. */

@@ -186,7 +186,7 @@ static bool begin_replay(struct live *live)
         return true;
     live->replays = true;
     if (!tell_program(live) || !stacks_init(&live->stacks, &live->scan, live->symbols) ||
-        !type_table_init(&live->types, &live->stacks, live->symbols))
+        !type_table_init(&live->types, &live->stacks, live->symbols, NULL))
         return ingest_fail_memory(live->status, "the names of the program");
     return replay_init(&live->replay, live->file, &live->scan, &live->stacks, &live->totals,
                        &live->types, (struct row_sink){live, take_batch}, live->status);

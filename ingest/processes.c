@@ -41,6 +41,7 @@ struct processes {
     /* Sessions while they are made: of all, and of the process to be added. */
     struct output_file whole, part;
     struct writer_merge *merge;
+    struct shared_names names;
     struct added *added; /* in the order of `starts` */
     size_t added_count;
 };
@@ -255,6 +256,7 @@ static bool add_process(struct processes *processes, const struct start *start)
     struct ingest_summary summary = {0};
     bool first = processes->merge == NULL;
     options.trace = start->trace;
+    options.names = &processes->names;
     options.session = first ? processes->whole.part : processes->part.part;
     options.writer.force = true; /* the name is ours */
     /* It could be opened: what fails now (the disk is full, say) fails for all. */
@@ -403,6 +405,7 @@ bool ingest_processes(const struct ingest_options *options, const struct trace_l
     for (size_t i = 0; i < processes.count; i++)
         free(processes.parts[i].program);
     free(processes.parts);
+    shared_names_free(&processes.names);
     free(processes.starts);
     free(processes.added);
     return good;

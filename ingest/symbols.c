@@ -1,5 +1,6 @@
 #include "ingest/symbols.h"
 
+#include "ingest/array.h"
 #include "ingest/symbols_dwarf.h"
 #include "ingest/symbols_file.h"
 #include "ingest/symbols_perf_map.h"
@@ -20,17 +21,27 @@ struct module {
     const char *name; /* last component of path */
     uint8_t build_id[BUILD_ID_MAX];
     size_t build_id_length;
-    bool opened; /* tried */
-    bool spent;  /* who else reads its debug information had to give up */
+    uint32_t number; /* that stands for it in all traces */
+    bool opened;     /* tried */
+    bool spent;      /* who else reads its debug information had to give up */
     struct symbols_file file;
     struct symbols_table *table; /* NULL: nothing could be opened */
     struct symbols_dwarf *dwarf; /* NULL: none */
     char status[512];
 };
 
+/* A number that stands for a file: this and its place among all. */
+#define FILE_NUMBER UINT32_C(0x80000000)
+/* One that stands for no file, and this trace. */
+#define NO_FILE_NUMBER UINT32_C(0xc0000000)
+
 struct symbols {
-    struct module **modules; /* by id; NULL where none was registered */
+    struct module **all; /* of all traces, each file once */
+    size_t all_count, all_capacity;
+    struct index_map by_path;
+    struct module **modules; /* by id; NULL where none was registered. They are among all */
     size_t module_count;
+    uint32_t traces;
     struct symbols_strings *strings;
     char *debug_dir, *sysroot;
     char *directory;                   /* NULL: unknown */
@@ -69,8 +80,10 @@ void symbols_free(struct symbols *symbols)
 {
     if (symbols == NULL)
         return;
-    for (size_t id = 0; id < symbols->module_count; id++)
-        module_free(symbols->modules[id]);
+    for (size_t i = 0; i < symbols->all_count; i++)
+        module_free(symbols->all[i]);
+    free(symbols->all);
+    index_map_free(&symbols->by_path);
     free(symbols->modules);
     symbols_strings_free(symbols->strings);
     free(symbols->debug_dir);
@@ -121,16 +134,49 @@ static bool reserve_module(struct symbols *symbols, uint32_t id)
     return true;
 }
 
+/* One of the same path and build-id, which says that it is the same file; NULL: none. */
+static struct module *find_module(const struct symbols *symbols, const char *path,
+                                  const uint8_t *build_id, size_t length)
+{
+    uint64_t hash = hash_text(path);
+    size_t probe = index_map_begin(&symbols->by_path, hash);
+    uint32_t index;
+    /* Relative paths are below another folder in each trace. */
+    if (length == 0 || (path[0] != '/' && path[0] != '['))
+        return NULL;
+    while ((index = index_map_next(&symbols->by_path, hash, &probe)) != INDEX_NONE) {
+        struct module *module = symbols->all[index];
+        if (module->build_id_length == length && memcmp(module->build_id, build_id, length) == 0 &&
+            strcmp(module->path, path) == 0)
+            return module;
+    }
+    return NULL;
+}
+
+static bool remember_module(struct symbols *symbols, struct module *module)
+{
+    if (symbols->all_count >= NO_FILE_NUMBER - FILE_NUMBER ||
+        !array_reserve(&symbols->all, &symbols->all_capacity, symbols->all_count + 1,
+                       sizeof(struct module *)) ||
+        !index_map_insert(&symbols->by_path, hash_text(module->path), (uint32_t)symbols->all_count))
+        return false;
+    module->number = FILE_NUMBER | (uint32_t)symbols->all_count;
+    symbols->all[symbols->all_count++] = module;
+    return true;
+}
+
 void symbols_module(struct symbols *symbols, uint32_t id, const char *path, const uint8_t *build_id,
                     size_t build_id_length)
 {
     if (id == 0 || !reserve_module(symbols, id))
         return;
-    module_free(symbols->modules[id]);
-    symbols->modules[id] = NULL;
+    symbols->modules[id] = find_module(symbols, path, build_id, build_id_length);
+    if (symbols->modules[id] != NULL)
+        return;
     struct module *module = calloc(1, sizeof *module);
-    if (module == NULL || (module->path = strdup(path)) == NULL) {
-        free(module);
+    if (module == NULL || (module->path = strdup(path)) == NULL ||
+        !remember_module(symbols, module)) {
+        module_free(module);
         return;
     }
     const char *slash = strrchr(module->path, '/');
@@ -200,11 +246,48 @@ static void module_open_file(struct symbols *symbols, struct module *module)
     free(path);
 }
 
+/* The module of an id of the trace, or of a file's number; NULL: there is none. */
+static struct module *registered(const struct symbols *symbols, uint32_t id)
+{
+    if (id >= NO_FILE_NUMBER)
+        return NULL;
+    if (id >= FILE_NUMBER)
+        return id - FILE_NUMBER < symbols->all_count ? symbols->all[id - FILE_NUMBER] : NULL;
+    return id < symbols->module_count ? symbols->modules[id] : NULL;
+}
+
+void symbols_next_trace(struct symbols *symbols)
+{
+    if (symbols->module_count > 0)
+        memset(symbols->modules, 0, symbols->module_count * sizeof(struct module *));
+    symbols->traces++;
+}
+
+static uint32_t no_file(const struct symbols *symbols)
+{
+    return NO_FILE_NUMBER | (symbols->traces & (NO_FILE_NUMBER - FILE_NUMBER - 1));
+}
+
+uint32_t symbols_file_number(const struct symbols *symbols, uint32_t id)
+{
+    const struct module *module = registered(symbols, id);
+    return module == NULL ? no_file(symbols) : module->number;
+}
+
+uint64_t symbols_bytes(const struct symbols *symbols)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < symbols->all_count; i++)
+        if (symbols->all[i]->file.dwarf != NULL)
+            bytes += symbols_file_debug_size(symbols->all[i]->file.dwarf);
+    return bytes;
+}
+
 static struct module *module_of(struct symbols *symbols, uint32_t id)
 {
-    if (id >= symbols->module_count || symbols->modules[id] == NULL)
+    struct module *module = registered(symbols, id);
+    if (module == NULL)
         return NULL;
-    struct module *module = symbols->modules[id];
     if (!module->opened) {
         module->opened = true;
         module_open_file(symbols, module);
@@ -214,8 +297,9 @@ static struct module *module_of(struct symbols *symbols, uint32_t id)
 
 void symbols_set_spent(struct symbols *symbols, uint32_t id)
 {
-    if (id < symbols->module_count && symbols->modules[id] != NULL)
-        symbols->modules[id]->spent = true;
+    struct module *module = registered(symbols, id);
+    if (module != NULL)
+        module->spent = true;
 }
 
 const char *symbols_status(struct symbols *symbols, uint32_t id)
@@ -303,7 +387,7 @@ size_t symbols_lookup(struct symbols *symbols, uint32_t id, uint64_t pc,
     memset(frames, 0, sizeof *frames);
     const struct module *module = module_of(symbols, id);
     if (module == NULL) {
-        if (id == 0 && symbols->perf_map != NULL)
+        if ((id == 0 || id == no_file(symbols)) && symbols->perf_map != NULL)
             frames->function = symbols_perf_map_find(symbols->perf_map, pc, &frames->start);
         if (frames->function == NULL)
             frames->function = nameless(symbols, "?", pc);

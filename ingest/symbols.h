@@ -46,6 +46,21 @@ bool symbols_set_program(struct symbols *symbols, const struct symbols_program *
 void symbols_module(struct symbols *symbols, uint32_t id, const char *path, const uint8_t *build_id,
                     size_t build_id_length);
 
+/*
+ * The modules of another trace follow, with ids of their own. A file that is registered again, by
+ * its path and build-id, is the one that is open already.
+ */
+void symbols_next_trace(struct symbols *symbols);
+
+/*
+ * A number that stands for the file of module `id` in all traces, and may be given for its id in
+ * every call. For ids without a module it is one that stands for this trace.
+ */
+uint32_t symbols_file_number(const struct symbols *symbols, uint32_t id);
+
+/* Bytes of debug information of the files that are open: what is kept grows with them. */
+uint64_t symbols_bytes(const struct symbols *symbols);
+
 /* The debug information of module `id` was given up in part: symbols_status() then says so. */
 void symbols_set_spent(struct symbols *symbols, uint32_t id);
 

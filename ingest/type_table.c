@@ -40,10 +40,12 @@ struct type_of_stack {
     uint8_t operator_new;
 };
 
-bool type_table_init(struct type_table *table, struct stacks *stacks, struct symbols *symbols)
+bool type_table_init(struct type_table *table, struct stacks *stacks, struct symbols *symbols,
+                     struct types *types)
 {
-    *table = (struct type_table){.stacks = stacks};
-    table->types = types_new(symbols);
+    *table = (struct type_table){.stacks = stacks, .types = types, .shared = types != NULL};
+    if (types == NULL)
+        table->types = types_new(symbols);
     table->tags = types_tags_new(symbols);
     table->memos = (struct recent){.item_size = sizeof(struct type_memo), .limit = MEMOS};
     if (table->types == NULL || table->tags == NULL ||
@@ -55,7 +57,8 @@ bool type_table_init(struct type_table *table, struct stacks *stacks, struct sym
 
 void type_table_free(struct type_table *table)
 {
-    types_free(table->types);
+    if (!table->shared)
+        types_free(table->types);
     types_tags_free(table->tags);
     index_map_free(&table->by_name);
     index_map_free(&table->by_symbol);
@@ -110,7 +113,8 @@ static size_t machine_frames(const struct stacks *stacks, uint32_t stack,
     while (count < FRAMES_SHOWN && (index = stacks_walk_next(stacks, &walk)) != FRAMES_NONE) {
         const struct frame_row *row = &stacks->frames.rows[index];
         if (!row->inlined)
-            frames[count++] = (struct types_frame){row->module, row->pc};
+            frames[count++] = (struct types_frame){
+                symbols_file_number(stacks->frames.symbols, row->module), row->pc};
     }
     return count;
 }
@@ -198,7 +202,8 @@ static unsigned operator_called(struct type_table *table, uint32_t stack)
         const struct frame_row *row = &stacks->frames.rows[index];
         if (row->inlined || stacks->frames.functions[row->function].operator_new != OPERATOR_OTHER)
             continue;
-        const struct types_frame frame = {row->module, row->pc};
+        const struct types_frame frame = {symbols_file_number(stacks->frames.symbols, row->module),
+                                          row->pc};
         const char *linkage = types_call_linkage(table->types, &frame);
         return linkage == NULL ? OPERATOR_OTHER : call_site_operator_linkage(linkage);
     }
@@ -242,7 +247,8 @@ static uint32_t add_named(struct type_table *table, const struct named_type *key
     *named = *key;
     named->type = 0;
     if (answer.name != NULL) {
-        types_declare(table->types, key->module, answer.name, key->size);
+        types_declare(table->types, symbols_file_number(table->stacks->frames.symbols, key->module),
+                      answer.name, key->size);
         named->type = find_row(table, &answer);
     }
     return named->type;

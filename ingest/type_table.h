@@ -40,6 +40,7 @@ struct named_type;
 struct type_table {
     struct stacks *stacks;
     struct types *types;
+    bool shared;           /* they are not its own */
     struct type_row *rows; /* [0] is unknown */
     size_t count, capacity;
     struct index_map by_name;
@@ -58,8 +59,12 @@ struct type_table {
 #define TYPE_TABLE_UNKNOWN_SIZES 8
 #define TYPE_TABLE_CANDIDATES 16
 
-/* `stacks` and `symbols` must outlive it. False where memory is exhausted; then free it. */
-bool type_table_init(struct type_table *table, struct stacks *stacks, struct symbols *symbols);
+/*
+ * `stacks` and `symbols` must outlive it, and `types`, which are of the same symbolizer; NULL: it
+ * makes its own. False where memory is exhausted; then free it.
+ */
+bool type_table_init(struct type_table *table, struct stacks *stacks, struct symbols *symbols,
+                     struct types *types);
 void type_table_free(struct type_table *table);
 
 /*

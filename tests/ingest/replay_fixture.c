@@ -28,7 +28,7 @@ static bool run(struct replayed *replayed, const char *path)
     if (replayed->file == NULL || !trace_scan(&replayed->scan, replayed->file, &replayed->status) ||
         (replayed->symbols = symbols_new(&options)) == NULL ||
         !stacks_init(&replayed->stacks, &replayed->scan, replayed->symbols) ||
-        !type_table_init(&replayed->types, &replayed->stacks, replayed->symbols) ||
+        !type_table_init(&replayed->types, &replayed->stacks, replayed->symbols, NULL) ||
         !replay_init(&replayed->replay, replayed->file, &replayed->scan, &replayed->stacks,
                      &replayed->totals, &replayed->types, sink, &replayed->status))
         return false;

@@ -1,0 +1,27 @@
+#include "ingest/shared_names.h"
+
+#include <stddef.h>
+
+/* Debug information that stays open from trace to trace. Beyond that all is read anew. */
+#define BYTES_MAX (UINT64_C(512) << 20)
+
+bool shared_names_begin(struct shared_names *names, const struct symbols_options *options)
+{
+    if (names->symbols != NULL && symbols_bytes(names->symbols) > BYTES_MAX)
+        shared_names_free(names);
+    if (names->symbols == NULL)
+        names->symbols = symbols_new(options);
+    if (names->symbols != NULL && names->types == NULL)
+        names->types = types_new(names->symbols);
+    if (names->types == NULL)
+        return false;
+    symbols_next_trace(names->symbols);
+    return true;
+}
+
+void shared_names_free(struct shared_names *names)
+{
+    types_free(names->types);
+    symbols_free(names->symbols);
+    *names = (struct shared_names){NULL, NULL};
+}

@@ -1,0 +1,69 @@
+/* The traces of one call share the files that their names come from, and nothing else. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ingest/shared_names.h"
+
+static const uint8_t one_id[] = {1, 2, 3, 4}, other_id[] = {1, 2, 3, 5};
+
+static void test_files_are_one_by_path_and_build_id(void **state)
+{
+    const struct symbols_options options = {NULL, NULL};
+    struct shared_names names = {NULL, NULL};
+    (void)state;
+    assert_true(shared_names_begin(&names, &options));
+    struct symbols *symbols = names.symbols;
+    const struct types *types = names.types;
+    symbols_module(symbols, 1, "/opt/program", one_id, sizeof one_id);
+    symbols_module(symbols, 2, "lib/part.so", one_id, sizeof one_id);
+    symbols_module(symbols, 3, "/opt/unmarked", NULL, 0);
+    const uint32_t program = symbols_file_number(symbols, 1),
+                   relative = symbols_file_number(symbols, 2),
+                   unmarked = symbols_file_number(symbols, 3),
+                   none = symbols_file_number(symbols, 0);
+    assert_true(program != relative && relative != unmarked && program != none);
+    assert_int_equal(symbols_file_number(symbols, program), program);
+
+    assert_true(shared_names_begin(&names, &options));
+    assert_true(names.symbols == symbols && names.types == types);
+    /* No id of the trace before is known. */
+    assert_int_equal(symbols_file_number(symbols, 1), symbols_file_number(symbols, 0));
+    assert_true(symbols_file_number(symbols, 0) != none);
+    symbols_module(symbols, 9, "/opt/program", one_id, sizeof one_id);
+    symbols_module(symbols, 1, "/opt/program", other_id, sizeof other_id);
+    symbols_module(symbols, 2, "lib/part.so", one_id, sizeof one_id);
+    symbols_module(symbols, 3, "/opt/unmarked", NULL, 0);
+    assert_int_equal(symbols_file_number(symbols, 9), program);
+    assert_true(symbols_file_number(symbols, 1) != program);
+    assert_true(symbols_file_number(symbols, 2) != relative);
+    assert_true(symbols_file_number(symbols, 3) != unmarked);
+    shared_names_free(&names);
+}
+
+/* A frame without a module is named for each trace anew. */
+static void test_no_file_has_no_names(void **state)
+{
+    const struct symbols_options options = {NULL, NULL};
+    struct shared_names names = {NULL, NULL};
+    struct symbols_frame frames[SYMBOLS_FRAMES_MAX];
+    (void)state;
+    assert_true(shared_names_begin(&names, &options));
+    const uint32_t none = symbols_file_number(names.symbols, 0);
+    assert_int_equal(symbols_lookup(names.symbols, none, 0x1234, frames), 1);
+    assert_string_equal(frames[0].function, "?+0x1234");
+    assert_null(symbols_module_file(names.symbols, none));
+    shared_names_free(&names);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_files_are_one_by_path_and_build_id),
+        cmocka_unit_test(test_no_file_has_no_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
