@@ -68,6 +68,13 @@ static bool put_redacted(const struct table_sink *sink)
                      (const struct writer_value[]){value_text("redacted"), value_number(1)}, 2);
 }
 
+/* The second thread may have gigabytes to write still. */
+static bool finish_rows(struct pipeline *pipeline)
+{
+    report(pipeline, INGEST_ROWS, writer_bytes(pipeline->writer));
+    return writer_rows_done(pipeline->writer);
+}
+
 static bool write_tables(struct pipeline *pipeline)
 {
     struct session_facts facts = {pipeline->file,    &pipeline->scan,   &pipeline->replay,
@@ -77,7 +84,7 @@ static bool write_tables(struct pipeline *pipeline)
     struct redact *redact = options->redact ? redact_new(options->source_root, &facts) : NULL;
     if (redact != NULL)
         sink = redact_sink(redact, sink);
-    report(pipeline, INGEST_WRITE, 0);
+    report(pipeline, INGEST_WRITE, writer_bytes(pipeline->writer));
     bool good = (redact != NULL || !options->redact) && session_tables_put(&sink, &facts) &&
                 (!options->redact || put_redacted(&sink)) &&
                 (!options->bundle || bundle_put(&sink, &facts, options->sysroot));
@@ -126,7 +133,7 @@ static bool run(struct pipeline *pipeline)
                        &pipeline->totals, &pipeline->types, writer_sink(pipeline->writer),
                        status) &&
            replay_all(pipeline) && replay_finish(&pipeline->replay, status) &&
-           writer_rows_done(pipeline->writer) && write_tables(pipeline);
+           finish_rows(pipeline) && write_tables(pipeline);
 }
 
 static void summarize(const struct pipeline *pipeline, struct ingest_summary *summary)

@@ -13,7 +13,14 @@
 
 /* INGEST_LIVE, while the program runs, and INGEST_LIVE_ENDED count events, and the ns that they are
  * behind. */
-enum ingest_phase { INGEST_SCAN, INGEST_REPLAY, INGEST_WRITE, INGEST_LIVE, INGEST_LIVE_ENDED };
+enum ingest_phase {
+    INGEST_SCAN,
+    INGEST_REPLAY,
+    INGEST_ROWS,  /* waits for the rows to be written: `done` bytes of the session are there */
+    INGEST_WRITE, /* writes the other tables behind them */
+    INGEST_LIVE,
+    INGEST_LIVE_ENDED
+};
 
 struct ingest_options {
     const char *trace, *session;

@@ -37,9 +37,13 @@ void progress_report(void *context, enum ingest_phase phase, uint64_t done, uint
                 (double)total / 1e9);
         return;
     }
+    if (phase == INGEST_SCAN) {
+        fputs("\r\033[Kreading stacks and modules", stderr);
+        return;
+    }
     if (phase != INGEST_REPLAY) {
-        fprintf(stderr, "\r\033[K%s",
-                phase == INGEST_SCAN ? "reading stacks and modules" : "writing names and indexes");
+        fprintf(stderr, "\r\033[Kwriting %s, %.1f MiB so far",
+                phase == INGEST_ROWS ? "rows" : "names and indexes", (double)done / 1048576);
         return;
     }
     double part = total ? (double)done / (double)total : 0;

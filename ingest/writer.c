@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <sqlite3.h>
@@ -232,6 +233,12 @@ static void join(struct writer *writer)
     pthread_mutex_unlock(&writer->mutex);
     pthread_join(writer->thread, NULL);
     writer->thread_runs = false;
+}
+
+uint64_t writer_bytes(const struct writer *writer)
+{
+    struct stat about;
+    return fstat(writer->file.descriptor, &about) == 0 ? (uint64_t)about.st_size : 0;
 }
 
 bool writer_rows_done(struct writer *writer)

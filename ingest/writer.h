@@ -33,6 +33,9 @@ struct writer;
 struct writer *writer_open(const char *target, const struct writer_options *options,
                            struct ingest_status *status);
 struct row_sink writer_sink(struct writer *writer);
+/* Bytes of the session that are written so far. */
+uint64_t writer_bytes(const struct writer *writer);
+
 bool writer_rows_done(struct writer *writer);
 bool writer_put(struct writer *writer, enum writer_table table, const struct writer_value *values,
                 size_t count);
