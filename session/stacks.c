@@ -86,7 +86,7 @@ bool stacks_open(struct stacks *stacks, struct database *database, struct names 
         stacks->state[stack] = "none";
     bool good =
         database_each(database,
-                      "SELECT id, module_id, pc, function_id, source_file_id, line, inlined "
+                      "SELECT id, module_id, pc, function_id, source_file_id, line, inlined, bare "
                       "FROM frame",
                       read_place, &loading, error) &&
         database_each(database,
