@@ -95,7 +95,7 @@ static bool put_process_row(const struct table_sink *sink, const struct session_
         value_number(facts->replay->inherited_count),
         rows != 0 ? value_number(1) : value_null(),
         rows != 0 ? value_number(rows) : value_null(),
-        value_text(process->found ? process->exe : ""),
+        value_path(process->found ? process->exe : ""),
     };
     return sink->put(sink->context, WRITER_PROCESS, row, sizeof row / sizeof *row);
 }
