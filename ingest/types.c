@@ -11,6 +11,7 @@
 #include "ingest/types_function.h"
 #include "ingest/types_jumps.h"
 #include "ingest/types_memo.h"
+#include "ingest/types_modules.h"
 #include "ingest/types_objects.h"
 #include "ingest/types_outer.h"
 #include "ingest/types_records.h"
@@ -23,7 +24,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Wrappers around wrappers that are looked through. */
 #define WRAPPERS_MAX 16
@@ -32,19 +32,9 @@
 /* Frames whose units are searched for candidates: the site and wrappers within it. */
 #define CANDIDATE_FRAMES 4
 
-struct module_types {
-    uint32_t module;
-    struct types_index *index;     /* NULL: no DWARF */
-    struct types_globals *globals; /* NULL: no DWARF */
-    struct types_folded *folded;   /* NULL: no DWARF */
-    struct types_objects *objects; /* NULL: the module could not be opened */
-    time_t built;                  /* 0: not known */
-};
-
 struct types {
     struct symbols *symbols;
-    struct module_types *modules;
-    size_t count, capacity;
+    struct types_modules modules;
     struct types_memo *memo;
     struct types_records *records; /* those that answers named */
     void *candidates;              /* lists of them */
@@ -78,13 +68,7 @@ void types_free(struct types *types)
 {
     if (types == NULL)
         return;
-    for (size_t i = 0; i < types->count; i++) {
-        types_index_free(types->modules[i].index);
-        types_globals_free(types->modules[i].globals);
-        types_folded_free(types->modules[i].folded);
-        types_objects_free(types->modules[i].objects);
-    }
-    free(types->modules);
+    types_modules_free(&types->modules);
     types_memo_free(types->memo);
     types_records_free(types->records);
     types_candidate_lists_free(types->candidates);
@@ -93,36 +77,6 @@ void types_free(struct types *types)
     types_sites_free(types->outer);
     types_functions_free(types->functions);
     free(types);
-}
-
-static time_t built_time(const struct symbols_file *file)
-{
-    struct stat information;
-    const char *path = NULL;
-    dwfl_module_info(file->module, NULL, NULL, NULL, NULL, NULL, &path, NULL);
-    return path == NULL || stat(path, &information) != 0 ? 0 : information.st_mtime;
-}
-
-static const struct module_types *module_of(struct types *types, uint32_t module,
-                                            const struct symbols_file *file)
-{
-    static const struct module_types none = {.module = 0};
-    for (size_t i = 0; i < types->count; i++)
-        if (types->modules[i].module == module)
-            return &types->modules[i];
-    if (!array_reserve(&types->modules, &types->capacity, types->count + 1, sizeof *types->modules))
-        return &none;
-    struct module_types *added = &types->modules[types->count++];
-    *added = (struct module_types){.module = module};
-    if (file != NULL)
-        added->objects = types_objects_new(file);
-    if (file != NULL && file->dwarf != NULL) {
-        added->built = built_time(file);
-        added->index = types_index_new(file);
-        added->globals = types_globals_new(file);
-        added->folded = types_folded_new(file);
-    }
-    return added;
 }
 
 /* The site of a frame, kept in `sites`; NULL where memory is exhausted. It holds until the next
@@ -144,7 +98,7 @@ static struct types_site *open_site(struct types *types, struct types_sites *sit
                               .frames = frames,
                               .entries = entries};
     site.file = symbols_module_file(types->symbols, frame->module);
-    const struct module_types *module = module_of(types, frame->module, site.file);
+    const struct types_module *module = types_modules_of(&types->modules, frame->module, site.file);
     site.index = module->index;
     site.globals = module->globals;
     site.folded = module->folded;
@@ -539,9 +493,11 @@ static void take_step(struct types *types, const struct types_site *site,
 /* What the rules gave up is a matter of the module. */
 static void tell_spent(const struct types *types)
 {
-    for (size_t i = 0; i < types->count; i++)
-        if (types->modules[i].index != NULL && types_index_spent(types->modules[i].index))
-            symbols_set_spent(types->symbols, types->modules[i].module);
+    for (size_t i = 0; i < types->modules.count; i++) {
+        const struct types_module *module = &types->modules.rows[i];
+        if (module->index != NULL && types_index_spent(module->index))
+            symbols_set_spent(types->symbols, module->module);
+    }
 }
 
 void types_infer(struct types *types, const struct types_frame *frames, size_t count, uint64_t size,
@@ -622,7 +578,7 @@ size_t types_candidates(struct types *types, const struct types_frame *frames, s
 void types_declare(struct types *types, uint32_t module, const char *name, uint64_t size)
 {
     const struct symbols_file *file = symbols_module_file(types->symbols, module);
-    struct types_index *index = module_of(types, module, file)->index;
+    struct types_index *index = types_modules_of(&types->modules, module, file)->index;
     struct types_type type;
     if (index != NULL && types_named(index, name, &type) && type.size == size)
         types_records_add(types->records, name, index, &type);

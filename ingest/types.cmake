@@ -27,6 +27,7 @@ add_library(mprof_types STATIC
   types_library.c
   types_locals.c
   types_memo.c
+  types_modules.c
   types_name.c
   types_outer.c
   types_objects.c
