@@ -10,6 +10,8 @@
 
 #include "capture/outside.h"
 #include "cli/ctl_options.h"
+#include "cli/say.h"
+#include "schemas/printable.h"
 
 #define DEFAULT_WAIT 5.0
 #define LOOK_INTERVAL_NS 1000000
@@ -113,7 +115,7 @@ static bool find_trace(const char *target, char *path)
     errno = 0;
     long process = strtol(target, &end, 10);
     if (errno != 0 || process <= 0 || process > INT_MAX) {
-        fprintf(stderr, "mprof-ctl: %s is no process id\n", target);
+        say("mprof-ctl", "%s is no process id", target);
         return false;
     }
     switch (outside_find((pid_t)process, path)) {
@@ -121,18 +123,17 @@ static bool find_trace(const char *target, char *path)
     case OUTSIDE_FINISHED:
         return true;
     case OUTSIDE_GONE:
-        fprintf(stderr, "mprof-ctl: there is no process %s\n", target);
+        say("mprof-ctl", "there is no process %s", target);
         return false;
     case OUTSIDE_ERROR:
-        fprintf(stderr,
-                "mprof-ctl: cannot read what process %s has mapped: %s; name its trace instead\n",
-                target, strerror(errno));
+        say("mprof-ctl", "cannot read what process %s has mapped: %s; name its trace instead",
+            target, strerror(errno));
         return false;
     default:
-        fprintf(stderr,
-                "mprof-ctl: process %s is not recorded; start the program by mprof-run, or name "
-                "the trace if it sees other paths than this program\n",
-                target);
+        say("mprof-ctl",
+            "process %s is not recorded; start the program by mprof-run, or name "
+            "the trace if it sees other paths than this program",
+            target);
         return false;
     }
 }
@@ -141,20 +142,19 @@ static void say_error(const char *path, enum outside_status status, pid_t proces
 {
     switch (status) {
     case OUTSIDE_NOT_TRACE:
-        fprintf(stderr, "mprof-ctl: %s is no trace of this version of mprof\n", path);
+        say("mprof-ctl", "%s is no trace of this version of mprof", path);
         break;
     case OUTSIDE_FINISHED:
-        fprintf(stderr, "mprof-ctl: %s is finished: nothing is recorded into it any more\n", path);
+        say("mprof-ctl", "%s is finished: nothing is recorded into it any more", path);
         break;
     case OUTSIDE_GONE:
-        fprintf(stderr, "mprof-ctl: %s: process %d, which recorded it, is no more\n", path,
-                (int)process);
+        say("mprof-ctl", "%s: process %d, which recorded it, is no more", path, (int)process);
         break;
     case OUTSIDE_BUSY:
-        fprintf(stderr, "mprof-ctl: %s: something else is asked of it just now; try again\n", path);
+        say("mprof-ctl", "%s: something else is asked of it just now; try again", path);
         break;
     default:
-        fprintf(stderr, "mprof-ctl: %s: %s\n", path, strerror(errno));
+        say("mprof-ctl", "%s: %s", path, strerror(errno));
     }
 }
 
@@ -178,9 +178,11 @@ static int say_status(const struct outside *outside, const char *path)
         how = pauses[paused];
     struct stat status;
     uint64_t bytes = fstat(outside->descriptor, &status) == 0 ? (uint64_t)status.st_size : 0;
+    char name[PRINTABLE_BYTE_MAX * PATH_MAX];
+    printable_copy(name, sizeof name, path);
     printf("trace    %s\nprocess  %" PRIu32 "\nstate    %s\nbytes    %" PRIu64 "\ndropped  %" PRIu64
            " events\n",
-           path, header->pid, how, bytes, header->dropped_events);
+           name, header->pid, how, bytes, header->dropped_events);
     return fflush(stdout) == 0 ? 0 : 1;
 }
 
@@ -220,12 +222,11 @@ static int request(struct outside *outside, const struct arguments *arguments,
             break;
         if (seconds_now() >= until) {
             bool back = outside_withdraw(outside);
-            fprintf(stderr,
-                    back
-                        ? "mprof-ctl: process %d made no heap call in %g seconds; %s is taken "
-                          "back. --wait gives it longer\n"
-                        : "mprof-ctl: process %d has not answered in %g seconds; it is at it: %s\n",
-                    (int)process, arguments->wait, command->name);
+            say("mprof-ctl",
+                back ? "process %d made no heap call in %g seconds; %s is taken back. --wait gives "
+                       "it longer"
+                     : "process %d has not answered in %g seconds; it is at it: %s",
+                (int)process, arguments->wait, command->name);
             return 1;
         }
         rest();
@@ -235,9 +236,8 @@ static int request(struct outside *outside, const struct arguments *arguments,
         return 1;
     }
     if (answer == TRACE_ANSWER_NOT_DONE) {
-        fprintf(stderr,
-                "mprof-ctl: process %d cannot do it: its recorder is older or out of room\n",
-                (int)process);
+        say("mprof-ctl", "process %d cannot do it: its recorder is older or out of room",
+            (int)process);
         return 1;
     }
     if (!arguments->quiet)

@@ -20,6 +20,7 @@
 #include "capture/run_resident.h"
 #include "capture/run_sandbox.h"
 #include "capture/run_traces.h"
+#include "cli/say.h"
 #include "schemas/printable.h"
 
 /* What the child tells before it becomes the program. */
@@ -75,8 +76,7 @@ static const char *child_folder(char folder[PATH_MAX])
     if (!temporary || temporary[0] != '/' || access(temporary, W_OK | X_OK) != 0)
         temporary = "/tmp";
     printable_copy(shown, sizeof shown, temporary);
-    fprintf(stderr, "mprof-run: the working directory has no name any more: the trace goes to %s\n",
-            shown);
+    say("mprof-run", "the working directory has no name any more: the trace goes to %s", shown);
     return temporary;
 }
 

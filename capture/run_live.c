@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "capture/run_own.h"
+#include "cli/say.h"
 
 enum { LOOK_MS = 20 };
 
@@ -67,10 +68,10 @@ static _Noreturn void browse(const struct run_live *live, int ended, const struc
     int status = session ? run_own(name, argv) : 127;
     /* While mprof-ingest goes on, so does the program. */
     if (poll(&hung_up, 1, 0) == 0 && getppid() == parent)
-        fprintf(stderr,
-                "mprof-run: the program still runs, its output is in %s; Ctrl-C ends it, "
-                "mprof-tui %s looks at it again\n",
-                live->log, live->session);
+        say("mprof-run",
+            "the program still runs, its output is in %s; Ctrl-C ends it, "
+            "mprof-tui %s looks at it again",
+            live->log, live->session);
     _exit(status);
 }
 

@@ -20,8 +20,10 @@
 #include "capture/run_signal.h"
 #include "capture/run_traces.h"
 #include "cli/run_options.h"
+#include "cli/say.h"
 #include "schemas/printable.h"
 #include "schemas/trace_layout.h"
+#include "schemas/printable.h"
 
 struct arguments {
     const char *trace;
@@ -226,10 +228,10 @@ static int check_trace(const struct arguments *arguments)
     struct stat about;
     const bool there = lstat(trace, &about) == 0;
     if (there && !S_ISREG(about.st_mode)) {
-        fprintf(stderr,
-                "mprof-run: %s is no regular file, and only regular files are replaced; name "
-                "another trace with -o\n",
-                trace);
+        say("mprof-run",
+            "%s is no regular file, and only regular files are replaced; name "
+            "another trace with -o",
+            trace);
         return 1;
     }
     if (!trace_name_folder(trace, folder))
@@ -237,16 +239,16 @@ static int check_trace(const struct arguments *arguments)
     /* An empty folder is no harm, and taken. */
     const bool others = rmdir(folder) != 0 && lstat(folder, &about) == 0;
     if ((there || others) && !arguments->force) {
-        fprintf(stderr, "mprof-run: %s exists; --force replaces it\n", there ? trace : folder);
+        say("mprof-run", "%s exists; --force replaces it", there ? trace : folder);
         return 1;
     }
     if (there && unlink(trace) != 0) {
-        fprintf(stderr, "mprof-run: cannot replace %s: %s\n", trace, strerror(errno));
+        say("mprof-run", "cannot replace %s: %s", trace, strerror(errno));
         return 1;
     }
     if (others && !run_traces_remove(trace)) {
-        fprintf(stderr, "mprof-run: cannot replace %s: %s\n", folder,
-                errno == ENOTEMPTY ? "something else lies in it" : strerror(errno));
+        say("mprof-run", "cannot replace %s: %s", folder,
+            errno == ENOTEMPTY ? "something else lies in it" : strerror(errno));
         return 1;
     }
     return 0;
@@ -257,22 +259,22 @@ static int check_places(const struct arguments *arguments, char *library, char *
                         char *binary)
 {
     if (!find_library(library)) {
-        fprintf(stderr,
-                "mprof-run: libmprof.so is neither beside this program nor in "
-                "%s; install it there\n",
-                MPROF_LIBRARY_FOLDER);
+        say("mprof-run",
+            "libmprof.so is neither beside this program nor in "
+            "%s; install it there",
+            MPROF_LIBRARY_FOLDER);
         return 1;
     }
     if (strpbrk(library, " :")) {
-        fprintf(stderr,
-                "mprof-run: %s: the loader takes no blank or colon in a preloaded library's path; "
-                "move the installation\n",
-                library);
+        say("mprof-run",
+            "%s: the loader takes no blank or colon in a preloaded library's path; "
+            "move the installation",
+            library);
         return 1;
     }
     enum run_program_verdict verdict = run_program_check(arguments->program[0], program, binary);
     if (verdict != RUN_PROGRAM_GOOD) {
-        fprintf(stderr, "mprof-run: %s: %s\n", arguments->program[0], run_program_explain(verdict));
+        say("mprof-run", "%s: %s", arguments->program[0], run_program_explain(verdict));
         return verdict == RUN_PROGRAM_NOT_FOUND        ? 127
                : verdict == RUN_PROGRAM_NOT_EXECUTABLE ? 126
                                                        : 1;
@@ -287,11 +289,11 @@ static bool check_sandbox(struct arguments *arguments)
     run_sandbox_look();
     const char *call = run_sandbox_forbids_recording();
     if (call) {
-        fprintf(stderr,
-                "mprof-run: the sandbox around it ends programs for the call %s, which recording "
-                "needs; "
-                "%s runs unrecorded. Allow it there.\n",
-                call, arguments->program[0]);
+        say("mprof-run",
+            "the sandbox around it ends programs for the call %s, which recording "
+            "needs; "
+            "%s runs unrecorded. Allow it there.",
+            call, arguments->program[0]);
         return false;
     }
     run_sandbox_without(without, sizeof without);
@@ -333,9 +335,8 @@ static void say_never_began(const char *trace, time_t since)
     size_t more = 0;
     run_traces_beside(trace, since, count_one, &more);
     if (more == 0 && never_began(trace))
-        fputs("mprof-run: nothing was recorded: what --start-on or --start-after wait for did not "
-              "happen\n",
-              stderr);
+        say("mprof-run",
+            "nothing was recorded: what --start-on or --start-after wait for did not happen");
 }
 
 /* Says in one line what the run has left: `other` traces in the folder. */
@@ -346,17 +347,17 @@ static void say_where(const char *trace, time_t since)
     printable_copy(name, sizeof name, trace);
     run_traces_sum(trace, since, &sum);
     if (sum.traces == 0)
-        fprintf(stderr, "mprof-run: no trace was written to %s\n", name);
+        say("mprof-run", "no trace was written to %s", name);
     else if (sum.traces == 1)
-        fprintf(stderr, "mprof-run: recorded %s\n", name);
+        say("mprof-run", "recorded %s", name);
     else {
         if (sum.traces > sum.processes)
             snprintf(programs, sizeof programs, " that ran %zu programs", sum.traces);
-        fprintf(stderr,
-                "mprof-run: recorded %s and " TRACE_FOLDER
-                ": %zu process%s%s, %.1f MiB; mprof-ingest takes them together\n",
-                name, sum.processes, sum.processes == 1 ? "" : "es", programs,
-                (double)sum.bytes / (1 << 20));
+        say("mprof-run",
+            "recorded %s and " TRACE_FOLDER
+            ": %zu process%s%s, %.1f MiB; mprof-ingest takes them together",
+            name, sum.processes, sum.processes == 1 ? "" : "es", programs,
+            (double)sum.bytes / (1 << 20));
     }
 }
 
@@ -409,7 +410,10 @@ static int open_session(const struct arguments *arguments, char *trace)
         char *browser[] = {browser_name, session, NULL};
         return arguments->live ? 0 : run_own(browser_name, browser);
     }
-    printf("%s\n", session);
+    /* A script gets the name as it is, a terminal what it can show. */
+    char name[PRINTABLE_BYTE_MAX * PATH_MAX];
+    printable_copy(name, sizeof name, session);
+    puts(isatty(STDOUT_FILENO) ? name : session);
     return fflush(stdout) == 0 ? 0 : 1;
 }
 
@@ -438,12 +442,12 @@ static int begin_live(const struct arguments *arguments, struct run_child *child
                               .force = arguments->force,
                               .browse = at_terminal()};
     if (!arguments->force && access(names->session, F_OK) == 0) {
-        fprintf(stderr, "mprof-run: %s exists; --force replaces it\n", names->session);
+        say("mprof-run", "%s exists; --force replaces it", names->session);
         return 1;
     }
     if (run_live_begin(live))
         return 0;
-    fprintf(stderr, "mprof-run: fork: %s\n", strerror(errno));
+    say("mprof-run", "fork: %s", strerror(errno));
     run_live_end(live);
     return 126;
 }
@@ -461,7 +465,7 @@ int main(int argc, char **argv)
         return status;
     if (!check_sandbox(&arguments)) {
         execv(program, arguments.program);
-        fprintf(stderr, "mprof-run: %s: %s\n", program, strerror(errno));
+        say("mprof-run", "%s: %s", program, strerror(errno));
         return 126;
     }
     /* Who reads the trace meanwhile would find holes: then it is compressed at the end only. */
@@ -491,7 +495,7 @@ int main(int argc, char **argv)
     run_traces_end(child.recorded);
     int live_status = arguments.live ? run_live_end(&live) : 0;
     if (error != 0) {
-        fprintf(stderr, "mprof-run: %s: %s\n", what, strerror(error));
+        say("mprof-run", "%s: %s", what, strerror(error));
         return error == ENOENT ? 127 : 126;
     }
     if (!arguments.quiet)

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/say.h"
+
 bool run_own_folder(char *folder)
 {
     ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
@@ -26,7 +28,7 @@ _Noreturn void run_own_become(const char *name, char *const argv[])
     if (run_own_folder(folder)) {
         snprintf(path, sizeof path, "%s/%s", folder, name);
         execv(path, argv);
-        fprintf(stderr, "mprof-run: cannot run %s: %s\n", path, strerror(errno));
+        say("mprof-run", "cannot run %s: %s", path, strerror(errno));
     }
     _exit(127);
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/ingest_options.h"
+#include "cli/say.h"
 #include "ingest/leftovers.h"
 #include "ingest/ingest.h"
 #include "ingest/live.h"
@@ -20,6 +22,7 @@
 #include "ingest/trace_dump.h"
 #include "ingest/trace_file.h"
 #include "ingest/writer_rebuild.h"
+#include "schemas/printable.h"
 
 struct options {
     struct ingest_options ingest;
@@ -244,7 +247,7 @@ static bool watch(struct options *options, struct ingest_status *status)
 
 static void tell_left_out(const char *why)
 {
-    fprintf(stderr, "mprof-ingest: left out: %s\n", why);
+    say("mprof-ingest", "left out: %s", why);
 }
 
 /* Ingests the traces that were named, and what their runs have left beside them. */
@@ -315,13 +318,27 @@ static bool ingest(struct options *options, struct ingest_status *status)
     return good;
 }
 
+/* Prints "NAME: FACT" on standard output. */
+__attribute__((format(printf, 2, 3))) static void put_fact(const char *name, const char *format,
+                                                           ...)
+{
+    char text[4096];
+    va_list values;
+    printable_copy(text, sizeof text, name);
+    printf("%s: ", text);
+    va_start(values, format);
+    vprintf(format, values);
+    va_end(values);
+    putchar('\n');
+}
+
 static bool rebuild(const struct options *options, struct ingest_status *status)
 {
     catch_interrupts();
     if (!writer_rebuild(options->ingest.trace, &interrupted, status))
         return false;
     if (!options->quiet)
-        printf("%s: sums, peaks and column chunks are made anew\n", options->ingest.trace);
+        put_fact(options->ingest.trace, "sums, peaks and column chunks are computed again");
     return true;
 }
 
@@ -364,8 +381,8 @@ static bool compress(const struct options *options, struct ingest_status *status
                trace_compress(file, target, in_place || options->ingest.writer.force, &interrupted,
                               &result, status);
         if (good && !options->quiet)
-            printf("%s: %llu bytes, before %llu\n", target, (unsigned long long)result.bytes,
-                   (unsigned long long)trace_file_size(file));
+            put_fact(target, "%llu bytes, before %llu", (unsigned long long)result.bytes,
+                     (unsigned long long)trace_file_size(file));
     }
     trace_file_close(file);
     return good;
@@ -383,7 +400,7 @@ int main(int argc, char **argv)
                                               : ingest(&options, &status);
         exit_status = good ? 0 : status.code == INGEST_BAD_USAGE ? 2 : 1;
         if (!good)
-            fprintf(stderr, "mprof-ingest: %s\n", status.message);
+            say("mprof-ingest", "%s", status.message);
     }
     free(options.default_session);
     if (status.code == INGEST_INTERRUPTED && interrupted != 0) {

@@ -1,4 +1,5 @@
 /* mprof-tui: command line, and the loop between terminal and browser. */
+#include "cli/say.h"
 #include "cli/tui_options.h"
 #include "session/session.h"
 #include "tui/browser.h"
@@ -25,9 +26,7 @@ struct arguments {
 
 static int complain(int status, const char *what)
 {
-    char line[1024];
-    session_printable(line, sizeof(line), what);
-    fprintf(stderr, "mprof-tui: %s\n", line);
+    say("mprof-tui", "%s", what);
     return status;
 }
 
@@ -38,8 +37,8 @@ static void complain_of_filter(const char *filter, const struct session_error *e
     char *start = strndup(filter, (size_t)error->column - 1);
     session_printable(text, sizeof(text), filter);
     session_printable(before, sizeof(before), start ? start : "");
-    fprintf(stderr, "mprof-tui: --filter, column %d: %s\n  %s\n  %*s^\n", error->column,
-            error->message, text, text_width(before), "");
+    say("mprof-tui", "--filter, column %d: %s", error->column, error->message);
+    fprintf(stderr, "  %s\n  %*s^\n", text, text_width(before), "");
     free(start);
 }
 

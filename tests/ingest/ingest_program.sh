@@ -77,13 +77,13 @@ sqlite3 rebuilt.db "DELETE FROM column_chunk WHERE id % 3 = 1; UPDATE column_chu
     UPDATE meta SET value = 7 WHERE key GLOB 'peak_*' OR key GLOB 'live_*' OR key = 'bytes_allocated';"
 expect 2 'without -o' "$ingest" --rebuild -o other.db rebuilt.db
 expect 1 'not a session' "$ingest" --rebuild /usr/bin/env
-expect 0 'made anew' "$ingest" --rebuild rebuilt.db
+expect 0 'computed again' "$ingest" --rebuild rebuilt.db
 sqlite3 small.db .dump | sort >small.dump
 sqlite3 rebuilt.db .dump | sort | cmp - small.dump || complain "a rebuilt session is another one"
 "$MPROF_BUILD/bin/mprof-run" --quiet -o arena.bin -- "$MPROF_BUILD/tests/arena" >out.txt && expect 0 '' "$ingest" arena.bin
 cp arena.db arena-rebuilt.db
 sqlite3 arena-rebuilt.db "UPDATE arena SET allocations = 7, objects = 7, bytes = 7, live_count = 7, live_bytes = 7, peak_bytes = 7, peak_ns = 7"
-expect 0 'made anew' "$ingest" --rebuild arena-rebuilt.db
+expect 0 'computed again' "$ingest" --rebuild arena-rebuilt.db
 [ "$(sqlite3 arena.db 'SELECT sum(peak_bytes) FROM arena')" -gt 7 ] || complain "no arena"
 cmp -s <(sqlite3 arena-rebuilt.db .dump | sort) <(sqlite3 arena.db .dump | sort) || complain "rebuilt arenas are others"
 sqlite3 rebuilt.db "UPDATE allocation SET free_ns = alloc_ns - 1 WHERE id = 77"

@@ -79,11 +79,23 @@ cp /bin/true "./$odd"
     mprof-ingest -o "$odd/x.db" small.bin
     mprof-ingest --quiet -o rest.db small.bin "$odd.nothing"
     mprof-run --quiet -o odd.bin -- "./$odd" && mprof-ingest odd.bin
+    mprof-run -- "./$odd"
+    mprof-run -o "$odd/x.bin" -- /bin/true
+    mprof-run -o odd2.bin -- "./$odd.nothing"
+    mprof-run "--unwind=$odd" -- /bin/true
+    mprof-run "--$odd" -- /bin/true
+    mprof-ctl "$odd.bin" status
+    mprof-ctl "$odd.nothing" status
+    mprof-ctl "$odd.bin" "$odd"
+    mprof-ingest "--$odd" small.bin
+    mprof-ingest "--index=$odd" small.bin
+    mprof-ingest --compress -o "$odd.packed" small.bin
+    mprof-tui "--$odd"
     mprof-tui --script /dev/null "$odd.nothing"
     mprof-tui --script /dev/null --filter "type == $odd" plain.db
     mprof-tui --script "$odd.script" plain.db
     MPROF_OUTPUT="$odd/no/such/folder" LD_PRELOAD="$MPROF_BUILD/lib/libmprof.so" /bin/true
 } >out.txt 2>&1
-[ "$(grep -c 'e\\x1b\[2Jv\\x0dil\\x9b\\x0a\\xe2\\x80\\xae' out.txt)" -ge 9 ] || complain "not shown: $(cat -v out.txt)"
+[ "$(grep -c 'e\\x1b\[2Jv\\x0dil\\x9b\\x0a\\xe2\\x80\\xae' out.txt)" -ge 20 ] || complain "not shown: $(cat -v out.txt)"
 if LC_ALL=C grep -n $'[\x01-\x09\x0b-\x1f\x7f\x9b]' out.txt | cat -v | grep .; then complain "control characters were printed"; fi
 exit $failed

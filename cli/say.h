@@ -1,0 +1,12 @@
+/* Lines for the person at the terminal, the same way from all our programs. */
+#ifndef MPROF_CLI_SAY_H
+#define MPROF_CLI_SAY_H
+
+/*
+ * Prints "PROGRAM: MESSAGE" as one line on standard error. Names in the message may come from
+ * outside: the whole message appears in its printable form (schemas/printable.h). A message that is
+ * longer than 4 KiB is cut. Keeps errno.
+ */
+__attribute__((format(printf, 2, 3))) void say(const char *program, const char *format, ...);
+
+#endif
