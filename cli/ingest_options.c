@@ -25,6 +25,10 @@ static const struct command_option options[] = {
         {0, "redact", "ROOT", .optional = true,
          .help = "leave out arguments, host, and the names of folders above ROOT, the root of the "
                  "sources; default: the folder that they have in common"},
+    [INGEST_OPTION_SUPPRESSIONS] =
+        {0, "suppressions", "FILE",
+         .help = "lines leak:PATTERN, as LeakSanitizer takes them, name the stacks that are no "
+                 "leaks"},
     [INGEST_OPTION_DEBUG_DIR] = {0, "debug-dir", "DIR",
                                  .help = "look for separate debug files there too"},
     [INGEST_OPTION_SYSROOT] = {0, "sysroot", "DIR",

@@ -77,9 +77,10 @@ static bool finish_rows(struct pipeline *pipeline)
 
 static bool write_tables(struct pipeline *pipeline)
 {
-    struct session_facts facts = {pipeline->file,    &pipeline->scan,   &pipeline->replay,
-                                  &pipeline->stacks, &pipeline->totals, {0}};
     const struct ingest_options *options = pipeline->options;
+    struct session_facts facts = {pipeline->file,       &pipeline->scan,   &pipeline->replay,
+                                  &pipeline->stacks,    &pipeline->totals, {0},
+                                  options->suppressions};
     struct table_sink sink = writer_tables(pipeline->writer);
     struct redact *redact = options->redact ? redact_new(options->source_root, &facts) : NULL;
     if (redact != NULL)

@@ -9,6 +9,7 @@
 #include "ingest/clock.h"
 #include "ingest/shared_names.h"
 #include "ingest/status.h"
+#include "ingest/suppressions.h"
 #include "ingest/writer.h"
 
 /* INGEST_LIVE, while the program runs, and INGEST_LIVE_ENDED count events, and the ns that they are
@@ -27,8 +28,9 @@ struct ingest_options {
     const char *debug_dir, *sysroot; /* for the symbolizer; NULL: none */
     struct writer_options writer;
     struct shared_names *names; /* of the traces of one call; NULL: this is the only one */
-    bool bundle;                /* copy the files that the names come from */
-    bool redact;                /* leave out what redact.h says; `source_root` may be NULL */
+    const struct suppressions *suppressions; /* stacks that are no leaks; NULL: none */
+    bool bundle;                             /* copy the files that the names come from */
+    bool redact; /* leave out what redact.h says; `source_root` may be NULL */
     const char *source_root;
     const char *process; /* of several: the one to select (schemas/process_choice.h), NULL: any */
     /* Called now and then: how far the phase is, `done` of `total` bytes. NULL: not called. */

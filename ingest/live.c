@@ -127,8 +127,13 @@ static bool put_standing(struct live *live, const struct table_sink *sink)
 
 static bool put_tables(struct live *live, const struct replay *shown, uint64_t end_ticks)
 {
-    struct session_facts facts = {live->file,    &live->scan,   shown,
-                                  &live->stacks, &live->totals, live->known};
+    struct session_facts facts = {live->file,
+                                  &live->scan,
+                                  shown,
+                                  &live->stacks,
+                                  &live->totals,
+                                  live->known,
+                                  live->options->suppressions};
     struct table_sink sink = writer_live_tables(live->writer);
     uint64_t last_ticks = live->scan.last_ticks;
     live->scan.last_ticks = end_ticks; /* the session lasts so long by now */

@@ -18,10 +18,12 @@
 #include "ingest/progress.h"
 #include "ingest/room.h"
 #include "ingest/summary.h"
+#include "ingest/suppressions.h"
 #include "ingest/trace_compress.h"
 #include "ingest/trace_dump.h"
 #include "ingest/trace_file.h"
 #include "ingest/writer_rebuild.h"
+#include "ingest/writer_suppressed.h"
 #include "schemas/printable.h"
 
 struct options {
@@ -29,6 +31,7 @@ struct options {
     enum { DUMP_NONE, DUMP_FILE_ORDER, DUMP_BY_TIME } dump;
     bool compress, rebuild;
     bool quiet, live;
+    const char *suppressions; /* the file; NULL: none */
     char *default_session;
     char **traces; /* as they were named */
     size_t trace_count;
@@ -133,6 +136,9 @@ static int take_option(struct options *options, enum ingest_option option, const
     case INGEST_OPTION_REDACT:
         good = set_redact(options, value);
         break;
+    case INGEST_OPTION_SUPPRESSIONS:
+        options->suppressions = value;
+        break;
     case INGEST_OPTION_LIVE:
         options->live = true;
         break;
@@ -180,6 +186,11 @@ static int parse(int argc, char **argv, struct options *options)
          options->dump != DUMP_NONE))
         good = fail_usage("--redact makes a session of a finished trace, without copies of files: "
                           "not with --bundle, --live and the like",
+                          "");
+    if (good && options->suppressions != NULL &&
+        (options->compress || options->rebuild || options->dump != DUMP_NONE))
+        good = fail_usage("--suppressions makes a session of a trace: not with --compress, --dump "
+                          "and --rebuild",
                           "");
     if (!good)
         return 2;
@@ -286,7 +297,18 @@ static void say_room(const struct options *options)
     trace_list_free(&list);
 }
 
-static bool ingest(struct options *options, struct ingest_status *status)
+/* Says which suppressions hit how much, as LeakSanitizer's summary does. */
+static bool say_suppressed(const char *session, struct ingest_status *status)
+{
+    struct suppressed_list list;
+    if (!suppressed_list_read(&list, session, status))
+        return false;
+    summary_suppressed_print(stdout, &list);
+    suppressed_list_free(&list);
+    return true;
+}
+
+static bool ingest_suppressing(struct options *options, struct ingest_status *status)
 {
     struct ingest_summary summary = {0};
     struct progress progress;
@@ -312,6 +334,7 @@ static bool ingest(struct options *options, struct ingest_status *status)
         if (run.count > 1)
             summary_run_print(stdout, &run);
         summary_print(stdout, &summary, options->ingest.session);
+        good = options->suppressions == NULL || say_suppressed(options->ingest.session, status);
     }
     run_free(&run);
     free(summary.program);
@@ -330,6 +353,20 @@ __attribute__((format(printf, 2, 3))) static void put_fact(const char *name, con
     vprintf(format, values);
     va_end(values);
     putchar('\n');
+}
+
+/* Reads the suppressions first: a bad line ends it before anything is begun. */
+static bool ingest(struct options *options, struct ingest_status *status)
+{
+    struct suppressions *suppressions = NULL;
+    if (options->suppressions != NULL &&
+        (suppressions = suppressions_read(options->suppressions, stderr, status)) == NULL)
+        return false;
+    options->ingest.suppressions = suppressions;
+    const bool good = ingest_suppressing(options, status);
+    options->ingest.suppressions = NULL;
+    suppressions_free(suppressions);
+    return good;
 }
 
 static bool rebuild(const struct options *options, struct ingest_status *status)

@@ -106,11 +106,26 @@ static bool put_stack_frames(const struct table_sink *sink, const struct stacks 
     return good;
 }
 
+/* Puts the reason why a stack is no leak. No pattern is said to hit blocks of the runtime. */
+static bool put_runtime_stack(const struct table_sink *sink, const struct runtime_blocks *blocks,
+                              const struct suppressor *suppressor, size_t stack)
+{
+    const char *kind = runtime_blocks_of(blocks, stack);
+    const char *pattern =
+        kind == NULL && suppressor != NULL ? suppressor_of(suppressor, stack) : NULL;
+    if (pattern != NULL)
+        kind = "suppressed";
+    return kind == NULL || PUT(sink, WRITER_RUNTIME_STACK, value_number(stack), value_text(kind),
+                               value_text(pattern));
+}
+
 static bool put_stacks(const struct table_sink *sink, const struct session_facts *facts)
 {
     const struct stacks *stacks = facts->stacks;
     struct runtime_blocks *blocks = runtime_blocks_new(stacks);
-    bool good = blocks != NULL;
+    struct suppressor *suppressor =
+        facts->suppressions != NULL ? suppressor_new(facts->suppressions, stacks) : NULL;
+    bool good = blocks != NULL && (suppressor != NULL || facts->suppressions == NULL);
     for (size_t i = 0; good && i < stacks->count; i++) {
         const struct stack_row *row = &stacks->rows[i];
         const struct usage *usage = &row->usage;
@@ -121,12 +136,12 @@ static bool put_stacks(const struct table_sink *sink, const struct session_facts
                    value_number(usage->live_bytes), value_number(usage->at_peak_count),
                    value_number(usage->at_peak_bytes), value_number(usage->peak_bytes),
                    value_number(usage->peak_ns), value_number(usage->lifetime_ns));
-        const char *runtime = row->usage.allocations == 0 ? NULL : runtime_blocks_of(blocks, i);
-        if (runtime != NULL)
-            good = good && PUT(sink, WRITER_RUNTIME_STACK, value_number(i), value_text(runtime));
+        if (usage->allocations != 0)
+            good = good && put_runtime_stack(sink, blocks, suppressor, i);
         if (i >= facts->known.stacks)
             good = good && put_stack_frames(sink, stacks, i);
     }
+    suppressor_free(suppressor);
     runtime_blocks_free(blocks);
     return good;
 }

@@ -5,6 +5,7 @@
 #define MPROF_INGEST_SESSION_TABLES_H
 
 #include "ingest/replay.h"
+#include "ingest/suppressions.h"
 #include "ingest/table_sink.h"
 
 /* How much of what only grows and never changes was put before: those rows are left out. */
@@ -19,6 +20,7 @@ struct session_facts {
     const struct stacks *stacks;
     const struct totals *totals;
     struct session_known known;
+    const struct suppressions *suppressions; /* NULL: none */
 };
 
 /* All that there is by now, as the `known` of a later call. */

@@ -152,3 +152,18 @@ void summary_print(FILE *out, const struct ingest_summary *summary, const char *
     put_text(out, session);
     putc('\n', out);
 }
+
+void summary_suppressed_print(FILE *out, const struct suppressed_list *list)
+{
+    if (list->count == 0)
+        fputs("suppressed   nothing: no suppression matched what is live at the end\n", out);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct suppressed *suppressed = &list->rows[i];
+        fprintf(out, "%-13s", i == 0 ? "suppressed" : "");
+        put_size(out, suppressed->live_bytes);
+        fprintf(out, " in %s block%s by leak:", grouped(suppressed->live_count),
+                suppressed->live_count == 1 ? "" : "s");
+        put_text(out, suppressed->pattern);
+        putc('\n', out);
+    }
+}

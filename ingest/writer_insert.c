@@ -7,7 +7,7 @@ static const char *const insert_sql[WRITER_TABLES] = {
     [WRITER_FUNCTION] = "INSERT INTO function VALUES (?,?,?,?,?,?,?)",
     [WRITER_FRAME] = "INSERT INTO frame VALUES (?,?,?,?,?,?,?,?)",
     [WRITER_STACK] = "INSERT INTO stack VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    [WRITER_RUNTIME_STACK] = "INSERT INTO runtime_stack VALUES (?,?)",
+    [WRITER_RUNTIME_STACK] = "INSERT INTO runtime_stack VALUES (?,?,?)",
     [WRITER_STACK_FRAME] = "INSERT INTO stack_frame VALUES (?,?,?)",
     [WRITER_STACK_FRAMES] = ("INSERT INTO stack_frame VALUES "
                              "(?,?,?),(?,?,?),(?,?,?),(?,?,?),(?,?,?),(?,?,?),(?,?,?),(?,?,?)"),

@@ -173,7 +173,7 @@ static const char rows_sql[] =
     "peak_bytes,"
     "    peak_ns, lifetime_ns FROM base, part.stack t"
     "  LEFT JOIN function_map f ON f.old = t.function_id WHERE t.id > 0 ORDER BY t.id;"
-    "INSERT INTO main.runtime_stack SELECT stack_id + base.stack, kind FROM base,"
+    "INSERT INTO main.runtime_stack SELECT stack_id + base.stack, kind, pattern FROM base,"
     "  part.runtime_stack;"
     "INSERT INTO main.stack_frame SELECT stack_id + base.stack, depth, frame_id + base.frame"
     "  FROM base, part.stack_frame ORDER BY stack_id, depth;"

@@ -70,6 +70,10 @@ static void add_self(const struct stacks *stacks, const struct stack_sum *sums,
         row->self_count += sums[stack].count;
         row->live_bytes += sums[stack].live_bytes;
         row->live_count += sums[stack].live_count;
+        if (stacks->runtime[stack]) {
+            row->kept_bytes += sums[stack].live_bytes;
+            row->kept_count += sums[stack].live_count;
+        }
         row->at_peak_bytes += sums[stack].at_peak_bytes;
         row->short_lived += sums[stack].short_lived;
     }

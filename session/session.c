@@ -256,11 +256,6 @@ const char *session_stack_state(const struct session *session, uint32_t stack)
     return stack < session->stacks.count ? session->stacks.state[stack] : "none";
 }
 
-bool session_function_is_runtime(const struct session *session, uint32_t function)
-{
-    return function < session->names.function_count && session->stacks.of_function[function] == 1;
-}
-
 bool session_allocation(struct session *session, uint64_t id, struct session_allocation *allocation,
                         struct session_error *error)
 {

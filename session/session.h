@@ -167,11 +167,6 @@ size_t session_stack(struct session *session, uint32_t stack, struct session_fra
 size_t session_stack_call_site(struct session *session, uint32_t stack);
 /* "complete", "depth limit", "unwind end", "lost", "none". */
 const char *session_stack_state(const struct session *session, uint32_t stack);
-/*
- * True where all stacks whose call site is in the function ask for blocks that the language's
- * runtime keeps to the end on purpose (table runtime_stack).
- */
-bool session_function_is_runtime(const struct session *session, uint32_t function);
 
 /* ---- allocations ------------------------------------------------------------------------ */
 
@@ -287,6 +282,7 @@ struct session_function_row {
     uint64_t self_bytes, self_count;   /* call site is in the function */
     uint64_t total_bytes, total_count; /* anywhere on the stack, recursion once */
     uint64_t live_bytes, live_count;   /* self, at the end */
+    uint64_t kept_bytes, kept_count;   /* of these no leaks: by stacks of runtime_stack */
     uint64_t at_peak_bytes;            /* self, at the program's peak */
     uint64_t short_lived;              /* self allocations that lived under 1 ms */
 };

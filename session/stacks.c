@@ -76,11 +76,10 @@ bool stacks_open(struct stacks *stacks, struct database *database, struct names 
     stacks->function = calloc(stacks->count, sizeof *stacks->function);
     stacks->place = calloc(stacks->count, sizeof *stacks->place);
     stacks->state = calloc(stacks->count, sizeof *stacks->state);
-    stacks->of_function = calloc(names->function_count, sizeof *stacks->of_function);
     stacks->runtime = calloc(stacks->count, sizeof *stacks->runtime);
     stacks->places = calloc(stacks->place_count, sizeof *stacks->places);
     if (stacks->function == NULL || stacks->place == NULL || stacks->state == NULL ||
-        stacks->runtime == NULL || stacks->of_function == NULL || stacks->places == NULL)
+        stacks->runtime == NULL || stacks->places == NULL)
         return session_fail_memory(error, "the stacks");
     for (uint32_t stack = 0; stack < stacks->count; stack++)
         stacks->state[stack] = "none";
@@ -93,8 +92,6 @@ bool stacks_open(struct stacks *stacks, struct database *database, struct names 
                       "SELECT id, call_site_frame_id, function_id, state FROM stack ORDER BY id",
                       read_stack, &loading, error) &&
         database_each(database, "SELECT stack_id FROM runtime_stack", read_runtime, stacks, error);
-    for (uint32_t stack = 0; good && stack < stacks->count; stack++)
-        stacks->of_function[stacks->function[stack]] |= stacks->runtime[stack] ? 1 : 2;
     return good;
 }
 
@@ -158,7 +155,6 @@ void stacks_close(struct stacks *stacks)
     free(stacks->place);
     free(stacks->state);
     free(stacks->runtime);
-    free(stacks->of_function);
     free(stacks->places);
     free(stacks->first);
     free(stacks->frames);

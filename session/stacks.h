@@ -27,12 +27,11 @@ struct stack_place {
 
 struct stacks {
     struct database *database;
-    uint32_t count;       /* largest stack id + 1 */
-    uint32_t *function;   /* of the call site, by stack */
-    uint32_t *place;      /* frame id of the call site, 0: none */
-    const char **state;   /* by stack */
-    bool *runtime;        /* by stack: its blocks are the runtime's, and no leaks */
-    uint8_t *of_function; /* by function: 1 its stacks are the runtime's, 2 the program's, 3 both */
+    uint32_t count;     /* largest stack id + 1 */
+    uint32_t *function; /* of the call site, by stack */
+    uint32_t *place;    /* frame id of the call site, 0: none */
+    const char **state; /* by stack */
+    bool *runtime;      /* by stack: its blocks are the runtime's or suppressed, and no leaks */
     struct stack_place *places; /* by frame id; [0] is unknown */
     uint32_t place_count;
     bool loaded;      /* the two below are there */

@@ -134,6 +134,12 @@ static void add_mismatches(struct collection *to)
         worst.function);
 }
 
+/* Counts the live bytes of a function and, once the program has ended, only the leaks. */
+static uint64_t leaked_bytes(const struct session_function_row *row, bool recording)
+{
+    return recording ? row->live_bytes : row->live_bytes - row->kept_bytes;
+}
+
 static void add_leaks(struct collection *to)
 {
     const struct selection *selection = to->exploration->selection;
@@ -146,19 +152,21 @@ static void add_leaks(struct collection *to)
     const bool recording = session_recording(to->exploration->session);
     for (size_t i = 0; i < to->row_count; i++) {
         const struct session_function_row *row = &to->rows[i];
-        if (!recording && session_function_is_runtime(to->exploration->session, row->function)) {
-            kept_bytes += row->live_bytes;
-            kept += row->live_count;
-        } else if (!most || row->live_bytes > most->live_bytes) {
-            most = row;
+        if (!recording) {
+            kept_bytes += row->kept_bytes;
+            kept += row->kept_count;
         }
+        if (!most || leaked_bytes(row, recording) > leaked_bytes(most, recording))
+            most = row;
     }
     bytes -= kept_bytes < bytes ? kept_bytes : bytes;
     count -= kept < count ? kept : count;
     if (count == 0 && kept > 0) {
         add(to, FINDING_GOOD, "", VIEW_SAME,
-            "nothing leaked: the runtime alone keeps %s in %s blocks", format_size(a, kept_bytes),
-            format_count(b, kept));
+            number(to, "suppressions") > 0
+                ? "nothing leaked: suppressions and the runtime account for %s in %s blocks"
+                : "nothing leaked: the runtime alone keeps %s in %s blocks",
+            format_size(a, kept_bytes), format_count(b, kept));
         return;
     }
     if (count == 0) {
@@ -169,7 +177,7 @@ static void add_leaks(struct collection *to)
     add(to, FINDING_ODD, "where freed == false", VIEW_FUNCTIONS,
         "%s%s %s in %s%s allocations, most (%s) by %.80s", about, format_size(a, bytes),
         recording ? "live now" : "never freed", about, format_count(b, count),
-        format_percent(c, most ? most->live_bytes : 0, bytes),
+        format_percent(c, most ? leaked_bytes(most, recording) : 0, bytes),
         most ? session_function_name(to->exploration->session, most->function) : "?");
 }
 

@@ -126,7 +126,8 @@ INSERT INTO stack VALUES(4,1,4,4,'depth limit',1,1,0,0,0,0,1,500,50);
 INSERT INTO stack VALUES(5,1,5,5,'unwind end',1,2,1,2,0,0,2,505,0);
 CREATE TABLE runtime_stack(       -- stacks of blocks that the runtime keeps to the end: no leaks
   stack_id INTEGER PRIMARY KEY REFERENCES stack(id),
-  kind TEXT NOT NULL              -- 'C++ exceptions', 'stdio', 'loader', 'locale'
+  kind TEXT NOT NULL,             -- 'C++ exceptions', 'stdio', 'loader', 'locale', 'suppressed'
+  pattern TEXT                    -- of 'suppressed': the one that hit; otherwise NULL
 );
 CREATE TABLE stack_frame(
   stack_id INTEGER NOT NULL,
@@ -1557,9 +1558,15 @@ CREATE VIEW v_leak AS
     AND NOT EXISTS (SELECT 1 FROM runtime_stack r WHERE r.stack_id = st.id);
 CREATE VIEW v_runtime AS
   SELECT r.stack_id AS stack_id, r.kind AS kind, st.live_bytes AS live_bytes,
-         st.live_count AS live_count, f.name AS function
+         st.live_count AS live_count, f.name AS function, r.pattern AS pattern
   FROM runtime_stack r JOIN stack st ON st.id = r.stack_id
   LEFT JOIN function f ON f.id = st.function_id;
+CREATE VIEW v_suppression AS      -- the patterns that suppressed what is live at the end
+  SELECT r.pattern AS pattern, count(*) AS stacks, sum(st.live_count) AS live_count,
+         sum(st.live_bytes) AS live_bytes
+  FROM runtime_stack r JOIN stack st ON st.id = r.stack_id
+  WHERE r.kind = 'suppressed' AND st.live_count > 0 GROUP BY r.pattern
+;
 CREATE VIEW v_region AS
   SELECT r.id AS id, r.mapping AS mapping, r.address AS address, r.size AS size,
          r.protection AS protection, r.shared AS shared, r.file AS mapped_file, r.offset AS offset,
