@@ -190,8 +190,9 @@ size_t os_peek(uint64_t address, void *buffer, size_t size)
         return os_peek_pages(address, buffer, size);
     struct iovec to = {.iov_base = buffer, .iov_len = size};
     struct iovec from = {.iov_base = (void *)address, .iov_len = size};
-    long result = os_call(SYS_process_vm_readv, os_process_id(), (long)&to, 1, (long)&from, 1, 0);
-    if (result == -EPERM || result == -ENOSYS)
+    /* By the thread: where the first one has ended, the process's id leads to no memory. */
+    long result = os_call(SYS_process_vm_readv, os_thread_id(), (long)&to, 1, (long)&from, 1, 0);
+    if (result == -EPERM || result == -ENOSYS || result == -ESRCH)
         return os_peek_pages(address, buffer, size);
     return result < 0 ? 0 : (size_t)result;
 }

@@ -18,7 +18,8 @@ struct process_maps *process_maps_open(void)
     struct process_maps *maps = os_map(sizeof *maps);
     if (maps) {
         maps->signals = signals;
-        maps->descriptor = os_open_read("/proc/self/maps");
+        /* Not "self": where the process's first thread has ended, that is empty. */
+        maps->descriptor = os_open_read("/proc/thread-self/maps");
         if (maps->descriptor >= 0)
             return maps;
         os_unmap(maps, sizeof *maps);

@@ -6,7 +6,7 @@
 uint64_t resident_bytes(void)
 {
     char text[128];
-    int descriptor = os_open_read("/proc/self/statm");
+    int descriptor = os_open_read("/proc/thread-self/statm");
     if (descriptor < 0)
         return 0;
     long length = os_read(descriptor, text, sizeof text - 1);

@@ -31,7 +31,7 @@ bool resident_pages_count(uint64_t address, uint64_t length, uint64_t *bytes)
     *bytes = 0;
     if (length > RESIDENT_PAGES_MOST || address > UINT64_MAX - length - ARCH_PAGE_SIZE)
         return false;
-    const int file = os_open_read("/proc/self/pagemap");
+    const int file = os_open_read("/proc/thread-self/pagemap");
     if (file < 0)
         return false;
     const uint64_t last = (address + length + ARCH_PAGE_SIZE - 1) & ~(uint64_t)(ARCH_PAGE_SIZE - 1);
