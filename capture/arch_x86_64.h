@@ -45,6 +45,21 @@ static inline uint64_t arch_thread_pointer(void)
     return pointer;
 }
 
+/*
+ * Stores `frame`, and behind it the return address of the function that has this frame. One
+ * instruction stores both: a signal comes before it or after it, never between the two.
+ */
+static inline void arch_store_frame(const void **place, const void **behind, const void *frame)
+{
+    const void *const *const words = (const void *const *)frame;
+    __asm__ volatile("movq %2, %%xmm0\n\t"
+                     "movhps %3, %%xmm0\n\t"
+                     "movups %%xmm0, %0"
+                     : "=m"(*place), "=m"(*behind)
+                     : "r"(words), "m"(words[1])
+                     : "xmm0");
+}
+
 /* The kernel's result: negative errno on failure. */
 static inline long arch_syscall(long number, long a, long b, long c, long d, long e, long f)
 {

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "capture/arch_x86_64.h"
 #include "capture/thread.h"
 #include "schemas/trace_layout.h"
 
@@ -70,10 +71,14 @@ enum recorder_event {
  * first event, whichever comes first. */
 void recorder_start(void);
 
+_Static_assert(offsetof(struct thread_local_part, guard_return) ==
+                   offsetof(struct thread_local_part, guard) + sizeof(void *),
+               "both are stored at once");
+
+/* A handler that came between the two words would find a guard that seems stale. */
 static inline void recorder_take_guard(struct thread_local_part *self, const void *frame)
 {
-    self->guard_return = ((const void *const *)frame)[1];
-    self->guard = frame;
+    arch_store_frame(&self->guard, &self->guard_return, frame);
     atomic_signal_fence(memory_order_seq_cst);
 }
 

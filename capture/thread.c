@@ -126,9 +126,7 @@ static void thread_key_destructor(void *value)
     shadow_stack_end();
     if (!self->thread || self->guard)
         return;
-    self->guard_return = __builtin_return_address(0);
-    self->guard = __builtin_frame_address(0);
-    atomic_signal_fence(memory_order_seq_cst);
+    recorder_take_guard(self, __builtin_frame_address(0));
     atomic_fetch_add(&recorder_page.entering, 1);
     thread_release(recorder_is_at_work());
     atomic_fetch_sub(&recorder_page.entering, 1);

@@ -1,13 +1,16 @@
 /*
  * A signal handler that allocates, at a high rate, into a program that allocates.
- * usage: signals FOLDER handler | jump | fork
+ * usage: signals FOLDER handler | left | step | jump | fork
  *
  * What the handler asks for is more than there can be: the C library refuses before it touches
  * its lists, so that this is safe while the program is inside malloc. handler: prints how often
- * it did. jump: the handler leaves by longjmp, wherever it came. fork: the handler forks; the
- * child waits until the parent is further, then goes on where the handler came.
+ * it did. left: the same in a thread, when the first thread has ended. step: the same, with the
+ * handler behind each single instruction of some calls. jump: the handler leaves by longjmp,
+ * wherever it came. fork: the handler forks; the child waits until the parent is further, then goes
+ * on where the handler came.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -19,6 +22,7 @@
 #include "tests/programs/own_log.h"
 
 #define CALLS 100000
+#define STEPPED_CALLS 12 /* few enough for one chunk: behind its end signals are blocked */
 #define JUMPS 500
 #define FORKS 60
 #define FURTHER 40     /* calls that the parent makes before a child goes on */
@@ -36,6 +40,21 @@ static void allocate_in_handler(int number)
         abort();
     handled++;
     errno = error;
+}
+
+/* Has the processor trap behind each instruction, or no more; signal handlers run without. The red
+ * zone stays as it is. */
+static inline __attribute__((always_inline)) void step(bool on)
+{
+    const uint64_t trap = 0x100;
+    if (on)
+        __asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\torq %0, (%%rsp)\n\tpopfq\n\t"
+                         "lea 128(%%rsp), %%rsp" ::"r"(trap)
+                         : "cc", "memory");
+    else
+        __asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\tandq %0, (%%rsp)\n\tpopfq\n\t"
+                         "lea 128(%%rsp), %%rsp" ::"r"(~trap)
+                         : "cc", "memory");
 }
 
 static void jump_out(int number)
@@ -110,6 +129,21 @@ static void allocate(int calls)
     }
 }
 
+/* The first call of each place is not stepped: it may block signals, and a trap then kills. */
+static void allocate_in_steps(void)
+{
+    for (int i = 0; i <= STEPPED_CALLS; i++) {
+        step(i > 0);
+        void *made = malloc(24);
+        step(false);
+        own_log_put(&log, OWN_MALLOC, made, NULL, 24, 0);
+        step(i > 0);
+        free(made);
+        step(false);
+        own_log_put(&log, OWN_FREE, made, NULL, 0, 0);
+    }
+}
+
 static void jump_out_of_handler(void)
 {
     sigset_t alarm;
@@ -135,17 +169,20 @@ static void wait_for_children(void)
             abort();
 }
 
-int main(int argc, char **argv)
+static pthread_t first;
+
+static int run(char **argv)
 {
-    if (argc < 3)
-        return 2;
     own_log_open(&log, argv[1], 1, 1000000);
     bool jumps = strcmp(argv[2], "jump") == 0, forks = strcmp(argv[2], "fork") == 0;
+    bool steps = strcmp(argv[2], "step") == 0;
     struct sigaction action = {.sa_handler = jumps   ? jump_out
                                              : forks ? fork_in_handler
                                                      : allocate_in_handler};
-    sigaction(SIGALRM, &action, NULL);
-    if (jumps)
+    sigaction(steps ? SIGTRAP : SIGALRM, &action, NULL);
+    if (steps)
+        allocate_in_steps();
+    else if (jumps)
         jump_out_of_handler();
     else if (forks) {
         parent_is_done = mmap(NULL, sizeof *parent_is_done, PROT_READ | PROT_WRITE,
@@ -166,4 +203,24 @@ int main(int argc, char **argv)
     char line[64];
     int length = snprintf(line, sizeof line, "%lu\n", handled);
     return write(1, line, (size_t)length) == length ? 0 : 1;
+}
+
+static void *run_without_first(void *argv)
+{
+    if (pthread_join(first, NULL) != 0)
+        abort();
+    _exit(run(argv));
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t other;
+    if (argc < 3)
+        return 2;
+    if (strcmp(argv[2], "left") != 0)
+        return run(argv);
+    first = pthread_self();
+    if (pthread_create(&other, NULL, run_without_first, argv) != 0)
+        return 1;
+    pthread_exit(NULL);
 }

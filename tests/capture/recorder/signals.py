@@ -1,11 +1,11 @@
-"""Signals at a high rate: every call of the program is recorded once, every call of the handler is
+"""Signals at a high rate, and behind every instruction of some calls: every call of the program is recorded once, every call of the handler is
 recorded or counted; a handler that leaves by longjmp does not end recording; of a handler that
 forks inside a record, the child does not write into its parent's trace."""
 import recording
 import trace_text
 from recording import Recording, check
 
-for way, options in (("handler", []), ("handler", ["--clock=fast"]), ("jump", []), ("fork", []),
+for way, options in (("handler", []), ("handler", ["--clock=fast"]), ("left", []), ("step", []), ("jump", []), ("fork", []),
                      ("fork", ["--free-stacks"])):
     folder = recording.folder("signals-log")
     one = Recording("signals-out", [recording.program("signals"), folder, way], run_options=options)
@@ -19,7 +19,7 @@ for way, options in (("handler", []), ("handler", ["--clock=fast"]), ("jump", []
     check(len(one.others) == (handled if way == "fork" else 0), f"{way}: {len(one.others)} other traces")
     for child in one.others:
         check(not child.complain(), f"{way}: a child: {child.complain()[:3]}")
-    if way == "handler":
+    if way in ("handler", "left", "step"):
         counted = len(one.main.failed) + one.main.dropped
         check(counted == handled, f"{handled} calls of the handler: {len(one.main.failed)} recorded, "
               f"{one.main.dropped} counted as dropped")
