@@ -353,10 +353,18 @@ void bypass_module_seen(struct thread *thread, const struct stack_module *module
     struct bypass_object object = {.bias = module->load_bias,
                                    .headers = (const void *)(module->start + head.e_phoff),
                                    .header_count = head.e_phnum};
-    if (!bypass_object_measure(&object) || object.start == bypass.self.start || !work_begin(false))
+    if (!bypass_object_measure(&object) || object.start == bypass.self.start)
         return;
-    bypass_slots_look(&object, &look);
-    work_end();
+    /* As for a round: a handler that left by longjmp would leave the work begun for ever. */
+    const uint64_t signals = os_block_signals();
+    const bool mine = work_begin(false);
+    if (mine) {
+        bypass_slots_look(&object, &look);
+        work_end();
+    }
+    os_restore_signals(signals);
+    if (!mine)
+        return;
     if (look.left + look.refused + look.late + look.open)
         atomic_store(&bypass_expected, 1);
     if (look.late)
