@@ -242,13 +242,13 @@ static int check_trace(const struct arguments *arguments)
         say("mprof-run", "%s exists; --force replaces it", there ? trace : folder);
         return 1;
     }
-    if (there && unlink(trace) != 0) {
-        say("mprof-run", "cannot replace %s: %s", trace, strerror(errno));
-        return 1;
-    }
     if (others && !run_traces_remove(trace)) {
         say("mprof-run", "cannot replace %s: %s", folder,
             errno == ENOTEMPTY ? "something else lies in it" : strerror(errno));
+        return 1;
+    }
+    if (there && unlink(trace) != 0) {
+        say("mprof-run", "cannot replace %s: %s", trace, strerror(errno));
         return 1;
     }
     return 0;

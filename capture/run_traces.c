@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "capture/outside.h"
+#include "schemas/trace_layout.h"
 
 bool run_traces_is_name(const char *name)
 {
@@ -60,17 +62,44 @@ size_t run_traces_beside(const char *trace, time_t since,
     return (size_t)count;
 }
 
+/* An empty file is what is left of a process that was killed as its trace began. */
+static bool is_trace(const char *path)
+{
+    char magic[sizeof TRACE_MAGIC] = "";
+    const int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const ssize_t length = file < 0 ? -1 : read(file, magic, sizeof magic - 1);
+    if (file >= 0)
+        close(file);
+    return length == 0 || (length > 0 && memcmp(magic, TRACE_MAGIC, sizeof magic - 1) == 0);
+}
+
+static void count_trace(void *context, const char *path)
+{
+    *(size_t *)context += is_trace(path);
+}
+
 static void remove_one(void *context, const char *path)
 {
     (void)context;
     unlink(path);
 }
 
+/* What has a trace's name may be someone else's: nothing is removed unless all may be. */
 bool run_traces_remove(const char *trace)
 {
     char folder[TRACE_NAME_SIZE];
-    if (!trace_name_folder(trace, folder))
+    struct stat status;
+    size_t traces = 0;
+    if (!trace_name_folder(trace, folder) || lstat(folder, &status) != 0)
         return false;
+    if (!S_ISDIR(status.st_mode)) {
+        errno = ENOTDIR;
+        return false;
+    }
+    if (run_traces_beside(trace, 0, count_trace, &traces) > traces + 2) { /* "." and ".." */
+        errno = ENOTEMPTY;
+        return false;
+    }
     run_traces_beside(trace, 0, remove_one, NULL);
     return rmdir(folder) == 0 || errno == ENOENT;
 }

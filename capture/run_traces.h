@@ -27,8 +27,8 @@ void run_traces_end(const char *trace);
 size_t run_traces_beside(const char *trace, time_t since,
                          void (*each)(void *context, const char *trace), void *context);
 
-/* Removes the traces of an earlier run from the folder, and the folder if nothing else is in it.
- * False with errno set where something is left. */
+/* Removes the traces of an earlier run, and the folder. Where anything else lies in it, or it is a
+ * link, nothing is removed: false with errno set. */
 bool run_traces_remove(const char *trace);
 
 /* What a run has left, its first trace included. */
