@@ -20,32 +20,45 @@ static const char *why(uint64_t reason)
     }
 }
 
-static bool has_line(const char *lines, const char *line)
+static bool has_line(const struct bypassed_lines *lines, const char *line, uint64_t hash)
 {
     const size_t length = strlen(line);
-    for (const char *at = lines; at; at = strchr(at, '\n'), at += at != NULL)
+    size_t probe = index_map_begin(&lines->by_line, hash);
+    uint32_t index;
+    while ((index = index_map_next(&lines->by_line, hash, &probe)) != INDEX_NONE) {
+        const char *at = lines->text + lines->starts[index];
         if (strncmp(at, line, length) == 0 && (at[length] == '\n' || at[length] == '\0'))
             return true;
+    }
     return false;
 }
 
-/* Takes over `line`. */
-static bool add_line(char **lines, size_t *count, char *line)
+/* A damaged trace may name very many. */
+static bool add_line(struct bypassed_lines *lines, const char *line)
 {
-    char *longer = NULL;
-    if (!has_line(*lines, line)) {
-        const int length =
-            asprintf(&longer, "%s%s%s", *lines ? *lines : "", *lines ? "\n" : "", line);
-        if (length < 0) {
-            free(line);
-            return false;
-        }
-        free(*lines);
-        *lines = longer;
-        ++*count;
-    }
-    free(line);
+    const size_t length = strlen(line), start = lines->length + (lines->count > 0);
+    const uint64_t hash = hash_text(line);
+    if (has_line(lines, line, hash))
+        return true;
+    if (lines->count >= INDEX_NONE - 1 ||
+        !array_reserve(&lines->text, &lines->capacity, start + length + 1, 1) ||
+        !array_reserve(&lines->starts, &lines->start_capacity, lines->count + 1,
+                       sizeof *lines->starts) ||
+        !index_map_insert(&lines->by_line, hash, (uint32_t)lines->count))
+        return false;
+    if (lines->count > 0)
+        lines->text[start - 1] = '\n';
+    memcpy(lines->text + start, line, length + 1);
+    lines->length = start + length;
+    lines->starts[lines->count++] = start;
     return true;
+}
+
+static void free_lines(struct bypassed_lines *lines)
+{
+    free(lines->text);
+    free(lines->starts);
+    index_map_free(&lines->by_line);
 }
 
 bool bypassed_add(struct bypassed *bypassed, const struct trace_extension *extension)
@@ -56,16 +69,23 @@ bool bypassed_add(struct bypassed *bypassed, const struct trace_extension *exten
     for (char *c = path; *c; c++)
         if (*c == '\n') /* it would end the line */
             *c = '?';
-    if (extension->reason == TRACE_BYPASS_LATE)
-        return add_line(&bypassed->late, &bypassed->late_count, path);
-    const int length = asprintf(&line, "%s (%s)", path, why(extension->reason));
+    bool good;
+    if (extension->reason == TRACE_BYPASS_LATE) {
+        good = add_line(&bypassed->late, path);
+    } else {
+        good = asprintf(&line, "%s (%s)", path, why(extension->reason)) >= 0;
+        if (good) {
+            good = add_line(&bypassed->unseen, line);
+            free(line);
+        }
+    }
     free(path);
-    return length >= 0 && add_line(&bypassed->unseen, &bypassed->unseen_count, line);
+    return good;
 }
 
 void bypassed_free(struct bypassed *bypassed)
 {
-    free(bypassed->late);
-    free(bypassed->unseen);
+    free_lines(&bypassed->late);
+    free_lines(&bypassed->unseen);
     *bypassed = (struct bypassed){0};
 }

@@ -6,13 +6,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ingest/array.h"
 #include "ingest/trace_extended.h"
 
-/* One module a line, each once; NULL: none. */
+/* Lines, each once. Zero-initialised: none. */
+struct bypassed_lines {
+    char *text; /* NULL: none */
+    size_t length, capacity, count;
+    size_t *starts; /* of each line in the text */
+    size_t start_capacity;
+    struct index_map by_line;
+};
+
+/* One module a line. */
 struct bypassed {
-    char *late;   /* paths: recorded from some moment on only */
-    char *unseen; /* "PATH (WHY)": not recorded */
-    size_t late_count, unseen_count;
+    struct bypassed_lines late;   /* paths: recorded from some moment on only */
+    struct bypassed_lines unseen; /* "PATH (WHY)": not recorded */
 };
 
 /* Adds what a BYPASS record says. False: memory is exhausted. */

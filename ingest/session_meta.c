@@ -166,8 +166,8 @@ static bool put_oddities(const struct table_sink *sink, const struct session_fac
 static bool put_bypassed(const struct table_sink *sink, const struct session_facts *facts)
 {
     const struct bypassed *bypassed = &facts->scan->bypassed;
-    return (!bypassed->late || put_text(sink, "late_modules", bypassed->late)) &&
-           (!bypassed->unseen || put_text(sink, "unseen_modules", bypassed->unseen));
+    return (!bypassed->late.text || put_text(sink, "late_modules", bypassed->late.text)) &&
+           (!bypassed->unseen.text || put_text(sink, "unseen_modules", bypassed->unseen.text));
 }
 
 bool session_meta_put(const struct table_sink *sink, const struct session_facts *facts)
