@@ -118,12 +118,35 @@ char *redact_text(const struct redact *redact, const char *text)
     return copy;
 }
 
+/* Returns what a path on each line becomes; free() it. NULL where memory is exhausted. */
+static char *redacted_lines(const struct redact *redact, const char *text)
+{
+    char *copy = malloc(strlen(text) + 1), *to = copy;
+    for (const char *at = text; copy != NULL;) {
+        const size_t length = strcspn(at, "\n");
+        char *path = strndup(at, length);
+        if (path == NULL) {
+            free(copy);
+            return NULL;
+        }
+        to = stpcpy(to, *path == '/' ? kept(redact, path) : last_component(path));
+        free(path);
+        if (at[length] == '\0')
+            break;
+        *to++ = '\n';
+        at += length + 1;
+    }
+    return copy;
+}
+
 /* Returns what a value's text becomes; free() it. NULL where memory is exhausted. */
 static char *redacted(const struct redact *redact, enum writer_table table,
                       const struct writer_value *value)
 {
     if (value->type == VALUE_PRIVATE)
         return strdup("");
+    if (value->type == VALUE_PATHS)
+        return redacted_lines(redact, value->text);
     if (value->type == VALUE_TEXT)
         return redact_text(redact, value->text);
     /* Source files are relative to their unit's folder; other paths to the working directory. */

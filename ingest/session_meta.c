@@ -89,7 +89,7 @@ static bool put_process_row(const struct table_sink *sink, const struct session_
         value_number(totals->peak_bytes),
         value_number(totals->peak_ns),
         value_private(process->found ? process->host : ""),
-        value_text(process->found ? process->boot_id : ""),
+        value_private(process->found ? process->boot_id : ""),
         value_number(trace_file_header(facts->file)->trace_id),
         value_number(process->parent_trace),
         value_number(facts->replay->inherited_count),
@@ -166,8 +166,10 @@ static bool put_oddities(const struct table_sink *sink, const struct session_fac
 static bool put_bypassed(const struct table_sink *sink, const struct session_facts *facts)
 {
     const struct bypassed *bypassed = &facts->scan->bypassed;
-    return (!bypassed->late.text || put_text(sink, "late_modules", bypassed->late.text)) &&
-           (!bypassed->unseen.text || put_text(sink, "unseen_modules", bypassed->unseen.text));
+    return (!bypassed->late.text ||
+            put_value(sink, "late_modules", value_paths(bypassed->late.text))) &&
+           (!bypassed->unseen.text ||
+            put_value(sink, "unseen_modules", value_paths(bypassed->unseen.text)));
 }
 
 bool session_meta_put(const struct table_sink *sink, const struct session_facts *facts)

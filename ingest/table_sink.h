@@ -54,6 +54,7 @@ struct writer_value {
         VALUE_NUMBER,
         VALUE_TEXT,
         VALUE_PATH,
+        VALUE_PATHS,
         VALUE_PRIVATE,
         VALUE_REAL,
         VALUE_BLOB
@@ -79,7 +80,13 @@ static inline struct writer_value value_path(const char *path)
     return (struct writer_value){path ? VALUE_PATH : VALUE_NULL, 0, path, 0};
 }
 
-/* Text about the user or the machine: arguments, host, working directory. */
+/* A path on each line; behind it may stand what has no slash. */
+static inline struct writer_value value_paths(const char *paths)
+{
+    return (struct writer_value){paths ? VALUE_PATHS : VALUE_NULL, 0, paths, 0};
+}
+
+/* Text about the user or the machine: arguments, host, boot, working directory. */
 static inline struct writer_value value_private(const char *text)
 {
     return (struct writer_value){text ? VALUE_PRIVATE : VALUE_NULL, 0, text, 0};

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "ingest/redact.h"
 
@@ -49,8 +50,41 @@ static void test_text(void **state)
     check(NULL, "/home/a/project/src/m.cc", "m.cc");
 }
 
+static bool keep_text(void *context, enum writer_table table, const struct writer_value *values,
+                      size_t count)
+{
+    assert_int_equal(table, WRITER_META);
+    assert_int_equal(count, 2);
+    *(char **)context = strdup(values[1].text);
+    return true;
+}
+
+static void test_lines(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *paths, *expected;
+    } cases[] = {
+        {"", ""},
+        {"/home/a/project/x.so", "x.so"},
+        {"/home/a/Plan [b], (c)/x.so (found only at the end)", "x.so (found only at the end)"},
+        {"secret/x.so\n/usr/lib/y.so\n/srv/it's mine/z.so\n", "x.so\n/usr/lib/y.so\nz.so\n"},
+    };
+    struct redact *redact = redact_new("/home/a/project/", NULL);
+    assert_non_null(redact);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *found = NULL;
+        struct table_sink sink = redact_sink(redact, (struct table_sink){&found, keep_text});
+        const struct writer_value row[] = {value_text("key"), value_paths(cases[i].paths)};
+        assert_true(sink.put(sink.context, WRITER_META, row, 2));
+        assert_string_equal(found, cases[i].expected);
+        free(found);
+    }
+    redact_free(redact);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_text)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_text), cmocka_unit_test(test_lines)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

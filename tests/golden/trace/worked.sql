@@ -1527,14 +1527,14 @@ CREATE VIEW v_process AS
          p.executable AS executable,
          -- Among the programs of its process id, from 1.
          (SELECT count(*) FROM process q WHERE q.pid = p.pid AND q.id <= p.id
-           AND q.boot_id = p.boot_id AND q.host = p.host) AS place,
+           AND q.machine = p.machine AND q.host = p.host) AS place,
          -- The row of the program before it, which executed it; NULL: it is the first.
          (SELECT iif(q.ending = 'exec', q.id, NULL) FROM process q
-           WHERE q.pid = p.pid AND q.id < p.id AND q.boot_id = p.boot_id AND q.host = p.host
+           WHERE q.pid = p.pid AND q.id < p.id AND q.machine = p.machine AND q.host = p.host
            ORDER BY q.id DESC LIMIT 1) AS executed_from,
          -- The row of the process that started it; NULL: that is not in the session.
          coalesce(p.forked_from, (SELECT q.id FROM process q WHERE q.pid = p.parent_pid
-           AND q.id < p.id AND q.boot_id = p.boot_id AND q.host = p.host
+           AND q.id < p.id AND q.machine = p.machine AND q.host = p.host
            ORDER BY q.id DESC LIMIT 1)) AS parent_id,
          p.id = (SELECT value FROM meta WHERE key = 'selected_process') AS selected
   FROM process p
