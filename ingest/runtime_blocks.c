@@ -66,7 +66,9 @@ static const char *module_name(const struct stacks *stacks, const struct functio
 static enum says look(const struct stacks *stacks, const struct function_row *function)
 {
     const char *module = module_name(stacks, function);
-    const bool loader = begins(module, "ld-") || begins(module, "ld.so") || begins(module, "ld64.");
+    const bool loader =
+        (begins(module, "ld-") || begins(module, "ld.") || begins(module, "ld64.")) &&
+        strstr(module, ".so") != NULL;
     const bool libc = begins(module, "libc.") || begins(module, "libc-");
     if (loader)
         return strcmp(function->name, "call_init") == 0 || strcmp(function->name, "_dl_init") == 0

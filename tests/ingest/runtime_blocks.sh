@@ -78,5 +78,9 @@ found=$(sqlite3 leaks.db "SELECT live_bytes FROM v_leak ORDER BY 1" | tr '\n' ' 
 [ "$found" = '333 4096 72704 ' ] || complain "leaks: $found"
 [ "$(sqlite3 leaks.db "SELECT live_bytes FROM v_runtime WHERE kind = 'C++ exceptions'")" = 72704 ] ||
     complain "leaks: the pool"
+# A program whose name begins like the dynamic linker's is none.
+cp leaks ld-leaks && record ld-leaks
+found=$(sqlite3 ld-leaks.db "SELECT live_bytes FROM v_leak ORDER BY 1" | tr '\n' ' ')
+[ "$found" = '333 4096 72704 ' ] || complain "ld-leaks: $found"
 [ $failed -eq 0 ] && echo "runtime blocks are no leaks"
 exit $failed
