@@ -15,6 +15,7 @@
 #include "ingest/redact.h"
 #include "ingest/trace_file.h"
 #include "ingest/writer_merge.h"
+#include "schemas/printable.h"
 
 struct start {
     const char *trace;
@@ -159,14 +160,30 @@ void trace_list_free(struct trace_list *list)
     *list = (struct trace_list){0};
 }
 
+/*
+ * The message about a trace as the session shows it; free() it. Messages begin with the path, in
+ * its printable form, which to redact is more than the absolute paths in a text.
+ */
+static char *reason_of(const struct processes *processes, const char *path, const char *message)
+{
+    char shown[sizeof((struct ingest_status *)NULL)->message];
+    if (!processes->options->redact)
+        return strdup(message);
+    const size_t length = printable_copy(shown, sizeof shown, path);
+    const char *slash = strrchr(shown, '/');
+    const bool begins = strncmp(message, shown, length) == 0;
+    return redact_text(NULL, message + (begins && slash != NULL ? slash + 1 - shown : 0));
+}
+
 /* A trace that cannot be opened. False where that is no reason to go on without it. */
-static bool leave_out(struct processes *processes, const struct ingest_status *why)
+static bool leave_out(struct processes *processes, const char *path,
+                      const struct ingest_status *why)
 {
     if (why->code != INGEST_BAD_INPUT) {
         *processes->status = *why;
         return false;
     }
-    char *reason = strdup(why->message);
+    char *reason = reason_of(processes, path, why->message);
     if (reason == NULL || !array_reserve(&processes->reasons, &processes->reason_capacity,
                                          processes->reason_count + 1, sizeof reason)) {
         free(reason);
@@ -174,7 +191,7 @@ static bool leave_out(struct processes *processes, const struct ingest_status *w
     }
     processes->reasons[processes->reason_count++] = reason;
     if (processes->left_out != NULL)
-        processes->left_out(reason);
+        processes->left_out(why->message);
     return true;
 }
 
@@ -210,7 +227,7 @@ static bool find_starts(struct processes *processes, const struct trace_list *li
     for (size_t i = 0; i < list->count; i++) {
         struct ingest_status status = {INGEST_OK, ""};
         struct trace_file *file = trace_file_open(list->paths[i], &status);
-        if (file == NULL && !leave_out(processes, &status))
+        if (file == NULL && !leave_out(processes, list->paths[i], &status))
             return false;
         bool good = true;
         if (file != NULL) {
@@ -269,7 +286,8 @@ static bool add_process(struct processes *processes, const struct start *start)
         processes->summary->program = NULL; /* it stays with the part */
         processes->merge = writer_merge_open(
             processes->whole.part, processes->options->writer.interrupted, processes->status);
-        return processes->merge != NULL;
+        return processes->merge != NULL &&
+               writer_merge_machine(processes->merge, start->at.machine);
     }
     add_summary(processes->summary, &summary);
     bool good = writer_merge_add(processes->merge, processes->part.part, start->at.start_ns) &&
@@ -278,10 +296,11 @@ static bool add_process(struct processes *processes, const struct start *start)
     return good;
 }
 
-/* A stamp of the trace, in the time of the session. */
+/* A stamp of the trace, in the time of the session. What a damaged trace says may be no time. */
 static uint64_t session_ns(const struct added *added, uint64_t ticks)
 {
-    return added->later_ns + trace_time_ns(&added->origin.time, ticks);
+    const uint64_t latest_ns = UINT64_MAX / 8, ns = trace_time_ns(&added->origin.time, ticks);
+    return added->later_ns + (ns < latest_ns ? ns : latest_ns);
 }
 
 /*
@@ -306,16 +325,6 @@ static bool tell_forks(struct processes *processes)
         }
     }
     return true;
-}
-
-static bool note_left_out(struct processes *processes, const char *reason)
-{
-    char *redacted = processes->options->redact ? redact_text(NULL, reason) : NULL;
-    bool good = redacted == NULL && processes->options->redact
-                    ? ingest_fail_memory(processes->status, "the list of traces")
-                    : writer_merge_leave_out(processes->merge, redacted ? redacted : reason);
-    free(redacted);
-    return good;
 }
 
 /* Of the selected process what its own trace says; what is odd is said of the whole run. */
@@ -359,7 +368,7 @@ static bool add_all(struct processes *processes)
     if (processes->merge == NULL)
         return ingest_fail(processes->status, INGEST_BAD_INPUT, "none of the traces can be used");
     for (size_t i = 0; i < processes->reason_count; i++)
-        if (!note_left_out(processes, processes->reasons[i]))
+        if (!writer_merge_leave_out(processes->merge, processes->reasons[i]))
             return false;
     if (!tell_forks(processes) || !writer_merge_finish(processes->merge))
         return false;
@@ -391,6 +400,7 @@ bool ingest_processes(const struct ingest_options *options, const struct trace_l
 {
     struct processes processes = {
         .options = options, .left_out = left_out, .run = run, .summary = summary, .status = status};
+    processes.whole.descriptor = processes.part.descriptor = -1;
     /* The second is never put in place. */
     bool good =
         output_file_begin(&processes.whole, options->session, options->writer.force, status) &&

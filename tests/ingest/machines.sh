@@ -31,6 +31,12 @@ expect two.db "SELECT max(peak_bytes) FROM v_function" "1000 "
 "$MPROF_BUILD/bin/mprof-tui" --script /dev/null --size 120x30 two.db >screen.txt 2>&1 || complain "the browser: $(cat screen.txt)"
 grep -q '2 machines' screen.txt || complain "the browser does not say it: $(cat screen.txt)"
 
+# Two that began at one moment are still two, whichever is read first.
+"$make" f.bin alpha boot-1 5000000000 $t 100 1000
+"$make" g.bin beta boot-2 9000000 $t 200 700
+"$ingest" -q -o same.db f.bin g.bin || complain "same moment"
+expect same.db "SELECT count(DISTINCT machine), max(start_ns) FROM process" "2|0 "
+
 # One kernel is one machine, whatever its containers are called, and its monotonic clock counts.
 "$ingest" -q -o one.db a.bin c.bin e.bin || complain "one"
 expect one.db "SELECT pid, machine, start_ns FROM process ORDER BY id" "100|1|0 300|1|200000 500|1|600000 "

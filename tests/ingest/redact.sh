@@ -71,6 +71,9 @@ head -c 200 t.bin >"$home/quentin.bin"
 mprof-ingest --quiet --redact -o both.db t.bin t.bin "$home/quentin.bin" 2>/dev/null || complain "several traces"
 [ "$(sqlite3 both.db "SELECT count(*) FROM problem WHERE kind = 'trace left out'")" = 1 ] || complain "no problem is noted"
 ! grep -qaE 'secretclient|hunter2' both.db || complain "several traces: $(strings both.db | grep -E 'secretclient|hunter2' | head -3)"
+mprof-ingest --quiet --redact -o relative.db t.bin "${home#"$PWD"/}/quentin.bin" 2>/dev/null || complain "a relative path"
+[ "$(sqlite3 relative.db "SELECT detail LIKE 'quentin.bin%' FROM problem WHERE kind = 'trace left out'")" = 1 ] ||
+    complain "a relative path: $(sqlite3 relative.db 'SELECT detail FROM problem')"
 mprof-tui --script /dev/null both.db >/dev/null || complain "the browser does not open it"
 
 for other in --bundle --live --rebuild --compress --dump; do
