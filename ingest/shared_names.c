@@ -5,9 +5,16 @@
 /* Debug information that stays open from trace to trace. Beyond that all is read anew. */
 #define BYTES_MAX (UINT64_C(512) << 20)
 
+/*
+ * Files that stay open. Those without a build-id are opened for each trace, and a process may have
+ * 1024 descriptors at most where its limit is the usual one.
+ */
+#define FILES_MAX 256
+
 bool shared_names_begin(struct shared_names *names, const struct symbols_options *options)
 {
-    if (names->symbols != NULL && symbols_bytes(names->symbols) > BYTES_MAX)
+    if (names->symbols != NULL &&
+        (symbols_bytes(names->symbols) > BYTES_MAX || symbols_files(names->symbols) > FILES_MAX))
         shared_names_free(names);
     if (names->symbols == NULL)
         names->symbols = symbols_new(options);

@@ -283,6 +283,14 @@ uint64_t symbols_bytes(const struct symbols *symbols)
     return bytes;
 }
 
+size_t symbols_files(const struct symbols *symbols)
+{
+    size_t files = 0;
+    for (size_t i = 0; i < symbols->all_count; i++)
+        files += symbols->all[i]->file.dwfl != NULL;
+    return files;
+}
+
 static struct module *module_of(struct symbols *symbols, uint32_t id)
 {
     struct module *module = registered(symbols, id);

@@ -60,6 +60,8 @@ uint32_t symbols_file_number(const struct symbols *symbols, uint32_t id);
 
 /* Bytes of debug information of the files that are open: what is kept grows with them. */
 uint64_t symbols_bytes(const struct symbols *symbols);
+/* How many files are open, each with one or two descriptors. */
+size_t symbols_files(const struct symbols *symbols);
 
 /* The debug information of module `id` was given up in part: symbols_status() then says so. */
 void symbols_set_spent(struct symbols *symbols, uint32_t id);

@@ -59,11 +59,31 @@ static void test_no_file_has_no_names(void **state)
     shared_names_free(&names);
 }
 
+/* Files that no other trace can share do not use up the descriptors. */
+static void test_few_files_stay_open(void **state)
+{
+    const struct symbols_options options = {NULL, NULL};
+    struct shared_names names = {NULL, NULL};
+    size_t most = 0;
+    (void)state;
+    for (int i = 0; i < 600; i++) {
+        assert_true(shared_names_begin(&names, &options));
+        symbols_module(names.symbols, 1, "/bin/true", NULL, 0);
+        assert_non_null(symbols_module_file(names.symbols, 1));
+        const size_t files = symbols_files(names.symbols);
+        assert_true(files > 0 && files <= 300);
+        most = files > most ? files : most;
+    }
+    assert_true(most > 1); /* and yet are kept for a while */
+    shared_names_free(&names);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files_are_one_by_path_and_build_id),
         cmocka_unit_test(test_no_file_has_no_names),
+        cmocka_unit_test(test_few_files_stay_open),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
