@@ -148,7 +148,7 @@ static void say_error(const char *path, enum outside_status status, pid_t proces
         say("mprof-ctl", "%s is finished: nothing is recorded into it any more", path);
         break;
     case OUTSIDE_GONE:
-        say("mprof-ctl", "%s: process %d, which recorded it, is no more", path, (int)process);
+        say("mprof-ctl", "%s: process %d, which recorded it, has ended", path, (int)process);
         break;
     case OUTSIDE_BUSY:
         say("mprof-ctl", "%s: something else is asked of it just now; try again", path);

@@ -11,9 +11,10 @@ static const struct command_option options[] = {
                                    "PID, PID.N for the Nth program that it executed, or all for "
                                    "their sum (default: the one that allocated most)"},
     [INGEST_OPTION_LIVE] = {0, "live",
-                            .help = "TRACE is still being recorded: keep the session up to date, "
-                                    "so that it can be read meanwhile, until the program ends or "
-                                    "Ctrl-C"},
+                            .help =
+                                "TRACE is still being recorded: keep the session up to date, "
+                                "so that it can be read all the time, until the program ends or "
+                                "Ctrl-C"},
     [INGEST_OPTION_INDEX] = {0, "index", "WHICH", .choices = "none stack all",
                              .help =
                                  "indexes of the table allocation: none, stack (default) or all"},
@@ -38,10 +39,10 @@ static const struct command_option options[] = {
                                 "print the trace as text instead, one line a record; ORDER is file "
                                 "(default) or time (events only, merged)"},
     [INGEST_OPTION_COMPRESS] =
-        {0, "compress", .help = "write the trace anew, compressed, into FILE or in its own place"},
+        {0, "compress", .help = "write the trace again, compressed, into FILE or in its own place"},
     [INGEST_OPTION_REBUILD] =
         {0, "rebuild",
-         .help = "TRACE is a session: make its sums, peaks and column chunks anew "
+         .help = "TRACE is a session: compute its sums, peaks and column chunks again "
                  "from its rows"},
     [INGEST_OPTION_HELP] = {'h', "help", .help = "print this text"},
     [INGEST_OPTION_VERSION] = {'V', "version", .help = "print the version"},

@@ -264,7 +264,7 @@ static void report(const struct live *live)
 /*
  * One look at the trace, and a transaction where there is something to show. A long trace is shown
  * as it is replayed, a piece in a second, or in as long as it takes to show one. When the program
- * has ended and much is left, that is no longer worth it: the whole session is made anew in less
+ * has ended and much is left, that is no longer worth it: the whole session is made again in less
  * time.
  */
 static bool look(struct live *live, bool last)
@@ -338,7 +338,7 @@ static bool settle(struct live *live)
         before = committed;
         live_process_wait(-1, SETTLE_MS);
     }
-    /* Far behind, the whole session is made anew in less time than the rest takes here. */
+    /* Far behind, the whole session is made again in less time than the rest takes here. */
     return live->lag.behind_ns > LIVE_LAG_CAUGHT_NS || look(live, true);
 }
 

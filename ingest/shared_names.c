@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-/* Debug information that stays open from trace to trace. Beyond that all is read anew. */
+/* Debug information that stays open from trace to trace. Beyond that all is read again. */
 #define BYTES_MAX (UINT64_C(512) << 20)
 
 /*

@@ -3,8 +3,8 @@
  *
  * usage: option_documents PROGRAM names       its options, one a line: --NAME [LETTER|-] ARGUMENT
  *        option_documents PROGRAM completion  its completion file for bash
- *        option_documents PROGRAM man <PAGE   the man page with the heads of its options made anew:
- *                                             the two lines behind each `.\" --NAME`
+ *        option_documents PROGRAM man <PAGE   the man page with the heads of its options made
+ * again: the two lines behind each `.\" --NAME`
  */
 #include <stdio.h>
 #include <stdlib.h>

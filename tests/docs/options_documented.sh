@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The options of each program are one table: the heads of the man page and the completion file are
-# made from it (MPROF_REFRESH=1 writes them anew), --help lists it, and the program takes every
+# made from it (MPROF_REFRESH=1 writes them again), --help lists it, and the program takes every
 # option that any of them names, with its letter, and no other. What is wrong gets one line.
 set -u
 failed=0

@@ -44,7 +44,7 @@ static void test_files_are_one_by_path_and_build_id(void **state)
     shared_names_free(&names);
 }
 
-/* A frame without a module is named for each trace anew. */
+/* A frame without a module is named again for each trace. */
 static void test_no_file_has_no_names(void **state)
 {
     const struct symbols_options options = {NULL, NULL};

@@ -6,7 +6,7 @@
  * Goes on until WANTED blocks were ended by another thread than the one that made them, and at most
  * SECONDS. Prints how many were made, and how many of them so ended.
  *
- * A block's maker stands in the low bits of its pointer: to read the block would be to wait for it.
+ * A block's maker lies in the low bits of its pointer: to read the block would be to wait for it.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -168,7 +168,7 @@ def check_refusals():
     steps.do("1")
     os.kill(steps.pid(), signal.SIGKILL)
     steps.process.wait()
-    fails(1, "is no more", steps.path, "pause")
+    fails(1, "has ended", steps.path, "pause")
     works("ended without completing it", steps.path, "status")
     fails(1, "no process", steps.process.pid, "status")
 
