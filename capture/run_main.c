@@ -23,7 +23,6 @@
 #include "cli/say.h"
 #include "schemas/printable.h"
 #include "schemas/trace_layout.h"
-#include "schemas/printable.h"
 
 struct arguments {
     const char *trace;
