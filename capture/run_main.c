@@ -60,7 +60,7 @@ static bool add_setting(struct arguments *arguments, const char *key, const char
 }
 
 /* --start-on and --stop-on. */
-static bool set_condition(struct arguments *arguments, int option, const char *text)
+static bool set_condition(struct arguments *arguments, enum run_option option, const char *text)
 {
     bool start = option == RUN_OPTION_START_ON;
     struct run_watch *watch = &arguments->watch;
@@ -76,7 +76,7 @@ static bool set_condition(struct arguments *arguments, int option, const char *t
 }
 
 /* --start-after and --duration. */
-static bool set_time(struct arguments *arguments, int option, const char *text)
+static bool set_time(struct arguments *arguments, enum run_option option, const char *text)
 {
     bool after = option == RUN_OPTION_START_AFTER;
     struct run_watch *watch = &arguments->watch;
