@@ -20,34 +20,38 @@ void *entry_dlopen_before(const char *file, int mode);
 void *entry_dlmopen_before(Lmid_t space, const char *file, int mode);
 void *entry_dlsym_before(void *handle, const char *name);
 
-__asm__(".text\n"
-        ".globl dlopen\n"
-        ".type dlopen, @function\n"
-        "dlopen:\n"
-        ".cfi_startproc\n"
-        "endbr64\n"
-        "test $8, %esi\n" /* RTLD_DEEPBIND */
-        "jne 1f\n"
-        "mov entry_dlopen_next(%rip), %rax\n"
-        "test %rax, %rax\n"
-        "je 1f\n"
-        "jmp *%rax\n"
-        "1: push %rdi\n"
-        ".cfi_adjust_cfa_offset 8\n"
-        "push %rsi\n"
-        ".cfi_adjust_cfa_offset 8\n"
-        "sub $8, %rsp\n"
-        ".cfi_adjust_cfa_offset 8\n"
-        "call entry_dlopen_before\n"
-        "add $8, %rsp\n"
-        ".cfi_adjust_cfa_offset -8\n"
-        "pop %rsi\n"
-        ".cfi_adjust_cfa_offset -8\n"
-        "pop %rdi\n"
-        ".cfi_adjust_cfa_offset -8\n"
-        "jmp *%rax\n"
-        ".cfi_endproc\n"
-        ".size dlopen, . - dlopen\n"
+/*
+ * An entry point with two arguments: where `condition` leaves the zero flag set and the real
+ * function is known, it jumps there at once.
+ */
+#define ENTRY_WITH_TWO(name, condition)                                                            \
+    ".globl " name "\n"                                                                            \
+    ".type " name ", @function\n" name ":\n"                                                       \
+    ".cfi_startproc\n"                                                                             \
+    "endbr64\n" condition "\n"                                                                     \
+    "jne 1f\n"                                                                                     \
+    "mov entry_" name "_next(%rip), %rax\n"                                                        \
+    "test %rax, %rax\n"                                                                            \
+    "je 1f\n"                                                                                      \
+    "jmp *%rax\n"                                                                                  \
+    "1: push %rdi\n"                                                                               \
+    ".cfi_adjust_cfa_offset 8\n"                                                                   \
+    "push %rsi\n"                                                                                  \
+    ".cfi_adjust_cfa_offset 8\n"                                                                   \
+    "sub $8, %rsp\n"                                                                               \
+    ".cfi_adjust_cfa_offset 8\n"                                                                   \
+    "call entry_" name "_before\n"                                                                 \
+    "add $8, %rsp\n"                                                                               \
+    ".cfi_adjust_cfa_offset -8\n"                                                                  \
+    "pop %rsi\n"                                                                                   \
+    ".cfi_adjust_cfa_offset -8\n"                                                                  \
+    "pop %rdi\n"                                                                                   \
+    ".cfi_adjust_cfa_offset -8\n"                                                                  \
+    "jmp *%rax\n"                                                                                  \
+    ".cfi_endproc\n"                                                                               \
+    ".size " name ", . - " name "\n"
+
+__asm__(".text\n" ENTRY_WITH_TWO("dlopen", "test $8, %esi") /* RTLD_DEEPBIND */
 
         ".globl dlmopen\n"
         ".type dlmopen, @function\n"
@@ -71,33 +75,7 @@ __asm__(".text\n"
         ".cfi_endproc\n"
         ".size dlmopen, . - dlmopen\n"
 
-        ".globl dlsym\n"
-        ".type dlsym, @function\n"
-        "dlsym:\n"
-        ".cfi_startproc\n"
-        "endbr64\n"
-        "cmpl $0, bypass_expected(%rip)\n"
-        "jne 1f\n"
-        "mov entry_dlsym_next(%rip), %rax\n"
-        "test %rax, %rax\n"
-        "je 1f\n"
-        "jmp *%rax\n"
-        "1: push %rdi\n"
-        ".cfi_adjust_cfa_offset 8\n"
-        "push %rsi\n"
-        ".cfi_adjust_cfa_offset 8\n"
-        "sub $8, %rsp\n"
-        ".cfi_adjust_cfa_offset 8\n"
-        "call entry_dlsym_before\n"
-        "add $8, %rsp\n"
-        ".cfi_adjust_cfa_offset -8\n"
-        "pop %rsi\n"
-        ".cfi_adjust_cfa_offset -8\n"
-        "pop %rdi\n"
-        ".cfi_adjust_cfa_offset -8\n"
-        "jmp *%rax\n"
-        ".cfi_endproc\n"
-        ".size dlsym, . - dlsym\n");
+        ENTRY_WITH_TWO("dlsym", "cmpl $0, bypass_expected(%rip)"));
 
 _Static_assert(RTLD_DEEPBIND == 8, "as the entry point has it");
 
