@@ -21,7 +21,6 @@
 #include "capture/run_sandbox.h"
 #include "capture/run_traces.h"
 #include "cli/say.h"
-#include "schemas/printable.h"
 
 /* What the child tells before it becomes the program. */
 struct child_report {
@@ -70,13 +69,11 @@ static int child_extend_variable(const char *name, const char *first, const char
 static const char *child_folder(char folder[PATH_MAX])
 {
     const char *temporary = getenv("TMPDIR");
-    char shown[PATH_MAX];
     if (run_sandbox_allows(SYS_getcwd) && getcwd(folder, PATH_MAX))
         return folder;
     if (!temporary || temporary[0] != '/' || access(temporary, W_OK | X_OK) != 0)
         temporary = "/tmp";
-    printable_copy(shown, sizeof shown, temporary);
-    say("mprof-run", "the working directory has no name any more: the trace goes to %s", shown);
+    say("mprof-run", "the working directory has no name any more: the trace goes to %s", temporary);
     return temporary;
 }
 

@@ -342,20 +342,19 @@ static void say_never_began(const char *trace, time_t since)
 static void say_where(const char *trace, time_t since)
 {
     struct run_traces_sum sum;
-    char name[PRINTABLE_BYTE_MAX * PATH_MAX], programs[64] = "";
-    printable_copy(name, sizeof name, trace);
+    char programs[64] = "";
     run_traces_sum(trace, since, &sum);
     if (sum.traces == 0)
-        say("mprof-run", "no trace was written to %s", name);
+        say("mprof-run", "no trace was written to %s", trace);
     else if (sum.traces == 1)
-        say("mprof-run", "recorded %s", name);
+        say("mprof-run", "recorded %s", trace);
     else {
         if (sum.traces > sum.processes)
             snprintf(programs, sizeof programs, " that ran %zu programs", sum.traces);
         say("mprof-run",
             "recorded %s and " TRACE_FOLDER
             ": %zu process%s%s, %.1f MiB; mprof-ingest takes them together",
-            name, sum.processes, sum.processes == 1 ? "" : "es", programs,
+            trace, sum.processes, sum.processes == 1 ? "" : "es", programs,
             (double)sum.bytes / (1 << 20));
     }
 }

@@ -83,11 +83,8 @@ struct place {
 static bool fail_line(const struct place *place, const char *what, const char *text,
                       struct ingest_status *status)
 {
-    char path[512], line[256];
-    printable_copy(path, sizeof path, place->path);
-    printable_copy(line, sizeof line, text);
-    return ingest_fail(status, INGEST_BAD_INPUT, "%s:%zu: %s: '%s'; a line is leak:PATTERN", path,
-                       place->line, what, line);
+    return ingest_fail(status, INGEST_BAD_INPUT, "%s:%zu: %s: '%.255s'; a line is leak:PATTERN",
+                       place->path, place->line, what, text);
 }
 
 static void note_kind(FILE *notes, const struct place *place, const char *kind, size_t length)
@@ -148,11 +145,8 @@ static bool read_lines(struct suppressions *suppressions, FILE *file, const char
 
 static bool fail_file(const char *path, struct ingest_status *status)
 {
-    char name[512];
-    const char *why = strerror(errno);
-    printable_copy(name, sizeof name, path);
-    return ingest_fail(status, INGEST_BAD_INPUT, "%s: the suppressions cannot be read: %s", name,
-                       why);
+    return ingest_fail(status, INGEST_BAD_INPUT, "%s: the suppressions cannot be read: %s", path,
+                       strerror(errno));
 }
 
 struct suppressions *suppressions_read(const char *path, FILE *notes, struct ingest_status *status)

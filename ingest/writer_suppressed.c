@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schemas/printable.h"
-
 static bool add_row(struct suppressed_list *list, sqlite3_stmt *query)
 {
     struct suppressed *more = realloc(list->rows, (list->count + 1) * sizeof *more);
@@ -41,9 +39,7 @@ bool suppressed_list_read(struct suppressed_list *list, const char *session,
     bool good = sqlite3_open_v2(session, &database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
                 read_rows(list, database);
     if (!good) {
-        char name[512];
-        printable_copy(name, sizeof name, session);
-        ingest_fail(status, INGEST_BAD_INPUT, "%s: what was suppressed cannot be read: %s", name,
+        ingest_fail(status, INGEST_BAD_INPUT, "%s: what was suppressed cannot be read: %s", session,
                     database != NULL ? sqlite3_errmsg(database) : "memory is exhausted");
         suppressed_list_free(list);
     }
