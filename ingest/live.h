@@ -7,7 +7,7 @@
  * was held up (live_trace.h), and but for the last digits of times, as the clock's rate is known
  * better the longer it runs. Each state says how far it is behind, and whether the program has
  * ended (live_lag.h). So the end of the program is no end of this: the caller then makes the
- * session anew by ingest_run().
+ * whole session again by ingest_run().
  */
 #ifndef MPROF_INGEST_LIVE_H
 #define MPROF_INGEST_LIVE_H

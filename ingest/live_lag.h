@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define LIVE_LAG_SKIP_NS UINT64_C(5000000000)   /* from here on details are skipped, */
-#define LIVE_LAG_CAUGHT_NS UINT64_C(2000000000) /* until it is no more than this */
+#define LIVE_LAG_CAUGHT_NS UINT64_C(2000000000) /* until it is at most this */
 
 struct live_lag {
     uint64_t behind_ns;

@@ -4,7 +4,7 @@
  * Processes of one boot of one kernel share CLOCK_MONOTONIC, containers on it too, whatever host
  * they say they are. Between machines there is nothing but the real-time clocks: each machine's
  * first trace says how far the two are apart there, which holds for its other traces, so that what
- * happens on one machine stays in order even where its real-time clock was set meanwhile. How far
+ * happens on one machine stays in order even where its real-time clock was set in between. How far
  * the machines' clocks are wrong nobody can tell from here.
  */
 #ifndef MPROF_INGEST_MACHINES_H

@@ -26,7 +26,8 @@ bool types_source_bytes(const struct types_site *site, uint64_t size, int64_t of
 /*
  * True where the statement keeps a block of a fixed number of bytes, as a pool does, in a pointer
  * to bytes or void: what stands at its start is the first piece of it. `choice` is what was found
- * so far: a type that fills the block, or of which it is an array by what it stands in, stays.
+ * so far: a type that fills the block, or of which the block is an array by its surroundings,
+ * stays.
  */
 bool types_source_pool(const struct types_site *site, uint64_t size, int64_t offset,
                        struct types_choice *choice);

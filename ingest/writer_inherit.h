@@ -6,8 +6,8 @@
  * a process inherited in all is a sum over its ancestors' rows (table process).
  *
  * Ancestors are found by the trace_id that a forked child's trace names. A block is a child's where
- * it was live in the parent at some moment of the fork: what other threads allocate and free
- * meanwhile the child may have or not, and the row of who frees it settles that. A block of an
+ * it was live in the parent at some moment of the fork. The child may or may not have what other
+ * threads allocate and free just then: the row of who frees it settles that. A block of an
  * ancestor further up must not have been freed by those in between before they forked.
  *
  * What is not found is no inherited block: where the process had that address from its own

@@ -27,7 +27,7 @@ struct session {
     struct live_list *live;    /* of the time asked for last */
 };
 
-/* Of a sample the peak is that of what the blocks stand for: found anew. */
+/* The peak of a sample is that of what its blocks stand for: it is computed again. */
 bool session_estimate_peak(struct session *session, struct session_error *error);
 
 #endif
