@@ -11,14 +11,8 @@
  * starts and sets the pointers. (A weak function alone would be bound to nothing for good when a
  * -no-pie program is linked.) In what is loaded later the pointer is set by its own relocation.
  *
- * To record a program without shared libraries, link it with libmprof.a and all of
- *   -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray,--wrap=free
- *   -Wl,--wrap=posix_memalign,--wrap=aligned_alloc,--wrap=memalign,--wrap=valloc,--wrap=pvalloc
- *   -Wl,--wrap=execve,--wrap=execv,--wrap=execvp,--wrap=execvpe,--wrap=execl,--wrap=execlp
- *   -Wl,--wrap=execle,--wrap=fexecve,--wrap=execveat,--wrap=_exit,--wrap=_Exit
- *   -Wl,--wrap=dlclose,--wrap=pthread_setname_np
- *   -Wl,--wrap=prctl,--wrap=syscall
- *   -Wl,--eh-frame-hdr           (with -static gcc leaves it out, and stacks could not be walked)
+ * A program without shared libraries has to be linked with libmprof.a and a list of options:
+ * docs/other-allocators.md has them.
  */
 #ifndef MPROF_H
 #define MPROF_H

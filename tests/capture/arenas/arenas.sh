@@ -76,8 +76,8 @@ for kind in "cc -O2 -pie -fPIE" "cc -O0 -no-pie -fno-pie" "cc -O2 -no-pie -fno-p
 done
 
 kind="static with libmprof.a"
-# The line that mprof.h tells to link with.
-wrap=-Wl$(sed '/^#ifndef MPROF_H/q' "$MPROF_SOURCE/capture/mprof.h" | grep -o -- '--wrap=[A-Za-z_]*' | sed 's/^/,/' | tr -d '\n')
+# The options that the page tells to link with.
+wrap=-Wl$(grep -o -- '--wrap=[A-Za-z_]*' "$MPROF_SOURCE/docs/other-allocators.md" | sed 's/^/,/' | tr -d '\n')
 build cc -O2 -static
 cc -O2 -g -fno-builtin -static -I"$MPROF_SOURCE" -o calls "$here/arena_calls.c" "$MPROF_BUILD/lib/libmprof.a" "$wrap" -Wl,--eh-frame-hdr \
     2>linker || { echo "$kind: is not built"; cat linker; failed=1; }
