@@ -3,6 +3,7 @@
 # each foreign library stands behind one door.
 set -u
 cd "$MPROF_SOURCE" || exit 1
+. tests/docs/sources.sh
 failed=0
 complain() { printf 'house rule broken: %s\n%s\n' "$1" "$2"; failed=1; }
 
@@ -25,7 +26,7 @@ may report 'report|session'
 # only PATTERN WHERE: headers that match PATTERN are included only in files that match WHERE.
 only() {
     local what=$1 pattern=$2 where=$3 found
-    found=$(git ls-files '*.c' '*.h' | grep -v '^tests/' | xargs grep -lE "#include <($pattern)" | grep -vE "$where")
+    found=$(sources '*.c' '*.h' | grep -v '^tests/' | xargs grep -lE "#include <($pattern)" | grep -vE "$where")
     [ -z "$found" ] || complain "$what stands only in $where" "$found"
 }
 only curses 'n?curses|ncursesw/|term\.h' '^tui/terminal_curses\.c$'
@@ -33,20 +34,20 @@ only libdw 'elfutils/|dwarf\.h|libelf|gelf' '^ingest/(symbols|types|dwarf|elf)[a
 only zstd 'zstd' '^schemas/trace_packed\.c$'
 only sqlite3 'sqlite3' '^(ingest/writer[a-z_]*\.[ch]|session/[a-z_]+\.[ch])$'
 
-long=$(git ls-files '*.c' '*.h' | xargs wc -l | awk '$2 != "total" && $1 > 600')
+long=$(sources '*.c' '*.h' | xargs wc -l | awk '$2 != "total" && $1 > 600')
 [ -z "$long" ] || complain "no file is longer than 600 lines" "$long"
 
 exits=$(grep -nE '(^|[^_a-z])exit\(' -r ingest session tui --include='*.c' | grep -vE '/(main|mprof[-_][a-z]+)\.c:')
 [ -z "$exits" ] || complain "no exit() below main" "$exits"
 
-marks=$(git grep -nE '\b(TODO|FIXME|XXX|HACK)\b' -- '*.c' '*.h' '*.hpp' '*.sql' dev)
+marks=$(sources '*.c' '*.h' '*.hpp' '*.sql' dev | xargs grep -nE '\b(TODO|FIXME|XXX|HACK)\b')
 [ -z "$marks" ] || complain "no unfinished marks" "$marks"
 
-large=$(git ls-files -z | xargs -0 stat -c '%s %n' 2>/dev/null | awk '$1 > 256 * 1024')
+large=$(sources | tr '\n' '\0' | xargs -0 stat -c '%s %n' 2>/dev/null | awk '$1 > 256 * 1024')
 [ -z "$large" ] || complain "no file is larger than 256 KiB: what can be made is made" "$large"
 
 # Cells of a row, but for `\|`; code blocks are no tables.
-uneven=$(git ls-files '*.md' | xargs awk '
+uneven=$(sources '*.md' | xargs awk '
     /^ *```/ { code = !code }
     FNR == 1 { code = 0; columns = 0 }
     code || !/^\|/ { columns = 0; next }

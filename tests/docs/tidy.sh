@@ -2,6 +2,7 @@
 # tidy.sh FOLDER: clang-tidy is clean on every C file of ours there.
 set -u
 cd "$MPROF_SOURCE" || exit 1
+. tests/docs/sources.sh
 command -v clang-tidy >/dev/null || { echo "skipped: no clang-tidy"; exit 77; }
 # Each process: a file takes seconds.
 ulimit -t 900
@@ -11,4 +12,4 @@ ulimit -t 900
 # long functions alone take minutes. The soak looks as far as that.
 limit=()
 [ -n "${MPROF_SOAK:-}" ] || for word in -Xclang -analyzer-config -Xclang max-nodes=60000; do limit+=("--extra-arg=$word"); done
-git ls-files "$1/*.c" | xargs -r -n 4 clang-tidy --quiet -p "$MPROF_BUILD" "${limit[@]}" 2>/dev/null
+sources "$1/*.c" | xargs -r -n 4 clang-tidy --quiet -p "$MPROF_BUILD" "${limit[@]}" 2>/dev/null
