@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The program's own allocators: what mprof_arena_create(), mprof_alloc() and so on record.
  *

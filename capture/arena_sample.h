@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which blocks of the program's own allocators a sample takes: as those of the heap, by the bytes
  * that the thread allocates in either.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Memory for the moments before the real allocator is known: a fixed arena, never given back.
  */

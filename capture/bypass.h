@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Modules whose calls go past the recorder, since the loader bound them to the C library.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The modules that went past the recorder for a while or do so still: what the trace and the line
  * at the end say of them. Any thread may add one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/bypass_slots.h"
 
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The slots by which a loaded object calls functions of other objects, and whether they lead past
  * this library.

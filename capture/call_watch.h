@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Recording that begins or ends when the program calls a function, start=call:SYMBOL and
  * stop=call:SYMBOL.

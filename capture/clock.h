@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The recorder's clock: the invariant TSC in ticks of 16 of its counts (3 to 16 ns), or nanoseconds
  * of CLOCK_MONOTONIC where the processor or the kernel does not vouch for its TSC.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/code_regions.h"
 
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Executable mappings of the process: where code may lie that the loader knows nothing of.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the program's seccomp filters leave of the calls that recording makes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/context_tree.h"
 
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The calling context tree: one node for each distinct (caller's node, code address).
  *

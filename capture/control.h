@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Control from inside the program: the functions of mprof.h, and how programs find them.
  */

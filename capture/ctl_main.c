@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* mprof-ctl: steers a recording from outside, through its trace file. */
 #include <errno.h>
 #include <getopt.h>

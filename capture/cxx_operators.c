@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * libmprof_operators.so: C++'s operators new and delete by malloc and free.
  *

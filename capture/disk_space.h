@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How much must stay free on the disk that a trace is written to (--min-free).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The functions that an ELF file on the disk names, read without the C library: for rare paths
  * inside the program, where nothing may be allocated and errno stays as it is.

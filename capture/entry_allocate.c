@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The entry points of the heap: each makes the real call and records it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Entry points that close descriptors: close, close_range, closefrom, and dup2 and dup3, which take
  * a number from whoever has it.

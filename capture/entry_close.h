@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Entry points that close descriptors, see entry_close.c. Not in libmprof.a.
  */

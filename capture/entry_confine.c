@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Entry points by which a program confines itself: prctl() and syscall(), the two ways to seccomp;
  * and what else comes by syscall(): a program that is executed, descriptors that are closed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* prctl() and syscall(), which keep the program's seccomp filters. */
 #ifndef MPROF_CAPTURE_ENTRY_CONFINE_H
 #define MPROF_CAPTURE_ENTRY_CONFINE_H

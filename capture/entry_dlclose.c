@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The entry point of dlclose: what is loaded later in its place is another module.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The entry points of dlopen, dlmopen and dlsym: they see what may be loaded past the recorder.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The hooks of -finstrument-functions. They do nothing but with unwind=instrument; the C library
  * has the same two as empty functions, so that such a program runs without the recorder too.

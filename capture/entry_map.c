@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Entry points of mappings: mmap, munmap, mremap, mprotect (--mmap). Not recorded unless that was
  * asked for.

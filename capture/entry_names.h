@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How the public entry points are named: as the C library's in the shared library, as the
  * linker's --wrap expects them in libmprof.a.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The entry points that change or end the process, see entry_process.c.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What realloc and reallocarray ask for, for the files that make the real call and record it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Entry points that start another process: posix_spawn and posix_spawnp. They record nothing, but
  * see to the environment of what cannot be recorded.

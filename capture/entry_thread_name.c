@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The entry point of pthread_setname_np, so that a thread's name is known from when it is given.
  *

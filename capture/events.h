@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Writes the program's heap events: the hot path. Inline, into the entry points.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The environment of a program that is about to be executed: without the recorder in LD_PRELOAD
  * where that would end the program, which then runs unrecorded, as one line says; and with what the

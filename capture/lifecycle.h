@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The library's constructor and destructor, see lifecycle.c.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What a loaded ELF file says of itself in memory: its segments, build-id, unwind tables. */
 #ifndef MPROF_CAPTURE_MODULE_IMAGE_H
 #define MPROF_CAPTURE_MODULE_IMAGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What all processes of a run meet alike, such as a full disk, is said once: by the first of them,
  * which notes that in the file header of the run's first trace (trace-format.md, `told`).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the environment asks of the recorder: MPROF_OUTPUT and MPROF_OPTIONS.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Asks a recorder, from another process, through its trace file; trace-format.md says how.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A chunk that a process outside writes into a trace while it is recorded (trace-format.md,
  * "Observers outside").

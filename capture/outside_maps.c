@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/outside_maps.h"
 
 #include <string.h>

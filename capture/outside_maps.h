@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The files that a process may have as its trace, from /proc/PID/maps: the recorder keeps the
  * header of its trace mapped, shared and writable, as long as it records.

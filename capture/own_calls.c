@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/own_calls.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The system calls that the recorder and mprof-run make, for those who ask what a seccomp filter
  * says to each.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads /proc/self/maps line by line, without libc's streams or allocator. From a successful open
  * to the close the thread's signals are blocked. */
 #ifndef MPROF_CAPTURE_PROCESS_MAPS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The PROCESS record: what program this is, written at the beginning of its trace.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What kind of program an ELF file is, as far as it decides whether a library can be preloaded.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Where a program of a name lies, as execvp looks for it. Nothing is allocated: for children that
  * vfork made, too.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The functions behind the entry points: the next definition after ours, so that a program's or
  * another preloaded library's own allocator is kept.

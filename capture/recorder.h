@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The recorder's life in the process: start, fork, pause, end, and the guard around each event.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What another process asks of the recorder through the trace file, done in the thread that
  * notices it, inside one of the program's heap calls but outside the guard.

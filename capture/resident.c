@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/resident.h"
 
 #include "capture/arch_x86_64.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The process's resident set, for programs that mprof-run does not watch from outside. */
 #ifndef MPROF_CAPTURE_RESIDENT_H
 #define MPROF_CAPTURE_RESIDENT_H

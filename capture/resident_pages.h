@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Which pages of this process are resident, by /proc/self/pagemap: present in its page table. */
 #ifndef MPROF_CAPTURE_RESIDENT_PAGES_H
 #define MPROF_CAPTURE_RESIDENT_PAGES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Notices the traces that the other processes of a run write into its folder.
  *

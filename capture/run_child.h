@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * mprof-run's child: the recorded program, started with the library preloaded.
  */

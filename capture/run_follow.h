@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Follows the traces of one run while they are recorded: that of the program, and those that its
  * children and the programs executed in its place write beside it. Each gets samples of the

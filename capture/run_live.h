@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * --open --live: mprof-ingest and mprof-tui beside the program, while it runs.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* mprof-run: runs a program and records its heap. */
 #include <errno.h>
 #include <getopt.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Whether libmprof_operators.so is needed beside the recorder (see cxx_operators.c).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/run_own.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The other programs of ours, which lie beside this one. */
 #ifndef MPROF_CAPTURE_RUN_OWN_H
 #define MPROF_CAPTURE_RUN_OWN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Packs the chunks of a trace while it is recorded, and frees the space of their slots, so that the
  * disk holds little more than the compressed trace (trace-format.md, "Packed chunks").

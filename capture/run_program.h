@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * mprof-run's look at the program before it starts it: where it is, and whether the loader will
  * take a preloaded library into it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Samples the resident set of a recorded process from outside, into its trace.
  *

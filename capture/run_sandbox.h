@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a seccomp filter under which mprof-run was started does to the recorder's calls.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The signal of --toggle, as users name it. */
 #ifndef MPROF_CAPTURE_RUN_SIGNAL_H
 #define MPROF_CAPTURE_RUN_SIGNAL_H

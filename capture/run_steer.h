@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Asks one trace's recorder to begin, or to stop for good, as often as it takes: what is asked is
  * done in one of the program's heap calls, and until then others (mprof-ctl) must get their turn.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The traces that the other processes of a run leave in the folder TRACE.d beside the program's. */
 #ifndef MPROF_CAPTURE_RUN_TRACES_H
 #define MPROF_CAPTURE_RUN_TRACES_H

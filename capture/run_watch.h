@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * When recording begins and ends, where mprof-run decides it: watched from outside, and asked of
  * the recorder as mprof-ctl does it: here of the program itself, in whatever trace it is;

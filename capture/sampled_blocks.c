@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/sampled_blocks.h"
 
 #include <stddef.h>

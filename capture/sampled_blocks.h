@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The live blocks that a sample took, so that a free knows whether its block was recorded.
  *

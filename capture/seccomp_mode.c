@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/seccomp_mode.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/select.h"
 
 #include "capture/call_watch.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which of the heap's events are recorded where not all are: sampling, and events that are only
  * counted or looked at. All functions need the guard held.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a shadow stack consists of, for shadow_stack.c, which keeps it, and shadow_nodes.c, which
  * makes frames of it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The frames of a shadow stack: what a stack by return addresses would show of these functions.
  *

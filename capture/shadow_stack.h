@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The stack of a thread as the functions themselves report it (unwind=instrument).
  *

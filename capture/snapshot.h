@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The program's callback before a snapshot, see mprof_on_snapshot().
  */

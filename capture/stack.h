@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The calling thread's stack as a node of the calling context tree.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Branches: inner parts of stacks that a thread has taken before.
  *

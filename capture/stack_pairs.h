@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Whether the words that a kept stack was read from are still as they were (see stack_thread.h).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Writes what stack taking finds for the first time: MODULE, MODULE_END and NODE records.
  */

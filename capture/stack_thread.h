@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The per-thread state of stack taking: the last stack, and room for the frames that changed.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Frames are stepped outward by their rules until one equals a kept frame in pc, stack pointer
  * and (where it matters) rbp, and all words outward of it are the same. Stopping at the first

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Walks the stack where it is not known to be the last one, or one of the thread's branches. */
 #ifndef MPROF_CAPTURE_STACK_WALK_H
 #define MPROF_CAPTURE_STACK_WALK_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # The stack taker as a library of its own, for tests and for libmprof.
 include(${CMAKE_SOURCE_DIR}/capture/stack_sources.cmake)
 

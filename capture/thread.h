@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the recorder keeps of each thread, and how it outlives threads.
  *

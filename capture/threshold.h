@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Recording that begins or ends when the program has allocated so often, or holds so much.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * --toggle: a signal to the program that switches recording off and on.
  *

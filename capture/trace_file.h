@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The trace file of this process: its name, header, chunk slots and how recording stopped.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Names of trace files: the base that was asked for, and those of the other processes of a run,
  * which lie in one folder beside it.

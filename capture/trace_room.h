@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Room in the trace file: its descriptor, and how slots come to be on the disk and in memory.
  *

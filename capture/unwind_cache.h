@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The rule of each code address, computed once: a process-wide table without locks.
  *

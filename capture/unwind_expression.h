@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Evaluates DWARF expressions of call frame information (DWARF 5, 2.5 and 6.4.2). */
 #ifndef MPROF_CAPTURE_UNWIND_EXPRESSION_H
 #define MPROF_CAPTURE_UNWIND_EXPRESSION_H

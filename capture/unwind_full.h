@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The whole unwinder, for rows that need more registers than rsp and rbp: the loader's lazy
  * binding keeps its frame in rbx, hand-written assembly in any register.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The call frame instructions of one entry; see unwind_table.h. */
 #ifndef MPROF_CAPTURE_UNWIND_PROGRAM_H
 #define MPROF_CAPTURE_UNWIND_PROGRAM_H

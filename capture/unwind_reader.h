@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A bounded reader of unwind tables: whatever the bytes are, it never reads outside its range.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How to step from one frame to its caller, packed into one word, so that a cache can hold and
  * publish it atomically.

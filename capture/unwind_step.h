@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* One step outward: from a frame to its caller, by the rule of its pc. */
 #ifndef MPROF_CAPTURE_UNWIND_STEP_H
 #define MPROF_CAPTURE_UNWIND_STEP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/unwind_table.h"
 
 #include "capture/unwind_program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Call frame information of one code address, out of a module's .eh_frame.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The command line of one of our programs, as a table. The program reads its arguments by the
  * table, prints --help from it, and tests/docs/option_documents.c makes the heads in the man page

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The options of mprof-ctl. */
 #ifndef MPROF_CLI_CTL_OPTIONS_H
 #define MPROF_CLI_CTL_OPTIONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/ingest_options.h"
 
 static const struct command_option options[] = {

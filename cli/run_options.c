@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/run_options.h"
 
 static const struct command_option options[] = {

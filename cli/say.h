@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Lines for the person at the terminal, the same way from all our programs. */
 #ifndef MPROF_CLI_SAY_H
 #define MPROF_CLI_SAY_H

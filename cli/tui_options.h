@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The options of mprof-tui. */
 #ifndef MPROF_CLI_TUI_OPTIONS_H
 #define MPROF_CLI_TUI_OPTIONS_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # The warnings every C target of ours is built with.
 add_library(mprof_warnings INTERFACE)
 target_compile_options(mprof_warnings INTERFACE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Growing arrays and hashing, for the tables of the ingest library.
  */

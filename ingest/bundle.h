@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Copies of the files that the names of a session come from, in the session itself: its modules,
  * their separate debug information, the source files of its frames, the perf map. With them the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The modules that the recorder did not see all calls of, as the trace names them. */
 #ifndef MPROF_INGEST_BYPASSED_H
 #define MPROF_INGEST_BYPASSED_H

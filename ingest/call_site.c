@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How names are matched: first what a demangler puts around a name is set aside, that is, the
  * parameter list, and for templates the return type before the name. What is left is compared

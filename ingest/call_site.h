@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which functions are allocators or wrappers of one, and so no call site.
  *

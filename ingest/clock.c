@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/clock.h"
 
 void trace_time_init(struct trace_time *time, const struct trace_file *file, uint64_t record_ticks,

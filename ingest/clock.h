@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * From a trace's ticks to nanoseconds since it began: the straight line through two clock pairs
  * (schemas/trace-format.md, "Time"), exact in 128-bit arithmetic.

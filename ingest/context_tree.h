@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The calling context tree of a trace: what the ids of stacks mean.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Distinct program counters as frames, functions and source files: the names of a session.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/free_calls.h"
 
 #include <stdlib.h>

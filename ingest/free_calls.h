@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * By which function blocks were freed, and which were freed by another than goes with how they were
  * allocated.

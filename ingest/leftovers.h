@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Files that another run makes, or a killed run has left, beside a target (output_file.h). */
 #ifndef MPROF_INGEST_LEFTOVERS_H
 #define MPROF_INGEST_LEFTOVERS_H

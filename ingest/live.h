@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A trace that is still being recorded becomes a session that can be read meanwhile.
  *

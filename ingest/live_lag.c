@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/live_lag.h"
 
 void live_lag_update(struct live_lag *lag, const struct live_moment *moment)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The process that records a trace: whether it still runs. */
 #ifndef MPROF_INGEST_LIVE_PROCESS_H
 #define MPROF_INGEST_LIVE_PROCESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Live blocks by address: an open-addressing hash with the blocks in place, linear probing.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/live_trace.h"
 
 #include <stdlib.h>

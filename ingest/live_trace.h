@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The events of a trace that is still being recorded, in the order of time as far as that is known.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which machines the traces of a session are of, and where each begins on one line of time.
  *

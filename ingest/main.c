@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* mprof-ingest: a trace becomes a session. */
 #include <errno.h>
 #include <getopt.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A file that is made under another name and takes its own when it is whole.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What did not fit: counted by kind in full, and kept one by one up to a bound per kind.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The progress bar: one line on a terminal, with rate and remaining time; nothing elsewhere.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A cache of items of one size by a hash, in bounded memory. Items are kept in two generations:
  * when the younger one is full, it becomes the older one, and what was in that is dropped. So the

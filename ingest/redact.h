@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A session that can be handed to others: the tables without command lines, hosts and the names of
  * folders outside the source tree.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Mapped regions over time, from the MAP, UNMAP and PROTECT records of --mmap.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Events in the order of time become allocations: a free completes the row that its allocation
  * began. Rows are numbered 1, 2, 3, … as they are completed; what is never freed comes last.

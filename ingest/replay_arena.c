@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Replay of custom allocators: arenas and what they gave out.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Replay of what is rare: marks, samples; and of what is left at the end. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What the parts of replay share. */
 #ifndef MPROF_INGEST_REPLAY_INTERNAL_H
 #define MPROF_INGEST_REPLAY_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How much room on the disk a session will take, as far as its traces tell before they are read.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Completed allocations by column: what replay fills and the writer empties. One batch is one
  * chunk of schemas/columns.md; rows of the table `allocation` come from the same numbers.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/runtime_blocks.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Blocks that the language's runtime takes once and keeps until the program ends, by the stacks
  * that ask for them: no leaks of the program.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The keys of the table `meta`. */
 #include <stdio.h>
 #include <time.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * All tables of a session but `allocation` and `column_chunk`, from what replay left.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Names and types that the traces of one call share: the files of a program are opened, and their
  * debug information is read, once for all processes of a run.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The stacks that allocated or freed, numbered in the order of their first use; 0 is "no stack
  * taken". A stack is symbolized when it is first used, since its call site's function must be

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How the ingest library tells what went wrong: one status, carried up to main().
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What mprof-ingest says at the end, in ten lines, and a few more of a run of several processes.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The processes of a run as a tree: one line for each process id, with the programs that it
  * executed one after another and the sums of what they allocated. Of many processes those are shown

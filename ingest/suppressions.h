@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Leaks that the user does not want to hear of, in the form of LeakSanitizer's suppression files:
  * a line `leak:PATTERN` names the stacks of which a frame's function, source file or module

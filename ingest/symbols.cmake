@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # Symbolizer: a pc of a module to functions, files and lines.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(ELFUTILS REQUIRED IMPORTED_TARGET libdw libelf)

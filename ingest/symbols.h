@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * From a pc in a module to frames: function, file, line, inlined calls.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How much work a module's debug information may ask for. Each step that an honest compiler pays
  * with bytes of its own (an entry, a range, a row) takes one; lists that many entries share would

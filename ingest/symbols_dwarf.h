@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Functions, inlined calls, files and lines from a module's DWARF.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Code that has no symbol of its own: entries of the procedure linkage table, named after what
  * they jump to ("malloc@plt"), and functions that only .eh_frame_hdr knows (bounds, no name).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A module's file and what is known of it: ELF, the separate debug file, DWARF.
  *

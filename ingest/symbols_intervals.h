@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A map from addresses to values, built from intervals that may nest: the innermost wins.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The line table of one compilation unit, copied out of libdw into a sorted array.
  */

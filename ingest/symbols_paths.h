@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The files that the symbols of a module were taken from. */
 #ifndef MPROF_INGEST_SYMBOLS_PATHS_H
 #define MPROF_INGEST_SYMBOLS_PATHS_H

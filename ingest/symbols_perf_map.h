@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Names of code that a runtime generated, from the perf map that it left: lines of
  * "START SIZE NAME", numbers hexadecimal, as the kernel's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Names of C++ functions that have no linkage name (local to a function or an unnamed namespace,
  * lambdas, where they are only inlined): composed of the entries that they stand in.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Functions and inlined calls of one compilation unit: a tree of scopes and a map from
  * addresses to the innermost one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/symbols_strings.h"
 
 #include <stdbool.h>

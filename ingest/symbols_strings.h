@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Names of one symbolizer: each distinct string is kept once and lives until
  * symbols_strings_free(), so that equal names are equal pointers.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/symbols_table.h"
 
 #include "ingest/symbols_entries.h"

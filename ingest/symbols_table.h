@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Function symbols of one module, sorted by address: .symtab (also that of the separate debug
  * file) or else .dynsym, entries of the procedure linkage table, and, for code that no symbol

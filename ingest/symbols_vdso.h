@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The code that the kernel maps into each process: it is in no file. */
 #ifndef MPROF_INGEST_SYMBOLS_VDSO_H
 #define MPROF_INGEST_SYMBOLS_VDSO_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/symbols_walk.h"
 
 #include "ingest/array.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The entries of one unit in the order of the file, some times faster than by libdw: of an entry
  * only the shape is decoded, which its abbreviation gives once. What an entry says is then asked of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Rows of all tables of a session but `allocation` and `column_chunk`, on their way to the writer.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The running sums of a session: the program's live bytes and peak, shares of stacks and
  * functions, slots of the timeline, sizes. Only the process heap counts here: what lies in an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Writes a trace anew as a dense one, whose chunks are all packed (schemas/trace-format.md, "Packed
  * chunks").

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A trace as text: `mprof-ingest --dump`.
  *

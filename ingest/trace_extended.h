@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Payloads of extended records (schemas/trace-format.md, "Extended records") as fields.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A trace file: its header and the index of its chunk slots (schemas/trace-format.md).
  *

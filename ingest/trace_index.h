@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What trace_file.c keeps, and how the index of its chunks is made: of slots here, of containers
  * of packed chunks in trace_containers.c. For those files only.

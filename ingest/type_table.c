@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/type_table.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The types of a session: which type each allocation has, and the sums of each.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # Growing arrays, hashing and caches, for all of ingest.
 add_library(mprof_array STATIC array.c recent.c)
 target_link_libraries(mprof_array PRIVATE mprof_warnings mprof_sanitized)

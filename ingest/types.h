@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What was allocated: the type of an allocation from its stack and size, by debug information,
  * machine code and source text of the program as it was built.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Typedefs that a programmer knows a record by better than by its tag: PyObject for
  * `struct _object`, robj for `typedef struct redisObject { … } robj`.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Functions that say by their own name what they allocate: the typed allocators of the C++
  * standard libraries and, where a library has no debug information, members of std::string.

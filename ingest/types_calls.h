@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a function that is called, or was inlined, says about its arguments.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Candidates (types.h): all records of a size, as mprof named them in 1988 (Zorn and Hilfinger, "A
  * Memory Allocation Profiler for C and Lisp Programs", USENIX Summer 1988).

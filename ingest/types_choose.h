@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The type of a block by what its result went to (types_flow.h): which of the pieces of evidence
  * is believed, and which are refused.

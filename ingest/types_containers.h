@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the containers of libstdc++ allocate, as the class of a member function says: the word of
  * the frames around an allocator (types_outer.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Instructions of x86-64, as far as following a pointer needs: the length of every instruction,
  * the operands of moves, lea, add, sub, push and pop, the targets of branches, and for all others

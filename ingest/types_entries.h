@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a DWARF type entry says: its name in one spelling, its size, what it points to, its
  * members. All follow chains of entries only so far: damaged ones may run in a circle.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Types of names and simple expressions as they stand in source text, at a site of a program.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What was read about one call site, kept for the blocks of all sizes that it asks for: the
  * function that it calls, its statement, and the types that the statement names. Only what does not

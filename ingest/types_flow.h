@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Where the result of an allocation goes: the machine code behind the call is followed, with the
  * result in rax, and every place of known type that receives it is written down.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which functions may stand for others: gcc and some linkers keep one of several functions whose
  * code is the same, so that its name, and the types in it, may be somebody else's.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What was read about the functions looked at last, for all calls in each: where its variables are,
  * and what the code up to a call leaves in registers. Calls are mostly asked for in the order in

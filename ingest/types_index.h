@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the units of one DWARF file declare: for each type and namespace the scope that holds it,
  * so that names can be qualified, and types found by name or by size. A unit is read at the first

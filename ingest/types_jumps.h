@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a call comes to in the end: a function whose last act is a call often jumps there, and
  * leaves no frame.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a record is made of: its members with their places, so that what lies between them can be
  * seen.

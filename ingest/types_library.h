@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Functions and classes of the C++ standard libraries, as DWARF declares them: in which namespace
  * they stand, and their template arguments.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Where the variables of one function are, by address: in a register or on its stack. Those of
  * the functions inlined into it are among them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the type rules found at the frames asked last, in tables of bounded size: programs allocate
  * by the same few frames again and again, and of many sizes at each.

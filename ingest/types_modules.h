@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What the type rules read once about each module of the program. */
 #ifndef MPROF_INGEST_TYPES_MODULES_H
 #define MPROF_INGEST_TYPES_MODULES_H

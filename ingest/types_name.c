@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Names of types, put together from DWARF entries (types_entries.h).
  */

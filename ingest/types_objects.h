@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The variables of a module by its symbol tables, with their addresses: tables of virtual functions
  * and typeinfos among them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types_outer.h"
 
 #include "ingest/types_allocators.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the frames around a typed allocator say of it, where functions may stand for others
  * (types_folded.h): the allocator's own name is then the least reliable. `allocate<Token>` in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The declared type of a place: of a register, a slot of the stack or a global variable, as the
  * debug information says it for one address of a function's code.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types_receiver.h"
 
 #include "ingest/types_expression.h"

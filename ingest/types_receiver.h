@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The variable or member that the source statement puts the result of its call into, and what it
  * is declared to point to: "table->items = (struct item *)allocate(size)".

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One machine frame of an allocation's stack, with all that the type rules ask about it.
  */

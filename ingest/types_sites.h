@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The call sites that the type rules looked at last, each with what was read about it: programs ask
  * for blocks of many sizes at each.

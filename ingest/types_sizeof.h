@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The type of a block by the sizeof operators of its source statement, and by the type that is
  * handed to a macro there.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The type that the source text of an allocation names: the operand of `sizeof`, the type of a
  * cast in front of the call, or what stands behind `new`. The name is looked up in the debug

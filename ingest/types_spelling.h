@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One spelling for a type's name, whichever compiler wrote it.
  *

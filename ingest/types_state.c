@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types_state.h"
 
 static const struct types_value unknown = {.kind = TYPES_VALUE_UNKNOWN};

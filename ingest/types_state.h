@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What registers and slots of the stack hold at one point of a function (types_flow.h).
  */

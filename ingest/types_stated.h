@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the compiler itself says about an allocating call: clang 21 and later write the allocated
  * type of `new` and of functions with an allocator attribute at the call, as DW_AT_LLVM_alloc_type

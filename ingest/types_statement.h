@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The statement of a source file that stands at a line, as one line of text: comments and
  * strings taken out, blanks made one.

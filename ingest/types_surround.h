@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Pointers into a block name parts of what stands there: a member, the first of its elements, what
  * follows a header. These rules find what holds the parts.

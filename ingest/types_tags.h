@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The types that a program names itself: a TYPE record holds the address of a variable, and the
  * symbol there says which type it stands for. The C++ headers have TYPE_IDENTIFIER<T>::mDummy for

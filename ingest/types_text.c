@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types_text.h"
 
 #include <ctype.h>

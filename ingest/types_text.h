@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Words and parentheses of a statement as types_statement.h gives it: comments and strings are
  * gone, blanks are one space each.

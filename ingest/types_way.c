@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types_way.h"
 
 /* Notes that evidence was met on this way through the code. */

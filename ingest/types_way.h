@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Evidence about a block, and on which ways through the code behind its allocation each piece of it
  * was met (types_flow.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What one owner of allocations (a stack, a function) holds over time, and what it held when the
  * program's live bytes were at their peak.

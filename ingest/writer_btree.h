@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Fills an empty b-tree of an SQLite database, table or index, with entries in ascending order:
  * pages are filled from the left and written once, with no search and no page read back. Four to

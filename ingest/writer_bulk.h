@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The rows of `allocation`, their column chunks and the index by stack, as pages of a database file
  * that SQLite has made and closed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a session holds that follows from its rows, made anew from them: column chunks, the sums and
  * peaks of stacks, functions, types and sizes, the timeline, and the peak of the program.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The index of `allocation` by stack and type, sorted without comparing: the rows of each pair of
  * stack and type are counted while they are written, so each one's place is known; then the column

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One look at the rows of a process that forked: which of its blocks are those that its children
  * freed, and how many it had when it forked each of them. Part of ingest/writer_inherit.c, whose

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/writer_insert.h"
 
 static const char *const insert_sql[WRITER_TABLES] = {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The INSERTs of all tables but `allocation` and `column_chunk`. */
 #ifndef MPROF_INGEST_WRITER_INSERT_H
 #define MPROF_INGEST_WRITER_INSERT_H

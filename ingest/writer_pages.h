@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Appends pages to a database file that SQLite made and has closed, and makes it whole again.
  *

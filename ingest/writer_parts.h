@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The sums of the parts of a program out of the rows: of its threads, arenas and processes, with
  * the largest live bytes of the latter two. SQL that updates the rows of the three tables.

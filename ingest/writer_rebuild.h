@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A session's derived tables made anew: `mprof-ingest --rebuild`.
  */

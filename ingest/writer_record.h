@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * SQLite's record format: a header with the serial type of each value, then the values.
  */

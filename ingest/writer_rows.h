@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Rows of `allocation` and `column_chunk` from batches.
  *

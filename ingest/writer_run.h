@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The processes of a session that was made of several traces: read back from it as a tree, and the
  * one that whoever looks at the session sees first.

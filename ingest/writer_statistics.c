@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Without numbers the planner takes all tables to be of one size and does not use both columns of
  * the index allocation_stack. The true numbers need no scan: they are known.

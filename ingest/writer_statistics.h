@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What SQLite's planner is told of a session, in place of ANALYZE: sqlite_stat1.
  */

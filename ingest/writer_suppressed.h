@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads how much each suppression left out of the leaks of a session: its view v_suppression. */
 #ifndef MPROF_INGEST_WRITER_SUPPRESSED_H
 #define MPROF_INGEST_WRITER_SUPPRESSED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Column chunks of a session: schemas/columns.md is normative. Inline, allocates nothing.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Text from outside (names of files, arguments, threads, functions) as messages and terminals may
  * show it. All programs use this one form: printable UTF-8 stays, and each byte of anything else

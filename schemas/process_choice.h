@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which process of a session is meant by a person's word for it: mprof-ingest and mprof-tui have
  * the same option --process. A process id that has executed several programs has a row for each.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: BSD-2-Clause
 -- Session schema 1. docs/session-schema.md explains every table and column.
 -- Ids of module, source_file, function, frame, stack, thread, type, kind and arena are dense from 1
 -- (0 where it says so; gaps where parts of the trace are lost, schemas/session_ids.h): a reader keeps

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Trace format 1: the one codec that capture (writer) and ingest (reader) share.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Trace format 1: numbers, addresses, stacks and stamps, and the state that both ends keep while
  * they write and read them (trace-format.md, "Numbers" and "Coding state"). Records are made of

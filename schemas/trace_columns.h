@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The records of chunks, taken apart into columns and put together again (schemas/trace-format.md,
  * "Packed chunks"). Bytes only change their place: what was said in them is not looked at.

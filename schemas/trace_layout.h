@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Trace format 1: what lies where in the file, and the numbers that stand for things.
  * schemas/trace-format.md is normative; schemas/trace_codec.h reads and writes the records.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "schemas/trace_model.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What packed records are expected to say (schemas/trace-format.md, "Predicted records"): which
  * block is freed next, where the next one lies, from which stack it comes and how large it is.

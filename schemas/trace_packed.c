@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "schemas/trace_packed.h"
 
 #include <stdlib.h>

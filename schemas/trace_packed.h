@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * PACKED records: whole chunks, compressed column by column (schemas/trace-format.md, "Packed
  * chunks"). Both ends of the trace use this, whoever packs and whoever reads.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "schemas/trace_predicted.h"
 
 #include "schemas/trace_walk.h"

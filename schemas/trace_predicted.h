@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Records of chunks, taken apart into columns that hold only what was not expected, and put
  * together again (schemas/trace-format.md, "Predicted records"). The columns are those of

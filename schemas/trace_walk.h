@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The walk over records that takes their bytes into columns and back (trace_columns.c,
  * trace_predicted.c): moves of one field, and of the records that are moved alike by both.

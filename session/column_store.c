@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/column_store.h"
 
 #include <stdlib.h>

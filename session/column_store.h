@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Column chunks (schemas/columns.md) on demand: a chunk of one column is read whole at its
  * first use and kept while it fits a budget; the least recently used goes first, so a session

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The session's file: the only part of the session library that knows SQLite.
  *

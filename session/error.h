@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Filling struct session_error: one line that says what, where and what to do. */
 #ifndef MPROF_SESSION_ERROR_H
 #define MPROF_SESSION_ERROR_H

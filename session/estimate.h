@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the recorded blocks of a sampled session stand for: each for a number of blocks that follows
  * from its size (trace-format.md, "Sampling"), so that sums are right on average.

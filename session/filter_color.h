@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Names of colours: `color red`. Numbers are those of the 256-colour palette of terminals. */
 #ifndef MPROF_SESSION_FILTER_COLOR_H
 #define MPROF_SESSION_FILTER_COLOR_H

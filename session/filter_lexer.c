@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/filter_lexer.h"
 
 #include <string.h>

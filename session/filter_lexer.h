@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The tokens of the filter language (schemas/filter-language.md). lexer_start(), then
  * lexer_next() until TOKEN_END or TOKEN_BAD. Columns are counted in characters from 1.

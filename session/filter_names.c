@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/filter_names.h"
 
 #include <stdlib.h>

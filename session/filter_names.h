@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The text fields of allocations by the ids that rows carry: which column, and the name (or
  * null) for each value of it. Filters and sorting both work on these.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Recursive descent over schemas/filter-language.md: one function a rule. The first error
  * stops; it stands at the token that was not expected.

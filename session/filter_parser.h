@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the two halves of the parser share: filter_parser.c reads graphs, sets and steps,
  * filter_predicate.c the predicates and values within them.

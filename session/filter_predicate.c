@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Predicates: and, or, not, and the tests of one field with values of the field's type.
  */

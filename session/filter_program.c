@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Making programs: resolving the names and numbers of a predicate for one session. */
 #include "session/filter_program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A predicate made ready for one session, and run over chunks. Names are resolved once: a test
  * on text becomes a table of truth values by stack, type, thread, kind or arena id, computed

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/filter_regex.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * POSIX extended regular expressions, bounded: an expression that a person types must not take
  * the time or the memory of the machine. Refused beyond POSIX's own rules: more than 512 bytes,

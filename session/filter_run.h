@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Runs a parsed graph on a session: sets, then one step after the other. */
 #ifndef MPROF_SESSION_FILTER_RUN_H
 #define MPROF_SESSION_FILTER_RUN_H

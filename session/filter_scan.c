@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Running programs: one chunk at a time, 64 rows to a word. */
 #include <string.h>
 

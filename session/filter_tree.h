@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A parsed filter graph: what the parser makes of a text and the engine runs. Typed, without
  * a session: names of marks, functions and the like are still text. Columns point into the

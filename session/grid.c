@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The memory grid: what stood where at a time, from the list of live blocks by address. */
 #include <stdlib.h>
 #include <string.h>

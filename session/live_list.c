@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What is live at a time is found by a scan into a bitmap. Compared with the bitmap of the list
  * before, that says what went and what came; what came is sorted, and merged with what stayed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Everything that was live at one time, by address: one scan over the allocations, then every
  * question of the grid is a binary search. The session keeps the list of the time asked for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What is freed by another function than goes with its allocation: the most frequent such pair.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What an open session holds; private to this folder. The parts are files of their own:
  * names (what ids mean), stacks (call sites and frames), columns (the allocations), live_list

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What ids mean: meta, modules, source files, functions, threads, types, kinds, arenas, marks
  * and RSS samples of a session, loaded once at open into arrays by id.

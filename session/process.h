@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The processes of a session, and the selected one: every selection, peak and title is of its
  * blocks alone. Its rows lie together, so that it is a range of ids.

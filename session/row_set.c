@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/row_set.h"
 
 #include <stdlib.h>

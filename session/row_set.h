@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A set of allocations: one bit a row (id - 1), and for each row which `color` step coloured
  * it last. Chunk c has the words [c * ROW_SET_WORDS, (c + 1) * ROW_SET_WORDS); bits beyond the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Selections: made from a filter, counted, and read row by row. */
 #include <stdlib.h>
 #include <string.h>

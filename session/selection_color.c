@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Legends: which categories a colouring has, how much each holds, and the position of every
  * allocation in it. A row's category is found by a code: the value of a column (thread, type,

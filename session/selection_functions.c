@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Functions: one scan sums the selected allocations by stack; self values follow from the call
  * site of each stack, totals from one pass over the frames, in which a function counts once a

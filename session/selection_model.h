@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a selection holds; private to this folder. Everything but the set itself is computed at
  * its first use and kept, since many key presses ask for the same.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The peak of a selection, exact, without sorting all events. Time is cut into buckets; one
  * scan sums what each bucket allocates and frees, which gives the live bytes at every boundary

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Timelines: one scan adds each selected allocation to the slot of its beginning and of its
  * end, then one pass over the slots sums up what was live. Every slot has parts of its own for

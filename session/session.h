@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The read side of a session: open it, filter it, ask it. No terminal, no printing.
  *

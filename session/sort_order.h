@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Ordering allocations by a field. A row's key is a number that orders as the field does
  * (names by their rank among the names); nulls come last whichever way the order goes, and

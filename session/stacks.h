@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The stacks of a session: for each its call site, and its frames innermost first.
  *

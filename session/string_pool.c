@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/string_pool.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Strings that live as long as the session: copied once, freed together. */
 #ifndef MPROF_SESSION_STRING_POOL_H
 #define MPROF_SESSION_STRING_POOL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * fuzz_replay FILE...: feeds each file to the fuzz target, whole and, if small, cut at
  * every length.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What a person asks for, apart from the key that asks. */
 #ifndef MPROF_TUI_ACTION_H
 #define MPROF_TUI_ACTION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/bars.h"
 
 #define FULL_BLOCK 0x2588

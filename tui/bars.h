@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Numbers as cells: stacked columns, lines of bars, spark lines. Eighth blocks with foreground
  * and background give eight levels a row. A cell that more than two layers meet in shows the

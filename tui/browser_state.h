@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The inside of the browser, shared by the files that make it up (browser, frame, prompt). */
 #ifndef MPROF_TUI_BROWSER_STATE_H
 #define MPROF_TUI_BROWSER_STATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which of the theme's colours each category of a legend has: a category keeps the colour in which
  * it was seen first, whatever the filter leaves of the others and in whatever order they then

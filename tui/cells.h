@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * An in-memory grid of cells: what a screen shows, before any terminal sees it.
  *

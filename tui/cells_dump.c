@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A grid as text, for scripts and golden screens. */
 #include "tui/cells.h"
 

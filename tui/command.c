@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/command.h"
 
 #include "tui/browser_state.h"

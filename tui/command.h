@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The commands that are typed after a colon. */
 #ifndef MPROF_TUI_COMMAND_H
 #define MPROF_TUI_COMMAND_H

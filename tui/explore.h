@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What all views share: the session, the active filter and its selection, the colouring, the
  * moment and the function that are looked at; and the way a view asks the browser for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/findings.h"
 
 #include "tui/format.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What is odd about a session, as lines for the overview. */
 #ifndef MPROF_TUI_FINDINGS_H
 #define MPROF_TUI_FINDINGS_H

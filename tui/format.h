@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Numbers for people. Each function writes into `out` (at least FORMAT_SIZE bytes) and returns
  * it, so that calls can stand in an argument list.

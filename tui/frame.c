@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Title line, filter line, footer: what stays when the view changes. */
 #include "tui/browser_state.h"
 #include "tui/format.h"

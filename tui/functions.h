@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * State of the functions view, shared by what changes it (view_functions.c), what draws it
  * (functions_render.c) and the table of columns (function_columns.c).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The functions view as cells. */
 #include "tui/format.h"
 #include "tui/functions.h"

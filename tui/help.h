@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The help screen, made from the tables of keys and commands. */
 #ifndef MPROF_TUI_HELP_H
 #define MPROF_TUI_HELP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What comes from a person, or from a script that plays one. */
 #ifndef MPROF_TUI_INPUT_H
 #define MPROF_TUI_INPUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Keys, and what they do. A key is a Unicode code point, or one of the KEYCODE values above
  * Unicode. The table of bindings is the only place that joins keys to actions; footer, help

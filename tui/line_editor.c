@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/line_editor.h"
 
 #include "tui/keys.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One line of text that is being typed: keys in, cells out. Positions count code points from 0.
  * Used for the filter, searches, commands and addresses; each use keeps its own history.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* mprof-tui: command line, and the loop between terminal and browser. */
 #include "cli/say.h"
 #include "cli/tui_options.h"

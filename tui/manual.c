@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/manual.h"
 
 #include "cli/tui_options.h"

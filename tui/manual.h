@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The man page, made from the tables of options, keys, commands and filters. */
 #ifndef MPROF_TUI_MANUAL_H
 #define MPROF_TUI_MANUAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The allocation under the cursor, its stack, and what lies around it. */
 #include "tui/memory_grid.h"
 

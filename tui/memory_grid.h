@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * State of the memory grid, shared by what changes it (view_grid.c), what knows where an
  * address stands (memory_map.c), what loads the allocation under the cursor

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The memory grid as cells. */
 #include "tui/format.h"
 #include "tui/memory_grid.h"

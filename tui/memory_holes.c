@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/memory_holes.h"
 
 #include <stdlib.h>

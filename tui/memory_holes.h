@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Holes of the memory grid: runs of cells in which nothing is in use, selected or not. What is
  * smaller than a cell is no hole, so the zoom decides how small one may be.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Where an address stands in the grid, and what stands at a place of it. */
 #include "tui/memory_grid.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The layout of the type of the allocation under the cursor: its members, and what lies between. */
 #include "tui/format.h"
 #include "tui/memory_grid.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The lines that are typed: filter, search, command, place to go to. */
 #include "tui/browser_state.h"
 #include "tui/command.h"

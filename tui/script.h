@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A script plays the person in front of the browser. One command a line, '#' begins a comment:
  *

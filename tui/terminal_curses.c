@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The only file that knows curses. */
 #include "tui/terminal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* UTF-8 and the width of glyphs. */
 #include "tui/cells.h"
 

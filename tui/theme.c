@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/theme.h"
 
 #define NONE CELL_DEFAULT

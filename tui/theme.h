@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What things look like: roles and the categories of a colouring, as styles. Views name a role,
  * never a colour number, so that a category looks the same in every view of a session.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * State of the timeline, shared by what changes it (view_timeline.c) and what draws it
  * (timeline_render.c).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The timeline as cells: chart, axes, legend, details of the slot under the cursor. */
 #include "tui/bars.h"
 #include "tui/format.h"

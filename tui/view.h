@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A view: update() changes its state and loads what it shows, render() only writes cells.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Functions with what they allocated; below, who called the selected one and whom it called. */
 #include "tui/functions.h"
 #include "tui/keys.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Memory as it stood at a moment: regions, cells, a cursor that shows what it stands on. */
 #include "tui/format.h"
 #include "tui/keys.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What is odd first, then the totals, the live bytes over time, and who held most at the peak.
  * Findings and functions are lines that can be selected and followed.

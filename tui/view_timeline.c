@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Live bytes over time: the window, the cursor, the range. */
 #include "tui/format.h"
 #include "tui/keys.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* From here on `new` keeps the type: see mprof_types.h. No include guard: it may come again after
  * each undef_new.h. */
 #undef new

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * mprof_types.h: C++ programs that tell the recorder the type of what they allocate.
  *

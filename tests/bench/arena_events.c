@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What blocks of the program's own allocators cost: hands out and takes back COUNT blocks of an
  * arena on a depth of 20 frames, and prints the processor's nanoseconds for each event. usage:

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # What a block of the program's own allocators costs: processor time and bytes of the trace for each
 # event, the least of five runs, recorded and as a sample; without mprof the calls are one branch.
 set -eu

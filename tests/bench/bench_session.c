@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * bench_session SESSION: times each query of the session library and prints one line for each.
  * The first run of a query may read column chunks from the file; the second finds them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What stack_current() costs, in nanoseconds of processor time a call: at several depths, with the
  * stack unchanged and with inner frames that change. Printed, never asserted.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Processor time of threads that live shortly, in a process that has mapped much: each allocates
  * and frees one block. usage: bench_threads MAPPINGS THREADS; prints microseconds a thread. */
 #include <pthread.h>

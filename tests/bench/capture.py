@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Times workloads under recorders, interleaved, and prints a table (see capture.sh)."""
 import json, math, os, shutil, statistics, subprocess, sys, tempfile, time
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # What ingest costs, from trace to session: events per second by the clock and by processor time of
 # both threads, memory, bytes of the session for each allocation; for a synthetic trace, and for a
 # real program beside heaptrack's own analyzer (heaptrack_interpret, then heaptrack_print) on a

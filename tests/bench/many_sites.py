@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """many_sites.py FUNCTIONS CALLS: a C program that allocates once at each of FUNCTIONS * CALLS call sites."""
 import sys
 

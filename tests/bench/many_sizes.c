@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * many_sizes [ROUNDS]: one recursive function, 24 deep, that asks at two places for blocks of 800
  * sizes, by an allocator of its own. 72 events a round.

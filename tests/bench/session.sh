@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Time of each question that the browser asks, on a synthetic session. ALLOCATIONS=n for other
 # than 10,000,000.
 set -eu

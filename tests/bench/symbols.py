@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """symbols.py SYMBOLIZE BINARY: symbolizes 50,000 random addresses of code of a large binary and
 prints time and memory; then the same by llvm-addr2line, if it is there."""
 

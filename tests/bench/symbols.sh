@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Symbolizing 50,000 distinct addresses of a large program with debug information. The program is
 # one unit of C++ that is linked 60 times, each time with symbols of its own.
 set -euo pipefail

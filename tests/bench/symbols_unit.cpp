@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 // A unit of common C++ with much debug information, for symbols.sh.
 #include <algorithm>
 #include <functional>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * synthetic_trace FILE [ALLOCATIONS [THREADS [STACKS [LIVE]]]]: a trace as of a busy program, for
  * benchmarks: 20,000 stacks of about 12 frames whose use is skewed, 1 in 20 blocks reallocated,

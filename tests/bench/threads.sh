@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # What a thread that lives shortly costs: processor time a thread that allocates once, alone and
 # recorded, the least of five interleaved runs; the bar is 40 µs added to each, however much is mapped.
 set -eu

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Every command in the documents works. Blocks ```sh and ```sql of README.md and docs/*.md run in
 # order, each document in a folder of its own with build/bin in PATH; a block fails the test when
 # any command of it fails. ```sql blocks run on the document's session: `session.db` there.

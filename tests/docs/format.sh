@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # clang-format is clean on every C file of ours.
 set -u
 cd "$MPROF_SOURCE" || exit 1

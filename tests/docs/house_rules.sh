@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # The dependency rules of docs/architecture.md: a folder is a stage, dependencies run one way,
 # each foreign library stands behind one door.
 set -u
@@ -42,6 +43,16 @@ exits=$(grep -nE '(^|[^_a-z])exit\(' -r ingest session tui --include='*.c' | gre
 
 marks=$(sources '*.c' '*.h' '*.hpp' '*.sql' dev | xargs grep -nE '\b(TODO|FIXME|XXX|HACK)\b')
 [ -z "$marks" ] || complain "no unfinished marks" "$marks"
+
+# The tag is the first line, or the second after a #! line.
+unlicensed=$(sources '*.c' '*.h' '*.cpp' '*.hpp' '*.cc' '*.sh' '*.py' '*.sql' '*.cmake' '*CMakeLists.txt' dev .ci/run |
+    grep -v '^tests/golden/.*\.sql$' | xargs awk '
+    function report() { if (name != "" && !tagged) print name }
+    FNR == 1 { report(); name = FILENAME; tagged = 0 }
+    /SPDX-License-Identifier: BSD-2-Clause/ { tagged = 1 }
+    tagged || !/^#!/ { nextfile }
+    END { report() }')
+[ -z "$unlicensed" ] || complain "every source file begins with its SPDX tag" "$unlicensed"
 
 large=$(sources | tr '\n' '\0' | xargs -0 stat -c '%s %n' 2>/dev/null | awk '$1 > 256 * 1024')
 [ -z "$large" ] || complain "no file is larger than 256 KiB: what can be made is made" "$large"

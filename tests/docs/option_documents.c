@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Makes from the table of a program's options what stands about them elsewhere.
  *

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # The options of each program are one table: the heads of the man page and the completion file are
 # made from it (MPROF_REFRESH=1 writes them again), --help lists it, and the program takes every
 # option that any of them names, with its letter, and no other. What is wrong gets one line.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # Sourced by the tests beside it.
 
 # sources PATTERN...: lists the project's files whose paths match one of the patterns (all files

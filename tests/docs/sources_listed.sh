@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # The checks of the sources see the same files with git and without it.
 set -u
 cd "$MPROF_SOURCE" || exit 1

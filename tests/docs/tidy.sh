@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # tidy.sh FOLDER: clang-tidy is clean on every C file of ours there.
 set -u
 cd "$MPROF_SOURCE" || exit 1

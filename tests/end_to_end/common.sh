@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # Sourced by tests that record programs: an empty folder to work in, and a few checks.
 set -u
 export PATH="$MPROF_BUILD/bin:/usr/bin:/bin:$PATH"

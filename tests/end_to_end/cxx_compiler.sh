@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # g++ on a template-heavy file: driver, cc1plus and as, each recorded into a file of its own; the
 # object is bit-identical to the one made without recording.
 . "$(dirname "$0")/common.sh"

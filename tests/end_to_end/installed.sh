@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # `cmake --install` into an empty folder gives a set that works from there, man pages included.
 . "$(dirname "$0")/common.sh"
 cmake --install "$MPROF_BUILD" --prefix "$work/usr" >install.txt || fail "install"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Blocks that are freed by another function than goes with their allocation, and no others: built by gcc
 # and clang, with and without optimisation (where the last act of a function is a jump), with the
 # operators in the program itself, and stripped. Without stacks of frees only realloc can be told.

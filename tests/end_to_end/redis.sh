@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # redis-server (jemalloc inside, no frame pointers) under a bounded loopback load.
 . "$(dirname "$0")/common.sh"
 command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null || exit 77

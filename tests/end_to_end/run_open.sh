@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # mprof-run --open away from a terminal: record, ingest, print the summary and the session's path.
 . "$(dirname "$0")/common.sh"
 mprof-run --open -o ls.bin -- ls -lR /usr/include >listing.txt 2>messages.txt

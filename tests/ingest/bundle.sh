@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # mprof-ingest --bundle: with the session and the trace alone, everything else having gone, the trace
 # is ingested to the same names and types; what could not be copied is said.
 set -u

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # mprof-ingest --compress: the records stay what they are, in place and elsewhere; what it refuses
 # it leaves alone; the golden compressed traces still load.
 set -u

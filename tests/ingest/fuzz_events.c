@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Fuzz target of the merge and the replay: the input is a programme of events by three threads on
  * a handful of addresses and arenas, written as a well-formed trace, so that every input reaches

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Fuzz target of the trace reader and the replay: input that begins with the magic is a trace
  * file; any other is the records of one chunk, whose header is made right, so that the fuzzer need

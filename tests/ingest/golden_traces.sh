@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # The golden traces: the generator still writes the checked-in bytes; worked.bin decodes to
 # worked.txt and becomes the session worked.sql; each bad-*.bin gives its bad-*.txt.
 # MPROF_REFRESH=1 writes the expected files anew instead of comparing.

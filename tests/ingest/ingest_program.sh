@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # mprof-ingest as a program: names of files, refusals, interruption, and a session whose columns,
 # sums and views agree with its rows.
 set -u

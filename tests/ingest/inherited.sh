@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # What forked children free of their parents' blocks is paired with the parents' rows: each free that
 # the program tells of, and no other. While the forks were made other threads allocated and freed.
 set -u

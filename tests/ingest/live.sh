@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # mprof-ingest --live: what a running program has done so far can be read while it runs, and the
 # session of the finished program is the one that a plain run makes of its trace.
 set -u

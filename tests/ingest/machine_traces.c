@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Writes the trace of a process of some machine. usage: machine_traces FILE HOST BOOT MONOTONIC
  * REALTIME PID BYTES

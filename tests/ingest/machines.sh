@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Traces of several hosts or boots in one session: each process knows its machine, the clocks are
 # aligned by real time and that is said, and what lived on two machines is never added.
 set -u

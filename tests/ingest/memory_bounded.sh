@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Ingest's memory is bounded by live blocks and stacks: four times the events take no more of it, but
 # for the blocks that are never freed and, with the index, for the rows that are sorted at once.
 # Only with MPROF_SOAK=1.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # A disk that fills up, and kills, at many points of an ingest: no half session under its name, and the
 # one that was there is as it was.
 set -u

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # A file that ingest writes replaces regular files alone, follows no link, and is its user's alone; and
 # names from outside reach the terminal in their printable form.
 set -u

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # The traces of a program and its children in one session: each process has in it what its own
 # session has, rows, stacks, types and sums, and the peak is that of all together.
 set -u

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # mprof-ingest --redact: a session to be handed to others. What identifies user and machine is nowhere in
 # the file; functions, types, sizes and the source tree are as they were.
 set -u

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Replays traces that are damaged on purpose, for tests under cmocka. */
 #ifndef MPROF_TESTS_INGEST_REPLAY_BYTES_H
 #define MPROF_TESTS_INGEST_REPLAY_BYTES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "tests/ingest/replay_fixture.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Runs a built trace through scan, merge and replay, and keeps the rows: the pipeline without
  * SQLite.

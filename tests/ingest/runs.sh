@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # A run is one recording: the trace of a wrapper brings the traces of all its processes with it, the
 # session knows who started and executed whom, and selects the process that allocated most.
 set -u

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # What the language's runtime keeps to the end is named as such and is no leak: a C++ program that
 # frees all it allocates has none, with each C++ library and linked in each way. What the program
 # itself leaves is a leak, also of the same size, before main, or made by a stream's callback.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # --suppressions: stacks that a pattern names are live at the end and no leaks, in v_leak, in the
 # filter `leaked` and in the browser's finding; the session and the summary say what hit. The
 # patterns mean what LeakSanitizer takes them for, which is asked where it runs.

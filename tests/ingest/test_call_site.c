@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Which names are allocators, wrappers and operators, as a demangler writes them. */
 #include <stdarg.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Damaged traces: every truncation, every flipped bit of every byte that means something, lengths
  * that lie. Nothing crashes, hangs or allocates without bound (run under a sanitizer for the full

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How far behind a live session is, and when it skips details. */
 #include <stdarg.h>
 #include <setjmp.h>

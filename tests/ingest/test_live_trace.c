@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A trace that grows under the reader: looked at after every few records, it gives the events in
  * the same order as the merge of the whole file does, and never one that is not committed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Files that are made beside their target (ingest/output_file.h). */
 #include <setjmp.h>
 #include <stdarg.h>

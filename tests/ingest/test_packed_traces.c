@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Traces with packed chunks: the same as before they were packed, at every point at which whoever
  * packs can be stopped; and as trace_compress() writes them, cut and damaged everywhere.

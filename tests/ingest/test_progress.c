@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The progress line says what is waited for, also behind the last event. */
 #include <setjmp.h>
 #include <stdarg.h>

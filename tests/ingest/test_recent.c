@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The cache of two generations: what was used last is there, whatever the hashes. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Paths in text as a redacted session has them (ingest/redact.h). */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Merge, replay and totals, against computations that are as plain as they are slow. */
 #include <stdarg.h>
 #include <setjmp.h>

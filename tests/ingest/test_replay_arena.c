@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Replay of arenas against plain bookkeeping: arenas that lie in one another in any way, also in a
  * circle, with blocks at the same addresses.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A forked process frees what its parent allocated: noted once each, and never as unmatched. */
 #include <stdarg.h>
 #include <setjmp.h>

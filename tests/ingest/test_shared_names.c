@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The traces of one call share the files that their names come from, and nothing else. */
 #include <setjmp.h>
 #include <stdarg.h>

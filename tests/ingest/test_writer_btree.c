@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Bulk load of b-trees against SQLite, which reads the file and checks it: trees from no entry to
  * four levels, rows with and without overflow pages, numbers of pages around that of the locks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "tests/ingest/trace_builder.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Makes traces for tests and benchmarks, byte by byte as schemas/trace-format.md says.
  *

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # valgrind.sh PROGRAM: allocations, frees and bytes of a real program as valgrind counts them.
 #
 # Both sides see the same environment, byte for byte as far as it can be: the variables that each

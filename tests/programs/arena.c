@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * An arena: one block from malloc, handed out from front to back, given back as a whole.
  * The three mprof_ lines let the profiler see what is in it.

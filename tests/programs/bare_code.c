@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Allocates through code of which no call frame information tells: 4001 bytes from generated code,
  * 4002 from a function in assembly, 4003 from such a function that keeps a frame pointer, and 4004

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Does what its argument says, character by character: a digit N allocates and frees 6000 + N
  * bytes; 'a' calls watched(), which does so with 6100, and 't' does from a thread of its own; 'b'

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What called.c loads. */
 #include <stdlib.h>
 

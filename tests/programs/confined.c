@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Allocates, confines itself by seccomp or landlock, allocates on, and prints "done". What the
  * filter does not allow kills the process. usage: confined HOW [COUNT]

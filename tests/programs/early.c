@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A program whose dlsym allocates, as some C libraries' does: the recorder asks it for the real
  * malloc and gets a request for memory instead of an answer. The blocks are resized and freed

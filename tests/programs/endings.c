@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The ways a process ends. usage: endings exit | return | _exit | _Exit | quick_exit | abort |
  * pthread_exit | terminate | killed | close-all FILE | many [BLOCKS]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * errno after the entry points that are not the heap's: those of the process, of mprof.h, and the
  * C23 frees. Untouched by what succeeds; what the C library leaves where it fails.

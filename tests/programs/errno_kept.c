@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * errno after each entry point is what the C library leaves: untouched by a call that succeeds,
  * ENOMEM after one that fails, the result for posix_memalign. Enough rounds for chunk changes.

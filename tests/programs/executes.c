@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Executes a program in one of the less usual ways. usage: executes HOW PROGRAM [ARGUMENT…]
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What can go wrong around a program. Each way ends with 0 if the program got what it would get
  * alone. usage: faults memory | descriptors | lost-descriptors | close-storm | small-stacks |

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Children of every kind. usage: forks many COUNT | clone | vfork | spawn | exec | failed-exec |
  * grandchild Each process allocates blocks of sizes that tell who it was.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A program whose resident set grows by a known amount, and stays so until it has been seen.
  * usage: grows TRACE | grows FOLDER/

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Threads that take blocks from one another the moment they are there: each exchanges a new block
  * for the one in a slot, and ends that one.

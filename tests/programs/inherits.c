@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Forked children that free what they inherited. usage: inherits 3>LOG
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Blocks that the C library makes for its caller, each from a function of its own, and the entry
  * points that are seldom called. Prints what malloc_usable_size() says of blocks of known sizes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Maps, moves and unmaps memory in a known way, and says at the end what is mapped: lines
  * "ADDRESS SIZE PROTECTION" of what its own calls left.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A program that tells the recorder what it does, through mprof.h. usage: marks
  * Ends with 0 whether it is recorded or not.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 // Blocks freed as they should be (sizes below 2000) and as they should not (from 2000 on).
 #include <cstdlib>
 #include <cstring>

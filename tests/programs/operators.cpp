@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 // Every form of operator new, 100 blocks of each: form n asks for 1000 + n bytes an object.
 #include <cstddef>
 #include <new>

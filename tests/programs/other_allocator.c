@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Every call of the heap, so that a block of one allocator that comes to another would show: for
  * the tests with tcmalloc, jemalloc and mimalloc in all places. Prints the number of its calls.

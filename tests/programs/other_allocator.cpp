@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 // new and delete in their forms, with an allocator that brings its own.
 #include <cstdio>
 #include <map>

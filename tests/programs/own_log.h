@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A program's own count of its heap calls, for comparing with its trace.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A program with a malloc of its own, which a preloaded library does not get to see. */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 // Operators new and delete of the program's own, which give out parts of a static array, in the program
 // or (-DLIBRARY, -DPROGRAM) in a library of it. They must be the ones that are called.
 #include <cstddef>

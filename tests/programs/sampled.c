@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Allocates a lot, in the same way each time it runs: many small blocks at one place, fewer large
  * ones at another, blocks that grow, blocks of all sizes, and some that stay; and all that in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Executes a program under a seccomp filter that the recorder did not see being set: what a
  * container or a service manager does.

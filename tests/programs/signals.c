@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A signal handler that allocates, at a high rate, into a program that allocates.
  * usage: signals FOLDER handler | left | step | jump | fork

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A program that goes on when it is told. usage: stages
  * For each line of its input it allocates 1000 blocks, frees those of the step before but every

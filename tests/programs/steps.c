@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Does what its standard input says, byte by byte: a digit N allocates and frees 6000 + N bytes;
  * 's' starts a thread that allocates until the end; 'k' allocates 7000 bytes for good; '+' and '-'

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A program that counts itself: threads that allocate in every way and free each other's
  * blocks, short threads that come and go, a fork in the middle, a plug-in that is loaded and

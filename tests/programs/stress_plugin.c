@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A plug-in that allocates; stress.c loads and unloads it. */
 #include <stdlib.h>
 

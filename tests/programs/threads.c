@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Threads that come and go. usage: threads short COUNT | names | late | running
  * short: COUNT threads, four at a time, each allocating three blocks. names: threads that name

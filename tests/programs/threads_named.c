@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Threads that name themselves between two blocks, and a library that is opened and closed. */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A program that writes a title over its arguments, as nginx, postgres and redis do, and then forks
  * a child that writes another. usage: titles ARGUMENT…

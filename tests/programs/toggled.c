@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * For mprof-run --toggle: does what its standard input says, byte by byte, and writes the byte when
  * it is done. A digit N allocates and frees 6000 + N bytes; 's' starts a thread that allocates

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The producer and consumer of the 1988 profiler's paper, written anew: red and blue widgets
  * are made at random, only the blue ones are consumed.

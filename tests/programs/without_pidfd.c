@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Runs a program as on a kernel before 5.3: pidfd_open is not there. usage: without_pidfd PROGRAM
  * [ARGS…]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Fuzz target of packed chunks. The first byte chooses what the rest is: a payload as it stands in
  * a trace, or records of chunks, which must come back byte for byte. Built by clang with MPROF_FUZZ

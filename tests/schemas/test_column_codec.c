@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* schemas/columns.md: every width, random access, the worked example. */
 #include <stdarg.h>
 #include <setjmp.h>

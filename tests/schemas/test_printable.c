@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Text from outside in its printable form (schemas/printable.h). */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* schemas/trace-format.md: the worked bytes, round trips, and damage that must be noticed. */
 #include <stdarg.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Packed chunks come back byte for byte, whatever stands in them; damage is noticed or harmless. */
 #include <stdarg.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * check_session SESSION: compares what the session library computes from the columns with what
  * ingest counted while it replayed the trace: meta, function_total and timeline. The two share

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Synthetic sessions with the real schema, for tests, benchmarks and trying views: a program
  * with phases, short-lived storms, leaks, reallocations, several threads, a call tree with

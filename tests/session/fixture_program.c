@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "fixture_program.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The program of a fixture: what it allocated, in memory. fixture.c writes it out.
  * fixture_program_make(), then read the fields, then fixture_program_free().

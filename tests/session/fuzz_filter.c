@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Fuzz target of the filter parser. Built by clang with MPROF_FUZZ it is a libFuzzer program;
  * otherwise tests/fuzz_replay.c replays the corpus.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* make_session OUTPUT [ALLOCATIONS [STACKS [FUNCTIONS [THREADS [SEED]]]]] */
 #include <stdio.h>
 #include <stdlib.h>

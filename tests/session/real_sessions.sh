@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Records real programs and compares the session library's numbers with those of ingest.
 set -euo pipefail
 bin=$MPROF_BUILD/bin

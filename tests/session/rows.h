@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The rows of a session by SQL, for tests to compute the same thing the slow and plain way. */
 #ifndef MPROF_TESTS_SESSION_ROWS_H
 #define MPROF_TESTS_SESSION_ROWS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Column chunks under a budget: what is evicted comes back the same. */
 #include <setjmp.h>
 #include <stdarg.h>

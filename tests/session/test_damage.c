@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Damaged sessions: whatever bytes a file has, opening and asking end in an answer or in an
  * error that names the file, never in a crash (the sanitizers watch the same program).

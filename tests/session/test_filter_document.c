@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The examples of schemas/filter-language.md run, and its table of errors is true. */
 #include <setjmp.h>
 #include <stdarg.h>

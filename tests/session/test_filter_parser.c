@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Filter texts: which are good, and where and why the others are refused. */
 #include <setjmp.h>
 #include <stdarg.h>

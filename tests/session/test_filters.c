@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What filters select, against SQLite: the same condition as SQL over v_allocation gives the
  * same ids. Then properties that hold whatever the filter is.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The memory grid and its questions: against plain computations over the rows. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Peaks, legends, timelines, functions: against plain computations over the rows. */
 #include <setjmp.h>
 #include <stdarg.h>

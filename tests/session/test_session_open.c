@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Opening a session: names, rows against SQL, refusals, damage. */
 #include <setjmp.h>
 #include <stdarg.h>

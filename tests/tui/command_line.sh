@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Exit status and messages of mprof-tui: 2 for bad usage, 1 for bad input, each with one clear
 # line; scripts that cannot be read name their line; the manual page is well formed.
 set -u

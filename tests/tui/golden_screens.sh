@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Plays every script of tests/tui/screens at two sizes on a generated session, and compares the
 # screens with tests/golden/screens. MPROF_UPDATE_GOLDEN=1 writes them anew instead.
 set -eu

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Keys, clicks, sizes and commands without sense, always the same ones: the browser must stay
 # upright, and every screen must have its height and stay within its width.
 set -u

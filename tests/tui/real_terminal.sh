@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # mprof-tui in a real terminal (tmux on a socket of its own): starts, answers keys and the mouse,
 # follows a resize, stops and goes on by Ctrl-Z and fg, and gives the terminal back as it was
 # after q, after a signal, and after Ctrl-C.

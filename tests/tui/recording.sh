@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # The browser on a session that is being recorded: it says so, shows what is new when it looks
 # again, stays where it was, and takes over the finished session. First by a script, then by
 # mprof-run --open --live in a real terminal.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Stacked columns and bars, cell by cell. */
 #include "tui/bars.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/category_colors.h"
 
 #include <setjmp.h>

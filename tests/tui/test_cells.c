@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The grid of cells: clipping, wide glyphs, ASCII, and the dumps that golden screens rest on. */
 #include "tui/cells.h"
 

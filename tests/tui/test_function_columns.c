@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Columns of the functions view: where they stand, and the order they sort into. */
 #include "tui/functions.h"
 

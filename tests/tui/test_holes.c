@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The search for holes against a plain look at every cell, and the examples of the help. */
 #include "tui/help.h"
 #include "tui/memory_holes.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The table of keys: the same key means the same everywhere, and names read back. */
 #include "tui/keys.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The line editor: keys in, text and cells out. */
 #include "tui/line_editor.h"
 

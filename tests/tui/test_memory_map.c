@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Where addresses stand in the memory grid, and back. */
 #include "tui/memory_grid.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # fetch_sources.sh DIRECTORY PACKAGE…: the upstream sources of Debian packages, unpacked below
 # DIRECTORY/src/PACKAGE. The machine's own package sources are asked, with sources switched on in a
 # copy of their list; nothing of the system is changed. Status 1 where they cannot be had.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # How each program of types.sh is built (PROGRAM_build CC CXX, with "$flags", in its own copy of the
 # sources) and run (PROGRAM_run, with "${record[@]}" in front of what is recorded). "$here" has what
 # they work on.

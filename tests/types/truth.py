@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """truth.py (NAME SESSION SOURCES)…: how many allocation sites of each program have a type, and how
 many of those types are what the source line states.
 

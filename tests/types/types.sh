@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # types.sh [PROGRAM…]: types of real programs. Builds them (programs.sh; a default few where none is
 # named) from the distribution's source packages by gcc and clang with each of $MPROF_TYPES_FLAGS (-O2,
 # -O3 and -O2 with -flto), records each, and prints how many allocation sites have a type and how many of these

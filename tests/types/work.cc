@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 // Makes leveldb write, compact, read and iterate, below the directory that is named.
 #include "leveldb/cache.h"
 #include "leveldb/db.h"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: BSD-2-Clause
 -- What a user of SQLite does, so that many of its allocations are reached.
 CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT UNIQUE, price REAL CHECK(price >= 0), kind TEXT DEFAULT 'x');
 CREATE TABLE sale(item_id INTEGER REFERENCES item(id) ON DELETE CASCADE, at TEXT, amount INTEGER);

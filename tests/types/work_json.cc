@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 // Makes jsoncpp read, change and write, wrong text among it.
 #include <json/json.h>
 #include <iostream>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # work_tmux.sh TMUX: uses a server of tmux that begins to run, by the command TMUX, and ends it.
 t=$1
 for ((i = 0; i < 100; i++)); do

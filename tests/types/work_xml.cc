@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 // Makes tinyxml2 read, change and write, wrong text among it.
 #include "tinyxml2.h"
 #include <cstdio>

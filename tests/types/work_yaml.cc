@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 // Makes yaml-cpp read, change and write, wrong text among it.
 #include <yaml-cpp/yaml.h>
 #include <iostream>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # Makes zstd compress, train dictionaries, test and list, in the folder of its sources.
 z=programs/zstd
 rm -rf data && mkdir data

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Every call of mprof.h about arenas, once or a few times; what each means is in arenas.sh.
  * In C and in C++. Ends with 0 whether it is recorded or not.

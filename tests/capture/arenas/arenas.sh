@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Custom allocators by mprof.h: what a program says of its arenas stands in its session, whatever
 # kind of executable it is, in C and in C++; and the example of docs/custom-allocators.md.
 command -v sqlite3 >/dev/null || exit 77

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The three calls of 1988 in a program with threads that live through them. usage: calls_1988 FILE
  * Sizes tell the phases: 1000 recorded, 2000 between mprof_stop() and mprof_restart(FILE), 3000 in

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # set_mprof_autosave(), mprof_stop() and mprof_restart(): each trace holds exactly its phase.
 set -u
 command -v sqlite3 >/dev/null || exit 77

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * mprof_stop() and mprof_restart() in forked children, and an exec that fails after a stop.
  * Sizes of 1,000 to 2,000 are recorded, larger ones are not. Works in the present folder.

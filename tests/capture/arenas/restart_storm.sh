@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Thirty restarts under threads that allocate without a pause: nothing crashes, and every trace is
 # sound and ended.
 set -u

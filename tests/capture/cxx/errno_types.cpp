@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 // errno after each call of mprof_types.h, and after new and delete: as before.
 #include <cerrno>
 #include <cstdio>

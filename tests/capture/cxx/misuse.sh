@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # What must not compile under define_new.h does not, with any compiler and standard, and the same
 # lines compile between undef_new.h and define_new.h.
 set -u

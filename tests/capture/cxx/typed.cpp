@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Every way that mprof_types.h has to tell a type, once; typed.sh says what each must become.
  * From C++98 on. Ends with 0 where nothing was lost or leaked, recorded or not.

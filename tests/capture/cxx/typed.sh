@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Types that a C++ program names by define_new.h and mprof_types.h: with each compiler and each
 # standard it compiles without a warning and works, recorded the session has the types, and
 # disabled nothing of it is in the program.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Other allocators beside the recorder: preloaded before it and behind it, linked to the program, and
 linked with the recorder in both orders. The program always works; it is recorded wherever the recorder
 comes first, C++'s operators of such libraries too; where it does not, one line says so."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Stacks through code without call frame information, generated or assembled: they go on where it keeps
 a frame pointer, otherwise end there and are marked; no frame is made up."""
 import sqlite3

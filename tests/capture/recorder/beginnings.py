@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """When recording begins and ends: --start-on, --stop-on, --start-after and --duration, each seen by
 which of the program's blocks are in the trace."""
 import glob

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """fork, raw clone, vfork, posix_spawn, exec: who records where, and that nobody touches another's
 trace."""
 import recording

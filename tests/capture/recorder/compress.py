@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """--compress: the trace is a third of what it would be, complete, and so are those of children; it stays
 complete when the program is killed, or mprof-run is, whose packing while the program runs keeps the
 disk nearly free of what is not compressed."""

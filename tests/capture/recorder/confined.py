@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Programs that confine themselves by seccomp: the recorder makes no call that the filter forbids, which
 would kill them, and records on as long as there is room."""
 import sqlite3

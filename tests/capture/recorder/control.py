@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """mprof.h: the same program in every kind of executable, recorded and not, and its pause."""
 import os
 import subprocess

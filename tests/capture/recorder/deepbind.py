@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Modules that are loaded with RTLD_DEEPBIND take malloc from the C library: the same blocks are
 recorded of them as without the flag, and what is missing is named."""
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """No room: a full disk, a file size limit, a folder that cannot be written. One message, a counted
 loss, and the program goes on."""
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Ways to end, and what the exit status is; the daemon that closes all descriptors."""
 import signal
 import sqlite3

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """errno after every entry point, the calls of mprof.h and the C++ header: what it is without the
 recorder, while it records, is paused, is out of room and is stopped."""
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """What goes wrong around a program: it ends as it would alone, at most one message is said, and what
 was recorded loads."""
 import os

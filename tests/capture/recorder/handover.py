@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Blocks that go from thread to thread while the load of their pointer is still on its way: no end of a
 block is stamped before its beginning. Two threads at one slot, six at sixteen; with the C library's caches
 of each thread, which keep a block's next use in the thread, and without."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """--unwind=instrument: of programs built with -finstrument-functions each block has the stack that the
 unwind tables give, as far as functions that report themselves go: calls and recursion, what longjmp and
 exceptions leave, signal handlers, coroutines, threads, a forked child, functions that are inlined. Built

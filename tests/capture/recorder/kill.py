@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """SIGKILL at a random moment, 50 times: the trace holds every call that the program had counted."""
 import os
 import random

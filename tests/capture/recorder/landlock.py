@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Programs that take from themselves the right to write files, by landlock: the trace is open already, and grows; who
 comes later can make none, says so in one line and goes on."""
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Blocks that the C library makes for its caller (strdup, asprintf, getline) have that caller in their
 stack; reallocarray and the sized frees are recorded; malloc_usable_size says what it says without us."""
 import sqlite3

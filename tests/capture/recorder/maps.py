@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """--mmap: what is mapped at the end is what the program says that it left; the pieces that ended did so
 when, where and by whom they were unmapped; the heap knows nothing of it; without the option nothing is
 recorded."""

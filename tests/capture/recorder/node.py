@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Stacks through code that node generates: Buffers are made through known chains of JavaScript functions, and each
 chain is compared with what the session says."""
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """mprof-ctl: each of its commands on a program that allocates all the time and on one that does so
 when it is told, from one thread and from many; what it says where nothing can be asked."""
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Records a program into a fresh folder and reads what came of it; for the tests beside it."""
 import glob
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """The resident set that mprof-run samples: a program that touches 64 MiB and gives it back is seen
 to do so, in the trace's time, without another thread in the program; a short program loses nothing."""
 import os

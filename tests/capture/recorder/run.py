@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """mprof-run: names, refusals, statuses; the library's symbols and needs; linking."""
 import glob
 import os

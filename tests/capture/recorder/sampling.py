@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """--sample: the estimates of a sample agree with the whole recording within their errors, by stack
 and in all, over several seeds; what is recorded of a sample is whole."""
 import math

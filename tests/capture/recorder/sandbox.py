@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Programs under a seccomp filter that was there before: they end as they would alone, whatever it answers to the
 calls of the recorder, and where these can be done without, everything is recorded."""
 import re

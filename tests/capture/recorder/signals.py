@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Signals at a high rate, and behind every instruction of some calls: every call of the program is recorded once, every call of the handler is
 recorded or counted; a handler that leaves by longjmp does not end recording; of a handler that
 forks inside a record, the child does not write into its parent's trace."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """The program `steps` under mprof-run: told what to do, and its trace looked into while it runs."""
 import glob
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """The stress program's own count against its trace: every call, address, size, alignment, thread
 and its order, its stack, of the parent and of each forked child; and no address lives twice."""
 import bisect

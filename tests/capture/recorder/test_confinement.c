@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Filters, run by the kernel and by confinement_run(): the same answer. */
 #include <errno.h>
 #include <linux/audit.h>

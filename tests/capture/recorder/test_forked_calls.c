@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Calls of its parent that a forked child does not wait for. The recorder is linked in; it records
  * nothing in the children.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A chunk from outside: what it takes of the disk, and what it says of that. */
 #include <setjmp.h>
 #include <stdarg.h>

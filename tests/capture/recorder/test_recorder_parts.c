@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The parts of the recorder that stand alone: options, names, the bootstrap arena. */
 #include <errno.h>
 #include <fcntl.h>

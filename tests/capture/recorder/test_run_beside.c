@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Traces that appear beside that of the program. The time is the test's own. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Sampling by bytes: the draws, and the table of the blocks that were taken. */
 #include <math.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Threads that come and go: all recorded, in few chunks; names; the last rounds of destructors;
 main returning while threads run."""
 import os

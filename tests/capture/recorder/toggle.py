@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """mprof-run --toggle: a signal to the program switches recording off and on, from the thread that
 allocates and from one that does not; where the program has a handler of its own it keeps it."""
 import os

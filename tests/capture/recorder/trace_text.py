@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Reads a trace through `mprof-ingest --dump`, and the logs that tests/programs/own_log.h writes."""
 import glob
 import os

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * LD_PRELOAD: takes the stack at every malloc, calloc and realloc of a real program and compares
  * each STACK_CHECK_EVERY-th (default 100) with libunwind's. At exit it prints the counts and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Fuzz target of the interpreter of unwind tables. The first byte chooses what the input is:
  * instructions of one entry that is right otherwise, an .eh_frame that is read in order, or a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Calls through code of every kind that a stack can lead through: with an unwinding rule or
  * without, of a file or generated.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A plug-in that is loaded, calls back from a frame of its own and is unloaded. */
 
 #ifndef PLUGIN_SPACE

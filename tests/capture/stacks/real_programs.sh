@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Stacks of real programs against libunwind's, by preloading the checker. Programs that are not
 # installed are named and left out.
 set -u

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Code of many shapes, compiled without frame pointers, each of which calls event() from
  * somewhere inside. `random` is a state of its own for each thread.

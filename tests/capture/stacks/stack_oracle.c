@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "tests/capture/stacks/stack_oracle.h"
 
 #define UNW_LOCAL_ONLY

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Compares stacks with those of libunwind, whole and frame by frame.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Stacks through code that the loader knows nothing of: whole chains are compared with what was
  * called. Frame pointers that lead anywhere end a stack, and nothing faults.

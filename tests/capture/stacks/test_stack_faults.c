@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Stacks where something fails or is left in the middle: a sink that refuses, and handlers that
  * leave by longjmp from inside the tables. os_map(), os_map_large() and module_image_read() are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Bounds of stacks against those that the C library knows, and how often they are looked up in all
  * mappings of the process: once for the first thread's, and for no other. */
 #include "capture/stack_memory.h"

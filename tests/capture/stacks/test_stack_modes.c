@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The ways to unwind, the depth limit, the module table without the loader's help, the shared
  * table under threads. Each mode in a process of its own, since it is set once.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Whole stacks, compared with libunwind's; see shapes.h for what is called. */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The interpreter of unwind tables on damaged tables: built with AddressSanitizer and
  * UndefinedBehaviorSanitizer, on a copy of libc's own tables with nothing readable behind it.

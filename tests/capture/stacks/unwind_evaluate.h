@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Evaluates every expression of a row, for what it reads: the results are of no use. */
 #ifndef MPROF_TESTS_UNWIND_EVALUATE_H
 #define MPROF_TESTS_UNWIND_EVALUATE_H

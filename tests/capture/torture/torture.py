@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Installed programs with checks of their own, run alone and recorded: the same output, the same
 exit status, and traces without an odd event. The programs stand in programs.toml.
 

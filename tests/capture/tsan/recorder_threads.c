@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The recorder under ThreadSanitizer: threads that call every entry point at once, hand blocks to
  * one another, come and go, while one pauses, marks, stops and restarts.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # The recorder's threads under ThreadSanitizer: no report, and each trace loads.
 set -u
 work=$(mktemp -d) && cd "$work" || exit 1

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Writes the golden traces into the folder that is named: worked.bin, with every record kind, and
  * bad-*.bin, each damaged in one way. The checked-in files are what this program wrote; a test

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """compare_addr2line.py SYMBOLIZE BINARY [COUNT]: frames of random addresses of code, ours against
 those of addr2line -a -i -f -C. Every difference must belong to a class that is named here, and
 is checked for being what the class says; anything else fails."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """compare_nm.py SYMBOLIZE BINARY [--dynamic]: names by symbol alone. Every function of nm -C
 (-D with --dynamic) with a size is asked for at its first and last byte and must come back under
 one of the names that nm has for that address."""

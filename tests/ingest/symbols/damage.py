@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """damage.py SYMBOLIZE PROGRAM [COUNT [SEED]]: damaged copies of a program with debug information. Each
 must be answered for every address asked, without a crash and without running on for ever."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Damaged ELF and DWARF, of the two versions and the two compilers.
 set -u
 here=$MPROF_SOURCE/tests/ingest/symbols

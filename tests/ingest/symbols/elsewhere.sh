@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # A recorded program whose debug information, or the program itself, is elsewhere: debuginfod,
 # dwz, --debug-dir, --sysroot, a library of a relative path, a file that was built anew.
 set -u
@@ -33,9 +34,9 @@ gcc -O2 -g -Wl,--build-id -o whole source/keeper.c -ldl || exit 1
 gcc -O2 -g -shared -fPIC -Wl,--build-id -o plug.so source/keeper_plug.c || exit 1
 cp whole place/keeper && cp plug.so place/plug/plug.so
 (cd place && record ../trace.bin ./keeper plug/plug.so) || exit 1
-want="plug_keep keeper_plug.c 8
-keep_by keeper.c 10
-main keeper.c 18"
+want="plug_keep keeper_plug.c 9
+keep_by keeper.c 11
+main keeper.c 19"
 same "$(names trace.bin)" "$want" "a library of a relative path"
 same "$(status plug.so)" dwarf "its status"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Frames of 1,000 random addresses of each program against addr2line, LLVM as the second opinion.
 # frames.sh COMPILER...: a pair "cc c++". The ways of writing debug information that differ most;
 # with MPROF_SOAK=1 every way that the compilers know.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """hostile.py WAY PROGRAM: replaces debug information of the program (its build-id stays) by what asks
 for more time or memory than its size allows. WAY: lines, nesting, ranges, units, bomb, cut; of types, which
 functions of the program are said to return: unions, bases."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # A program whose debug information asks for more than its size allows: the trace is ingested within
 # bounds of memory and processor time, and the module's status says what was given up.
 set -u

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Names by symbol alone, against nm: a program without DWARF, one with only the dynamic table,
 # libraries of the system; the linkage table; a stripped program; a separate debug file.
 set -u

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * symbolize [--debug-dir DIR] FILE: reads hexadecimal addresses from standard input, one a line,
  * and prints for each "0xADDRESS" and then, innermost first, a line with the function and one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Two constructors with the same code: where the linker keeps one, the call does not say whose. */
 struct Meter {
     explicit Meter(long start);

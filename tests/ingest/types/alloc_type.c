@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Calls the function of alloc_type.s, of which the compiler says what one of its calls makes. */
 #include "tests/programs/types/truth.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # What clang 21 writes at an allocating call, by hand: a function that returns what malloc gave it,
 # and DWARF 5 for it with DW_AT_LLVM_alloc_type at the first of its calls.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # The type that a compiler states at a call (DW_AT_LLVM_alloc_type) is exact, and holds for that
 # call alone. No compiler that writes it is at hand: the debug information is written by hand.
 set -u

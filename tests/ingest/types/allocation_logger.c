@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Preloaded into a test program: writes one line for each allocation whose type the program has
  * stated just before (tests/programs/types/truth.h) to the file $ALLOCATION_LOG:

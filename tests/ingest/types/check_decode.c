@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * check_decode FILE: reads from standard input the addresses at which the instructions of FILE
  * begin, in hexadecimal and in order ("-" where a run of code ends), and compares the length of

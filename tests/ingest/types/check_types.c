@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * check_types [--share PERCENT] [--quiet] LOG: infers the type of each allocation of a log
  * (allocation_logger.c) and compares it with the stated one. Prints a line for each, "ok", "none"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """corpus.py (PROGRAM-COMPILER-LEVEL SESSION)…: compares the type of each block with what the program itself
 stated of it (tests/programs/types/corpus/corpus.h), and prints a table.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Types of the corpus: small cases that state what they allocate (tests/programs/types/corpus), built
 # by gcc and clang in several ways, recorded, and judged by corpus.py. With MPROF_SOAK=1 every program
 # is built by both at -O0, -O1, -O2, -O3, -Oz, and -O2 and -O3 with -flto; otherwise each by some.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Every instruction of real code has the length that objdump says. Data between functions, which
 # objdump calls (bad), is left out, and so are the forms of x87 with fwait in front, which objdump
 # shows as one instruction.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """judge.py: what tests/types/truth.py holds against an exact type, by stacks whose answer is known."""
 import os
 import sys

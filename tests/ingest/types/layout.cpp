@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Records with holes, bit fields and base classes, a node of a container, and a block of which
  * nobody says what it is. */
 #include <cstdlib>

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # The C++ programs of tests/programs/types with clang's own library: allocators and containers of
 # libc++ are named as exactly as those of libstdc++, and a node's element as users of it know it.
 # ./dev test unpacks the headers to the directory beside the build.

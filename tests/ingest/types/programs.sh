@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Compiles the programs of tests/programs/types by gcc and clang with -g and -O0, -O1, -O2, runs
 # each under the logger and compares what is inferred with what the program states, -O2 also with
 # the source out of reach. Nothing may be wrong; of the sites at least 75 % in C and 85 % in C++ must be typed.

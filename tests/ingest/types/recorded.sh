@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Types of a real recording: the session of a program has, for each function of it that allocates
 # one kind of thing, that type, its confidence and the count of elements.
 set -u
@@ -45,7 +46,7 @@ flag|12|1|char
 low|13|1|unsigned int
 high|13|2|unsigned int
 last|16|8|double
-state|24|4|(enum at layout.cpp:19)"
+state|24|4|(enum at layout.cpp:20)"
     expect "recorded-$compiler.db" "SELECT element FROM type WHERE name LIKE 'std::_Rb_tree_node<%'" \
         "std::pair<const int, long>"
     expect "recorded-$compiler.db" "SELECT group_concat(name) FROM (SELECT DISTINCT c.name

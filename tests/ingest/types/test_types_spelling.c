@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Names of types as gcc and clang write them, and the one spelling that they become. */
 #include "ingest/types_spelling.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The statement of a source text at a line. */
 #include "ingest/types_statement.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The same call sites again, with other sizes, cost arithmetic: what was read is read once. The
  * test asks for the types of its own calls.

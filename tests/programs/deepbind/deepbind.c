@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Loads modules and has them allocate: deepbind HOW PLUGIN [TIMES]
  *

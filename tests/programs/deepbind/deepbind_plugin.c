@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What deepbind.c loads: a module that takes memory in each way in which one can be bound to
  * malloc. The constructor takes a block of 7001 bytes. Built several times, with other options of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A module of C++ for deepbind.c: its blocks come from operator new. */
 #include <cstddef>
 #include <string>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Functions that do not report themselves, between ones that do. */
 #ifndef MPROF_TESTS_INSTRUMENTED_ELSEWHERE_H
 #define MPROF_TESTS_INSTRUMENTED_ELSEWHERE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Calls of every shape, built with -finstrument-functions: each block has a size of its own, so
  * that its stack can be told by it. Functions whose names begin with in_ report themselves; those

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 // Exceptions through functions that report themselves (-finstrument-functions); see shapes.c.
 #include <cstdlib>
 #include <functional>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What the containers of the standard library allocate. */
 #include "truth.h"
 

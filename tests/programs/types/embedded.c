@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Blocks that are more than what the pointer to them says: records around it, and bytes behind. */
 #include "truth.h"
 

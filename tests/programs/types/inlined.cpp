@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Constructors that are inlined one behind another: each keeps its object in the same register, and
  * clang says of their parameters only where they are, not in which code.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Objects by new and new[], with and without constructors and virtual functions. */
 #include "truth.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The ways of C to receive what was allocated. */
 #include "truth.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A test program says what its next allocation is: TRUTH("type", count). The words go to whoever
  * listens (a preloaded logger); without one they do nothing.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * generated: code made while it runs calls malloc, and /tmp/perf-PID.map names it, as runtimes do.
  * The allocation is kept. x86_64.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What it allocates is what one of its functions is said to return. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* keeper LIBRARY: one large allocation, kept, by a function of a library that it loads. */
 #include <dlfcn.h>
 #include <stddef.h>

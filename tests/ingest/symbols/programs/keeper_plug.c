@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The library of keeper.c. */
 #include <stdlib.h>
 

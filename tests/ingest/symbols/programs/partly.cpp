@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 // A function of one unit only that is inlined in one place and called in another.
 #include <cstdlib>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* C: static functions inlined into one another, a cold part, aliases, an IFUNC. */
 #include <stdio.h>
 #include <stdlib.h>

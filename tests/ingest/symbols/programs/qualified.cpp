@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 // Inlined functions that are local: of a function, of an unnamed namespace, a lambda.
 #include <cstdlib>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 // Shares COMDAT functions with shapes.cpp.
 #include "shapes.h"
 

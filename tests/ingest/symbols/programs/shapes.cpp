@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 // Templates, lambdas, local types, virtual calls and inlined library code.
 #include "shapes.h"
 

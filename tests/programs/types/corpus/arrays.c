@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Arrays, records and bytes behind records, in the ways that C programs allocate them. */
 #include "corpus.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The standard library's containers, pointers and holders. */
 #include "corpus.h"
 

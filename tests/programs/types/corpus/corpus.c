@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Runs the cases and writes what they state into the trace. */
 #include "corpus.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Small cases that say what they allocate, for a judge that compares it with what a session says
  * (tests/ingest/types/corpus.py). The truth comes from the running program: each statement names an

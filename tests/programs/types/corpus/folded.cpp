@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Classes alike, whose functions compilers make one; own containers and allocators. */
 #include "corpus.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Functions that make blocks for others: factories, wrappers, pools, tagged objects, unions. */
 #include "corpus.h"
 

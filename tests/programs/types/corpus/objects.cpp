@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Objects by new and new[]: classes, factories, unions, and how the line is written. */
 #include "corpus.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Memory that classes take for themselves: own operators new, placement, pools. */
 #include "corpus.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Memory resources, and pools of the standard library. */
 #include "corpus.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Structures that programs build of their own: vectors, tables, trees, lists. */
 #include "corpus.h"
 
