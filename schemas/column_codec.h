@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Column chunks of a session: schemas/columns.md is normative. Inline, allocates nothing.
+ * Packs and reads the column chunks of a session. schemas/columns.md is normative. Everything is
+ * inline and allocates nothing.
  */
 #ifndef MPROF_SCHEMAS_COLUMN_CODEC_H
 #define MPROF_SCHEMAS_COLUMN_CODEC_H
@@ -35,7 +36,7 @@ enum column {
     COLUMN_TOTAL
 };
 
-/* Bytes that `range` = max - min needs, 0 to 8. */
+/* Returns the bytes that `range` = max - min needs, 0 to 8. */
 static inline unsigned column_width(uint64_t range)
 {
     unsigned width = 0;
@@ -44,7 +45,7 @@ static inline unsigned column_width(uint64_t range)
     return width;
 }
 
-/* Length of the data of a chunk, in bytes. */
+/* Returns the length of a chunk's data, in bytes. */
 static inline size_t column_data_length(size_t rows, unsigned width)
 {
     return width == 0 ? 0 : rows * width + COLUMN_PADDING;
@@ -61,20 +62,20 @@ static inline unsigned column_pack(uint8_t *data, const uint64_t *values, size_t
     if (width == 0)
         return 0;
     for (size_t i = 0; i < rows; i++) {
-        uint64_t value = values[i] - min; /* stored low byte first; the rest is overwritten */
+        uint64_t value = values[i] - min; /* low byte first; the next row overwrites the rest */
         memcpy(data + i * width, &value, 8);
     }
     memset(data + rows * width, 0, COLUMN_PADDING);
     return width;
 }
 
-/* 2^(8 * width) - 1, for column_get(). */
+/* Returns 2^(8 * width) - 1, the mask for column_get(). */
 static inline uint64_t column_mask(unsigned width)
 {
     return width >= 8 ? UINT64_MAX : (UINT64_C(1) << (8 * width)) - 1;
 }
 
-/* Row `i`: min + the packed value. `data` may be NULL only where width is 0. */
+/* Returns the value of row `i`: min + the packed value. `data` may be NULL only if width is 0. */
 static inline uint64_t column_get(const uint8_t *data, unsigned width, uint64_t mask, uint64_t min,
                                   size_t i)
 {

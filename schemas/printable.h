@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Text from outside (names of files, arguments, threads, functions) as messages and terminals may
- * show it. All programs use this one form: printable UTF-8 stays, and each byte of anything else
+ * Makes text from outside (names of files, arguments, threads, functions) safe for messages and
+ * terminals. All programs use this one form: printable UTF-8 stays, and each byte of anything else
  * becomes \xHH.
  */
 #ifndef MPROF_SCHEMAS_PRINTABLE_H
@@ -11,11 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The longest form of one byte. */
+/* The length of \xHH, the longest form of one byte. */
 #define PRINTABLE_BYTE_MAX 4u
 
-/* Tells glyphs that steer a terminal: C0, DEL and C1, separators of lines, and marks that turn the
- * direction of what follows. */
+/* Tells whether a glyph can steer a terminal: C0, DEL and C1, line separators, and marks that
+ * change the direction of the text after them. */
 static inline bool printable_steers(uint32_t glyph)
 {
     return glyph < 0x20 || (glyph >= 0x7f && glyph < 0xa0) || glyph == 0x061c || glyph == 0x200e ||
@@ -23,7 +23,7 @@ static inline bool printable_steers(uint32_t glyph)
            (glyph >= 0x2066 && glyph <= 0x2069) || glyph == 0xfeff;
 }
 
-/* Returns the bytes of the printable glyph that `text` begins with; 0: its first byte is none. */
+/* Returns the length in bytes of the printable glyph at the start of `text`, 0 if there is none. */
 static inline unsigned printable_glyph(const char *text)
 {
     const unsigned char *byte = (const unsigned char *)text;
@@ -44,8 +44,8 @@ static inline unsigned printable_glyph(const char *text)
 }
 
 /*
- * Writes `text` to `out` in its printable form, and a NUL. Text that does not fit into `size` bytes
- * (at least 1) is cut before a glyph. Returns the length without the NUL. It allocates nothing and
+ * Writes `text` to `out` in its printable form, and a NUL. Cuts text that does not fit into `size`
+ * bytes (at least 1) before a glyph. Returns the length without the NUL. Allocates nothing and
  * calls nothing.
  */
 static inline size_t printable_copy(char *out, size_t size, const char *text)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which process of a session is meant by a person's word for it: mprof-ingest and mprof-tui have
- * the same option --process. A process id that has executed several programs has a row for each.
+ * Finds the process of a session that a user names by the option --process of mprof-ingest and
+ * mprof-tui. A process id that has executed several programs has a row for each.
  */
 #ifndef MPROF_SCHEMAS_PROCESS_CHOICE_H
 #define MPROF_SCHEMAS_PROCESS_CHOICE_H
@@ -18,9 +18,9 @@
 /* A row of the table `process`. */
 struct process_choice {
     int64_t pid;
-    unsigned place;      /* among the programs of that process id, from 1 */
+    unsigned place;      /* position among the programs of that process id, from 1 */
     const char *program; /* argv[0], with folders or without */
-    uint64_t bytes;      /* that it allocated */
+    uint64_t bytes;      /* bytes that it allocated */
 };
 
 /* Tells whether `word` is the row's PID, PID.PLACE or program, with folders or without. */
@@ -37,8 +37,9 @@ static inline bool process_choice_matches(const struct process_choice *row, cons
 }
 
 /*
- * Returns the row that `word` means, `count` where none does. NULL is any. Where several match it
- * is the one that allocated most bytes, the first of equals; *matches: how many do.
+ * Returns the index of the row that `word` means, or `count` if no row matches. NULL matches every
+ * row. If several rows match, it is the one that allocated most bytes, the first among equals.
+ * Stores the number of matching rows in *matches.
  */
 static inline size_t process_choose(const struct process_choice *rows, size_t count,
                                     const char *word, size_t *matches)

@@ -2,13 +2,14 @@
 /*
  * Trace format 1: the one codec that capture (writer) and ingest (reader) share.
  *
- * schemas/trace-format.md is normative; this header follows it. Everything here is
- * inline, allocates nothing, calls nothing but mem* of libc, and is safe in a signal handler.
+ * schemas/trace-format.md is normative; this header follows it. Everything here is inline,
+ * allocates nothing, calls only mem* of libc, and is safe in a signal handler.
  *
- * Writer: fill a `struct trace_coding` with trace_coding_reset() for every chunk and after
- * every SWITCH record, put records with trace_put_*() at a cursor that has at least
- * TRACE_RECORD_MAX bytes left, then publish them by a release store of the chunk's `commit`.
- * Reader: reset the same way, call trace_get() until TRACE_GET_END or TRACE_GET_DAMAGED.
+ * A writer fills a `struct trace_coding` with trace_coding_reset() for every chunk and after every
+ * SWITCH record. It puts records with trace_put_*() at a cursor that has at least TRACE_RECORD_MAX
+ * bytes left. It publishes them by a release store of the chunk's `commit`.
+ * A reader resets in the same places and calls trace_get() until it returns TRACE_GET_END or
+ * TRACE_GET_DAMAGED.
  */
 #ifndef MPROF_SCHEMAS_TRACE_CODEC_H
 #define MPROF_SCHEMAS_TRACE_CODEC_H
@@ -22,7 +23,7 @@
 #include "schemas/trace_layout.h"
 
 /* ---- writing ---------------------------------------------------------------------------- */
-/* Each returns the cursor behind the record, at most TRACE_RECORD_MAX bytes further. */
+/* Each function returns the cursor after the record, at most TRACE_RECORD_MAX bytes further. */
 
 static inline uint8_t *trace_put_size(uint8_t *p, struct trace_coding *coding, uint64_t size,
                                       unsigned *same)
@@ -75,7 +76,7 @@ static inline uint8_t *trace_put_free_stack(uint8_t *p, struct trace_coding *cod
     return p;
 }
 
-/* `free_ticks` was read before the real call, `ticks` after it. */
+/* Writes a REALLOC. `free_ticks` was read before the real call, `ticks` after it. */
 static inline uint8_t *trace_put_realloc(uint8_t *p, struct trace_coding *coding,
                                          uint64_t free_ticks, uint64_t ticks, uint64_t old_address,
                                          uint64_t address, uint64_t size, uint32_t stack,
@@ -99,9 +100,9 @@ static inline uint8_t *trace_put_realloc(uint8_t *p, struct trace_coding *coding
 enum { TRACE_NODE_NEXT = 64, TRACE_NODE_SAME_MODULE = 128 };
 
 /*
- * Node `id` (> 0, unique in the trace) under `parent` (0: outermost frame). `module` 0 means
- * no module was mapped there; `value` is then the address itself, otherwise the address
- * minus the module's load bias.
+ * Writes node `id` (> 0, unique in the trace) under `parent` (0: this is the outermost frame).
+ * `module` 0 means that no module was mapped there: `value` is then the address itself. Otherwise
+ * `value` is the address minus the module's load bias.
  */
 static inline uint8_t *trace_put_node(uint8_t *p, struct trace_coding *coding, uint32_t id,
                                       uint32_t parent, enum trace_node_frame frame, uint32_t module,
@@ -132,7 +133,7 @@ static inline uint8_t *trace_put_string(uint8_t *p, const char *text, size_t len
     return p + length;
 }
 
-/* `length` <= TRACE_EXTENDED_MAX; needs length + 12 bytes. */
+/* Writes an EXTENDED record. `length` is at most TRACE_EXTENDED_MAX; needs length + 12 bytes. */
 static inline uint8_t *trace_put_extended(uint8_t *p, enum trace_extended type,
                                           const uint8_t *payload, size_t length)
 {
@@ -143,7 +144,7 @@ static inline uint8_t *trace_put_extended(uint8_t *p, enum trace_extended type,
     return p + length;
 }
 
-/* Bits 3-4 of the first byte of an EXTENDED record, and bits of the attribute byte. */
+/* Bits 3-4 of the first byte of an EXTENDED record, then bits of its attribute byte. */
 enum { TRACE_FORM_EXTENDED = 0, TRACE_FORM_ARENA_ALLOC = 1, TRACE_FORM_ARENA_FREE = 2 };
 enum { TRACE_ARENA_OTHER = 4, TRACE_ARENA_COUNT = 8 };
 
@@ -155,7 +156,7 @@ static inline uint8_t *trace_put_arena(uint8_t *p, struct trace_coding *coding, 
     return *other ? trace_put_varint(p, arena) : p;
 }
 
-/* A block of an arena (> 0) that holds `count` objects. */
+/* Writes the allocation of a block that holds `count` objects in an arena (> 0). */
 static inline uint8_t *trace_put_arena_alloc(uint8_t *p, struct trace_coding *coding,
                                              uint64_t ticks, uint32_t arena, uint64_t address,
                                              uint64_t size, uint64_t count, uint32_t stack)
@@ -209,7 +210,7 @@ struct trace_record {
     } node;
     struct {
         uint64_t type; /* enum trace_extended, or unknown */
-        /* NULL: a short record, whose fields are ticks, address, size, stack and `block` */
+        /* NULL in a short record: its fields are ticks, address, size, stack and `block` */
         const uint8_t *payload, *end;
     } extended;
     struct {
@@ -218,7 +219,7 @@ struct trace_record {
     } block;
 };
 
-/* Field by field: gcc makes of a memset of this size, or of an empty initialiser, a string
+/* Clears field by field: gcc turns a memset of this size, or an empty initialiser, into a string
  * instruction that takes longer than all the rest of a record. */
 static inline void trace_record_clear(struct trace_record *record, enum trace_kind kind)
 {
@@ -389,9 +390,9 @@ static inline bool trace_get_extended_body(const uint8_t **p, const uint8_t *end
 }
 
 /*
- * Decodes the record at *p and moves *p behind it. TRACE_GET_END at `end`. TRACE_GET_DAMAGED
- * where the bytes are no record; *p is then unchanged and nothing behind it in this chunk can
- * be trusted. SWITCH records are returned as extended ones: the caller resets the coding.
+ * Decodes the record at *p and moves *p past it. Returns TRACE_GET_END at `end`, and
+ * TRACE_GET_DAMAGED if the bytes are not a record: *p is then unchanged and nothing after it in
+ * this chunk can be trusted. Returns SWITCH records as extended ones: the caller resets the coding.
  */
 static inline enum trace_get trace_get(const uint8_t **p, const uint8_t *end,
                                        struct trace_coding *coding, struct trace_record *record)

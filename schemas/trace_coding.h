@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Trace format 1: numbers, addresses, stacks and stamps, and the state that both ends keep while
- * they write and read them (trace-format.md, "Numbers" and "Coding state"). Records are made of
- * them in trace_codec.h, which says what holds for all of this.
+ * Trace format 1: codes numbers, addresses, stacks and stamps, and holds the state that writer and
+ * reader both keep (trace-format.md, "Numbers" and "Coding state"). trace_codec.h builds records
+ * from them; its rules hold here, too.
  */
 #ifndef MPROF_SCHEMAS_TRACE_CODING_H
 #define MPROF_SCHEMAS_TRACE_CODING_H
@@ -14,12 +14,12 @@
 
 /* Bits 3-4 of records that carry a stack. */
 enum { TRACE_STACK_SAME = 0, TRACE_STACK_CACHED = 1, TRACE_STACK_EXPLICIT = 2 };
-/* Two bits wherever an address is coded. */
+/* The two bits that every coded address has in its record. */
 enum { TRACE_ADDRESS_DELTA16 = 0, TRACE_ADDRESS_DELTA = 1, TRACE_ADDRESS_CACHED = 2 };
 
 #define TRACE_CACHE_SIZE 256u
 
-/* What both ends remember within one chunk (or since the last SWITCH). */
+/* The state that writer and reader keep within one chunk (or since the last SWITCH). */
 struct trace_coding {
     uint64_t ticks;
     uint64_t address;
@@ -48,8 +48,8 @@ static inline uint32_t trace_stack_slot(uint32_t stack)
 }
 
 /*
- * 64-bit sum of `length` bytes: four lanes of multiply-and-rotate over little-endian words,
- * the last partial word zero-padded, the length mixed in. Detects damage, not malice.
+ * Returns the 64-bit sum of `length` bytes: four lanes of multiply and xor-shift over little-endian
+ * words, the last partial word padded with zeros, the length mixed in. Detects damage, not malice.
  */
 static inline uint64_t trace_sum(const void *data, size_t length)
 {
@@ -88,7 +88,7 @@ static inline int64_t trace_unzigzag(uint64_t value)
     return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
 }
 
-/* LEB128, at most 10 bytes. */
+/* Writes one varint: LEB128, at most 10 bytes. */
 static inline uint8_t *trace_put_varint(uint8_t *p, uint64_t value)
 {
     while (value >= 0x80) {
@@ -99,7 +99,7 @@ static inline uint8_t *trace_put_varint(uint8_t *p, uint64_t value)
     return p;
 }
 
-/* Reads one varint; false where it does not end before `end` or exceeds 64 bits. */
+/* Reads one varint. Returns false if it does not end before `end` or exceeds 64 bits. */
 static inline bool trace_get_varint(const uint8_t **p, const uint8_t *end, uint64_t *value)
 {
     uint64_t result = 0;
@@ -210,7 +210,8 @@ static inline bool trace_get_stack(const uint8_t **p, const uint8_t *end,
     return true;
 }
 
-/* Stamps never run backwards within a chunk: a clock that did is held. */
+/* Writes a stamp. Stamps never run backwards within a chunk: if the clock does, the last stamp
+ * is repeated. */
 static inline uint8_t *trace_put_ticks(uint8_t *p, struct trace_coding *coding, uint64_t ticks)
 {
     uint64_t delta = ticks > coding->ticks ? ticks - coding->ticks : 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Trace format 1: what lies where in the file, and the numbers that stand for things.
+ * Trace format 1: the layout of the file, and the numbers that it uses.
  * schemas/trace-format.md is normative; schemas/trace_codec.h reads and writes the records.
  */
 #ifndef MPROF_SCHEMAS_TRACE_LAYOUT_H
@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define TRACE_VERSION 1u
-/* Behind a trace's name: the folder of the other traces of its run, PID and PID.N. */
+/* Appended to a trace's name: the folder of the other traces of its run, PID and PID.N. */
 #define TRACE_FOLDER ".d"
 #define TRACE_MAGIC "\x89MPROF\r\n"   /* 8 bytes, without the terminating NUL */
 #define TRACE_CHUNK_MAGIC 0x4b43504du /* "MPCK" as stored */
@@ -21,7 +21,7 @@
 
 /* The longest alloc, free, realloc or node record. Extended records bring their own length. */
 #define TRACE_RECORD_MAX 96u
-/* Longest payload of an extended record: what is longer (argv) is cut, and marked as cut. */
+/* The longest payload of an extended record. Longer text (argv) is cut, and marked as cut. */
 #define TRACE_EXTENDED_MAX 2048u
 
 enum trace_clock { TRACE_CLOCK_NANOSECONDS = 0, TRACE_CLOCK_TSC = 1 };
@@ -32,20 +32,20 @@ enum trace_file_flag {
     TRACE_FILE_SAMPLED = 1u << 1, /* only a sample of the allocations was recorded */
     TRACE_FILE_FREE_STACKS = 1u << 2, /* frees carry stacks */
     TRACE_FILE_PACKED = 1u << 3,      /* there may be containers of packed chunks */
-    TRACE_FILE_DENSE = 1u << 4,       /* there are only such, without slots */
+    TRACE_FILE_DENSE = 1u << 4,       /* there are only containers, without slots */
 };
 
-/* How recording stands or ended; written by the recorder into the file header. */
+/* The state of the recording. The recorder writes it into the file header. */
 enum trace_state {
     TRACE_STATE_RECORDING = 0, /* still running, or killed */
     TRACE_STATE_ENDED = 1,     /* sealed at exit or by mprof_stop() */
     TRACE_STATE_DISK_FULL = 2, /* no space: later events are counted in dropped_events only */
-    TRACE_STATE_LIMIT = 3,     /* RLIMIT_FSIZE or --max-size reached, counted likewise */
+    TRACE_STATE_LIMIT = 3,     /* RLIMIT_FSIZE or --max-size reached: counted in the same way */
     TRACE_STATE_ERROR = 4,     /* another error, see stop_errno */
     TRACE_STATE_EXEC = 5,      /* the process went on as another program */
 };
 
-/* How far a request from outside has come; trace-format.md, "Control from outside". */
+/* The progress of a request from outside; trace-format.md, "Control from outside". */
 enum trace_control {
     TRACE_CONTROL_NONE = 0,
     TRACE_CONTROL_ASKED = 1,
@@ -63,17 +63,18 @@ enum trace_request {
 
 enum trace_answer {
     TRACE_ANSWER_DONE = 0,
-    TRACE_ANSWER_ALREADY = 1, /* it was so before */
+    TRACE_ANSWER_ALREADY = 1, /* the recording was in that state already */
     TRACE_ANSWER_NOT_DONE = 2,
 };
 
-/* What programs that are executed in the course of a run do. */
+/* What the programs that a run executes later do. */
 enum trace_run { TRACE_RUN_RECORD = 0, TRACE_RUN_NOT_YET = 1, TRACE_RUN_OVER = 2 };
 enum trace_paused { TRACE_PAUSED_NOT = 0, TRACE_PAUSED = 1, TRACE_PAUSED_FROM_START = 2 };
 
 #define TRACE_REQUEST_NAME 256u
 
-/* Offset 0 of the file. Little-endian. `dynamic` fields change while recording. */
+/* The header at offset 0 of the file. Little-endian. Its `dynamic` fields change while the program
+ * records. */
 struct trace_file_header {
     uint8_t magic[8];
     uint32_t version;
@@ -95,10 +96,10 @@ struct trace_file_header {
     int32_t stop_errno;
     uint32_t chunk_count;    /* chunk slots handed out so far */
     uint32_t control;        /* enum trace_control */
-    uint64_t dropped_events; /* events seen while nothing could be recorded */
+    uint64_t dropped_events; /* events that came while nothing could be recorded */
     uint64_t end_ticks;      /* clock pair at the end; 0 while recording or if killed */
     uint64_t end_monotonic_ns;
-    uint32_t next_slot; /* counted up atomically by whoever takes a slot */
+    uint32_t next_slot; /* each process counts it up atomically when it takes a slot */
     uint32_t paused;    /* enum trace_paused */
     uint32_t request;   /* enum trace_request */
     uint32_t answer;    /* enum trace_answer */
@@ -106,16 +107,16 @@ struct trace_file_header {
     uint32_t run;         /* enum trace_run */
     uint32_t sealed;      /* not 0: an observer has ended the recording */
     uint64_t freed_bytes; /* of slots that observers have packed, or not taken all of */
-    uint32_t told;        /* not 0: a process of the run has said that the disk has no room */
+    uint32_t told;        /* not 0: a process of the run has said that the disk is full */
     uint32_t reserved;
 };
 
-/* Thread of the chunks that a process outside writes: no thread of the program. */
+/* Thread number of the chunks that another process writes: not a thread of the program. */
 #define TRACE_THREAD_OUTSIDE 0xffffffffu
-/* Thread of containers: chunks that hold other chunks, packed. */
+/* Thread number of containers: chunks that hold other chunks, packed. */
 #define TRACE_THREAD_PACKED 0xfffffffeu
 
-/* The most bytes of records that one PACKED record holds, and that its container has. */
+/* The most bytes of records that one PACKED record holds, and the most bytes of its container. */
 #define TRACE_PACKED_MAX TRACE_CHUNK_SIZE_MAX
 
 enum trace_chunk_flag {
@@ -123,7 +124,7 @@ enum trace_chunk_flag {
     TRACE_CHUNK_LEFT = 1u << 1,   /* nobody will write into it again */
 };
 
-/* First bytes of every chunk slot. A slot whose first 64 bytes are zero was never used. */
+/* The first bytes of every chunk slot. A slot whose first 64 bytes are zero was never used. */
 struct trace_chunk_header {
     uint32_t magic;
     uint32_t slot;     /* index of this slot: the chunk lies at header_size + slot * chunk_size */
@@ -135,7 +136,7 @@ struct trace_chunk_header {
     uint32_t header_sum; /* low half of trace_sum() of the bytes before this field */
     uint32_t commit;     /* dynamic: bytes of this chunk that are valid, header included */
     uint32_t flags;      /* dynamic: enum trace_chunk_flag */
-    uint32_t look;       /* dynamic: set from outside; the writer looks at `control` */
+    uint32_t look;       /* dynamic: set from outside, so that the writer reads `control` */
     uint64_t sum;        /* dynamic: trace_sum() of the bytes [64, commit), if sealed */
 };
 
@@ -150,10 +151,10 @@ enum trace_kind {
     TRACE_REALLOC = 4,
     TRACE_NODE = 5,       /* one node of the calling context tree */
     TRACE_FREE_STACK = 6, /* free with its stack */
-    TRACE_EXTENDED = 7,   /* type, length, payload: may be skipped unread; or a short record */
+    TRACE_EXTENDED = 7,   /* type, length, payload: a reader may skip it; or a short record */
 };
 
-/* How the block was asked for. */
+/* The function that allocated the block. */
 enum trace_alloc_kind {
     TRACE_KIND_MALLOC = 0,
     TRACE_KIND_CALLOC = 1,
@@ -170,14 +171,14 @@ enum trace_alloc_kind {
 enum trace_realloc_outcome {
     TRACE_REALLOC_MOVED = 0,
     TRACE_REALLOC_IN_PLACE = 1,
-    TRACE_REALLOC_FAILED = 2, /* nothing changed: neither an allocation nor a free */
+    TRACE_REALLOC_FAILED = 2, /* nothing changed: not an allocation and not a free */
 };
 
 enum trace_node_frame {
     TRACE_FRAME_RETURN = 0,      /* value: return address, as module offset */
     TRACE_FRAME_EXACT = 1,       /* value: the instruction itself (interrupted by a signal) */
-    TRACE_FRAME_DEPTH_LIMIT = 2, /* marker: the stack went on outward, the depth limit cut it */
-    TRACE_FRAME_UNWIND_END = 3,  /* marker: the stack went on outward, no rule was found */
+    TRACE_FRAME_DEPTH_LIMIT = 2, /* marker: the depth limit cut off outer frames */
+    TRACE_FRAME_UNWIND_END = 3,  /* marker: outer frames are missing, no rule was found */
 };
 
 enum trace_extended {
@@ -207,7 +208,7 @@ enum trace_extended {
     TRACE_EXT_PROTECT = 24,
     TRACE_EXT_BYPASS = 25,
     TRACE_EXT_BARE_CODE = 26,
-    TRACE_EXT_LAST = TRACE_EXT_BARE_CODE, /* what is above is unknown */
+    TRACE_EXT_LAST = TRACE_EXT_BARE_CODE, /* higher numbers are unknown */
     TRACE_EXT_PACKED = 64,                /* in containers only: anywhere else it is unknown */
 };
 
@@ -216,9 +217,9 @@ enum trace_drop_reason {
     TRACE_DROP_NO_THREAD = 2, /* the thread had no state: too early, or memory exhausted */
 };
 
-/* Why a module's calls are missing. */
+/* The reason why calls of a module are missing. */
 enum trace_bypass {
-    TRACE_BYPASS_LATE = 1,      /* up to this record; the ones that come later are recorded */
+    TRACE_BYPASS_LATE = 1,      /* missing up to this record; later calls are recorded */
     TRACE_BYPASS_NAMESPACE = 2, /* loaded by dlmopen, with a C library of its own */
     TRACE_BYPASS_OTHER = 3,     /* bound to another allocator */
     TRACE_BYPASS_REFUSED = 4,   /* its slots cannot be written */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What packed records are expected to say (schemas/trace-format.md, "Predicted records"): which
- * block is freed next, where the next one lies, from which stack it comes and how large it is.
- * Whoever packs and whoever unpacks tell it the same events and so hear the same.
+ * Predicts packed records (schemas/trace-format.md, "Predicted records"): which block is freed
+ * next, and address, stack and size of the next allocation. Packer and unpacker tell the model the
+ * same events, so it predicts the same for both.
  *
- * It knows the blocks that were allocated since the reset, in the order in which they were
- * allocated (where they are TRACE_MODEL_BLOCKS it forgets them and begins anew), and those that
- * were freed, by size class, last one first. Memory is bounded whatever it is told, and so is the
- * time of each call. Inline, as trace_codec.h: each is a few instructions, some times an event.
+ * The model knows the blocks allocated since the reset, in the order of their allocation. It
+ * forgets them and starts again when there are TRACE_MODEL_BLOCKS. It also knows the freed blocks,
+ * by size class, last one first. Its memory is bounded for every input, and so is the time of each
+ * call. The functions are inline, as in trace_codec.h: each is a few instructions and runs several
+ * times for an event.
  */
 #ifndef MPROF_SCHEMAS_TRACE_MODEL_H
 #define MPROF_SCHEMAS_TRACE_MODEL_H
@@ -17,13 +18,13 @@
 
 /* Blocks are numbered from 1 as they are allocated. */
 #define TRACE_MODEL_BLOCKS (1u << 17)
-/* Ranks are below: among live blocks, and in a list of freed ones. */
+/* Ranks are below this: ranks among live blocks, and in a list of freed ones. */
 #define TRACE_MODEL_RANKS 128u
 #define TRACE_MODEL_CLASSES 256u
 #define TRACE_MODEL_STACK_BITS 15
 #define TRACE_MODEL_PLACE_BITS 18
 
-/* Live blocks are chained in the order in which they were allocated; block 0 is both ends. */
+/* A block. Live blocks are chained in the order of their allocation; block 0 is both ends. */
 struct trace_model_block {
     uint64_t address;
     uint32_t before, after;
@@ -37,40 +38,40 @@ struct trace_model_freed {
 };
 
 struct trace_model {
-    uint32_t blocks; /* the last one */
-    uint32_t before; /* live, or 0: where the last freed one stood */
+    uint32_t blocks; /* number of the last block */
+    uint32_t before; /* the live block before the one freed last, or 0 */
     bool find_blocks;
     uint64_t behind;               /* the end of the block that was allocated last */
     uint32_t stack;                /* the last one */
-    uint32_t entry_two, entry_one; /* of what comes after them */
+    uint32_t entry_two, entry_one; /* entries for the stack after the last two, the last one */
     uint32_t after_two[1u << TRACE_MODEL_STACK_BITS], after_one[1u << TRACE_MODEL_STACK_BITS];
     uint64_t sizes[1u << TRACE_MODEL_STACK_BITS];
     struct trace_model_freed freed[TRACE_MODEL_CLASSES];
-    /* What is behind is written before it is read, and need not be reset. */
+    /* The fields from here on are written before they are read, and need no reset. */
     uint64_t freed_addresses[TRACE_MODEL_CLASSES][TRACE_MODEL_RANKS];
     struct trace_model_block block[TRACE_MODEL_BLOCKS];
-    /* For whoever packs, who looks for blocks by their addresses: the last block that was allocated
-     * there. Open addressing, half empty at least. */
+    /* The last block allocated at each address: the packer looks for blocks by address. Open
+     * addressing, at least half empty. */
     uint32_t places[1u << TRACE_MODEL_PLACE_BITS];
 };
 
-/* NULL where memory is exhausted. It must be reset before it is asked. */
+/* Returns NULL if memory is exhausted. The model needs a reset before its first use. */
 struct trace_model *trace_model_new(void);
 void trace_model_free(struct trace_model *model);
 
-/* Forgets everything. Blocks are found by their addresses only if it is told that here. */
+/* Forgets everything. Blocks can be found by their addresses only if `find_blocks` is true. */
 void trace_model_reset(struct trace_model *model, bool find_blocks);
 
-/* All blocks, but not what is known of freed ones, stacks and sizes. */
+/* Forgets all blocks, but keeps freed addresses, stacks and sizes. */
 void trace_model_forget(struct trace_model *model);
 
-/* What an allocator takes for a block: 8 bytes more, in steps of 16, at least 32. */
+/* Returns the bytes that an allocator takes for a block: 8 more, in steps of 16, at least 32. */
 static inline uint64_t trace_model_step(uint64_t size)
 {
     return size < 24 ? 32 : (size + 23) & ~UINT64_C(15);
 }
 
-/* The class of blocks of `size` bytes. */
+/* Returns the class of blocks of `size` bytes. */
 static inline unsigned trace_model_class(uint64_t size)
 {
     if (size > UINT64_C(1) << 47)
@@ -82,7 +83,7 @@ static inline unsigned trace_model_class(uint64_t size)
     return 64 + (log2 - 10) * 4 + (unsigned)(step >> (log2 - 2) & 3);
 }
 
-/* The place of the block at `address`, or the free one where it belongs. */
+/* Returns the place of the block at `address`, or the free place for it. */
 static inline uint32_t *trace_model_place(struct trace_model *model, uint64_t address)
 {
     const uint32_t last = (1u << TRACE_MODEL_PLACE_BITS) - 1;
@@ -93,20 +94,20 @@ static inline uint32_t *trace_model_place(struct trace_model *model, uint64_t ad
     return &model->places[at];
 }
 
-/* The block at `address`, live or not; 0: never allocated. */
+/* Returns the block at `address`, live or not, or 0 if none was allocated there. */
 static inline uint32_t trace_model_find(struct trace_model *model, uint64_t address)
 {
     return *trace_model_place(model, address);
 }
 
-/* Whether there is a live block of that number. */
+/* Tells whether there is a live block with that number. */
 static inline bool trace_model_is_live(const struct trace_model *model, uint64_t block)
 {
     return block != 0 && block <= model->blocks && model->block[block].live;
 }
 
-/* The live block that was allocated as the last but `rank`, and the way back; 0, or
- * TRACE_MODEL_RANKS: there is none. */
+/* Returns the live block allocated last but `rank`, or 0 if there is none. trace_model_rank()
+ * returns the rank of a block, or TRACE_MODEL_RANKS. */
 static inline uint32_t trace_model_ranked(const struct trace_model *model, unsigned rank)
 {
     uint32_t block = model->block[0].before;
@@ -126,13 +127,14 @@ static inline unsigned trace_model_rank(const struct trace_model *model, uint32_
     return TRACE_MODEL_RANKS;
 }
 
-/* The live block behind the one that was freed last; 0: none. */
+/* Returns the live block after the one freed last, or 0. */
 static inline uint32_t trace_model_after(const struct trace_model *model)
 {
     return model->block[model->before].after;
 }
 
-/* The block that was freed as the last but `rank` of a class, and the way back. */
+/* Stores the address of the block of a class that was freed last but `rank`; false if there is
+ * none. trace_model_freed_rank() returns the rank of an address, or TRACE_MODEL_RANKS. */
 static inline bool trace_model_freed_at(const struct trace_model *model, unsigned class,
                                         unsigned rank, uint64_t *address)
 {
@@ -153,7 +155,7 @@ static inline unsigned trace_model_freed_rank(const struct trace_model *model, u
     return TRACE_MODEL_RANKS;
 }
 
-/* A live block is freed. */
+/* Tells the model that a live block was freed. */
 static inline void trace_model_end(struct trace_model *model, uint32_t block)
 {
     struct trace_model_block *gone = &model->block[block];
@@ -166,7 +168,7 @@ static inline void trace_model_end(struct trace_model *model, uint32_t block)
     gone->live = false;
 }
 
-/* The freed block of that rank in its class is used again. */
+/* Tells the model that the freed block of that rank in its class is used again. */
 static inline void trace_model_take(struct trace_model *model, unsigned class, unsigned rank)
 {
     struct trace_model_freed *freed = &model->freed[class];
@@ -178,7 +180,8 @@ static inline void trace_model_take(struct trace_model *model, unsigned class, u
     freed->count--;
 }
 
-/* A block was allocated. Its number; where it is 1 all others were forgotten. */
+/* Tells the model that a block was allocated. Returns its number. If it is 1, the model has
+ * forgotten all others. */
 static inline uint32_t trace_model_begin(struct trace_model *model, uint64_t address, uint64_t size)
 {
     model->behind = address + trace_model_step(size);
@@ -192,7 +195,8 @@ static inline uint32_t trace_model_begin(struct trace_model *model, uint64_t add
     return block;
 }
 
-/* The stack that followed the last two the last time, and the one that followed the last one. */
+/* Returns the stack that followed the last two stacks the last time. trace_model_stack_after_one()
+ * returns the one that followed the last stack. */
 static inline uint32_t trace_model_stack_after_two(const struct trace_model *model)
 {
     return model->after_two[model->entry_two];
@@ -219,7 +223,7 @@ static inline void trace_model_put_stack(struct trace_model *model, uint32_t sta
     model->stack = stack;
 }
 
-/* The size of the last block from `stack`, to be read and written. */
+/* Returns a pointer to the size of the last block from `stack`, to read and to write. */
 static inline uint64_t *trace_model_size(struct trace_model *model, uint32_t stack)
 {
     return &model->sizes[trace_model_stack_entry(stack)];

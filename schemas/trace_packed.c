@@ -12,12 +12,12 @@
 
 enum packed_method { PACKED_PLAIN = 0, PACKED_COLUMNS = 1, PACKED_PREDICTED = 2 };
 
-/* Higher levels gain a hundredth and cost three times as much. */
+/* Higher levels save one percent and take three times as long. */
 #define ZSTD_LEVEL 1
-/* Method, count, and for each column two lengths. */
+/* Method and number of chunks; number of columns; two lengths for each column. */
 #define HEAD_MAX (20 + 10 + TRACE_COLUMN_COUNT * 20)
 
-/* Most bytes of columns for so many bytes of records. */
+/* The most bytes of columns for `records` bytes of records. */
 #define COLUMNS_MAX(records) (2 * (records))
 
 struct trace_packer {
@@ -25,11 +25,11 @@ struct trace_packer {
     size_t count, headers_capacity;
     struct trace_chunk_header *headers;
     uint8_t *records;
-    uint8_t *columns; /* as many times raw_max as there are columns: most pages are never touched */
+    uint8_t *columns; /* raw_max bytes for each column: most pages are never touched */
     uint8_t *payload;
     size_t payload_size;
     ZSTD_CCtx *zstd;
-    struct trace_model *model; /* NULL: quick */
+    struct trace_model *model; /* NULL if quick */
 };
 
 struct trace_packer *trace_packer_new(size_t raw_max, enum trace_packing packing)
@@ -88,7 +88,7 @@ bool trace_packer_add(struct trace_packer *packer, const uint8_t *chunk, size_t 
         return false;
     uint8_t *records = packer->records + packer->raw;
     memcpy(records, chunk + TRACE_CHUNK_HEADER_SIZE, length);
-    /* A wrong sum stays wrong, so that damage from before stays known. */
+    /* A wrong sum stays wrong, so readers still find damage from before. */
     if (!(header.flags & TRACE_CHUNK_SEALED))
         header.sum = trace_sum(records, length);
     header.flags |= TRACE_CHUNK_SEALED;
@@ -102,11 +102,11 @@ size_t trace_packer_count(const struct trace_packer *packer)
     return packer->count;
 }
 
-/* One column behind `at`; how long it is stored. */
+/* Stores one column at `at`. Returns its stored length. */
 static size_t packer_store(struct trace_packer *packer, uint8_t *at, const uint8_t *column,
                            size_t length)
 {
-    /* Room for one byte less than the column: what does not get smaller is stored as it is. */
+    /* One byte less than the column: a column that does not get smaller is stored as it is. */
     size_t stored =
         length > 1 ? ZSTD_compressCCtx(packer->zstd, at, length - 1, column, length, ZSTD_LEVEL)
                    : length;
@@ -140,9 +140,9 @@ static bool packer_predict(struct trace_packer *packer, struct trace_span *colum
 }
 
 /*
- * Takes the records apart. Those that are written in another way than trace_codec.h does go by
- * their bytes alone, and those of which hardly anything was expected; those that do not decode stay
- * as they are.
+ * Splits the records into columns and returns the method. Records that trace_codec.h would write
+ * in another way are split by their bytes only, and so are records that are hard to predict.
+ * Records that do not decode stay as they are.
  */
 static enum packed_method packer_split(struct trace_packer *packer, struct trace_span *columns,
                                        unsigned *count)
@@ -184,7 +184,8 @@ const uint8_t *trace_packer_end(struct trace_packer *packer, size_t *length)
             return NULL;
     }
     enum packed_method method = packer_split(packer, columns, &count);
-    /* The columns go where their end cannot reach over, then up behind their lengths. */
+    /* Stores the columns far enough back for any head, then moves them to just after their
+     * lengths. */
     uint8_t *store = packer->payload + HEAD_MAX + headers, *at = store;
     for (unsigned i = 0; i < count; i++) {
         stored[i] =
@@ -240,8 +241,7 @@ size_t trace_packed_size(const struct trace_packed *packed)
     return (size_t)size;
 }
 
-/* Reads the columns' lengths and unpacks each into `raw`, `size` bytes at most, one behind another.
- */
+/* Reads the columns' lengths and unpacks one after another into `raw`, `size` bytes at most. */
 static bool packed_columns(const struct trace_packed *packed, uint8_t *raw, size_t size,
                            struct trace_span columns[TRACE_COLUMN_COUNT])
 {

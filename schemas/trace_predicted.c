@@ -3,21 +3,22 @@
 
 #include "schemas/trace_walk.h"
 
-/* How an allocation's address is said: bits 6-7 of its first byte. */
+/* The ways to code the address of an allocation: bits 6-7 of its first byte. */
 enum { PLACE_FREED_LAST, PLACE_FREED, PLACE_BEHIND, PLACE_ELSEWHERE };
-/* How a freed block is said. */
+/* The ways to code a freed block. */
 enum { END_NEWEST, END_AFTER, END_BEFORE, END_RANKED, END_DISTANT, END_ELSEWHERE, END_WAYS };
-/* How a stack is said: bits 3-4. */
+/* The ways to code a stack: bits 3-4. */
 enum { STACK_AFTER_TWO, STACK_AFTER_ONE, STACK_NEWEST_NODE, STACK_OTHER };
 
 enum { SIZE_OTHER = 32 };
 
-/* Each way is compiled for itself, with `join` known. */
+/* Compiles each direction separately, with `join` a constant. */
 #define INLINE inline __attribute__((always_inline))
 
 /*
- * Both ways are one code, so that they cannot differ: each field is either looked at and said, or,
- * where records are joined, heard and made, and told to the model in the same place.
+ * The state of a split or a join. One code serves both directions, so they cannot differ: each
+ * say_*() writes a field to its column or, if `join`, reads it from there. It tells the model in
+ * the same place.
  */
 struct predicted {
     struct trace_walk walk;
@@ -25,7 +26,7 @@ struct predicted {
     struct trace_coding coding; /* as the writer of the records had it */
 };
 
-/* A varint whose first byte stands in `column` and byte n in column + n, up to `last`. */
+/* Codes a varint: its first byte goes into `column` and byte n into column + n, up to `last`. */
 static INLINE bool say(struct predicted *it, bool join, unsigned column, unsigned last,
                        uint64_t *value)
 {
@@ -57,14 +58,15 @@ static INLINE bool say_ticks(struct predicted *it, bool join, unsigned column, u
     return true;
 }
 
-/* An address that is not expected: how far it is from `last`, in steps of 16 where that goes. */
+/* Codes an address that was not predicted by its distance from `last`, in steps of 16 if that is
+ * exact. */
 static inline bool say_delta(struct predicted *it, bool join, unsigned column, uint64_t last,
                              uint64_t *address)
 {
     const uint64_t delta = *address - last;
     uint64_t value =
         delta & 15 ? trace_zigzag((int64_t)delta) << 1 | 1 : trace_zigzag((int64_t)delta >> 4) << 1;
-    /* The highest bit of a delta may be lost: the record does then not come back. */
+    /* The highest bit of a delta may be lost: again_is_same() then finds another record. */
     if (!say(it, join, column, column + 2, &value))
         return false;
     const uint64_t distance = (uint64_t)trace_unzigzag(value >> 1);
@@ -125,18 +127,19 @@ static INLINE bool say_size(struct predicted *it, bool join, unsigned *how, uint
     return true;
 }
 
-/* Whoever packs chooses. `place`: of the address in the table of blocks. */
+/* Chooses how to code the address of an allocation, for the packer. `place` is that of the address
+ * in the table of blocks. */
 static unsigned place_way(const struct predicted *it, unsigned class, uint64_t address,
                           const uint32_t *place, uint64_t *rank)
 {
-    /* Most of what is not in the list was never allocated before. */
+    /* Most addresses that are not in the list were never allocated before. */
     *rank = *place == 0 ? TRACE_MODEL_RANKS : trace_model_freed_rank(it->model, class, address);
     if (*rank < TRACE_MODEL_RANKS)
         return *rank == 0 ? PLACE_FREED_LAST : PLACE_FREED;
     return it->model->behind == address ? PLACE_BEHIND : PLACE_ELSEWHERE;
 }
 
-/* The address of a new block of `size` bytes. */
+/* Codes the address of a new block of `size` bytes. */
 static INLINE bool say_place(struct predicted *it, bool join, unsigned *how, uint64_t size,
                              uint64_t last, uint64_t *address)
 {
@@ -180,14 +183,14 @@ static unsigned end_way(const struct predicted *it, uint32_t block, uint64_t *nu
     return END_DISTANT;
 }
 
-/* Whoever packs chooses how to say a block that ends, or would have. */
+/* Chooses how to code a block that is freed, or that a failed realloc keeps, for the packer. */
 static unsigned choose_end(const struct predicted *it, uint64_t address, uint64_t *number)
 {
     const uint32_t block = trace_model_find(it->model, address);
     return trace_model_is_live(it->model, block) ? end_way(it, block, number) : END_ELSEWHERE;
 }
 
-/* Its number; 0: it is not known. */
+/* Codes a block that is freed. Stores its number in *known, 0 if the model does not know it. */
 static INLINE bool say_end(struct predicted *it, bool join, unsigned how, uint64_t number,
                            uint64_t *address, uint32_t *known)
 {
@@ -228,14 +231,14 @@ static INLINE bool say_end(struct predicted *it, bool join, unsigned how, uint64
 }
 
 /* ---- records ---------------------------------------------------------------------------- */
-/* Each: the five upper bits of the first byte in *bits, the record in `record`. */
+/* Each function has the five upper bits of the first byte in *bits and the record in `record`. */
 
 static INLINE bool say_attribute(struct predicted *it, bool join, uint64_t *byte)
 {
     return say(it, join, TRACE_COLUMN_ATTRIBUTE, TRACE_COLUMN_ATTRIBUTE, byte);
 }
 
-/* Stack, size and, where it has a new one, address. */
+/* Codes stack, size and, if `placed`, the new address. */
 static INLINE bool say_block(struct predicted *it, bool join, unsigned *bits, uint64_t last,
                              bool placed, struct trace_record *record)
 {
@@ -336,7 +339,7 @@ static INLINE bool say_event(struct predicted *it, bool join, unsigned *bits,
     }
 }
 
-/* The record as trace_codec.h writes it. */
+/* Writes the record with trace_codec.h. */
 static uint8_t *put_event(uint8_t *p, struct trace_coding *coding,
                           const struct trace_record *record)
 {
@@ -358,7 +361,7 @@ static uint8_t *put_event(uint8_t *p, struct trace_coding *coding,
     }
 }
 
-/* What stands in `record` moves the coding state as it did when it was written. */
+/* Brings the coding state to where it was after the writer wrote `record`. */
 static bool follow(struct trace_coding *coding, const uint8_t *record, const uint8_t *end)
 {
     struct trace_record got;
@@ -376,7 +379,7 @@ static bool follow(struct trace_coding *coding, const uint8_t *record, const uin
     return true;
 }
 
-/* NODE and extended records: byte by byte, as in the method of columns. */
+/* Moves a NODE or an extended record byte by byte, as trace_columns.c does. */
 static bool move_other(struct predicted *it)
 {
     const uint8_t *record = it->walk.records->at;
@@ -392,7 +395,7 @@ static bool is_event(unsigned head)
     return (head & 7) >= TRACE_ALLOC && (head & 7) != TRACE_NODE && (head & 7) != TRACE_EXTENDED;
 }
 
-/* Records as the codec writes them, to be compared with what they were. */
+/* Records as the codec writes them again, to compare with the original bytes. */
 struct again {
     const uint8_t *from;
     size_t length;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The walk over records that takes their bytes into columns and back (trace_columns.c,
- * trace_predicted.c): moves of one field, and of the records that are moved alike by both.
+ * Moves fields of records into columns and back, for trace_columns.c and trace_predicted.c; also
+ * the records that both move in the same way.
  */
 #ifndef MPROF_SCHEMAS_TRACE_WALK_H
 #define MPROF_SCHEMAS_TRACE_WALK_H
@@ -11,7 +11,7 @@
 #include "schemas/trace_codec.h"
 #include "schemas/trace_columns.h"
 
-/* One walk over the records does both ways: `join` says in which the bytes go. */
+/* A walk over records. `join` tells the direction: from the columns to the records. */
 struct trace_walk {
     struct trace_span *records, *columns;
     bool join;
@@ -39,7 +39,7 @@ static inline bool move_bytes(struct trace_walk *walk, unsigned column, uint64_t
     return true;
 }
 
-/* A varint whose first byte goes into `column` and byte n into column + n, up to `last`. */
+/* Moves a varint: its first byte goes into `column` and byte n into column + n, up to `last`. */
 static inline bool move_varint(struct trace_walk *walk, unsigned column, unsigned last)
 {
     uint8_t byte = 0;
@@ -52,7 +52,7 @@ static inline bool move_varint(struct trace_walk *walk, unsigned column, unsigne
     return false;
 }
 
-/* A varint that is also looked at. */
+/* Moves a varint and decodes it. */
 static inline bool move_number(struct trace_walk *walk, unsigned column, uint64_t *number)
 {
     uint8_t byte = 0;
