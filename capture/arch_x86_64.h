@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What depends on the architecture: x86_64.
- *
- * Raw system calls (they touch neither errno nor any symbol that the target could interpose),
- * and the registers of an interrupted context as a signal handler's frame holds them.
+ * The code that depends on the architecture, for x86_64: raw system calls, which touch neither
+ * errno nor any symbol that the program could interpose, and the registers of interrupted code as a
+ * signal handler's frame holds them.
  */
 #ifndef MPROF_CAPTURE_ARCH_X86_64_H
 #define MPROF_CAPTURE_ARCH_X86_64_H
@@ -17,28 +16,28 @@
 #include <string.h>
 
 #define ARCH_PAGE_SIZE 4096u
-/* Below the stack pointer, so many bytes survive a signal. */
+/* The number of bytes below the stack pointer that a signal leaves untouched. */
 #define ARCH_RED_ZONE 128u
 #define ARCH_ELF_MACHINE 62 /* EM_X86_64 */
 
-/* DWARF register numbers (psABI, figure 3.36). The return address is a column of its own. */
+/* DWARF register numbers (psABI, figure 3.36). The return address has a column of its own. */
 enum { ARCH_RBX = 3, ARCH_RBP = 6, ARCH_RSP = 7, ARCH_R12 = 12, ARCH_RA = 16, ARCH_REGISTERS };
 
 /*
- * A signal handler returns to code that calls rt_sigreturn; at that return address the stack
- * pointer points at the ucontext, in which these registers of the interrupted code lie.
+ * A signal handler returns to code that calls rt_sigreturn. There the stack pointer points at the
+ * ucontext, which holds the registers of the interrupted code at these offsets.
  */
 #define ARCH_SIGNAL_RBP 120u
 #define ARCH_SIGNAL_RSP 160u
 #define ARCH_SIGNAL_RIP 168u
 
-/* Whether the nine bytes at `code` are `mov $15,%rax; syscall`: the return from a signal. */
+/* Tells whether the nine bytes at `code` are `mov $15,%rax; syscall`, the return from a signal. */
 static inline bool arch_is_signal_return(const uint8_t *code)
 {
     return !memcmp(code, "\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05", 9);
 }
 
-/* The thread control block; threads of libpthread have it at the top of their stack. */
+/* Returns the address of the thread control block, which libpthread puts at the top of a stack. */
 static inline uint64_t arch_thread_pointer(void)
 {
     uint64_t pointer;
@@ -47,8 +46,9 @@ static inline uint64_t arch_thread_pointer(void)
 }
 
 /*
- * Stores `frame`, and behind it the return address of the function that has this frame. One
- * instruction stores both: a signal comes before it or after it, never between the two.
+ * Stores `frame` at `place`, and the return address of the function with this frame in the next
+ * word, `behind`. One instruction stores both: a signal comes before it or after it, never between
+ * the two.
  */
 static inline void arch_store_frame(const void **place, const void **behind, const void *frame)
 {
@@ -61,7 +61,7 @@ static inline void arch_store_frame(const void **place, const void **behind, con
                      : "xmm0");
 }
 
-/* The kernel's result: negative errno on failure. */
+/* Returns the result of the kernel: a negative errno on failure. */
 static inline long arch_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
     long result;
@@ -76,10 +76,10 @@ static inline long arch_syscall(long number, long a, long b, long c, long d, lon
 }
 
 /*
- * Defines the function `name`, which takes a system call's number and arguments: the calls by
- * which a program confines itself, is executed, or closes descriptors go to `special`, as all do
- * until `next` is known, every other one straight to `next`, its registers and stack untouched: a
- * clone that is made so goes on with them.
+ * Defines the function `name`, which takes a system call's number and arguments. The calls by which
+ * a program confines itself, executes a program or closes descriptors go to `special`. So do all
+ * calls while `next` is not known. Every other call jumps straight to `next` and leaves the
+ * registers and the stack untouched, since a clone that is made in this way goes on with them.
  */
 #define ARCH_DEFINE_SYSCALL(name, next, special)                                                   \
     __asm__(".text\n"                                                                              \

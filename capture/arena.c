@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The program's own allocators: what mprof_arena_create(), mprof_alloc() and so on record.
+ * Records the program's own allocators: mprof_arena_create(), mprof_alloc() and so on.
  *
- * A forked child writes a trace of its own, in which the arenas of its parent have to be named
- * again: arenas in use are kept in a table, with the trace that they were last named in. Each
- * number is given out once; its low bits are its place in the table. When the table is full
- * an arena is named when it is created, and only then; a sample takes nothing of it.
+ * A forked child writes a trace of its own and has to name its parent's arenas there again. So a
+ * table keeps the arenas in use, each with the trace that last named it. Each number is given out
+ * once, and its low bits are its place in the table. When the table is full, a new arena is named
+ * only at its creation, and a sample takes none of its blocks.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -26,7 +26,7 @@
 #define FRAME __builtin_frame_address(0)
 #define ARENA_SLOTS 65536u
 #define ARENA_NAME 64u
-#define ARENA_DEPTH 1024u /* of arenas in arenas: more is a circle */
+#define ARENA_DEPTH 1024u /* arenas inside arenas; more than this is a cycle */
 
 struct arena_slot {
     _Atomic uint32_t id; /* 0: free */
@@ -43,7 +43,7 @@ static struct {
     _Atomic uint32_t used;
 } arenas;
 
-/* The table, made at the first use. NULL where there is no memory. */
+/* Returns the table, which the first use makes. NULL if there is no memory. */
 static struct arena_slot *arena_table(void)
 {
     struct arena_slot *table = atomic_load(&arenas.slots), *none = NULL;
@@ -69,13 +69,14 @@ static struct arena_sample *arena_sample(mprof_arena arena)
     return slot ? &slot->sample : NULL;
 }
 
-/* Whether a block that ends was recorded, and a new one is. */
+/* Tells whether the block that ends was recorded. */
 static bool arena_ends(mprof_arena arena, const void *address)
 {
     return __builtin_expect(sample_mean == 0, 1) ||
            arena_sample_ends(arena_sample(arena), arena % ARENA_SLOTS, address);
 }
 
+/* Tells whether to record the new block. */
 static bool arena_takes(struct thread *thread, mprof_arena arena, const void *address,
                         uint64_t size)
 {
@@ -83,7 +84,7 @@ static bool arena_takes(struct thread *thread, mprof_arena arena, const void *ad
            arena_sample_takes(thread, arena_sample(arena), arena % ARENA_SLOTS, address, size);
 }
 
-/* Whether `arena` is `outer` or has its memory from it. */
+/* Tells whether `arena` is `outer` or takes its memory from it, directly or through others. */
 static bool arena_is_in(mprof_arena arena, mprof_arena outer)
 {
     struct arena_slot *slot;
@@ -96,7 +97,7 @@ static bool arena_is_in(mprof_arena arena, mprof_arena outer)
     return arena == outer;
 }
 
-/* What a sample took of the arena and of those under it ends. */
+/* Ends the sampled blocks of the arena and of the arenas under it. */
 static void arena_reset_sample(mprof_arena arena)
 {
     struct arena_slot *slot = arena_slot(arena), *table = atomic_load(&arenas.slots);
@@ -131,7 +132,7 @@ static void arena_put_name(struct thread *thread, mprof_arena arena, mprof_arena
     thread_extended_end(thread, TRACE_EXT_ARENA, p);
 }
 
-/* Names the arena in this trace, unless it was named there. */
+/* Names the arena in this trace if it has no name there yet. */
 static void arena_introduce(struct thread *thread, mprof_arena arena)
 {
     struct arena_slot *slot = arena_slot(arena);
@@ -146,7 +147,7 @@ static bool arena_is_named(mprof_arena arena)
     return !slot || atomic_load_explicit(&slot->named_in, memory_order_relaxed) == trace_file_id();
 }
 
-/* A number whose place in the table is free, and the place; NULL where the table is full. */
+/* Sets *arena to a new number and returns its place in the table. NULL if the table is full. */
 static struct arena_slot *arena_take_slot(mprof_arena *arena)
 {
     struct arena_slot *table = arena_table();
@@ -216,7 +217,7 @@ ENTRY_POINT void mprof_arena_destroy(mprof_arena arena)
     }
 }
 
-/* A block of the arena; `old` is the one that it was, NULL: none. */
+/* Records a block of the arena. `old` is the block that was resized into it; NULL: none. */
 static void arena_put_block(struct thread *thread, const void *frame, mprof_arena arena, void *old,
                             void *address, size_t size, size_t count)
 {
@@ -274,7 +275,7 @@ ENTRY_POINT void mprof_free(mprof_arena arena, void *address)
     recorder_leave();
 }
 
-/* While paused only the end of the old block is written. */
+/* Records a resize. While recording is paused, it writes only the end of the old block. */
 ENTRY_POINT void mprof_realloc(mprof_arena arena, void *old, void *address, size_t size,
                                size_t count)
 {

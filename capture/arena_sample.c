@@ -6,8 +6,8 @@
 #include "capture/select.h"
 #include "capture/trace_file.h"
 
-/* An address of the program in the low bits, the arena's place above; no block of the heap has the
- * highest bit. */
+/* A key has the block's address in the low bits and the arena's place above them. It also has the
+ * highest bit, which no key of a heap block has. */
 #define ADDRESS_BITS 47u
 #define OF_ARENA (UINT64_C(1) << 63)
 #define ARENA_MASK ~((UINT64_C(1) << ADDRESS_BITS) - 1)

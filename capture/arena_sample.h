@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which blocks of the program's own allocators a sample takes: as those of the heap, by the bytes
- * that the thread allocates in either.
+ * Chooses which blocks of the program's own allocators a sample takes. The choice is made as for
+ * heap blocks, by the bytes that the thread allocates in both.
  *
- * A block of an arena stands in the table of sampled_blocks.h by its address and the arena's place
- * in the table of arenas. Besides, each arena has a short list of its own blocks there, so that a
- * reset finds them; only where it has more than that is the whole table searched.
+ * The table of sampled_blocks.h holds a block of an arena by its address and by the arena's place
+ * in the table of arenas. Each arena also has a short list of its own blocks in that table, so that
+ * a reset finds them. If it has more blocks than the list can hold, the reset searches the whole
+ * table.
  *
- * All functions need the guard held, and sampling to be on.
+ * All functions need the guard held and sampling on.
  */
 #ifndef MPROF_CAPTURE_ARENA_SAMPLE_H
 #define MPROF_CAPTURE_ARENA_SAMPLE_H
@@ -20,19 +21,20 @@
 
 #define ARENA_SAMPLE_LISTED 8u
 
-/* Of one arena. All zero at first. `place` below is the arena's, under 65536. */
+/* The sampled blocks of one arena. All zero at first. `place` below is that of the arena, under
+ * 65536. */
 struct arena_sample {
     _Atomic uint64_t listed[ARENA_SAMPLE_LISTED]; /* 0: none */
-    _Atomic bool more;                            /* there may be some that are not listed */
+    _Atomic bool more;                            /* some blocks may not be listed */
 };
 
-/* Whether the new block of `size` bytes is recorded. */
+/* Tells whether to record the new block of `size` bytes. If so, it notes the block. */
 bool arena_sample_takes(struct thread *thread, struct arena_sample *sample, uint32_t place,
                         const void *address, uint64_t size);
-/* Whether the block that ends was recorded; it is no more. */
+/* Tells whether the block that ends was recorded. If so, it forgets the block. */
 bool arena_sample_ends(struct arena_sample *sample, uint32_t place, const void *address);
 bool arena_sample_has(uint32_t place, const void *address);
-/* All its blocks end. */
+/* Forgets all blocks of the arena. */
 void arena_sample_reset(struct arena_sample *sample, uint32_t place);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory for the moments before the real allocator is known: a fixed arena, never given back.
+ * Memory for the time before the real allocator is known: a fixed array that is never given back.
  */
 #ifndef MPROF_CAPTURE_BOOTSTRAP_H
 #define MPROF_CAPTURE_BOOTSTRAP_H
@@ -8,10 +8,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Zeroed memory aligned to `alignment` (a power of two), or NULL where the arena is used up. */
+/* Returns zeroed memory aligned to `alignment` (a power of two), or NULL if the array is used
+ * up. */
 void *bootstrap_allocate(size_t size, size_t alignment);
 bool bootstrap_owns(const void *block);
-/* The size that was asked for. */
+/* Returns the size that was asked for. */
 size_t bootstrap_size(const void *block);
 
 #endif

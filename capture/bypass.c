@@ -18,7 +18,7 @@
 #define KNOWN_MAX 8192u
 #define TURNS_MAX 100000u
 
-/* An object that was looked at; all zero: none. */
+/* An object that was looked at. All zero: a free entry. */
 struct known {
     uint64_t bias;
     const void *headers;
@@ -27,7 +27,7 @@ struct known {
 _Atomic uint32_t bypass_expected;
 
 static struct {
-    _Atomic bool ready; /* the names of the heap are known */
+    _Atomic bool ready; /* the names of the heap functions are known */
     _Atomic bool all_names;
     _Atomic uint32_t at_work; /* one thread changes slots */
     bool forked;
@@ -37,7 +37,7 @@ static struct {
     /* Changed under the loader's lock, which dl_iterate_phdr() holds. */
     struct known *known;
     uint64_t adds, subs;
-    bool settled; /* at the last look nothing was open */
+    bool settled; /* the last look found no open slot */
 } bypass;
 
 static bool self_find(const struct dl_phdr_info *info)
@@ -65,7 +65,7 @@ static void name_add(const char *name, void *next, bool heap)
         return;
     bypass.names[bypass.name_count] =
         (struct bypass_name){name, own, next, dlsym(RTLD_DEFAULT, name), heap};
-    atomic_fetch_add(&bypass.name_count, 1); /* other threads may be reading those before it */
+    atomic_fetch_add(&bypass.name_count, 1); /* other threads may be reading the names before it */
 }
 
 void bypass_begin(void)
@@ -85,7 +85,8 @@ void bypass_begin(void)
     atomic_store(&bypass.ready, bypass.name_count > 0);
 }
 
-/* What else a module calls: asked for only where there is, or soon will be, one that needs it. */
+/* Adds the other functions that modules call. Needed only if a module bypasses the recorder or may
+ * do so soon. */
 static void names_complete(void)
 {
     static const char *const maps[] = {"mmap", "mmap64", "munmap", "mremap", "mprotect"};
@@ -128,7 +129,8 @@ static void names_complete(void)
     atomic_store(&bypass.all_names, true);
 }
 
-/* Two that change slots of one object would close each other's pages. */
+/* Lets one thread at a time change slots: two would close each other's pages. False if another
+ * thread is at work, after a wait if `wait` is true. */
 static bool work_begin(bool wait)
 {
     for (unsigned turn = 0; atomic_exchange(&bypass.at_work, 1); turn++) {
@@ -144,7 +146,8 @@ static void work_end(void)
     atomic_store(&bypass.at_work, 0);
 }
 
-/* The place of the object in the table, or of the gap where it belongs; NULL: there is no room. */
+/* Returns the object's entry in the table, or the free entry where it belongs. NULL if there is no
+ * room. */
 static struct known *known_find(const struct bypass_object *object)
 {
     const uint64_t hash = (object->bias ^ (uint64_t)object->headers) * UINT64_C(0x9e3779b97f4a7c15);
@@ -156,7 +159,7 @@ static struct known *known_find(const struct bypass_object *object)
     return NULL;
 }
 
-/* What is said of a module after a look; 0: nothing. */
+/* Returns what to report of a module after a look. 0: nothing. */
 static enum trace_bypass look_says(const struct bypass_look *look, bool last)
 {
     if (last && look->late + look->refused + look->open)
@@ -177,7 +180,7 @@ static void object_report(const char *path, const struct bypass_look *look, bool
 
 /* One look at all objects. */
 struct round {
-    bool lazy; /* what is new may have been loaded with RTLD_DEEPBIND */
+    bool lazy; /* new objects may have been loaded with RTLD_DEEPBIND */
     bool last;
     bool begun;
 };
@@ -196,14 +199,14 @@ static void object_look(const struct bypass_object *object, const char *path, st
     bypass_slots_look(object, &look);
     work_end();
     object_report(path, &look, round->last);
-    if (look.open || look.unbound) /* the loader may be binding one of these just now */
+    if (look.open || look.unbound) /* the loader may be binding one of these slots now */
         bypass.settled = false;
     else if (known)
         *known = (struct known){object->bias, object->headers};
 }
 
 #if __GLIBC_PREREQ(2, 35)
-/* The header of a file that is mapped from its beginning. */
+/* Fills in the object from the header of a file that is mapped from its beginning. */
 static bool object_at(const struct link_map *map, struct bypass_object *object)
 {
     ElfW(Ehdr) head;
@@ -216,8 +219,8 @@ static bool object_at(const struct link_map *map, struct bypass_object *object)
     return bypass_object_measure(object);
 }
 
-/* What the loader has for debuggers, where the program says that it lies. From version 2 on it
- * leads to the lists of all namespaces. */
+/* Returns the structure that the loader keeps for debuggers; the program's dynamic section says
+ * where. From version 2 on it leads to the lists of all namespaces. */
 static const struct r_debug_extended *spaces_of(const struct bypass_object *program)
 {
     for (const ElfW(Dyn) *entry = program->dynamic; entry->d_tag != DT_NULL; entry++)
@@ -226,7 +229,8 @@ static const struct r_debug_extended *spaces_of(const struct bypass_object *prog
     return NULL;
 }
 
-/* dl_iterate_phdr() shows its caller's namespace only; its lock holds the lists of all still. */
+/* Looks at the other namespaces. dl_iterate_phdr() shows only its caller's, but its lock protects
+ * the lists of all. */
 static void namespaces_look(const struct bypass_object *program)
 {
     const struct r_debug_extended *space = spaces_of(program);
@@ -260,8 +264,8 @@ static int definitions_count(struct dl_phdr_info *info, size_t size, void *count
     return 0;
 }
 
-/* Whether a slot that is not bound yet can only come to lead here or to what is called from here.
- */
+/* Tells whether only one other object defines malloc. A slot that is not bound yet can then only
+ * lead here or to the function that is called from here. */
 static bool is_only_allocator(void)
 {
     unsigned count = 0;
@@ -269,7 +273,8 @@ static bool is_only_allocator(void)
     return count == 1;
 }
 
-/* At the first object, the program: false where nothing has changed since the last look. */
+/* Begins the round at its first object, the program. False if nothing has changed since the last
+ * look. */
 static bool round_begin(struct round *round, const struct dl_phdr_info *info,
                         struct bypass_object *program)
 {
@@ -277,7 +282,7 @@ static bool round_begin(struct round *round, const struct dl_phdr_info *info,
     const bool same = bypass.adds == info->dlpi_adds && bypass.subs == info->dlpi_subs;
     if (same && bypass.settled && !round->last)
         return false;
-    /* What was known may have gone, and something else lie there. */
+    /* A known object may be gone, and another one may lie in its place. */
     if (bypass.subs != info->dlpi_subs && bypass.known)
         os_discard(bypass.known, KNOWN_MAX * sizeof *bypass.known);
     bypass.adds = info->dlpi_adds;
@@ -305,7 +310,7 @@ static int round_look(struct dl_phdr_info *info, size_t size, void *argument)
 
 static void round_run(struct round round)
 {
-    /* A handler that left by longjmp would leave pages open. */
+    /* If a handler left by longjmp, pages would stay open. */
     const uint64_t signals = os_block_signals();
     dl_iterate_phdr(round_look, &round);
     os_restore_signals(signals);
@@ -318,8 +323,9 @@ static void round_run(struct round round)
     recorder_leave();
 }
 
-/* Another thread that is asking for the names is not waited for. The allocator below may call dlsym
- * while it is called from here: the loader's lock is not to be taken then. */
+/* Tells whether this thread may look now. It does not wait for another thread that is finding the
+ * names. It does not take the loader's lock under the guard, since the allocator below may call
+ * dlsym while it is called from here. */
 static bool bypass_may_look(void)
 {
     if (!atomic_load(&bypass.ready) || thread_local_part.guard || !recorder_is_at_work())
@@ -342,7 +348,7 @@ void bypass_check(void)
         round_run((struct round){.lazy = true});
 }
 
-/* What was found elsewhere than by a look at all objects is looked at more closely by the next. */
+/* Looks at one module. If it finds something, the next look at all objects looks more closely. */
 void bypass_module_seen(struct thread *thread, const struct stack_module *module)
 {
     ElfW(Ehdr) head;
@@ -356,7 +362,7 @@ void bypass_module_seen(struct thread *thread, const struct stack_module *module
                                    .header_count = head.e_phnum};
     if (!bypass_object_measure(&object) || object.start == bypass.self.start)
         return;
-    /* As for a round: a handler that left by longjmp would leave the work begun for ever. */
+    /* As in a round: if a handler left by longjmp, the work would stay begun forever. */
     const uint64_t signals = os_block_signals();
     const bool mine = work_begin(false);
     if (mine) {
@@ -387,8 +393,8 @@ void bypass_forked(void)
 }
 
 /*
- * In a forked child another thread of the parent's may have held the loader's lock: there it is
- * taken only if the child has loaded something itself.
+ * Takes the last look. In a forked child another thread of the parent may have held the loader's
+ * lock, so the child takes it only if it has loaded something itself.
  */
 void bypass_end(void)
 {

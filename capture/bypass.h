@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Modules whose calls go past the recorder, since the loader bound them to the C library.
+ * Finds modules whose calls bypass the recorder because the loader bound them to the C library.
  *
- * dlopen() with RTLD_DEEPBIND makes such modules. They are found and their slots changed
- * (bypass_slots.h): at the next dlsym, dlopen or dlclose, when a module is first seen in a stack,
- * and when the program ends. What their constructors allocate before is not recorded. A module of
- * another namespace (dlmopen), or one that uses another allocator, is left as it is: its blocks are
- * of another heap. Each of these modules is named in the trace, and in one line at the end.
+ * dlopen() with RTLD_DEEPBIND makes such modules. The recorder finds them and changes their slots
+ * (bypass_slots.h) at the next dlsym, dlopen or dlclose, when a module is first seen in a stack,
+ * and when the program ends. It does not record what their constructors allocate before that. A
+ * module of another namespace (dlmopen), or one that uses another allocator, stays as it is, since
+ * its blocks belong to another heap. The trace and one line at the end name each of these modules.
  *
- * Where nobody asks for RTLD_DEEPBIND or another namespace, dlsym costs one comparison more.
+ * If nobody asks for RTLD_DEEPBIND or another namespace, dlsym costs one comparison more.
  */
 #ifndef MPROF_CAPTURE_BYPASS_H
 #define MPROF_CAPTURE_BYPASS_H
@@ -47,29 +47,32 @@ static inline void bypass_end(void)
 
 #else
 
-/* Something may have been loaded past the recorder: bypass_check() is worth its time. */
+/* Not 0 if a module that bypasses the recorder may be loaded: bypass_check() is worth its time. */
 extern _Atomic uint32_t bypass_expected;
 
-/* At the start, once the real functions are known; asks the loader. */
+/* Finds this library and the heap functions. Called at the start, once the real functions are
+ * known. Asks the loader. */
 void bypass_begin(void);
 
-/* Before a dlopen with RTLD_DEEPBIND or a dlmopen: what is there already is bound as it should be.
- * Takes the loader's lock. */
+/* Notes the modules that are loaded now, which the loader binds as it should. Called before a
+ * dlopen with RTLD_DEEPBIND and before a dlmopen. Takes the loader's lock. */
 void bypass_expect(void);
 
-/* Looks at the modules that have come. Takes the loader's lock, so not from inside malloc. */
+/* Looks at the modules that were loaded since. Takes the loader's lock: do not call it inside
+ * malloc. */
 void bypass_check(void);
 
-/* A stack leads through the module for the first time. For a thread that holds the guard, inside
- * malloc too: takes no lock. */
+/* Looks at a module that is in a stack for the first time. Needs the guard held. Takes no lock, so
+ * it may be called inside malloc. */
 void bypass_module_seen(struct thread *thread, const struct stack_module *module);
 
-/* At the beginning of a trace: modules that are known to go past the recorder still. */
+/* Writes the modules that are known to bypass the recorder still. Called at the beginning of a
+ * trace. */
 void bypass_put_known(struct thread *thread);
-/* In a forked child. */
+/* Puts the state right in a forked child. */
 void bypass_forked(void);
 
-/* The last look, and the line that names all modules. */
+/* Takes the last look and prints the line that names all modules. */
 void bypass_end(void);
 
 #endif

@@ -23,8 +23,8 @@ struct report {
 };
 
 static struct {
-    struct report *_Atomic reports; /* mapped at the first one */
-    _Atomic uint32_t more;          /* that found no place */
+    struct report *_Atomic reports; /* mapped at the first report */
+    _Atomic uint32_t more;          /* reports that found no room */
 } all;
 
 static struct report *reports_of(void)
@@ -96,7 +96,7 @@ void bypass_report_restart(void)
             atomic_store(&reports[i].written, reports[i].state == TRACE_BYPASS_LATE);
 }
 
-/* Appends to a line of LINE_SHARE bytes; false where it does not fit. */
+/* Appends to a line of LINE_SHARE bytes. False if the text does not fit. */
 static bool line_add(char *line, const char *text)
 {
     const size_t used = strlen(line), length = strlen(text);
@@ -114,7 +114,7 @@ static const char *const said[] = {
     [TRACE_BYPASS_MISSED] = "not recorded, found only at the end: ",
 };
 
-/* The modules of one state. Counts those that the line has no room for. */
+/* Appends the modules of one state. Returns how many did not fit. */
 static unsigned line_add_state(char *line, const struct report *reports, enum trace_bypass state)
 {
     unsigned left_out = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The modules that went past the recorder for a while or do so still: what the trace and the line
- * at the end say of them. Any thread may add one.
+ * Reports the modules that bypassed the recorder for a while or still do so, in the trace and in
+ * the line at the end. Any thread may add one.
  */
 #ifndef MPROF_CAPTURE_BYPASS_REPORT_H
 #define MPROF_CAPTURE_BYPASS_REPORT_H
@@ -12,18 +12,19 @@
 
 struct thread;
 
-/* Notes a module; the same one under the same state is noted once. */
+/* Notes a module, once for each state. */
 void bypass_report_add(const char *path, enum trace_bypass state);
 
-/* Writes the records that are not in the trace yet. The thread holds the guard. */
+/* Writes the records that are not in the trace yet. Needs the guard held. */
 void bypass_report_put(struct thread *thread);
-/* Whether there is something to write. */
+/* Tells whether there is something to write. */
 bool bypass_report_is_due(void);
 
-/* A new trace begins: what was late is past, what is not recorded is to be said again. */
+/* Prepares a new trace: notes about modules that are not recorded are due again, those about
+ * modules that were only late are not. */
 void bypass_report_restart(void);
 
-/* The line at the end; none where there is nothing to say. */
+/* Prints the line at the end, if there is something to say. */
 void bypass_report_say(void);
 
 #endif

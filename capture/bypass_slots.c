@@ -13,30 +13,30 @@
 
 #define PAGE_MASK (~(uint64_t)(ARCH_PAGE_SIZE - 1))
 
-/* What the dynamic section says; NULL and 0 where it says nothing. */
+/* The tables of the dynamic section. NULL and 0 for those that it does not have. */
 struct tables {
     const ElfW(Sym) * symbols;
     const char *strings;
     const uint32_t *hash; /* DT_GNU_HASH */
     const ElfW(Rela) * rela, *jump;
     size_t rela_count, jump_count;
-    size_t relative_count; /* so many relocations at the beginning have no symbol */
+    size_t relative_count; /* relocations at the beginning that have no symbol */
 };
 
-/* A symbol of the object that is one of the names. */
+/* A symbol of the object that has one of the names. */
 struct wanted {
     uint32_t symbol;
     const struct bypass_name *name;
 };
 
-/* One object under work. */
+/* The work on one object. */
 struct work {
     const struct bypass_object *object;
     struct bypass_look *look;
     struct tables tables;
     struct wanted wanted[BYPASS_NAMES_MAX]; /* by ascending symbol */
     unsigned wanted_count;
-    bool wanted_known;           /* otherwise each symbol's name is to be read */
+    bool wanted_known;           /* false: the name of each symbol has to be read */
     uint64_t closed, closed_end; /* pages that the loader makes read-only */
     enum { PAGES_UNKNOWN, PAGES_OPENED, PAGES_BUSY, PAGES_REFUSED } pages;
 };
@@ -61,8 +61,8 @@ bool bypass_object_measure(struct bypass_object *object)
     return object->dynamic && object->start < object->end;
 }
 
-/* The loader has added the bias, but not for every object (the vdso). NULL where nothing of the
- * object lies there. */
+/* Returns the table at `address`. The loader has added the bias, but not for every object (the
+ * vdso). NULL if the object has nothing there. */
 static const void *table_at(const struct bypass_object *object, uint64_t address)
 {
     if (address < object->start)
@@ -113,9 +113,9 @@ static struct tables tables_read(const struct bypass_object *object)
     return tables;
 }
 
-/* The hash table of "https://sourceware.org/legacy-ml/binutils/2006-10/msg00377.html": number of
- * buckets, first symbol in it, words of the filter, its shift; filter; buckets; chains, of which
- * the last hash has bit 0 set. */
+/* Searches the hash table of "https://sourceware.org/legacy-ml/binutils/2006-10/msg00377.html". It
+ * begins with the number of buckets, the first symbol in it, the words of the filter and its shift.
+ * Then come filter, buckets and chains. The last hash of a chain has bit 0 set. */
 void *bypass_object_defines(const struct bypass_object *object, const char *name)
 {
     const struct tables tables = tables_read(object);
@@ -149,8 +149,8 @@ static const struct bypass_name *name_find(const struct bypass_look *look, const
 }
 
 /*
- * The symbols that the object has from elsewhere come first, before those of the hash table. That
- * table says how many they are, unless it is empty.
+ * Finds the symbols that have one of the names. Symbols that are defined elsewhere come first,
+ * before those of the hash table. That table says how many they are, unless it is empty.
  */
 static void wanted_find(struct work *work)
 {
@@ -187,7 +187,7 @@ static bool is_writable_by_headers(const struct bypass_object *object, uint64_t 
     return false;
 }
 
-/* Whether the loader has closed all pages of the range, and nobody has opened them since. */
+/* Tells whether the loader has closed all pages of the range and nobody has opened them since. */
 static bool pages_are_closed(uint64_t start, uint64_t end)
 {
     struct process_maps *maps = process_maps_open();
@@ -219,7 +219,7 @@ static void pages_close(const struct work *work)
         os_call(SYS_mprotect, (long)work->closed, (long)size, PROT_READ, 0, 0, 0);
 }
 
-/* False where it must not be written now. */
+/* Writes the slot. False if it must not be written now. */
 static bool slot_put(struct work *work, uint64_t at, void *function)
 {
     if (at - work->closed < work->closed_end - work->closed) {
@@ -257,7 +257,7 @@ static void slot_look(struct work *work, const ElfW(Rela) * rela, const struct b
             look->unbound += slot_put(work, at, name->own);
     } else if (object->bias != 0 && (uint64_t)holds < object->end - object->start) {
         look->open++;
-    } else if (type != R_X86_64_64) { /* what data points to may be the program's choice */
+    } else if (type != R_X86_64_64) { /* a pointer in data may be set by the program */
         look->left += name->heap;
     }
 }
@@ -273,7 +273,7 @@ static void relocations_look(struct work *work, const ElfW(Rela) * rela, size_t 
         const uint32_t index = (uint32_t)ELF64_R_SYM(rela[i].r_info);
         const struct bypass_name *name = wanted_name(work, index);
         const ElfW(Sym) *symbol = &work->tables.symbols[index];
-        if (name && symbol->st_shndx == SHN_UNDEF) /* not a function of its own */
+        if (name && symbol->st_shndx == SHN_UNDEF) /* a function of another object */
             slot_look(work, &rela[i], name, ELF64_ST_BIND(symbol->st_info) == STB_WEAK);
     }
 }

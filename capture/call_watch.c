@@ -12,7 +12,7 @@
 #include "capture/symbol_name.h"
 
 #define FRAME __builtin_frame_address(0)
-/* Functions of these names in all modules, overloads and split parts each by itself. */
+/* Functions of these names in all modules. Each overload and each split part counts. */
 #define RANGES_MAX 256u
 
 bool call_watch_starts, call_watch_stops;
@@ -87,7 +87,7 @@ void call_watch_module(const struct stack_module *module)
 
 static bool call_is_in(const struct stack_node *node, bool stops)
 {
-    /* A return address lies behind the call, perhaps behind the function's last instruction. */
+    /* A return address lies after the call, perhaps after the function's last instruction. */
     const uint64_t at = node->value - (node->frame == TRACE_FRAME_RETURN);
     for (uint32_t i = 0; i < call_range_count(); i++) {
         const struct call_range *range = &call.ranges[i];
@@ -122,7 +122,7 @@ void call_watch_allocation(struct thread *thread, const void *frame)
         if (thread->called)
             recorder_begin(thread);
     } else if (state == RECORDER_RECORDING && call_watch_stops && sample_mean)
-        events_stack(thread, frame); /* of what is recorded it is taken in any case */
+        events_stack(thread, frame); /* allocations that are recorded take it anyway */
 }
 
 void call_watch_begun(void)
@@ -134,7 +134,7 @@ void call_watch_begun(void)
 void call_watch_act(void)
 {
     int error = errno;
-    /* By a stack that was not an allocation's. */
+    /* The stack of another event has shown the function. */
     if (atomic_exchange(&call.start_seen, false) &&
         atomic_load(&recorder_page.state) == RECORDER_WAITING)
         recorder_set_paused(FRAME, false);

@@ -9,7 +9,7 @@
 #include "capture/clock.h"
 #include "capture/trace_file.h"
 
-/* So far into a chunk its first clock pair comes behind that of its header. */
+/* Offset in a chunk of the first clock pair after the one of its header. */
 #define CLOCK_FIRST_DUE 256u
 
 bool chunk_begin(struct chunk *chunk, uint32_t thread, uint32_t sequence)
@@ -29,7 +29,7 @@ bool chunk_begin(struct chunk *chunk, uint32_t thread, uint32_t sequence)
     header->base_ticks = base.ticks;
     header->base_monotonic_ns = base.monotonic_ns;
     header->commit = TRACE_CHUNK_HEADER_SIZE;
-    /* The sum is over the finished header, its magic included, which is stored last. */
+    /* The sum covers the finished header. It includes the magic, which is stored last. */
     struct trace_chunk_header whole = *header;
     whole.magic = TRACE_CHUNK_MAGIC;
     header->header_sum =
@@ -71,7 +71,7 @@ void chunk_leave(struct chunk *chunk)
     if (!chunk->base)
         return;
     chunk_seal(chunk);
-    /* From here on another process may pack it and free its space. */
+    /* From here on another process may pack the chunk and free its space. */
     atomic_store_explicit((_Atomic uint32_t *)&((struct trace_chunk_header *)chunk->base)->flags,
                           TRACE_CHUNK_SEALED | TRACE_CHUNK_LEFT, memory_order_release);
     chunk_forget(chunk);

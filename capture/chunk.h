@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One open chunk: where a thread's records go.
+ * One open chunk, which takes the records of a thread.
  *
- * Legal order: chunk_begin() on a zeroed struct or after chunk_leave(); then, while
- * chunk_has_room(), records are put at `cursor` and published by chunk_commit(). A sealed chunk
- * may be written again after chunk_unseal(). One thread at a time uses a chunk.
+ * Legal order: chunk_begin() on a zeroed struct or after chunk_leave(). Then, while
+ * chunk_has_room(), records are put at `cursor` and published by chunk_commit(). A sealed chunk may
+ * be written again after chunk_unseal(). One thread at a time uses a chunk.
  */
 #ifndef MPROF_CAPTURE_CHUNK_H
 #define MPROF_CAPTURE_CHUNK_H
@@ -18,28 +18,28 @@
 
 struct chunk {
     uint8_t *cursor;
-    /* A record of TRACE_RECORD_MAX bytes may begin before this. NULL asks the next event to
-     * take the slow path, which puts it right again. */
+    /* A record of TRACE_RECORD_MAX bytes may begin before this address. NULL sends the next event
+     * to the slow path, which sets the limit again. */
     uint8_t *limit;
     uint8_t *base; /* NULL: no chunk */
     struct trace_coding coding;
-    /* Where in the chunk the next clock pair is due; the chunk's size: none is. Until then
-     * `limit` lies there. */
+    /* The offset at which the next clock pair is due; the size of a chunk: none is. `limit` lies
+     * there until then. */
     uint32_t clock_due;
     bool sealed;
 };
 
-/* Takes a new slot for `thread`. False where there is none: `chunk` is then without one. */
+/* Takes a new slot for `thread`. False if there is none, and `chunk` then has no chunk. */
 bool chunk_begin(struct chunk *chunk, uint32_t thread, uint32_t sequence);
-/* Gives the chunk its sum, so that a reader can tell damage. */
+/* Gives the chunk its sum, by which a reader detects damage. */
 void chunk_seal(struct chunk *chunk);
 void chunk_unseal(struct chunk *chunk);
-/* Seals and unmaps it. */
+/* Seals and unmaps the chunk. */
 void chunk_leave(struct chunk *chunk);
-/* In a forked child: unmaps the parent's chunk without a change. */
+/* Unmaps the parent's chunk without a change. Called in a forked child. */
 void chunk_forget(struct chunk *chunk);
-/* In a forked child that goes on inside a record: puts private memory in the place of the
- * parent's chunk, so that nothing of it reaches the parent's trace. */
+/* Puts private memory in the place of the parent's chunk, so that nothing more reaches the parent's
+ * trace. Called in a forked child that goes on inside a record. */
 void chunk_detach(struct chunk *chunk);
 
 static inline _Atomic uint32_t *chunk_look(const struct chunk *chunk)
@@ -47,21 +47,23 @@ static inline _Atomic uint32_t *chunk_look(const struct chunk *chunk)
     return (_Atomic uint32_t *)&((struct trace_chunk_header *)chunk->base)->look;
 }
 
-/* Bytes that can still be written. */
+/* Returns the number of bytes that can still be written. */
 static inline size_t chunk_space(const struct chunk *chunk)
 {
     return chunk->base ? (size_t)(chunk->base + TRACE_CHUNK_SIZE_DEFAULT - chunk->cursor) : 0;
 }
 
-/* False also where another process asks this thread to take the slow path: the word that says so
- * lies beside `commit`, which each record writes. A chunk with a limit has a base. */
+/* Tells whether there is room for a record. False also if another process asks this thread to take
+ * the slow path: the word that says so lies beside `commit`, which each record writes. A chunk with
+ * a limit has a base. */
 static inline bool chunk_has_room(const struct chunk *chunk)
 {
     return chunk->cursor < chunk->limit &&
            atomic_load_explicit(chunk_look(chunk), memory_order_relaxed) == 0;
 }
 
-/* On the slow path, before it looks at what is asked: what is asked from now on raises it anew. */
+/* Clears that word. The slow path calls it before it reads the request, so a later request sets the
+ * word again. */
 static inline void chunk_look_taken(struct chunk *chunk)
 {
     if (chunk->base && atomic_load_explicit(chunk_look(chunk), memory_order_relaxed) != 0)
@@ -82,14 +84,14 @@ static inline bool chunk_clock_is_due(const struct chunk *chunk)
            chunk->cursor >= chunk->base + chunk->clock_due;
 }
 
-/* The clock pair that was due is written: the next one comes where there is four times as much. */
+/* Sets when the next clock pair is due, after one is written: at four times the offset. */
 static inline void chunk_clock_is_done(struct chunk *chunk)
 {
     while (chunk_clock_is_due(chunk))
         chunk->clock_due *= 4;
 }
 
-/* Publishes what was written up to `cursor`: from here on a SIGKILL does not lose it. */
+/* Publishes the bytes up to `cursor`: from here on a SIGKILL does not lose them. */
 static inline void chunk_commit(struct chunk *chunk, uint8_t *cursor)
 {
     struct trace_chunk_header *header = (struct trace_chunk_header *)chunk->base;

@@ -12,7 +12,8 @@
 
 bool clock_is_tsc;
 
-/* The kernel takes the TSC off this list when it sees it drift between processors. */
+/* Tells whether the kernel trusts the TSC. It takes the TSC off this list when it sees it drift
+ * between processors. */
 static bool clock_kernel_trusts_tsc(void)
 {
     char text[256];
@@ -46,7 +47,7 @@ struct clock_pair clock_read_pair(void)
         pair.ticks = pair.monotonic_ns = clock_nanoseconds(CLOCK_MONOTONIC);
         return pair;
     }
-    /* Whoever was interrupted between the two reads tries again; the closest pair counts. */
+    /* A thread that was interrupted between the two reads tries again. The closest pair counts. */
     uint64_t closest = UINT64_MAX;
     for (int attempt = 0; attempt < PAIR_ATTEMPTS && closest > PAIR_CLOSE; attempt++) {
         uint64_t before = clock_after();

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The recorder's clock: the invariant TSC in ticks of 16 of its counts (3 to 16 ns), or nanoseconds
- * of CLOCK_MONOTONIC where the processor or the kernel does not vouch for its TSC.
+ * of CLOCK_MONOTONIC if the processor or the kernel does not vouch for the TSC.
  *
- * Why not finer: reading the TSC alone takes longer than a tick, so the lower bits say nothing and
- * cost half a byte an event. Rounding down keeps what was in order in order; what it makes equal is
- * told apart by readers (trace-format.md, "Time").
+ * Finer ticks would say nothing: a read of the TSC takes longer than one tick, and the lower bits
+ * would cost half a byte an event. Rounding down keeps the order of events. Readers tell events
+ * with equal stamps apart (trace-format.md, "Time").
  *
- * Why two reads. The stamps of a block must be in the order in which it goes from hand to hand. A
- * free is stamped before the real call, an allocation after it. Two hand-overs are possible:
+ * There are two reads because the stamps of a block must be in the order in which it goes from
+ * thread to thread. A free is stamped before the real call, an allocation after it. Two hand-overs
+ * are possible:
  *
- * - A thread frees a block and another is given it. The stores that hand it over become visible
+ * - A thread frees a block and another thread gets it. The stores that hand it over become visible
  *   only after all earlier instructions have retired, and the read of the counter is one of them.
- *   The other thread's stamp must not be read before its loads have seen the block come free.
- * - A thread publishes a block and another frees it. The stamp of the allocation has retired before
- *   the pointer becomes visible. The other thread's stamp must not be read before its load has
- *   brought the pointer.
+ *   The other thread must not read its stamp before its loads have seen the block come free.
+ * - A thread publishes a block and another thread frees it. The stamp of the allocation has retired
+ *   before the pointer becomes visible. The other thread must not read its stamp before its load
+ *   has brought the pointer.
  *
- * In both it is the receiver that must wait. RDTSC is no memory operation and waits for no load:
- * while the load of the pointer misses the cache, the processor can have read the counter already,
+ * In both cases the receiver must wait. RDTSC is not a memory operation and waits for no load:
+ * while the load of the pointer misses the cache, the processor may already have read the counter,
  * up to a microsecond too early. RDTSCP waits until all earlier instructions have executed and all
  * earlier loads are done (Intel SDM volume 2B, AMD APM volume 3), and costs less than LFENCE and
- * RDTSC. So where other threads record, all stamps are read by clock_after(). Where none does, each
- * block is the thread's own, its stamps are in the order of its instructions, and the plain read
- * does. A kernel's CLOCK_MONOTONIC waits like RDTSCP.
+ * RDTSC. So if other threads record, all stamps are read by clock_after(). If none does, each block
+ * is the thread's own, its stamps are in the order of its instructions, and the plain read is
+ * enough. The kernel's CLOCK_MONOTONIC waits like RDTSCP.
  */
 #ifndef MPROF_CAPTURE_CLOCK_H
 #define MPROF_CAPTURE_CLOCK_H
@@ -46,7 +47,7 @@ extern bool clock_is_tsc;
  */
 void clock_init(void);
 
-/* Both clocks at one moment. */
+/* Reads both clocks at one moment. */
 struct clock_pair clock_read_pair(void);
 
 static inline uint64_t clock_nanoseconds(clockid_t clock)
@@ -58,7 +59,7 @@ static inline uint64_t clock_nanoseconds(clockid_t clock)
 
 enum { CLOCK_TSC_SHIFT = 4 };
 
-/* Where clock_is_tsc. */
+/* These two read the TSC. They need clock_is_tsc. */
 static inline uint64_t clock_tsc_before(void)
 {
     return __rdtsc() >> CLOCK_TSC_SHIFT;
@@ -70,13 +71,13 @@ static inline uint64_t clock_tsc_after(void)
     return __rdtscp(&processor) >> CLOCK_TSC_SHIFT;
 }
 
-/* Of a thread that records alone. */
+/* Reads the clock for a thread that records alone. */
 static inline uint64_t clock_before(void)
 {
     return clock_is_tsc ? clock_tsc_before() : clock_nanoseconds(CLOCK_MONOTONIC);
 }
 
-/* After all that the thread has loaded. */
+/* Reads the clock after all loads of the thread. */
 static inline uint64_t clock_after(void)
 {
     return clock_is_tsc ? clock_tsc_after() : clock_nanoseconds(CLOCK_MONOTONIC);
