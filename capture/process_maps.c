@@ -8,9 +8,9 @@
 
 struct process_maps {
     int descriptor;
-    uint64_t signals; /* as they were: a handler that left by longjmp would leave the file open */
+    uint64_t signals; /* the mask before; a handler that left by longjmp would leak the file */
     size_t begin, end;
-    char buffer[PATH_MAX + 4096]; /* the longest line and more */
+    char buffer[PATH_MAX + 4096]; /* larger than the longest line */
 };
 
 struct process_maps *process_maps_open(void)
@@ -19,7 +19,7 @@ struct process_maps *process_maps_open(void)
     struct process_maps *maps = os_map(sizeof *maps);
     if (maps) {
         maps->signals = signals;
-        /* Not "self": where the process's first thread has ended, that is empty. */
+        /* "self" would be empty if the process's first thread has ended. */
         maps->descriptor = os_open_read("/proc/thread-self/maps");
         if (maps->descriptor >= 0)
             return maps;
@@ -37,7 +37,7 @@ void process_maps_close(struct process_maps *maps)
     os_restore_signals(signals);
 }
 
-/* The next line, NUL-terminated in place, or NULL. */
+/* Returns the next line, NUL-terminated in place, or NULL at the end. */
 static char *line_next(struct process_maps *maps)
 {
     for (;;) {
@@ -73,7 +73,7 @@ static uint64_t parse_hex(char **at)
     }
 }
 
-/* 7f00-7f10 r-xp 00001000 08:01 1234    /path */
+/* A line looks like this: 7f00-7f10 r-xp 00001000 08:01 1234    /path */
 bool process_maps_next(struct process_maps *maps, struct process_map *map)
 {
     char *at = line_next(maps);

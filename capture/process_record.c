@@ -9,21 +9,21 @@
 #include "capture/os.h"
 #include "capture/thread.h"
 
-/* Room for the fixed part; the arguments share what is left of the longest payload. */
+/* Limits that leave room for the fixed part; the arguments get the rest of the longest payload. */
 #define PATH_SHARE 500u
 #define TEXT_MAX 4096u
-/* What stands behind the arguments: two stamps and the boot id. */
+/* The bytes that follow the arguments: two stamps and the boot id. */
 #define BEHIND_MAX 64u
 #define BOOT_ID_LENGTH 36u
 
 static struct process_origin process_origin;
 
-/* Not on the stack, which in a forked child may be a coroutine's small one. One thread at a time
- * begins a trace. */
+/* Not on the stack, because in a forked child that may be a coroutine's small one. Only one thread
+ * at a time begins a trace. */
 static char text[TEXT_MAX];
 
 /* The arguments that the program was started with, read for its first trace. Programs write titles
- * over them; its children and later traces are known by what they were. */
+ * over them later; its children and later traces still use the original ones. */
 static char started[TEXT_MAX];
 static size_t started_size;
 
@@ -38,8 +38,8 @@ static uint8_t *process_put_text(uint8_t *p, const char *string, size_t limit)
 }
 
 /*
- * Counts the NUL-terminated arguments that fit in `room` bytes once each has its length before
- * it, and their bytes in *used; the last may be cut to what is left.
+ * Returns how many of the NUL-terminated arguments fit in `room` bytes, each with its length
+ * before it. Sets *cut if some do not fit.
  */
 static size_t process_count_arguments(const char *arguments, size_t length, size_t room, bool *cut)
 {
@@ -69,7 +69,7 @@ static uint8_t *process_put_arguments(uint8_t *p, const uint8_t *end)
         started_size = length > 0 ? (size_t)length : 0;
     }
     const size_t size = started_size;
-    if (size == sizeof started) /* a whole buffer: there is more behind it */
+    if (size == sizeof started) /* the buffer is full: more may follow */
         cut = true;
     size_t count = process_count_arguments(started, size, (size_t)(end - p) - 8, &cut);
     p = trace_put_varint(p, cut ? 1 : 0);

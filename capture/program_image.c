@@ -9,7 +9,7 @@
 #include "capture/os.h"
 
 #define SEGMENTS_MAX 64u
-#define ENTRIES_MAX 4096u /* of the dynamic section: more than any program has */
+#define ENTRIES_MAX 4096u /* of the dynamic section; no program has more */
 
 struct program_image {
     int descriptor;
@@ -35,7 +35,7 @@ static const Elf64_Phdr *image_segment(const struct program_image *image, uint32
     return NULL;
 }
 
-/* Where in the file the byte at `address` lies; 0: nowhere. */
+/* Returns the file offset of the byte at `address`, or 0 if the file does not contain it. */
 static uint64_t image_offset(const struct program_image *image, uint64_t address)
 {
     for (unsigned i = 0; i < image->count; i++) {
@@ -76,7 +76,7 @@ static bool image_is_sanitized(const struct program_image *image)
         return false;
     for (unsigned i = 0; image_entry(image, i, &entry); i++) {
         char name[32] = "";
-        /* At the file's end fewer bytes come, and the name is still terminated. */
+        /* At the end of the file fewer bytes come. The name is still terminated. */
         if (entry.d_tag == DT_NEEDED &&
             image_read_some(image->descriptor, strings + entry.d_un.d_val, name, sizeof name - 1) >
                 0 &&
@@ -86,7 +86,7 @@ static bool image_is_sanitized(const struct program_image *image)
     return false;
 }
 
-/* False where the program names no loader, or it cannot be read. */
+/* Copies the loader's path to `name`. Returns false if the program names none or cannot be read. */
 static bool image_loader(const struct program_image *image, char *name, size_t size)
 {
     const Elf64_Phdr *interpreter = image_segment(image, PT_INTERP);
@@ -96,7 +96,7 @@ static bool image_loader(const struct program_image *image, char *name, size_t s
                       interpreter->p_filesz < size ? interpreter->p_filesz : size - 1);
 }
 
-/* musl's loader is named so on every system. */
+/* Tells whether the program uses musl, whose loader has the same name on every system. */
 static bool image_is_of_musl(const struct program_image *image)
 {
     static const char musl[] = "ld-musl";
@@ -142,7 +142,7 @@ enum program_kind program_image_read(int descriptor)
 
 bool program_image_interpreter(int descriptor, char *name, size_t size)
 {
-    char head[257] = ""; /* of a script the kernel reads 256 bytes */
+    char head[257] = ""; /* the kernel reads 256 bytes of a script */
     if (image_read_some(descriptor, 0, head, sizeof head - 1) <= 2 || head[0] != '#' ||
         head[1] != '!')
         return false;

@@ -9,7 +9,7 @@ void program_search_begin(struct program_search *search, const char *name)
     const char *folders = getenv("PATH");
     search->name = name;
     search->folders = !*name              ? NULL
-                      : strchr(name, '/') ? "" /* as a folder without a name: the path as it is */
+                      : strchr(name, '/') ? "" /* one folder without a name: the path as it is */
                       : folders           ? folders
                                           : "/bin:/usr/bin";
 }

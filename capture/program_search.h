@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where a program of a name lies, as execvp looks for it. Nothing is allocated: for children that
- * vfork made, too.
+ * Finds the file of a program by its name, as execvp does. It allocates nothing, so children of
+ * vfork can use it too.
  */
 #ifndef MPROF_CAPTURE_PROGRAM_SEARCH_H
 #define MPROF_CAPTURE_PROGRAM_SEARCH_H
@@ -11,13 +11,14 @@
 
 struct program_search {
     const char *name;
-    const char *folders; /* what is left of PATH; NULL: nothing */
+    const char *folders; /* the rest of PATH; NULL at the end */
 };
 
-/* `name` without a slash is looked for in PATH, any other is a path itself. */
+/* Begins a search. A `name` without a slash is searched for in PATH; any other is itself a path. */
 void program_search_begin(struct program_search *search, const char *name);
 
-/* The next place, into `size` bytes; what is too long is passed over. False: there is none. */
+/* Writes the next candidate into `size` bytes and skips those that do not fit. Returns false if
+ * there is none. */
 bool program_search_next(struct program_search *search, char *path, size_t size);
 
 #endif

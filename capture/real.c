@@ -15,7 +15,7 @@
 
 #ifdef MPROF_STATIC
 
-/* Linked with -Wl,--wrap=…: the linker names the real functions. */
+/* The linker provides these names for the real functions, because of -Wl,--wrap=…. */
 void *__real_malloc(size_t);
 void *__real_calloc(size_t, size_t);
 void *__real_realloc(void *, size_t);
@@ -58,8 +58,8 @@ static void *early_allocate(size_t size, size_t alignment)
 static bool early_resolve(void);
 static void *real_comes_before(const char *name, Dl_info *other);
 
-/* The definitions before the loader has answered. Each asks it first; where the question is
- * under way already, the bootstrap arena serves. */
+/* The definitions before the loader has answered. Each asks the loader first. If the question is
+ * already under way, the bootstrap arena serves the call. */
 static void *early_malloc(size_t size)
 {
     return early_resolve() ? real.malloc(size) : early_allocate(size, 1);
@@ -127,7 +127,7 @@ static void *early_pvalloc(size_t size)
     return early_resolve() ? real.pvalloc(size) : early_allocate(whole, ARCH_PAGE_SIZE);
 }
 
-/* C libraries without them. */
+/* Replacements for functions that some C libraries lack. */
 static void *missing_aligned(size_t alignment, size_t size)
 {
     void *block;
@@ -162,7 +162,7 @@ struct real real = {
 enum { EARLY, ASKING, KNOWN };
 static _Atomic int resolution;
 
-/* False while the loader is being asked. */
+/* Asks the loader for the real functions. Returns false while it is being asked. */
 static bool early_resolve(void)
 {
     int early = EARLY;
@@ -188,11 +188,11 @@ static bool early_resolve(void)
         void *address = dlsym(RTLD_NEXT, wanted[i].name);
         if (!address)
             address = wanted[i].fallback;
-        /* Without these no program could run, so an early definition stays and says ENOMEM. */
+        /* No program could run without these, so the early definition stays and reports ENOMEM. */
         if (address)
             memcpy(wanted[i].target, &address, sizeof address);
     }
-    /* An allocator that comes first and has no reallocarray leaves that one to the recorder: its
+    /* If an allocator that comes first lacks reallocarray, calls of that come to the recorder. Its
      * blocks must not be given to the C library. */
     Dl_info other;
     void *first = real_comes_before("realloc", &other);
@@ -204,7 +204,8 @@ static bool early_resolve(void)
     return true;
 }
 
-/* The definition that comes before the recorder's own, or NULL; the object that has it. */
+/* Returns the definition that comes before the recorder's own, and the object that has it in
+ * *other. Returns NULL if there is none. */
 static void *real_comes_before(const char *name, Dl_info *other)
 {
     void *first = dlsym(RTLD_DEFAULT, name);
@@ -214,8 +215,8 @@ static void *real_comes_before(const char *name, Dl_info *other)
         !dladdr1(first, other, (void **)&symbol, RTLD_DL_SYMENT) ||
         own.dli_fbase == other->dli_fbase)
         return NULL;
-    /* A program at a fixed address that takes malloc's address has it point to its own jump
-     * table: the symbol is there, but no definition. */
+    /* If a program at a fixed address takes the address of malloc, that address lies in its own
+     * jump table. The symbol is there, but it is not a definition. */
     return symbol && symbol->st_shndx == SHN_UNDEF ? NULL : first;
 }
 

@@ -32,18 +32,18 @@ union recorder_page recorder_page __attribute__((aligned(4096)));
 bool recorder_fast_clock;
 bool recorder_mappings;
 
-/* Outside the wiped page: what a forked child inherits. */
+/* The part outside the wiped page, which a forked child inherits. */
 static struct {
     bool started;
     bool off;             /* for this process and its children */
     bool follow;          /* forked children record too */
     _Atomic bool waiting; /* recording has not begun */
     _Atomic bool paused;
-    bool halted;             /* off because the program asked for it */
-    _Atomic bool restarting; /* one thread is at it */
+    bool halted;             /* off because the program or another process asked for it */
+    _Atomic bool restarting; /* a thread is in recorder_restart() */
     uint64_t autosave;
     uint32_t flags; /* enum trace_file_flag */
-    /* Of the fork that led here, until the child has noticed it. */
+    /* The stamps around the fork that made this process, until it notices that fork. */
     uint64_t fork_before, fork_after;
 } recorder;
 
@@ -55,9 +55,9 @@ static void recorder_set(enum recorder_state state)
 }
 
 /*
- * Before the C library's fork. What other threads allocate and free between this stamp and the
- * child's, the child may have or not. A child that has not noticed its own fork keeps the stamp of
- * that one: its children own what its parent had then.
+ * Runs before the C library's fork. The child may or may not have what other threads allocate and
+ * free between this stamp and the child's. A child that has not noticed its own fork keeps the
+ * stamp of that fork, because its children own the blocks that its parent had then.
  */
 static void recorder_forking(void)
 {
@@ -66,9 +66,9 @@ static void recorder_forking(void)
 }
 
 /*
- * In the child of the C library's fork. Kernels before 4.14 do not wipe the page. A handler that
- * interrupted a record and forked leaves a child that goes on inside that record: it must find
- * neither the parent's chunk nor a way to another.
+ * Runs in the child of the C library's fork. It sets the state because kernels before 4.14 do not
+ * wipe the page. If a handler interrupts a record and forks, the child continues inside that
+ * record. It must find neither the parent's chunk nor a way to another chunk.
  */
 static void recorder_forked(void)
 {
@@ -94,7 +94,8 @@ static void recorder_watch_forks(void)
     pthread_atfork(recorder_forking, NULL, recorder_forked);
 }
 
-/* Of filters from before, which cannot be seen, only what mprof-run has found is known. */
+/* Notes which system calls filters forbid. Earlier filters cannot be seen: only what mprof-run has
+ * found out about them is known. */
 static void recorder_confine(const struct options *options)
 {
     if (options->without_count) {
@@ -125,7 +126,7 @@ static bool recorder_take_options(const struct options *options)
     return true;
 }
 
-/* The first start in this program. */
+/* Starts recording for the first time in this program. */
 static bool recorder_start_program(void)
 {
     struct options options;
@@ -167,11 +168,12 @@ static bool recorder_start_program(void)
                             (options.fast_clock || !clock_is_tsc ? THREAD_OTHER_CLOCK : 0u));
     if (recorder.waiting)
         trace_file_set_paused(TRACE_PAUSED_FROM_START);
-    /* Under mprof-run a name that is taken is a program that was executed anew: no news. */
+    /* Under mprof-run, a taken name means that the program was executed again: no message. */
     return trace_file_create(output, beside, options.root == 0, recorder.flags);
 }
 
-/* Of a child that no handler has seen made, it is known that its thread had recorded before. */
+/* Returns the origin of a forked child. If no fork handler saw the fork, the last stamp of the
+ * child's thread precedes it. */
 static struct process_origin recorder_origin(void)
 {
     const struct thread *thread = thread_local_part.thread;
@@ -212,7 +214,7 @@ static void recorder_put_recording(struct thread *thread, bool on)
     thread_put_number(thread, TRACE_EXT_RECORDING, on);
 }
 
-/* The first records of a trace. */
+/* Writes the first records of a trace. */
 static bool recorder_begin_trace(void)
 {
     struct thread_local_part *self = &thread_local_part;
@@ -240,7 +242,7 @@ static void recorder_start_guarded(void)
         recorder_set(RECORDER_OFF);
         return;
     }
-    /* The wipe was asked for before this store, so it holds in every child from here on. */
+    /* The wipe was requested before this store, so from here on it holds in every child. */
     if (!recorder_begin_trace()) {
         recorder_set(RECORDER_STOPPED);
         return;
@@ -262,9 +264,10 @@ void recorder_start(void)
 }
 
 /*
- * A handler that left an entry point by longjmp leaves the guard held. It is stale when the
- * frame is gone: its return address is another by now, or an entry point is called from as far
- * out or further on the same stack (on a signal stack the two addresses tell nothing).
+ * Tells whether the guard is stale. A handler that left an entry point by longjmp leaves the guard
+ * held. The guard is stale when its frame is gone: the frame's return address has changed, or an
+ * entry point is called from as far out or further on the same stack. On a signal stack the two
+ * addresses tell nothing.
  */
 static bool recorder_guard_is_stale(const void *frame)
 {
@@ -281,7 +284,8 @@ static bool recorder_guard_is_stale(const void *frame)
            !(alternate.ss_flags & SS_ONSTACK);
 }
 
-/* The record that was interrupted is not committed; the coding state may have it half. */
+/* Gives up the interrupted record. It is not committed, but the coding state may hold half of it.
+ */
 static void recorder_recover(struct thread_local_part *self)
 {
     struct thread *thread = self->thread;
@@ -292,8 +296,8 @@ static void recorder_recover(struct thread_local_part *self)
 }
 
 /*
- * The C library's start of a static program allocates before it is ready for the stack walk, so
- * there recording begins with the constructor.
+ * Tells whether recording may start. In a static program the C library allocates during its own
+ * start, before it is ready for the stack walk. There recording begins with the constructor.
  */
 static bool recorder_may_start(void)
 {
@@ -304,7 +308,7 @@ static bool recorder_may_start(void)
 #endif
 }
 
-/* Whether such an event is recorded, or at least counted (threshold.h). */
+/* Tells whether such an event is recorded, or at least counted (threshold.h). */
 static bool recorder_takes(uint32_t state, enum recorder_event event)
 {
     bool counted = (event == RECORDER_ALLOCATION || event == RECORDER_END_OF_BLOCK) &&
@@ -322,7 +326,7 @@ static bool recorder_takes(uint32_t state, enum recorder_event event)
     }
 }
 
-/* Not recorded because nothing is to be: no loss. */
+/* Tells whether nothing is to be recorded now, so that an event that is left out is no loss. */
 static bool recorder_rests(uint32_t state)
 {
     return state == RECORDER_PAUSED || state == RECORDER_WAITING;
@@ -360,7 +364,7 @@ static struct thread *recorder_enter_blocked(const void *frame, enum recorder_ev
     return thread;
 }
 
-/* While recording rests: what recorder_enter() does while it does not. */
+/* Does the work of recorder_enter() while recording is paused or has not begun. */
 static struct thread *recorder_enter_resting(const void *frame, enum recorder_event event)
 {
     struct thread_local_part *self = &thread_local_part;
@@ -384,7 +388,7 @@ struct thread *recorder_enter_slow(const void *frame, enum recorder_event event)
             self->thread->chunk.limit = NULL;
         return NULL;
     }
-    /* What is never recorded comes this way with every event: it must stay cheap. */
+    /* Events that are never recorded all come this way, so it must stay cheap. */
     uint32_t state = atomic_load_explicit(&recorder_page.state, memory_order_relaxed);
     if (recorder_rests(state) && (trace_file_is_asked() || atomic_load(&toggle_asked))) {
         requests_serve();
@@ -448,7 +452,7 @@ void recorder_stop_for(const char *why)
     recorder_out_of_room(0);
 }
 
-/* Whether it was in the first state and is in the second now. */
+/* Moves from the first state to the second. Returns false if the state was not the first one. */
 static bool recorder_change(uint32_t from, uint32_t to)
 {
     return atomic_compare_exchange_strong(&recorder_page.state, &from, to);
@@ -537,9 +541,9 @@ void recorder_sealed(void)
 }
 
 /*
- * While nothing is recorded and no thread is inside an event. One that was held up by the kernel
- * between its look at the state and its record may still write it into the old trace, whose memory
- * therefore stays mapped until each thread has left it.
+ * Begins a new trace while nothing is recorded and no thread is inside an event. The kernel may
+ * have stopped a thread after it read the state and before it wrote its record. That thread may
+ * still write into the old trace, so its memory stays mapped until each thread has left it.
  */
 static void recorder_start_again(const char *path)
 {

@@ -14,7 +14,7 @@ uint64_t resident_bytes(void)
     os_close(descriptor);
     text[length > 0 ? length : 0] = 0;
     const char *at = text;
-    while (*at && *at != ' ') /* the address space; what is resident comes second */
+    while (*at && *at != ' ') /* skips the address space; the resident set comes second */
         at++;
     uint64_t pages = 0;
     for (at += *at == ' '; *at >= '0' && *at <= '9'; at++)

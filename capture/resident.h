@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The process's resident set, for programs that mprof-run does not watch from outside. */
+/* Reads the process's resident set, for programs that mprof-run does not watch from outside. */
 #ifndef MPROF_CAPTURE_RESIDENT_H
 #define MPROF_CAPTURE_RESIDENT_H
 
 #include <stdint.h>
 
-/* Bytes; 0 where the kernel does not say. A few microseconds, no allocation. */
+/* Returns bytes, or 0 if the kernel does not say. Takes a few microseconds, allocates nothing. */
 uint64_t resident_bytes(void);
 
 #endif

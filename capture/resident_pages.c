@@ -6,7 +6,7 @@
 #include "capture/arch_x86_64.h"
 #include "capture/os.h"
 
-#define ENTRIES 128u /* read at once; they lie on a stack that may be small */
+#define ENTRIES 128u /* read at once; they lie on the stack, which may be small */
 #define PRESENT (UINT64_C(1) << 63)
 
 static bool count_pages(int file, uint64_t page, uint64_t last, uint64_t *bytes)

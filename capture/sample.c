@@ -21,7 +21,7 @@ static uint64_t sample_random(struct sample *sample)
     return z ? z : 1;
 }
 
-/* A number in the environment; strtoul is not used, see options.c. */
+/* Reads a number from the environment; options.c says why not with strtoul. */
 static uint64_t sample_read_seed(void)
 {
     const char *text = secure_getenv("MPROF_TEST_SEED");
@@ -38,9 +38,9 @@ void sample_process_init(uint64_t mean)
 }
 
 /*
- * The logarithm to base 2 with 32 binary digits behind the point, one a step: squaring a mantissa
- * in [1, 2) doubles its logarithm. Slow (a hundred cycles) and rarely needed; no floating point,
- * whose flags belong to the program.
+ * Returns the logarithm to base 2 with 32 binary digits after the point. Each step finds one digit:
+ * squaring a mantissa in [1, 2) doubles its logarithm. It is slow (a hundred cycles) and rarely
+ * needed. It uses no floating point, because the flags of that belong to the program.
  */
 static uint64_t sample_log2(uint64_t number)
 {

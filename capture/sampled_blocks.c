@@ -18,7 +18,7 @@ bool sampled_blocks_init(void)
     return table != NULL;
 }
 
-/* The address's place 0 or 1. */
+/* Returns the bucket that is the address's place 0 or 1. */
 static _Atomic uint64_t *blocks_bucket(uint64_t address, unsigned place)
 {
     uint64_t hash = sampled_blocks_hash(place ? address ^ UINT64_C(0xd6e8feb86659fd93) : address);
@@ -27,7 +27,7 @@ static _Atomic uint64_t *blocks_bucket(uint64_t address, unsigned place)
     return &table[(hash >> 40) % BUCKETS * BUCKET];
 }
 
-/* The slot that holds `content`, or NULL. */
+/* Returns the slot that holds `content`, or NULL. */
 static _Atomic uint64_t *blocks_slot(uint64_t address, uint64_t content)
 {
     for (unsigned place = 0; place < 2; place++) {
@@ -52,7 +52,7 @@ static void blocks_count(uint64_t address, bool more)
 
 bool sampled_blocks_add(uint64_t address)
 {
-    /* It is there already where its free was not seen. */
+    /* The address is already there if its free was not seen. */
     if (blocks_slot(address, address))
         return true;
     _Atomic uint64_t *slot;

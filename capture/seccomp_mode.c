@@ -10,14 +10,14 @@
 bool seccomp_mode_of(int descriptor)
 {
     static const char line[] = "\nSeccomp:\t";
-    char part[256]; /* a small stack may be all there is */
+    char part[256]; /* small, because the stack may be small */
     size_t matched = 0;
     long length;
     while ((length = os_read(descriptor, part, sizeof part)) > 0)
         for (long i = 0; i < length; i++) {
             if (!line[matched])
                 return part[i] != '0';
-            /* Its first character is nowhere else in it. */
+            /* The line's first character occurs nowhere else in it. */
             matched = part[i] == line[matched] ? matched + 1 : part[i] == line[0];
         }
     return length < 0 || !line[matched];
@@ -25,8 +25,8 @@ bool seccomp_mode_of(int descriptor)
 
 bool seccomp_mode_is_set(void)
 {
-    /* The descriptor keeps its number: moving it (os_open_read()) is a call that may be punished.
-     */
+    /* Opens directly, because os_open_read() moves the descriptor to another number. A filter
+     * may punish that call. */
     const int descriptor = (int)os_call(SYS_openat, AT_FDCWD, (long)"/proc/self/status",
                                         O_RDONLY | O_CLOEXEC, 0, 0, 0);
     if (descriptor < 0)

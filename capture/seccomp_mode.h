@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whether a seccomp filter was there before the program was.
+ * Finds out whether a seccomp filter was installed before the program started.
  */
 #ifndef MPROF_CAPTURE_SECCOMP_MODE_H
 #define MPROF_CAPTURE_SECCOMP_MODE_H
@@ -8,13 +8,14 @@
 #include <stdbool.h>
 
 /*
- * Whether the calling thread is under a filter, or it cannot be told. Asked by nothing but opening,
- * reading and closing a file, as the loader does: prctl tells it too, but may be what is punished.
- * Where the kernel knows no filters there is none. To be called once, while there are no threads.
+ * Tells whether the calling thread is under a filter, or that cannot be found out. It only opens,
+ * reads and closes a file, as the loader does. prctl gives the answer too, but a filter may punish
+ * that call. If the kernel knows no filters, there is none. Call it once, while there are no
+ * threads.
  */
 bool seccomp_mode_is_set(void);
 
-/* The same from a descriptor of /proc/PID/status, which is read to its end or to the answer. */
+/* Does the same with a descriptor of /proc/PID/status, which it reads up to the answer. */
 bool seccomp_mode_of(int descriptor);
 
 #endif

@@ -9,7 +9,7 @@
 #include "capture/trace_file.h"
 
 bool select_is_on;
-/* Nothing is counted or watched for. */
+/* True if events are neither counted nor watched for. */
 static bool select_only_samples;
 
 bool select_process_init(uint64_t mean)
@@ -43,8 +43,8 @@ void select_process_restarted(void)
         sampled_blocks_reset();
 }
 
-/* Takes note of a block that is to be recorded. Where the table is full it is not, and counts as
- * dropped; its free will not be recorded either. */
+/* Notes a block that is to be recorded. If the table is full, the block is not recorded and counts
+ * as dropped. Its free is not recorded either. */
 static bool select_note(const void *address)
 {
     if (sampled_blocks_add((uintptr_t)address))
@@ -58,7 +58,7 @@ static uint32_t select_state(void)
     return atomic_load_explicit(&recorder_page.state, memory_order_relaxed);
 }
 
-/* What is counted leads to something when the guard is given back. */
+/* Counts one event. If a limit is passed, recorder_leave() acts on it. */
 static void select_count_one(struct thread *thread, const void *address,
                              bool (*count)(struct threshold_part *, const void *))
 {
@@ -73,7 +73,8 @@ static inline void select_watch(struct thread *thread, const void *frame)
         call_watch_allocation(thread, frame);
 }
 
-/* Of a sample: what it leaves out looks for requests here, since it makes no room. */
+/* Tells whether the sample takes an allocation. If not, this looks for requests, which otherwise
+ * happens when a thread makes room. */
 static inline bool select_samples(struct thread *thread, const void *address, uint64_t size)
 {
     if (sample_takes(&thread->sample, size))
@@ -139,10 +140,10 @@ struct select_outcome {
     void *old, *address;
     uint64_t before, after;
     uint32_t stack;
-    bool ends, begins; /* whether the old block was, and the new one is to be, recorded */
+    bool ends, begins; /* the old block was recorded; the new one is to be recorded */
 };
 
-/* Room is made already. */
+/* Puts the records of a resize. The caller has made room for them. */
 static void select_put_resize(struct thread *thread, const struct entry_resize *resize,
                               const struct select_outcome *outcome)
 {
@@ -164,7 +165,7 @@ static void select_put_resize(struct thread *thread, const struct entry_resize *
                                 resize->array ? TRACE_KIND_REALLOCARRAY : TRACE_KIND_REALLOC, 0));
 }
 
-/* The old block was counted as freed before the call. */
+/* Counts the block that lives after the call. The old block was counted as freed before it. */
 static void select_count_resized(struct thread *thread, const struct select_outcome *outcome,
                                  const struct entry_resize *resize)
 {
@@ -174,8 +175,8 @@ static void select_count_resized(struct thread *thread, const struct select_outc
 }
 
 /*
- * The old block leaves the table before the real call, behind which another thread may be given its
- * address; where the call fails it goes back, since it is still the program's.
+ * The old block leaves the table before the real call, because after it another thread may get the
+ * same address. If the call fails, the block goes back, because it still belongs to the program.
  */
 void *select_resize(struct thread *thread, const void *frame, void *old,
                     const struct entry_resize *resize)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which of the heap's events are recorded where not all are: sampling, and events that are only
- * counted or looked at. All functions need the guard held.
+ * Decides which events of the heap are recorded if not all are. That is so with sampling, and when
+ * events are only counted or watched. All functions need the guard held.
  */
 #ifndef MPROF_CAPTURE_SELECT_H
 #define MPROF_CAPTURE_SELECT_H
@@ -13,36 +13,36 @@
 #include "capture/thread.h"
 #include "capture/trace_file.h"
 
-/* Set once at the start: the functions below are to be asked. */
+/* True if the functions below must be asked. Set once at the start. */
 extern bool select_is_on;
 
-/* `mean`: see sample.h. False where there is no memory for it. */
+/* Begins sampling by `mean` (sample.h). Returns false if there is no memory for it. */
 bool select_process_init(uint64_t mean);
-/* Counts for the limits at which recording begins and ends, see threshold.h. */
+/* Counts for the limits at which recording begins and ends (threshold.h). */
 void select_count(struct threshold_limit start, struct threshold_limit stop);
-/* Looks for calls of these functions, see call_watch.h. */
+/* Looks for calls of these functions (call_watch.h). */
 void select_watch_calls(const char *start, const char *stop);
-/* Blocks from before are forgotten: in a forked child, and when a new trace begins. No other thread
- * may be inside an event. */
+/* Forgets all earlier blocks, in a forked child and when a new trace begins. No other thread may be
+ * inside an event. */
 void select_process_restarted(void);
 
-/* Whether the allocation at `address` (NULL: it failed, which is always recorded) is recorded. */
+/* Tells whether the allocation at `address` is recorded. A failed one (NULL) always is. */
 bool select_allocation(struct thread *thread, const void *frame, const void *address,
                        uint64_t size);
-/* Whether the end of the block is recorded; before the real free. */
+/* Tells whether the end of the block is recorded. Call it before the real free. */
 bool select_free(struct thread *thread, const void *address);
-/* Whether the live block may have been recorded. */
+/* Tells whether the live block may have been recorded. */
 bool select_knows(const void *address);
 
-/* For what is not recorded: what is asked from outside is done when the guard is given back. */
+/* Looks for requests at an event that is not recorded. recorder_leave() serves them. */
 static inline void select_look_outside(void)
 {
     if (trace_file_is_asked())
         thread_local_part.at_leave |= THREAD_ASKED;
 }
 
-/* Makes the real call and records of it what is to be recorded: of the two halves, the end of the
- * old block and the beginning of the new one, each is or is not. */
+/* Makes the real call and records the parts of it that are to be recorded. These are the end of the
+ * old block, the beginning of the new one, both or neither. */
 void *select_resize(struct thread *thread, const void *frame, void *old,
                     const struct entry_resize *resize);
 

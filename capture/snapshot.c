@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Callback and data belong together: a new pair is written beside the ones that a thread may be
- * reading, and becomes the present one by a single store. */
+/* Callback and data belong together. A new pair goes to a place that no thread is reading, and a
+ * single store makes it the present one. */
 #define PAIRS 64u
 
 static struct {
@@ -15,7 +15,7 @@ static struct {
         void (*callback)(void *data);
         void *data;
     } pairs[PAIRS];
-    _Atomic uint32_t taken; /* 0 is never written: no callback */
+    _Atomic uint32_t taken; /* place 0 is never written and means no callback */
     _Atomic uint32_t present;
 } snapshot;
 

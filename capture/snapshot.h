@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The program's callback before a snapshot, see mprof_on_snapshot().
+ * The program's callback before a snapshot (mprof_on_snapshot()).
  */
 #ifndef MPROF_CAPTURE_SNAPSHOT_H
 #define MPROF_CAPTURE_SNAPSHOT_H
 
 void snapshot_set_callback(void (*callback)(void *data), void *data);
 
-/* Calls it, if there is one and this thread is not inside it. Needs the guard not held; errno keeps
- * its value. */
+/* Calls the callback, if there is one and this thread is not inside it. The caller must not hold
+ * the guard. errno keeps its value. */
 void snapshot_call_back(void);
 
 #endif

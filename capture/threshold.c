@@ -27,7 +27,7 @@ static bool limit_is_set(struct threshold_limit limit)
     return limit.live || limit.allocations;
 }
 
-/* Of the nearer of two limits, 0 being none. */
+/* Returns the grain for the nearer of two limits, of which 0 means none. */
 static uint64_t limit_grain(uint64_t one, uint64_t other, uint64_t largest)
 {
     uint64_t nearer = one && (!other || one < other) ? one : other;

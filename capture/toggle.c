@@ -34,7 +34,8 @@ static void toggle_say_refused(void)
                  ": --toggle does not take it, and recording stays as it is", NULL);
 }
 
-/* Raw, so that a program that replaces sigaction is not asked. False where it cannot be known. */
+/* Reads the signal's handler by a raw call, because the program may replace sigaction. Returns
+ * false if the kernel does not say. */
 static bool toggle_handler(void **handler)
 {
     struct kernel_action action = {0};
@@ -45,8 +46,9 @@ static bool toggle_handler(void **handler)
 }
 
 /*
- * The signal may come to a thread that has no state, or that stands inside an event. The first
- * hands it on to one that has; the second does it when its event is whole.
+ * Handles the signal. It may come to a thread that has no state or is inside an event. A thread
+ * without a state passes it on to a thread that has one. A thread inside an event acts on it when
+ * the event is complete.
  */
 static void toggle_handle(int number)
 {
@@ -60,7 +62,7 @@ static void toggle_handle(int number)
         toggle_serve();
     else if ((other = thread_other_id()) != 0 &&
              os_call(SYS_tgkill, os_process_id(), other, number, 0, 0, 0) == 0)
-        atomic_fetch_sub(&toggle_asked, 1); /* it counts there */
+        atomic_fetch_sub(&toggle_asked, 1); /* the other thread counts it */
     errno = error;
 }
 

@@ -2,13 +2,12 @@
 /*
  * --toggle: a signal to the program that switches recording off and on.
  *
- * The recorder has its own handler for it. Where the program has one, at the start or later, there
- * is no toggle: one line says so, and the program's handler is left alone. That is looked at when
- * the program starts, when a thread begins a chunk, and at the end.
+ * The recorder has its own handler for the signal. If the program has one too, at the start or
+ * later, there is no toggle: one line says so, and the program's handler stays. The recorder checks
+ * this when the program starts, when a thread begins a chunk, and at the end.
  *
- * The handler does nothing but count, unless the thread that it interrupts has a state and is not
- * inside an event; otherwise it is that thread's next event, or another thread that records, that
- * does what is asked.
+ * The handler only counts, unless the interrupted thread has a state and is not inside an event.
+ * Otherwise the next event of that thread, or another thread that records, does what is asked.
  */
 #ifndef MPROF_CAPTURE_TOGGLE_H
 #define MPROF_CAPTURE_TOGGLE_H
@@ -17,19 +16,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* 0: there is none. */
+/* 0 if there is no toggle. */
 extern uint32_t toggle_signal;
 
-/* Signals that came and were not acted on yet. */
+/* The signals that came and were not acted on yet. */
 extern _Atomic uint32_t toggle_asked;
 
-/* Takes the signal `number`, once a program. */
+/* Installs the handler for the signal `number`, once in a program. */
 void toggle_begin(uint32_t number);
 
-/* Looks whether the handler is still the recorder's. */
+/* Checks that the handler is still the recorder's. */
 void toggle_check(void);
 
-/* Switches as often as was asked. Not while the calling thread holds the guard. */
+/* Switches recording if the signals since the last call are odd in number. The calling thread must
+ * not hold the guard. */
 void toggle_serve(void);
 
 #endif
