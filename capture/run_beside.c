@@ -11,11 +11,11 @@
 
 #include "capture/run_traces.h"
 
-/* Every how many ms it is looked, not less than the step of the clock that dates files; and after
- * how many it is watched. */
+/* The folder is read every LOOK_INTERVAL ms, which must not be less than the step of the clock that
+ * dates files. After WATCH_AFTER ms the kernel watches it. */
 #define LOOK_INTERVAL 10u
 #define WATCH_AFTER 5000u
-/* A folder of more names is not read again and again, but watched. */
+/* A folder with more names than this is watched and not read again and again. */
 #define NAMES_MAX 1000u
 
 void run_beside_begin(struct run_beside *beside, const char *trace, bool at_once, uint64_t now)
@@ -42,7 +42,7 @@ static int beside_compare(const void *one, const void *other)
     return strcmp(one, other);
 }
 
-/* Whether it was not known so far. Where memory is exhausted it comes again. */
+/* Tells whether the path is new. If memory is exhausted, the path will seem new again. */
 static bool beside_learn(struct run_beside *beside, const char *path)
 {
     if (tfind(path, &beside->known, beside_compare))
@@ -59,7 +59,7 @@ static bool beside_path(const struct run_beside *beside, const char *name, char 
            snprintf(path, PATH_MAX, "%s/%s", beside->folder, name) < PATH_MAX;
 }
 
-/* What is done with each trace that is found. */
+/* The parameters for each trace that a search finds. */
 struct beside_search {
     struct run_beside *beside;
     uint64_t since;
@@ -74,7 +74,7 @@ static void beside_found(void *context, const char *path)
         found->each(found->context, path, found->since);
 }
 
-/* Reads the folder and returns how many names are in it. */
+/* Reads the folder and returns the number of names in it. */
 static size_t beside_read(struct run_beside *beside, uint64_t since, run_beside_each *each,
                           void *context)
 {
@@ -83,8 +83,8 @@ static size_t beside_read(struct run_beside *beside, uint64_t since, run_beside_
 }
 
 /*
- * Whether to read it. After a change this is done a second time: what appears in one moment with
- * what was found changes the date no more.
+ * Tells whether to read the folder. After a change it is read twice, because a name that appears in
+ * the same moment as one that was found does not change the date again.
  */
 static bool beside_has_changed(struct run_beside *beside)
 {
@@ -139,7 +139,7 @@ int run_beside_step(struct run_beside *beside, uint64_t now, run_beside_each *ea
     beside_watch(beside);
     if (beside->watch < 0)
         return LOOK_INTERVAL;
-    /* What came before the watch. */
+    /* Finds what came before the watch. */
     beside_read(beside, since, each, context);
     return -1;
 }

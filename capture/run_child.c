@@ -23,17 +23,17 @@
 #include "capture/run_traces.h"
 #include "cli/say.h"
 
-/* What the child tells before it becomes the program. */
+/* The child's report, which it fills before it becomes the program. */
 struct child_report {
     char trace[PATH_MAX];
-    _Atomic bool named; /* the trace's path is whole */
+    _Atomic bool named; /* the trace's path is complete */
     int error;
-    const char *what; /* of a literal: the same address on both sides of the fork */
+    const char *what; /* a literal, so its address is the same on both sides of the fork */
 };
 
-/* How often to look whether the trace has its name, in ms. */
+/* How often to check whether the trace has its name, in ms. */
 #define UNNAMED_INTERVAL 1
-/* How often to look whether the program has ended where the kernel does not say so, in ms. */
+/* How often to check whether the program has ended if the kernel does not tell, in ms. */
 #define END_INTERVAL 10
 
 static const int passed_on[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
@@ -48,7 +48,7 @@ static void child_pass_on(int signal_number)
         kill((pid_t)child_process, signal_number);
 }
 
-/* Sets `name` to `first`, then the separator and what the variable held. */
+/* Sets `name` to `first`, the separator and the old value, in this order or (new_last) reversed. */
 static int child_extend_variable(const char *name, const char *first, const char *separator,
                                  bool new_last)
 {
@@ -64,8 +64,8 @@ static int child_extend_variable(const char *name, const char *first, const char
 }
 
 /*
- * Where traces go that are named without a folder. A working directory that was deleted, or cannot
- * be named, is no reason not to run: then they go where temporary files do.
+ * Returns the folder for traces that are named without one. The program runs even if the working
+ * directory was deleted or cannot be named. The traces then go to the folder of temporary files.
  */
 static const char *child_folder(char folder[PATH_MAX])
 {
@@ -91,7 +91,7 @@ static bool child_name_is_taken(const char *trace)
            (trace_name_folder(trace, other) && access(other, F_OK) == 0);
 }
 
-/* The trace's absolute path: the first free mprof.PROGRAM.PID.bin, or what was asked for. */
+/* Sets the trace's absolute path: the first free mprof.PROGRAM.PID.bin, or the requested one. */
 static bool child_name_trace(const struct run_child *child, char *trace)
 {
     char working[PATH_MAX];
@@ -134,7 +134,7 @@ static const char *child_prepare(const struct run_child *child, struct child_rep
 static bool child_leave_terminal(const char *log)
 {
     int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    /* A file that is there is replaced, not followed. */
+    /* Replaces an existing file and does not follow a link. */
     struct stat about;
     if (lstat(log, &about) == 0 && S_ISREG(about.st_mode))
         unlink(log);
@@ -158,7 +158,7 @@ static _Noreturn void child_become_program(const struct run_child *child,
     _exit(127);
 }
 
-/* What comes first of the two; -1 is never. */
+/* Returns the smaller of two times; -1 means never. */
 static int child_sooner(int one, int other)
 {
     return one < 0 || (other >= 0 && other < one) ? other : one;
@@ -173,7 +173,7 @@ static bool child_has_ended(pid_t process)
 
 /*
  * Follows the traces of the run and watches for the conditions until the program ends. Kernels
- * before 5.3 have no descriptor that tells its end; there it is looked for.
+ * before 5.3 have no descriptor that reports the end, so there it is polled.
  */
 static void child_watch(pid_t process, const struct child_report *report, struct run_child *child)
 {
@@ -229,8 +229,8 @@ int run_child(struct run_child *child, const char **what)
         return errno;
     pass.sa_flags = SA_RESTART;
     sigfillset(&blocked);
-    /* Nothing is delivered between the handlers' change and the fork, so that the program
-     * starts with the dispositions that mprof-run was started with. */
+    /* No signal is delivered between the change of the handlers and the fork, so the program starts
+     * with the dispositions that mprof-run was started with. */
     sigprocmask(SIG_BLOCK, &blocked, &old);
     pid_t process = fork();
     if (process == 0) {
@@ -271,7 +271,7 @@ _Noreturn void run_child_end_alike(int status)
     const int number = WTERMSIG(status);
     struct rlimit none = {0, 0};
     sigset_t only;
-    /* The program has left its core already, if it was to leave one. */
+    /* The program has already left its core, if it was to leave one. */
     setrlimit(RLIMIT_CORE, &none);
     signal(number, SIG_DFL);
     sigemptyset(&only);

@@ -12,13 +12,13 @@
 
 struct run_child {
     const char *library;    /* path of libmprof.so */
-    const char *operators;  /* path of libmprof_operators.so, preloaded too; NULL: it is not */
+    const char *operators;  /* path of libmprof_operators.so, preloaded too; NULL: not preloaded */
     const char *trace;      /* NULL: mprof.PROGRAM.PID.bin in the working directory */
     const char *settings;   /* for MPROF_OPTIONS, "" for none */
     bool compress;          /* pack the traces while they are recorded */
     char **argv;            /* the program and its arguments, NULL at the end */
-    const char *path;       /* where the program is */
-    const char *log;        /* takes its output, and its input is empty; NULL: both are ours */
+    const char *path;       /* of the program */
+    const char *log;        /* takes its output, and its input is empty; NULL: it has ours */
     struct run_watch watch; /* when to record */
 
     char recorded[PATH_MAX]; /* out: the trace's absolute path */
@@ -26,14 +26,14 @@ struct run_child {
 };
 
 /*
- * Runs the program and waits for its end. SIGINT and SIGQUIT, which the terminal sends to both,
- * are left to the program; SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 are passed on, but for a SIGUSR2
- * that the watch waits for. 0, or the errno of what failed before the program ran; *what then names
- * it.
+ * Runs the program and waits for its end. The terminal sends SIGINT and SIGQUIT to both processes,
+ * so these are left to the program. SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 are passed on, except a
+ * SIGUSR2 that the watch waits for. Returns 0, or the errno of the failure before the program ran;
+ * *what then names the step that failed.
  */
 int run_child(struct run_child *child, const char **what);
 
-/* Ends this process as the child ended: the same exit status, or by the same signal. */
+/* Ends this process as the child ended: with the same exit status or by the same signal. */
 _Noreturn void run_child_end_alike(int status);
 
 #endif

@@ -12,9 +12,9 @@
 #include "capture/run_pack.h"
 #include "capture/run_resident.h"
 
-/* Traces that are followed at a time: two descriptors each. More of them get no samples. */
+/* Traces that are followed at a time, with two descriptors each. Further ones get no samples. */
 #define TRACES_MAX 128u
-/* How often a trace that is not there, or not whole yet, is looked for, and every how many ms. */
+/* How often to look for a trace that is missing or incomplete, and the interval in ms. */
 #define ATTEMPTS_MAX 1000u
 #define ATTEMPT_INTERVAL 2
 /* A child that ends within this time gets no samples: they would double its trace. */
@@ -28,7 +28,7 @@ struct followed {
     unsigned attempts;
     uint64_t due, pack_due; /* ms */
     struct run_resident resident;
-    struct run_pack *pack; /* NULL: it is not packed */
+    struct run_pack *pack; /* NULL: the trace is not packed */
     struct run_steer steer;
 };
 
@@ -106,7 +106,7 @@ struct run_follow *run_follow_new(const char *trace, bool compress, bool steers,
     return follow;
 }
 
-/* False where it is no use to look any further. */
+/* Tries to open the trace. Returns false if another attempt is useless. */
 static bool followed_open(struct followed *followed, bool compress)
 {
     if (outside_open(&followed->outside, followed->path) != OUTSIDE_GOOD)
@@ -123,7 +123,7 @@ static bool followed_open(struct followed *followed, bool compress)
     return true;
 }
 
-/* One trace's turn. False where nothing is to be done for it any more. */
+/* Does one trace's share of the work. Returns false if nothing is left to do for it. */
 static bool followed_step(struct followed *followed, bool compress, uint64_t now)
 {
     if (!followed->open) {
@@ -154,7 +154,7 @@ static uint64_t followed_due(const struct followed *followed)
     return due;
 }
 
-/* What all processes of the run are to do. The program itself is asked elsewhere (run_watch.h). */
+/* Tells one process what is wanted. The program itself is told elsewhere (run_watch.h). */
 static void followed_steer(struct followed *followed, const struct run_follow *follow,
                            enum run_wanted wanted, double now)
 {

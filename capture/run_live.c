@@ -26,7 +26,7 @@ static void wait_a_little(void)
     poll(NULL, 0, LOOK_MS);
 }
 
-/* Waits for the program to begin its trace; the caller ends this where it does not. */
+/* Waits for the program to begin its trace. If that never happens, the caller ends this process. */
 static _Noreturn void become_ingest(const struct run_live *live)
 {
     char name[] = "mprof-ingest", option[] = "--live", quiet[] = "--quiet", output[] = "-o",
@@ -48,7 +48,7 @@ static _Noreturn void become_ingest(const struct run_live *live)
     _exit(127);
 }
 
-/* Whether the file is there, and not the one that was there before. */
+/* Tells whether the file exists and is not the earlier one. */
 static bool is_new(const char *path, const struct stat *before)
 {
     struct stat now;
@@ -56,7 +56,7 @@ static bool is_new(const char *path, const struct stat *before)
            (now.st_ino != before->st_ino || now.st_dev != before->st_dev);
 }
 
-/* Opens the session as soon as it is there. `ended`: a pipe that mprof-ingest holds open. */
+/* Opens the session as soon as it exists. `ended`: a pipe that mprof-ingest holds open. */
 static _Noreturn void browse(const struct run_live *live, int ended, const struct stat *before,
                              pid_t parent)
 {
@@ -67,7 +67,7 @@ static _Noreturn void browse(const struct run_live *live, int ended, const struc
         if (poll(&hung_up, 1, LOOK_MS) > 0 && !is_new(live->session, before))
             _exit(1); /* mprof-ingest has said why */
     int status = session ? run_own(name, argv) : 127;
-    /* While mprof-ingest goes on, so does the program. */
+    /* While mprof-ingest still runs, so does the program. */
     if (poll(&hung_up, 1, 0) == 0 && getppid() == parent)
         say("mprof-run",
             "the program still runs, its output is in %s; Ctrl-C ends it, "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * --open --live: mprof-ingest and mprof-tui beside the program, while it runs.
+ * --open --live: runs mprof-ingest and mprof-tui beside the program.
  *
  * Order of calls: run_live_begin() before the program is started, run_live_end() after its end.
  */
@@ -11,18 +11,19 @@
 #include <sys/types.h>
 
 struct run_live {
-    const char *trace;   /* that will be written, its name is settled before */
-    const char *session; /* that will be made from it */
-    const char *log;     /* where the program's output goes; NULL: it has the terminal */
+    const char *trace;   /* the trace to be written; its name is settled before */
+    const char *session; /* the session to be made from it */
+    const char *log;     /* takes the program's output; NULL: the program has the terminal */
     bool force;          /* replace the session */
     bool browse;         /* open the browser too */
     pid_t ingest, browser;
 };
 
-/* Fills the last two. False, with errno set, where a process or a pipe cannot be made. */
+/* Starts both and fills the last two fields. Returns false, with errno set, if a process or a pipe
+ * cannot be made. */
 bool run_live_begin(struct run_live *live);
 
-/* Waits for both; the status of mprof-ingest, or of mprof-tui if it failed. */
+/* Waits for both. Returns the status of mprof-ingest or, if that is 0, of mprof-tui. */
 int run_live_end(struct run_live *live);
 
 #endif

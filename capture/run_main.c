@@ -35,7 +35,7 @@ struct arguments {
     char **program;
 };
 
-/* Adds "key=value" to what the library is told; false where the library would not take it. */
+/* Adds "key=value" to the library's settings. Returns false if the library would reject it. */
 static bool add_setting_of(struct arguments *arguments, const char *option, const char *key,
                            const char *value)
 {
@@ -54,13 +54,13 @@ static bool add_setting_of(struct arguments *arguments, const char *option, cons
     return true;
 }
 
-/* Where the library's name of it is the option's. */
+/* Adds a setting whose key is the option's name. */
 static bool add_setting(struct arguments *arguments, const char *key, const char *value)
 {
     return add_setting_of(arguments, key, key, value);
 }
 
-/* --start-on and --stop-on. */
+/* Takes --start-on or --stop-on. */
 static bool set_condition(struct arguments *arguments, enum run_option option, const char *text)
 {
     bool start = option == RUN_OPTION_START_ON;
@@ -76,7 +76,7 @@ static bool set_condition(struct arguments *arguments, enum run_option option, c
     return false;
 }
 
-/* --start-after and --duration. */
+/* Takes --start-after or --duration. */
 static bool set_time(struct arguments *arguments, enum run_option option, const char *text)
 {
     bool after = option == RUN_OPTION_START_AFTER;
@@ -88,7 +88,7 @@ static bool set_time(struct arguments *arguments, enum run_option option, const 
     return false;
 }
 
-/* --toggle. */
+/* Takes --toggle. */
 static bool set_toggle(struct arguments *arguments, const char *text)
 {
     char number[16];
@@ -103,7 +103,7 @@ static bool set_toggle(struct arguments *arguments, const char *text)
     return add_setting(arguments, "toggle", number);
 }
 
-/* Takes one option. -1 to go on, otherwise the exit status. */
+/* Takes one option. Returns -1 to go on, otherwise the exit status. */
 static int take_option(struct arguments *arguments, enum run_option option, const char *value)
 {
     bool good = true;
@@ -165,7 +165,7 @@ static int take_option(struct arguments *arguments, enum run_option option, cons
     return good ? -1 : 2;
 }
 
-/* Options that do not go with one another. -1 to go on, otherwise the exit status. */
+/* Rejects options that exclude each other. Returns -1 to go on, otherwise the exit status. */
 static int check_together(const struct arguments *arguments)
 {
     const struct command_line *line = &run_command_line;
@@ -179,7 +179,7 @@ static int check_together(const struct arguments *arguments)
     return -1;
 }
 
-/* -1 to go on, otherwise the exit status. */
+/* Parses the command line. Returns -1 to go on, otherwise the exit status. */
 static int parse(int argc, char **argv, struct arguments *arguments)
 {
     const char *value;
@@ -220,7 +220,7 @@ static bool find_library(char *library)
     return access(library, R_OK) == 0;
 }
 
-/* Looks at what has the trace's name. 0, or the exit status after a message. */
+/* Checks what has the trace's name. Returns 0, or the exit status after a message. */
 static int check_trace(const struct arguments *arguments)
 {
     const char *trace = arguments->trace;
@@ -236,7 +236,7 @@ static int check_trace(const struct arguments *arguments)
     }
     if (!trace_name_folder(trace, folder))
         folder[0] = 0;
-    /* An empty folder is no harm, and taken. */
+    /* Takes an empty folder. */
     const bool others = rmdir(folder) != 0 && lstat(folder, &about) == 0;
     if ((there || others) && !arguments->force) {
         say("mprof-run", "%s exists; --force replaces it", there ? trace : folder);
@@ -254,7 +254,7 @@ static int check_trace(const struct arguments *arguments)
     return 0;
 }
 
-/* 0, or the exit status after a message. */
+/* Finds the library and the program. Returns 0, or the exit status after a message. */
 static int check_places(const struct arguments *arguments, char *library, char *program,
                         char *binary)
 {
@@ -282,7 +282,7 @@ static int check_places(const struct arguments *arguments, char *library, char *
     return arguments->trace ? check_trace(arguments) : 0;
 }
 
-/* False, after a message, where the sandbox lets nothing be recorded. */
+/* Returns false, after a message, if the sandbox lets nothing be recorded. */
 static bool check_sandbox(struct arguments *arguments)
 {
     char without[OPTIONS_WITHOUT * 4];
@@ -300,14 +300,14 @@ static bool check_sandbox(struct arguments *arguments)
     return !*without || add_setting(arguments, "without", without);
 }
 
-/* The library of the C++ operators, which lies beside the recorder. False: it is not needed or
- * there. */
+/* Finds the library of the C++ operators, which lies beside the recorder. Returns false if it is
+ * not needed or missing. */
 static bool find_operators(const char *library, const char *binary, char operators[PATH_MAX + 16])
 {
     const char *slash = strrchr(library, '/');
     snprintf(operators, PATH_MAX + 16, "%.*s/libmprof_operators.so", (int)(slash - library),
              library);
-    /* The standard library's streams of descriptors call fcntl. */
+    /* The standard library's streams on descriptors call fcntl. */
     return run_sandbox_allows(SYS_fcntl) && access(operators, R_OK) == 0 &&
            run_operators_are_needed(binary);
 }
@@ -318,7 +318,7 @@ static void count_one(void *context, const char *trace)
     ++*(size_t *)context;
 }
 
-/* Whether the trace is of a program that never came to where it was to begin. */
+/* Tells whether the trace is of a program that never reached the point where recording begins. */
 static bool never_began(const char *trace)
 {
     struct outside outside;
@@ -329,7 +329,7 @@ static bool never_began(const char *trace)
     return never;
 }
 
-/* Said also where nothing else is to be. */
+/* Says that recording never began. This is said even with --quiet. */
 static void say_never_began(const char *trace, time_t since)
 {
     size_t more = 0;
@@ -339,7 +339,7 @@ static void say_never_began(const char *trace, time_t since)
             "nothing was recorded: what --start-on or --start-after wait for did not happen");
 }
 
-/* Says in one line what the run has left: `other` traces in the folder. */
+/* Says in one line what traces the run has left. */
 static void say_where(const char *trace, time_t since)
 {
     struct run_traces_sum sum;
@@ -360,7 +360,7 @@ static void say_where(const char *trace, time_t since)
     }
 }
 
-/* The session beside the trace: .bin becomes .db. */
+/* Names the session beside the trace: .bin becomes .db. */
 static void name_session(const char *trace, char *session, size_t size)
 {
     size_t length = strlen(trace);
@@ -369,7 +369,7 @@ static void name_session(const char *trace, char *session, size_t size)
     snprintf(session, size, "%.*s.db", (int)length, trace);
 }
 
-/* Compresses one trace in its place; what cannot be stays as it is, and why is said. */
+/* Compresses one trace in its place. If that fails, the trace stays and mprof-ingest says why. */
 static void compress_one(void *context, const char *trace)
 {
     char ingest_name[] = "mprof-ingest", option[] = "--compress", quiet[] = "--quiet", end[] = "--";
@@ -409,19 +409,19 @@ static int open_session(const struct arguments *arguments, char *trace)
         char *browser[] = {browser_name, session, NULL};
         return arguments->live ? 0 : run_own(browser_name, browser);
     }
-    /* A script gets the name as it is, a terminal what it can show. */
+    /* A script gets the name unchanged, a terminal only what it can show. */
     char name[PRINTABLE_BYTE_MAX * PATH_MAX];
     printable_copy(name, sizeof name, session);
     puts(isatty(STDOUT_FILENO) ? name : session);
     return fflush(stdout) == 0 ? 0 : 1;
 }
 
-/* What --live needs to know before the program is there. */
+/* The names that --live needs before the program starts. */
 struct live_names {
     char trace[PATH_MAX], session[PATH_MAX + 8], log[PATH_MAX + 8];
 };
 
-/* 0, or the exit status after a message. */
+/* Starts --live. Returns 0, or the exit status after a message. */
 static int begin_live(const struct arguments *arguments, struct run_child *child,
                       struct live_names *names, struct run_live *live)
 {
@@ -467,7 +467,7 @@ int main(int argc, char **argv)
         say("mprof-run", "%s: %s", program, strerror(errno));
         return 126;
     }
-    /* Who reads the trace meanwhile would find holes: then it is compressed at the end only. */
+    /* A reader of a live trace would find holes, so --live compresses only at the end. */
     const bool pack = arguments.compress && !arguments.live;
     if (pack && !add_setting(&arguments, "compress", NULL))
         return 2;

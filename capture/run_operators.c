@@ -12,7 +12,8 @@
 #include "capture/elf_symbols.h"
 #include "capture/program_image.h"
 
-/* The loader that the file names, if it is one that knows --list: others might run the program. */
+/* Finds the loader that the file names. Returns false unless that loader knows --list, because
+ * another one might run the program. */
 static bool operators_loader(const char *binary, char loader[PATH_MAX])
 {
     static const char known[] = "/ld-linux-x86-64.so.2";
@@ -25,7 +26,7 @@ static bool operators_loader(const char *binary, char loader[PATH_MAX])
     return name && strcmp(name, known) == 0;
 }
 
-/* Standard output of `loader --list binary`, to be read; NULL: it cannot be started. */
+/* Returns the standard output of `loader --list binary`, or NULL if that cannot be started. */
 static FILE *operators_list(const char *loader, const char *binary, pid_t *process)
 {
     int ends[2];
@@ -59,7 +60,7 @@ static void operators_each(void *context, const char *name, uint64_t address, ui
     found->has_new = found->has_new || strcmp(name, "_Znwm") == 0;
 }
 
-/* "  name => /path (0x…)" or "  /path (0x…)": the path, or NULL. */
+/* Returns the path in "  name => /path (0x…)" or "  /path (0x…)", or NULL. */
 static char *operators_path(char *line)
 {
     char *path = strchr(line, '/');
@@ -93,7 +94,7 @@ bool run_operators_are_needed(const char *binary)
         if (!path)
             continue;
         is_cxx = is_cxx || is_of(path, "libstdc++.") || is_of(path, "libc++.");
-        /* What every program has is not looked into. */
+        /* Skips the libraries that every program has. */
         if (has_both || is_of(path, "libc.so") || is_of(path, "libm.so") ||
             is_of(path, "libstdc++.") || is_of(path, "libgcc_s.") || is_of(path, "ld-linux"))
             continue;

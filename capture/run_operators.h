@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whether libmprof_operators.so is needed beside the recorder (see cxx_operators.c).
+ * Finds out whether libmprof_operators.so is needed beside the recorder (see cxx_operators.c).
  */
 #ifndef MPROF_CAPTURE_RUN_OPERATORS_H
 #define MPROF_CAPTURE_RUN_OPERATORS_H
@@ -8,9 +8,9 @@
 #include <stdbool.h>
 
 /*
- * Whether the ELF file `binary` is of C++ and is run with a library that has both malloc and C++'s
- * operators, linked or preloaded. The loader is asked what it would load; nothing of it is run.
- * False also where that cannot be told.
+ * Tells whether the ELF file `binary` is a C++ program that runs with a library that has both
+ * malloc and C++'s operators, linked or preloaded. It asks the loader what it would load, and runs
+ * none of that. Returns false also if that cannot be found out.
  */
 bool run_operators_are_needed(const char *binary);
 

@@ -9,9 +9,9 @@
 #include "capture/outside_chunk.h"
 #include "schemas/trace_packed.h"
 
-/* Chunks that are packed together: they must fit into one slot when they are. */
+/* Chunks that are packed together. Packed, they must fit into one slot. */
 #define GROUP_MAX 4u
-/* Groups a step: some milliseconds. */
+/* Groups per step, which take some milliseconds. */
 #define STEP_GROUPS 8u
 
 struct run_pack {
@@ -19,7 +19,7 @@ struct run_pack {
     struct trace_packer *packer;
     struct outside_chunk container;
     uint32_t sequence; /* of the next container */
-    unsigned group;    /* fewer than GROUP_MAX where so many did not fit */
+    unsigned group;    /* chunks per group: less than GROUP_MAX if that many did not fit */
     bool stopped;      /* no room, or the file system makes no holes */
     uint32_t known;    /* slots below are packed or in `waiting` */
     uint32_t *waiting; /* slots that are not packed yet */
@@ -84,7 +84,7 @@ static enum slot_state pack_look(const struct run_pack *pack, uint32_t slot)
     return header.flags & TRACE_CHUNK_LEFT ? SLOT_LEFT : SLOT_OPEN;
 }
 
-/* Moves up to `most` slots that can be packed from the waiting ones to `ready`. */
+/* Moves up to `most` slots that can be packed from the waiting slots to `ready`. */
 static unsigned pack_take_ready(struct run_pack *pack, uint32_t ready[GROUP_MAX], unsigned most)
 {
     size_t kept = 0;
@@ -107,7 +107,7 @@ static void pack_put_back(struct run_pack *pack, const uint32_t *slots, unsigned
         pack->waiting[pack->waiting_count++] = slots[i];
 }
 
-/* The payload of these chunks; NULL where they cannot be read. */
+/* Returns the packed payload of these chunks, or NULL if they cannot be read. */
 static const uint8_t *pack_chunks(struct run_pack *pack, const uint32_t *slots, unsigned count,
                                   size_t *length)
 {
@@ -138,7 +138,7 @@ static bool pack_free_slot(const struct run_pack *pack, uint32_t slot)
                               TRACE_CHUNK_SIZE_DEFAULT);
 }
 
-/* One group. False where there is none, or it could not be packed. */
+/* Packs one group. Returns false if no group is ready or it could not be packed. */
 static bool pack_group(struct run_pack *pack)
 {
     uint32_t slots[GROUP_MAX];
@@ -154,7 +154,7 @@ static bool pack_group(struct run_pack *pack)
         return false;
     }
     if (length > TRACE_CHUNK_SIZE_DEFAULT - 2 * TRACE_CHUNK_HEADER_SIZE) {
-        /* What does not even fit alone stays as it is. */
+        /* A chunk that does not fit even alone stays as it is. */
         if (count > 1) {
             pack->group = count / 2;
             pack_put_back(pack, slots, count);

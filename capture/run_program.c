@@ -54,7 +54,7 @@ static enum run_program_verdict program_check_file(const char *start, char *path
     snprintf(path, PATH_MAX, "%s", start);
     for (int depth = 0; depth < PROGRAM_SCRIPTS_MAX; depth++) {
         int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-        if (descriptor < 0) /* it may be run without being read: let the kernel say */
+        if (descriptor < 0) /* the kernel may run a file that cannot be read: let it say */
             return program_changes_identity(path) ? RUN_PROGRAM_SETUID : RUN_PROGRAM_GOOD;
         const enum run_program_verdict verdict = verdicts[program_image_read(descriptor)];
         const bool script = program_image_interpreter(descriptor, path, PATH_MAX);

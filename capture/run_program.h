@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mprof-run's look at the program before it starts it: where it is, and whether the loader will
- * take a preloaded library into it.
+ * Checks the program before mprof-run starts it: where it is, and whether the loader will take a
+ * preloaded library into it.
  */
 #ifndef MPROF_CAPTURE_RUN_PROGRAM_H
 #define MPROF_CAPTURE_RUN_PROGRAM_H
@@ -14,7 +14,7 @@ enum run_program_verdict {
     RUN_PROGRAM_NOT_FOUND,
     RUN_PROGRAM_NOT_EXECUTABLE,
     RUN_PROGRAM_STATIC,    /* no loader runs, so nothing is preloaded */
-    RUN_PROGRAM_SETUID,    /* the loader drops what is preloaded */
+    RUN_PROGRAM_SETUID,    /* the loader ignores preloaded libraries */
     RUN_PROGRAM_SANITIZED, /* the shared runtime of a sanitizer must come first */
     RUN_PROGRAM_OTHER_LIBC,
     RUN_PROGRAM_FOREIGN, /* another word size or architecture than the library's */
@@ -22,11 +22,12 @@ enum run_program_verdict {
 
 /*
  * Finds `name` as execvp does and writes its path into `path` (PATH_MAX bytes). A script is
- * judged by its interpreter; `binary` (PATH_MAX bytes) is the path of that, or `path`.
+ * judged by its interpreter, whose path goes into `binary` (PATH_MAX bytes). For any other program
+ * `binary` gets `path`.
  */
 enum run_program_verdict run_program_check(const char *name, char *path, char *binary);
 
-/* What the verdict means to the user, to follow "PROGRAM: ". */
+/* Explains the verdict to the user, in words that follow "PROGRAM: ". */
 const char *run_program_explain(enum run_program_verdict verdict);
 
 #endif

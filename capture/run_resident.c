@@ -12,7 +12,7 @@
 
 #define FIRST_INTERVAL 10
 #define LAST_INTERVAL 1000
-/* After so many samples each interval is twice as long, so a long run stays a few thousand. */
+/* After this many samples the interval doubles, so that a long run gets only a few thousand. */
 #define SAMPLES_PER_INTERVAL 512u
 #define SAMPLE_MAX 48u
 
@@ -28,7 +28,7 @@ void run_resident_begin(struct run_resident *resident, const struct outside *out
     *resident = (struct run_resident){.statm = resident_open((pid_t)outside->header->pid)};
 }
 
-/* Bytes; 0: the program has ended. */
+/* Returns the resident set in bytes, or 0 if the program has ended. */
 static uint64_t resident_read(int statm)
 {
     char text[128], *end;
@@ -36,7 +36,7 @@ static uint64_t resident_read(int statm)
     if (length <= 0)
         return 0;
     text[length] = 0;
-    strtoull(text, &end, 10); /* the address space; what is resident comes second */
+    strtoull(text, &end, 10); /* skips the address space; the resident set comes second */
     return strtoull(end, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
@@ -66,7 +66,7 @@ bool run_resident_sample(struct run_resident *resident, const struct outside *ou
     uint64_t bytes = resident_read(resident->statm);
     if (bytes == 0)
         return false;
-    /* While another program runs in its place, its memory is not this trace's. */
+    /* While the process runs another program, its memory does not belong to this trace. */
     if (atomic_load((_Atomic uint32_t *)&outside->header->state) != TRACE_STATE_RECORDING)
         return true;
     if (!resident_make_room(resident, outside))

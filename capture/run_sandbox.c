@@ -25,7 +25,8 @@ static void sandbox_call(const struct own_call *call)
                  (long)arguments[3], (long)arguments[4], (long)arguments[5]);
 }
 
-/* In a child, from `*at` on; where it ends, that is the call that ended it. It leaves no core. */
+/* Tries the calls from `*at` on, in a child that leaves no core. If a call ends the child, `*at` is
+ * that call. */
 static _Noreturn void sandbox_try(_Atomic size_t *at)
 {
     if (!sandbox_punishes[0])
@@ -49,7 +50,8 @@ void run_sandbox_look(void)
             sandbox_try(at);
         if (process < 0)
             break;
-        /* Where SIGCHLD is ignored this waits, too, and fails; what counts is how far it came. */
+        /* If SIGCHLD is ignored, this waits too and then fails. Only the progress of the child
+         * counts. */
         while (waitpid(process, NULL, 0) < 0 && errno == EINTR)
             ;
         if (atomic_load(at) < own_calls_count)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a seccomp filter under which mprof-run was started does to the recorder's calls.
+ * Finds out what a seccomp filter under which mprof-run was started does to the recorder's calls.
  *
- * A filter that was set before cannot be read. One that answers by errors does no harm, but one
- * that kills for a call would kill the program for what the recorder does. So each call is tried
- * before, in a child.
+ * A filter that was set before cannot be read. A filter that answers with errors does no harm. One
+ * that kills would kill the program for a call that only the recorder makes. So a child tries each
+ * call first.
  */
 #ifndef MPROF_CAPTURE_RUN_SANDBOX_H
 #define MPROF_CAPTURE_RUN_SANDBOX_H
@@ -12,16 +12,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Tries the calls where there is a filter. Once, before there are other children. */
+/* Tries the calls if there is a filter. Call it once, before there are other children. */
 void run_sandbox_look(void);
 
-/* Whether mprof-run may make the call; true of those that the recorder does not make. */
+/* Tells whether mprof-run may make the call. True for any call that the recorder does not make. */
 bool run_sandbox_allows(long number);
 
-/* The name of a call without which nothing can be recorded and that is punished; NULL: none is. */
+/* Returns the name of a forbidden call without which nothing can be recorded, or NULL. */
 const char *run_sandbox_forbids_recording(void);
 
-/* For MPROF_OPTIONS: the numbers of the calls to leave out, with colons between; "": none. */
+/* Writes the numbers of the calls to leave out, with colons between them, for MPROF_OPTIONS. The
+ * text is "" if there are none. */
 void run_sandbox_without(char *text, size_t size);
 
 #endif

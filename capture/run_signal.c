@@ -14,11 +14,11 @@ static bool is_taken(int number)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (number == others[i])
             return true;
-    /* The C library keeps those between. */
+    /* The C library keeps the numbers in between for itself. */
     return number < 1 || number > SIGRTMAX || (number > SIGSYS && number < SIGRTMIN);
 }
 
-/* The whole text is one number. */
+/* Reads a text that is one number and nothing else. */
 static bool read_number(const char *text, int *number)
 {
     char *end;

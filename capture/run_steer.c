@@ -5,10 +5,10 @@
 
 #include "capture/clock.h"
 
-/* Seconds that a request stands before others may ask, and how long they may. */
+/* Seconds that a request stays before others may ask, and seconds that they have for it. */
 #define ASKED_TIME 0.3
 #define REST_TIME 0.02
-/* Seconds that the program's next heap call has to end the recording itself. */
+/* Seconds that the program has to end the recording itself in its next heap call. */
 #define SEAL_TIME 0.1
 
 double run_steer_now(void)
@@ -36,7 +36,7 @@ static void steer_look(struct run_steer *steer, struct outside *outside, double 
     }
 }
 
-/* A stop that no heap call has taken. */
+/* Carries out a stop that no heap call has taken. */
 static void steer_seal(struct run_steer *steer, struct outside *outside)
 {
     clock_is_tsc = outside->header->clock == TRACE_CLOCK_TSC;
@@ -55,7 +55,7 @@ void run_steer_step(struct run_steer *steer, struct outside *outside, enum run_w
     if (wanted == RUN_WANTED_STOP && steer->stop_at == 0)
         steer->stop_at = now;
     if (steer->asked && steer->asked_for != wanted)
-        run_steer_end(steer, outside); /* too late for it */
+        run_steer_end(steer, outside); /* the request is out of date */
     if (steer->asked)
         steer_look(steer, outside, now);
     else if (due && recording && now >= steer->rest_until) {

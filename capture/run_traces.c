@@ -16,7 +16,7 @@
 
 bool run_traces_is_name(const char *name)
 {
-    /* What else lies there (a session, a part of one) is no trace. */
+    /* Other files in the folder (a session, a part of one) are no traces. */
     return *name >= '1' && *name <= '9' && strspn(name, "0123456789.") == strlen(name);
 }
 
@@ -63,7 +63,8 @@ size_t run_traces_beside(const char *trace, time_t since,
     return (size_t)count;
 }
 
-/* An empty file is what is left of a process that was killed as its trace began. */
+/* Tells whether the file is a trace. If a process was killed as its trace began, the file is
+ * empty. */
 static bool is_trace(const char *path)
 {
     char magic[sizeof TRACE_MAGIC] = "";
@@ -85,7 +86,7 @@ static void remove_one(void *context, const char *path)
     unlink(path);
 }
 
-/* What has a trace's name may be someone else's: nothing is removed unless all may be. */
+/* A file with a trace's name may belong to someone else. So this removes all files or none. */
 bool run_traces_remove(const char *trace)
 {
     char folder[TRACE_NAME_SIZE];
@@ -107,7 +108,7 @@ bool run_traces_remove(const char *trace)
 
 struct summing {
     struct run_traces_sum *sum;
-    long first, last; /* processes: of the first trace, and of the one before */
+    long first, last; /* processes: of the first trace, and of the previous one */
 };
 
 static void add_bytes(struct run_traces_sum *sum, const char *path)
@@ -124,7 +125,7 @@ static void add_one(void *context, const char *path)
     struct summing *summing = context;
     const long process = strtol(strrchr(path, '/') + 1, NULL, 10);
     add_bytes(summing->sum, path);
-    /* By number, those of one process come one after another. */
+    /* In the order of numbers, the traces of one process come one after another. */
     if (process != summing->first && process != summing->last)
         summing->sum->processes++;
     summing->last = process;

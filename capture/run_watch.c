@@ -90,7 +90,8 @@ static bool condition_holds(struct run_watch *watch, const struct run_condition 
     }
 }
 
-/* The trace that the process records into now: another one after it has executed a program. */
+/* Opens the trace that the process records into now. It changes when the process executes a
+ * program. */
 static bool watch_open(struct run_watch *watch)
 {
     char path[PATH_MAX];
@@ -102,7 +103,7 @@ static bool watch_open(struct run_watch *watch)
     return watch->is_open;
 }
 
-/* What is wanted of the recording, by the conditions. */
+/* Decides by the conditions what is wanted of the recording. */
 static void watch_decide(struct run_watch *watch, double now, uint64_t resident, bool recording)
 {
     if (!watch->start)
@@ -111,7 +112,7 @@ static void watch_decide(struct run_watch *watch, double now, uint64_t resident,
     if (watch->recorded_at == 0 &&
         (recording || (watch->is_open && watch->outside.header->paused != TRACE_PAUSED_FROM_START)))
         watch->recorded_at = now;
-    /* A file or much memory that is there before the start is no reason to stop. */
+    /* A file or a large memory that is there before the start is no reason to stop. */
     if (!watch->stop && watch->recorded_at > 0)
         watch->stop = (watch->duration > 0 && now >= watch->recorded_at + watch->duration) ||
                       condition_holds(watch, &watch->stop_on, resident);
@@ -127,7 +128,7 @@ bool run_watch_decides_start(const struct run_watch *watch)
     return watch->start_after > 0 || condition_is_outside(&watch->start_on);
 }
 
-/* Only what happens outside is looked for; --duration needs to know when recording began. */
+/* Only events outside are looked for. --duration needs to know when recording began. */
 bool run_watch_has_to_look(const struct run_watch *watch)
 {
     return watch->duration > 0 || run_watch_decides_start(watch) ||

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * When recording begins and ends, where mprof-run decides it: watched from outside, and asked of
- * the recorder as mprof-ctl does it: here of the program itself, in whatever trace it is;
- * run_follow.h asks the other processes of the run.
+ * Begins and ends recording if mprof-run decides about that. It watches the conditions from outside
+ * and asks the recorder as mprof-ctl does. Here only the program itself is asked, whatever trace it
+ * writes. run_follow.h asks the other processes of the run.
  *
- * Legal order: the conditions are filled in, all else is zero; run_watch_begin(), then
- * run_watch_step() as often as it asks for, until run_watch_end(). What is asked is done in one of
- * the program's heap calls; until then it stays asked.
+ * Legal order: fill in the conditions and set all else to zero; run_watch_begin(); run_watch_step()
+ * as often as it asks for; run_watch_end(). The recorder does what is asked in one of the program's
+ * heap calls; until then the request stays.
  */
 #ifndef MPROF_CAPTURE_RUN_WATCH_H
 #define MPROF_CAPTURE_RUN_WATCH_H
@@ -20,8 +20,8 @@
 
 enum run_condition_kind {
     RUN_CONDITION_NONE,
-    RUN_CONDITION_SIGNAL, /* SIGUSR2 came; the first is the start's where both wait for one */
-    RUN_CONDITION_FILE,   /* there is a file of that name */
+    RUN_CONDITION_SIGNAL, /* SIGUSR2 came; if both wait for one, the first is for the start */
+    RUN_CONDITION_FILE,   /* a file of that name exists */
     RUN_CONDITION_RSS,    /* more bytes are resident */
     RUN_CONDITION_INSIDE, /* the recorder knows, and decides itself */
     RUN_CONDITION_CALL,   /* the program says so by mprof.h, or somebody by mprof-ctl */
@@ -39,38 +39,38 @@ struct run_watch {
     double duration;    /* seconds from the beginning of recording; 0: to the end */
 
     pid_t process;
-    unsigned signals; /* SIGUSR2 so far; those before `signals_used` have had their effect */
+    unsigned signals; /* SIGUSR2 so far; the first `signals_used` have had their effect */
     unsigned signals_used;
-    double began_at;    /* monotonic seconds: the program; */
-    double recorded_at; /* recording, 0: not yet */
-    bool start, stop;   /* is wanted */
+    double began_at;    /* start of the program, in monotonic seconds */
+    double recorded_at; /* begin of recording, in monotonic seconds; 0: not yet */
+    bool start, stop;   /* each is wanted */
     bool is_open;
     struct outside outside;
     struct run_steer steer;
 };
 
-/* "signal", "file:PATH", "rss>SIZE", "live>SIZE", "allocs>N", "mark:NAME", "call:SYMBOL" or "call";
- * false where it is none. */
+/* Parses "signal", "file:PATH", "rss>SIZE", "live>SIZE", "allocs>N", "mark:NAME", "call:SYMBOL" or
+ * "call". Returns false for anything else. */
 bool run_condition_parse(const char *text, struct run_condition *condition);
-/* Seconds, fractions are taken; false where it is no positive number. */
+/* Parses seconds, also fractions. Returns false if the text is not a positive number. */
 bool run_watch_seconds(const char *text, double *seconds);
 
-/* Whether the program is to begin without recording. */
+/* Tells whether the program begins without recording. */
 bool run_watch_starts_late(const struct run_watch *watch);
-/* Whether SIGUSR2 is for the watch and not for the program. */
+/* Tells whether SIGUSR2 is for the watch and not for the program. */
 bool run_watch_takes_signal(const struct run_watch *watch);
 
 void run_watch_begin(struct run_watch *watch, pid_t process);
-/* `signals`: how often SIGUSR2 came so far; `resident`: bytes, 0: not known; `recording`: whether
- * another process of the run has begun. Milliseconds until the next step, -1: nothing is left to
- * do.
- */
+/* Takes one step. `signals`: how often SIGUSR2 came so far. `resident`: bytes, 0 if not known.
+ * `recording`: another process of the run has begun to record. Returns the milliseconds until the
+ * next step, or -1 if nothing is left to do. */
 int run_watch_step(struct run_watch *watch, unsigned signals, uint64_t resident, bool recording);
-/* What the conditions say so far, for all processes of the run. */
+/* Returns what the conditions demand so far, for all processes of the run. */
 enum run_wanted run_watch_wanted(const struct run_watch *watch);
-/* Whether there is a condition that is looked for here and not in the recorder. */
+/* Tells whether a condition is watched here and not in the recorder. */
 bool run_watch_has_to_look(const struct run_watch *watch);
-/* Whether this decides when recording begins: what is executed before waits for it, too. */
+/* Tells whether this decides when recording begins. Programs executed before that wait for it too.
+ */
 bool run_watch_decides_start(const struct run_watch *watch);
 void run_watch_end(struct run_watch *watch);
 
