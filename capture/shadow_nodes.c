@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The frames of a shadow stack: what a stack by return addresses would show of these functions.
+ * Makes the frames of a shadow stack: those that a stack of return addresses would show for these
+ * functions.
  *
- * Of each function that was entered its call site is a frame, as the compiler gave it to the hook.
- * Where that does not lie in the function entered before (something between them reports nothing: a
- * library that calls back, a signal), the place of that function's own hook stands for it.
- * Functions that were inlined have no frame of their own; the debug information at the address
- * shows them, as it does for any other stack.
+ * Each function that was entered gives one frame, which is its call site as the compiler passes it
+ * to the hook. That call site may not lie in the function entered before, because something between
+ * them does not report itself: a library that calls back, a signal. Then the place of the outer
+ * function's own hook becomes a frame too. Functions that were inlined have no frame of their own.
+ * The debug information at the address shows them, as for any other stack.
  *
  * An entry keeps the node of its call site, so an event looks up only what was entered since.
  */
@@ -22,7 +23,8 @@ struct cursor {
     bool failed;
 };
 
-/* Where the code begins that the unwind tables describe together with the call before `pc`. */
+/* Returns the start of the code that the unwind tables describe together with the call before `pc`.
+ */
 static uint64_t function_read(uint64_t pc)
 {
     struct module module;
@@ -33,14 +35,14 @@ static uint64_t function_read(uint64_t pc)
     uint64_t start = row.function;
     if (unwind_table_find(&module.image, start, &row) != UNWIND_FOUND)
         return 0;
-    /* Where a function begins, only its return address is on the stack. What begins with more is a
-     * part that the compiler moved away from the rest. */
+    /* At the start of a function only its return address is on the stack. Code that starts with
+     * more is a part that the compiler moved away from the rest. */
     bool part = !row.signal_frame && row.cfa.how == UNWIND_IS_OFFSET &&
                 (row.cfa_register != ARCH_RSP || row.cfa.offset != 8);
     return part ? 0 : start;
 }
 
-/* One in each set takes the place of another, in turn. */
+/* Returns the start of the function of `pc`. New entries of a full set replace the old in turn. */
 static uint64_t function_of(struct shadow_stack *shadow, uint64_t pc)
 {
     uint64_t hash = pc * UINT64_C(0x9e3779b97f4a7c15);
@@ -54,7 +56,7 @@ static uint64_t function_of(struct shadow_stack *shadow, uint64_t pc)
     return known->start;
 }
 
-/* Whether two calls are made by one function, as far as is known. */
+/* Tells whether one function makes both calls, as far as is known. */
 static bool same_function(struct shadow_stack *shadow, uint64_t pc, uint64_t other)
 {
     uint64_t start = function_of(shadow, pc), other_start = function_of(shadow, other);
@@ -72,9 +74,9 @@ static void frame_add(struct cursor *cursor, uint64_t pc, void *context)
 }
 
 /*
- * How many of the first `count` entries are surely running: the place of a return address that is
- * another by now was used by what the function around it called later. Not all that lies inward of
- * it needs to show it.
+ * Returns how many of the first `count` entries are surely running. If the return address in an
+ * entry's slot has changed, the function around it has used that place for a later call. The
+ * entries further in have ended too, but not all of their slots need to show it.
  */
 static uint32_t entries_running(const struct shadow_stack *shadow, uint32_t count)
 {
@@ -102,9 +104,9 @@ static void entry_set_start(struct shadow_stack *shadow, struct shadow_entry *en
 }
 
 /*
- * The innermost entry from `outer` outward of the function that made the call before `pc`; NULL
- * where it is none that reports itself. One that does must have been the innermost that was
- * running.
+ * Returns the innermost entry, from `outer` outward, of the function that made the call before
+ * `pc`. Returns NULL if that function does not report itself. If it does, it must have been the
+ * innermost that was running.
  */
 static const struct shadow_entry *entry_of_call(struct shadow_stack *shadow,
                                                 const struct shadow_entry *outer, uint64_t pc)
@@ -126,7 +128,7 @@ static struct cursor cursor_at(const struct shadow_stack *shadow, const struct s
                : *root;
 }
 
-/* Entries up to here are running, and mostly all are. */
+/* Returns the innermost entry that is surely running, from `outer` outward. Mostly all are. */
 static const struct shadow_entry *running_of(const struct shadow_stack *shadow,
                                              const struct shadow_entry *outer)
 {
@@ -137,9 +139,9 @@ static const struct shadow_entry *running_of(const struct shadow_stack *shadow,
 }
 
 /*
- * The frame of a call made with this stack pointer (0: not known) by the function of `outer` or
- * by what that called; NULL: by what does not report itself. The stack pointer tells for the parts
- * of a function that the compiler moved away.
+ * Adds the frame of a call that the function of `outer`, or a function that it called, made with
+ * this stack pointer (0: not known). `outer` is NULL if the caller does not report itself. The
+ * stack pointer is decisive for the parts of a function that the compiler moved away.
  */
 static struct cursor call_add(struct shadow_stack *shadow, const struct shadow_entry *outer,
                               const struct cursor *root, uint64_t pc, uint64_t sp, void *context)
@@ -161,8 +163,9 @@ static struct cursor call_add(struct shadow_stack *shadow, const struct shadow_e
 }
 
 /*
- * Whether the function of `entry` is in the frame of `outer`: inlined there, or called by the same
- * call after that one was left by an exception. The call site is the same frame for both.
+ * Tells whether the function of `entry` has the frame of `outer`: it was inlined there, or the same
+ * call called it after the other was left by an exception. The call site is the same frame for
+ * both.
  */
 static bool is_same_frame(struct shadow_stack *shadow, const struct shadow_entry *entry,
                           const struct shadow_entry *outer)
@@ -175,7 +178,7 @@ static bool is_same_frame(struct shadow_stack *shadow, const struct shadow_entry
            (outer->outer_site != entry->site && same_function(shadow, outer->site, entry->site));
 }
 
-/* The nodes of all entries from the base on. False where one could not be written. */
+/* Finds the nodes of all entries from the base on. Returns false if one could not be written. */
 static bool entries_resolve(struct shadow_stack *shadow, const struct cursor *root, void *context)
 {
     struct shadow_entry *entries = shadow->entries;
@@ -214,7 +217,7 @@ static void entries_forget(struct shadow_stack *shadow, uint32_t base)
     shadow->base = base;
 }
 
-/* What stands for the frames that are cut off. */
+/* Returns the outermost frame, which marks the frames that are cut off. */
 static struct cursor root_of(bool cut, void *context)
 {
     struct cursor root = {0};
@@ -226,7 +229,7 @@ static struct cursor root_of(bool cut, void *context)
     return root;
 }
 
-/* The base may be too far in by now, or lie inward of all that is there. */
+/* Moves the base outward if it lies too far in by now, or inward of all entries. */
 static void base_settle(struct shadow_stack *shadow, uint32_t limit)
 {
     const uint32_t keep = limit - limit / 4;
@@ -234,7 +237,8 @@ static void base_settle(struct shadow_stack *shadow, uint32_t limit)
         entries_forget(shadow, shadow->count > keep ? shadow->count - keep : 0);
 }
 
-/* The innermost entry that is whole, with its node and those of all around it; NULL: failed. */
+/* Returns the innermost complete entry, with its node and those of all entries around it. Returns
+ * NULL if that fails. */
 static const struct shadow_entry *top_resolve(struct shadow_stack *shadow,
                                               const struct shadow_request *request)
 {
@@ -248,14 +252,15 @@ static const struct shadow_entry *top_resolve(struct shadow_stack *shadow,
         while (top > &shadow->entries[shadow->base] && !top->sp)
             top--;
         const uint32_t left = shadow->count - shadow->base, keep = limit - limit / 4;
-        /* Two frames go with the event itself. */
+        /* The event itself adds up to two frames. */
         if (!top->sp || top->frames + 2 <= limit || left <= 1)
             return top;
         entries_forget(shadow, shadow->count - (left > keep ? keep : left - (left + 3) / 4));
     }
 }
 
-/* Frames of the request are few or not right: the innermost one alone, under a marker. */
+/* Returns the node of the innermost frame alone, under a marker. The frames around it are not known
+ * or exceed the limit. */
 static uint32_t node_of_full(const struct shadow_request *request)
 {
     struct cursor cursor = root_of(true, request->context);

@@ -16,11 +16,11 @@
 bool shadow_stack_on;
 __thread struct shadow_stack *shadow_stack_own;
 
-/* All that were ever made; those of threads that have ended are taken again. */
+/* All shadow stacks that were ever made. Those of threads that have ended are used again. */
 static struct {
     _Atomic(struct shadow_stack *) table[SHADOWS_MAX]; /* NULL: being made just now */
     _Atomic uint32_t count;
-    _Atomic uint32_t next_search; /* count at which those of dead threads are looked for */
+    _Atomic uint32_t next_search; /* the count at which those of dead threads are searched for */
 } shadows = {.next_search = 64};
 
 static struct shadow_stack *shadow_take_free(int kernel_id)
@@ -36,7 +36,7 @@ static struct shadow_stack *shadow_take_free(int kernel_id)
     return NULL;
 }
 
-/* Those of threads that ended without shadow_stack_end(): a raw clone, a late first call. */
+/* Frees those of threads that ended without shadow_stack_end(): a raw clone, a late first call. */
 static void shadow_reclaim_dead(void)
 {
     uint32_t count = atomic_load(&shadows.count), due = atomic_load(&shadows.next_search);
@@ -114,8 +114,8 @@ void shadow_stack_forked(void)
 }
 
 /*
- * Where the return address of the function that calls lies, by its unwind rule; 0 where that takes
- * more than two registers.
+ * Returns where the return address of the calling function lies, by its unwind rule. Returns 0 if
+ * the rule takes more than two registers.
  */
 static uint64_t shadow_slot(const struct shadow_stack *shadow, const struct shadow_call *call)
 {
@@ -128,9 +128,9 @@ static uint64_t shadow_slot(const struct shadow_stack *shadow, const struct shad
 }
 
 /*
- * A function that is inlined calls the hook as well, from the frame that it was inlined into: with
- * the same return address of that frame, but from another place. So an entry of our frame was left
- * if it has another call site, or came from this place.
+ * Drops the entries that were left. An inlined function calls the hook too, from the frame that it
+ * was inlined into. The return address of that frame is the same, but the place of the hook is
+ * another. So an entry of our frame was left if it has another call site, or came from this place.
  */
 static void shadow_settle(struct shadow_stack *shadow, const struct shadow_call *call,
                           uint64_t slot)
@@ -178,8 +178,8 @@ void shadow_stack_enter(struct shadow_stack *shadow, const struct shadow_call *c
 }
 
 /*
- * A hook that is jumped to as a function's last act sees the stack pointer of the caller; the entry
- * is then dropped for its place, with what was left before.
+ * If a function jumps to the hook as its last act, the hook sees the stack pointer of the caller.
+ * The entry is then dropped because of its place, together with those that were left before.
  */
 void shadow_stack_leave(struct shadow_stack *shadow, const struct shadow_call *call)
 {

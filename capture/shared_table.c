@@ -7,11 +7,11 @@
 #include "capture/os.h"
 
 #define FIRST_CAPACITY_LOG2 12u
-/* From here on large pages pay: what is looked up lies all over the table. */
+/* From this size on large pages pay, because lookups hit places all over the table. */
 #define LARGE_BYTES (UINT64_C(256) << 10)
 
-/* In a large table the entries begin with a large page, and what is before them lies on the small
- * one before that. */
+/* Creates the slots. In a large table the entries start on a large page, and the fields before them
+ * lie on the small page before that. */
 static struct shared_slots *slots_create(unsigned capacity_log2)
 {
     uint64_t capacity = UINT64_C(1) << capacity_log2;
@@ -39,8 +39,8 @@ static void *slots_mapping(struct shared_slots *slots)
 }
 
 /*
- * Puts the pair where there is room for it. True where it is in the table afterwards, unless
- * another thread that has the same key stores over it.
+ * Puts the pair into the entry if it is free or has the same key. Returns true if the pair is in
+ * the table afterwards. Another thread that has the same key may still store over it.
  */
 static bool entry_put(const struct shared_table *table, struct shared_slots *slots,
                       struct shared_entry *entry, uint64_t key, uint64_t value)
@@ -53,13 +53,13 @@ static bool entry_put(const struct shared_table *table, struct shared_slots *slo
     }
     if (found != key)
         return false;
-    /* Empty values are forgotten ones, or a thread is between its two stores: it checks. */
+    /* An empty value has been forgotten, or another thread is between its two stores. */
     uint64_t present = atomic_load_explicit(&entry->value, memory_order_acquire);
     return (!present && atomic_compare_exchange_strong(&entry->value, &present, value)) ||
            ((present ^ value) & table->identity) == 0;
 }
 
-/* Nothing where all places are taken. */
+/* Inserts the pair. Does nothing if all places are taken. */
 static void slots_insert(const struct shared_table *table, struct shared_slots *slots, uint64_t key,
                          uint64_t value)
 {
@@ -69,7 +69,8 @@ static void slots_insert(const struct shared_table *table, struct shared_slots *
             return;
 }
 
-/* Into a table that no other thread has seen yet. What others put into `from` meanwhile is lost. */
+/* Fills a table that no other thread has seen yet. Pairs that others put into `from` during this
+ * are lost. */
 static void slots_fill(const struct shared_table *table, struct shared_slots *to,
                        const struct shared_slots *from)
 {
@@ -130,7 +131,7 @@ void shared_table_insert(struct shared_table *table, uint64_t key, uint64_t valu
     bool full = !slots || atomic_load_explicit(&slots->used, memory_order_relaxed) >
                               (slots->mask + 1) / 10 * 7;
     if (full) {
-        /* A handler that left by longjmp would leave the change for ever under way. */
+        /* A handler that left by longjmp would leave the change unfinished for ever. */
         uint64_t signals = os_block_signals();
         if (table_change_begin(table)) {
             struct shared_slots *now = atomic_load_explicit(&table->slots, memory_order_acquire);
