@@ -6,13 +6,15 @@
 #include "capture/os.h"
 #include "capture/process_maps.h"
 
-/* Regions beyond are not known: stacks through them end there, as without this table. */
+/* The most regions that are known. Stacks through others end there, as they would without this
+ * table. */
 #define REGIONS_MAX 8192u
-/* After a look in vain at most so many questions are answered without one. */
+/* The most questions that are answered without a look after one found nothing. */
 #define PATIENCE_MAX 65536u
 #define WAIT_TURNS 10000u
 
-/* By ascending address. Its words are read while they change, and then not believed. */
+/* A list of regions, by ascending address. A reader does not believe words that changed while it
+ * read. */
 struct region_list {
     _Atomic uint64_t count;
     struct region_words {
@@ -21,12 +23,12 @@ struct region_list {
 };
 
 /*
- * Of the two lists one is current, by the lowest bit of `version`. The other one is filled, then
- * the version is raised: whoever finds the version the same after reading as before has read what
- * no one changed.
+ * The lowest bit of `version` says which of the two lists is current. A writer fills the other one,
+ * then raises the version. A reader that finds the same version before and after has read what
+ * nobody changed.
  */
 static struct {
-    struct region_list *_Atomic lists; /* two; NULL until the first look */
+    struct region_list *_Atomic lists; /* two; NULL before the first look */
     _Atomic uint64_t version;
     _Atomic uint32_t looking; /* a thread fills the other list */
     _Atomic uint32_t patience, questions;
@@ -49,7 +51,7 @@ static struct code_region region_read(const struct region_words *words)
                                 word(&words->offset)};
 }
 
-/* The region of `list` that holds `address`. */
+/* Finds the region of `list` that holds `address`. */
 static bool list_find(const struct region_list *list, uint64_t address, struct code_region *region)
 {
     uint64_t low = 0, high = word(&list->count);
@@ -68,7 +70,7 @@ static bool list_find(const struct region_list *list, uint64_t address, struct c
     return address - region->start < region->end - region->start;
 }
 
-/* The current list and its version; NULL where there is none. */
+/* Returns the current list and its version. NULL if there is none. */
 static const struct region_list *list_current(uint64_t *version)
 {
     const struct region_list *lists = atomic_load_explicit(&table.lists, memory_order_acquire);
@@ -111,7 +113,7 @@ uint64_t code_regions_twin(const struct code_region *region, uint64_t address, u
     return twin && list_is_current(version) ? twin : 0;
 }
 
-/* Paths of files begin with a slash. */
+/* Hashes a path. 0 if it is not a file: paths of files begin with a slash. */
 static uint64_t file_hash(const char *path)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -135,9 +137,9 @@ static void list_add(struct region_list *list, const struct code_region *region)
 }
 
 /*
- * Adds those parts of the regions of `old` that lie in `map`, which is not executable just now: a
- * runtime that writes code takes the right to execute it away for that time, and stacks lead
- * through it nevertheless.
+ * Adds the parts of the regions of `old` that lie in `map`, which is not executable now. A runtime
+ * that writes code takes away the right to execute it for that time, and stacks still lead through
+ * it.
  */
 static void list_carry(struct region_list *list, const struct region_list *old, uint64_t *next,
                        const struct process_map *map)
@@ -155,7 +157,7 @@ static void list_carry(struct region_list *list, const struct region_list *old, 
             known.end = map->end;
         list_add(list, &known);
         if (end > map->end)
-            return; /* the rest of it lies in mappings that follow */
+            return; /* its rest lies in mappings that follow */
     }
 }
 
@@ -174,7 +176,8 @@ static void lists_fill(struct region_list *list, const struct region_list *old,
     }
 }
 
-/* False where there is no memory, or the mappings cannot be read. */
+/* Reads the mappings into the other list and makes it current. False if there is no memory, or the
+ * mappings cannot be read. */
 static bool lists_renew(void)
 {
     struct region_list *lists = atomic_load_explicit(&table.lists, memory_order_acquire);
@@ -185,7 +188,8 @@ static bool lists_renew(void)
         lists = os_map(2 * sizeof *lists);
     if (lists) {
         const uint64_t version = atomic_load_explicit(&table.version, memory_order_relaxed);
-        /* No word of the other list is changed before all can see that it is not current. */
+        /* All threads must see that the other list is not current before any of its words
+         * changes. */
         atomic_thread_fence(memory_order_seq_cst);
         lists_fill(&lists[(version + 1) & 1], &lists[version & 1], maps);
         atomic_store_explicit(&table.lists, lists, memory_order_release);
@@ -195,7 +199,7 @@ static bool lists_renew(void)
     return lists != NULL;
 }
 
-/* Whether a look may be had: not while those before were in vain. */
+/* Tells whether a look is allowed: for a while it is not, if those before found nothing. */
 static bool patience_ends(void)
 {
     const uint32_t questions = atomic_fetch_add_explicit(&table.questions, 1, memory_order_relaxed);
@@ -214,7 +218,7 @@ static void patience_set(bool found)
                           memory_order_relaxed);
 }
 
-/* Waits, within reason, while another thread looks. */
+/* Begins a look. Waits, within reason, while another thread looks. False if that takes too long. */
 static bool look_begin(void)
 {
     uint32_t none = 0;
@@ -234,7 +238,7 @@ bool code_regions_hold(uint64_t address)
         return true;
     if (!patience_ends())
         return false;
-    /* A handler that left by longjmp would leave the look begun for ever. */
+    /* If a handler left by longjmp, the look would stay begun forever. */
     const uint64_t signals = os_block_signals();
     bool found = false;
     if (look_begin()) {

@@ -81,7 +81,7 @@ static bool confinement_compare(uint16_t operation, uint32_t a, uint32_t b, bool
     }
 }
 
-/* The value of a load, of which seccomp knows four kinds. */
+/* Returns the value of a load. seccomp has four kinds. */
 static uint32_t confinement_load(const struct sock_filter *step, const uint32_t *data,
                                  const uint32_t *memory, bool *good)
 {
@@ -164,7 +164,7 @@ bool confinement_allows(long number, const uint64_t arguments[6])
     return true;
 }
 
-/* NULL where the kernel will refuse it. */
+/* Copies the filter. NULL if the kernel will refuse it. */
 static const struct filter *confinement_copy(const struct sock_fprog *program)
 {
     struct sock_fprog head;
@@ -189,7 +189,7 @@ static uint32_t confinement_keep(const struct filter *filter)
         if (atomic_compare_exchange_strong(&confinement_filters[i], &none, filter))
             return i;
     }
-    /* No more can be kept: nothing is allowed from here on. */
+    /* There is no room for it, so nothing is allowed from here on. */
     atomic_store(&confinement_filters[0], &confinement_nothing);
     return CONFINEMENT_NONE;
 }
@@ -230,7 +230,7 @@ void confinement_begin(void)
     os_permit_by(confinement_allows);
 }
 
-/* Its memory is left, since another thread may be reading it just now. */
+/* Its memory stays mapped: another thread may be reading it now. */
 void confinement_remove(uint32_t kept)
 {
     if (kept < FILTERS)

@@ -7,7 +7,7 @@
 #include "capture/shared_table.h"
 
 /*
- * An entry is packed to 16 bytes and holds its place, 27 bits of its path's hash, too:
+ * An entry is packed into 16 bytes. They also hold its place, which is 27 bits of its path's hash:
  *
  *   key    pc 47 bits, frame kind 2, low bits of the place 15
  *   value  id 26 bits, parent's id 26, high bits of the place 12
@@ -19,9 +19,9 @@
 #define ID_MASK ((UINT64_C(1) << ID_BITS) - 1)
 #define PLACE_BITS 27u
 #define PLACE_LOW_BITS (64 - PC_BITS - FRAME_BITS)
-/* The parent and the high bits of the place. */
+/* The parent's id and the high bits of the place. */
 #define IDENTITY (~ID_MASK)
-/* A run-away tree stops here (about 3 GiB); later contexts have no stack. */
+/* A runaway tree stops here (about 3 GiB). Later contexts have no stack. */
 #define NODES_MAX ((UINT32_C(1) << ID_BITS) - 1)
 
 static uint64_t node_key(uint64_t path, uint64_t pc, enum trace_node_frame frame)
@@ -50,7 +50,7 @@ static uint64_t bare_place(uint64_t key, uint64_t value)
 
 static struct {
     struct shared_table table;
-    struct shared_table bare; /* the code of which was said that it has no rule */
+    struct shared_table bare; /* code that was reported to have no rule */
     _Atomic uint32_t last_id;
     const struct stack_sink *sink;
 } tree = {.table = {.identity = IDENTITY, .place = node_place}, .bare = {.place = bare_place}};
@@ -60,7 +60,7 @@ void context_tree_init(const struct stack_sink *sink)
     tree.sink = sink;
 }
 
-/* Whether that `pc` has no rule is still to be said. */
+/* Tells whether the sink still has to be told that `pc` has no rule. */
 static bool bare_is_new(uint64_t pc)
 {
     return !shared_table_find(&tree.bare, bare_place(pc, 0), pc, 0, 0);

@@ -2,9 +2,10 @@
 /*
  * The calling context tree: one node for each distinct (caller's node, code address).
  *
- * Process-wide and lock-free. A new node is written through the sink before its id can be
- * found; two threads that meet the same new context at once define it twice, which the trace
- * format allows. A node costs 16 bytes at a load of 35 to 70 %, and nothing is kept beside it.
+ * It belongs to the whole process and has no lock. A new node is written through the sink before
+ * its id can be found. Two threads that meet the same new context at once define it twice, which
+ * the trace format allows. A node costs 16 bytes in a table that is 35 to 70 % full, and nothing
+ * else.
  */
 #ifndef MPROF_CAPTURE_CONTEXT_TREE_H
 #define MPROF_CAPTURE_CONTEXT_TREE_H
@@ -18,9 +19,9 @@
 void context_tree_init(const struct stack_sink *sink);
 
 /*
- * Where a node lies in the table depends on the code addresses of its path, not on its parent's
- * id: so all nodes of a path can be looked for at once, though each is only known to be right by
- * its parent's id. 0 is the path of no frames.
+ * Returns the hash of a path, which says where its node lies in the table. It depends on the code
+ * addresses of the path, not on the id of the parent. So all nodes of a path can be fetched at
+ * once, although only the id of its parent shows that a node is right. 0 is the path of no frames.
  */
 static inline uint64_t context_tree_path(uint64_t parent_path, uint64_t pc,
                                          enum trace_node_frame frame)
@@ -29,28 +30,29 @@ static inline uint64_t context_tree_path(uint64_t parent_path, uint64_t pc,
     return hash ^ hash >> 29;
 }
 
-/* Call for each frame of a path before the first is looked up. */
+/* Fetches the place of a node into the cache. Call it for each frame of a path before the first is
+ * looked up. */
 void context_tree_prefetch(uint64_t path);
 
 /*
- * The node of `pc` under `parent` (0: outermost). `pc` is 0 for the markers; `path` is that of
- * the node itself. Returns 0 where the node is new and could not be written.
+ * Returns the node of `pc` under `parent` (0: outermost). `pc` is 0 for the markers. `path` is that
+ * of the node itself. 0 if the node is new and could not be written.
  */
 uint32_t context_tree_node(uint32_t parent, uint64_t path, uint64_t pc, enum trace_node_frame frame,
                            void *context);
 
-/* The same of code that has no rule. Once for each pc the sink is told so. */
+/* Does the same for code that has no rule. The sink is told so once for each pc. */
 uint32_t context_tree_bare_node(uint32_t parent, uint64_t path, uint64_t pc,
                                 enum trace_node_frame frame, void *context);
 
-/* Forgets the nodes with low <= pc < high: what stands there later gets new ids. */
+/* Forgets the nodes with low <= pc < high: code that lies there later gets new ids. */
 void context_tree_forget(uint64_t low, uint64_t high);
 
-/* Forgets all: ids begin anew. Only in a process with one thread. */
+/* Forgets all nodes; ids start from 1 again. Only in a process with one thread. */
 void context_tree_reset(void);
 
-/* Forgets all in a process that goes on; ids go on, too. The memory is not given back: a thread
- * that was held up may still look at it. */
+/* Forgets all nodes in a process that goes on; ids go on too. The memory is not given back, since a
+ * thread that was held up may still look at it. */
 void context_tree_restart(void);
 
 uint64_t context_tree_nodes(void);

@@ -50,7 +50,7 @@ static bool control_is_mark(const char *wanted, const char *name)
 bool control_put_mark(const void *frame, const char *name)
 {
     if (control_is_mark(control_start_mark, name) && recorder_set_paused(frame, false))
-        control_start_mark[0] = 0; /* what pauses later is another's wish */
+        control_start_mark[0] = 0; /* a later pause has another reason */
     bool put = control_put_name(frame, TRACE_EXT_MARK, name);
     if (control_is_mark(control_stop_mark, name))
         recorder_stop(frame);
@@ -124,8 +124,8 @@ __attribute__((visibility("default"))) const struct mprof_api mprof_api_1 = {
     .on_snapshot = mprof_on_snapshot,
 };
 
-/* The notes between `at` and `end`; each is its three-word head, name and descriptor, the two
- * rounded up to `alignment`. */
+/* Binds the notes between `at` and `end`. Each has a head of three words, then name and descriptor,
+ * both rounded up to `alignment`. */
 static void control_bind_notes(const uint8_t *at, const uint8_t *end, size_t alignment)
 {
     while ((size_t)(end - at) >= sizeof(ElfW(Nhdr))) {

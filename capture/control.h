@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Control from inside the program: the functions of mprof.h, and how programs find them.
+ * Control from inside the program: the functions of mprof.h, and the way that programs find them.
  */
 #ifndef MPROF_CAPTURE_CONTROL_H
 #define MPROF_CAPTURE_CONTROL_H
 
 #include <stdbool.h>
 
-/* Recording begins and ends when marks of these names are set; "": none. They are copied. */
+/* Sets the names of the marks at which recording begins and ends; "": none. Copies them. */
 void control_set_marks(const char *start, const char *stop);
 
-/* What mprof_mark() and mprof_snapshot() do, for the entry point of that frame. False where nothing
- * is recorded. */
+/* Put a mark or a snapshot into the trace, for the entry point of that frame. False if nothing is
+ * recorded. */
 bool control_put_mark(const void *frame, const char *name);
 bool control_put_snapshot(const void *frame, const char *name);
 
-/* Sets the pointer of every loaded program and library that includes mprof.h. Called by the
- * constructor, when all that the program starts with is loaded. */
+/* Sets the pointer of every loaded program and library that includes mprof.h. The constructor calls
+ * it, when everything is loaded that the program starts with. */
 void control_bind(void);
 
 #endif

@@ -44,7 +44,7 @@ static bool read_seconds(const char *text, double *seconds)
     return end != text && *end == 0 && *seconds >= 0 && *seconds <= 1e6;
 }
 
-/* Takes one option. -1 to go on, otherwise the exit status. */
+/* Takes one option. Returns -1 to go on, otherwise the exit status. */
 static int take_option(struct arguments *arguments, enum ctl_option option, const char *value)
 {
     switch (option) {
@@ -66,7 +66,7 @@ static int take_option(struct arguments *arguments, enum ctl_option option, cons
     return -1;
 }
 
-/* -1 to go on, otherwise the exit status. */
+/* Reads the command line. Returns -1 to go on, otherwise the exit status. */
 static int parse(int argc, char **argv, struct arguments *arguments)
 {
     const char *value;
@@ -105,7 +105,7 @@ static const struct command *find_command(const struct arguments *arguments)
     return NULL;
 }
 
-/* False after a message. */
+/* Finds the trace of the target, a process id or a path. False after a message. */
 static bool find_trace(const char *target, char *path)
 {
     if (target[0] == 0 || target[strspn(target, "0123456789")] != 0) {
@@ -200,7 +200,7 @@ static void rest(void)
     nanosleep(&interval, NULL);
 }
 
-/* Asks, and again while another process is asking. */
+/* Asks, and asks again while another process is asking. */
 static enum outside_status ask(struct outside *outside, enum trace_request request,
                                const char *name, double until)
 {

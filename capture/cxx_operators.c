@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libmprof_operators.so: C++'s operators new and delete by malloc and free.
+ * libmprof_operators.so defines C++'s operators new and delete by malloc and free.
  *
  * tcmalloc, jemalloc and mimalloc bring operators that take memory directly, which the recorder
- * would not see. Preloaded between it and such a library, these go through malloc and free, and so
- * through the recorder to the same allocator; what one of them gave can be freed by the other. They
- * do so only where the operators and the malloc that come next are of one library. Otherwise (a
- * library of the program's brings operators of its own, no such allocator is there) they pass each
- * call on. A program's own operators come before these.
+ * would not see. If this library is preloaded between the recorder and such a library, its
+ * operators go through malloc and free, and so through the recorder to the same allocator. A block
+ * that one gave can be freed by the other. They do so only if the next operators and the next
+ * malloc are of one library. Otherwise they pass each call on: a library of the program's brings
+ * operators of its own, or there is no such allocator. A program's own operators come before these.
  *
- * Where malloc fails the next operator is asked: it calls the new handler and throws.
+ * If malloc fails, the next operator is asked: it calls the new handler and throws.
  *
- * Plain C under the names that the linker knows: nothing but the C library is needed.
+ * This is plain C under the names that the linker knows, so it needs nothing but the C library.
  */
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -46,7 +46,7 @@ OPERATOR void _ZdaPvSt11align_val_tRKSt9nothrow_t(void *block, size_t alignment,
 enum { UNDECIDED, BY_MALLOC, PASSED_ON };
 static _Atomic int decision;
 
-/* Several threads may find out at once, and come to the same. */
+/* Decides by the libraries that come next. Several threads may do so at once, and find the same. */
 static int operators_decide(void)
 {
     Dl_info allocator, operators;
@@ -57,7 +57,7 @@ static int operators_decide(void)
     return one ? BY_MALLOC : PASSED_ON;
 }
 
-/* Early, while the program has one thread; what is called before asks for itself. */
+/* Decides early, while the program has one thread. A call that comes before decides for itself. */
 __attribute__((constructor)) static void operators_begin(void)
 {
     operators_decide();
@@ -71,20 +71,20 @@ static inline bool by_malloc(void)
     return known == BY_MALLOC;
 }
 
-/* The definition that comes next; there is none only where no C++ library is loaded for all. */
+/* Returns the next definition. There is one unless no C++ library is loaded for all. */
 static void *operator_next(void *_Atomic *next, const char *name)
 {
     void *found = atomic_load_explicit(next, memory_order_relaxed);
     if (!found) {
         found = dlsym(RTLD_NEXT, name);
         if (!found)
-            abort(); /* out of memory, and nobody can throw */
+            abort(); /* out of memory, and nothing can throw */
         atomic_store_explicit(next, found, memory_order_relaxed);
     }
     return found;
 }
 
-/* posix_memalign takes no alignment below that of a pointer. */
+/* Allocates with an alignment. posix_memalign takes none below that of a pointer. */
 static void *aligned(size_t size, size_t alignment)
 {
     void *block = NULL;
@@ -93,7 +93,7 @@ static void *aligned(size_t size, size_t alignment)
     return posix_memalign(&block, alignment, size) == 0 ? block : NULL;
 }
 
-/* `call`: what the operator is called with; `block`: how malloc makes it. */
+/* `call`: the arguments of the next operator; `block`: how malloc makes the block. */
 /* NOLINTBEGIN(bugprone-macro-parentheses): lists of parameters are in parentheses already */
 #define DEFINE_NEW(name, parameters, call, block)                                                  \
     void *name parameters                                                                          \

@@ -15,7 +15,7 @@ bool disk_space_look(int descriptor, struct disk_space_limit limit, struct disk_
         about.f_blocks == 0)
         return false;
     const uint64_t block = (uint64_t)(about.f_frsize ? about.f_frsize : about.f_bsize);
-    /* Blocks first: bytes times a hundred may not fit. */
+    /* Blocks first, since bytes times a hundred may not fit. */
     const uint64_t part = about.f_blocks * limit.percent / 100 * block;
     space->available = about.f_bavail * block;
     space->kept = part < limit.bytes ? part : limit.bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How much must stay free on the disk that a trace is written to (--min-free).
+ * The space that must stay free on the disk of a trace (--min-free).
  */
 #ifndef MPROF_CAPTURE_DISK_SPACE_H
 #define MPROF_CAPTURE_DISK_SPACE_H
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The smaller one of so many bytes, and so much of the whole disk; 0 bytes: nothing. */
+/* The limit: this many bytes or this part of the whole disk, the smaller one. 0 bytes: none. */
 struct disk_space_limit {
     uint64_t bytes;
     uint32_t percent;
@@ -20,14 +20,15 @@ struct disk_space_limit {
 
 struct disk_space {
     uint64_t available; /* bytes that a user may still write */
-    uint64_t kept;      /* of them, bytes that are not to be used */
+    uint64_t kept;      /* of these, bytes that must stay free */
 };
 
-/* Looks at the disk of an open file. False where the kernel does not say; nothing is kept then. */
+/* Looks at the disk of an open file. False if there is no limit or the kernel does not answer; then
+ * nothing must stay free. */
 bool disk_space_look(int descriptor, struct disk_space_limit limit, struct disk_space *space);
 
 #define DISK_SPACE_TEXT 32u
-/* The bytes in KiB, MiB or GiB, four digits at most, rounded down. Returns where it begins. */
+/* Writes the bytes in KiB, MiB, GiB or TiB, rounded down. Returns where the text begins. */
 const char *disk_space_text(uint64_t bytes, char text[DISK_SPACE_TEXT]);
 
 #endif

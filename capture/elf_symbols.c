@@ -10,14 +10,14 @@
 #include "capture/arch_x86_64.h"
 #include "capture/os.h"
 
-/* More than any file has; what is beyond is damage. */
+/* More than any file has: a larger number is damage. */
 #define SECTIONS_MAX 100000u
 #define NAMES_MAX (UINT64_C(1) << 30)
 #define SYMBOLS_AT_A_TIME 512u
 
 struct symbols_file {
     int descriptor;
-    uint64_t sections; /* where their headers are */
+    uint64_t sections; /* where the section headers begin */
     unsigned count;
     elf_symbols_each *each;
     void *context;
@@ -68,7 +68,7 @@ static void file_table(struct symbols_file *file, const Elf64_Shdr *table)
     if (!file_section(file, table->sh_link, &strings) || strings.sh_type != SHT_STRTAB ||
         strings.sh_size == 0 || strings.sh_size > NAMES_MAX)
         return;
-    /* One byte more: the last name ends in any case. */
+    /* With one byte more, the last name always ends. */
     char *names = os_map(strings.sh_size + 1);
     if (!names)
         return;
@@ -87,7 +87,7 @@ static void file_tables(struct symbols_file *file)
         return;
     file->sections = header.e_shoff;
     file->count = header.e_shnum;
-    /* Where there are too many for the field, the first header says how many. */
+    /* If there are too many for the field, the first section header has the number. */
     if (file->count == 0 && header.e_shoff != 0) {
         file->count = 1;
         if (!file_section(file, 0, &section) || section.sh_size > SECTIONS_MAX)
@@ -102,7 +102,7 @@ static void file_tables(struct symbols_file *file)
 
 void elf_symbols_of(const char *path, elf_symbols_each *each, void *context)
 {
-    /* Not on the stack, which may be a coroutine's small one. */
+    /* Not on the stack, which may be the small one of a coroutine. */
     struct symbols_file *file = os_map(sizeof *file);
     if (!file)
         return;

@@ -2,18 +2,19 @@
 /*
  * mprof.h: what a program can tell the recorder.
  *
- * Include it and call; nothing needs to be linked. In a program that runs unrecorded each call
- * costs one load and one predictable branch. Recorded by mprof-run, or linked with -lmprof, the
- * calls reach the recorder in executables of every kind (-pie, -no-pie, -static) and in plug-ins.
- * With -DMPROF_DISABLED they vanish.
+ * Include it and call; nothing needs to be linked. If the program is not recorded, each call costs
+ * one load and one predictable branch. If mprof-run records the program, or it is linked with
+ * -lmprof, the calls reach the recorder in executables of every kind (-pie, -no-pie, -static) and
+ * in plug-ins. With -DMPROF_DISABLED they vanish.
  *
- * How it binds without the loader's help: each program and library that includes this file has
- * one hidden pointer and an ELF note that says where it is; the recorder finds the notes when it
- * starts and sets the pointers. (A weak function alone would be bound to nothing for good when a
- * -no-pie program is linked.) In what is loaded later the pointer is set by its own relocation.
+ * The calls bind without the help of the loader. Each program and library that includes this file
+ * has one hidden pointer and an ELF note that says where it is. The recorder finds the notes when
+ * it starts and sets the pointers. (When a -no-pie program is linked, a weak function alone would
+ * be bound to nothing, and stay so.) In a library that is loaded later, a relocation sets the
+ * pointer.
  *
- * A program without shared libraries has to be linked with libmprof.a and a list of options:
- * docs/other-allocators.md has them.
+ * To record a program without shared libraries, link it with libmprof.a and the options that
+ * docs/other-allocators.md lists.
  */
 #ifndef MPROF_H
 #define MPROF_H
@@ -25,12 +26,13 @@ extern "C" {
 #endif
 
 /*
- * An allocator of the program's own: a pool, region or arena that hands out parts of larger
- * blocks. 0 is none: nothing is recorded of it.
+ * An allocator of the program's own: a pool, region or arena that hands out parts of larger blocks.
+ * 0: no arena, and nothing is recorded for it.
  */
 typedef unsigned int mprof_arena;
 
-/* Members are only ever added, at the end; `size` tells how many there are. */
+/* The calls of the recorder. New members are only added at the end; `size` is the size that this
+ * recorder has. */
 struct mprof_api {
     unsigned long size;
     void (*mark)(const char *name);
@@ -74,7 +76,7 @@ void mprof_on_snapshot(void (*callback)(void *data), void *data);
 
 #if defined(MPROF_DISABLED)
 
-extern const struct mprof_api *mprof_api_pointer; /* nowhere: no call of it is left */
+extern const struct mprof_api *mprof_api_pointer; /* defined nowhere: no call of it is left */
 #define MPROF_HAS(member) 0
 
 #else
@@ -93,25 +95,26 @@ __asm__(".pushsection .note.mprof,\"a\",%note\n"
         ".quad mprof_api_pointer - .\n"
         ".popsection\n");
 
-/* A recorder is there, and not older than this member. */
+/* Tells whether there is a recorder that is new enough to have this member. */
 #define MPROF_HAS(member)                                                                          \
     (__builtin_expect(mprof_api_pointer != 0, 0) &&                                                \
      mprof_api_pointer->size > __builtin_offsetof(struct mprof_api, member))
 
 #endif
 
-/* Inlined even without optimisation: stacks begin at the function that calls, and what follows
- * the call keeps it from becoming a tail call that would lose this function. */
+/* The functions are inlined even without optimisation, so that stacks begin at the function that
+ * calls. The empty asm after a call keeps it from becoming a tail call, which would lose that
+ * function. */
 #define MPROF_INLINE static __inline__ __attribute__((always_inline, unused))
 
-/* A named moment on the time line. The name is copied, at most 255 bytes of it. */
+/* Puts a named moment on the time line. Copies at most 255 bytes of the name. */
 MPROF_INLINE void mprof_mark(const char *name)
 {
     if (MPROF_HAS(mark))
         mprof_api_pointer->mark(name);
 }
 
-/* A named moment whose live blocks are worth comparing with another's. */
+/* Puts a named moment whose live blocks are worth comparing with those of another. */
 MPROF_INLINE void mprof_snapshot(const char *name)
 {
     if (MPROF_HAS(snapshot))
@@ -119,15 +122,16 @@ MPROF_INLINE void mprof_snapshot(const char *name)
 }
 
 /*
- * callback(data) is called before each snapshot that mprof_snapshot() or mprof-ctl takes from here
- * on: to run a garbage collector or to empty caches, say, so that what is live is what is in use.
- * There is one callback; the last call names it, NULL takes it away.
+ * Sets a callback. callback(data) is called before each later snapshot that mprof_snapshot() or
+ * mprof-ctl takes. It can run a garbage collector or empty caches, for example, so that only blocks
+ * in use are live. There is one callback: a later call replaces it, and NULL removes it.
  *
- * It runs in the thread that takes the snapshot: in mprof_snapshot(), or, asked by mprof-ctl,
- * inside whatever call of malloc or free notices that first, after the call's own work is done. It
- * may allocate and free, which is recorded. Where it cannot run inside any call of malloc (it takes
- * a lock that is held around such calls, say), let it set a flag, and call mprof_snapshot() from a
- * place that suits. It must return. A snapshot that it takes itself does not call it again.
+ * It runs in the thread that takes the snapshot. That is the caller of mprof_snapshot(). If
+ * mprof-ctl asks, it is the thread whose call of malloc or free notices that first, after the work
+ * of that call is done. The callback may allocate and free, which is recorded. If it cannot run
+ * inside every call of malloc, for example because it takes a lock that is held around such calls,
+ * it can set a flag, and the program can call mprof_snapshot() from a place that suits. It must
+ * return. If it takes a snapshot, it is not called again for that one.
  */
 MPROF_INLINE void mprof_on_snapshot(void (*callback)(void *data), void *data)
 {
@@ -136,8 +140,8 @@ MPROF_INLINE void mprof_on_snapshot(void (*callback)(void *data), void *data)
 }
 
 /*
- * From here on allocations are not recorded, in any thread, until mprof_resume(). What ends a
- * block still is, so that no block recorded before looks as if it were never freed.
+ * Stops recording allocations, in all threads, until mprof_resume(). The end of a block is still
+ * recorded, so that no earlier block looks as if it were never freed.
  */
 MPROF_INLINE void mprof_pause(void)
 {
@@ -152,12 +156,12 @@ MPROF_INLINE void mprof_resume(void)
 }
 
 /*
- * The calls of the mprof of 1988, on a recording that is saved all the time anyway.
+ * The calls of the mprof of 1988. This recording is always saved anyway.
  *
- * set_mprof_autosave(): each count-th allocation from malloc is a snapshot; 0 ends that.
- * mprof_stop(): recording ends here and the trace is complete. Nothing more is recorded.
- * mprof_restart(): recording goes on in a new trace in `file` (where it exists, file.d/PID; NULL:
- * the usual name), which knows nothing of blocks from before. It does what mprof_stop() does first.
+ * set_mprof_autosave(): makes every count-th allocation from malloc a snapshot; 0 ends that.
+ * mprof_stop(): ends recording and completes the trace. Nothing is recorded after it.
+ * mprof_restart(): does what mprof_stop() does, then records into a new trace in `file` (if that
+ * exists: file.d/PID; NULL: the usual name). The new trace knows nothing of earlier blocks.
  */
 MPROF_INLINE void set_mprof_autosave(unsigned long count)
 {
@@ -178,22 +182,22 @@ MPROF_INLINE void mprof_restart(const char *file)
 }
 
 /*
- * Names an arena. `parent` is the arena that its memory comes from, 0 where that is malloc, mmap
- * or a variable. The name is copied, at most 63 bytes of it. Returns 0 where nothing is recorded.
+ * Names an arena. `parent` is the arena that its memory comes from, 0 if that is malloc, mmap or a
+ * variable. Copies at most 63 bytes of the name. Returns 0 if nothing is recorded.
  */
 MPROF_INLINE mprof_arena mprof_arena_create(const char *name, mprof_arena parent)
 {
     return MPROF_HAS(arena_create) ? mprof_api_pointer->arena_create(name, parent) : 0;
 }
 
-/* All blocks of the arena, and of the arenas that have their memory from it, are free. */
+/* Ends all blocks of the arena and of the arenas that take their memory from it. */
 MPROF_INLINE void mprof_arena_reset(mprof_arena arena)
 {
     if (MPROF_HAS(arena_reset))
         mprof_api_pointer->arena_reset(arena);
 }
 
-/* A reset, and the arena is not used again. */
+/* Resets the arena, which is not used again. */
 MPROF_INLINE void mprof_arena_destroy(mprof_arena arena)
 {
     if (MPROF_HAS(arena_destroy))
@@ -201,9 +205,9 @@ MPROF_INLINE void mprof_arena_destroy(mprof_arena arena)
 }
 
 /*
- * The arena has given out `size` bytes at `address`, that hold `count` objects. To be called by
- * the function that programs ask for memory: it counts as the allocator, and its caller as the
- * call site. address NULL: it could not, and nothing is recorded.
+ * Records that the arena has given out `size` bytes at `address`, which hold `count` objects. Call
+ * it in the function that programs ask for memory: that function counts as the allocator, and its
+ * caller as the call site. If `address` is NULL, the allocation failed and nothing is recorded.
  */
 MPROF_INLINE void mprof_alloc(mprof_arena arena, void *address, size_t size, size_t count)
 {
@@ -213,7 +217,8 @@ MPROF_INLINE void mprof_alloc(mprof_arena arena, void *address, size_t size, siz
     }
 }
 
-/* To be called before another thread can be given the same address. NULL does nothing. */
+/* Records that the block is given back. Call it before another thread can get the same address.
+ * Does nothing if `address` is NULL. */
 MPROF_INLINE void mprof_free(mprof_arena arena, void *address)
 {
     if (MPROF_HAS(arena_free))
@@ -221,8 +226,8 @@ MPROF_INLINE void mprof_free(mprof_arena arena, void *address)
 }
 
 /*
- * The block at `old` (NULL: none) has become one of `size` bytes at `address`, the same place or
- * another. address NULL: it could not, and the old block stays.
+ * Records that the block at `old` (NULL: none) has become one of `size` bytes at `address`, in the
+ * same place or another. If `address` is NULL, that failed and the old block stays.
  */
 MPROF_INLINE void mprof_realloc(mprof_arena arena, void *old, void *address, size_t size,
                                 size_t count)
@@ -234,9 +239,10 @@ MPROF_INLINE void mprof_realloc(mprof_arena arena, void *old, void *address, siz
 }
 
 /*
- * The live block at `address` (arena 0: of malloc) holds `count` objects of `object_size` bytes of
- * the type that the variable at `symbol` stands for. 0: not known, but one follows from the other
- * and the size of the block. The C++ headers (mprof_types.h) have a variable for each type.
+ * Records that the live block at `address` (arena 0: from malloc) holds `count` objects of
+ * `object_size` bytes, of the type that the variable at `symbol` represents. A count or size of 0
+ * is not known, but follows from the other and the size of the block. The C++ headers
+ * (mprof_types.h) have a variable for each type.
  */
 MPROF_INLINE void mprof_type(mprof_arena arena, void *address, const void *symbol, size_t count,
                              size_t object_size)

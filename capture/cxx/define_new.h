@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From here on `new` keeps the type: see mprof_types.h. No include guard: it may come again after
- * each undef_new.h. */
+/* From here on `new` keeps the type: see mprof_types.h. There is no include guard: it may be
+ * included again after each undef_new.h. */
 #undef new
 #include "mprof_types.h"
 #if !defined(MPROF_DISABLED)

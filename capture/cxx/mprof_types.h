@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mprof_types.h: C++ programs that tell the recorder the type of what they allocate.
+ * mprof_types.h: a C++ program tells the recorder the types of its allocations.
  *
  *   include define_new.h             after all other headers: from here on `new T(...)` keeps T
- *   T *one = new T(1, 2);            as always
- *   T *many = New_<T>(n);            for new T[n], which does not compile any more
+ *   T *one = new T(1, 2);            as before
+ *   T *many = New_<T>(n);            instead of new T[n], which does not compile now
  *   int *image = New_<int, IMAGE_BUFFER>(w * h);      shown as IMAGE_BUFFER, a tag of yours
  *   int *raw = LogMemoryType((int *)malloc(n * sizeof(int)));
- *   SetAllocationType<T>(address);   of a block that other code has allocated
+ *   SetAllocationType<T>(address);   for a block that other code has allocated
  *   SetAllocationTypeAndCount<T>(address, n);
  *
- * Placement new, new (std::nothrow), and new of a class with an operator new of its own do not
- * compile under define_new.h either; write them between undef_new.h and define_new.h.
+ * Placement new, new (std::nothrow), and new of a class with its own operator new do not compile
+ * under define_new.h either. Write them between undef_new.h and define_new.h.
  *
- * After "Type-preserving Heap Profiler for C++" (Mihalicza, Porkolab, Gabor), section II: for each
- * type T there is one byte TYPE_IDENTIFIER<T>::mDummy. Its address tells the types apart while the
- * program runs; the symbol at that address gives the name when the trace is read. So a program
- * must not be stripped, unless its symbols are kept in a debug file.
+ * The method is that of "Type-preserving Heap Profiler for C++" (Mihalicza, Porkolab, Gabor),
+ * section II: for each type T there is one byte TYPE_IDENTIFIER<T>::mDummy. Its address tells the
+ * types apart while the program runs. The symbol at that address gives the name when the trace is
+ * read. So a program must not be stripped, unless a debug file keeps its symbols.
  *
- * With -DMPROF_DISABLED nothing of this is left in the program. gcc and clang, C++98 to C++23.
+ * With -DMPROF_DISABLED none of this is left in the program. For gcc and clang, C++98 to C++23.
  */
 #ifndef MPROF_TYPES_H
 #define MPROF_TYPES_H
@@ -70,7 +70,7 @@ template <class T> struct TYPE_IDENTIFIER {
 };
 template <class T> char TYPE_IDENTIFIER<T>::mDummy;
 
-/* Bytes of one object; 0 for tags, which have no size of their own. */
+/* The bytes of one object; 0 for tags, which have no size. */
 template <class T> struct MprofObjectSize_ {
     static MPROF_TEMPLATE size_t bytes()
     {
@@ -92,7 +92,7 @@ MPROF_TEMPLATE void SetAllocationTypeAndCount(const volatile void *address, size
                MprofObjectSize_<T>::bytes());
 }
 
-/* The count is what the size of the block tells. */
+/* The count follows from the size of the block. */
 template <class T>
 MPROF_TEMPLATE void SetAllocationType(const volatile void *address, mprof_arena arena = 0)
 {
@@ -105,7 +105,7 @@ template <class T> MPROF_TEMPLATE T *LogMemoryType(T *address)
     return address;
 }
 
-/* What `*new` becomes: the object that was made. */
+/* Takes the place of `*new`: gives the object that was made. */
 struct NewTrickValue {
     template <class T> MPROF_TEMPLATE T &operator*(T *address) const
     {
@@ -114,7 +114,7 @@ struct NewTrickValue {
     }
 };
 
-/* What `new` becomes by define_new.h: NewTrick() * new (UseNewTag_) T(...). */
+/* Takes the place of `new` under define_new.h: NewTrick() * new (UseNewTag_) T(...). */
 struct NewTrick {
     template <class T> MPROF_TEMPLATE T *operator*(T *address) const
     {
@@ -129,8 +129,8 @@ struct NewTrick {
 
 enum UseNew_ { UseNewTag_ };
 
-/* Where operator new[] puts the address of the block: with a destructor to call for each element
- * their number stands first, and the array begins behind it. */
+/* Takes the address of the block from operator new[]. If each element has a destructor to call,
+ * their number lies at the beginning of the block, and the array begins after it. */
 struct MprofNewArray_ {
     void *block;
 };
@@ -140,7 +140,7 @@ MPROF_TEMPLATE void *operator new(size_t size, UseNew_)
     return ::operator new(size);
 }
 
-/* Called where the constructor throws. */
+/* Called if the constructor throws. */
 MPROF_TEMPLATE void operator delete(void *address, UseNew_) MPROF_NOEXCEPT
 {
     ::operator delete(address);
@@ -156,7 +156,7 @@ MPROF_TEMPLATE void operator delete[](void *address, MprofNewArray_ &) MPROF_NOE
     ::operator delete[](address);
 }
 
-/* new T[n] under define_new.h: to be written New_<T>(n). Before C++11 no declaration fits. */
+/* Forbids new T[n] under define_new.h: write New_<T>(n). Before C++11 no declaration can do so. */
 #if __cplusplus >= 201103L
 void *operator new[](size_t, UseNew_) = delete;
 #endif
@@ -189,7 +189,7 @@ void *operator new[](size_t, std::align_val_t, UseNew_) = delete;
 
 #endif
 
-/* To be given back by delete[]. */
+/* Allocates an array; give it back by delete[]. */
 template <class T, class Tag> MPROF_TEMPLATE T *New_(size_t count)
 {
     MprofNewArray_ array = {0};
