@@ -6,7 +6,7 @@
 #include "session/database.h"
 #include "session/error.h"
 
-/* One chunk of one column; held ones form a list, the most recently used first. */
+/* One chunk of one column. The chunks in memory form a list, the most recently used first. */
 struct entry {
     uint64_t min, max;
     uint8_t *data;
@@ -67,7 +67,7 @@ static bool directory_row(void *context, const struct database_row *row,
     if (id < 0 || id % COLUMN_ID_STRIDE >= COLUMN_TOTAL)
         return store_damaged(store, id, "no such column", error);
     int64_t chunk = id / COLUMN_ID_STRIDE;
-    /* Rows come by id, so a chunk that is neither the last one nor the next leaves a gap. */
+    /* Rows come by id: a chunk other than the last one or the next leaves a gap. */
     if (chunk != store->chunks && chunk + 1 != store->chunks)
         return store_damaged(store, id, "a chunk before it is missing", error);
     if (rows < 1 || rows > (int64_t)COLUMN_CHUNK_ROWS)
@@ -109,7 +109,7 @@ struct column_store *column_store_open(struct database *database, size_t budget,
         session_fail_memory(error, "the column chunks");
         return NULL;
     }
-    /* Twice what all columns of one chunk need at full width: views stay valid for a scan. */
+    /* Twice the size of all columns of one chunk at full width: views stay valid for a scan. */
     size_t least = (size_t)2 * COLUMN_TOTAL * column_data_length(COLUMN_CHUNK_ROWS, 8);
     store->database = database;
     store->budget = budget > least ? budget : least;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Column chunks (schemas/columns.md) on demand: a chunk of one column is read whole at its
- * first use and kept while it fits a budget; the least recently used goes first, so a session
+ * Reads column chunks (schemas/columns.md) on demand: a whole chunk of one column at its first use.
+ * It keeps chunks while they fit a budget and drops the least recently used first, so a session
  * may be larger than memory.
  *
- * A view that column_store_get() gave stays valid until COLUMN_TOTAL other chunks have been
- * asked for: a scan may hold all columns of one chunk at once.
+ * A view from column_store_get() stays valid until COLUMN_TOTAL other chunks have been asked for:
+ * a scan may hold all columns of one chunk at the same time.
  */
 #ifndef MPROF_SESSION_COLUMN_STORE_H
 #define MPROF_SESSION_COLUMN_STORE_H
@@ -21,7 +21,7 @@ struct database;
 struct column_store;
 
 struct column_view {
-    const uint8_t *data; /* NULL where width is 0 */
+    const uint8_t *data; /* NULL if width is 0 */
     uint64_t min, max, mask;
     unsigned width;
     uint32_t rows;
@@ -30,8 +30,8 @@ struct column_view {
 #define COLUMN_STORE_BUDGET ((size_t)1 << 30)
 
 /*
- * Reads the directory of chunks and checks it: lengths, widths, rows, gaps. NULL with `error`
- * naming the damaged chunk. `budget` in bytes, raised to what a scan needs.
+ * Reads the directory of chunks and checks it: lengths, widths, rows, gaps. Returns NULL with
+ * `error` naming the damaged chunk. `budget` is in bytes, and raised to the need of a scan.
  */
 struct column_store *column_store_open(struct database *database, size_t budget,
                                        struct session_error *error);
@@ -40,13 +40,13 @@ void column_store_close(struct column_store *store);
 uint64_t column_store_rows(const struct column_store *store);
 uint32_t column_store_chunks(const struct column_store *store);
 uint32_t column_store_chunk_rows(const struct column_store *store, uint32_t chunk);
-/* Smallest and largest value, without reading the data: for skipping chunks. */
+/* Return the smallest and largest value without reading the data, to skip chunks. */
 uint64_t column_store_min(const struct column_store *store, uint32_t chunk, enum column column);
 uint64_t column_store_max(const struct column_store *store, uint32_t chunk, enum column column);
 
 /*
- * The values of a chunk. Every value is within [min, max] (checked when it is read), so what
- * was bounded by the directory indexes arrays safely.
+ * Gives the values of a chunk. Reading checks that every value is within [min, max], so a caller
+ * that has checked max may use values as indexes. Returns false with `error` set.
  */
 bool column_store_get(struct column_store *store, uint32_t chunk, enum column column,
                       struct column_view *view, struct session_error *error);
@@ -56,7 +56,7 @@ static inline uint64_t column_view_at(const struct column_view *view, size_t row
     return column_get(view->data, view->width, view->mask, view->min, row);
 }
 
-/* Bytes held now, and reads from the file so far: for tests and benchmarks. */
+/* Return the bytes held now, and the reads from the file so far: for tests and benchmarks. */
 size_t column_store_held(const struct column_store *store);
 uint64_t column_store_reads(const struct column_store *store);
 

@@ -15,13 +15,13 @@ struct database {
     sqlite3 *handle;
     sqlite3_blob *blob; /* kept open, moved from row to row */
     char *path;
-    bool logged; /* it has a write-ahead log: all is read in one transaction */
+    bool logged; /* it has a write-ahead log: one transaction reads everything */
     int64_t version;
     dev_t device;
     ino_t inode;
 };
 
-/* sqlite3_stmt under a name of our own, so that no other file needs SQLite's header. */
+/* Returns the sqlite3_stmt behind a row. Its own type keeps SQLite's header out of other files. */
 static sqlite3_stmt *statement_of(const struct database_row *row)
 {
     return (sqlite3_stmt *)(uintptr_t)row;
@@ -60,7 +60,7 @@ static bool database_validate(struct database *database, struct session_error *e
     return true;
 }
 
-/* Begins to read the file as it stands now. */
+/* Begins a transaction that reads the present state of the file. */
 static bool database_begin(struct database *database, struct session_error *error)
 {
     int64_t tables;
@@ -78,7 +78,7 @@ static bool read_mode(void *context, const struct database_row *row, struct sess
     return true;
 }
 
-/* While a session is written, one transaction's state is read from the opening on. */
+/* Begins one transaction for all reads if the session may still be written. */
 static bool database_hold(struct database *database, struct session_error *error)
 {
     struct stat about;
@@ -109,7 +109,7 @@ struct database *database_open(const char *path, struct session_error *error)
         database_close(database);
         return NULL;
     }
-    /* Chunks are read once and kept by us: mapping the file saves SQLite's copy of them. */
+    /* The column store reads chunks once and keeps them: mapping the file saves SQLite's copy. */
     sqlite3_exec(database->handle, "PRAGMA mmap_size = 1099511627776", NULL, NULL, NULL);
     sqlite3_busy_timeout(database->handle, 3000);
     if (!database_hold(database, error) || !database_validate(database, error)) {

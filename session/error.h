@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Filling struct session_error: one line that says what, where and what to do. */
+/* Fills struct session_error: one line that says what, where and what to do. */
 #ifndef MPROF_SESSION_ERROR_H
 #define MPROF_SESSION_ERROR_H
 
@@ -12,7 +12,7 @@
 bool session_fail(struct session_error *error, int column, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same for exhausted memory. `what` was to be held. */
+/* Does the same for exhausted memory. `what` names the data that needed it. */
 bool session_fail_memory(struct session_error *error, const char *what);
 
 #endif

@@ -8,7 +8,7 @@ enum { SMALL = 4096 };
 
 struct estimate {
     double mean;
-    double small[SMALL]; /* weights of the sizes below; 0: not known yet */
+    double small[SMALL]; /* weights by size, 0: not computed yet */
     uint64_t bytes[COLUMN_CHUNK_ROWS], counts[COLUMN_CHUNK_ROWS];
 };
 
@@ -25,7 +25,7 @@ void estimate_free(struct estimate *estimate)
     free(estimate);
 }
 
-/* 1 / p, where p is the probability with which a block of the size is recorded. */
+/* Returns 1 / p, where p is the probability that a block of the size is recorded. */
 static double weight_of(const struct estimate *estimate, uint64_t size)
 {
     return -1.0 / expm1(-(double)(size ? size : 1) / estimate->mean);
@@ -40,7 +40,8 @@ static double weight(struct estimate *estimate, uint64_t size)
     return estimate->small[size];
 }
 
-/* Multiples of the golden ratio, without their whole parts, lie evenly between 0 and 1. */
+/* Returns a number for rounding. The fractional parts of multiples of the golden ratio lie evenly
+ * between 0 and 1. */
 static double threshold(uint64_t row)
 {
     return (double)(row * UINT64_C(0x9e3779b97f4a7c15) >> 11) * 0x1p-53;

@@ -8,7 +8,7 @@ void lexer_start(struct lexer *lexer, const char *text)
     *lexer = (struct lexer){.next = text, .column = 1};
 }
 
-/* ASCII only, whatever the locale: a filter means the same everywhere. */
+/* ASCII only, in every locale: a filter means the same everywhere. */
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -25,7 +25,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Moves on by one byte; the bytes inside a UTF-8 character do not move the column. */
+/* Moves on by one byte. Later bytes of a UTF-8 character do not move the column. */
 static void lexer_advance(struct lexer *lexer)
 {
     lexer->next++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tokens of the filter language (schemas/filter-language.md). lexer_start(), then
- * lexer_next() until TOKEN_END or TOKEN_BAD. Columns are counted in characters from 1.
+ * Splits a filter into tokens (schemas/filter-language.md). Call lexer_start(), then lexer_next()
+ * until TOKEN_END or TOKEN_BAD. Columns are counted in characters from 1.
  */
 #ifndef MPROF_SESSION_FILTER_LEXER_H
 #define MPROF_SESSION_FILTER_LEXER_H
@@ -35,7 +35,7 @@ struct lexer {
 void lexer_start(struct lexer *lexer, const char *text);
 struct token lexer_next(struct lexer *lexer);
 
-/* Is it this word or operator? Never true for a quoted string. */
+/* Tells whether the token is this word or operator. Never true for a quoted string. */
 bool token_is(const struct token *token, const char *text);
 
 #endif

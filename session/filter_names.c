@@ -20,7 +20,8 @@ static bool names_of_table(struct field_names *names, const struct name_table *t
     return true;
 }
 
-/* The frame outside the call site: an inlined one's caller is what it is inlined into. */
+/* Returns the function of the frame outside the call site. The caller of an inlined function is the
+ * one that it is inlined into. */
 static uint32_t caller_of(const struct stacks *stacks, uint32_t stack)
 {
     for (uint64_t i = stacks->first[stack]; i + 1 < stacks->first[stack + 1]; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The text fields of allocations by the ids that rows carry: which column, and the name (or
- * null) for each value of it. Filters and sorting both work on these.
+ * Maps the values of a column to names, for fields of allocations that are text. Filters and
+ * sorting both work on these.
  */
 #ifndef MPROF_SESSION_FILTER_NAMES_H
 #define MPROF_SESSION_FILTER_NAMES_H
@@ -14,17 +14,18 @@
 
 struct session;
 
-/* From a column's value to the id of a name, and from that to the name. */
+/* The way from a column's value to the id of a name, and from there to the name. */
 struct field_names {
     enum column column;
     uint32_t count;         /* values of the column: 0 to count - 1 */
     uint32_t *name_id;      /* by value; NULL: the value is the id. Owned. */
-    const char **name;      /* by name id, NULL is null; owned (the texts are the session's) */
-    const uint32_t *number; /* what a number is compared with, by name id; NULL: the name id */
+    const char **name;      /* by name id, NULL is null; owned (the session owns the texts) */
+    const uint32_t *number; /* to compare with numbers, by name id; NULL: the name id itself */
     uint32_t name_count;
 };
 
-/* For TYPE_TEXT fields and thread, process and arena. False with `error` set. */
+/* Finds the names of a TYPE_TEXT field, or of thread, process or arena. Returns false with `error`
+ * set. */
 bool field_names_open(struct session *session, enum filter_field field, struct field_names *names,
                       struct session_error *error);
 void field_names_close(struct field_names *names);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Recursive descent over schemas/filter-language.md: one function a rule. The first error
- * stops; it stands at the token that was not expected.
+ * Recursive descent over schemas/filter-language.md: one function for each rule. Parsing stops at
+ * the first error, at the token that was not expected.
  */
 #include "session/filter_parser.h"
 
@@ -156,7 +156,7 @@ static struct filter_set *parse_set(struct filter_parser *parser)
     struct filter_set *set = filter_allocate(parser, sizeof *set);
     if (set == NULL || !parse_term(parser, set))
         return NULL;
-    /* A chain is evaluated by recursion on its left: it counts as nesting. */
+    /* The engine evaluates a chain by recursion on its left, so it counts as nesting. */
     unsigned depth = parser->depth;
     for (;;) {
         enum filter_set_kind kind;
@@ -244,7 +244,7 @@ static bool parse_step(struct filter_parser *parser, struct filter_step *step)
     return filter_expected(parser, "a step (where, process, color, sort or top)");
 }
 
-/* The source from `begin` up to the token to read next, without the space between. */
+/* Copies the source from `begin` up to the next token, without the space before that. */
 static const char *source_text(struct filter_parser *parser, const char *begin)
 {
     const char *end =
@@ -257,7 +257,7 @@ static const char *source_text(struct filter_parser *parser, const char *begin)
     return text;
 }
 
-/* Does the pipeline begin with a step, as "where size > 1K"? That is of `all`. */
+/* Tells whether the pipeline begins with a step, as in "where size > 1K". Its set is then `all`. */
 static bool at_step(const struct filter_parser *parser)
 {
     static const char *const steps[] = {"where", "process", "color", "sort", "top"};
@@ -274,7 +274,7 @@ static struct filter_pipeline *parse_pipeline(struct filter_parser *parser)
     if (pipeline == NULL)
         return NULL;
     bool step_first = at_step(parser);
-    if (step_first) /* SET_ALL is what a fresh set is */
+    if (step_first) /* a new set is SET_ALL */
         pipeline->set = filter_allocate(parser, sizeof *pipeline->set);
     else
         pipeline->set = parse_set(parser);
@@ -294,7 +294,7 @@ static struct filter_pipeline *parse_pipeline(struct filter_parser *parser)
     return pipeline;
 }
 
-/* Is the next token, which is a name, followed by "="? */
+/* Tells whether the next token is a name and "=" follows it. */
 static bool at_definition(const struct filter_parser *parser)
 {
     if (parser->token.kind != TOKEN_WORD && parser->token.kind != TOKEN_STRING)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Predicates: and, or, not, and the tests of one field with values of the field's type.
+ * Parses predicates: and, or, not, and tests of one field with values of the field's type.
  */
 #include <regex.h>
 #include <stdlib.h>
@@ -74,7 +74,8 @@ static const struct unit *find_unit(const struct unit *units, size_t count, cons
     return NULL;
 }
 
-/* DIGITS[.DIGITS] times `factor`, rounded down, exact; false where it exceeds 64 bits. */
+/* Computes DIGITS[.DIGITS] times `factor`, exactly, rounded down. Returns false if it exceeds 64
+ * bits. */
 static bool scale_number(const char *digits, size_t length, uint64_t factor, uint64_t *number)
 {
     unsigned __int128 whole = 0;
@@ -119,7 +120,7 @@ static bool parse_hexadecimal(struct filter_parser *parser, uint64_t *number)
     return true;
 }
 
-/* A number with one of `units`, which `expected` names; "0" needs no unit. */
+/* Parses a number with one of `units`, which `expected` names. "0" needs no unit. */
 static bool parse_scaled(struct filter_parser *parser, const struct unit *units, size_t unit_count,
                          const char *expected, uint64_t *number)
 {
@@ -396,7 +397,7 @@ static struct filter_predicate *parse_factor(struct filter_parser *parser)
     return inner != NULL && parse_test(parser, &inner->test) ? inner : NULL;
 }
 
-/* `factor { word factor }`, as a chain to the right so that a long one nests in a loop. */
+/* Parses `factor { word factor }` in a loop. The chain nests to the left. */
 static struct filter_predicate *
 parse_chain(struct filter_parser *parser, const char *word, enum filter_predicate_kind kind,
             struct filter_predicate *(*parse)(struct filter_parser *))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Making programs: resolving the names and numbers of a predicate for one session. */
+/* Makes programs: resolves the names and numbers of a predicate for one session. */
 #include "session/filter_program.h"
 
 #include <regex.h>
@@ -11,10 +11,10 @@
 #include "session/filter_regex.h"
 #include "session/model.h"
 
-/* What a text is compared with: the operator, and the compiled expression for ~ and !~. */
+/* A test of a text: the operator, and the compiled expression for ~ and !~. */
 struct text_test {
     const struct filter_test *test;
-    bool by_path; /* == compares the last component, too, where the value names no folder */
+    bool by_path; /* == compares the last component if the value names no folder */
     bool has_regex;
     regex_t regex;
 };
@@ -36,7 +36,7 @@ static void text_test_close(struct text_test *text)
         regfree(&text->regex);
 }
 
-/* One name, NULL for null. `id` is what a number is compared with. */
+/* Tells whether the test holds for a name, NULL for null. Numbers are compared with `id`. */
 static bool text_test_holds(const struct text_test *text, const char *name, uint64_t id)
 {
     const struct filter_test *test = text->test;
@@ -91,7 +91,7 @@ static bool compile_text(struct session *session, const struct filter_test *test
     return good;
 }
 
-/* `has`, ~ and !~ on stacks: over the functions of all frames. Stack 0 is null. */
+/* Compiles `has`, ~ and !~ on stacks: tests the functions of all frames. Stack 0 is null. */
 static bool compile_frames(struct session *session, const struct filter_test *test,
                            struct filter_program *leaf, struct session_error *error)
 {
@@ -151,7 +151,7 @@ bool filter_moment_ns(const struct session *session, const struct filter_value *
                         value->text);
 }
 
-/* The range [low, high], or all outside it, that an operator on a number stands for. */
+/* Turns an operator on a number into the range [low, high], or all values outside it. */
 static bool compile_range(const struct session *session, const struct filter_test *test,
                           struct filter_program *leaf, struct session_error *error)
 {
@@ -199,7 +199,7 @@ static bool compile_range(const struct session *session, const struct filter_tes
     return true;
 }
 
-/* The line of the call site is a number that stacks carry. */
+/* Compiles a test of the call site's line, which belongs to the stack. */
 static bool compile_line(struct session *session, const struct filter_test *test,
                          struct filter_program *leaf, struct session_error *error)
 {
@@ -248,7 +248,7 @@ static bool compile_number(const struct session *session, const struct filter_te
     bool nullable = test->field == FIELD_FREE_TIME || test->field == FIELD_STACK ||
                     test->field == FIELD_FREE_STACK;
     if (test->operator_ == OPERATOR_IS_NULL || test->operator_ == OPERATOR_IS_NOT_NULL) {
-        /* Null is 0 in the columns of life and stacks. */
+        /* Null is 0 in the columns of lives and stacks. */
         leaf->outside = test->operator_ == OPERATOR_IS_NOT_NULL;
         leaf->leaf = nullable ? LEAF_RANGE : LEAF_CONSTANT;
         leaf->low = nullable ? 0 : leaf->outside;
@@ -258,7 +258,8 @@ static bool compile_number(const struct session *session, const struct filter_te
     return compile_range(session, test, leaf, error);
 }
 
-/* stack == 5: ids from 1, since null is equal to nothing, and different from nothing. */
+/* Compiles a test of a stack, as in stack == 5. Ids count from 1: null is never equal and never
+ * different. */
 static bool compile_stack(struct session *session, const struct filter_test *test,
                           struct filter_program *leaf, struct session_error *error)
 {

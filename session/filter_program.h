@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A predicate made ready for one session, and run over chunks. Names are resolved once: a test
- * on text becomes a table of truth values by stack, type, thread, kind or arena id, computed
- * over the distinct names, so that a row costs one load whatever the expression was. Tests on
- * numbers become ranges, which a chunk's min and max often decide without reading it.
+ * Compiles a predicate for one session and runs it over chunks. Names are resolved once: a test on
+ * text becomes a table of truth values by stack, type, thread, kind or arena id, computed over the
+ * distinct names. A row then costs one load, however complex the test is. Tests on numbers become
+ * ranges, which a chunk's min and max often decide without reading it.
  *
- * filter_program_new(), filter_program_run() for each chunk, filter_program_free().
+ * Call filter_program_new(), filter_program_run() for each chunk, filter_program_free().
  */
 #ifndef MPROF_SESSION_FILTER_PROGRAM_H
 #define MPROF_SESSION_FILTER_PROGRAM_H
@@ -37,7 +37,7 @@ enum leaf_kind {
 struct filter_program {
     enum filter_predicate_kind kind;
     struct filter_program *left, *right;
-    uint64_t *scratch; /* of AND and OR: what `right` gives */
+    uint64_t *scratch; /* of AND and OR: the result of `right` */
     enum leaf_kind leaf;
     enum column column;
     bool outside; /* the range is negated, nulls stay false */
@@ -45,19 +45,19 @@ struct filter_program {
     uint8_t *table;
 };
 
-/* NULL with `error` set: no memory, no such mark. `colors` are those known at this step. */
+/* Returns NULL with `error` set: no memory, no such mark. `colors` are those known at this step. */
 struct filter_program *filter_program_new(struct session *session,
                                           const struct filter_predicate *predicate,
                                           const struct filter_colors *colors,
                                           struct session_error *error);
 void filter_program_free(struct filter_program *program);
 
-/* Nanoseconds of a moment: its number, start, peak, end or a mark. */
+/* Stores the nanoseconds of a moment: its number, start, peak, end or a mark. */
 bool filter_moment_ns(const struct session *session, const struct filter_value *value, uint64_t *ns,
                       struct session_error *error);
 
-/* Writes the truth of every row of a chunk to `words` (ROW_SET_WORDS of them). `colors` is
-   that of the set the program runs on, or NULL. */
+/* Writes the truth of every row of a chunk to `words` (ROW_SET_WORDS words). `colors` is that of
+   the set that the program runs on, or NULL. */
 bool filter_program_run(struct session *session, const struct filter_program *program,
                         uint32_t chunk, const uint8_t *colors, uint64_t *words,
                         struct session_error *error);

@@ -7,19 +7,18 @@
 #include "session/error.h"
 
 /*
- * regcomp() takes a time that grows faster than the atoms where some may match nothing: eleven
- * times
- * ()+ around a*b*, 6000 atoms, takes seconds.
+ * The time of regcomp() grows faster than the number of atoms if some may match nothing: ()+ eleven
+ * times around a*b*, 6000 atoms, takes seconds.
  */
 enum { LENGTH_MAX = 512, COST_MAX = 10000, COST_MAX_EMPTY = 1000 };
 
 /*
- * How large an expression becomes once its repetitions are written out, which is how regcomp()
- * compiles them: a+ is aa*, a{3} is aaa, and (a+)+ or a++ doubles what was doubled. Counts the
- * atoms of the open groups on a stack, innermost last.
+ * The size of an expression with its repetitions written out, as regcomp() compiles it: a+ is aa*,
+ * a{3} is aaa, and (a+)+ or a++ doubles twice. Counts the atoms of the open groups on a stack,
+ * innermost last.
  */
 struct cost {
-    unsigned long total[LENGTH_MAX + 1]; /* of a group, but for its last atom */
+    unsigned long total[LENGTH_MAX + 1]; /* of a group without its last atom */
     unsigned long last[LENGTH_MAX + 1];  /* the last atom, which a repetition would repeat */
     size_t depth;
 };
@@ -30,7 +29,8 @@ static void cost_atom(struct cost *cost, unsigned long atom)
     cost->last[cost->depth] = atom;
 }
 
-/* Past the bracket expression that begins at `at`: "]" first, and [:classes:], are inside. */
+/* Returns the end of the bracket expression that begins at `at`. A "]" that comes first, and
+ * [:classes:], belong to it. */
 static const char *skip_bracket(const char *at)
 {
     at += at[1] == '^' ? 2 : 1;
@@ -46,7 +46,7 @@ static const char *skip_bracket(const char *at)
     return *at == '\0' ? at - 1 : at;
 }
 
-/* `at` is at "+" or "{"; returns where the repetition ends. */
+/* Counts the repetition at `at`, "+" or "{". Returns its end. */
 static const char *cost_repeat(struct cost *cost, const char *at)
 {
     unsigned long repeat = 2;

@@ -9,7 +9,7 @@
 #include "session/model.h"
 #include "session/sort_order.h"
 
-/* Names may be used again and again: a text of a page can stand for any amount of work. */
+/* A name may be used any number of times: a text of one page could need any amount of work. */
 enum { PIPELINES_MAX = 1000 };
 
 struct run {
@@ -17,15 +17,15 @@ struct run {
     struct filter_colors *colors;
     enum session_color_by color_by;
     unsigned pipelines;
-    bool arenas;    /* blocks of custom allocators are in the sets */
-    bool processes; /* those of all processes are, not of the selected one alone */
+    bool arenas;    /* sets have blocks of custom allocators */
+    bool processes; /* sets have blocks of all processes, not only of the selected one */
     struct session_error *error;
 };
 
 static bool run_pipeline(struct run *run, const struct filter_pipeline *pipeline,
                          struct row_set *set);
 
-/* set becomes the rows of set for which the program holds. */
+/* Keeps the rows of `set` for which the program holds. */
 static bool keep_where(struct run *run, const struct filter_program *program, struct row_set *set)
 {
     uint64_t words[ROW_SET_WORDS];
@@ -72,7 +72,7 @@ static bool color_where(struct run *run, const struct filter_program *program, u
     return true;
 }
 
-/* Keeps what fits of the step as written; a character that would be cut is left out. */
+/* Copies the text of the step, cut to `size` before a character. */
 static void color_label(char *label, size_t size, const char *text)
 {
     size_t length = strlen(text);
@@ -153,7 +153,7 @@ static bool predicate_speaks_of(const struct filter_predicate *predicate, int fi
 
 static bool set_speaks_of(const struct filter_set *set, int field, unsigned *pipelines);
 
-/* Looks at PIPELINES_MAX of them: with more the filter does not run. */
+/* Visits at most PIPELINES_MAX pipelines: with more the filter does not run. */
 static bool pipeline_speaks_of(const struct filter_pipeline *pipeline, int field,
                                unsigned *pipelines)
 {
@@ -176,9 +176,9 @@ static bool set_speaks_of(const struct filter_set *set, int field, unsigned *pip
 }
 
 /*
- * The memory of custom allocators is of the process heap, where it is counted: what they make of it
- * is only looked at by filters that speak of arenas. Of several processes only the selected one is
- * looked at, but by filters that speak of processes.
+ * Starts with all rows that the filter may select. The memory of custom allocators comes from the
+ * process heap and is counted there, so only filters that test arenas see their blocks. Only
+ * filters that test processes see the blocks of processes other than the selected one.
  */
 static bool start_set(struct run *run, struct row_set *set)
 {
@@ -195,7 +195,7 @@ static bool run_live_at(struct run *run, const struct filter_value *moment, stru
 {
     struct filter_program live = {.kind = PREDICATE_TEST, .leaf = LEAF_LIVE_AT};
     if (moment->moment == MOMENT_END) {
-        /* Live at the end is what was never freed, whatever the trace's last time stamp. */
+        /* Blocks that were never freed are live at the end; stamps play no part in it. */
         live.leaf = LEAF_RANGE;
         live.column = COLUMN_LIFE_NS;
     } else if (!filter_moment_ns(run->session, moment, &live.low, run->error)) {
@@ -204,7 +204,7 @@ static bool run_live_at(struct run *run, const struct filter_value *moment, stru
     return start_set(run, set) && keep_where(run, &live, set);
 }
 
-/* The blocks that the runtime keeps to the end on purpose are no leaks. */
+/* Removes the blocks that the runtime keeps to the end on purpose: they are not leaks. */
 static bool leave_out_runtime(struct run *run, struct row_set *set)
 {
     const struct stacks *stacks = &run->session->stacks;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Running programs: one chunk at a time, 64 rows to a word. */
+/* Runs programs: one chunk at a time, 64 rows in a word. */
 #include <string.h>
 
 #include "session/filter_program.h"
 #include "session/model.h"
 
-/* Bits beyond the chunk's last row to 0. */
+/* Sets the bits after the chunk's last row to 0. */
 static void trim(uint64_t *words, uint32_t rows)
 {
     if (rows % 64 != 0)
@@ -21,8 +21,7 @@ static void fill(uint64_t *words, bool value, uint32_t rows)
 }
 
 /*
- * Evaluates `expression` with `row` from 0 to rows - 1. The reads beyond the last row of the
- * last word are kept from happening, not just ignored.
+ * Evaluates `expression` with `row` from 0 to rows - 1. It does not read beyond the last row.
  */
 #define SCAN(words, rows, expression)                                                              \
     do {                                                                                           \
@@ -100,7 +99,7 @@ static bool scan_live_at(struct session *session, uint64_t ns, uint32_t chunk, u
     if (!column_store_get(session->columns, chunk, COLUMN_ALLOC_NS, &begin, error) ||
         !column_store_get(session->columns, chunk, COLUMN_LIFE_NS, &life, error))
         return false;
-    /* Live: began and, counted from there, not freed yet; life 0 - 1 is the largest number. */
+    /* Live: began, and not freed in the time since. For life 0, life - 1 is the largest number. */
     SCAN(words, rows, ({
              uint64_t began = column_view_at(&begin, row);
              (began <= ns) & (column_view_at(&life, row) - 1 > ns - began);

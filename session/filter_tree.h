@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A parsed filter graph: what the parser makes of a text and the engine runs. Typed, without
- * a session: names of marks, functions and the like are still text. Columns point into the
- * text, for errors that only a session shows (a mark that is not there).
+ * A parsed filter graph: the parser makes it from a text and the engine runs it. It is typed, but
+ * needs no session: names of marks, functions and the like are still text. Columns point into the
+ * text, for errors that only a session shows (a mark that it does not have).
  */
 #ifndef MPROF_SESSION_FILTER_TREE_H
 #define MPROF_SESSION_FILTER_TREE_H
@@ -39,7 +39,7 @@ enum filter_field {
     FIELD_TOTAL
 };
 
-/* What values a field is compared with. */
+/* The type of the values that a field is compared with. */
 enum filter_type {
     TYPE_NUMBER,
     TYPE_SIZE,     /* bytes, K M G */
@@ -78,7 +78,7 @@ enum filter_moment { MOMENT_NUMBER, MOMENT_START, MOMENT_PEAK, MOMENT_END, MOMEN
 struct filter_value {
     bool is_number;
     uint64_t number;           /* bytes, ns, plain; a colour's number; false 0 or true 1 */
-    const char *text;          /* where it is no number */
+    const char *text;          /* if it is not a number */
     enum filter_moment moment; /* of a TYPE_MOMENT value; MOMENT_MARK: `text` is its name */
     int column;
 };
@@ -110,7 +110,7 @@ struct filter_step {
 
 enum filter_set_kind {
     SET_ALL,
-    SET_LIVE_AT, /* `live`, too, at MOMENT_END */
+    SET_LIVE_AT, /* also `live`, with MOMENT_END */
     SET_LEAKED,
     SET_PIPELINE,
     SET_PLUS,
@@ -121,7 +121,7 @@ struct filter_pipeline;
 struct filter_set {
     enum filter_set_kind kind;
     struct filter_value moment;
-    struct filter_pipeline *pipeline; /* in parentheses, or what a name stands for */
+    struct filter_pipeline *pipeline; /* the one in parentheses, or the one with that name */
     struct filter_set *left, *right;
 };
 
@@ -132,7 +132,7 @@ struct filter_pipeline {
 
 struct filter_graph;
 
-/* Parses `text` (NULL or blank: `all`). NULL with `error` and its column set. */
+/* Parses `text` (NULL or blank: `all`). Returns NULL with `error` and its column set. */
 struct filter_graph *filter_parse(const char *text, struct session_error *error);
 void filter_graph_free(struct filter_graph *graph);
 const struct filter_pipeline *filter_graph_pipeline(const struct filter_graph *graph);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The memory grid: what stood where at a time, from the list of live blocks by address. */
+/* Fills the memory grid: the blocks at their addresses, from the list of live blocks at a time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ bool session_regions(struct session *session, uint64_t ns, struct session_region
     return true;
 }
 
-/* What fills a cell while the blocks go by: selected ones win over others, then more bytes. */
+/* The block that a cell shows so far: selected ones win over others, then more bytes. */
 struct cell_owner {
     uint64_t bytes;
     bool selected;
@@ -139,7 +139,7 @@ uint64_t session_allocation_at(struct session *session, uint64_t ns, uint64_t ad
     uint64_t id = 0;
     if (list == NULL)
         return 0;
-    /* The innermost one: it began last. */
+    /* The innermost block is the one that starts last. */
     for (size_t i = live_list_find(list, address);
          i < list->count && list->blocks[i].start <= address; i++) {
         if (list->blocks[i].end > address)
@@ -158,7 +158,7 @@ void session_neighbours(struct session *session, uint64_t ns, uint64_t address, 
         return;
     size_t i = live_list_find(list, address);
     uint64_t nearest = 0;
-    /* All before `i` end at or below the address; some after it may, too, within an arena. */
+    /* All blocks before `i` end at or below the address. Some after it may, too, in an arena. */
     for (size_t k = i; k-- > 0 && list->blocks[k].reach > nearest;) {
         if (list->blocks[k].end > nearest) {
             nearest = list->blocks[k].end;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is live at a time is found by a scan into a bitmap. Compared with the bitmap of the list
- * before, that says what went and what came; what came is sorted, and merged with what stayed.
+ * A scan finds the blocks live at a time and puts them into a bitmap. A comparison with the bitmap
+ * of the last list tells the blocks that went and those that came. Those that came are sorted and
+ * merged with those that stayed.
  */
 #include "session/live_list.h"
 
@@ -109,7 +110,7 @@ static bool merge(struct change *change)
             (i < before->count && before->blocks[i].start <= change->order[next].key)) {
             block = &before->blocks[i++];
         } else {
-            /* What came lies in the order of ids: far apart, so fetched ahead. */
+            /* The blocks that came lie in the order of ids, far apart: prefetch them. */
             if (next + PREFETCH < change->count)
                 __builtin_prefetch(&change->came[change->order[next + PREFETCH].row]);
             block = &change->came[change->order[next++].row];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is freed by another function than goes with its allocation: the most frequent such pair.
+ * Finds the most frequent mismatch: blocks freed by a function that does not match their
+ * allocation.
  */
 #include <stdio.h>
 

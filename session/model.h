@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What an open session holds; private to this folder. The parts are files of their own:
- * names (what ids mean), stacks (call sites and frames), columns (the allocations), live_list
- * (what was live at a time, by address).
+ * The state of an open session; private to this folder. Each part has its own file: names (of ids),
+ * stacks (call sites and frames), columns (the allocations), live_list (blocks live at a time, by
+ * address).
  */
 #ifndef MPROF_SESSION_MODEL_H
 #define MPROF_SESSION_MODEL_H
@@ -25,10 +25,10 @@ struct session {
     struct processes processes;
     uint64_t duration_ns, peak_ns, peak_bytes;
     struct estimate *estimate; /* NULL: not sampled */
-    struct live_list *live;    /* of the time asked for last */
+    struct live_list *live;    /* the last list; NULL: none yet */
 };
 
-/* The peak of a sample is that of what its blocks stand for: it is computed again. */
+/* Computes the peak of a sampled session again, from the estimates. Does nothing for others. */
 bool session_estimate_peak(struct session *session, struct session_error *error);
 
 #endif

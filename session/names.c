@@ -66,7 +66,7 @@ bool names_id_check(const struct database *database, const char *table, int64_t 
                         database_path(database), table, id);
 }
 
-/* Where the rows of one query go. */
+/* The destination of the rows of one query. */
 struct loading {
     struct names *names;
     struct name_table *table;
@@ -175,7 +175,7 @@ static bool load_functions(struct names *names, struct database *database,
                          read_function, &loading, error);
 }
 
-/* Doubles an array that is full, at lengths 16, 32, 64, … */
+/* Doubles a full array, at lengths 16, 32, 64, … */
 static bool grow(void **items, size_t count, size_t size, struct session_error *error)
 {
     if (count != 0 && (count < 16 || (count & (count - 1)) != 0))
@@ -234,7 +234,7 @@ static bool read_process(void *context, const struct database_row *row, struct s
     names->process.name[id] = path_last(names->process.name[id]);
     names->process_pid[id] = (uint32_t)database_number(row, 1);
     int64_t machine = database_number(row, 2);
-    /* There are no more of them than processes. */
+    /* There are at most as many machines as processes. */
     names->process_machine[id] =
         machine > 0 && machine < names->process.count ? (uint32_t)machine : 1;
     if (names->process_machine[id] > names->machines)

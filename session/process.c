@@ -171,7 +171,7 @@ static void set_facts(struct session *session, const struct session_process *pro
     set_number(processes, "peak_ns", process->peak_ns);
 }
 
-/* What only the blocks themselves tell: threads, stacks, and estimates of a sample. */
+/* Sets the facts that take a look at the blocks: threads, stacks, and estimates of a sample. */
 static bool count_facts(struct session *session, struct session_error *error)
 {
     struct processes *processes = &session->processes;
@@ -225,7 +225,7 @@ bool session_select_process(struct session *session, uint32_t id, struct session
         process != NULL ? process->end_ns : (uint64_t)session_meta_number(session, "duration_ns");
     session->peak_ns = (uint64_t)session_meta_number(session, "peak_ns");
     session->peak_bytes = (uint64_t)session_meta_number(session, "peak_bytes");
-    /* Samples of the resident sets of several processes are no line. */
+    /* RSS samples of several processes do not form one line. */
     return (processes->count < 2 ||
             names_load_samples(&session->names, session->database, id, error)) &&
            session_estimate_peak(session, error) &&

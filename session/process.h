@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The processes of a session, and the selected one: every selection, peak and title is of its
- * blocks alone. Its rows lie together, so that it is a range of ids.
+ * The processes of a session, and the selected one: every selection, peak and title counts only its
+ * blocks. The ids of its blocks form one range.
  */
 #ifndef MPROF_SESSION_PROCESS_H
 #define MPROF_SESSION_PROCESS_H
@@ -14,7 +14,7 @@
 
 struct names;
 
-/* A key of `meta` that is another of the selected process. */
+/* A key of `meta` with the selected process's own value. */
 struct process_fact {
     const char *key;
     char *value; /* free() */
@@ -29,17 +29,18 @@ struct processes {
     size_t fact_count;
 };
 
-/* Reads the table, and selects what ingest selected. */
+/* Reads the table and selects the process that ingest selected. Returns false with `error` set. */
 bool processes_load(struct session *session, struct session_error *error);
 void processes_free(struct processes *processes);
 
-/* Clears the bits of rows that are of no selected process. */
+/* Clears the bits of the rows that do not belong to the selected process. */
 void processes_mask(const struct session *session, uint32_t chunk, uint64_t *words);
 
-/* The selected one's value of a key of `meta`; NULL: that of the whole session holds. */
+/* Returns the selected process's value for a key of `meta`, or NULL if the value of the whole
+ * session applies. */
 const char *processes_fact(const struct processes *processes, const char *key);
 
-/* How many blocks are of the selected one. */
+/* Returns the number of blocks of the selected process. */
 uint64_t processes_rows(const struct session *session);
 
 #endif

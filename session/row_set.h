@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A set of allocations: one bit a row (id - 1), and for each row which `color` step coloured
- * it last. Chunk c has the words [c * ROW_SET_WORDS, (c + 1) * ROW_SET_WORDS); bits beyond the
- * last row are 0.
+ * A set of allocations: one bit for each row (id - 1), and for each row the `color` step that
+ * coloured it last. Chunk c has the words [c * ROW_SET_WORDS, (c + 1) * ROW_SET_WORDS). Bits beyond
+ * the last row are 0.
  */
 #ifndef MPROF_SESSION_ROW_SET_H
 #define MPROF_SESSION_ROW_SET_H
@@ -28,7 +28,7 @@ struct row_set {
     enum filter_field sort_field;
 };
 
-/* Runs the statement that follows once for each set bit of a chunk's words. */
+/* Runs the next statement once for each set bit of a chunk's words. */
 /* NOLINTBEGIN(bugprone-macro-parentheses): `row` is declared here */
 #define ROW_SET_EACH(words, row)                                                                   \
     for (size_t word_ = 0; word_ < ROW_SET_WORDS; word_++)                                         \
@@ -37,7 +37,7 @@ struct row_set {
              bits_ &= bits_ - 1)
 /* NOLINTEND(bugprone-macro-parentheses) */
 
-/* An empty set, or one of all rows. False with `error` where memory is exhausted. */
+/* Makes an empty set, or one of all rows. Returns false with `error` set if memory is exhausted. */
 bool row_set_start(struct row_set *set, const struct column_store *columns, bool all,
                    struct session_error *error);
 void row_set_free(struct row_set *set);
@@ -47,15 +47,15 @@ static inline uint64_t *row_set_chunk(const struct row_set *set, uint32_t chunk)
     return set->words + (size_t)chunk * ROW_SET_WORDS;
 }
 
-/* Number of set bits of one chunk. */
+/* Returns the number of set bits of one chunk. */
 uint32_t row_set_chunk_count(const struct row_set *set, uint32_t chunk);
 
-/* Makes room for colours; false with `error` where memory is exhausted. */
+/* Allocates the colours. Returns false with `error` set if memory is exhausted. */
 bool row_set_color(struct row_set *set, struct session_error *error);
 
 /*
- * left becomes left + right, left - right or left & right; what both have keeps its colour in
- * `left`, if it has one there. The order is that of ids again.
+ * Sets `left` to left + right, left - right or left & right. A row of both sets keeps its colour in
+ * `left`, if it has one there. The order is by id again.
  */
 bool row_set_combine(struct row_set *left, enum filter_set_kind kind, const struct row_set *right,
                      struct session_error *error);

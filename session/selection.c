@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Selections: made from a filter, counted, and read row by row. */
+/* Makes selections from filters, counts them, and reads them row by row. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,7 +158,7 @@ bool selection_contains(const struct selection *selection, uint64_t id)
     return (selection->set.words[(id - 1) / 64] >> ((id - 1) % 64) & 1) != 0;
 }
 
-/* The n-th set bit: the chunk by its count before, then the word, then the bit. */
+/* Finds the n-th set bit: the chunk by the count before it, then the word, then the bit. */
 static uint64_t nth_row(const struct selection *selection, uint64_t n)
 {
     uint32_t low = 0;

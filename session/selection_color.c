@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Legends: which categories a colouring has, how much each holds, and the position of every
- * allocation in it. A row's category is found by a code: the value of a column (thread, type,
- * kind, or the stack for functions and modules), or a class of its size, age or lifetime.
+ * Makes legends: the categories of a colouring, the bytes in each, and the position of every
+ * allocation. A row has a code that leads to its category. The code is the value of a column
+ * (thread, type, kind, or the stack for functions and modules), or a class of size, age or
+ * lifetime.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 
 enum { NAMED = SESSION_COLORS - 1, SIZE_CLASSES = 65, AGES = 10, LIFETIMES = 10 };
 
-/* Categories before they are ranked; `of_code` leads from a code to its category. */
+/* The categories before they are ranked. `of_code` leads from a code to its category. */
 struct categories {
     uint32_t codes, count;
     uint32_t *of_code;
@@ -26,7 +27,8 @@ struct categories {
     const struct color_map *map;
 };
 
-/* Powers of ten from 1 us on: guessed from the number of bits, then corrected by one. */
+/* Returns the class of a lifetime: powers of ten from 1 us on. It is guessed from the number of
+ * bits, then corrected by at most one. */
 static unsigned lifetime_class(uint64_t life_ns)
 {
     static const uint64_t bounds[LIFETIMES - 1] = {
@@ -156,7 +158,7 @@ static void add_rows(void *context, const struct chunk_rows *rows)
         uint64_t size = column_view_at(&rows->bytes, row);
         uint64_t began = column_view_at(&rows->views[COLUMN_ALLOC_NS], row);
         uint64_t life = column_view_at(&rows->views[COLUMN_LIFE_NS], row);
-        /* Never freed is 0, which becomes the longest life here. */
+        /* Life 0 means never freed: life - 1 is then the largest number. */
         bool at_peak = began <= categories->peak_ns && life - 1 > categories->peak_ns - began;
         categories->bytes[category] += size;
         categories->at_peak_bytes[category] += at_peak ? size : 0;
@@ -164,7 +166,8 @@ static void add_rows(void *context, const struct chunk_rows *rows)
     }
 }
 
-/* Functions and modules come from the sums by stack, which other views need as well. */
+/* Sums up the categories. Functions and modules use the sums by stack, which other views need as
+ * well. */
 static bool add_all(struct categories *categories, struct selection *selection,
                     struct session_error *error)
 {
@@ -274,7 +277,7 @@ static int compare_numbers(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Categories that occur, largest first; classes of a scale stay in the scale's order. */
+/* Lists the categories that occur, largest first. Those of a scale keep the scale's order. */
 static uint32_t rank_categories(struct categories *categories, uint32_t *ranked)
 {
     uint32_t count = 0;
@@ -320,7 +323,7 @@ static bool rank_map(struct color_map *map, struct categories *categories,
     bool good = ranked != NULL && position_of != NULL && map->position != NULL;
     if (good) {
         uint32_t count = rank_categories(categories, ranked);
-        /* What does not occur in the selection is "rest" to whoever asks. */
+        /* A category that does not occur in the selection is "rest". */
         memset(position_of, NAMED, categories->count);
         fill_legend(&map->legend, categories, ranked, count, position_of);
         for (uint32_t code = 0; code < categories->codes; code++)

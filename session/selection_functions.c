@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Functions: one scan sums the selected allocations by stack; self values follow from the call
- * site of each stack, totals from one pass over the frames, in which a function counts once a
- * stack however often it recurs.
+ * Sums up functions. One scan sums the selected allocations by stack. Self values follow from the
+ * call site of each stack, totals from one pass over the frames: a function counts once in a stack,
+ * even if it recurs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +95,7 @@ static void add_total(const struct stacks *stacks, const struct stack_sum *sums,
             rows[function].total_bytes += sums[stack].bytes;
             rows[function].total_count += sums[stack].count;
         }
-        /* Without frames the allocation still belongs to its call site, if only "none". */
+        /* Without frames the allocation still belongs to its call site, even if that is "none". */
         uint32_t site = stacks->function[stack];
         if (seen[site] != stack + 1) {
             seen[site] = stack + 1;
@@ -138,7 +138,7 @@ bool selection_functions(struct selection *selection, struct session_function_ro
 
 /* ---- callers and callees ---- */
 
-/* Sums by the function at the other end of the edge, each once a stack. */
+/* Sums by the function at the other end of the edge. Each function counts once in a stack. */
 struct edges {
     struct session_edge *edges; /* by function, then packed */
     uint32_t *seen;

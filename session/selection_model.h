@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a selection holds; private to this folder. Everything but the set itself is computed at
- * its first use and kept, since many key presses ask for the same.
+ * The state of a selection; private to this folder. Everything except the set itself is computed at
+ * its first use and kept, because many key presses ask for the same.
  */
 #ifndef MPROF_SESSION_SELECTION_MODEL_H
 #define MPROF_SESSION_SELECTION_MODEL_H
@@ -16,10 +16,10 @@ struct stack_sum {
     uint64_t bytes, count, live_bytes, live_count, at_peak_bytes, short_lived;
 };
 
-/* How a row finds its position in a legend: by a code, and the code's position. */
+/* The way from a row to its position in a legend: the row has a code, the code a position. */
 struct color_map {
     enum session_color_by by;
-    enum column column; /* whose value is the code, where `by` has such a column */
+    enum column column; /* its value gives the code, if `by` has a column */
     uint8_t *position;  /* by code */
     uint64_t age_step_ns;
     struct session_legend legend;
@@ -34,7 +34,7 @@ struct selection {
     enum session_color_by color_by;
     uint64_t *before; /* selected rows before each chunk; chunks + 1 */
     uint64_t bytes, allocations, live_bytes, live_count;
-    uint64_t chosen_from; /* blocks, of the selected process or of all */
+    uint64_t chosen_from; /* number of blocks of the selected process or of all */
     bool peak_known;
     uint64_t peak_bytes, peak_ns;
     uint64_t *order;              /* rows in sort order */
@@ -42,42 +42,42 @@ struct selection {
     struct color_map *maps[COLOR_BY_TOTAL];
 };
 
-/* The selected rows of one chunk, with the columns that were asked for. */
+/* The selected rows of one chunk, with the requested columns. */
 struct chunk_rows {
     uint32_t chunk;
     uint64_t first_row;
     const uint64_t *words;
     const uint8_t *colors; /* by row of the chunk, NULL: none */
     struct column_view views[COLUMN_TOTAL];
-    /* With COLUMN_SIZE, what a row adds to sums: see estimate.h. */
+    /* With COLUMN_SIZE, each row's part in sums: see estimate.h. */
     struct column_view bytes, counts;
 };
 
 #define COLUMN_BIT(column) (1u << (column))
 
 /*
- * Calls `visit` for each chunk that has selected rows, with the views of the columns in
- * `columns` (COLUMN_BIT of each). False with `error` set where a chunk cannot be read.
+ * Calls `visit` for each chunk that has selected rows, with the views of the columns in `columns`
+ * (COLUMN_BIT of each). Returns false with `error` set if a chunk cannot be read.
  */
 typedef void chunk_visitor(void *context, const struct chunk_rows *rows);
 bool selection_each_chunk(const struct selection *selection, unsigned columns, chunk_visitor *visit,
                           void *context, struct session_error *error);
 
-/* Sums by stack (session->stacks.count of them); NULL with `error` set. */
+/* Returns the sums by stack, session->stacks.count of them, or NULL with `error` set. */
 const struct stack_sum *selection_stack_sums(struct selection *selection,
                                              struct session_error *error);
 
-/* The colouring `by`; NULL with `error` set. */
+/* Returns the colouring `by`, or NULL with `error` set. */
 const struct color_map *selection_color_map(struct selection *selection, enum session_color_by by,
                                             struct session_error *error);
 void color_map_free(struct color_map *map);
 
-/* Columns that color_map_at() reads. */
+/* Returns the columns that color_map_at() reads, as bits. */
 unsigned color_map_columns(const struct color_map *map);
 uint64_t color_code(const struct color_map *map, uint64_t value, uint64_t size, uint64_t alloc_ns,
                     uint64_t life_ns, uint8_t color);
 
-/* The legend position of one row of a chunk. */
+/* Returns the legend position of one row of a chunk. */
 static inline size_t color_map_at(const struct color_map *map, const struct chunk_rows *rows,
                                   size_t row)
 {
@@ -90,11 +90,12 @@ static inline size_t color_map_at(const struct color_map *map, const struct chun
     return map->position[color_code(map, value, value, value, value, 0)];
 }
 
-/* The same for one allocation by its id, reading only the column that the colouring needs. */
+/* Stores the legend position of the allocation `id`. Reads only the column that the colouring
+ * needs. Returns false with `error` set. */
 bool color_map_find(const struct selection *selection, const struct color_map *map, uint64_t id,
                     size_t *position, struct session_error *error);
 
-/* Computes peak_bytes and peak_ns if not known yet. */
+/* Computes peak_bytes and peak_ns if they are not known yet. */
 bool selection_find_peak(struct selection *selection, struct session_error *error);
 
 #endif

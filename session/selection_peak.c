@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The peak of a selection, exact, without sorting all events. Time is cut into buckets; one
- * scan sums what each bucket allocates and frees, which gives the live bytes at every boundary
- * and, for each bucket, a bound that its inside cannot exceed. Only buckets whose bound reaches
- * the largest boundary value can hold the peak: their events are collected by another scan,
- * sorted, and swept. What is allocated or freed at the same nanosecond takes effect in the
- * order free, allocate, as "live at t" means alloc <= t < free.
+ * Finds the exact peak of a selection without sorting all events. Time is cut into buckets. One
+ * scan sums the bytes that each bucket allocates and frees. This gives the live bytes at every
+ * boundary and an upper bound for each bucket. Only buckets whose bound reaches the largest value
+ * at a boundary can hold the peak: another scan collects their events, which are sorted and swept.
+ * In one nanosecond frees come before allocations, because "live at t" means alloc <= t < free.
  *
- * With the processes of several machines that is done for each by itself: what lives on two is no
- * sum, and the peak is the largest of theirs.
+ * If the processes ran on several machines, each machine is searched separately: bytes of two
+ * machines are never added. The peak is the largest one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +22,7 @@ enum { BUCKETS_MAX = 4096, EVENTS_AT_ONCE = 1 << 22 };
 struct bucket {
     uint64_t allocated, freed, events;
     uint64_t before; /* live bytes at its start */
-    uint64_t order;  /* position + 1 among those to sweep now, 0: not now */
+    uint64_t order;  /* 1: sweep it now, 0: not now */
     bool done;
 };
 
@@ -34,7 +33,7 @@ struct search {
     struct sort_entry *events;
     size_t count;
     const struct names *names;
-    uint32_t machine; /* whose rows are looked at, 0: all are of one */
+    uint32_t machine; /* only its rows count; 0: there is only one machine */
 };
 
 static unsigned columns_of(const struct search *search)
@@ -79,7 +78,8 @@ static void sum_buckets(void *context, const struct chunk_rows *rows)
     }
 }
 
-/* Frees sort before allocations of the same time: the lowest bit says which it is. */
+/* Collects an event of a bucket to sweep. The lowest bit of the key marks an allocation, so frees
+ * sort before allocations of the same time. */
 static void collect_event(struct search *search, uint64_t ns, uint64_t size, bool allocated)
 {
     if (search->buckets[bucket_of(search, ns)].order != 0)
@@ -102,7 +102,8 @@ static void collect_events(void *context, const struct chunk_rows *rows)
     }
 }
 
-/* Takes the buckets with the highest bounds that fit; false where none can hold the peak. */
+/* Chooses the buckets with the highest bounds, as many as fit. Returns false if none can hold the
+ * peak. */
 static bool choose_buckets(struct search *search, uint64_t best)
 {
     uint64_t events = 0;
@@ -141,7 +142,7 @@ static void sweep(const struct search *search, struct selection *selection)
             continue;
         }
         live += search->events[i].row;
-        /* The last allocation of a nanosecond has the largest sum of it. */
+        /* The last allocation in a nanosecond gives its largest sum. */
         if (live > selection->peak_bytes ||
             (live == selection->peak_bytes && ns < selection->peak_ns)) {
             selection->peak_bytes = live;
@@ -215,7 +216,7 @@ bool selection_find_peak(struct selection *selection, struct session_error *erro
     return good;
 }
 
-/* A getter that finds its value at the first call: the selection itself was never const. */
+/* Finds the peak at the first call of a getter. The cast is safe: no selection is const. */
 static struct selection *with_peak(const struct selection *selection)
 {
     struct selection *found = (struct selection *)(uintptr_t)selection;

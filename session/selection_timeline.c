@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Timelines: one scan adds each selected allocation to the slot of its beginning and of its
- * end, then one pass over the slots sums up what was live. Every slot has parts of its own for
- * the largest value within it.
+ * Makes timelines. One scan adds each selected allocation to the slots of its beginning and of its
+ * end. Then one pass over the slots sums up the live bytes. Every slot is divided into parts, to
+ * find its largest value.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ struct timeline {
     uint64_t from, to;
     size_t count;     /* slots */
     uint64_t *bounds; /* of parts, relative to `from`; count * PARTS + 1 */
-    uint64_t scale;   /* parts a nanosecond, times 2^64 */
+    uint64_t scale;   /* parts per nanosecond, times 2^64 */
     struct part *parts;
     uint64_t (*colors)[SESSION_COLORS]; /* change of live bytes by slot, modulo 2^64 */
     uint64_t live_bytes, live_count;    /* just before `from` */
@@ -30,9 +30,9 @@ struct timeline {
 };
 
 /*
- * The part that holds `ns`, within [from, to). offset * scale / 2^64 is the part's number or,
- * as `scale` is rounded down, one less near a bound. Spans under a part a nanosecond have empty
- * parts: there the last one that begins at the offset is meant.
+ * Returns the part that holds `ns`, which lies within [from, to). offset * scale / 2^64 is the
+ * part's number or, because `scale` is rounded down, one less near a bound. A span with more parts
+ * than nanoseconds has empty parts: the result is then the last part that begins at the offset.
  */
 static inline size_t part_of(const struct timeline *timeline, uint64_t ns)
 {
@@ -128,7 +128,7 @@ bool selection_timeline(struct selection *selection, uint64_t from_ns, uint64_t 
         uint64_t span = to_ns - from_ns;
         for (size_t i = 0; i <= parts; i++)
             timeline.bounds[i] = (uint64_t)((unsigned __int128)span * i / parts);
-        /* More parts than nanoseconds: start looking at the first. */
+        /* With more parts than nanoseconds, part_of() starts at the first part. */
         timeline.scale = parts < span ? (uint64_t)(((unsigned __int128)parts << 64) / span) : 0;
         good = selection_each_chunk(selection,
                                     color_map_columns(timeline.map) | COLUMN_BIT(COLUMN_SIZE) |
@@ -145,7 +145,7 @@ bool selection_timeline(struct selection *selection, uint64_t from_ns, uint64_t 
     return good;
 }
 
-/* ---- who allocated in a span ---- */
+/* ---- functions that allocated in a span ---- */
 
 struct span {
     uint64_t from, to;

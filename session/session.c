@@ -10,7 +10,7 @@
 #include "session/model.h"
 #include "session/selection_model.h"
 
-/* A column whose values are ids: the largest must have a place in the table it points into. */
+/* Checks a column of ids: the largest must be below `bound`, the size of its table. */
 static bool check_id_column(const struct session *session, enum column column, uint64_t bound,
                             const char *table, struct session_error *error)
 {
@@ -46,7 +46,7 @@ static bool session_load(struct session *session, struct session_error *error)
            check_id_column(session, COLUMN_ARENA, session->names.arena.count, "arena", error);
 }
 
-/* Of a sample the largest sum of what the blocks stand for may be at another moment. */
+/* The largest estimate may be at another moment than the largest sum of recorded blocks. */
 bool session_estimate_peak(struct session *session, struct session_error *error)
 {
     const int64_t mean = session_meta_number(session, "sample_interval");
@@ -233,7 +233,7 @@ size_t session_stack(struct session *session, uint32_t stack, struct session_fra
             .guessed = guessed,
             .pc = place->pc,
         };
-        /* All that is inlined into one call was found as one. */
+        /* All functions inlined into one call were found as one frame. */
         guessed = place->bare || (guessed && place->inlined);
     }
     return count;

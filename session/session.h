@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The read side of a session: open it, filter it, ask it. No terminal, no printing.
+ * The read side of a session: opens it, filters it, answers queries. Uses no terminal and prints
+ * nothing.
  *
- * Order of calls: session_open(), then any query, then session_close(). Everything that a
- * query returns with a pointer into the session (names) lives until session_close(); what has
- * a *_free() belongs to the caller. One thread at a time uses a session.
+ * Order of calls: session_open(), then any query, then session_close(). Pointers into the session
+ * (names) are valid until session_close(). Objects with a *_free() belong to the caller. Only one
+ * thread at a time may use a session.
  *
- * Queries never scan rows by SQL: names, stacks and totals are loaded once, allocations are
- * read by column chunk (schemas/columns.md). Times are nanoseconds since the trace began,
- * sizes are bytes.
+ * Queries never scan rows by SQL: names, stacks and totals are loaded once, allocations are read by
+ * column chunk (schemas/columns.md). Times are nanoseconds since the trace began, sizes are bytes.
  *
- * Where the trace was sampled, sums (bytes and numbers of allocations of selections, slots,
- * functions, legends; peaks) are estimates of what the whole program did. What concerns blocks one
- * by one is of the recorded ones: selection_count(), rows, the memory grid; and filters look at
- * them as they were recorded.
+ * If the trace was sampled, sums (bytes and numbers of allocations of selections, slots, functions,
+ * legends; peaks) are estimates for the whole program. Queries about single blocks give the
+ * recorded ones: selection_count(), rows, the memory grid. Filters test blocks as recorded.
  */
 #ifndef MPROF_SESSION_SESSION_H
 #define MPROF_SESSION_SESSION_H
@@ -24,70 +23,74 @@
 
 struct session;
 
-/* One line for a person: what, where, what to do. Empty while nothing failed. */
+/* One line for the user: what, where, what to do. Empty while nothing has failed. */
 struct session_error {
     char message[512];
     int column; /* of a filter text, from 1; 0: not about a column */
 };
 
 /*
- * Writes text from outside to `out` as messages show it: what steers a terminal becomes \xHH. Cuts
- * what does not fit into `size` bytes (at least 1). Returns the length without the NUL.
+ * Writes text from outside to `out` as messages show it: bytes that could steer a terminal become
+ * \xHH. Cuts text that does not fit into `size` bytes (at least 1). Returns the length without the
+ * NUL.
  */
 size_t session_printable(char *out, size_t size, const char *text);
 
 /* ---- open and describe ------------------------------------------------------------------ */
 
-/* NULL with `error` set: no file, not a session, another schema version, damaged. */
+/* Opens a session. Returns NULL with `error` set: no file, not a session, another schema version,
+ * damaged. */
 struct session *session_open(const char *path, struct session_error *error);
 void session_close(struct session *session);
 
-/* Whether the program is still being recorded into the session (mprof-ingest --live). */
+/* Tells whether the program is still being recorded into the session (mprof-ingest --live). */
 bool session_recording(const struct session *session);
 
 /*
- * Of a session that is being recorded: whether the program has ended by now (the rest of its trace
- * is still being loaded), and by how many ns what the session has is behind.
+ * For a session that is being recorded: session_program_ended() tells whether the program has ended
+ * and only the rest of its trace is still being loaded. session_behind_ns() returns by how many ns
+ * the session is behind the program.
  */
 bool session_program_ended(const struct session *session);
 uint64_t session_behind_ns(const struct session *session);
 /*
- * Whether there is a newer state of a session that is being recorded, in the same file or under its
- * name. If so, open it again and close this one; queries may fail from now on. Call it now and then
- * for such a session, even if nothing new is wanted: it lets go of a state that is no more needed.
+ * Tells whether there is a newer state of a session that is being recorded, in the same file or
+ * under its name. If so, open it again and close this one: queries may fail from now on. Call it
+ * now and then for such a session, even if you want nothing new: it releases an old state.
  */
 bool session_stale(struct session *session);
-/* Its path, as given to session_open(). */
+/* Returns the path, as given to session_open(). */
 const char *session_path(const struct session *session);
 
-/* Blocks of one kind that a function allocated and another than goes with the kind freed. */
+/* Blocks of one kind from one function, freed by a function that does not match the kind. */
 struct session_mismatch {
     char kind[32], freed_by[32], function[160];
     uint64_t allocations; /* 0: there are none */
 };
 
-/* The most frequent one: the function of the call site, "?" where it is not known. */
+/* Finds the most frequent mismatch. Its function is that of the call site, "?" if not known.
+ * Returns false with `error` set. */
 bool session_worst_mismatch(const struct session *session, struct session_mismatch *worst,
                             struct session_error *error);
 
-/* Value of a key of `meta` as text, NULL where there is none. */
+/* Returns the value of a key of `meta` as text, NULL if there is none. */
 const char *session_meta(const struct session *session, const char *key);
-/* The same as a number, 0 where there is none. */
+/* Returns the value as a number, 0 if there is none. */
 int64_t session_meta_number(const struct session *session, const char *key);
 
 uint64_t session_allocation_count(const struct session *session);
 uint64_t session_duration_ns(const struct session *session);
 uint64_t session_peak_ns(const struct session *session);
 uint64_t session_peak_bytes(const struct session *session);
-/* Whether sums are estimates. */
+/* Tells whether sums are estimates. */
 bool session_sampled(const struct session *session);
 
 /*
  * A process, or one of the programs that it executed one after another: each has a row. Sums and
- * times are of it alone, in the time of the session.
+ * times are its own; times are in session time.
  */
 struct session_process {
-    uint32_t id, place;             /* among the programs of its pid, from 1 */
+    uint32_t id, place;             /* place: among the programs of its pid, from 1 */
     uint32_t executed_from, parent; /* ids; 0: none in the session */
     int64_t pid;
     const char *program, *argv, *executable;
@@ -96,37 +99,39 @@ struct session_process {
 };
 size_t session_processes(const struct session *session, const struct session_process **processes);
 /*
- * The selected process, 0: all together. Everything but names, stacks and threads is of it alone:
- * selections (unless their filter speaks of processes), peaks, regions, samples, marks, the values
- * of `meta` that one process has. Ingest says which is selected when the session is opened.
+ * Returns the selected process, 0: all together. Everything except names, stacks and threads is
+ * limited to it: selections (unless their filter tests processes), peaks, regions, samples, marks,
+ * the values of `meta` that one process has. Ingest chooses the first selected process.
  */
 uint32_t session_selected_process(const struct session *session);
-/* Selects another; selections that were made before keep theirs. */
+/* Selects another process. Selections made before keep theirs. Returns false with `error` set. */
 bool session_select_process(struct session *session, uint32_t id, struct session_error *error);
-/* The process that a person's word means: PID, PID.N, its name, or "all" (id 0). False with `error`
- * set where there is none. */
+/* Finds the process that the user's word means: PID, PID.N, its name, or "all" (id 0). Returns
+ * false with `error` set if there is none. */
 bool session_find_process(const struct session *session, const char *word, uint32_t *id,
                           struct session_error *error);
-/* When it began; 0: the session's beginning. Its end is session_duration_ns(). */
+/* Returns the time when the selected process began, 0: with the session. It ends at
+ * session_duration_ns(). */
 uint64_t session_start_ns(const struct session *session);
 
-/* Names by id; never NULL ("?" for unknown ids). */
+/* Return names by id, never NULL ("?" for unknown ids). */
 const char *session_function_name(const struct session *session, uint32_t function);
 const char *session_function_module(const struct session *session, uint32_t function);
-/* Where the function begins, as "file.c:12" (last path component), or "". */
+/* Returns the place where the function begins, as "file.c:12" (last path component), or "". */
 const char *session_function_place(const struct session *session, uint32_t function);
 const char *session_thread_name(const struct session *session, uint32_t thread);
 const char *session_type_name(const struct session *session, uint32_t type);
 const char *session_kind_name(const struct session *session, uint32_t kind);
 
-/* A member of a record, or a base class (no name); names are cut to what the arrays hold. */
+/* A member of a record, or a base class (no name). Names are cut to fit the arrays. */
 struct session_member {
     char name[64], type[96];
     uint64_t offset, size; /* bytes; bit fields share some */
 };
 /*
- * The members of a type in order of declaration, the first `capacity` of `*count`, and the size of
- * one object, 0 where it is not known. A type that is no record has none. False with `error` set.
+ * Stores the members of a type in order of declaration, the first `capacity` of `*count`, and the
+ * size of one object, 0 if it is not known. A type that is not a record has no members. Returns
+ * false with `error` set.
  */
 bool session_type_members(struct session *session, uint32_t type, struct session_member *members,
                           size_t capacity, size_t *count, uint64_t *size,
@@ -146,7 +151,7 @@ struct session_mark {
 };
 size_t session_marks(const struct session *session, const struct session_mark **marks);
 
-/* Resident set size of the program, by time; none where it was not sampled. */
+/* A sample of the program's resident set size; a session may have none. */
 struct session_rss {
     uint64_t ns, bytes;
 };
@@ -161,17 +166,17 @@ struct session_frame {
     bool guessed; /* the next inner frame has no unwinding rule: its frame pointer led here */
     uint64_t pc;
 };
-/* Writes up to `capacity` frames of a stack; returns how many it has. */
+/* Writes up to `capacity` frames of a stack. Returns the number of frames that it has. */
 size_t session_stack(struct session *session, uint32_t stack, struct session_frame *frames,
                      size_t capacity);
-/* Index of the call-site frame of a stack, 0 where none is known. */
+/* Returns the index of the call-site frame of a stack, 0 if none is known. */
 size_t session_stack_call_site(struct session *session, uint32_t stack);
-/* "complete", "depth limit", "unwind end", "lost", "none". */
+/* Returns "complete", "depth limit", "unwind end", "lost" or "none". */
 const char *session_stack_state(const struct session *session, uint32_t stack);
 
 /* ---- allocations ------------------------------------------------------------------------ */
 
-#define SESSION_LIVE UINT64_MAX /* free_ns of what was not freed */
+#define SESSION_LIVE UINT64_MAX /* free_ns of a block that was not freed */
 
 struct session_allocation {
     uint64_t id; /* from 1 */
@@ -179,11 +184,12 @@ struct session_allocation {
     uint32_t stack, thread, free_thread, free_stack, kind, type, arena;
     uint32_t function; /* of the call site */
 };
-/* False where there is no such id or its chunk is damaged (`error` says). */
+/* Reads one allocation. Returns false with `error` set if there is no such id or its chunk is
+ * damaged. */
 bool session_allocation(struct session *session, uint64_t id, struct session_allocation *allocation,
                         struct session_error *error);
 
-/* ---- selections: a filter graph that was run -------------------------------------------- */
+/* ---- selections: results of filter graphs ----------------------------------------------- */
 
 enum session_color_by {
     SESSION_COLOR_NONE, /* by the `color` steps of the filter */
@@ -200,44 +206,45 @@ enum session_color_by {
 struct selection;
 
 /*
- * Parses and runs `text` (schemas/filter-language.md; NULL or "" is `all`). NULL with `error`
- * set, `error->column` from 1, on a bad filter. The result is a set of allocations with the
- * pipeline's colouring, sort and top; a bitmap, not a copy.
+ * Parses and runs `text` (schemas/filter-language.md; NULL or "" is `all`). Returns NULL with
+ * `error` set; `error->column` counts from 1 in a bad filter. The result is a set of allocations
+ * with the pipeline's colouring, sort and top: a bitmap, not a copy.
  */
 struct selection *selection_new(struct session *session, const char *text,
                                 struct session_error *error);
 void selection_free(struct selection *selection);
 
-/* Only parses: true, or false with `error` set. For the line editor, at every key. */
+/* Only parses. Returns false with `error` set. The line editor calls it at every key. */
 bool filter_check(const char *text, struct session_error *error);
 
 uint64_t selection_count(const struct selection *selection); /* N of "N of M allocations" */
-/* M: those of the selected process; of all, where the filter speaks of processes. */
+/* M: the allocations of the selected process, or of all if the filter tests processes. */
 uint64_t selection_chosen_from(const struct selection *selection);
-/* How many allocations these are, or stand for. */
+/* Returns the number of selected allocations, an estimate if sampled. */
 uint64_t selection_allocations(const struct selection *selection);
 uint64_t selection_bytes(const struct selection *selection);      /* allocated in all */
 uint64_t selection_live_bytes(const struct selection *selection); /* live at the end */
 uint64_t selection_live_count(const struct selection *selection);
 /*
- * The largest live bytes of the selection and the first moment that had them, exact; at one
- * nanosecond frees come before allocations, as "live at t" is alloc <= t < free. Found at the
- * first call by two scans, then kept; 0 where a damaged chunk prevents it.
+ * Return the exact largest live bytes of the selection and the first moment that had them. In one
+ * nanosecond frees come before allocations, because "live at t" is alloc <= t < free. The first
+ * call finds them by two or more scans and keeps them. 0 if a damaged chunk prevents it.
  */
 uint64_t selection_peak_bytes(const struct selection *selection);
 uint64_t selection_peak_ns(const struct selection *selection);
 enum session_color_by selection_color_by(const struct selection *selection);
 bool selection_contains(const struct selection *selection, uint64_t id);
-/* The n-th selected allocation in the pipeline's sort order (default: by id), NULL-safe. */
+/* Reads the n-th selected allocation in the pipeline's sort order (default: by id). Returns false
+ * if there is none, or `selection` is NULL. */
 bool selection_row(struct selection *selection, uint64_t n, struct session_allocation *allocation);
 
 /*
- * The legend of a colouring: the largest categories of the selection by bytes live at the
- * program's peak, then by bytes allocated (what is coloured is live memory, and a storm of
- * short-lived blocks would take every colour); the same for every view. They stand largest
- * first, or in the order of the scale for sizes, ages and lifetimes. Categories beyond
- * `SESSION_COLORS - 1` share the last one, "rest"; so does, in selection_color(), what does
- * not occur in the selection.
+ * The legend of a colouring, the same for every view: the largest categories of the selection by
+ * bytes live at the program's peak, then by bytes allocated. (The views colour live memory; by
+ * bytes allocated alone, many short-lived blocks would take every colour.) They are in order of
+ * size, largest first, or in the order of the scale for sizes, ages and lifetimes. Categories
+ * beyond `SESSION_COLORS - 1` share the last entry, "rest". So do, in selection_color(), categories
+ * that do not occur in the selection.
  */
 #define SESSION_COLORS 11
 struct session_legend {
@@ -250,7 +257,7 @@ struct session_legend {
 };
 void selection_legend(struct selection *selection, enum session_color_by by,
                       struct session_legend *legend);
-/* Position in that legend of one allocation. */
+/* Returns the position of one allocation in that legend. */
 size_t selection_color(struct selection *selection, enum session_color_by by,
                        const struct session_allocation *allocation);
 
@@ -263,12 +270,13 @@ struct session_slot {
     uint64_t allocated_bytes, allocated_count, freed_bytes, freed_count;
     uint64_t color_bytes[SESSION_COLORS]; /* live at the slot's end, by legend position */
 };
-/* Splits [from, to) into `count` equal slots, written to `slots`. */
+/* Splits [from, to) into `count` equal slots and writes them to `slots`. Returns false with `error`
+ * set. */
 bool selection_timeline(struct selection *selection, uint64_t from_ns, uint64_t to_ns, size_t count,
                         enum session_color_by by, struct session_slot *slots,
                         struct session_error *error);
 
-/* The functions (call sites) that allocated most in [from, to), by bytes. */
+/* The share of one function (call site) in the bytes allocated in [from, to). */
 struct session_share {
     uint32_t function;
     uint64_t bytes, count;
@@ -283,14 +291,15 @@ struct session_function_row {
     uint64_t self_bytes, self_count;   /* call site is in the function */
     uint64_t total_bytes, total_count; /* anywhere on the stack, recursion once */
     uint64_t live_bytes, live_count;   /* self, at the end */
-    uint64_t kept_bytes, kept_count;   /* of these no leaks: by stacks of runtime_stack */
+    uint64_t kept_bytes, kept_count;   /* of the live ones: not leaks, by stacks of runtime_stack */
     uint64_t at_peak_bytes;            /* self, at the program's peak */
     uint64_t short_lived;              /* self allocations that lived under 1 ms */
 };
-/* All functions that occur; the caller frees `*rows` with free(). */
+/* Stores all functions that occur in `*rows`, which the caller frees. Returns false with `error`
+ * set. */
 bool selection_functions(struct selection *selection, struct session_function_row **rows,
                          size_t *count, struct session_error *error);
-/* Callers and callees of one function by bytes: total of the stacks through that edge. */
+/* A caller or callee of one function: totals of the stacks through that edge. By bytes. */
 struct session_edge {
     uint32_t function;
     uint64_t bytes, count;
@@ -301,12 +310,13 @@ bool selection_edges(struct selection *selection, uint32_t function, struct sess
 
 /* ---- memory grid ------------------------------------------------------------------------ */
 
-/* A run of addresses with live allocations at a time, gaps under 16 MiB bridged. */
+/* A range of addresses with live allocations at a time; it spans gaps under 16 MiB. */
 struct session_region {
     uint64_t start, end;
     uint64_t used_bytes, count;
 };
-/* All regions at `ns`, of all allocations (not only the selected); caller frees `*regions`. */
+/* Stores the regions at `ns` of all allocations, not only of a selection, in `*regions`, which the
+ * caller frees. Returns false with `error` set. */
 bool session_regions(struct session *session, uint64_t ns, struct session_region **regions,
                      size_t *count, struct session_error *error);
 
@@ -316,23 +326,24 @@ struct session_cell {
     uint64_t id;       /* of the allocation with most bytes in the cell (selected first); 0 none */
     uint8_t color;     /* legend position of that allocation */
     bool starts;       /* an allocation begins in the cell */
-    bool alternate;    /* flips from each allocation to the next by address */
+    bool alternate;    /* changes from each allocation to the next by address */
 };
-/* Fills `count` cells of `bytes_per_cell` from `address` on, as memory stood at `ns`. */
+/* Fills `count` cells of `bytes_per_cell` from `address` on with the memory at `ns`. Returns false
+ * with `error` set. */
 bool selection_grid(struct selection *selection, uint64_t ns, uint64_t address,
                     uint64_t bytes_per_cell, size_t count, enum session_color_by by,
                     struct session_cell *cells, struct session_error *error);
-/* Id of the allocation that holds `address` at `ns`, 0 where none does. */
+/* Returns the id of the allocation that holds `address` at `ns`, 0 if none does. */
 uint64_t session_allocation_at(struct session *session, uint64_t ns, uint64_t address);
 /*
- * The live allocations nearest below and above `address` at `ns` (the one that holds the
- * address is neither), 0 where there is none.
+ * Stores the ids of the live allocations nearest below and above `address` at `ns`, 0 if there is
+ * none. The one that holds the address does not count.
  */
 void session_neighbours(struct session *session, uint64_t ns, uint64_t address, uint64_t *below,
                         uint64_t *above);
 /*
- * How many allocations began at exactly this address and were freed by `ns`, and when the last
- * of them was freed (0 where there is none; `last_free_ns` may be NULL).
+ * Returns the number of allocations at exactly this address that were freed by `ns`. Stores the
+ * time of the last free, 0 if there is none; `last_free_ns` may be NULL.
  */
 uint64_t session_address_history(struct session *session, uint64_t ns, uint64_t address,
                                  uint64_t *last_free_ns);

@@ -11,7 +11,7 @@
 enum { HEAP_MAX = 65536 };
 #define KEY_NULL UINT64_MAX
 
-/* How a row's key is computed. */
+/* The way to compute a row's key. */
 struct key_source {
     enum filter_field field;
     enum column column;
@@ -30,7 +30,7 @@ static int compare_ranked(const void *left, const void *right)
     return strcmp(((const struct ranked *)left)->name, ((const struct ranked *)right)->name);
 }
 
-/* Rank of each name id, equal names alike, null last. */
+/* Ranks the name ids. Equal names have the same rank, null comes last. */
 static bool rank_names(const struct field_names *names, uint64_t *rank)
 {
     struct ranked *sorted = malloc((names->name_count + 1) * sizeof *sorted);
@@ -123,7 +123,7 @@ static bool source_open(struct session *session, const struct row_set *set,
     }
 }
 
-/* The views of one chunk that keys are computed from. */
+/* The views of one chunk that give the keys. */
 struct key_views {
     struct column_view value, begin;
     const uint8_t *colors;
@@ -165,7 +165,7 @@ static uint64_t row_key(const struct key_source *source, const struct key_views 
             break;
         }
     }
-    /* Only nulls keep the largest key: no name, time or size in a session reaches it. */
+    /* Only nulls have the largest key: no name, time or size in a session reaches it. */
     return source->descending && key != KEY_NULL ? KEY_NULL - 1 - key : key;
 }
 
@@ -174,7 +174,7 @@ static bool after(const struct sort_entry *left, const struct sort_entry *right)
     return left->key != right->key ? left->key > right->key : left->row > right->row;
 }
 
-/* Moves the entry at `i` down a heap whose root is the last in order. */
+/* Moves the entry at `i` down in a heap whose root is the last in order. */
 static void sift_down(struct sort_entry *heap, size_t count, size_t i)
 {
     struct sort_entry moved = heap[i];
@@ -193,7 +193,7 @@ static int compare_entries(const void *left, const void *right)
     return after(left, right) ? 1 : after(right, left) ? -1 : 0;
 }
 
-/* Least significant byte first; bytes that all keys share are passed over. */
+/* Sorts by the least significant byte first and skips bytes that are the same in all keys. */
 bool sort_entries(struct sort_entry *entries, size_t count)
 {
     struct sort_entry *other = malloc((count + 1) * sizeof *other);
@@ -276,7 +276,7 @@ bool sort_order_rows(struct session *session, const struct row_set *set,
     size_t selected = 0;
     for (uint32_t chunk = 0; chunk < set->chunks; chunk++)
         selected += row_set_chunk_count(set, chunk);
-    /* A large part is cheaper to sort as a whole than to keep as a heap. */
+    /* If `limit` is large, sorting all rows is cheaper than keeping a heap. */
     bool heap = limit < selected && limit <= HEAP_MAX;
     size_t kept = heap ? (size_t)limit : selected;
     *count = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Ordering allocations by a field. A row's key is a number that orders as the field does
- * (names by their rank among the names); nulls come last whichever way the order goes, and
- * what is equal stays in the order of ids.
+ * Sorts allocations by a field. A row's key is a number that orders as the field does (names by
+ * their rank among the names). Nulls come last in both directions. Equal rows keep the order of
+ * their ids.
  */
 #ifndef MPROF_SESSION_SORT_ORDER_H
 #define MPROF_SESSION_SORT_ORDER_H
@@ -21,15 +21,15 @@ struct sort_entry {
 };
 
 /*
- * The rows of `set` in its order, at most `limit` of them, as a new array that the caller
- * frees: all are sorted by radix, few by a heap of `limit` entries (Knuth, TAOCP 3, 5.2.3 and
- * 5.2.5). False with `error` set.
+ * Stores the rows of `set` in its order, at most `limit` of them, in a new array that the caller
+ * frees. All rows are sorted by radix, few rows by a heap of `limit` entries (Knuth, TAOCP 3, 5.2.3
+ * and 5.2.5). Returns false with `error` set.
  */
 bool sort_order_rows(struct session *session, const struct row_set *set,
                      const struct filter_colors *colors, uint64_t limit,
                      struct sort_entry **entries, size_t *count, struct session_error *error);
 
-/* Sorts by key, equal keys keep their order; false where memory is exhausted. */
+/* Sorts by key. Equal keys keep their order. Returns false if memory is exhausted. */
 bool sort_entries(struct sort_entry *entries, size_t count);
 
 #endif

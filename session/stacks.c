@@ -48,7 +48,7 @@ static bool read_stack(void *context, const struct database_row *row, struct ses
     stacks->function[id] =
         function > 0 && function < loading->names->function_count ? (uint32_t)function : 0;
     const char *state = database_text(row, 3);
-    /* States are five words: the last one seen is nearly always the next one. */
+    /* There are five states: the next one is nearly always the same as the last one. */
     if (id > 0 && state != NULL && strcmp(stacks->state[id - 1], state) == 0)
         stacks->state[id] = stacks->state[id - 1];
     else
@@ -99,7 +99,7 @@ bool stacks_open(struct stacks *stacks, struct database *database, struct names 
 struct frames_loading {
     struct stacks *stacks;
     uint64_t count, capacity;
-    uint32_t next; /* first stack whose begin is not known */
+    uint32_t next; /* the first stack whose first frame is not known yet */
 };
 
 static bool read_frame(void *context, const struct database_row *row, struct session_error *error)

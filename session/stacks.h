@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The stacks of a session: for each its call site, and its frames innermost first.
+ * The stacks of a session: the call site of each, and its frames innermost first.
  *
- * Order of calls: stacks_open() reads one row a stack; the frames are read as a whole at the
- * first stacks_frames(), since a session may have millions of them and the first screen needs
- * none; stacks_close(). Stack 0 is "no stack taken" and always there.
+ * Order of calls: stacks_open() reads one row for each stack. The first stacks_frames() reads all
+ * frames: a session may have millions and the first screen needs none. stacks_close() ends it.
+ * Stack 0 means "no stack taken" and always exists.
  */
 #ifndef MPROF_SESSION_STACKS_H
 #define MPROF_SESSION_STACKS_H
@@ -32,21 +32,21 @@ struct stacks {
     uint32_t *function; /* of the call site, by stack */
     uint32_t *place;    /* frame id of the call site, 0: none */
     const char **state; /* by stack */
-    bool *runtime;      /* by stack: its blocks are the runtime's or suppressed, and no leaks */
+    bool *runtime;      /* by stack: its blocks are the runtime's or suppressed, not leaks */
     struct stack_place *places; /* by frame id; [0] is unknown */
     uint32_t place_count;
-    bool loaded;      /* the two below are there */
-    uint64_t *first;  /* count + 1: where a stack's frames begin in `frames` */
+    bool loaded;      /* the two below are loaded */
+    uint64_t *first;  /* count + 1 positions in `frames`: the first frame of each stack */
     uint32_t *frames; /* frame ids, innermost first */
 };
 
 bool stacks_open(struct stacks *stacks, struct database *database, struct names *names,
                  struct session_error *error);
-/* Reads all frames if not done yet. */
+/* Reads all frames if they are not loaded yet. Returns false with `error` set. */
 bool stacks_frames(struct stacks *stacks, struct session_error *error);
 void stacks_close(struct stacks *stacks);
 
-/* The call-site place of a stack; the unknown place for unknown stacks. */
+/* Returns the place of a stack's call site, or the unknown place for an unknown stack. */
 const struct stack_place *stacks_call_site(const struct stacks *stacks, uint64_t stack);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Strings that live as long as the session: copied once, freed together. */
+/* Keeps strings that live as long as the session: copied once, freed together. */
 #ifndef MPROF_SESSION_STRING_POOL_H
 #define MPROF_SESSION_STRING_POOL_H
 
@@ -7,7 +7,7 @@ struct string_pool {
     struct string_block *blocks;
 };
 
-/* A copy of `text` in the pool; "" for NULL; NULL where memory is exhausted. */
+/* Returns a copy of `text` in the pool: "" for NULL, NULL if memory is exhausted. */
 const char *string_pool_add(struct string_pool *pool, const char *text);
 void string_pool_free(struct string_pool *pool);
 
