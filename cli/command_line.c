@@ -9,10 +9,11 @@
 
 /* Columns of --help. */
 enum { TEXT_COLUMN = 26, WIDTH = 80, HEAD_ROOM = 96 };
-/* What getopt returns for the first option of a table; letters and '?' lie below. */
+/* The value of getopt for the first option of a table; letters and '?' are smaller. */
 enum { FIRST_VALUE = 256 };
 
-/* Fills getopt's own tables. The letters begin with '+' or '-' as its manual says, then ':'. */
+/* Fills getopt's own tables. `letters` begins with '+' if the first operand ends the options, then
+ * ':', as getopt's manual says. */
 static void fill(const struct command_line *line, struct option *options, char *letters)
 {
     if (line->program_follows)
@@ -34,7 +35,7 @@ static void fill(const struct command_line *line, struct option *options, char *
     *letters = 0;
 }
 
-/* The place of an option in the table by its letter, or `count`. */
+/* Returns the position of an option in the table by its letter, or `count`. */
 static size_t find_letter(const struct command_line *line, int letter)
 {
     size_t i = 0;
@@ -43,7 +44,7 @@ static size_t find_letter(const struct command_line *line, int letter)
     return i;
 }
 
-/* Says of a long option that getopt did not take: none, or more than one begins so. */
+/* Says why getopt did not take a long option: no name begins with it, or more than one does. */
 static void explain_name(const struct command_line *line, const char *written)
 {
     const char *name = written + strspn(written, "-");
@@ -118,7 +119,7 @@ size_t command_option_head(const struct command_option *option, char *text, size
     return length < 0 ? 0 : (size_t)length < size ? (size_t)length : size - 1;
 }
 
-/* How many columns the bytes take: those that go on with a character of UTF-8 take none. */
+/* Returns the columns that the text takes: bytes that continue a UTF-8 character take none. */
 static size_t columns(const char *text, size_t length)
 {
     size_t count = 0;
@@ -127,7 +128,7 @@ static size_t columns(const char *text, size_t length)
     return count;
 }
 
-/* Prints `text` from TEXT_COLUMN on, broken between words; the cursor stands at `column`. */
+/* Prints `text` from TEXT_COLUMN on, broken between words. The cursor is at `column`. */
 static void print_text(FILE *out, size_t column, const char *text)
 {
     bool first = true;

@@ -5,7 +5,7 @@
 
 #include "cli/command_line.h"
 
-/* By their places in the table. */
+/* Positions in the table. */
 enum ctl_option { CTL_OPTION_WAIT, CTL_OPTION_QUIET, CTL_OPTION_HELP, CTL_OPTION_VERSION };
 
 extern const struct command_line ctl_command_line;

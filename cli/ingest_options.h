@@ -5,7 +5,7 @@
 
 #include "cli/command_line.h"
 
-/* By their places in the table. */
+/* Positions in the table. */
 enum ingest_option {
     INGEST_OPTION_OUTPUT,
     INGEST_OPTION_FORCE,

@@ -5,7 +5,7 @@
 
 #include "cli/command_line.h"
 
-/* By their places in the table. */
+/* Positions in the table. */
 enum run_option {
     RUN_OPTION_OUTPUT,
     RUN_OPTION_FORCE,

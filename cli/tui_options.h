@@ -5,7 +5,7 @@
 
 #include "cli/command_line.h"
 
-/* By their places in the table. */
+/* Positions in the table. */
 enum tui_option {
     TUI_OPTION_FILTER,
     TUI_OPTION_VIEW,
