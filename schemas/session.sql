@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Session schema 1. docs/session-schema.md explains every table and column.
--- Ids of module, source_file, function, frame, stack, thread, type, kind and arena are dense from 1
--- (0 where it says so; gaps where parts of the trace are lost, schemas/session_ids.h): a reader keeps
--- arrays by id.
--- `CREATE`s only; ingest sets application_id and user_version. Loaded before any row.
+-- Ids of module, source_file, function, frame, stack, thread, type, kind and arena are dense from 1:
+-- a reader keeps arrays by id. Some tables also use 0, as noted. Lost parts of a trace leave gaps
+-- (schemas/session_ids.h).
+-- This file holds the `CREATE`s and the rows of kind; ingest sets application_id and user_version.
+-- Ingest runs it before it writes any row.
 
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 
@@ -27,7 +28,7 @@ CREATE TABLE function(
   module_id INTEGER NOT NULL REFERENCES module(id),  -- 0: no module
   source_file_id INTEGER REFERENCES source_file(id),
   line INTEGER,
-  role TEXT                       -- NULL, 'allocator' or 'wrapper': such a frame is no call site
+  role TEXT                       -- NULL; 'allocator' or 'wrapper': its frames are not call sites
 );
 CREATE TABLE frame(
   id INTEGER PRIMARY KEY,
@@ -37,10 +38,10 @@ CREATE TABLE frame(
   source_file_id INTEGER REFERENCES source_file(id),
   line INTEGER,
   inlined INTEGER NOT NULL DEFAULT 0, -- 1: inlined into the next outer frame
-  bare INTEGER NOT NULL DEFAULT 0 -- 1: no unwinding rule covers it: the frame pointer led to its caller
+  bare INTEGER NOT NULL DEFAULT 0 -- 1: no unwinding rule covers it; the frame pointer led to its caller
 );
 CREATE TABLE stack(
-  id INTEGER PRIMARY KEY,         -- 0: no stack taken; the stacks of allocations and frees
+  id INTEGER PRIMARY KEY,         -- of allocations and frees; 0: no stack was taken
   depth INTEGER NOT NULL,         -- frames, inlined ones included
   call_site_frame_id INTEGER REFERENCES frame(id),
   function_id INTEGER REFERENCES function(id),  -- of the call site
@@ -55,10 +56,10 @@ CREATE TABLE stack(
   peak_ns INTEGER NOT NULL DEFAULT 0,
   lifetime_ns INTEGER NOT NULL DEFAULT 0        -- sum over freed allocations
 );
-CREATE TABLE runtime_stack(       -- stacks of blocks that the runtime keeps to the end: no leaks
+CREATE TABLE runtime_stack(       -- stacks of blocks that the runtime keeps to the end: not leaks
   stack_id INTEGER PRIMARY KEY REFERENCES stack(id),
   kind TEXT NOT NULL,             -- 'C++ exceptions', 'stdio', 'loader', 'locale', 'suppressed'
-  pattern TEXT                    -- of 'suppressed': the one that hit; otherwise NULL
+  pattern TEXT                    -- for 'suppressed': the pattern that matched; otherwise NULL
 );
 CREATE TABLE stack_frame(
   stack_id INTEGER NOT NULL,
@@ -66,39 +67,39 @@ CREATE TABLE stack_frame(
   frame_id INTEGER NOT NULL,
   PRIMARY KEY(stack_id, depth)
 ) WITHOUT ROWID;
-CREATE TABLE process(             -- one, unless a session was made of the traces of several
+CREATE TABLE process(             -- one row, or several if the session has traces of several processes
   id INTEGER PRIMARY KEY,         -- from 1, in the order of start
   pid INTEGER NOT NULL,
   parent_pid INTEGER NOT NULL,    -- 0: not known
   program TEXT NOT NULL,
   argv TEXT NOT NULL,
-  start_ns INTEGER NOT NULL,      -- when its trace began and ended, in the time of the session
+  start_ns INTEGER NOT NULL,      -- when its trace began and ended, in session time
   end_ns INTEGER NOT NULL,
   ending TEXT NOT NULL,           -- as in meta
   trace TEXT NOT NULL,
-  allocations INTEGER NOT NULL,   -- of its heap, as all that follows
+  allocations INTEGER NOT NULL,   -- this and the next columns count its heap only
   frees INTEGER NOT NULL,
   bytes INTEGER NOT NULL,
   live_count INTEGER NOT NULL,    -- at its end
   live_bytes INTEGER NOT NULL,
   peak_bytes INTEGER NOT NULL,    -- its own largest live bytes
   peak_ns INTEGER NOT NULL,
-  machine INTEGER NOT NULL DEFAULT 1, -- from 1: one boot of one host, with a clock and a memory of its own
+  machine INTEGER NOT NULL DEFAULT 1, -- from 1: one boot of one host, with its own clock and memory
   host TEXT NOT NULL,             -- '': not known
   boot_id TEXT NOT NULL,          -- of the kernel, '': not known
   trace_id INTEGER NOT NULL,      -- as a signed number
-  parent_trace_id INTEGER NOT NULL, -- of the process that forked it; 0: none that was recorded
-  forked_from INTEGER REFERENCES process(id), -- the same in this session, NULL: it is not here
-  forked_ns INTEGER,              -- that process's fork began and, in the child, ended
+  parent_trace_id INTEGER NOT NULL, -- of the process that forked it; 0: that was not recorded
+  forked_from INTEGER REFERENCES process(id), -- that process; NULL: it is not in this session
+  forked_ns INTEGER,              -- when the fork began in that process and ended in the child
   forked_until_ns INTEGER,
-  inherited_count INTEGER,        -- live when the fork began; not its own, and in no other sum
+  inherited_count INTEGER,        -- blocks live when the fork began; not its own, in no other sum
   inherited_bytes INTEGER,
   inherited_frees INTEGER NOT NULL DEFAULT 0,
-  first_allocation_id INTEGER,    -- its rows of `allocation`, NULL: it has none
+  first_allocation_id INTEGER,    -- its rows of `allocation`; NULL: it has none
   last_allocation_id INTEGER,
-  executable TEXT NOT NULL DEFAULT '' -- the file that it is, '': not known
+  executable TEXT NOT NULL DEFAULT '' -- path of its executable file, '': not known
 );
-CREATE TABLE inherited_free(      -- what a forked process freed of the blocks that it had from the fork
+CREATE TABLE inherited_free(      -- blocks inherited by a forked process that it freed
   id INTEGER PRIMARY KEY,
   process_id INTEGER NOT NULL REFERENCES process(id),
   arena_id INTEGER NOT NULL,
@@ -106,12 +107,12 @@ CREATE TABLE inherited_free(      -- what a forked process freed of the blocks t
   free_ns INTEGER NOT NULL,
   free_thread_id INTEGER NOT NULL,
   free_stack_id INTEGER NOT NULL,
-  realloc_to INTEGER,             -- the block that it became, where it was realloc
-  allocation_id INTEGER           -- the block, of an ancestor; NULL: whose trace is not in the session
+  realloc_to INTEGER,             -- the new block, if realloc freed it
+  allocation_id INTEGER           -- the ancestor's block; NULL: that trace is not in the session
 );
 CREATE INDEX process_pid ON process(pid);
 CREATE TABLE thread(
-  id INTEGER PRIMARY KEY,         -- recorder's number, from 1; counted on from process to process
+  id INTEGER PRIMARY KEY,         -- recorder's number, from 1; the next process continues the count
   tid INTEGER,
   name TEXT,
   start_ns INTEGER,
@@ -122,45 +123,45 @@ CREATE TABLE thread(
   process_id INTEGER NOT NULL DEFAULT 1 REFERENCES process(id)
 );
 CREATE TABLE type(
-  id INTEGER PRIMARY KEY,         -- 0 is unknown and has no row
+  id INTEGER PRIMARY KEY,         -- 0 means unknown and has no row
   name TEXT NOT NULL,
   size INTEGER,
   confidence TEXT NOT NULL,       -- 'exact', 'inferred'
-  element TEXT                    -- what the node of a standard container holds
+  element TEXT                    -- type of the element in a standard container's node
 );
-CREATE TABLE type_member(         -- of the records among them, base classes too
+CREATE TABLE type_member(         -- members of types that are records, and their base classes
   type_id INTEGER NOT NULL REFERENCES type(id),
-  position INTEGER NOT NULL,      -- 0 the first that is declared
+  position INTEGER NOT NULL,      -- in order of declaration, from 0
   name TEXT,                      -- NULL: a base class, or a record without a name
   offset INTEGER NOT NULL,
   size INTEGER NOT NULL,          -- of a bit field: the bytes that it touches
   type TEXT NOT NULL,
   PRIMARY KEY(type_id, position)
 ) WITHOUT ROWID;
-CREATE TABLE type_candidate(      -- what blocks of unknown type could be
+CREATE TABLE type_candidate(      -- possible types of blocks whose type is unknown
   stack_id INTEGER NOT NULL,
   size INTEGER NOT NULL,
-  position INTEGER NOT NULL,      -- no order of likelihood
+  position INTEGER NOT NULL,      -- says nothing about likelihood
   name TEXT NOT NULL,
   PRIMARY KEY(stack_id, size, position)
 ) WITHOUT ROWID;
 CREATE TABLE arena(
   id INTEGER PRIMARY KEY,
-  parent_id INTEGER,              -- 0: its memory is no part of another arena
+  parent_id INTEGER,              -- 0: its memory is not part of another arena
   name TEXT,
-  allocations INTEGER NOT NULL DEFAULT 0,   -- of its own blocks; those of arenas under it are apart
+  allocations INTEGER NOT NULL DEFAULT 0,   -- of its own blocks, without those of arenas inside it
   objects INTEGER NOT NULL DEFAULT 0,
   bytes INTEGER NOT NULL DEFAULT 0,
   live_count INTEGER NOT NULL DEFAULT 0,    -- at the end
   live_bytes INTEGER NOT NULL DEFAULT 0,
-  peak_bytes INTEGER NOT NULL DEFAULT 0,    -- the most that was live in it
+  peak_bytes INTEGER NOT NULL DEFAULT 0,    -- its largest live bytes
   peak_ns INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE mark(id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT,
   process_id INTEGER NOT NULL DEFAULT 1 REFERENCES process(id));
 CREATE TABLE rss(ns INTEGER NOT NULL, bytes INTEGER NOT NULL,
   process_id INTEGER NOT NULL DEFAULT 1 REFERENCES process(id));
-CREATE TABLE region(              -- mprof-run --mmap; never part of the heap's sums
+CREATE TABLE region(              -- with mprof-run --mmap; never part of the heap's sums
   id INTEGER PRIMARY KEY,
   mapping INTEGER NOT NULL,       -- pieces of one call of mmap or mremap have the same number
   address INTEGER NOT NULL,
@@ -175,18 +176,18 @@ CREATE TABLE region(              -- mprof-run --mmap; never part of the heap's 
   unmap_ns INTEGER,               -- NULL: mapped at the end
   unmap_thread_id INTEGER,
   moved_from INTEGER,             -- by mremap: the old address
-  changed_from INTEGER,           -- by mprotect: the row that it was until then
+  changed_from INTEGER,           -- by mprotect: its row before the change
   unmap_stack_id INTEGER,         -- of the call that ended the row: munmap, mremap, mmap over it, mprotect
   resident INTEGER                -- bytes in memory before munmap or mremap ended it; NULL: not known
 );
-CREATE TABLE free_call(           -- mprof-run --free-stacks: what freed the blocks, where that is known
+CREATE TABLE free_call(           -- with mprof-run --free-stacks: the function that freed, if known
   stack_id INTEGER PRIMARY KEY,   -- of frees
   function TEXT NOT NULL          -- 'free', 'delete', 'delete[]', with ' sized', ' aligned', ' nothrow'
 );
-CREATE TABLE mismatch(            -- blocks that were freed otherwise than they were allocated
+CREATE TABLE mismatch(            -- blocks freed by a function that does not match their allocation
   stack_id INTEGER NOT NULL,      -- of the allocations
   kind INTEGER NOT NULL REFERENCES kind(id),
-  free_stack_id INTEGER NOT NULL, -- 0: by realloc, whose stack is that of the block it made
+  free_stack_id INTEGER NOT NULL, -- 0: freed by realloc; its stack is that of the new block
   function TEXT NOT NULL,         -- as in free_call, or 'realloc'
   allocations INTEGER NOT NULL,
   bytes INTEGER NOT NULL,
@@ -226,7 +227,7 @@ INSERT INTO kind VALUES (0,'malloc'),(1,'calloc'),(2,'realloc'),(3,'reallocarray
   (12,'new nothrow'),(13,'new[] nothrow'),(14,'new aligned'),(15,'new[] aligned'),
   (16,'new aligned nothrow'),(17,'new[] aligned nothrow');
 
--- Derived, rebuildable from the above.
+-- Derived: can be rebuilt from the tables above.
 CREATE TABLE column_chunk(        -- schemas/columns.md; id = chunk * 32 + column
   id INTEGER PRIMARY KEY,
   rows INTEGER NOT NULL,
@@ -235,8 +236,8 @@ CREATE TABLE column_chunk(        -- schemas/columns.md; id = chunk * 32 + colum
   max INTEGER NOT NULL,
   data BLOB NOT NULL
 );
-CREATE TABLE timeline(            -- equal slots of meta 'timeline_slot_ns'
-  machine INTEGER NOT NULL,       -- as in process: what lives on two is never added
+CREATE TABLE timeline(            -- equal slots, as long as meta 'timeline_slot_ns'
+  machine INTEGER NOT NULL,       -- as in process: bytes of two machines are never added
   slot INTEGER NOT NULL,
   live_bytes INTEGER NOT NULL,    -- at the slot's end
   live_count INTEGER NOT NULL,
@@ -258,24 +259,24 @@ CREATE TABLE function_total(
   at_peak_bytes INTEGER NOT NULL,
   peak_bytes INTEGER NOT NULL
 );
-CREATE TABLE type_total(          -- process heap only, as all totals
+CREATE TABLE type_total(          -- process heap only, like all totals
   type_id INTEGER PRIMARY KEY,    -- 0: unknown
   allocations INTEGER NOT NULL,
   bytes INTEGER NOT NULL,
   live_count INTEGER NOT NULL,
   live_bytes INTEGER NOT NULL
 );
-CREATE TABLE size_bin(            -- one row a distinct size
+CREATE TABLE size_bin(            -- one row for each distinct size
   size INTEGER PRIMARY KEY,
   allocations INTEGER NOT NULL,
   frees INTEGER NOT NULL,
   live_count INTEGER NOT NULL
 );
-CREATE TABLE sample_weight(       -- of each distinct size; empty where nothing was sampled
+CREATE TABLE sample_weight(       -- one row for each distinct size; empty unless sampled
   size INTEGER PRIMARY KEY,
-  weight REAL NOT NULL            -- how many allocations a recorded one stands for
+  weight REAL NOT NULL            -- the number of allocations that a recorded one represents
 );
-CREATE TABLE estimate(            -- process heap only; empty where nothing was sampled
+CREATE TABLE estimate(            -- process heap only; empty unless sampled
   stack_id INTEGER PRIMARY KEY,
   allocations REAL NOT NULL,
   bytes REAL NOT NULL,
@@ -285,23 +286,23 @@ CREATE TABLE estimate(            -- process heap only; empty where nothing was 
   bytes_variance REAL NOT NULL
 );
 
--- With mprof-ingest --bundle, otherwise empty: files that the names come from.
+-- The files that give the names, with mprof-ingest --bundle; otherwise empty.
 CREATE TABLE bundle(
   name TEXT PRIMARY KEY,          -- the path on the recorded machine without its first '/', '.' and '..'
   kind TEXT NOT NULL,             -- 'module', 'debug', 'source', 'perf map'
   size INTEGER NOT NULL,
-  state TEXT NOT NULL             -- 'copied', or why it is not
+  state TEXT NOT NULL             -- 'copied', or the reason why not
 ) WITHOUT ROWID;
 CREATE TABLE sqlar(               -- an SQLite archive (https://sqlite.org/sqlar.html)
   name TEXT PRIMARY KEY,
   mode INT,
   mtime INT,
-  sz INT,                         -- of the file; data is compressed by zlib where it is shorter
+  sz INT,                         -- of the file; data shorter than this is compressed by zlib
   data BLOB
 );
 
--- Names lead to stacks and from there to allocations (index allocation_stack, which ingest builds
--- after the last row).
+-- Queries go from names to stacks, and from stacks to allocations. Ingest builds the index for the
+-- latter, allocation_stack, after the last row.
 CREATE INDEX function_name ON function(name);
 CREATE INDEX stack_function ON stack(function_id);
 CREATE INDEX type_name ON type(name);
@@ -325,11 +326,11 @@ CREATE VIEW v_allocation AS
          ty.name AS type, COALESCE(ty.confidence, 'unknown') AS confidence, th.name AS thread,
          COALESCE(a.free_ns, (SELECT value FROM meta WHERE key = 'duration_ns')) - a.alloc_ns
            AS lifetime_ns,
-         -- What is no element: bytes behind a record, a length in front of new T[n].
+         -- Bytes that are not elements: bytes after a record, a length before the elements of new T[n].
          max(0, a.size - a.count * ty.size) AS extra_bytes,
          th.process_id AS process_id, p.pid AS pid, p.program AS process
-  -- All that a stack decides stands before the allocations, so that the planner can test a
-  -- condition on function, file or module once a stack and not once an allocation.
+  -- Tables that depend on the stack only come before the allocations: the planner can then test a
+  -- condition on function, file or module once for each stack, not for each allocation.
   FROM stack st
   LEFT JOIN frame fr ON fr.id = st.call_site_frame_id
   LEFT JOIN function f ON f.id = st.function_id
@@ -341,7 +342,7 @@ CREATE VIEW v_allocation AS
   LEFT JOIN thread th ON th.id = a.thread_id
   LEFT JOIN process p ON p.id = th.process_id;
 
--- What a forked process had when it began: blocks of its ancestors, by reference.
+-- The blocks that a forked process had when it began: rows of its ancestors.
 CREATE VIEW v_inherited AS
   WITH RECURSIVE line(process_id, depth, ancestor_id, ns) AS (
     SELECT id, 1, forked_from, forked_ns FROM process WHERE forked_from IS NOT NULL
@@ -356,7 +357,7 @@ CREATE VIEW v_inherited AS
   FROM line l JOIN process o ON o.id = l.ancestor_id
   JOIN allocation a ON a.id BETWEEN o.first_allocation_id AND o.last_allocation_id
   WHERE a.arena_id = 0 AND a.alloc_ns <= l.ns AND (a.free_ns IS NULL OR a.free_ns > l.ns)
-    -- Who stands between had not freed it when it forked.
+    -- No process in between had freed the block when it forked.
     AND NOT EXISTS (SELECT 1 FROM line between_ JOIN inherited_free f ON f.process_id = between_.ancestor_id
       WHERE between_.process_id = l.process_id AND between_.depth < l.depth
         AND f.allocation_id = a.id AND f.free_ns <= between_.ns);
@@ -369,14 +370,14 @@ CREATE VIEW v_process AS
          p.live_count AS live_count, p.live_bytes AS live_bytes, p.peak_bytes AS peak_bytes,
          p.peak_ns AS peak_ns,
          p.executable AS executable,
-         -- Among the programs of its process id, from 1.
+         -- Position among the programs of its process id, from 1.
          (SELECT count(*) FROM process q WHERE q.pid = p.pid AND q.id <= p.id
            AND q.machine = p.machine AND q.host = p.host) AS place,
-         -- The row of the program before it, which executed it; NULL: it is the first.
+         -- The row of the program that executed this one; NULL: this one is the first.
          (SELECT iif(q.ending = 'exec', q.id, NULL) FROM process q
            WHERE q.pid = p.pid AND q.id < p.id AND q.machine = p.machine AND q.host = p.host
            ORDER BY q.id DESC LIMIT 1) AS executed_from,
-         -- The row of the process that started it; NULL: that is not in the session.
+         -- The row of the process that started it; NULL: it is not in the session.
          coalesce(p.forked_from, (SELECT q.id FROM process q WHERE q.pid = p.parent_pid
            AND q.id < p.id AND q.machine = p.machine AND q.host = p.host
            ORDER BY q.id DESC LIMIT 1)) AS parent_id,
@@ -406,7 +407,7 @@ CREATE VIEW v_runtime AS
          st.live_count AS live_count, f.name AS function, r.pattern AS pattern
   FROM runtime_stack r JOIN stack st ON st.id = r.stack_id
   LEFT JOIN function f ON f.id = st.function_id;
-CREATE VIEW v_suppression AS      -- the patterns that suppressed what is live at the end
+CREATE VIEW v_suppression AS      -- the patterns that suppressed blocks live at the end
   SELECT r.pattern AS pattern, count(*) AS stacks, sum(st.live_count) AS live_count,
          sum(st.live_bytes) AS live_bytes
   FROM runtime_stack r JOIN stack st ON st.id = r.stack_id
@@ -443,7 +444,7 @@ CREATE VIEW v_mismatch AS
   LEFT JOIN function ff ON ff.id = fst.function_id
   LEFT JOIN source_file fs ON fs.id = ffr.source_file_id;
 
--- Where nothing was sampled it is what was recorded.
+-- The recorded numbers, unless the session was sampled.
 CREATE VIEW v_estimate AS
   SELECT st.id AS stack_id, f.name AS function, m.name AS module, s.path AS file, fr.line AS line,
          st.allocations AS recorded, COALESCE(e.allocations, st.allocations) AS allocations,
@@ -458,7 +459,7 @@ CREATE VIEW v_estimate AS
   LEFT JOIN source_file s ON s.id = fr.source_file_id
   WHERE st.allocations > 0;
 
--- Of the program's own allocators, by arena and stack.
+-- Estimates for the program's own allocators, by arena and stack.
 CREATE VIEW v_arena_estimate AS
   SELECT a.arena_id AS arena_id, r.name AS arena, a.stack_id AS stack_id, count(*) AS recorded,
          sum(COALESCE(w.weight, 1)) AS allocations, sum(COALESCE(w.weight, 1) * a.size) AS bytes,

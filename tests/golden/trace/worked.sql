@@ -80,7 +80,7 @@ CREATE TABLE function(
   module_id INTEGER NOT NULL REFERENCES module(id),  -- 0: no module
   source_file_id INTEGER REFERENCES source_file(id),
   line INTEGER,
-  role TEXT                       -- NULL, 'allocator' or 'wrapper': such a frame is no call site
+  role TEXT                       -- NULL; 'allocator' or 'wrapper': its frames are not call sites
 );
 INSERT INTO function VALUES(1,'bin+0x1142',NULL,1,NULL,NULL,NULL);
 INSERT INTO function VALUES(2,'bin+0x111f',NULL,1,NULL,NULL,NULL);
@@ -95,7 +95,7 @@ CREATE TABLE frame(
   source_file_id INTEGER REFERENCES source_file(id),
   line INTEGER,
   inlined INTEGER NOT NULL DEFAULT 0, -- 1: inlined into the next outer frame
-  bare INTEGER NOT NULL DEFAULT 0 -- 1: no unwinding rule covers it: the frame pointer led to its caller
+  bare INTEGER NOT NULL DEFAULT 0 -- 1: no unwinding rule covers it; the frame pointer led to its caller
 );
 INSERT INTO frame VALUES(1,1,4418,1,NULL,NULL,0,0);
 INSERT INTO frame VALUES(2,1,4383,2,NULL,NULL,0,0);
@@ -103,7 +103,7 @@ INSERT INTO frame VALUES(3,1,4447,3,NULL,NULL,0,0);
 INSERT INTO frame VALUES(4,1,4432,4,NULL,NULL,0,0);
 INSERT INTO frame VALUES(5,0,139637976732211,5,NULL,NULL,0,0);
 CREATE TABLE stack(
-  id INTEGER PRIMARY KEY,         -- 0: no stack taken; the stacks of allocations and frees
+  id INTEGER PRIMARY KEY,         -- of allocations and frees; 0: no stack was taken
   depth INTEGER NOT NULL,         -- frames, inlined ones included
   call_site_frame_id INTEGER REFERENCES frame(id),
   function_id INTEGER REFERENCES function(id),  -- of the call site
@@ -124,10 +124,10 @@ INSERT INTO stack VALUES(2,2,3,3,'complete',3,2000,2,1300,1,500,1300,610,5);
 INSERT INTO stack VALUES(3,1,2,2,'complete',3,6244,1,2048,1,4096,4096,400,50);
 INSERT INTO stack VALUES(4,1,4,4,'depth limit',1,1,0,0,0,0,1,500,50);
 INSERT INTO stack VALUES(5,1,5,5,'unwind end',1,2,1,2,0,0,2,505,0);
-CREATE TABLE runtime_stack(       -- stacks of blocks that the runtime keeps to the end: no leaks
+CREATE TABLE runtime_stack(       -- stacks of blocks that the runtime keeps to the end: not leaks
   stack_id INTEGER PRIMARY KEY REFERENCES stack(id),
   kind TEXT NOT NULL,             -- 'C++ exceptions', 'stdio', 'loader', 'locale', 'suppressed'
-  pattern TEXT                    -- of 'suppressed': the one that hit; otherwise NULL
+  pattern TEXT                    -- for 'suppressed': the pattern that matched; otherwise NULL
 );
 CREATE TABLE stack_frame(
   stack_id INTEGER NOT NULL,
@@ -142,40 +142,40 @@ INSERT INTO stack_frame VALUES(2,1,2);
 INSERT INTO stack_frame VALUES(3,0,2);
 INSERT INTO stack_frame VALUES(4,0,4);
 INSERT INTO stack_frame VALUES(5,0,5);
-CREATE TABLE process(             -- one, unless a session was made of the traces of several
+CREATE TABLE process(             -- one row, or several if the session has traces of several processes
   id INTEGER PRIMARY KEY,         -- from 1, in the order of start
   pid INTEGER NOT NULL,
   parent_pid INTEGER NOT NULL,    -- 0: not known
   program TEXT NOT NULL,
   argv TEXT NOT NULL,
-  start_ns INTEGER NOT NULL,      -- when its trace began and ended, in the time of the session
+  start_ns INTEGER NOT NULL,      -- when its trace began and ended, in session time
   end_ns INTEGER NOT NULL,
   ending TEXT NOT NULL,           -- as in meta
   trace TEXT NOT NULL,
-  allocations INTEGER NOT NULL,   -- of its heap, as all that follows
+  allocations INTEGER NOT NULL,   -- this and the next columns count its heap only
   frees INTEGER NOT NULL,
   bytes INTEGER NOT NULL,
   live_count INTEGER NOT NULL,    -- at its end
   live_bytes INTEGER NOT NULL,
   peak_bytes INTEGER NOT NULL,    -- its own largest live bytes
   peak_ns INTEGER NOT NULL,
-  machine INTEGER NOT NULL DEFAULT 1, -- from 1: one boot of one host, with a clock and a memory of its own
+  machine INTEGER NOT NULL DEFAULT 1, -- from 1: one boot of one host, with its own clock and memory
   host TEXT NOT NULL,             -- '': not known
   boot_id TEXT NOT NULL,          -- of the kernel, '': not known
   trace_id INTEGER NOT NULL,      -- as a signed number
-  parent_trace_id INTEGER NOT NULL, -- of the process that forked it; 0: none that was recorded
-  forked_from INTEGER REFERENCES process(id), -- the same in this session, NULL: it is not here
-  forked_ns INTEGER,              -- that process's fork began and, in the child, ended
+  parent_trace_id INTEGER NOT NULL, -- of the process that forked it; 0: that was not recorded
+  forked_from INTEGER REFERENCES process(id), -- that process; NULL: it is not in this session
+  forked_ns INTEGER,              -- when the fork began in that process and ended in the child
   forked_until_ns INTEGER,
-  inherited_count INTEGER,        -- live when the fork began; not its own, and in no other sum
+  inherited_count INTEGER,        -- blocks live when the fork began; not its own, in no other sum
   inherited_bytes INTEGER,
   inherited_frees INTEGER NOT NULL DEFAULT 0,
-  first_allocation_id INTEGER,    -- its rows of `allocation`, NULL: it has none
+  first_allocation_id INTEGER,    -- its rows of `allocation`; NULL: it has none
   last_allocation_id INTEGER,
-  executable TEXT NOT NULL DEFAULT '' -- the file that it is, '': not known
+  executable TEXT NOT NULL DEFAULT '' -- path of its executable file, '': not known
 );
 INSERT INTO process VALUES(1,4242,1,'worked','worked --name ''it''\''''s "x"''',0,1000,'ended','worked.bin',11,5,8314,5,3353,4596,400,1,'host','',1234605616436508552,0,NULL,NULL,NULL,NULL,NULL,0,1,18,'/opt/worked/bin');
-CREATE TABLE inherited_free(      -- what a forked process freed of the blocks that it had from the fork
+CREATE TABLE inherited_free(      -- blocks inherited by a forked process that it freed
   id INTEGER PRIMARY KEY,
   process_id INTEGER NOT NULL REFERENCES process(id),
   arena_id INTEGER NOT NULL,
@@ -183,11 +183,11 @@ CREATE TABLE inherited_free(      -- what a forked process freed of the blocks t
   free_ns INTEGER NOT NULL,
   free_thread_id INTEGER NOT NULL,
   free_stack_id INTEGER NOT NULL,
-  realloc_to INTEGER,             -- the block that it became, where it was realloc
-  allocation_id INTEGER           -- the block, of an ancestor; NULL: whose trace is not in the session
+  realloc_to INTEGER,             -- the new block, if realloc freed it
+  allocation_id INTEGER           -- the ancestor's block; NULL: that trace is not in the session
 );
 CREATE TABLE thread(
-  id INTEGER PRIMARY KEY,         -- recorder's number, from 1; counted on from process to process
+  id INTEGER PRIMARY KEY,         -- recorder's number, from 1; the next process continues the count
   tid INTEGER,
   name TEXT,
   start_ns INTEGER,
@@ -201,38 +201,38 @@ INSERT INTO thread VALUES(1,4242,'worked',0,NULL,8,4,6314,1);
 INSERT INTO thread VALUES(2,4243,'helper',100,560,1,1,500,1);
 INSERT INTO thread VALUES(3,NULL,NULL,600,NULL,2,0,1500,1);
 CREATE TABLE type(
-  id INTEGER PRIMARY KEY,         -- 0 is unknown and has no row
+  id INTEGER PRIMARY KEY,         -- 0 means unknown and has no row
   name TEXT NOT NULL,
   size INTEGER,
   confidence TEXT NOT NULL,       -- 'exact', 'inferred'
-  element TEXT                    -- what the node of a standard container holds
+  element TEXT                    -- type of the element in a standard container's node
 );
-CREATE TABLE type_member(         -- of the records among them, base classes too
+CREATE TABLE type_member(         -- members of types that are records, and their base classes
   type_id INTEGER NOT NULL REFERENCES type(id),
-  position INTEGER NOT NULL,      -- 0 the first that is declared
+  position INTEGER NOT NULL,      -- in order of declaration, from 0
   name TEXT,                      -- NULL: a base class, or a record without a name
   offset INTEGER NOT NULL,
   size INTEGER NOT NULL,          -- of a bit field: the bytes that it touches
   type TEXT NOT NULL,
   PRIMARY KEY(type_id, position)
 ) WITHOUT ROWID;
-CREATE TABLE type_candidate(      -- what blocks of unknown type could be
+CREATE TABLE type_candidate(      -- possible types of blocks whose type is unknown
   stack_id INTEGER NOT NULL,
   size INTEGER NOT NULL,
-  position INTEGER NOT NULL,      -- no order of likelihood
+  position INTEGER NOT NULL,      -- says nothing about likelihood
   name TEXT NOT NULL,
   PRIMARY KEY(stack_id, size, position)
 ) WITHOUT ROWID;
 CREATE TABLE arena(
   id INTEGER PRIMARY KEY,
-  parent_id INTEGER,              -- 0: its memory is no part of another arena
+  parent_id INTEGER,              -- 0: its memory is not part of another arena
   name TEXT,
-  allocations INTEGER NOT NULL DEFAULT 0,   -- of its own blocks; those of arenas under it are apart
+  allocations INTEGER NOT NULL DEFAULT 0,   -- of its own blocks, without those of arenas inside it
   objects INTEGER NOT NULL DEFAULT 0,
   bytes INTEGER NOT NULL DEFAULT 0,
   live_count INTEGER NOT NULL DEFAULT 0,    -- at the end
   live_bytes INTEGER NOT NULL DEFAULT 0,
-  peak_bytes INTEGER NOT NULL DEFAULT 0,    -- the most that was live in it
+  peak_bytes INTEGER NOT NULL DEFAULT 0,    -- its largest live bytes
   peak_ns INTEGER NOT NULL DEFAULT 0
 );
 INSERT INTO arena VALUES(1,0,'pool',4,9,224,0,0,128,525);
@@ -247,7 +247,7 @@ INSERT INTO mark VALUES(5,610,'snapshot','autosave',1);
 CREATE TABLE rss(ns INTEGER NOT NULL, bytes INTEGER NOT NULL,
   process_id INTEGER NOT NULL DEFAULT 1 REFERENCES process(id));
 INSERT INTO rss VALUES(545,8192,1);
-CREATE TABLE region(              -- mprof-run --mmap; never part of the heap's sums
+CREATE TABLE region(              -- with mprof-run --mmap; never part of the heap's sums
   id INTEGER PRIMARY KEY,
   mapping INTEGER NOT NULL,       -- pieces of one call of mmap or mremap have the same number
   address INTEGER NOT NULL,
@@ -262,7 +262,7 @@ CREATE TABLE region(              -- mprof-run --mmap; never part of the heap's 
   unmap_ns INTEGER,               -- NULL: mapped at the end
   unmap_thread_id INTEGER,
   moved_from INTEGER,             -- by mremap: the old address
-  changed_from INTEGER,           -- by mprotect: the row that it was until then
+  changed_from INTEGER,           -- by mprotect: its row before the change
   unmap_stack_id INTEGER,         -- of the call that ended the row: munmap, mremap, mmap over it, mprotect
   resident INTEGER                -- bytes in memory before munmap or mremap ended it; NULL: not known
 );
@@ -273,14 +273,14 @@ INSERT INTO region VALUES(4,1,139637976731648,4096,'rw-',0,'/var/data',12288,1,1
 INSERT INTO region VALUES(5,1,139637976739840,4096,'r--',0,'/var/data',20480,1,1,539,NULL,NULL,NULL,3,NULL,NULL);
 INSERT INTO region VALUES(6,1,139637976743936,8192,'rw-',0,'/var/data',24576,1,1,537,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO region VALUES(7,2,139706696204288,8192,'rw-',0,'/var/data',8192,1,3,539,NULL,NULL,139637976727552,NULL,NULL,NULL);
-CREATE TABLE free_call(           -- mprof-run --free-stacks: what freed the blocks, where that is known
+CREATE TABLE free_call(           -- with mprof-run --free-stacks: the function that freed, if known
   stack_id INTEGER PRIMARY KEY,   -- of frees
   function TEXT NOT NULL          -- 'free', 'delete', 'delete[]', with ' sized', ' aligned', ' nothrow'
 );
-CREATE TABLE mismatch(            -- blocks that were freed otherwise than they were allocated
+CREATE TABLE mismatch(            -- blocks freed by a function that does not match their allocation
   stack_id INTEGER NOT NULL,      -- of the allocations
   kind INTEGER NOT NULL REFERENCES kind(id),
-  free_stack_id INTEGER NOT NULL, -- 0: by realloc, whose stack is that of the block it made
+  free_stack_id INTEGER NOT NULL, -- 0: freed by realloc; its stack is that of the new block
   function TEXT NOT NULL,         -- as in free_call, or 'realloc'
   allocations INTEGER NOT NULL,
   bytes INTEGER NOT NULL,
@@ -376,8 +376,8 @@ INSERT INTO column_chunk VALUES(10,18,1,1,4,X'0000000003010002020000000000000000
 INSERT INTO column_chunk VALUES(11,18,1,0,64,X'0040000000000000000000000000000000000000000000000000');
 INSERT INTO column_chunk VALUES(12,18,1,0,6,X'0000020000000006000000000004000000000000000000000000');
 INSERT INTO column_chunk VALUES(13,18,1,0,1,X'0000010000000000000000000000000000000000000000000000');
-CREATE TABLE timeline(            -- equal slots of meta 'timeline_slot_ns'
-  machine INTEGER NOT NULL,       -- as in process: what lives on two is never added
+CREATE TABLE timeline(            -- equal slots, as long as meta 'timeline_slot_ns'
+  machine INTEGER NOT NULL,       -- as in process: bytes of two machines are never added
   slot INTEGER NOT NULL,
   live_bytes INTEGER NOT NULL,    -- at the slot's end
   live_count INTEGER NOT NULL,
@@ -1405,7 +1405,7 @@ INSERT INTO function_total VALUES(2,6244,3,8308,8,2048,1,4096,4096);
 INSERT INTO function_total VALUES(3,2000,3,2000,3,1300,2,500,1300);
 INSERT INTO function_total VALUES(4,1,1,1,1,0,0,0,1);
 INSERT INTO function_total VALUES(5,2,1,2,1,2,1,0,2);
-CREATE TABLE type_total(          -- process heap only, as all totals
+CREATE TABLE type_total(          -- process heap only, like all totals
   type_id INTEGER PRIMARY KEY,    -- 0: unknown
   allocations INTEGER NOT NULL,
   bytes INTEGER NOT NULL,
@@ -1413,7 +1413,7 @@ CREATE TABLE type_total(          -- process heap only, as all totals
   live_bytes INTEGER NOT NULL
 );
 INSERT INTO type_total VALUES(0,11,8314,5,3353);
-CREATE TABLE size_bin(            -- one row a distinct size
+CREATE TABLE size_bin(            -- one row for each distinct size
   size INTEGER PRIMARY KEY,
   allocations INTEGER NOT NULL,
   frees INTEGER NOT NULL,
@@ -1429,11 +1429,11 @@ INSERT INTO size_bin VALUES(700,1,1,0);
 INSERT INTO size_bin VALUES(800,1,0,1);
 INSERT INTO size_bin VALUES(2048,1,0,1);
 INSERT INTO size_bin VALUES(4096,1,1,0);
-CREATE TABLE sample_weight(       -- of each distinct size; empty where nothing was sampled
+CREATE TABLE sample_weight(       -- one row for each distinct size; empty unless sampled
   size INTEGER PRIMARY KEY,
-  weight REAL NOT NULL            -- how many allocations a recorded one stands for
+  weight REAL NOT NULL            -- the number of allocations that a recorded one represents
 );
-CREATE TABLE estimate(            -- process heap only; empty where nothing was sampled
+CREATE TABLE estimate(            -- process heap only; empty unless sampled
   stack_id INTEGER PRIMARY KEY,
   allocations REAL NOT NULL,
   bytes REAL NOT NULL,
@@ -1446,13 +1446,13 @@ CREATE TABLE bundle(
   name TEXT PRIMARY KEY,          -- the path on the recorded machine without its first '/', '.' and '..'
   kind TEXT NOT NULL,             -- 'module', 'debug', 'source', 'perf map'
   size INTEGER NOT NULL,
-  state TEXT NOT NULL             -- 'copied', or why it is not
+  state TEXT NOT NULL             -- 'copied', or the reason why not
 ) WITHOUT ROWID;
 CREATE TABLE sqlar(               -- an SQLite archive (https://sqlite.org/sqlar.html)
   name TEXT PRIMARY KEY,
   mode INT,
   mtime INT,
-  sz INT,                         -- of the file; data is compressed by zlib where it is shorter
+  sz INT,                         -- of the file; data shorter than this is compressed by zlib
   data BLOB
 );
 ANALYZE sqlite_schema;
@@ -1483,11 +1483,11 @@ CREATE VIEW v_allocation AS
          ty.name AS type, COALESCE(ty.confidence, 'unknown') AS confidence, th.name AS thread,
          COALESCE(a.free_ns, (SELECT value FROM meta WHERE key = 'duration_ns')) - a.alloc_ns
            AS lifetime_ns,
-         -- What is no element: bytes behind a record, a length in front of new T[n].
+         -- Bytes that are not elements: bytes after a record, a length before the elements of new T[n].
          max(0, a.size - a.count * ty.size) AS extra_bytes,
          th.process_id AS process_id, p.pid AS pid, p.program AS process
-  -- All that a stack decides stands before the allocations, so that the planner can test a
-  -- condition on function, file or module once a stack and not once an allocation.
+  -- Tables that depend on the stack only come before the allocations: the planner can then test a
+  -- condition on function, file or module once for each stack, not for each allocation.
   FROM stack st
   LEFT JOIN frame fr ON fr.id = st.call_site_frame_id
   LEFT JOIN function f ON f.id = st.function_id
@@ -1513,7 +1513,7 @@ CREATE VIEW v_inherited AS
   FROM line l JOIN process o ON o.id = l.ancestor_id
   JOIN allocation a ON a.id BETWEEN o.first_allocation_id AND o.last_allocation_id
   WHERE a.arena_id = 0 AND a.alloc_ns <= l.ns AND (a.free_ns IS NULL OR a.free_ns > l.ns)
-    -- Who stands between had not freed it when it forked.
+    -- No process in between had freed the block when it forked.
     AND NOT EXISTS (SELECT 1 FROM line between_ JOIN inherited_free f ON f.process_id = between_.ancestor_id
       WHERE between_.process_id = l.process_id AND between_.depth < l.depth
         AND f.allocation_id = a.id AND f.free_ns <= between_.ns)
@@ -1525,14 +1525,14 @@ CREATE VIEW v_process AS
          p.live_count AS live_count, p.live_bytes AS live_bytes, p.peak_bytes AS peak_bytes,
          p.peak_ns AS peak_ns,
          p.executable AS executable,
-         -- Among the programs of its process id, from 1.
+         -- Position among the programs of its process id, from 1.
          (SELECT count(*) FROM process q WHERE q.pid = p.pid AND q.id <= p.id
            AND q.machine = p.machine AND q.host = p.host) AS place,
-         -- The row of the program before it, which executed it; NULL: it is the first.
+         -- The row of the program that executed this one; NULL: this one is the first.
          (SELECT iif(q.ending = 'exec', q.id, NULL) FROM process q
            WHERE q.pid = p.pid AND q.id < p.id AND q.machine = p.machine AND q.host = p.host
            ORDER BY q.id DESC LIMIT 1) AS executed_from,
-         -- The row of the process that started it; NULL: that is not in the session.
+         -- The row of the process that started it; NULL: it is not in the session.
          coalesce(p.forked_from, (SELECT q.id FROM process q WHERE q.pid = p.parent_pid
            AND q.id < p.id AND q.machine = p.machine AND q.host = p.host
            ORDER BY q.id DESC LIMIT 1)) AS parent_id,
@@ -1561,7 +1561,7 @@ CREATE VIEW v_runtime AS
          st.live_count AS live_count, f.name AS function, r.pattern AS pattern
   FROM runtime_stack r JOIN stack st ON st.id = r.stack_id
   LEFT JOIN function f ON f.id = st.function_id;
-CREATE VIEW v_suppression AS      -- the patterns that suppressed what is live at the end
+CREATE VIEW v_suppression AS      -- the patterns that suppressed blocks live at the end
   SELECT r.pattern AS pattern, count(*) AS stacks, sum(st.live_count) AS live_count,
          sum(st.live_bytes) AS live_bytes
   FROM runtime_stack r JOIN stack st ON st.id = r.stack_id
