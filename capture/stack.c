@@ -2,10 +2,10 @@
 /*
  * stack_current(): see stack.h for the interface.
  *
- * The last walked stack of the thread is kept with the words that it was read from. If the
- * caller's frame is the innermost kept one, and all these words are still the same, the stack is
- * the same. So it is if an inner part that was walked before (a branch) stands unchanged on kept
- * frames that are unchanged. Otherwise the stack is walked (stack_walk.h).
+ * Each thread keeps its last walked stack together with the words that it was read from. The stack
+ * is the same if the caller's frame is the innermost kept one and all these words are unchanged. It
+ * is also known if an inner part that was walked before (a branch) lies unchanged on kept frames
+ * that are unchanged. Otherwise the stack is walked (stack_walk.h).
  */
 #include "capture/stack.h"
 
@@ -89,7 +89,7 @@ void stack_thread_init(struct stack_thread *thread)
         stack_memory_init(&thread->memory);
 }
 
-/* The node of a stack whose inner part was walked before, 0 if none is known to be the same. */
+/* Returns the node of a stack whose inner part was walked before, or 0 if none is the same. */
 static inline __attribute__((always_inline)) uint32_t
 branch_find(const struct stack_thread *thread, uint64_t pc, uint64_t sp, uint64_t rbp)
 {
@@ -108,7 +108,8 @@ branch_find(const struct stack_thread *thread, uint64_t pc, uint64_t sp, uint64_
     return 0;
 }
 
-/* What is not unwound: nothing, or a shadow stack where there is one. */
+/* Handles the modes that do not unwind. Sets *node to 0 if unwinding is off, or to the node of the
+ * shadow stack. Returns false if there is no shadow stack, so the stack must be unwound. */
 static __attribute__((noinline)) bool stack_is_known(const struct stack_thread *thread, uint64_t pc,
                                                      uint64_t sp, void *context, uint32_t *node)
 {
@@ -123,7 +124,7 @@ static __attribute__((noinline)) bool stack_is_known(const struct stack_thread *
     return shadow_stack_node(&request, node);
 }
 
-/* What stack_current() does where it must walk. */
+/* Does the part of stack_current() that walks. */
 static __attribute__((noinline)) uint32_t stack_anew(struct stack_thread *thread,
                                                      const uint64_t *entry, void *context)
 {

@@ -6,9 +6,9 @@
  * stack_current() on each event that wants a stack. New nodes and modules are handed to the
  * caller by stack_sink before any thread can see their ids.
  *
- * How: an unwinder over .eh_frame with one compact rule a pc, cached; each thread keeps its last
- * stack and only the part that changed is walked and looked up. No lock, no libc allocation,
- * no loader function that locks (only _dl_find_object, which is lock-free).
+ * How it works: an unwinder over .eh_frame with one compact rule per pc, cached. Each thread keeps
+ * its last stack, and only the part that changed is walked and looked up. It uses no lock, no libc
+ * allocation and no loader function that locks (only _dl_find_object, which is lock-free).
  */
 #ifndef MPROF_CAPTURE_STACK_H
 #define MPROF_CAPTURE_STACK_H
@@ -17,7 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What stack_current() found for the first time and must be written before it is published. */
+/* A module, and below a node, that stack_current() found for the first time. It must be written
+ * before it is published. */
 struct stack_module {
     uint32_t id;
     uint64_t load_bias, start, end;
@@ -34,13 +35,14 @@ struct stack_module {
 struct stack_node {
     uint32_t id, parent, module;
     uint8_t frame; /* enum trace_node_frame */
-    bool bare;     /* of this code was not said before: the frame pointer leads to its caller */
+    bool bare;     /* this code has no rule, which was not said before: see stack_frame.bare */
     uint64_t value;
 };
 
 /*
- * Called on the thread that found it, inside stack_current(); writes and commits the record.
- * False: it could not be written (recording stopped); the node is then not published.
+ * Takes what is new. It is called on the thread that found it, inside stack_current(), and writes
+ * and commits the record. It returns false if the record could not be written, because recording
+ * has stopped. The node is then not published.
  */
 struct stack_sink {
     bool (*module)(void *context, const struct stack_module *module);
@@ -52,29 +54,29 @@ enum stack_unwind {
     STACK_UNWIND_AUTO,
     STACK_UNWIND_FRAME_POINTERS,
     STACK_UNWIND_EH,
-    /* The ones above unwind. */
-    STACK_UNWIND_INSTRUMENT, /* see shadow_stack.h; where that knows nothing, as AUTO */
+    /* The modes above unwind. */
+    STACK_UNWIND_INSTRUMENT, /* see shadow_stack.h; if that knows nothing, like AUTO */
     STACK_UNWIND_OFF
 };
 
 struct stack_options {
     enum stack_unwind unwind;
     /*
-     * Frames; 0: the built-in limit of 4096; at most 65536. Of a deeper stack the innermost
-     * frames are kept, between three quarters of the limit and all of it, under a marker.
+     * Frames; 0: the built-in limit of 4096; at most 65536. A deeper stack keeps its innermost
+     * frames under a marker: between three quarters of the limit and all of it.
      */
     uint32_t depth_limit;
 };
 
 void stack_process_init(const struct stack_options *options, const struct stack_sink *sink);
 
-/* Called in a forked child before its first event: nothing has been written to its trace yet. */
+/* Called in a forked child before its first event. Nothing has been written to its trace yet. */
 void stack_process_forked(void);
 
-/* Called at the start of a new trace in a process that goes on: all is announced again. */
+/* Called at the start of a new trace in the same process. All modules and nodes are new again. */
 void stack_process_restarted(void);
 
-/* Contexts that are known are new again, in the same trace, under new ids. */
+/* Makes known contexts new again, in the same trace, under new ids. */
 void stack_contexts_renew(void);
 
 /* Opaque per-thread state, stack_thread_size() bytes, zeroed by the caller, page-aligned. */
@@ -84,20 +86,21 @@ size_t stack_thread_size(void);
 void stack_thread_init(struct stack_thread *thread);
 
 /*
- * Where the walk begins: the frame of the public entry point (malloc, …), which is compiled
- * with a frame pointer: pass __builtin_frame_address(0) of it. [fp] is the caller's rbp,
+ * Returns the id of the innermost node, or 0 if no stack could be taken.
+ *
+ * The walk begins at the frame of the public entry point (malloc, …), which is compiled with a
+ * frame pointer: pass __builtin_frame_address(0) of it as `entry_frame`. [fp] is the caller's rbp,
  * [fp + 8] the return address, fp + 16 the caller's stack pointer.
  */
-/* Returns the id of the innermost node, 0 where no stack could be taken. */
 uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, void *context);
 
 /*
- * The module that `address` (of code or data) lies in, announced, and the address as in its ELF
- * file. False where no module is there or it could not be written.
+ * Finds and announces the module that `address` (of code or data) lies in, and the address in its
+ * ELF file. Returns false if no module is there or it could not be written.
  */
 bool stack_place(const void *address, uint32_t *module, uint64_t *value, void *context);
 
-/* After dlclose(): drops rules, nodes and stacks of what is no longer mapped. */
+/* Drops the rules, nodes and stacks of modules that are no longer mapped, after dlclose(). */
 void stack_modules_changed(void *context);
 
 /* Figures for tests and for the summary. */

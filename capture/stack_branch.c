@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Packs the pairs, or says that they cannot be. */
+/* Packs the pairs. Returns false if they cannot be packed. */
 static bool pairs_pack(uint64_t *packed, const struct stack_pair *pairs, uint32_t count,
                        uint64_t sp)
 {
@@ -34,7 +34,7 @@ void stack_branch_clear(struct stack_thread *thread)
     memset(thread->branches->tags, 0, sizeof thread->branches->tags);
 }
 
-/* Where a branch of `key` goes: first to the front, where looks begin. */
+/* Chooses where a branch of `key` goes: first to the front, where searches begin. */
 static uint32_t way_choose(struct stack_branches *branches, const struct stack_branch_key *key)
 {
     for (uint32_t way = 0; way < STACK_BRANCH_WAYS; way++)
@@ -43,7 +43,7 @@ static uint32_t way_choose(struct stack_branches *branches, const struct stack_b
     return branches->kept++ % STACK_BRANCH_WAYS;
 }
 
-/* `head` has the base's index and all flags. */
+/* Fills a branch whose `head` already has the base's index and all flags. */
 static void branch_fill(struct stack_branch *branch, const struct stack_kept *top,
                         const struct stack_kept *outer, const uint64_t *packed, uint32_t count)
 {
@@ -72,7 +72,7 @@ void stack_branch_keep(struct stack_thread *thread, uint32_t base)
         !pairs_pack(packed, pairs, count, top->sp))
         return;
     struct stack_branch_leaf *leaf = stack_branch_leaf(thread, top->pc);
-    if (!leaf->pc) /* one that changed would hide the branches that were put by it */
+    if (!leaf->pc) /* a leaf that changes would hide the branches that were put under it */
         *leaf = (struct stack_branch_leaf){top->pc,
                                            thread->pairs[(top - 1)->pair_end].address - top->sp};
     const struct stack_branch_key key = stack_branch_key(thread, top->pc, top->sp);

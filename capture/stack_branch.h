@@ -2,17 +2,18 @@
 /*
  * Branches: inner parts of stacks that a thread has taken before.
  *
- * A program that allocates in a loop goes to and fro between a few inner parts over the same
- * outer frames. Each is kept with the words that its steps depended on, under the pc and stack
- * pointer of its innermost frame. While those words, the kept frame that it stands on (its
- * base), and all that the base depends on are the same, so is the stack: no frame is walked and
- * no node looked up. What is read is what a walk would read.
+ * A program that allocates in a loop alternates between a few inner parts over the same outer
+ * frames. Each such branch is kept under the pc and stack pointer of its innermost frame, with the
+ * words that its steps depended on. Its base is the kept frame that it lies on. The stack is the
+ * same while those words, the base and all that the base depends on are the same. Then no frame is
+ * walked and no node looked up. The words that are read are those that a walk would read.
  *
- * A table of the thread alone, in sets; in a full one a newer branch takes an older one's place. A
- * set's tags hold all of the stack pointer, so that what is equal there lies at the same addresses.
+ * The table belongs to one thread and consists of sets. In a full set a newer branch replaces an
+ * older one. A set's tags contain the whole stack pointer, so branches with equal tags lie at the
+ * same addresses.
  *
- * What a look costs is how many lines of the cache it touches: a branch is packed, so that most are
- * one line.
+ * The cost of a search is the number of cache lines that it touches. Branches are packed, so most
+ * take one line.
  */
 #ifndef MPROF_CAPTURE_STACK_BRANCH_H
 #define MPROF_CAPTURE_STACK_BRANCH_H
@@ -25,32 +26,32 @@
 #define STACK_BRANCH_SETS_LOG2 9u
 #define STACK_BRANCH_WAYS 4u
 #define STACK_BRANCH_LEAVES_LOG2 9u
-/* Most branches have no more words than this, and need no rbp. */
+/* Most branches have at most this many words, and need no rbp. */
 #define STACK_BRANCH_NEAR 6u
 #define STACK_BRANCH_FAR 6u
 #define STACK_BRANCH_PAIRS (STACK_BRANCH_NEAR + STACK_BRANCH_FAR)
 
 /*
- * A word of the stack and what it was, packed: its value below 2^48, as code and stack addresses
- * are, and below it its distance from the stack pointer of the innermost frame, in words.
+ * A packed word of the stack. The upper bits hold its former value, which is below 2^48 like the
+ * addresses of code and stacks. The lower bits hold its distance from the stack pointer of the
+ * innermost frame, in words.
  */
 #define STACK_BRANCH_DISTANCE_BITS 16u
 #define STACK_BRANCH_DISTANCE_MASK ((UINT64_C(1) << STACK_BRANCH_DISTANCE_BITS) - 1)
 
 /*
- * The first pair is the return address above which the base begins. Fewer pairs are filled up by
- * the first one again.
+ * The first pair is the return address above which the base begins. Copies of it fill unused pairs.
  */
 struct stack_branch {
     uint64_t head;            /* pc of the innermost frame, flags, index of the base */
     uint32_t node, base_node; /* of the innermost frame, and of the base */
     uint64_t pairs[STACK_BRANCH_NEAR];
-    /* Where it has more pairs, or needs rbp at its innermost frame or its base: */
+    /* Used if the branch has more pairs, or its innermost frame or its base needs rbp: */
     uint64_t more[STACK_BRANCH_FAR];
     uint64_t rbp, base_rbp;
 };
 _Static_assert(sizeof(struct stack_branch) == 128, "two lines of the cache");
-/* In head. */
+/* The fields of `head`. */
 #define STACK_BRANCH_PC_BITS 48u
 #define STACK_BRANCH_FAR_FLAG (UINT64_C(1) << 48)
 #define STACK_BRANCH_RBP_FLAG (UINT64_C(1) << 49)
@@ -58,15 +59,15 @@ _Static_assert(sizeof(struct stack_branch) == 128, "two lines of the cache");
 #define STACK_BRANCH_BASE_SHIFT 51u
 
 /*
- * Where the return address of a frame lies, as it was found when a branch began at this pc. Only
+ * The place of a frame's return address, as it was found when a branch began at this pc. It is only
  * a hint, which spreads the branches of allocation wrappers by their callers.
  */
 struct stack_branch_leaf {
     uint64_t pc, offset;
 };
 
-/* Begins at a line of the cache. The tags of a set lie together: one look tells that a branch is
- * not there. */
+/* Starts on a cache line. The tags of a set lie together, so one look tells that a branch is not
+ * there. */
 #define STACK_BRANCHES_ALIGNMENT 64u
 struct stack_branches {
     struct stack_branch ways[1u << STACK_BRANCH_SETS_LOG2][STACK_BRANCH_WAYS];
@@ -115,14 +116,14 @@ stack_branch_difference(const uint64_t *pairs, uint64_t sp, unsigned count)
     return difference;
 }
 
-/* What goes beyond the first line of `branch`, which stands on `base`. */
+/* Compares the parts of `branch` beyond its first line. The branch lies on `base`. */
 bool stack_branch_far_same(const struct stack_branch *branch, const struct stack_kept *base,
                            uint64_t sp, uint64_t rbp);
 
 /*
- * The frame that `branch` stands on, if it begins at (pc, sp, rbp), which were just read from the
- * entry point, is the same and stands on a frame that is still kept; NULL otherwise. The words
- * of the base are the caller's to compare.
+ * Returns the base of `branch` if the branch begins at (pc, sp, rbp), has the same words, and lies
+ * on a frame that is still kept. Otherwise returns NULL. pc, sp and rbp were just read from the
+ * entry point. The caller must compare the words of the base.
  */
 static inline __attribute__((always_inline)) const struct stack_kept *
 stack_branch_base(const struct stack_branch *branch, const struct stack_thread *thread, uint64_t pc,
@@ -142,10 +143,10 @@ stack_branch_base(const struct stack_branch *branch, const struct stack_thread *
     return base;
 }
 
-/* Forgets all. */
+/* Forgets all branches. */
 void stack_branch_clear(struct stack_thread *thread);
 
-/* Remembers the kept frames inward of kept[base], if the words they depend on are not too many. */
+/* Keeps the frames inward of kept[base] as a branch, unless they depend on too many words. */
 void stack_branch_keep(struct stack_thread *thread, uint32_t base);
 
 #endif

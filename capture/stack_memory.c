@@ -8,11 +8,11 @@
 #include "capture/process_maps.h"
 
 /*
- * The kernel keeps at least this much address space below the top of the first thread's stack
- * free of other mappings, however much of it the stack uses so far.
+ * Below the top of the first thread's stack the kernel keeps at least this much address space free
+ * of other mappings, however much of it the stack uses so far.
  */
 #define MAIN_STACK_GAP (UINT64_C(128) << 20)
-/* A control block and what lies behind it at the end of a stack is smaller than this. */
+/* At the end of a stack, the control block and the bytes after it take less than this. */
 #define BLOCK_MOST UINT64_C(16384)
 #define STACK_LEAST UINT64_C(4096)
 #define STACK_MOST (UINT64_C(1) << 40)
@@ -21,11 +21,11 @@ struct range {
     uint64_t low, high;
 };
 
-/* The end of the mapping named [stack], which stays where it is until the process executes another
- * program; 0: not looked for yet. */
+/* The end of the mapping named [stack], which does not move until the process executes another
+ * program. 0: not looked up yet. */
 static _Atomic uint64_t first_thread_high;
-/* How far into its control block the thread library keeps where a stack begins, and behind that its
- * size; 0: not known yet. */
+/* The offset in its control block at which the thread library keeps the begin of a stack, followed
+ * by the size. 0: not known yet. */
 static _Atomic uint64_t block_place;
 
 static bool range_contains(const struct range *range, uint64_t address)
@@ -33,7 +33,7 @@ static bool range_contains(const struct range *range, uint64_t address)
     return address - range->low < range->high - range->low;
 }
 
-/* The first thread's stack; empty where the mappings may not be read. */
+/* Returns the first thread's stack. It is empty if the mappings may not be read. */
 static struct range stack_of_first_thread(void)
 {
     uint64_t high = atomic_load_explicit(&first_thread_high, memory_order_relaxed);
@@ -48,8 +48,8 @@ static struct range stack_of_first_thread(void)
     return high ? (struct range){high - MAIN_STACK_GAP, high} : (struct range){0, 0};
 }
 
-/* Whether two words of a control block can be where a stack that ends in the block begins, and its
- * size. */
+/* Tells whether two words of a control block can be the begin and the size of a stack that
+ * ends shortly after the block's start. */
 static bool block_words_fit(const uint64_t *words, uint64_t block)
 {
     const uint64_t begin = words[0], size = words[1];
@@ -58,8 +58,8 @@ static bool block_words_fit(const uint64_t *words, uint64_t block)
 }
 
 /*
- * Looks through the control block for the two words: they name a stack in which this very function
- * runs and the block lies close to the end, which no other two can. The C library does not say
+ * Searches the control block for the two words. They name a stack on which this function runs and
+ * whose end is close to the block, and no other two words can do that. The C library does not say
  * where they are, and asking it (pthread_getattr_np) takes a lock and memory.
  */
 static bool block_search(struct stack_memory *memory, uint64_t block, uint64_t here,
@@ -82,7 +82,7 @@ static bool block_search(struct stack_memory *memory, uint64_t block, uint64_t h
     return false;
 }
 
-/* The stack at whose end the control block lies, as the block says. */
+/* Reads from the control block the bounds of the stack at whose end the block lies. */
 static bool block_read(struct stack_memory *memory, uint64_t block, uint64_t here,
                        struct range *below)
 {
@@ -97,7 +97,7 @@ static bool block_read(struct stack_memory *memory, uint64_t block, uint64_t her
     return true;
 }
 
-/* The same by what is mapped: up to a microsecond a mapping. */
+/* Finds the same bounds from the mappings, which takes up to a microsecond per mapping. */
 static struct range block_mapping(uint64_t block)
 {
     struct range below = {0, 0};
@@ -112,10 +112,10 @@ static struct range block_mapping(uint64_t block)
 }
 
 /*
- * The first thread has the mapping named [stack]. The others, made by the thread library, have
- * their control block at the top of their stack, so they are found even if this call comes from
- * a coroutine. What was made in another way has no known stack, and is read through the kernel.
- * (In a child that another thread than the first has forked, that thread is the first.)
+ * The first thread has the mapping named [stack]. Threads that the thread library made have their
+ * control block at the top of their stack, so they are found even if this call comes from a
+ * coroutine. Threads made in another way have no known stack and are read through the kernel.
+ * (In a child that was forked by another thread than the first, that thread is the first.)
  */
 void stack_memory_init(struct stack_memory *memory)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whether the words that a kept stack was read from are still as they were (see stack_thread.h).
+ * Tells whether the words that a kept stack was read from are unchanged (see stack_thread.h).
  */
 #ifndef MPROF_CAPTURE_STACK_PAIRS_H
 #define MPROF_CAPTURE_STACK_PAIRS_H
@@ -11,8 +11,8 @@
 #include "capture/stack_thread.h"
 
 /*
- * How many of the first `count` pairs, from the end backwards, are still as they were: returns
- * the number of pairs up to and including the last one that differs, 0 if none does.
+ * Compares the first `count` pairs with the stack, from the end backwards. Returns the number of
+ * pairs up to and including the last one that differs, or 0 if none does.
  */
 static inline uint32_t pairs_differ(const struct stack_pair *pairs, uint32_t count)
 {
@@ -44,8 +44,8 @@ pairs_difference(const struct stack_pair *pairs, uint32_t count)
 }
 
 /*
- * Whether all `count` pairs are as they were, for when they most likely are: no branch depends on
- * a single one, and the last block overlaps the one before.
+ * Tells whether all `count` pairs are unchanged, for the case that they most likely are. No branch
+ * of this code depends on a single pair, and the last block overlaps the one before.
  */
 static inline bool pairs_same(const struct stack_pair *pairs, uint32_t count)
 {

@@ -11,7 +11,7 @@
 #define PATH_SHARE 1200u
 #define BUILD_ID_SHARE 64u
 
-/* Says of the node's code that no rule covers it. */
+/* Writes that no rule covers the node's code. */
 static bool stack_record_bare(struct thread *thread, const struct stack_node *node)
 {
     uint8_t *p = thread_extended_begin(thread, 40);

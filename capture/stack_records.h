@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Writes what stack taking finds for the first time: MODULE, MODULE_END and NODE records.
+ * Writes the records of finds that are new to the stack walk: MODULE, MODULE_END and NODE.
  */
 #ifndef MPROF_CAPTURE_STACK_RECORDS_H
 #define MPROF_CAPTURE_STACK_RECORDS_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Frames are stepped outward by their rules until one equals a kept frame in pc, stack pointer
- * and (where it matters) rbp, and all words outward of it are the same. Stopping at the first
- * equal frame without that comparison would be wrong: two callers with frames of equal size leave
- * the same inner frames. At the first word that differs the walk goes on by rules, and may meet a
+ * The walk steps outward by the frames' rules until a frame equals a kept one in pc, stack pointer
+ * and (if it matters) rbp, and all words outward of it are the same. It would be wrong to stop at
+ * the first equal frame without comparing the words: two callers with frames of equal size leave
+ * the same inner frames. From the first word that differs the walk goes on by rules, and may meet a
  * kept frame further out.
  */
 #include "capture/stack_walk.h"
@@ -13,7 +13,7 @@
 #include "capture/stack_pairs.h"
 #include "capture/unwind_step.h"
 
-/* What one walk works with. */
+/* The state of one walk. */
 struct walk {
     struct stack_thread *thread;
     struct unwind_walk unwind;
@@ -21,12 +21,12 @@ struct walk {
     uint32_t candidates; /* kept frames that may still be met, from the outermost */
     uint32_t changed;    /* frames walked so far */
     bool matched;        /* the walk ended at kept frame candidates - 1 */
-    enum stack_end end;  /* how it ended otherwise */
+    enum stack_end end;  /* how the walk ended otherwise */
 };
 
 /*
- * If `frame` is a kept one whose callers are the same too, true. If only some of its callers
- * are, the kept frames from the first that has another caller on inward are no candidates.
+ * Returns true if `frame` is a kept one whose callers are the same too. If only some callers are
+ * the same, it drops candidates: the kept frames from the first one with another caller inward.
  */
 static bool walk_meets(struct walk *walk, const struct stack_frame *frame)
 {
@@ -51,9 +51,9 @@ static bool walk_meets(struct walk *walk, const struct stack_frame *frame)
 }
 
 /*
- * Steps outward from the first frame into thread->changed until a kept frame is met or the stack
- * ends. A stack deeper than the limit is cut to three quarters of it, so that a recursion that
- * goes on from there costs one new root in so many calls, not one each.
+ * Steps outward from the first frame into thread->changed until it meets a kept frame or the stack
+ * ends. A stack deeper than the limit is cut to three quarters of the limit. A recursion that goes
+ * on from there then costs one new root in that many calls, and not one in each call.
  */
 static void walk_outward(struct walk *walk)
 {
@@ -97,8 +97,8 @@ static bool pair_keep(struct stack_thread *thread, uint32_t *count, uint64_t add
 }
 
 /*
- * The pairs of the step from `frame` to `caller` (NULL: the stack ended) go behind the others.
- * False where the step cannot be kept.
+ * Appends the pairs of the step from `frame` to `caller` (NULL: the stack ended). Returns false if
+ * the step cannot be kept.
  */
 static bool step_keep(struct walk *walk, struct stack_frame *frame,
                       const struct stack_frame *caller, uint32_t *pairs)
@@ -135,7 +135,8 @@ static enum trace_node_frame frame_kind(const struct stack_frame *frame)
     return frame->exact ? TRACE_FRAME_EXACT : TRACE_FRAME_RETURN;
 }
 
-/* The node that stands for what is missing outward of the outermost frame, 0 if nothing is. */
+/* Finds the node that marks missing frames outside the outermost one, 0 if none is missing. Returns
+ * false if the node could not be written. */
 static bool end_node(const struct walk *walk, void *context, uint32_t *node, uint64_t *path)
 {
     *node = 0;
@@ -149,7 +150,7 @@ static bool end_node(const struct walk *walk, void *context, uint32_t *node, uin
     return *node != 0;
 }
 
-/* The paths of all walked frames, under that of the frame they stand on. */
+/* Computes the paths of all walked frames, under the path of the frame that they lie on. */
 static void walk_paths(struct walk *walk, uint64_t path)
 {
     for (uint32_t left = walk->changed; left--;) {
@@ -159,7 +160,7 @@ static void walk_paths(struct walk *walk, uint64_t path)
     }
 }
 
-/* The kept frame that the walk met stays, as it was met now. Returns its node. */
+/* Keeps the frame that the walk met, with its present rbp. Returns its node. */
 static uint32_t met_keep(struct walk *walk, uint32_t *pairs)
 {
     struct stack_kept *met = &walk->thread->kept[walk->candidates - 1];
@@ -171,7 +172,7 @@ static uint32_t met_keep(struct walk *walk, uint32_t *pairs)
     return met->node;
 }
 
-/* Keeps the walked frames, from the outermost inward, as far as they can be. */
+/* Keeps the walked frames, from the outermost inward, as far as possible. */
 static bool walk_keep(struct walk *walk, uint32_t pairs)
 {
     struct stack_thread *thread = walk->thread;
@@ -188,8 +189,8 @@ static bool walk_keep(struct walk *walk, uint32_t pairs)
 }
 
 /*
- * The nodes of the walked frames under `node`; those that are kept from `first` on get theirs.
- * Returns the innermost one, or 0.
+ * Finds the nodes of the walked frames under `node`, and stores those of the frames kept from
+ * `first` on. Returns the innermost node, or 0 if one could not be written.
  */
 static uint32_t walk_nodes(struct walk *walk, uint32_t node, uint32_t first, void *context)
 {
@@ -213,8 +214,8 @@ static uint32_t walk_nodes(struct walk *walk, uint32_t node, uint32_t first, voi
 }
 
 /*
- * Keeps what was walked and gives it its nodes; between the two is time for the lines that the
- * nodes lie on to arrive. Returns the innermost node.
+ * Keeps the walked frames and finds their nodes. The cache lines of the nodes have time to arrive
+ * between the two. Returns the innermost node.
  */
 static uint32_t walk_commit(struct walk *walk, void *context)
 {
@@ -226,7 +227,7 @@ static uint32_t walk_commit(struct walk *walk, void *context)
         node = met_keep(walk, &pairs);
         path = thread->kept[thread->count - 1].path;
     } else {
-        /* A coroutine's stack has no part of the thread's own, which may come back. */
+        /* A coroutine's stack contains no part of the thread's own stack, which may come back. */
         keeping = stack_memory_is_own(&thread->memory, thread->changed[walk->changed - 1].sp);
         if (!end_node(walk, context, &node, &path))
             return 0;
@@ -253,7 +254,7 @@ uint32_t stack_walk(struct stack_thread *thread, bool guess, void *context)
     walk.candidates = thread->count;
     walk.matched = false;
     walk_outward(&walk);
-    /* Where a cut stack has shrunk, more of it can be shown: once anew, up to the limit. */
+    /* If a cut stack has shrunk, more of it can be shown. One full walk, up to the limit, does. */
     if (walk.matched && thread->end == STACK_END_CUT &&
         walk.candidates + walk.changed < thread->limit / 2) {
         walk.candidates = 0;

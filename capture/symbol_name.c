@@ -6,13 +6,13 @@
 
 #define SEPARATOR "::"
 
-/* Behind `beginning` in `text`, or NULL where it does not begin so. */
+/* Returns the text after `beginning`, or NULL if `text` does not begin so. */
 static const char *behind(const char *text, const char *beginning, size_t length)
 {
     return strncmp(text, beginning, length) == 0 ? text + length : NULL;
 }
 
-/* Behind one <source-name>, a length and the name; NULL where another one is there. */
+/* Returns the text after one <source-name>, a length and the name, or NULL if that differs. */
 static const char *behind_part(const char *symbol, const char *part, size_t length)
 {
     size_t number = 0;
@@ -23,9 +23,9 @@ static const char *behind_part(const char *symbol, const char *part, size_t leng
 }
 
 /*
- * The names of the Itanium C++ ABI ("5.1.2 General Structure"): _Z, for a function of a namespace
- * or class N with its qualifiers, then each part, E at the end if there was an N; St for std. What
- * follows are the parameters.
+ * Compares a name with a symbol mangled by the Itanium C++ ABI ("5.1.2 General Structure"). A
+ * symbol is _Z, then each part of the name. A function of a namespace or class has N with its
+ * qualifiers before the parts and E after them. St is std. The parameters follow.
  */
 static bool name_is_mangled(const char *wanted, const char *symbol)
 {
