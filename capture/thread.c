@@ -20,19 +20,19 @@
 
 __thread struct thread_local_part thread_local_part;
 
-/* Key destructors run in rounds; the last is the one with the fewest events behind it. (Not under
- * ThreadSanitizer, which knows nothing of a thread in that round.) */
+/* Key destructors run in rounds. The last round is the one that the fewest events follow. (Not
+ * under ThreadSanitizer, which does not know a thread in that round any more.) */
 #ifndef DESTRUCTOR_ROUNDS
 #define DESTRUCTOR_ROUNDS 4u
 #endif
-/* Turns that other threads get to end their events before a restart. */
+/* How often other threads get a turn to end their events before a restart. */
 #define SETTLE_TURNS 100000u
 
 static struct {
     _Atomic(struct thread *) table[THREAD_MAX]; /* NULL: being made just now */
     _Atomic uint32_t count;
     _Atomic uint32_t numbers;     /* thread numbers given out */
-    _Atomic uint32_t next_search; /* count at which dead threads are looked for */
+    _Atomic uint32_t next_search; /* the count at which dead threads are searched for */
     /* Low half: index + 1 of the first free state; high half: a tag against reuse (ABA). */
     _Atomic uint64_t free;
     _Atomic uint32_t trace; /* restarts so far */
@@ -66,8 +66,8 @@ static struct thread *thread_pop_free(void)
 }
 
 /*
- * States of threads that ended without their key destructors (a raw clone, a first event after
- * them). Looked for only when the number of states has doubled since the last search.
+ * Frees the states of threads that ended without their key destructors (a raw clone, a first event
+ * after them). It searches only when the number of states has doubled since the last search.
  */
 static void thread_reclaim_dead(void)
 {
@@ -84,8 +84,9 @@ static void thread_reclaim_dead(void)
 }
 
 /*
- * As long as there is one state, no two threads are inside events. Whoever makes the second one
- * says so to all that can be found; the first one's maker either finds it counted, or is found.
+ * Tells other threads that they do not record alone. While there is one state, no two threads are
+ * inside events. The thread that makes the second state tells all that it can find. The maker of
+ * the first state either sees the second one counted, or is found.
  */
 static void thread_tell_shared(void)
 {
@@ -157,7 +158,7 @@ void thread_process_forked(void)
         if (!thread)
             continue;
         chunk_forget(&thread->chunk);
-        thread->sample = (struct sample){0, 0}; /* not the parent's draws again */
+        thread->sample = (struct sample){0, 0}; /* does not repeat the parent's draws */
         thread_push_free(thread);
     }
     thread_local_part.thread = NULL;
@@ -180,7 +181,7 @@ int thread_other_id(void)
 
 void thread_process_settle(void)
 {
-    /* After this each thread has either seen that nothing is recorded now, or is seen here. */
+    /* After this, each thread has either seen that nothing is recorded now, or is seen here. */
     os_order_threads();
     for (unsigned turn = 0; turn < SETTLE_TURNS && atomic_load(&recorder_page.entering); turn++)
         os_yield();
@@ -190,7 +191,7 @@ void thread_process_settle(void)
         const void *guard = NULL;
         if (!thread || !atomic_load(&thread->kernel_id) || thread == thread_local_part.thread)
             continue;
-        /* A thread may have ended, and its memory be gone. */
+        /* A thread may have ended, and its memory may be gone. */
         for (unsigned turn = 0; turn < SETTLE_TURNS; turn++) {
             if (os_peek((uintptr_t)&thread->owner->guard, &guard, sizeof guard) != sizeof guard ||
                 !guard)
@@ -213,7 +214,7 @@ void thread_process_restarted(void)
     }
 }
 
-/* Leaves the chunk of the trace before, if the state still has it. */
+/* Leaves the previous trace's chunk, if the state still has it. */
 static void thread_come_over(struct thread *thread)
 {
     if (!atomic_load_explicit(&thread->left_over, memory_order_relaxed))
@@ -241,7 +242,7 @@ void thread_put_number(struct thread *thread, enum trace_extended type, uint64_t
     thread_extended_end(thread, type, p);
 }
 
-/* Writes the record whose payload stands in `scratch`; room was made before. */
+/* Writes the record whose payload lies in `scratch`. The room was made before. */
 void thread_extended_end(struct thread *thread, enum trace_extended type, const uint8_t *end)
 {
     struct chunk *chunk = &thread->chunk;
@@ -260,8 +261,8 @@ uint8_t *thread_extended_begin(struct thread *thread, size_t size)
     return thread->scratch;
 }
 
-/* The kernel's name of the calling thread, at most 15 bytes; where it may not be asked for,
- * `known`. */
+/* Reads the kernel's name of the calling thread, at most 15 bytes. If asking for it is forbidden,
+ * the name is `known`. */
 static void thread_read_name(char name[16], const char known[16])
 {
     memset(name, 0, 16);
@@ -269,7 +270,7 @@ static void thread_read_name(char name[16], const char known[16])
         memcpy(name, known, 16);
 }
 
-/* 0: it may not be asked for. */
+/* Returns the kernel's id of the calling thread, or 0 if asking for it is forbidden. */
 static uint64_t thread_kernel_id(void)
 {
     int id = os_thread_id();
@@ -298,7 +299,7 @@ void thread_update_name(struct thread *thread)
     thread_put_name(thread);
 }
 
-/* The room must be there: this is called while it is being made. */
+/* Writes the dropped events. The room must be there, because this runs while room is made. */
 static void thread_put_dropped(struct thread *thread)
 {
     uint32_t dropped = atomic_load(&thread_local_part.dropped);
@@ -311,8 +312,8 @@ static void thread_put_dropped(struct thread *thread)
     atomic_fetch_sub(&thread_local_part.dropped, dropped);
 }
 
-/* The room must be there, as above. Costs the hot path nothing: the chunk's limit brings it here.
- */
+/* Writes a clock pair if it is due. The room must be there, as above. It costs the hot path
+ * nothing, because the chunk's limit leads here. */
 static void thread_put_clock(struct thread *thread)
 {
     if (!chunk_clock_is_due(&thread->chunk))
@@ -339,7 +340,7 @@ void thread_put_resident(struct thread *thread)
         thread_put_number(thread, TRACE_EXT_RSS, bytes);
 }
 
-/* Room for what thread_make_room() writes on its own account. */
+/* Room for the records that thread_make_room() itself writes. */
 #define OWED_RECORDS_MAX 80u
 
 static bool thread_next_chunk(struct thread *thread)
@@ -360,8 +361,8 @@ static bool thread_next_chunk(struct thread *thread)
     return true;
 }
 
-/* What is asked is done when the event that is being recorded is whole. False where a process
- * outside has ended the recording. */
+/* Looks for requests, which recorder_leave() serves when the event is complete. Returns false if
+ * another process has ended the recording. */
 static bool thread_look_outside(struct thread *thread)
 {
     chunk_look_taken(&thread->chunk);
@@ -392,7 +393,7 @@ bool thread_make_room(struct thread *thread, size_t need)
     return begun;
 }
 
-/* Goes on in the chunk that another thread left. */
+/* Begins records in the chunk that another thread left. */
 static void thread_put_switch(struct thread *thread)
 {
     struct chunk *chunk = &thread->chunk;
@@ -480,7 +481,7 @@ void thread_release(bool ended)
 
 void thread_seal_idle(struct thread *thread)
 {
-    /* The free states are taken off together, so that no thread begins to write in one. */
+    /* Takes all free states off together, so that no thread begins to write in one. */
     uint64_t head = atomic_load(&threads.free);
     while (!atomic_compare_exchange_weak(&threads.free, &head, ((head >> 32) + 1) << 32))
         ;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the recorder keeps of each thread, and how it outlives threads.
+ * The recorder's state of each thread, which outlives threads.
  *
  * A thread gets a state at its first event and gives it back when it ends. The state keeps the
- * part-used chunk: the next thread that takes it goes on in the same chunk behind a SWITCH
- * record, so thousands of short threads fill one chunk. States lie in mapped memory and are
- * never unmapped; the free ones are a lock-free stack.
+ * partly used chunk. The next thread that takes the state continues in the same chunk after a
+ * SWITCH record, so thousands of short threads fill one chunk. States lie in mapped memory and are
+ * never unmapped. The free states form a lock-free stack.
  *
  * All functions need the thread's guard (see recorder.h) held.
  */
@@ -23,27 +23,27 @@
 #include "capture/stack.h"
 #include "capture/threshold.h"
 
-/* What about a thread's events is not as it mostly is: one word that each of them looks at. */
+/* The deviations of a thread's events from the usual case, in one word that each event reads. */
 enum thread_way {
-    THREAD_SELECTED = 1,    /* select.h is to be asked */
+    THREAD_SELECTED = 1,    /* select.h decides about events */
     THREAD_FREE_STACKS = 2, /* frees have stacks */
-    THREAD_OTHER_CLOCK = 4, /* not a TSC that is read at each event */
+    THREAD_OTHER_CLOCK = 4, /* the clock is not a TSC that is read at each event */
     THREAD_NEW_STACK = 8,   /* stack_thread_init() has not been called */
-    THREAD_SHARED = 16,     /* other threads record, too; set by them, and never taken back */
+    THREAD_SHARED = 16,     /* other threads record too; set by them, and never taken back */
 };
 
-/* What every event reads or writes comes first: one line of the cache. */
+/* The fields that every event reads or writes come first, on one cache line. */
 struct thread {
     _Atomic uint32_t ways; /* enum thread_way */
     struct chunk chunk;
     struct threshold_part counted;
-    struct sample sample;     /* --sample: how far the next sample point is */
+    struct sample sample;     /* --sample: distance to the next sample point */
     uint32_t clock_countdown; /* clock=fast: events until the next read */
     uint64_t clock_ticks;     /* clock=fast: the last read */
     uint32_t number;          /* of the thread that has this state, from 1 */
     uint32_t sequence;        /* of its next chunk or segment */
-    bool called;              /* call_watch.h: a function that recording waits for */
-    _Atomic bool left_over;   /* its chunk is in the trace before this one */
+    bool called;              /* call_watch.h: a function that recording waits for was called */
+    _Atomic bool left_over;   /* its chunk is in the previous trace */
     const struct thread_local_part *owner;
     struct stack_thread *stack;
     _Atomic int kernel_id; /* 0: free */
@@ -53,23 +53,24 @@ struct thread {
     uint8_t scratch[TRACE_EXTENDED_MAX + 64]; /* payload under construction */
 };
 
-/* What stays with a thread when it has no state. Initial-exec: reached without a call. */
+/* The state that stays with a thread when it has no struct thread. Initial-exec: reached without a
+ * call. */
 struct thread_local_part {
     struct thread *thread;
     const void *guard;        /* frame of the entry point that is recording; NULL: none */
     const void *guard_return; /* the return address in that frame */
     uint32_t number;          /* 0: never seen */
-    uint32_t trace;           /* in which the numbers are: one more for each restart */
+    uint32_t trace;           /* the trace of these numbers: one more for each restart */
     uint32_t sequence;
     _Atomic uint32_t dropped; /* events that came while the guard was held */
     uint32_t at_leave;        /* enum thread_at_leave */
-    uint64_t fork_ticks;      /* when its last fork() began */
+    uint64_t fork_ticks;      /* stamp at which its last fork() began */
 };
 
-/* What recorder_leave() has to do besides giving back the guard. */
+/* The duties of recorder_leave() besides giving back the guard. */
 enum thread_at_leave {
     THREAD_FINISHED = 1, /* its key destructors have run: states are borrowed for one event */
-    THREAD_ASKED = 2,    /* something is asked from outside */
+    THREAD_ASKED = 2,    /* another process or --toggle asks for something */
     THREAD_PASSED = 4,   /* a limit of threshold.h is passed, or call_watch.h has seen a call */
 };
 extern __thread struct thread_local_part thread_local_part
@@ -80,36 +81,36 @@ static inline uint32_t thread_ways(const struct thread *thread)
     return atomic_load_explicit(&thread->ways, memory_order_relaxed);
 }
 
-/* The stamp of what ends a block, before it ends: where other threads record, the block may have
- * come from one of them just now (clock.h). */
+/* Returns the stamp of the end of a block, before the end. If other threads record, one of them may
+ * have made the block just now (clock.h). */
 static inline uint64_t thread_clock_before(const struct thread *thread)
 {
     return thread_ways(thread) & THREAD_SHARED ? clock_after() : clock_before();
 }
 
-/* Once a process, before any other. */
+/* Called once in a process, before the other functions. */
 void thread_process_init(void);
-/* The ways of all threads to come. */
+/* Sets the ways of all threads to come. */
 void thread_process_set_ways(uint32_t ways);
-/* In a forked child, once its own trace is open: all states are free, numbers begin anew. */
+/* Frees all states and begins the numbers again, in a forked child once its own trace is open. */
 void thread_process_forked(void);
 
-/* The kernel's id of another thread that has a state; 0: there is none. */
+/* Returns the kernel's id of another thread that has a state, or 0 if there is none. */
 int thread_other_id(void);
 
-/* Waits, within reason, until no other thread is inside an event. */
+/* Waits until no other thread is inside an event, but not for ever. */
 void thread_process_settle(void);
-/* After a restart: all threads begin anew in the new trace, at their next event. */
+/* Makes all threads begin again in the new trace at their next event, after a restart. */
 void thread_process_restarted(void);
 
-/* Gives the calling thread a state and names it in the trace. NULL: none to be had. */
+/* Gives the calling thread a state and names it in the trace. Returns NULL if there is none. */
 struct thread *thread_acquire(void);
-/* Hands the calling thread's state on; `ended` says so in the trace. */
+/* Gives up the calling thread's state. `ended`: write in the trace that the thread has ended. */
 void thread_release(bool ended);
 
 /*
- * Makes at least `need` bytes of room, in a new chunk where it must be, and writes what the
- * thread owes (dropped events, a new name). False where recording has stopped.
+ * Makes at least `need` bytes of room, in a new chunk if necessary, and writes the records that the
+ * thread owes (dropped events, a new name). Returns false if recording has stopped.
  */
 bool thread_make_room(struct thread *thread, size_t need);
 
@@ -117,24 +118,24 @@ bool thread_make_room(struct thread *thread, size_t need);
 void thread_update_name(struct thread *thread);
 
 /*
- * An extended record: thread_extended_begin() makes room for `size` bytes of payload and returns
- * where it goes (NULL: recording has stopped), thread_extended_end() writes the record with the
- * payload up to `end`.
+ * Write an extended record. thread_extended_begin() makes room for `size` bytes of payload and
+ * returns where they go (NULL: recording has stopped). thread_extended_end() writes the record with
+ * the payload up to `end`.
  */
 uint8_t *thread_extended_begin(struct thread *thread, size_t size);
 void thread_extended_end(struct thread *thread, enum trace_extended type, const uint8_t *end);
-/* The `when` of an extended record: now, relative to the coding state. */
+/* Puts the `when` of an extended record: now, relative to the coding state. */
 uint8_t *thread_put_when(const struct thread *thread, uint8_t *payload);
 
-/* Puts a sample of the process's resident set; nothing where mprof-run takes them. */
+/* Puts a sample of the process's resident set. Does nothing if mprof-run takes the samples. */
 void thread_put_resident(struct thread *thread);
-/* Whether each new chunk begins with such a sample. */
+/* Sets whether each new chunk begins with such a sample. */
 void thread_sample_resident(bool wanted);
 
-/* An extended record of nothing but its `when` and one number. */
+/* Puts an extended record that consists of its `when` and one number. */
 void thread_put_number(struct thread *thread, enum trace_extended type, uint64_t number);
 
-/* Seals the chunks that nobody writes: the thread's own and those of free states. */
+/* Seals the chunks that no thread writes: the thread's own and those of free states. */
 void thread_seal_idle(struct thread *thread);
 
 #endif
