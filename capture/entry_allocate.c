@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The entry points of the heap: each makes the real call and records it.
+ * The entry points of the heap. Each makes the real call and records it.
  *
- * Compiled with a frame pointer: the stack walk starts at __builtin_frame_address(0) of the
- * function that the program called. The guard is held over the real call too, so that what an
- * allocator below this library allocates for itself is not taken for the program's.
+ * They are compiled with a frame pointer: the stack walk starts at __builtin_frame_address(0) of
+ * the function that the program called. They hold the guard over the real call too, so that an
+ * allocator's own allocations below this library are not taken for the program's.
  *
- * errno is what the real call left: recording uses raw system calls only.
+ * errno stays as the real call left it, because recording uses raw system calls only.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -22,14 +22,16 @@
 
 #define FRAME __builtin_frame_address(0)
 
-/* calloc and reallocarray of more than there can be: recorded as a failed call of this size. */
+/* Returns the size that calloc or reallocarray asks for. If it is too large, the call is recorded
+ * as one of UINT64_MAX bytes that failed. */
 static inline uint64_t entry_product(size_t count, size_t size)
 {
     size_t product;
     return __builtin_mul_overflow(count, size, &product) ? UINT64_MAX : product;
 }
 
-/* C libraries round an odd alignment up to a power of two. */
+/* Returns the binary logarithm of an alignment. C libraries round an odd one up to a power of
+ * two. */
 static inline unsigned entry_log2(size_t alignment)
 {
     return alignment <= 1 ? 0 : 64 - (unsigned)__builtin_clzl(alignment - 1);
@@ -111,7 +113,7 @@ ENTRY_POINT void ENTRY(free)(void *address)
         recorder_leave();
 }
 
-/* While paused only the end of the old block is written. */
+/* Records only the end of the old block, since recording is paused. */
 static void entry_put_paused_resize(struct thread *thread, uint64_t before, const void *old,
                                     bool failed)
 {
@@ -121,8 +123,8 @@ static void entry_put_paused_resize(struct thread *thread, uint64_t before, cons
 }
 
 /*
- * The stack is taken and room is made before the first stamp: nothing may come between the two
- * stamps, and a chunk begun between them would hold the first one too late.
+ * Makes and records a resize. It takes the stack and makes room before the first stamp: nothing may
+ * come between the two stamps, and a chunk begun between them would hold the first one too late.
  */
 static void *entry_resize(struct thread *thread, const void *frame, void *old,
                           const struct entry_resize *resize)
@@ -140,7 +142,7 @@ static void *entry_resize(struct thread *thread, const void *frame, void *old,
     void *address = entry_real_resize(old, resize);
     uint64_t after = events_late(thread, early);
     struct chunk *chunk = &thread->chunk;
-    if (!recorder_is_own()) /* a child that a handler forked in the real call */
+    if (!recorder_is_own()) /* a handler forked in the real call: this is the child */
         return address;
     if (!address && size == 0) /* this C library frees */
         chunk_commit(chunk, trace_put_free(chunk->cursor, &chunk->coding, before, (uintptr_t)old));
@@ -156,7 +158,7 @@ static void *entry_resize(struct thread *thread, const void *frame, void *old,
     return address;
 }
 
-/* What realloc and reallocarray have in common. */
+/* Does the work of realloc and reallocarray. */
 static inline __attribute__((always_inline)) void *
 entry_reallocate(const void *frame, void *old, const struct entry_resize *resize)
 {
@@ -258,7 +260,7 @@ ENTRY_POINT void *ENTRY(pvalloc)(size_t size)
 
 #ifndef MPROF_STATIC
 
-/* C23; C libraries that have them forward to free in the same way. */
+/* These two are of C23. C libraries that have them forward to free in the same way. */
 ENTRY_POINT void free_sized(void *address, size_t size)
 {
     (void)size;

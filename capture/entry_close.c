@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Entry points that close descriptors: close, close_range, closefrom, and dup2 and dup3, which take
- * a number from whoever has it.
+ * a number from the file that has it.
  *
- * The trace's descriptor is none of the program's: to the program it is a number that is not open.
- * One that closes all descriptors leaves it be; one that wants its number gets it, when no thread
- * of the recorder is under way with it. Else a file that the program opens under that number could
- * be what the recorder makes longer. In a child that vfork made all is as it is without us: it has
- * descriptors of its own, and the parent's memory.
+ * The trace's descriptor is not one of the program's: to the program it is a number that is not
+ * open. If the program closes all descriptors, this one stays open. If it wants this number, it
+ * gets it, once no thread of the recorder is using it. Otherwise the recorder might grow a file
+ * that the program has opened under that number. A vfork child behaves as if it ran without the
+ * recorder: it has descriptors of its own, and the parent's memory.
  */
 #include "capture/entry_close.h"
 
@@ -42,7 +42,7 @@ void entry_close_resolve(void)
     atomic_store(&entry_next_dup3, (int (*)(int, int, int))real_find("dup3"));
 }
 
-/* As the C library gives the kernel's answer. */
+/* Turns the kernel's answer into the C library's. */
 static int entry_answer(long result)
 {
     if (result >= 0)
@@ -66,7 +66,7 @@ static int entry_close_range(unsigned first, unsigned last, int flags)
                 : entry_answer(arch_syscall(SYS_close_range, first, last, flags, 0, 0, 0));
 }
 
-/* The trace's number, where it lies between the two and this process has it; -1. */
+/* Returns the trace's number if it lies between the two and this process has it, otherwise -1. */
 static int entry_own_between(unsigned first, unsigned last)
 {
     const int own = trace_room_descriptor();
@@ -89,7 +89,7 @@ ENTRY_POINT int close_range(unsigned first, unsigned last, int flags)
     const int own = (unsigned)flags & CLOSE_RANGE_CLOEXEC ? -1 : entry_own_between(first, last);
     if (own < 0)
         return entry_close_range(first, last, flags);
-    /* At the end of all numbers nothing is open: there the flags alone are looked at. */
+    /* At the end of the numbers nothing is open: there the kernel only checks the flags. */
     const bool below = (unsigned)own > first, above = (unsigned)own < last;
     const int result =
         entry_close_range(below ? first : UINT_MAX, below ? (unsigned)own - 1 : UINT_MAX, flags);
@@ -108,7 +108,7 @@ ENTRY_POINT void closefrom(int first)
              getrlimit(RLIMIT_NOFILE, &limit) == 0)
         for (int i = above; i < (int)limit.rlim_cur; i++)
             entry_close(i);
-    /* Kernels before 5.9 do not know ranges. */
+    /* Kernels before 5.9 have no close_range. */
     if (own > least && entry_close_range((unsigned)least, (unsigned)own - 1, 0) != 0)
         for (int i = least; i < own; i++)
             entry_close(i);

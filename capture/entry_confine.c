@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Entry points by which a program confines itself: prctl() and syscall(), the two ways to seccomp;
- * and what else comes by syscall(): a program that is executed, descriptors that are closed.
+ * Entry points by which a program confines itself: prctl() and syscall(), the two ways to seccomp.
+ * Calls that execute a program or close descriptors also come by syscall().
  *
- * The filter is kept before it is set (confinement.h). Where it does not let the trace grow, room
- * for a while is taken before, and recording ends when that is used up; the program goes on.
+ * The filter is kept before it is set (confinement.h). If it will not let the trace grow, the
+ * recorder first takes room for a while. When that is used up, recording ends and the program goes
+ * on.
  */
 #include <errno.h>
 #include <linux/seccomp.h>
@@ -54,22 +55,22 @@ void entry_confine_resolve(void)
 }
 #endif
 
-/* Whether this process is one that vfork made, which shares its parent's memory. */
+/* Tells whether vfork made this process, which then shares its parent's memory. */
 static bool entry_is_borrowed(void)
 {
     return trace_file_is_open() && !trace_file_is_own();
 }
 
-/* After either, reading the time-stamp counter faults, which all clocks do. */
+/* After either of these a read of the time-stamp counter faults, and all clocks read it. */
 static const char without_clock[] =
     "the program takes the clock from itself, by seccomp's strict mode or PR_SET_TSC";
 
-/* What confinement_remove() takes. */
+/* Prepares for a filter or strict mode. Returns the argument of confinement_remove(). */
 static uint32_t entry_confine(bool strict, const struct sock_fprog *program)
 {
     int error = errno;
     uint32_t kept = CONFINEMENT_NONE;
-    /* In a forked child recording begins with its first event: after this it could not. */
+    /* In a forked child recording begins with the first event, which would be too late now. */
     recorder_start();
     if (!entry_is_borrowed()) {
         if (strict)

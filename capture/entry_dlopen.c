@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The entry points of dlopen, dlmopen and dlsym: they see what may be loaded past the recorder.
+ * The entry points of dlopen, dlmopen and dlsym. They notice libraries that may bypass the
+ * recorder.
  *
- * The loader looks at its caller: for the run path, the namespace, what comes next. So these are no
- * functions that call the real one but jump to it, with the stack and the arguments as they came.
- * What is to be done before is done by a function that is called with the same arguments; it gives
- * back where to jump.
+ * The loader looks at its caller for the run path, the namespace and the next definition. So these
+ * entry points do not call the real function but jump to it, with the stack and the arguments
+ * unchanged. Before that they call a function with the same arguments, which does the work and
+ * returns where to jump.
  */
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -22,7 +23,7 @@ void *entry_dlmopen_before(Lmid_t space, const char *file, int mode);
 void *entry_dlsym_before(void *handle, const char *name);
 
 /*
- * An entry point with two arguments: where `condition` leaves the zero flag set and the real
+ * Defines an entry point with two arguments. If `condition` leaves the zero flag set and the real
  * function is known, it jumps there at once.
  */
 #define ENTRY_WITH_TWO(name, condition)                                                            \
@@ -106,8 +107,8 @@ __attribute__((used)) void *entry_dlmopen_before(Lmid_t space, const char *file,
     return entry_find(&entry_dlmopen_next, "dlmopen");
 }
 
-/* dlsym cannot be asked for itself. The symbol has had this version on x86_64 from the beginning.
- */
+/* Finds the real dlsym by its version, since dlsym cannot look up itself. On x86_64 it has had this
+ * version from the beginning. */
 __attribute__((used)) void *entry_dlsym_before(void *handle, const char *name)
 {
     (void)handle;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The hooks of -finstrument-functions. They do nothing but with unwind=instrument; the C library
- * has the same two as empty functions, so that such a program runs without the recorder too.
+ * The hooks of -finstrument-functions. They do nothing without unwind=instrument. The C library has
+ * the same two as empty functions, so such a program also runs without the recorder.
  *
- * Compiled with a frame pointer, so that the place of the function that calls is known.
+ * They are compiled with a frame pointer, so that the place of the calling function is known.
  */
 #include "capture/entry_names.h"
 #include "capture/events.h"
@@ -14,14 +14,16 @@ void __cyg_profile_func_enter(void *function, void *call_site);
 void __cyg_profile_func_exit(void *function, void *call_site);
 
 #define FRAME __builtin_frame_address(0)
-/* The stack pointer of the caller before the call: saved rbp and return address lie between. */
+/* The call that a hook reports. Its third member is the stack pointer of the caller before the
+ * call: saved rbp and return address lie between. */
 #define CALL(function, call_site)                                                                  \
     {                                                                                              \
         (uint64_t)(function), (uint64_t)(call_site), (uint64_t)FRAME + 16,                         \
             (uint64_t)__builtin_return_address(0), *(const uint64_t *)FRAME                        \
     }
 
-/* At the first hook of a thread; gives it a state too, so that its end is noticed. */
+/* Begins the shadow stack at the first hook of a thread. It also gives the thread a state, so that
+ * the thread's end is noticed. */
 static __attribute__((noinline)) struct shadow_stack *instrument_begin(const void *frame)
 {
     const struct thread_local_part *self = &thread_local_part;

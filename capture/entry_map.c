@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Entry points of mappings: mmap, munmap, mremap, mprotect (--mmap). Not recorded unless that was
- * asked for.
+ * Entry points of mappings: mmap, munmap, mremap and mprotect. They record only with --mmap.
  *
- * The real calls are the system calls themselves: the C library's functions do no more, and nothing
- * has to be looked up, which a program that maps memory early or in a signal handler could not wait
- * for. What the C library maps for its own use does not come here.
+ * The real calls are system calls: the C library's functions do no more, and nothing has to be
+ * looked up. A program that maps memory early or in a signal handler could not wait for that.
+ * Mappings that the C library makes for its own use do not come here.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +20,7 @@
 #include "capture/resident_pages.h"
 
 #define FRAME __builtin_frame_address(0)
-/* The longest path that is recorded; what is longer is cut. */
+/* The longest path that is recorded; a longer one is cut. */
 #define PATH_LENGTH 1024u
 
 struct mapping {
@@ -31,7 +30,7 @@ struct mapping {
     uint64_t offset;
 };
 
-/* System calls say an error as a small negative number. */
+/* Tells whether a system call failed: its result is then a small negative number. */
 static bool map_failed(long result)
 {
     return result < 0 && result > -4096;
@@ -45,7 +44,7 @@ static void *map_result(long result)
     return MAP_FAILED;
 }
 
-/* The path of the mapped file into `path`; its length, 0 for none. */
+/* Writes the path of the mapped file into `path`. Returns its length, 0 if there is none. */
 static size_t map_file(int descriptor, char *path)
 {
     char link[40], digits[24];
@@ -66,7 +65,7 @@ static uint64_t map_when(const struct thread *thread, uint64_t ticks)
     return ticks > last ? ticks - last : 0;
 }
 
-/* An extended record of at most `size` bytes begins with when, where and how much. */
+/* Begins an extended record of at most `size` bytes with its time, address and length. */
 static uint8_t *map_begin(struct thread *thread, size_t size, uint64_t ticks, uintptr_t address,
                           size_t length)
 {
@@ -99,7 +98,7 @@ static void map_put(struct thread *thread, const void *frame, uint64_t ticks,
 /* A mapping, or part of one, that is about to end. */
 struct ending {
     uint64_t ticks;    /* before the call */
-    uint64_t resident; /* bytes of it that are resident, and 1; 0: not known */
+    uint64_t resident; /* resident bytes and 1 more; 0: not known */
 };
 
 static struct ending map_ending(struct thread *thread, uintptr_t address, size_t length)
@@ -179,7 +178,8 @@ ENTRY_POINT int munmap(void *address, size_t length)
     return map_result(result) == MAP_FAILED ? -1 : 0;
 }
 
-/* Where the call fails it may have changed some of the pages; which, the kernel does not say. */
+/* Records nothing if the call fails, although it may have changed some of the pages: the kernel
+ * does not say which. */
 ENTRY_POINT int mprotect(void *address, size_t length, int protection)
 {
     struct thread *thread = map_enter(FRAME);
@@ -206,7 +206,7 @@ ENTRY_POINT void *mremap(void *old, size_t old_length, size_t length, int flags,
     long result =
         arch_syscall(SYS_mremap, (long)old, (long)old_length, (long)length, flags, (long)wanted, 0);
     if (thread) {
-        /* What it maps, and how, ingest knows from the mapping that it came from. */
+        /* Ingest knows the file and the protection from the mapping that this one comes from. */
         const struct mapping mapping = {.address = (uintptr_t)result,
                                         .old_address = (uintptr_t)old,
                                         .length = length,

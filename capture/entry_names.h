@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How the public entry points are named: as the C library's in the shared library, as the
- * linker's --wrap expects them in libmprof.a.
+ * The names of the public entry points: those of the C library in the shared library, those that
+ * the linker's --wrap expects in libmprof.a.
  */
 #ifndef MPROF_CAPTURE_ENTRY_NAMES_H
 #define MPROF_CAPTURE_ENTRY_NAMES_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Entry points that change or end the process: exec, _exit.
+ * Entry points that change or end the process: exec and _exit.
  *
- * exec seals the trace before the real call and takes it back if that fails. A vfork child
- * shares its parent's memory: recorder_end() sees that it is not the owner and leaves the trace
- * be. The C library's own posix_spawn, system and popen do not come here, nor need they: their
+ * exec seals the trace before the real call, and unseals it if that fails. A vfork child shares its
+ * parent's memory: recorder_end() sees that the child is not the owner and leaves the trace alone.
+ * The C library's own posix_spawn, system and popen do not come here. They need not, because their
  * child has nothing of its own.
  */
 #include <errno.h>
@@ -46,15 +46,15 @@ static void *entry_find(unsigned which)
     return real_functions[which];
 }
 
-/* The linker has answered. This call is what brings the file into every program: the C library,
- * which is linked later, has calls of _exit that are wrapped too. */
+/* Brings this file into every program. The linker has found the real functions, but the C library,
+ * which is linked later, also has calls of _exit that are wrapped. */
 void entry_process_resolve(void)
 {
 }
 
 #else
 
-/* The functions behind these entry points. */
+/* The real functions. */
 static struct {
     const char *name;
     _Atomic(void *) function;
@@ -90,7 +90,7 @@ typedef int (*fexecve_function)(int, char *const[], char *const[]);
 typedef int (*execveat_function)(int, const char *, char *const[], char *const[], int);
 typedef void (*exit_function)(int) __attribute__((noreturn));
 
-/* A static program's environment preloads nothing that could be in the way. */
+/* The environment of a static program preloads nothing that could do harm. */
 #ifdef MPROF_STATIC
 #define SUITABLE(environment_call, envp) ((void)0)
 #else
@@ -167,13 +167,13 @@ ENTRY_POINT int ENTRY(execveat)(int directory, const char *path, char *const arg
 }
 
 /*
- * The arguments of execl and its kin as an array: on the caller's stack, as the C library does
- * it, since a vfork child must not allocate.
+ * Collects the arguments of execl and its kin in an array. It lies on the stack of the caller, as
+ * in the C library, since a vfork child must not allocate.
  */
 #define COLLECT(first, list)                                                                       \
     va_list list;                                                                                  \
     va_start(list, first);                                                                         \
-    size_t count = 1; /* the first, which is named */                                              \
+    size_t count = 1; /* the named first argument */                                               \
     while (va_arg(list, char *))                                                                   \
         count++;                                                                                   \
     va_end(list);                                                                                  \
@@ -208,7 +208,7 @@ ENTRY_POINT int ENTRY(execle)(const char *path, const char *first, ...)
 ENTRY_POINT void ENTRY(_exit)(int status)
 {
     exit_function next = (exit_function)entry_find(NEXT_EXIT);
-    /* In a static program exit() itself comes here at last. */
+    /* In a static program exit() itself ends here. */
     if (!lifecycle_has_ended())
         recorder_end(FRAME, TRACE_END_QUICK_EXIT);
     next(status);

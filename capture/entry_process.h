@@ -6,12 +6,12 @@
 #define MPROF_CAPTURE_ENTRY_PROCESS_H
 
 /*
- * Looks up the functions behind them. Called by the constructor: later, in a forked child, the
- * loader's lock may be held by a thread that is no more.
+ * Looks up the real functions. The constructor calls it: later, in a forked child, the loader's
+ * lock may belong to a thread that the child does not have.
  */
 void entry_process_resolve(void);
 
-/* The same, of entry_dlclose.c and entry_thread_name.c; not in libmprof.a. */
+/* Do the same for entry_dlclose.c and entry_thread_name.c. They are not in libmprof.a. */
 void entry_dlclose_resolve(void);
 void entry_thread_name_resolve(void);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What realloc and reallocarray ask for, for the files that make the real call and record it.
+ * The request of realloc and reallocarray, for the files that make the real call and record it.
  */
 #ifndef MPROF_CAPTURE_ENTRY_RESIZE_H
 #define MPROF_CAPTURE_ENTRY_RESIZE_H
@@ -13,13 +13,13 @@
 #include "capture/real.h"
 
 struct entry_resize {
-    uint64_t size; /* of the whole block; UINT64_MAX where that does not fit */
+    uint64_t size; /* of the whole block; UINT64_MAX: it is too large */
     bool array;    /* asked for by reallocarray */
 };
 
 /*
- * reallocarray goes to the real realloc: C libraries make it of their public realloc, which is
- * the entry point here and would look like a second call.
+ * Makes the real call. reallocarray becomes a real realloc, since C libraries implement it by their
+ * public realloc. That is the entry point here, and would look like a second call.
  */
 static inline void *entry_real_resize(void *old, const struct entry_resize *resize)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Entry points that start another process: posix_spawn and posix_spawnp. They record nothing, but
- * see to the environment of what cannot be recorded.
+ * choose the environment of programs that cannot be recorded.
  */
 #include <errno.h>
 #include <spawn.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The entry point of pthread_setname_np, so that a thread's name is known from when it is given.
+ * The entry point of pthread_setname_np. It notes a thread's name when the thread gets it.
  *
- * A file of its own, so that a static program has the C library's only if it calls it.
+ * It has its own file, so that a static program has the C library's function only if it calls it.
  */
 #include <pthread.h>
 #include <stdatomic.h>

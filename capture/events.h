@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Writes the program's heap events: the hot path. Inline, into the entry points.
+ * Writes the program's heap events. This is the hot path, inlined into the entry points.
  *
- * Each call needs the guard held (recorder_enter()). `frame` is the entry point's own frame,
- * where the stack walk begins. No lock, no system call and no shared memory is written, but
- * when a chunk is full.
+ * Each call needs the guard held (recorder_enter()). `frame` is the frame of the entry point
+ * itself, where the stack walk begins. It takes no lock, makes no system call and writes no shared
+ * memory, except when a chunk is full.
  */
 #ifndef MPROF_CAPTURE_EVENTS_H
 #define MPROF_CAPTURE_EVENTS_H
@@ -19,7 +19,8 @@
 
 #define EVENTS_FAST_CLOCK_INTERVAL 16u
 
-/* clock=fast: the true time lies between this read and the next one. */
+/* Reads the clock if it is not a TSC that is read at each event. With clock=fast the true time lies
+ * between this read and the next one. */
 static inline uint64_t events_other_ticks(struct thread *thread)
 {
     if (!recorder_fast_clock)
@@ -33,8 +34,9 @@ static inline uint64_t events_other_ticks(struct thread *thread)
 }
 
 /*
- * The stamp of what happens now: a free before the real call, an allocation after it. A thread that
- * is alone needs no fence: no other's store can have given it the block (clock.h).
+ * Returns the stamp of an event now: of a free before the real call, of an allocation after it. A
+ * thread that is alone needs no fence, since no store of another thread can have given it the block
+ * (clock.h).
  */
 static inline uint64_t events_now(struct thread *thread)
 {
@@ -45,8 +47,9 @@ static inline uint64_t events_now(struct thread *thread)
 }
 
 /*
- * Nor need it wait for the real call's loads, which the clock does (clock.h): the stamp of its
- * allocation is read before. 0: it is to be read after the call. `thread` may be NULL.
+ * Returns the stamp of an allocation before the real call, if the thread is alone: it need not wait
+ * for the loads of that call, as the clock does (clock.h). 0: read the stamp after the call.
+ * `thread` may be NULL.
  */
 static inline uint64_t events_early(const struct thread *thread)
 {
@@ -55,7 +58,7 @@ static inline uint64_t events_early(const struct thread *thread)
     return clock_tsc_before();
 }
 
-/* The stamp after the real call: `early`, unless another thread has come in meanwhile. */
+/* Returns the stamp after the real call: `early`, unless another thread began to record since. */
 static inline uint64_t events_late(struct thread *thread, uint64_t early)
 {
     return __builtin_expect(early != 0, 1) && !(thread_ways(thread) & THREAD_SHARED)
@@ -78,7 +81,7 @@ static inline uint32_t events_stack(struct thread *thread, const void *frame)
     return stack_current(thread->stack, frame, thread);
 }
 
-/* Room for one record of the hot path. */
+/* Makes room for one record of the hot path. If there is none, counts `events` as dropped. */
 static inline bool events_room(struct thread *thread, uint64_t events)
 {
     if (__builtin_expect(chunk_has_room(&thread->chunk) && recorder_is_own(), 1))
@@ -89,10 +92,10 @@ static inline bool events_room(struct thread *thread, uint64_t events)
     return false;
 }
 
-/* `size` bytes could not be had. */
+/* Records an allocation of `size` bytes that failed. */
 void events_put_failed(struct thread *thread, uint64_t size, uint32_t stack);
 
-/* The record of an allocation whose stamp is read and whose thread has its stacks ready. */
+/* Writes the record of an allocation whose stamp is read and whose thread has its stacks ready. */
 static inline __attribute__((always_inline)) void
 events_put_stamped(struct thread *thread, const void *frame, uint64_t ticks, const void *address,
                    uint64_t size, enum trace_alloc_kind kind, unsigned log2_alignment)
@@ -103,19 +106,19 @@ events_put_stamped(struct thread *thread, const void *frame, uint64_t ticks, con
         return;
     }
     struct chunk *chunk = &thread->chunk;
-    /* In a chunk begun just now the stamp is held at its beginning: later than the real call,
-     * but still before the block is known to anyone. */
+    /* If the chunk began just now, the stamp becomes that of its beginning: later than the real
+     * call, but still before anyone knows the block. */
     if (events_room(thread, 1))
         chunk_commit(chunk, trace_put_alloc(chunk->cursor, &chunk->coding, ticks,
                                             (uintptr_t)address, size, stack, kind, log2_alignment));
 }
 
-/* Any allocation. `early` is what events_early() said before the real call. */
+/* Records any allocation. `early` is the result of events_early() before the real call. */
 void events_put_allocation(struct thread *thread, const void *frame, uint64_t early,
                            const void *address, uint64_t size, enum trace_alloc_kind kind,
                            unsigned log2_alignment);
 
-/* As events_put_allocation(), for what most allocations are. */
+/* Does what events_put_allocation() does, for the most common kind of allocation. */
 static inline __attribute__((always_inline)) void
 events_put_malloc(struct thread *thread, const void *frame, uint64_t early, const void *address,
                   uint64_t size)
@@ -133,11 +136,11 @@ events_put_malloc(struct thread *thread, const void *frame, uint64_t early, cons
     events_put_stamped(thread, frame, ticks, address, size, TRACE_KIND_MALLOC, 0);
 }
 
-/* The free of a thread that has ways other than THREAD_NEW_STACK and THREAD_SHARED. */
+/* Records a free in a thread that has ways other than THREAD_NEW_STACK and THREAD_SHARED. */
 void events_put_other_free(struct thread *thread, const void *frame, const void *address);
 
-/* Call before the real free. The stamp comes before the question for room: see recorder_is_own().
- */
+/* Records a free. Call it before the real free. It reads the stamp before it asks for room: see
+ * recorder_is_own(). */
 static inline __attribute__((always_inline)) void
 events_put_free(struct thread *thread, const void *frame, const void *address)
 {

@@ -22,13 +22,14 @@ static const char without_name[] = "without=";
 static const char own_name[] = "libmprof.so";
 
 #define PRELOAD_NAME_LENGTH (sizeof preload_name - 1)
-/* What all numbers of calls take. */
+/* The bytes for the numbers of all calls. */
 #define CALLS_TEXT ((size_t)OWN_CALLS_MAX * 6 + sizeof without_name + 1)
 #define OWN_NAME_LENGTH (sizeof own_name - 1)
 
 /*
- * The numbers of those own calls that the program's filters do not allow, with colons between, into
- * `text` (NULL: only counted), and how many they are. *possible: recording can do without.
+ * Writes the numbers of the own calls that the program's filters forbid into `text`, with colons
+ * between (NULL: only counts them). Returns how many they are. Clears *possible if recording cannot
+ * do without one.
  */
 static size_t exec_forbidden_calls(char *text, bool *possible)
 {
@@ -57,7 +58,7 @@ static bool exec_is_preload(const char *entry)
     return strncmp(entry, preload_name, PRELOAD_NAME_LENGTH) == 0;
 }
 
-/* The loader takes spaces and colons. */
+/* Returns the length of one part of the list. The loader splits it at spaces and colons. */
 static size_t exec_part_length(const char *part)
 {
     return strcspn(part, ": ");
@@ -83,7 +84,7 @@ static bool exec_preloads_own(const char *entry)
     }
 }
 
-/* All entries; 0 where the recorder is not among those that are preloaded. */
+/* Returns the number of all entries, the end included. 0 if the recorder is not preloaded. */
 static size_t exec_count(char *const envp[])
 {
     size_t count = 0;
@@ -94,7 +95,7 @@ static size_t exec_count(char *const envp[])
     return preloaded ? count + 1 : 0;
 }
 
-/* What is executed: the descriptor of a file that can be read, or a negative errno. */
+/* Opens the file to execute for reading. Returns its descriptor, or a negative errno. */
 static int exec_open(int directory, const char *path, int flags)
 {
     struct stat status;
@@ -102,7 +103,7 @@ static int exec_open(int directory, const char *path, int flags)
     if (!*path && (flags & AT_EMPTY_PATH)) {
         if (directory < 0)
             return -EBADF;
-        /* Opened anew, since the descriptor may be one that is not for reading. */
+        /* Open it again, since the descriptor may not be for reading. */
         digits[sizeof digits - 1] = 0;
         const char *number = os_decimal(digits + sizeof digits - 1, (uint64_t)directory);
         memcpy(own + strlen(own), number, strlen(number) + 1);
@@ -121,7 +122,7 @@ static int exec_open(int directory, const char *path, int flags)
     return descriptor < 0 ? descriptor : -EACCES;
 }
 
-/* Of a script it is the interpreter that counts. Closes the descriptor. */
+/* Returns the kind of the program, for a script that of its interpreter. Closes the descriptor. */
 static enum program_kind exec_kind(int descriptor)
 {
     char path[PATH_MAX];
@@ -137,7 +138,8 @@ static enum program_kind exec_kind(int descriptor)
     return kind;
 }
 
-/* With `entries` in the program's own; 0: nothing is to be changed. Closes the descriptor. */
+/* Chooses the environment. The program's own has `entries`; the result has 0 if nothing has to
+ * change. Closes the descriptor. */
 static struct exec_environment exec_choose(int descriptor, size_t entries)
 {
     const struct exec_environment unrecorded = {.entries = entries, .unrecorded = true};
@@ -152,7 +154,7 @@ static struct exec_environment exec_choose(int descriptor, size_t entries)
                      "unrecorded",
                      NULL);
     else {
-        /* Its options may be an entry more. */
+        /* The options may need one more entry. */
         if (os_is_confined() && exec_forbidden_calls(NULL, &possible) > 0)
             confined.entries = entries + 1;
         if (possible)
@@ -221,13 +223,13 @@ static void exec_fill_unrecorded(char *const envp[], char **entries, char *prelo
     entries[count] = NULL;
 }
 
-/* MPROF_OPTIONS of the program after this one: `old`, or none, and the calls that are forbidden. */
+/* Writes the MPROF_OPTIONS of the next program: `old` (NULL: none) and the forbidden calls. */
 static void exec_write_options(const char *old, char *text)
 {
     bool possible = true;
     size_t used = sizeof options_name - 1;
     memcpy(text, options_name, sizeof options_name);
-    /* What was known before is known still, and comes with the rest. */
+    /* The calls that were forbidden before still are: they come with the rest. */
     for (size_t length; old && *old; old += length + (old[length] != 0)) {
         length = strcspn(old, ",");
         if (strncmp(old, without_name, sizeof without_name - 1) != 0) {

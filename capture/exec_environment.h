@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The environment of a program that is about to be executed: without the recorder in LD_PRELOAD
- * where that would end the program, which then runs unrecorded, as one line says; and with what the
- * recorder knows of the program's seccomp filters, which are the next program's too.
+ * Chooses the environment of a program that is about to be executed.
  *
- * May be called in a child that vfork made: nothing is allocated, and only the caller's memory
- * written.
+ * If the recorder would end the program, the environment has it no longer in LD_PRELOAD, and one
+ * line says that the program runs unrecorded. It also carries what the recorder knows of the
+ * program's seccomp filters, since they hold for the next program too.
+ *
+ * These functions may be called in a child that vfork made: they allocate nothing and write only
+ * the caller's memory.
  */
 #ifndef MPROF_CAPTURE_EXEC_ENVIRONMENT_H
 #define MPROF_CAPTURE_EXEC_ENVIRONMENT_H
@@ -16,28 +18,28 @@
 #define EXEC_TEXT_MAX 4096u
 
 struct exec_environment {
-    size_t entries;  /* that it is to have, the end included; 0: the program's own will do */
-    bool unrecorded; /* the recorder is to be left out */
+    size_t entries;  /* the number of its entries, the end included; 0: the program keeps its own */
+    bool unrecorded; /* the recorder is left out */
 };
 
-/* What the program is to get. `search`: a name without a slash is looked for in PATH. */
+/* Returns the environment to use. `search`: looks for a name without a slash in PATH. */
 struct exec_environment exec_environment_of(const char *file, bool search, char *const envp[]);
 
-/* The same of what execveat executes. */
+/* Does the same for the file that execveat executes. */
 struct exec_environment exec_environment_at(int directory, const char *path, int flags,
                                             char *const envp[]);
 
-/* The same of a file that is open, be it only as a place (O_PATH). */
+/* Does the same for an open file, also one that is open only as a place (O_PATH). */
 struct exec_environment exec_environment_of_descriptor(int descriptor, char *const envp[]);
 
-/* Fills `entries` with it; `text` holds the entry that is another. */
+/* Fills `entries` with the environment. `text` holds the entry that changes. */
 void exec_environment_fill(const struct exec_environment *environment, char *const envp[],
                            char **entries, char text[EXEC_TEXT_MAX]);
 
 /*
- * Makes the variable `envp` the environment that the program can be executed with, as
- * `environment_call` (one of the three above) says. It lies on the stack of the function that this
- * stands in, until that returns: a child that vfork made has nowhere else to write.
+ * Makes the variable `envp` the environment that `environment_call` (one of the three above)
+ * chooses. It lies on the stack of the calling function until that returns: a child that vfork made
+ * has nowhere else to write.
  */
 #define EXEC_ENVIRONMENT_SUIT(environment_call, envp)                                              \
     const struct exec_environment suits = environment_call;                                        \
