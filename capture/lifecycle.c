@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * When recording begins and ends of itself: with the library.
+ * Begins and ends recording with the library.
  *
- * Most programs allocate before this constructor runs, and recording has then begun already.
- * At exit the order of destructors is the loader's; what is freed after ours is recorded still.
+ * Most programs allocate before this constructor runs, and recording has then begun already. At
+ * exit the loader chooses the order of destructors; frees after this one are still recorded.
  */
 #include "capture/lifecycle.h"
 
@@ -46,13 +46,13 @@ static void lifecycle_begin(void)
     entry_process_resolve();
     entry_confine_resolve();
 #ifndef MPROF_STATIC
-    /* Not under the guard: what the loader allocates for its answers is freed later. */
+    /* Not under the guard, because what the loader allocates for its answers is freed later. */
     if (recorder_is_at_work()) {
         operators_warn();
         bypass_begin();
     }
 #endif
-    /* Run in reverse order: registered first, it comes last. */
+    /* These functions run in reverse order: the one that is registered first runs last. */
     at_quick_exit(lifecycle_end_quickly);
 }
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The library's constructor and destructor, see lifecycle.c.
+ * The constructor and destructor of the library, see lifecycle.c.
  */
 #ifndef MPROF_CAPTURE_LIFECYCLE_H
 #define MPROF_CAPTURE_LIFECYCLE_H
 
 #include <stdbool.h>
 
-/* Whether the constructor has run: from then on the C library is ready for everything. */
+/* Tells whether the constructor has run: from then on the C library is ready for everything. */
 bool lifecycle_has_begun(void);
-/* Whether exit() or quick_exit() have sealed the trace. */
+/* Tells whether exit() or quick_exit() have sealed the trace. */
 bool lifecycle_has_ended(void);
 
 #endif

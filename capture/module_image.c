@@ -6,11 +6,11 @@
 
 #include "capture/os.h"
 
-/* No file has more program headers than this; the rest is not looked at. */
+/* The most program headers that are read. No file has more. */
 #define PROGRAM_HEADERS_MAX 64u
 #define NOTES_MAX 512u
 
-/* The GNU build-id among the notes of one note segment. */
+/* Finds the GNU build-id among the notes of one segment. */
 static void notes_read(uint64_t address, uint64_t size, struct module_image *image)
 {
     uint8_t notes[NOTES_MAX];
@@ -45,7 +45,7 @@ static void segment_add(const Elf64_Phdr *header, uint64_t start, struct module_
             (struct stack_segment){header->p_vaddr, header->p_memsz, header->p_flags};
 }
 
-/* Bounds the unwind tables by the loaded segment that holds their header. */
+/* Finds the unwind tables. Their bounds are those of the loaded segment that holds their header. */
 static void unwind_bound(uint64_t header, struct module_image *image)
 {
     for (size_t i = 0; i < image->segment_count; i++) {

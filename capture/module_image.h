@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a loaded ELF file says of itself in memory: its segments, build-id, unwind tables. */
+/* Reads the headers of a loaded ELF file in memory: its segments, build-id and unwind tables. */
 #ifndef MPROF_CAPTURE_MODULE_IMAGE_H
 #define MPROF_CAPTURE_MODULE_IMAGE_H
 
@@ -13,8 +13,8 @@
 #define MODULE_BUILD_ID_MAX 32u
 
 struct module_image {
-    uint64_t load_bias; /* by the first loaded segment */
-    uint64_t end;       /* behind the last one */
+    uint64_t load_bias; /* from the first loaded segment */
+    uint64_t end;       /* after the last one */
     struct unwind_image unwind;
     uint8_t build_id[MODULE_BUILD_ID_MAX];
     size_t build_id_length;
@@ -24,7 +24,7 @@ struct module_image {
 
 /*
  * Reads the headers of the ELF file whose first page is mapped at `start`, by reads that cannot
- * fault. False where there is no ELF header.
+ * fault. False if there is no ELF header.
  */
 bool module_image_read(uint64_t start, struct module_image *image);
 

@@ -14,9 +14,9 @@
 #include "capture/process_maps.h"
 
 /*
- * A fixed table, searched from a hash of the module's first address. An entry goes EMPTY →
- * FILLING → LOADED → GONE → FILLING …; its fields are written in FILLING only. Who reads them
- * checks afterwards that the id is still the same.
+ * The modules are in a fixed table, which is searched from a hash of the module's first address. An
+ * entry goes EMPTY → FILLING → LOADED → GONE → FILLING …, and its fields are written in FILLING
+ * only. A reader checks afterwards that the id is still the same.
  */
 #define MODULE_CAPACITY 4096u
 #define WAIT_TURNS 10000u
@@ -26,15 +26,15 @@ enum announcement { UNKNOWN, IN_HAND, WRITTEN };
 
 struct module_entry {
     _Atomic uint32_t state, id, announcement;
-    uint64_t identity; /* hash of build-id and link map: the same load */
+    uint64_t identity; /* hash of build-id and link map: tells loads apart */
     struct module module;
 };
 
-/* Where a module was found to lie, before it has an entry. */
+/* The place of a module that has no entry yet. */
 struct location {
     uint64_t start, end, load_bias;
-    const struct link_map *link_map; /* NULL where only the maps are known */
-    uint64_t twin; /* where a loaded module has the same place of the file; 0: this is loaded */
+    const struct link_map *link_map; /* NULL if only the maps are known */
+    uint64_t twin; /* the same place of the file in a loaded module; 0: this one is loaded */
 };
 
 static struct {
@@ -55,11 +55,11 @@ static bool loader_known(void)
 }
 
 #ifdef MPROF_STATIC
-/* Names that the linker gives. */
+/* Symbols that the linker defines. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
-/* Of a program without a loader the C library knows its segments one by one. */
+/* Finds a program without a loader. The C library knows its segments one by one. */
 static bool locate_program(uint64_t pc, struct location *location)
 {
     const uint64_t start = (uint64_t)__ehdr_start, end = (uint64_t)_end;
@@ -116,8 +116,8 @@ void modules_init(bool by_maps)
 }
 
 /*
- * The file mapped at `pc`: begins at the last file's first page before it. Its path is copied
- * into `path` (PATH_MAX bytes) unless that is NULL.
+ * Finds the file that is mapped at `pc`. It begins at the last first page of a file before that.
+ * Copies its path into `path` (PATH_MAX bytes; NULL: does not).
  */
 static bool locate_by_maps(uint64_t pc, struct location *location, char *path)
 {
@@ -126,7 +126,7 @@ static bool locate_by_maps(uint64_t pc, struct location *location, char *path)
     uint64_t start = 0;
     bool found = false;
     while (maps && !found && process_maps_next(maps, &map)) {
-        if (map.offset == 0 && map.path[0]) /* its other mappings may have others between them */
+        if (map.offset == 0 && map.path[0]) /* other files may lie between its mappings */
             start = map.start;
         if (pc - map.start >= map.end - map.start)
             continue;
@@ -152,8 +152,8 @@ static bool locate_loaded(uint64_t pc, struct location *location)
 }
 
 /*
- * Code of a loaded module that the program has mapped again elsewhere: runtimes do so to have their
- * own code near the code that they generate.
+ * Finds code of a loaded module that the program has mapped again elsewhere. Runtimes do so to have
+ * their own code near the code that they generate.
  */
 static bool locate_twin(uint64_t pc, struct location *location)
 {
@@ -179,8 +179,8 @@ static bool locate(uint64_t pc, struct location *location)
 }
 
 /*
- * The loader gives a module whose segments leave gaps between them piece by piece: the header of
- * such a piece, and of one that is mapped again, lies elsewhere.
+ * Reads the headers of a module. If its segments leave gaps between them, the loader gives it piece
+ * by piece. The header of such a piece lies elsewhere, as does that of code that is mapped again.
  */
 static bool image_read(const struct location *location, struct module_image *image)
 {
@@ -236,7 +236,7 @@ static void entry_fill(struct module_entry *entry, const struct location *locati
     atomic_store_explicit(&entry->state, LOADED, memory_order_release);
 }
 
-/* Waits, within reason, while another thread fills the entry. Returns its state. */
+/* Returns the state of the entry. Waits, within reason, while another thread fills it. */
 static uint32_t entry_settled(struct module_entry *entry)
 {
     uint32_t state = atomic_load_explicit(&entry->state, memory_order_acquire);
@@ -260,7 +260,7 @@ static bool entry_find(uint64_t start, struct module *module)
 }
 
 /*
- * Takes the first free entry. Two threads that want to make the same one meet there, and the
+ * Fills the first free entry. If two threads want to make the same module, they meet there, and the
  * second finds it filled.
  */
 static bool entry_make(const struct location *location, struct module *module)
@@ -269,7 +269,7 @@ static bool entry_make(const struct location *location, struct module *module)
         struct module_entry *entry = entry_at(location->start, probe);
         uint32_t state = entry_settled(entry);
         if (state == EMPTY || state == GONE) {
-            /* A handler that left by longjmp would leave it half filled for ever. */
+            /* If a handler left by longjmp, the entry would stay half filled forever. */
             uint64_t signals = os_block_signals();
             if (atomic_compare_exchange_strong(&entry->state, &state, FILLING))
                 entry_fill(entry, location);
@@ -282,7 +282,7 @@ static bool entry_make(const struct location *location, struct module *module)
     return false;
 }
 
-/* Where each look at the maps would cost a file: what is known first. */
+/* Searches the known modules first where each look at the maps opens a file. */
 static bool known_find(uint64_t pc, struct module *module)
 {
     for (unsigned i = 0; i < MODULE_CAPACITY; i++) {

@@ -12,7 +12,7 @@
 #include "capture/os.h"
 #include "schemas/trace_layout.h"
 
-/* A trace of the same name may be left over from another run. */
+/* Tells whether the trace belongs to this run. One of the same name may be left from another. */
 static bool notice_is_of_run(const struct trace_file_header *header, uint32_t root)
 {
     return memcmp(header->magic, TRACE_MAGIC, sizeof header->magic) == 0 && header->pid == root;

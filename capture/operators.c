@@ -11,7 +11,7 @@
 #include "capture/real.h"
 
 struct search {
-    const void *allocator; /* where the object lies that has malloc and operator new */
+    const void *allocator; /* an address in the object that has malloc and operator new */
     bool found;
 };
 
@@ -21,7 +21,7 @@ static bool needs_cxx_library(const struct dl_phdr_info *object, const ElfW(Dyn)
     for (const ElfW(Dyn) *entry = dynamic; entry->d_tag != DT_NULL; entry++)
         if (entry->d_tag == DT_STRTAB)
             strings = (const char *)entry->d_un.d_ptr;
-    /* The loader has added the base address, but not for every object (the vdso). */
+    /* The loader has added the base address, except for some objects (the vdso). */
     if (!strings || (uintptr_t)strings < object->dlpi_addr)
         return false;
     for (const ElfW(Dyn) *entry = dynamic; entry->d_tag != DT_NULL; entry++)
@@ -31,7 +31,7 @@ static bool needs_cxx_library(const struct dl_phdr_info *object, const ElfW(Dyn)
     return false;
 }
 
-/* An object of C++ code; the allocator itself is one, and does not count. */
+/* Finds an object of C++ code. The allocator itself is one, and does not count. */
 static int search_object(struct dl_phdr_info *object, size_t size, void *argument)
 {
     struct search *search = (struct search *)argument;
@@ -53,7 +53,7 @@ static int search_object(struct dl_phdr_info *object, size_t size, void *argumen
 void operators_warn(void)
 {
     Dl_info library, allocator, operators;
-    /* The usual case first: a question that has no answer makes the loader allocate a message. */
+    /* The usual case first: if a question has no answer, the loader allocates a message. */
     if (!dladdr((void *)real.malloc, &allocator) || !dladdr((void *)getauxval, &library) ||
         allocator.dli_fbase == library.dli_fbase)
         return;

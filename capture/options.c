@@ -23,7 +23,7 @@ static bool option_begins(struct option_word word, const char *beginning)
     return word.length >= length && memcmp(word.text, beginning, length) == 0;
 }
 
-/* strtoul is not used: it follows the locale, which the program may be changing right now. */
+/* Reads a number. strtoul would follow the locale, which the program may be changing now. */
 static bool option_number(struct option_word word, uint32_t *number)
 {
     uint64_t value = 0;
@@ -52,7 +52,7 @@ static bool option_size(struct option_word word, uint64_t *size, uint64_t least,
     return *size >= least && *size <= most;
 }
 
-/* SIZE, or N% of the disk. */
+/* Reads SIZE, or N% of the disk. */
 static bool option_min_free(struct option_word value, struct disk_space_limit *limit)
 {
     *limit = (struct disk_space_limit){.bytes = UINT64_MAX, .percent = 100};
@@ -62,7 +62,7 @@ static bool option_min_free(struct option_word value, struct disk_space_limit *l
     return option_number(value, &limit->percent) && limit->percent <= 100;
 }
 
-/* live>SIZE or allocs>N. */
+/* Reads live>SIZE or allocs>N. */
 static bool option_limit(struct option_word value, struct threshold_limit *limit)
 {
     const size_t behind = option_begins(value, "live>")     ? strlen("live>")
@@ -75,7 +75,7 @@ static bool option_limit(struct option_word value, struct threshold_limit *limit
                        INT64_MAX);
 }
 
-/* mark:NAME or call:SYMBOL; `kind` is what stands before the name, which gets `most` bytes. */
+/* Reads mark:NAME or call:SYMBOL. `kind` is the text before the name, which gets `most` bytes. */
 static bool option_name(struct option_word value, const char *kind, char *name, size_t most)
 {
     const size_t behind = strlen(kind);
@@ -112,7 +112,7 @@ static bool option_unwind(struct option_word value, enum stack_unwind *unwind)
     return false;
 }
 
-/* `first` or `second`: sets *is_second. */
+/* Reads one of two words, and sets *is_second. */
 static bool option_either(struct option_word value, const char *first, const char *second,
                           bool *is_second)
 {

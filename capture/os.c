@@ -15,12 +15,12 @@
 
 #include "capture/arch_x86_64.h"
 
-/* A handler that leaves a call by longjmp leaves it counted: no wait is for ever. */
+/* If a handler leaves a call by longjmp, the call stays counted: so every wait has an end. */
 #define CALL_TURNS 10000u
 
 static bool (*_Atomic os_permits)(long number, const uint64_t arguments[6]);
 static _Atomic uint32_t os_under_way; /* calls of all threads, from before they ask */
-static _Atomic uint32_t os_forks;     /* of the ancestors' that led here */
+static _Atomic uint32_t os_forks;     /* forks from the first process to this one */
 
 void os_permit_by(bool (*permits)(long number, const uint64_t arguments[6]))
 {
@@ -50,7 +50,7 @@ long os_call(long number, long a, long b, long c, long d, long e, long f)
                                    (uint64_t)d, (uint64_t)e, (uint64_t)f};
     if (!permits || permits(number, arguments))
         result = arch_syscall(number, a, b, c, d, e, f);
-    /* Where a handler forked meanwhile, the child does not count this one any more. */
+    /* If a handler forked since, the child does not count this call any more. */
     if (atomic_load_explicit(&os_forks, memory_order_relaxed) == forks)
         atomic_fetch_sub(&os_under_way, 1);
     return result;
@@ -107,9 +107,9 @@ void os_discard(void *memory, size_t size)
 }
 
 /*
- * A program that closes all descriptors in another thread, and opens a file, gets the number that
- * was free first: that of a file which is just being read, and closed afterwards. A number high up
- * it does not get.
+ * Moves a descriptor to a high number. A program that closes all descriptors in another thread and
+ * then opens a file gets the lowest free number. That may be the number of a file that is being
+ * read here and closed afterwards. The program does not get a high number.
  */
 static int os_raise(int descriptor)
 {
@@ -139,7 +139,7 @@ void os_close(int descriptor)
     os_call3(SYS_close, descriptor, 0, 0);
 }
 
-/* A filter that was made from what a C library calls knows one of the two. */
+/* Tries both calls: a filter that was made from the calls of a C library knows only one of them. */
 int os_status(int descriptor, struct stat *status)
 {
     const long result = os_call3(SYS_fstat, descriptor, (long)status, 0);
@@ -165,9 +165,9 @@ void os_avoid_other_memory(void)
 }
 
 /*
- * Where process_vm_readv is forbidden: rt_sigprocmask with an impossible `how` first copies the
- * set and then refuses, so EINVAL says that eight bytes were readable and EFAULT that not. What
- * holds for one word of a page holds for all of it.
+ * Copies memory where process_vm_readv is forbidden. rt_sigprocmask with an impossible `how` first
+ * copies the set and then refuses it: EINVAL says that eight bytes were readable, EFAULT that they
+ * were not. All words of a page are alike.
  */
 static size_t os_peek_pages(uint64_t address, void *buffer, size_t size)
 {
@@ -191,7 +191,7 @@ size_t os_peek(uint64_t address, void *buffer, size_t size)
         return os_peek_pages(address, buffer, size);
     struct iovec to = {.iov_base = buffer, .iov_len = size};
     struct iovec from = {.iov_base = (void *)address, .iov_len = size};
-    /* By the thread: where the first one has ended, the process's id leads to no memory. */
+    /* By the thread: if the first one has ended, the process's id leads to no memory. */
     long result = os_call(SYS_process_vm_readv, os_thread_id(), (long)&to, 1, (long)&from, 1, 0);
     if (result == -EPERM || result == -ENOSYS || result == -ESRCH)
         return os_peek_pages(address, buffer, size);

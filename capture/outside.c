@@ -13,7 +13,7 @@
 #include "capture/outside_maps.h"
 #include "schemas/trace_codec.h"
 
-/* One in so many looks for an answer asks whether the process still maps the trace. */
+/* One in this many looks for an answer asks whether the process still maps the trace. */
 #define LOOKS_AT_MAPPINGS 64u
 
 static _Atomic uint32_t *outside_word(uint32_t *word)
@@ -69,7 +69,8 @@ void outside_close(struct outside *outside)
     *outside = (struct outside){.descriptor = -1};
 }
 
-/* False only where the mappings may be read and the trace is none of them. */
+/* Tells whether the process may have the trace mapped. False only if its mappings may be read and
+ * the trace is not one of them. */
 static bool outside_may_be_mapped(const struct outside *outside, pid_t process)
 {
     struct outside_maps maps;
@@ -77,7 +78,7 @@ static bool outside_may_be_mapped(const struct outside *outside, pid_t process)
     bool found = false;
     if (!outside_maps_open(&maps, process))
         return true;
-    /* Some file systems show another inode here than stat does, so the path counts too. */
+    /* Some file systems show another inode here than stat does, so compare the path too. */
     while (!found && outside_maps_next(&maps))
         found = maps.inode == outside->inode ||
                 (stat(maps.path, &status) == 0 && status.st_dev == outside->device &&
@@ -86,7 +87,8 @@ static bool outside_may_be_mapped(const struct outside *outside, pid_t process)
     return found;
 }
 
-/* Its mappings are not looked at, which take the kernel up to a microsecond each. */
+/* Does what outside_recorder() does, without a look at the mappings: each takes the kernel up to a
+ * microsecond. */
 static enum outside_status outside_recorder_quickly(const struct outside *outside)
 {
     if (atomic_load(outside_word(&outside->header->state)) != TRACE_STATE_RECORDING)
@@ -111,7 +113,7 @@ static void outside_raise_looks(const struct outside *outside)
     for (uint32_t i = 0; i < slots; i++) {
         struct trace_chunk_header chunk;
         off_t at = TRACE_FILE_HEADER_SIZE + (off_t)i * outside->header->chunk_size;
-        /* Behind the end of the file: a slot that is being reserved. */
+        /* After the end of the file is a slot that is being reserved. */
         if (pread(outside->descriptor, &chunk, sizeof chunk, at) == (ssize_t)sizeof chunk &&
             chunk.magic == TRACE_CHUNK_MAGIC && !(chunk.flags & TRACE_CHUNK_SEALED) &&
             chunk.look == 0)
@@ -154,11 +156,12 @@ enum outside_status outside_look(struct outside *outside, enum trace_answer *ans
         enum outside_status status = ++outside->looks % LOOKS_AT_MAPPINGS
                                          ? outside_recorder_quickly(outside)
                                          : outside_recorder(outside);
-        /* It may have been answered between the two looks, and the program have ended. */
+        /* The request may have been answered and the program may have ended between the two
+         * looks. */
         if (atomic_load(outside_word(&outside->header->control)) != TRACE_CONTROL_DONE) {
             if (status == OUTSIDE_GOOD)
                 return OUTSIDE_WAITING;
-            /* A stop is taken, finishes the trace, and is answered then. */
+            /* A stop is taken, then finishes the trace, and only then is answered. */
             if (status == OUTSIDE_FINISHED &&
                 atomic_load(outside_word(&outside->header->control)) == TRACE_CONTROL_TAKEN &&
                 kill((pid_t)outside->header->pid, 0) == 0)
@@ -179,7 +182,7 @@ bool outside_seal(struct outside *outside, uint64_t end_ticks, uint64_t end_mono
     uint32_t asked = TRACE_CONTROL_ASKED, recording = TRACE_STATE_RECORDING;
     if (outside_recorder(outside) != OUTSIDE_GOOD)
         return true;
-    /* Another process's request stays: it will find the recording finished. */
+    /* The request of another process stays: that process will find the recording finished. */
     if (flock(outside->descriptor, LOCK_EX | LOCK_NB) == 0)
         atomic_compare_exchange_strong(outside_word(&header->control), &asked, TRACE_CONTROL_NONE);
     const bool free = atomic_load(outside_word(&header->control)) != TRACE_CONTROL_TAKEN;
@@ -210,7 +213,7 @@ enum outside_status outside_find(pid_t process, char *path)
     enum outside_status result = OUTSIDE_NOT_TRACE;
     if (!outside_maps_open(&maps, process))
         return errno == ENOENT ? OUTSIDE_GONE : OUTSIDE_ERROR;
-    /* After mprof_restart() the header of the trace before is mapped too. */
+    /* After mprof_restart() the header of the previous trace is mapped too. */
     while (result != OUTSIDE_GOOD && outside_maps_next(&maps)) {
         if (outside_open(&outside, maps.path) != OUTSIDE_GOOD)
             continue;

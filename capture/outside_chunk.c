@@ -11,7 +11,7 @@
 #include "capture/run_sandbox.h"
 #include "schemas/trace_codec.h"
 
-/* Kind, type and length before a payload. */
+/* The bytes before a payload: kind, type and length. */
 #define RECORD_HEAD_MAX 16u
 #define PAGE 4096u
 #define LAST_PAGE (TRACE_CHUNK_SIZE_DEFAULT - PAGE)
@@ -31,7 +31,8 @@ bool outside_free_space(const struct outside *outside, uint64_t offset, uint64_t
     return true;
 }
 
-/* The kernel would send SIGXFSZ for what goes beyond, so it is asked first. */
+/* Reserves space in the file. Asks for the limit first, since the kernel would send SIGXFSZ beyond
+ * it. */
 static bool chunk_take(const struct outside *outside, uint64_t offset, uint32_t size)
 {
     struct rlimit limit;
@@ -49,7 +50,8 @@ bool outside_chunk_begin(struct outside_chunk *chunk, const struct outside *outs
         return false;
     chunk->slot = atomic_fetch_add((_Atomic uint32_t *)&file->next_slot, 1);
     uint64_t offset = outside_slot_offset(outside, chunk->slot);
-    /* The last first: the file never ends within a slot, where the recorder might append. */
+    /* The last page first: then the file never ends within a slot, where the recorder might
+     * append. */
     if (!chunk_take(outside, offset + LAST_PAGE, PAGE) || !chunk_take(outside, offset, PAGE))
         return false;
     void *memory = mmap(NULL, TRACE_CHUNK_SIZE_DEFAULT, PROT_READ | PROT_WRITE, MAP_SHARED,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The files that a process may have as its trace, from /proc/PID/maps: the recorder keeps the
- * header of its trace mapped, shared and writable, as long as it records.
+ * Lists the files that may be the trace of a process, from /proc/PID/maps: as long as the recorder
+ * records, it keeps the header of its trace mapped, shared and writable.
  *
  * Legal order: outside_maps_open(); outside_maps_next() until false; outside_maps_close().
  */
@@ -16,12 +16,12 @@
 struct outside_maps {
     FILE *file;
     unsigned long inode;
-    char path[PATH_MAX]; /* as the process sees it; a file that was removed has " (deleted)" */
+    char path[PATH_MAX]; /* as the process sees it; " (deleted)" follows if the file was removed */
 };
 
-/* False with errno where there is no such process or its mappings may not be read. */
+/* Begins the list. False with errno if there is no such process or its mappings may not be read. */
 bool outside_maps_open(struct outside_maps *maps, pid_t process);
-/* The next file of which the beginning is mapped shared and writable. */
+/* Goes to the next file whose beginning is mapped shared and writable. False: no more. */
 bool outside_maps_next(struct outside_maps *maps);
 void outside_maps_close(struct outside_maps *maps);
 

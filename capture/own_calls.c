@@ -17,7 +17,7 @@
     }
 #define NOWHERE ((uint64_t)-1)
 
-/* prctl first: so it keeps a process that tries the others from leaving a core. */
+/* prctl comes first: it keeps a process that tries the others from leaving a core file. */
 const struct own_call own_calls[] = {
     CALL(prctl, false, PR_SET_DUMPABLE, 0),
     CALL(prlimit64, false, 0, RLIMIT_FSIZE),

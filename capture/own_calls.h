@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The system calls that the recorder and mprof-run make, for those who ask what a seccomp filter
- * says to each.
+ * The system calls that the recorder and mprof-run make, to ask what a seccomp filter says to each.
  */
 #ifndef MPROF_CAPTURE_OWN_CALLS_H
 #define MPROF_CAPTURE_OWN_CALLS_H
@@ -12,14 +11,14 @@
 
 struct own_call {
     const char *name;
-    uint64_t arguments[6]; /* as the recorder gives them, but so that nothing is done */
+    uint64_t arguments[6]; /* those of the recorder, changed so that the call does nothing */
     uint16_t number;
     bool needed; /* without it nothing can be recorded */
 };
 
 #define OWN_CALLS_MAX 64u
 
-/* In the order in which they may be tried; `count` of them. */
+/* The calls, in the order in which they may be tried. */
 extern const struct own_call own_calls[];
 extern const size_t own_calls_count;
 
