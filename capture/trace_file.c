@@ -21,10 +21,10 @@
 
 #define CHUNK_SIZE TRACE_CHUNK_SIZE_DEFAULT
 #define NAME_ATTEMPTS 100000u
-/* Slots that are taken before the program keeps the trace from growing: 4 MiB. */
+/* Slots that are taken before the program forbids the trace to grow: 4 MiB. */
 #define AHEAD 64u
 #define AHEAD_TURNS 10000u
-/* Slots that are taken between two looks at the disk, at most. */
+/* The most slots that are taken between two checks of the disk. */
 #define DISK_SLOTS 64u
 enum ahead_state { AHEAD_NOT, AHEAD_UNDER_WAY, AHEAD_DONE };
 
@@ -35,10 +35,10 @@ static struct {
     _Atomic bool stopped;
     uint64_t limit; /* bytes, 0: none */
     struct disk_space_limit min_free;
-    _Atomic uint32_t disk_due; /* number of the slot before which the disk is looked at */
+    _Atomic uint32_t disk_due; /* number of the slot before which the disk is checked */
     uint32_t root;             /* process of the run's first trace; 0: there is no run */
     uint64_t sample_interval;
-    _Atomic uint32_t paused; /* several threads may say so at once */
+    _Atomic uint32_t paused; /* several threads may set it at once */
     uint32_t run;
     struct {
         _Atomic uint32_t state; /* enum ahead_state */
@@ -92,14 +92,14 @@ static uint64_t file_random(void)
     return number ? number : 1;
 }
 
-/* Makes the folder of the other processes' traces, where nobody has done so before. */
+/* Makes the folder of the other processes' traces, unless it exists. */
 static void file_make_folder(void)
 {
     if (trace_name_folder(file.base, file.path))
         os_call_again(SYS_mkdir, (long)file.path, 0700, 0, 0);
 }
 
-/* Opens the first name that is free. The descriptor, or a negative errno. */
+/* Opens the first name that is free. Returns the descriptor, or a negative errno. */
 static int file_open_free_name(bool beside)
 {
     bool made = false, in_folder = true;
@@ -114,7 +114,7 @@ static int file_open_free_name(bool beside)
         }
         if (result != -ENOENT || attempt == 0 || !in_folder)
             return (int)result;
-        /* There is no folder. Where none can be made either, the name lies beside the base. */
+        /* There is no folder. If none can be made either, the name lies beside the base. */
         if (made)
             in_folder = false;
         else
@@ -147,8 +147,8 @@ static bool file_refuse(const char *what, long error)
 }
 
 /*
- * Tells whether something that is no regular file has the base's name: a FIFO, a device, a
- * directory. It is looked at without being opened: opening a FIFO waits, opening a device may do
+ * Tells whether something that is not a regular file has the base's name: a FIFO, a device, a
+ * directory. It does not open the file, because opening a FIFO waits and opening a device may do
  * anything.
  */
 static bool file_base_is_irregular(void)
@@ -162,7 +162,7 @@ static bool file_base_is_irregular(void)
     return irregular;
 }
 
-/* False where there is no trace of the base's name. */
+/* Reads the header of the trace with the base's name. Returns false if there is no such trace. */
 static bool file_read_base(struct trace_file_header *header)
 {
     int descriptor = file_base_is_irregular() ? -1 : os_open_read(file.base);
@@ -173,7 +173,7 @@ static bool file_read_base(struct trace_file_header *header)
     return whole && memcmp(header->magic, TRACE_MAGIC, sizeof header->magic) == 0;
 }
 
-/* The process that the trace of the base's name is of; 0: there is no such trace. */
+/* Returns the process of the trace with the base's name, or 0 if there is no such trace. */
 static int file_base_process(void)
 {
     struct trace_file_header header;
@@ -181,8 +181,8 @@ static int file_base_process(void)
 }
 
 /*
- * Whether the base's name is taken by a process that still runs: our own program executed anew,
- * or a child of one that records. Then a name beside it is what everyone expects.
+ * Tells whether a process that still runs uses the base's name: our own program executed again, or
+ * a child of one that records. Users then expect a name beside it.
  */
 static bool file_base_is_in_use(void)
 {
@@ -254,7 +254,7 @@ bool trace_file_create(const char *path, bool beside, bool announce, uint32_t fl
     struct trace_file_header *header = memory;
     if (!header) {
         trace_room_end();
-        /* An empty file that this call made: no one wants it. */
+        /* Nobody wants the empty file that this call made. */
         os_call_again(SYS_unlink, (long)file.path, 0, 0, 0);
         return file_refuse("cannot reserve room for the trace", error ? error : -ENOMEM);
     }
@@ -292,8 +292,8 @@ bool trace_file_is_own(void)
     return process == file.owner || (process == -EPERM && os_is_confined());
 }
 
-/* Says once why recording stops, for a reason of the disk once a run; what happens from now on is
- * only counted. `number` is text that goes between the two halves of the reason, or "". */
+/* Says once why recording stops, and for a reason of the disk once in a run. Later events are only
+ * counted. `number` is a text between the two halves of the reason, or "". */
 static void file_stop_for(struct trace_file_header *header, int error, const char *why,
                           const char *number, const char *rest)
 {
@@ -326,7 +326,7 @@ static void file_stop(struct trace_file_header *header, int error)
         file_stop_for(header, error, "the trace cannot grow (error ", number, ")");
 }
 
-/* A trace has as many bytes as it may. */
+/* Stops because the trace has reached its limit of bytes. */
 static void file_stop_at_limit(struct trace_file_header *header)
 {
     char text[DISK_SPACE_TEXT];
@@ -335,8 +335,8 @@ static void file_stop_at_limit(struct trace_file_header *header)
 }
 
 /*
- * Whether the disk has too little left for slot `number`; then says so. It is looked at before each
- * slot where little is left, and where there is much, now and then.
+ * Tells whether the disk has too little space left for slot `number`, and if so, says that. It
+ * checks before each slot if little space is left, and now and then if much is left.
  */
 static bool file_stop_before_full(struct trace_file_header *header, uint32_t number)
 {
@@ -381,7 +381,7 @@ bool trace_file_may_grow(bool (*allows)(long number, const uint64_t arguments[6]
     return true;
 }
 
-/* Where it fails, recording ends with the chunks that there are. */
+/* Reserves slots ahead. If that fails, recording ends with the chunks that exist. */
 static void file_reserve_ahead(struct trace_file_header *header)
 {
     const uint64_t size = (uint64_t)AHEAD * CHUNK_SIZE;
@@ -410,13 +410,13 @@ void trace_file_reserve_ahead(void)
         file_reserve_ahead(header);
         atomic_store(&file.ahead.state, AHEAD_DONE);
     }
-    /* The filter of a thread that did not wait would forbid the other one's calls. */
+    /* Waits, because the filter of a thread that did not would forbid the other one's calls. */
     for (unsigned turn = 0; turn < AHEAD_TURNS && atomic_load(&file.ahead.state) == AHEAD_UNDER_WAY;
          turn++)
         os_yield();
 }
 
-/* So many slots are there, used ones. */
+/* Raises the count of used slots to include slot `number`. */
 static void file_count_slot(struct trace_file_header *header, uint32_t number)
 {
     _Atomic uint32_t *count = (_Atomic uint32_t *)&header->chunk_count;
@@ -425,7 +425,7 @@ static void file_count_slot(struct trace_file_header *header, uint32_t number)
         ;
 }
 
-/* A slot that was reserved ahead, or NULL. */
+/* Takes a slot that was reserved ahead. Returns NULL if there is none. */
 static uint8_t *file_take_ahead(struct trace_file_header *header, uint32_t *number)
 {
     uint32_t count = atomic_load(&file.ahead.count), place = atomic_load(&file.ahead.taken);
@@ -438,7 +438,7 @@ static uint8_t *file_take_ahead(struct trace_file_header *header, uint32_t *numb
     return file.ahead.memory + (size_t)place * CHUNK_SIZE;
 }
 
-/* Nothing is reserved in another trace. */
+/* Gives up the reserved slots, which do not belong to another trace. */
 static void file_leave_ahead(void)
 {
     atomic_store(&file.ahead.count, 0);
@@ -465,21 +465,21 @@ uint8_t *trace_file_take_slot(uint32_t *slot)
     if (file_stop_before_full(header, number))
         return NULL;
     int error = trace_room_take(offset, CHUNK_SIZE, &memory);
-    if (error == -EPERM && os_is_confined()) /* meanwhile */
+    if (error == -EPERM && os_is_confined()) /* the filter came after the check above */
         ahead = file_take_ahead(header, slot);
     if (error) {
         if (!ahead)
             file_stop(header, error);
         return ahead;
     }
-    /* A restart that did not wait for this thread: the descriptor may be the new trace's already.
-     */
+    /* After a restart that did not wait for this thread, the descriptor may already be that of the
+     * new trace. */
     if (atomic_load(&file.header) != header) {
         os_unmap(memory, CHUNK_SIZE);
         return NULL;
     }
-    /* Filled at once, a slot costs one call instead of sixteen faults; kernels before 5.14 do
-     * not know it, and then the faults do the same. */
+    /* Filling the slot at once costs one call instead of sixteen faults. Kernels before 5.14 do not
+     * know this call, and then the faults fill it. */
     os_call(SYS_madvise, (long)memory, CHUNK_SIZE, 23 /* MADV_POPULATE_WRITE */, 0, 0, 0);
     file_count_slot(header, number);
     *slot = number;

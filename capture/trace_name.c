@@ -42,7 +42,7 @@ bool trace_name_base(const char *path, char *name)
     name[0] = 0;
     if (!path || path[0] != '/') {
         long length = os_call(SYS_getcwd, (long)name, TRACE_NAME_SIZE - 1, 0, 0, 0, 0);
-        /* "(unreachable)/…" is what the kernel says of a directory outside the root. */
+        /* For a directory outside the root the kernel says "(unreachable)/…". */
         if (length <= 0 || name[0] != '/')
             return false;
         if (name[1] && !trace_name_append(name, "/"))

@@ -17,19 +17,19 @@
 #define CHUNK_SIZE TRACE_CHUNK_SIZE_DEFAULT
 #define ATTEMPTS 1000u
 #define MOVE_TURNS 10000u
-#define LEAST_DESCRIPTOR 64 /* below are those that programs number themselves */
+#define LEAST_DESCRIPTOR 64 /* programs that number descriptors themselves use lower ones */
 
 static struct {
     _Atomic int descriptor;
-    _Atomic uint32_t users; /* threads between their look at it and their last use */
+    _Atomic uint32_t users; /* threads between their read of it and their last use */
     _Atomic bool writes;    /* slots were written one by one */
     dev_t device;
     ino_t inode;
     const char *path;
 } room = {.descriptor = -1};
 
-/* Never written, and so one page of the kernel's, many times; as a constant it would lie in the
- * file of the library. */
+/* It is never written, so one page of the kernel serves for all of it. A constant would take space
+ * in the library's file. */
 static char room_zeros[CHUNK_SIZE];
 
 static int room_duplicate(int descriptor, long least)
@@ -37,7 +37,7 @@ static int room_duplicate(int descriptor, long least)
     return (int)os_call_again(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, least, 0);
 }
 
-/* False where the descriptor is not, or no longer, the trace's. */
+/* Reads the status. Returns false if the descriptor is not the trace's, or no longer. */
 static bool room_look(int descriptor, struct stat *status)
 {
     return descriptor >= 0 && os_status(descriptor, status) == 0 && status->st_dev == room.device &&
@@ -56,7 +56,7 @@ static void room_close(int descriptor)
         os_close(descriptor);
 }
 
-/* High up, where programs that number their own descriptors do not meet it. */
+/* Moves the descriptor high up, away from those that programs number themselves. */
 static int room_raise(int descriptor)
 {
     struct rlimit limit = {0, 0};
@@ -72,8 +72,8 @@ static int room_raise(int descriptor)
 }
 
 /*
- * A descriptor of the trace, or a negative errno. What sits under a lost number now belongs to
- * the program and is left alone.
+ * Returns a descriptor of the trace, or a negative errno. If the program has taken the number for a
+ * file of its own, that file is left alone.
  */
 static int room_find_descriptor(void)
 {
@@ -88,7 +88,7 @@ static int room_find_descriptor(void)
         return -ESTALE;
     }
     int raised = room_raise((int)opened);
-    /* Two threads at once: the loser uses the winner's. */
+    /* If two threads do this at once, the loser uses the winner's descriptor. */
     if (!atomic_compare_exchange_strong(&room.descriptor, &descriptor, raised)) {
         room_close(raised);
         return room_is_ours(descriptor) ? descriptor : -ESTALE;
@@ -96,7 +96,7 @@ static int room_find_descriptor(void)
     return raised;
 }
 
-/* How long a file may be: the kernel would send SIGXFSZ for more. */
+/* Returns how long a file may be. For more the kernel would send SIGXFSZ. */
 static rlim_t room_length_limit(void)
 {
     struct rlimit limit = {0, 0};
@@ -104,7 +104,7 @@ static rlim_t room_length_limit(void)
                                                                                : RLIM_INFINITY;
 }
 
-/* Zeros behind the file's end, wherever that is by then. What the kernel says. */
+/* Appends zeros to the file, wherever its end is by then. Returns the kernel's result. */
 static long room_append(int descriptor, uint64_t length)
 {
     const struct iovec zeros = {room_zeros, length};
@@ -112,10 +112,10 @@ static long room_append(int descriptor, uint64_t length)
 }
 
 /*
- * The first touch of a page that is only reserved reads it from the file; written pages cost a
- * third of that. So a file that ends before the slot grows by the zeros of a slot. They are
- * appended, whichever slot they come to lie in, so that nothing that was written can be hit.
- * Without it all is the same, only slower.
+ * Appends the zeros of a slot to a file that ends before the slot. The first touch of a page that
+ * is only reserved reads it from the file; a written page costs a third of that. The zeros are
+ * appended, in whichever slot they come to lie, so they cannot hit anything that was written. If
+ * this fails, all works the same, but slower.
  */
 static void room_append_slot(int descriptor, uint64_t offset)
 {
@@ -130,8 +130,8 @@ static bool room_is_unknown(long result)
 }
 
 /*
- * 0 or a negative errno. A file that only ever grew by appended bytes has all its blocks. *known is
- * false where the kernel cannot append so: then nothing was done.
+ * Appends zeros up to `end`. Returns 0 or a negative errno. A file that only grew by appended bytes
+ * has all its blocks. If the kernel cannot append like this, *known is false and nothing was done.
  */
 static int room_append_up_to(int descriptor, uint64_t end, bool *known)
 {
@@ -150,7 +150,7 @@ static int room_append_up_to(int descriptor, uint64_t end, bool *known)
     return -EBADF;
 }
 
-/* 0 or a negative errno. */
+/* Writes zeros into the range. Returns 0 or a negative errno. */
 static int room_write(int descriptor, uint64_t offset, uint64_t size)
 {
     for (uint64_t length; size > 0; offset += length, size -= length) {
@@ -166,10 +166,10 @@ static int room_write(int descriptor, uint64_t offset, uint64_t size)
 }
 
 /*
- * 0 or a negative errno. Filesystems without fallocate, and sandboxes that do not know it, are made
- * to find the blocks by a write: behind the end, where it can hit nothing. Where the file may only
- * have a certain length, or the program has forbidden fallocate meanwhile, which may have left
- * holes, the slot itself is written.
+ * Reserves the range on the disk. Returns 0 or a negative errno. Filesystems without fallocate, and
+ * sandboxes that do not know it, must find the blocks by a write. That write appends, where it can
+ * hit nothing. The slot itself is written if the file has a limited length, or if the program has
+ * forbidden fallocate since, because holes may then be left.
  */
 static int room_reserve(int descriptor, uint64_t offset, uint64_t size, rlim_t limit)
 {
@@ -184,12 +184,12 @@ static int room_reserve(int descriptor, uint64_t offset, uint64_t size, rlim_t l
         if (known)
             return (int)result;
     }
-    /* From here on there may be holes behind which the file goes on. */
+    /* From here on there may be holes with more of the file after them. */
     atomic_store(&room.writes, true);
     return room_write(descriptor, offset, size);
 }
 
-/* 0 or a negative errno. */
+/* Maps the range. Returns 0 or a negative errno. */
 static int room_map(int descriptor, uint64_t offset, uint64_t size, void **memory)
 {
     long result = os_call(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor,
@@ -216,8 +216,8 @@ static int room_try(uint64_t offset, uint64_t size, rlim_t limit, void **memory)
     return -EBADF;
 }
 
-/* The program may close the descriptor between one call and the next, as one does that closes all
- * of them over and over: then it is tried again. */
+/* Tries again if the program closes the descriptor between two calls. A program that closes all
+ * descriptors over and over does that. */
 int trace_room_take(uint64_t offset, uint64_t size, void **memory)
 {
     const rlim_t limit = room_length_limit();
@@ -272,7 +272,7 @@ void trace_room_move(int descriptor)
         room_close(other);
         return;
     }
-    /* A handler that left a record by longjmp leaves itself counted: no wait is for ever. */
+    /* Waits for a while only: a handler that left a record by longjmp stays counted as a user. */
     for (unsigned turn = 0; turn < MOVE_TURNS && atomic_load(&room.users); turn++)
         os_yield();
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Room in the trace file: its descriptor, and how slots come to be on the disk and in memory.
+ * Room in the trace file: its descriptor, and how slots get to the disk and into memory.
  *
  * Legal order: trace_room_begin(); trace_room_take() from any thread; trace_room_end().
  *
- * Room is reserved on the disk before it is mapped, so that a full disk is an error here and no
- * SIGBUS later. The descriptor lies high up, and those of the C library's functions that would
- * close it do not (entry_close.c). A program that closes by system calls of its own may still take
- * its number: so device and inode are compared before each use, and the file is opened anew by its
- * path where they differ. Between that look and the use such a program can put a file of its own
- * there, which then gets longer.
+ * Room is reserved on the disk before it is mapped. A full disk is then an error here and not a
+ * later SIGBUS. The descriptor lies high up, and the C library's functions that would close it
+ * spare it (entry_close.c). A program that closes by its own system calls may still take its
+ * number. So device and inode are compared before each use, and if they differ, the file is opened
+ * again by its path. Between this check and the use such a program can put a file of its own there,
+ * which then grows.
  *
  * All system calls are raw: errno keeps its value. No lock, no allocation.
  */
@@ -20,28 +20,28 @@
 #include <stdint.h>
 
 /*
- * Takes over `descriptor`, which is of the file at `path` (to stay in place) and open for both. 0,
- * or a negative errno, and the descriptor is closed.
+ * Takes over `descriptor`, which is open for reading and writing. `path` is the file's path and
+ * must stay valid. Returns 0, or a negative errno after closing the descriptor.
  */
 int trace_room_begin(int descriptor, const char *path);
 
 /*
- * Room in the file, mapped, `size` bytes from `offset`: 0 or a negative errno.
+ * Reserves and maps `size` bytes of the file from `offset`. Returns 0 or a negative errno.
  */
 int trace_room_take(uint64_t offset, uint64_t size, void **memory);
 
-/* Closes the descriptor, unless it is the program's by now. */
+/* Closes the descriptor, unless it belongs to the program by now. */
 void trace_room_end(void);
 
-/* Whether this number is the trace's at this moment; in the process that the trace is of. */
+/* Tells whether this number is the trace's at this moment. Only for the process of the trace. */
 bool trace_room_has(int descriptor);
 
-/* The number, to be asked about with trace_room_has(); -1: none. */
+/* Returns the number, to be checked by trace_room_has(); -1: none. */
 int trace_room_descriptor(void);
 
 /*
- * Gives up the number `descriptor`, which the trace had, for another, and returns when no thread
- * uses it any more. Where there is no other, the file is opened anew when that is needed.
+ * Moves the trace from the number `descriptor` to another, and returns when no thread uses the old
+ * one any more. If there is no other number, the file is opened again when needed.
  */
 void trace_room_move(int descriptor);
 
