@@ -18,7 +18,8 @@ void unwind_cache_init(enum stack_unwind mode)
     unwind_mode = mode;
 }
 
-/* Some C libraries describe the return from a signal by nothing but its instructions. */
+/* Tells whether the code returns from a signal. Some C libraries describe that by nothing but the
+ * instructions. */
 static bool returns_from_signal(uint64_t pc)
 {
     uint8_t code[9];
@@ -26,8 +27,9 @@ static bool returns_from_signal(uint64_t pc)
 }
 
 /*
- * makecontext and its like plant the address of a function as if it had been called by the
- * instruction before, of which the tables know nothing: such a stack ends there.
+ * Tells whether a function starts after `pc`. makecontext and similar functions put the address of
+ * a function on the stack as if the instruction before it had called it. The tables do not know
+ * that instruction, so such a stack ends there.
  */
 static bool is_planted(const struct module *module, uint64_t pc)
 {
@@ -53,7 +55,7 @@ static unwind_rule rule_compute(const struct module *module, uint64_t pc)
 unwind_rule unwind_cache_compute(uint64_t pc)
 {
     struct module module;
-    /* Generated code comes and goes unseen: what is in no module is not remembered. */
+    /* Generated code comes and goes unnoticed, so no rule is kept for code outside modules. */
     if (!modules_find(pc, &module))
         return UNWIND_RULE_NONE;
     unwind_rule rule = rule_compute(&module, pc);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rule of each code address, computed once: a process-wide table without locks.
+ * The rule of each code address, computed once, in a process-wide table without locks.
  *
  * Addresses are looked up as in the unwind tables: a return address minus one, an interrupted
  * instruction as it is.
@@ -18,10 +18,11 @@
 extern struct shared_table unwind_cache_table;
 
 void unwind_cache_init(enum stack_unwind mode);
-/* Reads the tables of the module at `pc`. In frame pointer mode there is one rule for all. */
+/* Computes the rule from the tables of the module at `pc`. Frame pointer mode has one rule for all.
+ */
 unwind_rule unwind_cache_compute(uint64_t pc);
 
-/* Code addresses lie in long runs: one multiplication spreads them. */
+/* Returns the place of a rule. Code addresses lie in long runs; one multiplication spreads them. */
 static inline uint64_t unwind_cache_place(uint64_t pc)
 {
     return pc * UINT64_C(0x9e3779b97f4a7c15);
@@ -33,7 +34,7 @@ static inline unwind_rule unwind_cache_rule(uint64_t pc)
     return __builtin_expect(rule != UNWIND_RULE_MISSING, 1) ? rule : unwind_cache_compute(pc);
 }
 
-/* Whether a rule was computed before: the address is then in a module. */
+/* Tells whether a rule was computed before. The address then lies in a module. */
 static inline bool unwind_cache_known(uint64_t pc)
 {
     return shared_table_find(&unwind_cache_table, unwind_cache_place(pc), pc, 0, 0) !=
@@ -42,7 +43,7 @@ static inline bool unwind_cache_known(uint64_t pc)
 
 /* Forgets the rules of low <= pc < high. */
 void unwind_cache_forget(uint64_t low, uint64_t high);
-/* In a forked child: rules stay, what other threads were at is ended. */
+/* Ends the changes of other threads, in a forked child. The rules stay. */
 void unwind_cache_forked(void);
 
 #endif

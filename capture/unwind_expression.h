@@ -10,9 +10,9 @@
 #include "capture/unwind_table.h"
 
 /*
- * `values` are the ARCH_REGISTERS registers; `initial`, unless NULL, is pushed first. False
- * where the expression is damaged, uses what is not known here, takes more than 256 operations,
- * or reads unmapped memory.
+ * `values` are the ARCH_REGISTERS registers. `initial`, unless NULL, is pushed first. Returns false
+ * if the expression is damaged, uses an unknown operation, takes more than 256 operations, or reads
+ * unmapped memory.
  */
 bool unwind_expression_evaluate(const struct unwind_location *expression, const uint64_t *values,
                                 const uint64_t *initial, struct stack_memory *memory,

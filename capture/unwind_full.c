@@ -4,7 +4,7 @@
 #include "capture/modules.h"
 #include "capture/unwind_expression.h"
 
-/* Own frames and those of the program up to the one that is asked for. */
+/* Limits the frames up to the wanted one: the recorder's own and those of the program. */
 #define STEPS_MAX 65536u
 
 static bool cfa_value(const struct unwind_row *row, const uint64_t *values,
@@ -18,7 +18,7 @@ static bool cfa_value(const struct unwind_row *row, const uint64_t *values,
     return true;
 }
 
-/* The caller's value of one register; *slot is where it lay, if in memory. */
+/* Finds the caller's value of one register. Returns false if it cannot be found. */
 static bool register_value(const struct unwind_location *location, unsigned number, uint64_t cfa,
                            const uint64_t *values, struct stack_memory *memory, uint64_t *value)
 {
@@ -48,7 +48,7 @@ static bool register_value(const struct unwind_location *location, unsigned numb
     }
 }
 
-/* `registers` become those of the caller. */
+/* Replaces `registers` by those of the caller. */
 static enum unwind_step registers_step(struct unwind_registers *registers,
                                        struct stack_memory *memory)
 {
@@ -67,14 +67,14 @@ static enum unwind_step registers_step(struct unwind_registers *registers,
         return UNWIND_STEP_UNKNOWN;
     for (unsigned i = 0; i < ARCH_REGISTERS; i++)
         if (!register_value(&row.registers[i], i, cfa, old, memory, &registers->values[i])) {
-            /* Compilers describe some epilogues wrongly; what is lost may never be needed. */
+            /* Compilers describe some epilogues wrongly. A lost register may never be needed. */
             registers->values[i] = 0;
             if (i == ARCH_RA || i == ARCH_RSP)
                 return UNWIND_STEP_UNKNOWN;
         }
     /*
-     * Callers lie further out, but for a signal's. The last instructions of longjmp have the
-     * stack pointer of its setjmp already, and a rule for it; their CFA is the jump buffer.
+     * Callers lie further out, except those of a signal. The last instructions of longjmp already
+     * have the stack pointer of the setjmp, and a rule for it; their CFA is the jump buffer.
      */
     bool own_rule = row.registers[ARCH_RSP].how != UNWIND_SAME;
     bool further = own_rule ? registers->values[ARCH_RSP] >= old[ARCH_RSP] : cfa > old[ARCH_RSP];
@@ -104,8 +104,8 @@ static __attribute__((always_inline)) inline void registers_capture(struct unwin
 }
 
 /*
- * The frames of this function and its callers up to the entry point stay where they are while
- * the registers are followed outward through them, so one capture serves the whole walk.
+ * The registers are followed outward through the frames of this function and its callers. These
+ * frames stay in place up to the entry point, so one capture serves the whole walk.
  */
 enum unwind_step unwind_full_step(struct stack_memory *memory, struct unwind_walk *walk,
                                   const struct stack_frame *frame, struct stack_frame *caller)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The whole unwinder, for rows that need more registers than rsp and rbp: the loader's lazy
- * binding keeps its frame in rbx, hand-written assembly in any register.
+ * The full unwinder, for rows that need more registers than rsp and rbp. The loader's lazy binding
+ * keeps its frame in rbx, and hand-written assembly keeps it in any register.
  *
- * It starts from the registers of this very call and steps through the recorder's own frames
- * outward, so that callee-saved registers are known wherever the tables say where they are.
+ * It starts from the registers of this call and steps outward through the recorder's own frames.
+ * So a callee-saved register is known if the tables say where it is.
  */
 #ifndef MPROF_CAPTURE_UNWIND_FULL_H
 #define MPROF_CAPTURE_UNWIND_FULL_H

@@ -42,13 +42,13 @@ struct machine {
     const struct unwind_entry *entry;
     struct unwind_reader reader;
     struct unwind_row *row;
-    struct unwind_row initial; /* after the common entry's program: what RESTORE goes back to */
+    struct unwind_row initial; /* after the common entry's program; RESTORE goes back to it */
     struct unwind_row remembered[REMEMBERED_STATES];
     unsigned depth;
     uint64_t pc;
 };
 
-/* Registers that are not followed (vector registers) are decoded and forgotten. */
+/* Sets a register's location. Registers that are not followed (vector registers) are ignored. */
 static void location_set(struct machine *machine, uint64_t number, enum unwind_how how,
                          int64_t offset)
 {
@@ -57,7 +57,7 @@ static void location_set(struct machine *machine, uint64_t number, enum unwind_h
             (struct unwind_location){.offset = offset, .how = (uint8_t)how};
 }
 
-/* The block behind an expression instruction; bounded by the entry's own bytes. */
+/* Reads the block after an expression instruction, within the entry's own bytes. */
 static struct unwind_location expression_read(struct machine *machine, enum unwind_how how)
 {
     uint64_t length = unwind_read_uleb(&machine->reader);
@@ -213,7 +213,7 @@ static bool instruction(struct machine *machine, unsigned code)
     }
 }
 
-/* Whether the instruction moves the location, and by how much: *delta in bytes. */
+/* Executes an instruction that moves the location. Returns false for any other instruction. */
 static bool location_advance(struct machine *machine, unsigned code, uint64_t *location)
 {
     uint64_t delta;
@@ -239,7 +239,7 @@ static bool location_advance(struct machine *machine, unsigned code, uint64_t *l
     return true;
 }
 
-/* Runs until the program ends or its location has passed `pc`. */
+/* Runs the program until it ends or its location has passed `pc`. */
 static bool program_run(struct machine *machine, const uint8_t *begin, const uint8_t *end)
 {
     uint64_t location = machine->entry->pc_begin;

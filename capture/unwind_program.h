@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The call frame instructions of one entry; see unwind_table.h. */
+/* Runs the call frame instructions of one entry (see unwind_table.h). */
 #ifndef MPROF_CAPTURE_UNWIND_PROGRAM_H
 #define MPROF_CAPTURE_UNWIND_PROGRAM_H
 
@@ -8,7 +8,7 @@
 
 #include "capture/unwind_table.h"
 
-/* What a common information entry and one of its frame description entries say. */
+/* The contents of a common information entry and one of its frame description entries. */
 struct unwind_entry {
     uint64_t code_alignment;
     int64_t data_alignment;
@@ -19,7 +19,7 @@ struct unwind_entry {
     bool signal_frame;
 };
 
-/* Runs both programs up to `pc`. False where they are damaged; `row` is then worthless. */
+/* Runs both programs up to `pc`. Returns false if they are damaged; `row` is then invalid. */
 bool unwind_program_run(const struct unwind_entry *entry, uint64_t pc, struct unwind_row *row);
 
 #endif

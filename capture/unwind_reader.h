@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A bounded reader of unwind tables: whatever the bytes are, it never reads outside its range.
+ * A bounded reader of unwind tables. It never reads outside its range, whatever the bytes are.
  *
- * Past the end every read gives 0 and `failed` is set, so that a parser can check once.
+ * After the end every read gives 0 and `failed` is set, so a parser can check once.
  */
 #ifndef MPROF_CAPTURE_UNWIND_READER_H
 #define MPROF_CAPTURE_UNWIND_READER_H
@@ -16,7 +16,7 @@ struct unwind_reader {
     bool failed;
 };
 
-/* How a pointer is encoded (Linux Standard Base, 10.5.1: DWARF exception header encoding). */
+/* The encodings of a pointer (Linux Standard Base, 10.5.1: DWARF exception header encoding). */
 enum {
     UNWIND_ENCODING_ABSOLUTE = 0x00,
     UNWIND_ENCODING_ULEB128 = 0x01,
@@ -33,7 +33,7 @@ enum {
     UNWIND_ENCODING_OMIT = 0xff
 };
 
-/* `count` bytes, little-endian, 1 to 8. */
+/* Reads `count` bytes, little-endian, 1 to 8. */
 static inline uint64_t unwind_read(struct unwind_reader *reader, unsigned count)
 {
     uint64_t value = 0;
@@ -87,7 +87,7 @@ static inline void unwind_skip(struct unwind_reader *reader, uint64_t count)
         reader->at += count;
 }
 
-/* A pointer; `data` is the base of data-relative ones. Indirect ones are not followed. */
+/* Reads a pointer. `data` is the base of data-relative ones. Indirect ones are not followed. */
 static inline uint64_t unwind_read_encoded(struct unwind_reader *reader, uint8_t encoding,
                                            uint64_t data)
 {

@@ -3,7 +3,7 @@
 
 #include "capture/unwind_reader.h"
 
-/* DWARF expression operations (DWARF 5, 7.7.1) that rules are recognised by. */
+/* The DWARF expression operations (DWARF 5, 7.7.1) by which rules are recognised. */
 enum {
     OP_DEREF = 0x06,
     OP_AND = 0x1a,
@@ -66,7 +66,7 @@ static bool read_literal(struct unwind_reader *reader, unsigned *value)
 }
 
 /*
- * The linker's description of a procedure linkage table: rsp + 8, and eight more behind the
+ * Packs the linker's description of a procedure linkage table: rsp + 8, and eight more after the
  * instruction that pushes the index: ((rip & a) >= b) << c. rip is known here.
  */
 static bool pack_plt(struct unwind_reader *reader, uint64_t pc, struct packing *packing)

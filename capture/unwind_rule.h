@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How to step from one frame to its caller, packed into one word, so that a cache can hold and
- * publish it atomically.
+ * How to step from one frame to its caller, packed into one word, which a cache can hold and
+ * publish atomically.
  *
- * A frame is known by its pc, its stack pointer and, where a rule needs it, rbp. Nearly all
- * code needs no more:
+ * A frame is known by its pc, its stack pointer and, if a rule needs it, rbp. Nearly all code needs
+ * no more:
  *
  *   FRAME      CFA = rsp or rbp + offset; return address at CFA - 8
  *   REALIGNED  CFA = the word at (rsp or rbp + offset) + addend: gcc's stack realignment
  *   SIGNAL     the return into rt_sigreturn: registers from the ucontext at rsp
- *   OUTERMOST  the return address is undefined: the stack ends here, whole
+ *   OUTERMOST  the return address is undefined: the stack ends here and is complete
  *   NONE       no call frame information: the frame pointer is the only guess
  *   FULL       needs more registers than rsp and rbp: see unwind_full.h
  *
@@ -35,7 +35,8 @@ enum unwind_rule_kind {
 
 enum unwind_rbp { UNWIND_RBP_SAME, UNWIND_RBP_AT_CFA, UNWIND_RBP_AT_RBP };
 
-/* bits 0-2 kind, 3 CFA by rbp, 4-5 rbp's way, 6-33 CFA offset, 34-41 addend, 42-63 rbp's offset */
+/* Bits: 0-2 kind, 3 CFA by rbp, 4-5 enum unwind_rbp, 6-33 CFA offset, 34-41 addend, 42-63 offset of
+ * rbp. */
 typedef uint64_t unwind_rule;
 
 static inline enum unwind_rule_kind unwind_rule_kind(unwind_rule rule)
@@ -68,9 +69,9 @@ static inline int64_t unwind_rule_rbp_offset(unwind_rule rule)
     return (int64_t)rule >> 42;
 }
 
-/* The rule of code that keeps the usual frame pointer: CFA = rbp + 16, rbp at CFA - 16. */
+/* Returns the rule of code that keeps the usual frame pointer: CFA = rbp + 16, rbp at CFA - 16. */
 unwind_rule unwind_rule_frame_pointer(void);
-/* Packs a row, taken at `pc` (the address that was looked up); FULL where it does not fit. */
+/* Packs a row, taken at `pc` (the address that was looked up). Returns FULL if it does not fit. */
 unwind_rule unwind_rule_pack(const struct unwind_row *row, uint64_t pc);
 
 #endif

@@ -6,14 +6,15 @@
 #include "capture/unwind_cache.h"
 #include "capture/unwind_full.h"
 
-/* The first page is never mapped; addresses of programs end at 2^47. */
+/* The limits of code: the first page is never mapped, and addresses of programs end at 2^47. */
 #define CODE_LOW UINT64_C(4096)
 #define CODE_HIGH (UINT64_C(1) << 47)
 
-/* Where the kernel left the first thread's stack pointer; glibc only. */
+/* The first thread's stack pointer as the kernel left it; glibc only. */
 extern void *__libc_stack_end __attribute__((weak));
 
-/* The loader's first instructions have no tables; nothing is further out than they. */
+/* Tells whether the frame is that of the loader's first instructions. They have no tables, and no
+ * frame is further out. */
 static bool is_process_entry(const struct stack_frame *frame)
 {
     return &__libc_stack_end && (uint64_t)__libc_stack_end - frame->sp <= 16;
@@ -25,8 +26,8 @@ static bool plausible_code(uint64_t pc)
 }
 
 /*
- * The new stack pointer must lie further out, or a bad rule could go round in circles. Only a
- * signal can lead from one stack to another.
+ * Steps by a rule. The new stack pointer must lie further out, or a bad rule could loop for ever.
+ * Only a signal can lead from one stack to another.
  */
 static enum unwind_step step_frame(struct stack_memory *memory, unwind_rule rule,
                                    struct stack_frame *frame, struct stack_frame *caller)
@@ -53,7 +54,7 @@ static enum unwind_step step_frame(struct stack_memory *memory, unwind_rule rule
         return UNWIND_STEP_CALLER;
     caller->rbp_slot =
         (rbp == UNWIND_RBP_AT_CFA ? cfa : frame->rbp) + (uint64_t)unwind_rule_rbp_offset(rule);
-    /* Interrupted in an epilogue, rbp may have been popped already: the red zone holds it still. */
+    /* An interrupted epilogue may already have popped rbp: the red zone still holds it. */
     if (caller->rbp_slot < frame->sp - (frame->exact ? ARCH_RED_ZONE : 0) ||
         !stack_memory_read(memory, caller->rbp_slot, &caller->rbp)) {
         caller->rbp = caller->rbp_slot = 0; /* lost; few callers need it */
@@ -78,8 +79,8 @@ static enum unwind_step step_signal(struct stack_memory *memory, struct stack_fr
 }
 
 /*
- * Whether `frame` may have a frame pointer: it points to the frame's own outer end. Where the frame
- * lies on the thread's own stack, so does that.
+ * Tells whether `frame` may have a frame pointer, which points to the frame's own outer end. If the
+ * frame lies on the thread's own stack, its frame pointer must point there too.
  */
 static bool has_frame_pointer(const struct stack_memory *memory, const struct stack_frame *frame)
 {
@@ -88,8 +89,8 @@ static bool has_frame_pointer(const struct stack_memory *memory, const struct st
 }
 
 /*
- * Whether the caller's pc may be believed: it lies in code. Code of no file has no rules, so the
- * chain of frame pointers must go on from there, or end.
+ * Tells whether the caller's pc is plausible, because it lies in code. Code that belongs to no file
+ * has no rules, so from there the chain of frame pointers must go on or end.
  */
 static bool is_code(const struct stack_memory *memory, const struct stack_frame *caller)
 {
@@ -104,8 +105,8 @@ static bool is_code(const struct stack_memory *memory, const struct stack_frame 
 }
 
 /*
- * Code without unwind tables: if rbp looks like a frame pointer, it is taken for one. A chain of
- * them ends in a frame whose saved one is 0 (psABI, 3.4.1).
+ * Steps from code without unwind tables. If rbp looks like a frame pointer, it is used as one. A
+ * chain of frame pointers ends in a frame whose saved one is 0 (psABI, 3.4.1).
  */
 static enum unwind_step step_guess(struct stack_memory *memory, struct unwind_walk *walk,
                                    struct stack_frame *frame, struct stack_frame *caller,
@@ -123,7 +124,7 @@ static enum unwind_step step_guess(struct stack_memory *memory, struct unwind_wa
         frame->transient = true;
         return UNWIND_STEP_UNKNOWN;
     }
-    frame->transient = false; /* from here on the words that were read decide */
+    frame->transient = false; /* from here on the result depends only on the words that were read */
     *probe = (struct stack_pair){caller->pc_slot, caller->pc};
     if (!caller->pc)
         return UNWIND_STEP_OUTERMOST;
@@ -131,7 +132,7 @@ static enum unwind_step step_guess(struct stack_memory *memory, struct unwind_wa
         frame->bare = true;
         return UNWIND_STEP_CALLER;
     }
-    /* Where there is no code now, some may be later, and the same words then lead there. */
+    /* Code may come later to a place that has none now, and the same words then lead there. */
     frame->transient = true;
     return UNWIND_STEP_UNKNOWN;
 }

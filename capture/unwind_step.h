@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One step outward: from a frame to its caller, by the rule of its pc. */
+/* Steps outward once: from a frame to its caller, by the rule of its pc. */
 #ifndef MPROF_CAPTURE_UNWIND_STEP_H
 #define MPROF_CAPTURE_UNWIND_STEP_H
 
@@ -10,7 +10,7 @@
 
 enum unwind_step {
     UNWIND_STEP_CALLER,    /* `caller` is filled */
-    UNWIND_STEP_OUTERMOST, /* there is none: the stack is whole */
+    UNWIND_STEP_OUTERMOST, /* there is none: the stack is complete */
     UNWIND_STEP_UNKNOWN    /* no rule, or one that leads nowhere */
 };
 
@@ -21,16 +21,16 @@ struct unwind_registers {
     uint64_t values[ARCH_REGISTERS];
 };
 
-/* What goes with one walk: made zero before its first step. */
+/* The state of one walk. Before the first step, registers.valid and guessed are false. */
 struct unwind_walk {
     struct unwind_registers registers;
-    bool guess;   /* guess by the frame pointer where there is no rule */
-    bool guessed; /* the frame to step from was reached so */
+    bool guess;   /* guess by the frame pointer if there is no rule */
+    bool guessed; /* the frame to step from was found by a guess */
 };
 
 /*
- * Fills in the caller and the flags of `frame` that say what the step depended on. Where it
- * fails, `probe` is the word whose value was the reason (address 0: none).
+ * Fills in the caller, and the flags of `frame` that say what the step depended on. If it fails,
+ * `probe` is the word whose value was the reason (address 0: none).
  */
 enum unwind_step unwind_step_outward(struct stack_memory *memory, struct unwind_walk *walk,
                                      struct stack_frame *frame, struct stack_frame *caller,

@@ -13,8 +13,8 @@ static struct unwind_reader reader_at(const struct unwind_image *image, uint64_t
 }
 
 /*
- * Opens the entry at `address`: `reader` then ends where the entry ends and stands behind its
- * length. *next is where the following entry begins. False at the terminator and on damage.
+ * Opens the entry at `address`. `reader` is then limited to the entry and has read its length.
+ * *next is the start of the following entry. Returns false at the terminator and on damage.
  */
 static bool entry_open(const struct unwind_image *image, uint64_t address,
                        struct unwind_reader *reader, uint64_t *next)
@@ -30,7 +30,7 @@ static bool entry_open(const struct unwind_image *image, uint64_t address,
     return true;
 }
 
-/* The augmentation string is at most "zPLRSB" in some order. */
+/* Reads the augmentation data. The augmentation string is at most "zPLRSB" in some order. */
 static bool augmentation_read(struct unwind_reader *reader, const char *letters, uint64_t length,
                               struct unwind_entry *entry)
 {
@@ -96,7 +96,7 @@ static bool common_entry_read(const struct unwind_image *image, uint64_t address
     return !reader.failed;
 }
 
-/* False where there is no frame description entry at `address`, or it is damaged. */
+/* Reads the frame description entry at `address`. Returns false if it is missing or damaged. */
 static bool description_read(const struct unwind_image *image, uint64_t address,
                              struct unwind_entry *entry)
 {
@@ -118,7 +118,7 @@ static bool description_read(const struct unwind_image *image, uint64_t address,
     return !reader.failed;
 }
 
-/* Without a search table: all entries in order. Slow, but asked once for each pc. */
+/* Searches all entries in order, if there is no search table. Slow, but done once for each pc. */
 static enum unwind_found search_in_order(const struct unwind_image *image, uint64_t section,
                                          uint64_t pc, struct unwind_entry *entry)
 {
@@ -145,7 +145,7 @@ static int64_t table_word(const struct search_table *table, uint64_t index, unsi
     return value;
 }
 
-/* The last entry that begins at or before pc. False: none does. */
+/* Finds the last entry that begins at or before pc. Returns false if there is none. */
 static bool table_search(const struct search_table *table, int64_t pc, int64_t *description)
 {
     uint64_t low = 0, high = table->count;
