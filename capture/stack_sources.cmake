@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# What takes stacks, and what it stands on; libmprof and the tests build it alike.
+# The sources that take stacks and those that they need. libmprof and the tests build them alike.
 set(MPROF_STACK_SOURCES
   ${CMAKE_SOURCE_DIR}/capture/code_regions.c
   ${CMAKE_SOURCE_DIR}/capture/context_tree.c
@@ -22,6 +22,6 @@ set(MPROF_STACK_SOURCES
   ${CMAKE_SOURCE_DIR}/capture/unwind_step.c
   ${CMAKE_SOURCE_DIR}/capture/unwind_table.c)
 
-# How code is compiled that runs inside someone else's process. Vectors would only copy words
-# that were just stored one by one, which stalls.
+# Compiler options for code that runs inside another program. Vectors would only copy words that
+# were just stored one by one, and that stalls.
 set(MPROF_CAPTURE_OPTIONS -O2 -fno-tree-vectorize -fno-tree-slp-vectorize -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The stack taker as a library of its own, for tests and for libmprof.
+# The code that takes stacks as a library of its own, for the tests.
 include(${CMAKE_SOURCE_DIR}/capture/stack_sources.cmake)
 
 add_library(mprof_stacks STATIC ${MPROF_STACK_SOURCES})
