@@ -97,7 +97,7 @@ static bool arena_is_in(mprof_arena arena, mprof_arena outer)
     return arena == outer;
 }
 
-/* Ends the sampled blocks of the arena and of the arenas under it. */
+/* Forgets the sampled blocks of the arena and of the arenas under it. */
 static void arena_reset_sample(mprof_arena arena)
 {
     struct arena_slot *slot = arena_slot(arena), *table = atomic_load(&arenas.slots);

@@ -130,7 +130,7 @@ static void names_complete(void)
 }
 
 /* Lets one thread at a time change slots: two would close each other's pages. False if another
- * thread is at work, after a wait if `wait` is true. */
+ * thread is at work. With `wait` it waits for that thread first. */
 static bool work_begin(bool wait)
 {
     for (unsigned turn = 0; atomic_exchange(&bypass.at_work, 1); turn++) {
@@ -348,7 +348,7 @@ void bypass_check(void)
         round_run((struct round){.lazy = true});
 }
 
-/* Looks at one module. If it finds something, the next look at all objects looks more closely. */
+/* Looks at one module. If it finds anything, the next look at all objects is a closer one. */
 void bypass_module_seen(struct thread *thread, const struct stack_module *module)
 {
     ElfW(Ehdr) head;

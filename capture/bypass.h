@@ -54,8 +54,8 @@ extern _Atomic uint32_t bypass_expected;
  * known. Asks the loader. */
 void bypass_begin(void);
 
-/* Notes the modules that are loaded now, which the loader binds as it should. Called before a
- * dlopen with RTLD_DEEPBIND and before a dlmopen. Takes the loader's lock. */
+/* Notes the modules that are loaded now, which are bound as they should be. Called before a dlopen
+ * with RTLD_DEEPBIND and before a dlmopen. Takes the loader's lock. */
 void bypass_expect(void);
 
 /* Looks at the modules that were loaded since. Takes the loader's lock: do not call it inside

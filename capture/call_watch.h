@@ -23,10 +23,10 @@
 #include "capture/stack.h"
 #include "capture/thread.h"
 
-/* Set once, at the start: there is such a condition for the beginning, or for the end. */
+/* Set once, at the start: recording has such a condition for its beginning, or for its end. */
 extern bool call_watch_starts, call_watch_stops;
 
-/* Copies the names, which are as symbol_name.h has them. "": none. */
+/* Copies the names, which have the form of symbol_name.h. "": none. */
 void call_watch_process_init(const char *start, const char *stop);
 
 /* Look at a new module and a new node. The sink of stack.h calls them, for a module before the

@@ -23,8 +23,8 @@ struct chunk {
     uint8_t *limit;
     uint8_t *base; /* NULL: no chunk */
     struct trace_coding coding;
-    /* The offset at which the next clock pair is due; the size of a chunk: none is. `limit` lies
-     * there until then. */
+    /* The offset at which the next clock pair is due, or the size of a chunk if none is. `limit`
+     * lies there until then. */
     uint32_t clock_due;
     bool sealed;
 };

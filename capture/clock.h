@@ -59,7 +59,7 @@ static inline uint64_t clock_nanoseconds(clockid_t clock)
 
 enum { CLOCK_TSC_SHIFT = 4 };
 
-/* These two read the TSC. They need clock_is_tsc. */
+/* Read the TSC. Both need clock_is_tsc. */
 static inline uint64_t clock_tsc_before(void)
 {
     return __rdtsc() >> CLOCK_TSC_SHIFT;

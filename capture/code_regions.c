@@ -13,8 +13,7 @@
 #define PATIENCE_MAX 65536u
 #define WAIT_TURNS 10000u
 
-/* A list of regions, by ascending address. A reader does not believe words that changed while it
- * read. */
+/* A list of regions, by ascending address. A reader discards words that changed while it read. */
 struct region_list {
     _Atomic uint64_t count;
     struct region_words {
@@ -113,7 +112,7 @@ uint64_t code_regions_twin(const struct code_region *region, uint64_t address, u
     return twin && list_is_current(version) ? twin : 0;
 }
 
-/* Hashes a path. 0 if it is not a file: paths of files begin with a slash. */
+/* Hashes the path of a file. 0 if it is not one: paths of files begin with a slash. */
 static uint64_t file_hash(const char *path)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -199,7 +198,7 @@ static bool lists_renew(void)
     return lists != NULL;
 }
 
-/* Tells whether a look is allowed: for a while it is not, if those before found nothing. */
+/* Tells whether a look is allowed. After looks that found nothing, none is for a while. */
 static bool patience_ends(void)
 {
     const uint32_t questions = atomic_fetch_add_explicit(&table.questions, 1, memory_order_relaxed);

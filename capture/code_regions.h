@@ -35,8 +35,9 @@ bool code_regions_find(uint64_t address, struct code_region *region);
 bool code_regions_hold(uint64_t address);
 
 /*
- * Returns where else the place of `address` in its file is mapped: its address in the `index`-th
- * other known region of the same file. `region` holds `address`. 0: there are no more.
+ * Returns another address at which the place of `address` in its file is mapped. `region` holds
+ * `address`. The result lies in the `index`-th other known region that maps this place. 0: there
+ * are no more.
  */
 uint64_t code_regions_twin(const struct code_region *region, uint64_t address, unsigned index);
 

@@ -7,8 +7,8 @@
  * filters and puts each of its own calls to them first (os_permit_by()). It does not make a call
  * that a filter does not plainly allow, and counts the call as failed.
  *
- * Filters that were set before the program was executed cannot be seen. Of these the recorder only
- * knows the calls that mprof-run found to be punished.
+ * The recorder cannot see filters that were set before the program was executed. It only knows the
+ * calls that mprof-run found them to punish.
  */
 #ifndef MPROF_CAPTURE_CONFINEMENT_H
 #define MPROF_CAPTURE_CONFINEMENT_H
@@ -31,8 +31,8 @@ uint32_t confinement_add(const struct sock_fprog *program);
 /* Does the same for strict mode: read, write, exit and sigreturn. */
 uint32_t confinement_add_strict(void);
 
-/* Adds `count` calls that a filter from before the start punishes. Call it once, without
- * threads. */
+/* Adds `count` calls that a filter from before the start punishes. Call it once, before the process
+ * has other threads. */
 void confinement_add_calls(const uint32_t *numbers, uint32_t count);
 
 /* Makes the recorder ask before each call from here on. */

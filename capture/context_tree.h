@@ -2,10 +2,9 @@
 /*
  * The calling context tree: one node for each distinct (caller's node, code address).
  *
- * It belongs to the whole process and has no lock. A new node is written through the sink before
- * its id can be found. Two threads that meet the same new context at once define it twice, which
- * the trace format allows. A node costs 16 bytes in a table that is 35 to 70 % full, and nothing
- * else.
+ * All threads share it without a lock. A new node is written through the sink before its id can be
+ * found. Two threads that meet the same new context at once define it twice, which the trace format
+ * allows. A node costs 16 bytes in a table that is 35 to 70 % full, and nothing else.
  */
 #ifndef MPROF_CAPTURE_CONTEXT_TREE_H
 #define MPROF_CAPTURE_CONTEXT_TREE_H
@@ -30,8 +29,8 @@ static inline uint64_t context_tree_path(uint64_t parent_path, uint64_t pc,
     return hash ^ hash >> 29;
 }
 
-/* Fetches the place of a node into the cache. Call it for each frame of a path before the first is
- * looked up. */
+/* Prefetches the place of a node. Call it for each frame of a path before the first is looked
+ * up. */
 void context_tree_prefetch(uint64_t path);
 
 /*

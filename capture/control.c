@@ -50,7 +50,7 @@ static bool control_is_mark(const char *wanted, const char *name)
 bool control_put_mark(const void *frame, const char *name)
 {
     if (control_is_mark(control_start_mark, name) && recorder_set_paused(frame, false))
-        control_start_mark[0] = 0; /* a later pause has another reason */
+        control_start_mark[0] = 0; /* this mark ends no later pause */
     bool put = control_put_name(frame, TRACE_EXT_MARK, name);
     if (control_is_mark(control_stop_mark, name))
         recorder_stop(frame);

@@ -15,8 +15,8 @@ void control_set_marks(const char *start, const char *stop);
 bool control_put_mark(const void *frame, const char *name);
 bool control_put_snapshot(const void *frame, const char *name);
 
-/* Sets the pointer of every loaded program and library that includes mprof.h. The constructor calls
- * it, when everything is loaded that the program starts with. */
+/* Sets the pointer of every loaded program and library that includes mprof.h. Called by the
+ * constructor, when everything that the program starts with is loaded. */
 void control_bind(void);
 
 #endif

@@ -46,7 +46,8 @@ OPERATOR void _ZdaPvSt11align_val_tRKSt9nothrow_t(void *block, size_t alignment,
 enum { UNDECIDED, BY_MALLOC, PASSED_ON };
 static _Atomic int decision;
 
-/* Decides by the libraries that come next. Several threads may do so at once, and find the same. */
+/* Decides by the libraries that come next. Several threads may do so at once, with the same
+ * result. */
 static int operators_decide(void)
 {
     Dl_info allocator, operators;
@@ -71,7 +72,7 @@ static inline bool by_malloc(void)
     return known == BY_MALLOC;
 }
 
-/* Returns the next definition. There is one unless no C++ library is loaded for all. */
+/* Returns the next definition. There is none only if no C++ library is loaded for all. */
 static void *operator_next(void *_Atomic *next, const char *name)
 {
     void *found = atomic_load_explicit(next, memory_order_relaxed);

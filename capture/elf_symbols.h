@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Lists the functions that an ELF file on the disk names. It works without the C library, for rare
- * paths inside the program where nothing may be allocated and errno must stay.
+ * paths inside the program where nothing may be allocated and errno must keep its value.
  */
 #ifndef MPROF_CAPTURE_ELF_SYMBOLS_H
 #define MPROF_CAPTURE_ELF_SYMBOLS_H

@@ -30,8 +30,7 @@ static inline uint64_t entry_product(size_t count, size_t size)
     return __builtin_mul_overflow(count, size, &product) ? UINT64_MAX : product;
 }
 
-/* Returns the binary logarithm of an alignment. C libraries round an odd one up to a power of
- * two. */
+/* Returns the binary logarithm of an alignment, which C libraries round up to a power of two. */
 static inline unsigned entry_log2(size_t alignment)
 {
     return alignment <= 1 ? 0 : 64 - (unsigned)__builtin_clzl(alignment - 1);

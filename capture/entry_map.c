@@ -98,7 +98,7 @@ static void map_put(struct thread *thread, const void *frame, uint64_t ticks,
 /* A mapping, or part of one, that is about to end. */
 struct ending {
     uint64_t ticks;    /* before the call */
-    uint64_t resident; /* resident bytes and 1 more; 0: not known */
+    uint64_t resident; /* its resident bytes plus 1; 0: not known */
 };
 
 static struct ending map_ending(struct thread *thread, uintptr_t address, size_t length)

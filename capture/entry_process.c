@@ -4,8 +4,8 @@
  *
  * exec seals the trace before the real call, and unseals it if that fails. A vfork child shares its
  * parent's memory: recorder_end() sees that the child is not the owner and leaves the trace alone.
- * The C library's own posix_spawn, system and popen do not come here. They need not, because their
- * child has nothing of its own.
+ * The C library's own posix_spawn, system and popen do not come here. They do not have to, because
+ * their child has nothing of its own.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -46,8 +46,8 @@ static void *entry_find(unsigned which)
     return real_functions[which];
 }
 
-/* Brings this file into every program. The linker has found the real functions, but the C library,
- * which is linked later, also has calls of _exit that are wrapped. */
+/* Only brings this file into every program, since the C library, which is linked later, also has
+ * calls of _exit that are wrapped. The linker has found the real functions already. */
 void entry_process_resolve(void)
 {
 }
@@ -208,7 +208,7 @@ ENTRY_POINT int ENTRY(execle)(const char *path, const char *first, ...)
 ENTRY_POINT void ENTRY(_exit)(int status)
 {
     exit_function next = (exit_function)entry_find(NEXT_EXIT);
-    /* In a static program exit() itself ends here. */
+    /* In a static program exit() itself calls this at its end. */
     if (!lifecycle_has_ended())
         recorder_end(FRAME, TRACE_END_QUICK_EXIT);
     next(status);

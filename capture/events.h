@@ -3,8 +3,8 @@
  * Writes the program's heap events. This is the hot path, inlined into the entry points.
  *
  * Each call needs the guard held (recorder_enter()). `frame` is the frame of the entry point
- * itself, where the stack walk begins. It takes no lock, makes no system call and writes no shared
- * memory, except when a chunk is full.
+ * itself, where the stack walk begins. It takes no lock, makes no system call and writes no memory
+ * that threads share, except when a chunk is full.
  */
 #ifndef MPROF_CAPTURE_EVENTS_H
 #define MPROF_CAPTURE_EVENTS_H

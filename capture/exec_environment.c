@@ -138,8 +138,8 @@ static enum program_kind exec_kind(int descriptor)
     return kind;
 }
 
-/* Chooses the environment. The program's own has `entries`; the result has 0 if nothing has to
- * change. Closes the descriptor. */
+/* Chooses the environment; the program's own has this many entries. The result has 0 entries if
+ * nothing has to change. Closes the descriptor. */
 static struct exec_environment exec_choose(int descriptor, size_t entries)
 {
     const struct exec_environment unrecorded = {.entries = entries, .unrecorded = true};

@@ -2,9 +2,9 @@
 /*
  * Chooses the environment of a program that is about to be executed.
  *
- * If the recorder would end the program, the environment has it no longer in LD_PRELOAD, and one
- * line says that the program runs unrecorded. It also carries what the recorder knows of the
- * program's seccomp filters, since they hold for the next program too.
+ * If the recorder would end the program, this environment leaves it out of LD_PRELOAD, and one line
+ * says that the program runs unrecorded. It also carries what the recorder knows of the program's
+ * seccomp filters, since they hold for the next program too.
  *
  * These functions may be called in a child that vfork made: they allocate nothing and write only
  * the caller's memory.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Begins and ends recording with the library.
+ * Begins recording in the library's constructor and ends it in the destructor.
  *
- * Most programs allocate before this constructor runs, and recording has then begun already. At
- * exit the loader chooses the order of destructors; frees after this one are still recorded.
+ * Most programs allocate before the constructor runs, and recording has then begun already. At exit
+ * the loader chooses the order of destructors; frees after this one are still recorded.
  */
 #include "capture/lifecycle.h"
 

@@ -116,8 +116,8 @@ void modules_init(bool by_maps)
 }
 
 /*
- * Finds the file that is mapped at `pc`. It begins at the last first page of a file before that.
- * Copies its path into `path` (PATH_MAX bytes; NULL: does not).
+ * Finds the file that is mapped at `pc`. It begins at the nearest first page of a file below that.
+ * Copies its path into `path` (PATH_MAX bytes), unless that is NULL.
  */
 static bool locate_by_maps(uint64_t pc, struct location *location, char *path)
 {

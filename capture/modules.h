@@ -35,13 +35,13 @@ bool modules_find(uint64_t pc, struct module *module);
 bool modules_announce(const struct module *module, const struct stack_sink *sink, void *context);
 
 /*
- * Looks which modules are gone, and calls gone(module, announced, argument) for each. After that,
- * another file in the same place is another module.
+ * Finds the modules that are gone, and calls gone(module, announced, argument) for each. After
+ * that, another file in the same place is another module.
  */
 void modules_sweep(void (*gone)(const struct module *module, bool announced, void *argument),
                    void *argument);
 
-/* Makes every module due to be announced again. Called in a forked child. */
+/* Has every module announced again. Called in a forked child. */
 void modules_reset(void);
 
 /* Does the same at the start of a new trace, in a process that goes on. */

@@ -107,14 +107,14 @@ __asm__(".pushsection .note.mprof,\"a\",%note\n"
  * function. */
 #define MPROF_INLINE static __inline__ __attribute__((always_inline, unused))
 
-/* Puts a named moment on the time line. Copies at most 255 bytes of the name. */
+/* Marks a named moment on the time line. Copies at most 255 bytes of the name. */
 MPROF_INLINE void mprof_mark(const char *name)
 {
     if (MPROF_HAS(mark))
         mprof_api_pointer->mark(name);
 }
 
-/* Puts a named moment whose live blocks are worth comparing with those of another. */
+/* Marks a named moment whose live blocks are worth comparing with those of another. */
 MPROF_INLINE void mprof_snapshot(const char *name)
 {
     if (MPROF_HAS(snapshot))
@@ -156,7 +156,7 @@ MPROF_INLINE void mprof_resume(void)
 }
 
 /*
- * The calls of the mprof of 1988. This recording is always saved anyway.
+ * The calls of the mprof of 1988. Here a recording is saved all the time anyway.
  *
  * set_mprof_autosave(): makes every count-th allocation from malloc a snapshot; 0 ends that.
  * mprof_stop(): ends recording and completes the trace. Nothing is recorded after it.
@@ -240,8 +240,8 @@ MPROF_INLINE void mprof_realloc(mprof_arena arena, void *old, void *address, siz
 
 /*
  * Records that the live block at `address` (arena 0: from malloc) holds `count` objects of
- * `object_size` bytes, of the type that the variable at `symbol` represents. A count or size of 0
- * is not known, but follows from the other and the size of the block. The C++ headers
+ * `object_size` bytes, of the type that the variable at `symbol` represents. Pass 0 for a count or
+ * size that is not known: it follows from the other one and the size of the block. The C++ headers
  * (mprof_types.h) have a variable for each type.
  */
 MPROF_INLINE void mprof_type(mprof_arena arena, void *address, const void *symbol, size_t count,

@@ -15,7 +15,7 @@
 
 #include "capture/arch_x86_64.h"
 
-/* If a handler leaves a call by longjmp, the call stays counted: so every wait has an end. */
+/* If a handler leaves a call by longjmp, the call stays counted, so no wait is endless. */
 #define CALL_TURNS 10000u
 
 static bool (*_Atomic os_permits)(long number, const uint64_t arguments[6]);

@@ -23,8 +23,8 @@ long os_call(long number, long a, long b, long c, long d, long e, long f);
 long os_call_again(long number, long a, long b, long c, long d);
 
 /*
- * From here on each call is made only if `permits` allows it (confinement.h). NULL: all are
- * allowed. Returns when no thread is inside a call for which it did not ask.
+ * Has each later call ask `permits` first (confinement.h). NULL: all calls are allowed. Returns
+ * when no thread is in a call for which it did not ask.
  */
 void os_permit_by(bool (*permits)(long number, const uint64_t arguments[6]));
 bool os_is_confined(void);
@@ -65,7 +65,7 @@ long os_read_link(const char *path, char *buffer, size_t size);
  * that could be read from the beginning (0: none).
  */
 size_t os_peek(uint64_t address, void *buffer, size_t size);
-/* Keeps os_peek() from here on from calls that a sandbox for ordinary programs may punish. */
+/* Makes os_peek() avoid the calls that a sandbox for ordinary programs may punish. */
 void os_avoid_other_memory(void);
 /* Lets another thread run. */
 void os_yield(void);

@@ -113,7 +113,7 @@ static void outside_raise_looks(const struct outside *outside)
     for (uint32_t i = 0; i < slots; i++) {
         struct trace_chunk_header chunk;
         off_t at = TRACE_FILE_HEADER_SIZE + (off_t)i * outside->header->chunk_size;
-        /* After the end of the file is a slot that is being reserved. */
+        /* A slot that is being reserved may lie past the end of the file. */
         if (pread(outside->descriptor, &chunk, sizeof chunk, at) == (ssize_t)sizeof chunk &&
             chunk.magic == TRACE_CHUNK_MAGIC && !(chunk.flags & TRACE_CHUNK_SEALED) &&
             chunk.look == 0)

@@ -8,8 +8,8 @@
  * programs.
  *
  * The first and the last page of a slot are reserved when it is taken, the pages between when they
- * are needed. To give them back afterwards can take a file system milliseconds, and in that time
- * the end of the program is not passed on.
+ * are needed. A file system can take milliseconds to get unused pages back, and during that time
+ * the end of the program would not be passed on.
  */
 #ifndef MPROF_CAPTURE_OUTSIDE_CHUNK_H
 #define MPROF_CAPTURE_OUTSIDE_CHUNK_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The system calls that the recorder and mprof-run make, to ask what a seccomp filter says to each.
+ * The system calls that the recorder and mprof-run make. They serve to ask what a seccomp filter
+ * answers to each.
  */
 #ifndef MPROF_CAPTURE_OWN_CALLS_H
 #define MPROF_CAPTURE_OWN_CALLS_H
