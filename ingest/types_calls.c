@@ -23,6 +23,20 @@ void types_declared_function(Dwarf_Die *entry, Dwarf_Die *declared)
         }
 }
 
+const struct types_unit *types_home_unit(const struct types_site *site, size_t frame)
+{
+    Dwarf_Die at = site->entries[frame], home = at, unit;
+    Dwarf_Attribute attribute;
+    for (int i = 0; i < 4 && dwarf_attr(&at, DW_AT_abstract_origin, &attribute) != NULL &&
+                    dwarf_formref_die(&attribute, &at) != NULL;
+         i++)
+        /* A partial unit, made by dwz, has only what several units share. */
+        if (dwarf_cu_die(at.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) != NULL &&
+            dwarf_tag(&unit) == DW_TAG_compile_unit)
+            home = at;
+    return types_index_unit(site->index, &home);
+}
+
 /* ISO C11, 7.24, and the checking forms of the Linux Standard Base. */
 static bool returns_first(const char *name)
 {

@@ -33,4 +33,10 @@ bool types_is_constructor(struct types_index *index, Dwarf_Die *function);
 /* The function as it was declared: behind an inlined or out-of-line instance. */
 void types_declared_function(Dwarf_Die *entry, Dwarf_Die *declared);
 
+/*
+ * The unit in which the function of the site's `frame` was compiled. Link-time optimization puts
+ * the function's code into a unit of its own, which has no types. NULL where memory is exhausted.
+ */
+const struct types_unit *types_home_unit(const struct types_site *site, size_t frame);
+
 #endif

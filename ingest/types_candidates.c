@@ -5,6 +5,8 @@
  */
 #include "ingest/types_candidates.h"
 
+#include "ingest/types_calls.h"
+
 #include <dwarf.h>
 #include <search.h>
 #include <stdlib.h>
@@ -64,7 +66,7 @@ void types_candidates_at(const struct types_site *site, struct types_candidate_l
     uint64_t size = list->size;
     if (site->entry_count == 0)
         return;
-    const struct types_unit *unit = types_index_unit(site->index, &site->entries[0]);
+    const struct types_unit *unit = types_home_unit(site, 0);
     for (size_t i = 0; unit != NULL && i < unit->count && list->count < TYPES_CANDIDATES_MAX; i++) {
         const struct types_entry *entry = &unit->entries[i];
         Dwarf_Die die;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types_expression.h"
 
+#include "ingest/types_calls.h"
 #include "ingest/types_facts.h"
 #include "ingest/types_spelling.h"
 
@@ -92,7 +93,7 @@ static bool find_name(const struct types_site *site, const char *text, size_t le
     memcpy(copy, text, length);
     copy[length] = '\0';
     char *spelled = types_spelling(copy);
-    const struct types_unit *unit = types_index_unit(site->index, &site->entries[site->level]);
+    const struct types_unit *unit = types_home_unit(site, site->level);
     const char *wanted = spelled;
     if (wanted != NULL && strncmp(wanted, "const ", 6) == 0)
         wanted += 6;
@@ -197,7 +198,9 @@ static bool find_variable(const struct types_site *site, const char *name, struc
     Dwarf_Die scope = site->entries[site->level];
     if (find_in_scope(site, &scope, name, type) || find_in_origin(site, &scope, name, type))
         return true;
-    return dwarf_cu_die(scope.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) != NULL &&
+    const struct types_unit *home = types_home_unit(site, site->level);
+    return home != NULL &&
+           dwarf_cu_die(home->unit, &unit, NULL, NULL, NULL, NULL, NULL, NULL) != NULL &&
            find_in_scope(site, &unit, name, type);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types_surround.h"
 
+#include "ingest/types_calls.h"
+
 #include <dwarf.h>
 
 static bool is_record_place(const struct types_evidence *evidence)
@@ -76,8 +78,7 @@ bool types_surround_record(const struct types_site *site, const struct types_flo
                        (uint64_t)flow->evidence[i].offset < size);
     if (!inside || offset < 0 || (uint64_t)offset >= size || site->entry_count == 0)
         return false;
-    Dwarf_Die scope = site->entries[0];
-    const struct types_unit *unit = types_index_unit(site->index, &scope);
+    const struct types_unit *unit = types_home_unit(site, 0);
     for (size_t i = 0; unit != NULL && i < unit->count; i++) {
         const struct types_entry *entry = &unit->entries[i];
         struct types_type type;

@@ -182,3 +182,38 @@ CASE(table_of_pages)
         KNOWN(sparse.pages[i], "pair", 16);
     }
 }
+
+/* ---- a record behind room that its users may fill ----------------------------------------- */
+
+struct session {
+    struct session *next;
+    long number;
+    char name[40];
+};
+struct session_behind_room {
+    unsigned char room[8];
+    struct session session;
+};
+static struct session *sessions;
+APART static void *take_memory(size_t size, int kind)
+{
+    void *taken = malloc(size);
+    if (taken == NULL)
+        abort();
+    memset(taken, kind, size);
+    return taken;
+}
+APART static struct session *new_session(long number)
+{
+    struct session *made;
+    made = &((struct session_behind_room *)(take_memory(sizeof(struct session_behind_room), 7)))->session;
+    made->number = number;
+    made->next = sessions;
+    sessions = made;
+    return made;
+}
+CASE(record_behind_room)
+{
+    IS(new_session(1), "session_behind_room", 1);
+    IS(new_session(2), "session_behind_room", 1);
+}
