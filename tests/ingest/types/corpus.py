@@ -3,15 +3,15 @@
 """corpus.py (PROGRAM-COMPILER-LEVEL SESSION)…: compares the type of each block with what the program itself
 stated of it (tests/programs/types/corpus/corpus.h), and prints a table.
 
-Fails for a wrong `exact`, for more than 2 % wrong among `inferred`, for an unknown type where the program
-says that it must be known, and for a statement about no block.
+Fails for a wrong `exact`, for more than 2 % wrong among `inferred`, for a type that is unknown or wrong where
+the program says that it must be known, and for a statement about no block.
 """
 import collections
 import sqlite3
 import sys
 
 INFERRED_WRONG_MAX = 0.02
-KINDS = ("wrong exact", "wrong inferred", "unknown", "no block")
+KINDS = ("wrong exact", "wrong inferred", "wrong known", "unknown", "no block")
 
 
 class Blocks:
@@ -57,7 +57,8 @@ class Judge:
         counts["right"] += right
         if not right:
             counts["wrong " + confidence] += 1
-            self.faults.append((f"wrong {confidence}", name, place, f"{types} x {count}", f"{kind} x {elements}"))
+            fault = "known" if how == "known" and confidence == "inferred" else confidence
+            self.faults.append((f"wrong {fault}", name, place, f"{types} x {count}", f"{kind} x {elements}"))
 
     def read(self, name, session):
         blocks, case, begin, stated = Blocks(session), None, 0, set()

@@ -6,7 +6,7 @@
  *
  *     CASE(name) { ... }            a function of its own, run once
  *     IS(address, type, count)      the live block that holds the address; it may stay unknown
- *     KNOWN(address, type, count)   the same, but unknown is a fault
+ *     KNOWN(address, type, count)   the same, but unknown is a fault, and so is any wrong answer
  *     MADE(type, count)             the last block that was made, where no address of it is at hand
  *     MADE_KNOWN(type, count)
  *
