@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a person asks for, apart from the key that asks. */
+/* The actions that a user asks for, independent of keys. */
 #ifndef MPROF_TUI_ACTION_H
 #define MPROF_TUI_ACTION_H
 
 enum action {
     ACTION_NONE,
-    ACTION_REFRESH, /* no key: size, filter or colouring changed; load what is missing */
+    ACTION_REFRESH, /* no key: size, filter or colouring changed; load the missing data */
 
     ACTION_LEFT,
     ACTION_RIGHT,
@@ -15,7 +15,7 @@ enum action {
     ACTION_PAGE_DOWN,
     ACTION_HOME,
     ACTION_END,
-    ACTION_FOLLOW, /* Enter: what the selected number is made of */
+    ACTION_FOLLOW, /* Enter: show the parts of the selected number */
     ACTION_BACK,
 
     ACTION_ZOOM_IN,
@@ -26,7 +26,7 @@ enum action {
     ACTION_STEP_BACK, /* in time */
     ACTION_STEP_FORWARD,
     ACTION_RANGE,  /* begin a range, or make it a filter */
-    ACTION_NARROW, /* make a filter of the selected */
+    ACTION_NARROW, /* make a filter of the selection */
     ACTION_NEXT,   /* match, hole */
     ACTION_PREVIOUS,
     ACTION_SECTION_BACK, /* region */
@@ -43,7 +43,7 @@ enum action {
 
     ACTION_GOTO,   /* asks, then comes again with text */
     ACTION_SEARCH, /* asks, then comes again with text */
-    ACTION_CLICK,  /* with a place */
+    ACTION_CLICK,  /* with a position */
     ACTION_WHEEL_UP,
     ACTION_WHEEL_DOWN,
 

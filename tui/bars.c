@@ -5,7 +5,7 @@
 #define LOWER_EIGHTH 0x2581 /* ▁; ▂ … █ follow */
 #define LEFT_EIGHTH 0x258f  /* ▏; ▎ … █ come before */
 
-/* value / scale of `whole`, rounded, without overflow. */
+/* Returns value / scale of `whole`, rounded, without overflow. */
 static uint64_t share(uint64_t value, uint64_t scale, uint64_t whole)
 {
     if (scale == 0)
@@ -18,10 +18,11 @@ static uint64_t share(uint64_t value, uint64_t scale, uint64_t whole)
 /* The two largest parts of one cell, lower one first. */
 struct split {
     size_t lower, upper;
-    int lower_eighths, upper_eighths; /* 0: there is no such part */
+    int lower_eighths, upper_eighths; /* 0: no such part */
 };
 
-/* `edges[i]` is the height in eighths at which layer i ends. */
+/* Splits the cell that begins at `bottom`. edges[i] is the height in eighths at which layer i
+ * ends. */
 static struct split split_cell(const int *edges, size_t count, int bottom)
 {
     struct split split = {0, 0, 0, 0};
@@ -72,7 +73,7 @@ static void put_split(const struct area *area, int x, int y, const struct split 
         return;
     }
     if (filled < 8) {
-        /* Three things meet, and the empty one has to be seen: the taller part takes the rest. */
+        /* Three parts meet and the empty one must be visible: the taller part takes the rest. */
         if (split->upper_eighths > split->lower_eighths)
             style.foreground = layers[split->upper].style.foreground;
         area_put(area, x, y, (uint32_t)(LOWER_EIGHTH + filled - 1), style);
@@ -99,7 +100,7 @@ void bars_column(const struct area *area, int x, const struct bar_layer *layers,
     if (count == 0 || sum == 0)
         return;
     int top = edges[count - 1];
-    if (top == 0) { /* something is not nothing */
+    if (top == 0) { /* show a little for any value above 0 */
         size_t first = 0;
         while (layers[first].value == 0)
             first++;

@@ -188,8 +188,8 @@ int browser_patience(const struct browser *browser)
 }
 
 /*
- * Shows the newer state of the session, if there is one. The larger it is, the more rarely: keys
- * wait for it no more than a fifth of the time.
+ * Shows the newer state of the session, if there is one. The longer that takes, the less often it
+ * happens: keys wait for it at most a fifth of the time.
  */
 static void renew(struct browser *browser)
 {
@@ -267,7 +267,7 @@ static void own_action(struct browser *browser, enum action action)
 
 static void help_key(struct browser *browser, uint32_t key)
 {
-    /* The keys that move mean here what they mean in a list. */
+    /* The keys that move have the same meaning as in a list. */
     enum action action = key_action(key, IN_FUNCTIONS);
     int page = browser->height - FRAME_TOP - FRAME_BOTTOM;
     int last = help_rows(view_table[browser->current]->bit, browser->width) - page;
@@ -409,7 +409,7 @@ struct browser *browser_new(struct session *session, const struct browser_option
     browser->width = options->width;
     browser->height = options->height;
     if (!prepare(browser, options, error)) {
-        browser->exploration.session = NULL; /* it stays the caller's */
+        browser->exploration.session = NULL; /* the caller still owns it */
         browser_free(browser);
         return NULL;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The inside of the browser, shared by the files that make it up (browser, frame, prompt). */
+/* The state of the browser, shared by its files (browser, frame, prompt). */
 #ifndef MPROF_TUI_BROWSER_STATE_H
 #define MPROF_TUI_BROWSER_STATE_H
 
@@ -29,13 +29,13 @@ struct browser {
     int width, height;
     int help_scroll;
     bool finished, redraw;
-    bool more;    /* of the event that is being done */
-    int patience; /* milliseconds until the session is looked at again */
+    bool more;    /* of the present event */
+    int patience; /* milliseconds until the next check for a newer session */
 
-    struct line_editor *editors[MODES]; /* of the modes that type */
-    struct session_error filter_error;  /* of the filter that is being typed */
+    struct line_editor *editors[MODES]; /* of the modes with typing */
+    struct session_error filter_error;  /* of the filter in the editor */
 
-    /* Where Esc goes back to. */
+    /* The views and filters that Esc goes back to. */
     struct {
         enum view_number view;
         char *filter;
@@ -43,33 +43,33 @@ struct browser {
     int trail_length;
 };
 
-/* The view of a number. */
+/* Returns the view with a number. */
 const struct view_ops *browser_view(enum view_number number);
-/* Sends an action to the current view and does what the view wishes for. */
+/* Sends an action to the current view and fulfils the view's wishes. */
 bool browser_act(struct browser *browser, const struct view_input *input);
 /* Goes to a view; `remember` lets Esc come back. */
 void browser_go(struct browser *browser, enum view_number number, bool remember);
-/* Applies a filter and remembers the one before; false with `error` where it is bad. */
+/* Applies a filter and remembers the one before. Returns false with `error` set if it is bad. */
 bool browser_filter(struct browser *browser, const char *text, struct session_error *error);
-/* Selects another process by its name or number; false with `error` where there is none, or none
- * was named: then it says which there are. */
+/* Selects another process by its name or number. Returns false with `error` set if there is none.
+ * Without a name, `error` lists the processes. */
 bool browser_select_process(struct browser *browser, const char *word, struct session_error *error);
 /* Goes to the functions view and finds a function there. */
 void browser_search(struct browser *browser, const char *text);
 
-/* prompt.c: the modes that type. */
+/* prompt.c: the modes with typing. */
 void prompt_open(struct browser *browser, enum browser_mode mode);
 void prompt_key(struct browser *browser, uint32_t key);
 
-/* frame.c: all but the view. */
+/* frame.c: everything around the view. */
 #define FRAME_TOP 2    /* rows above the view */
 #define FRAME_BOTTOM 1 /* and below */
 #define FRAME_WIDTH_LEAST 40
 #define FRAME_HEIGHT_LEAST 10
 void frame_render(const struct browser *browser, const struct area *screen);
-/* The view whose name in the title line is at column `x`, VIEW_SAME where there is none. */
+/* Returns the view whose name in the title line is at column `x`, VIEW_SAME if there is none. */
 enum view_number frame_tab_at(const struct browser *browser, int x);
-/* First column of the filter's text. */
+/* The first column of the filter's text. */
 #define FRAME_FILTER_COLUMN 3
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-/* FNV-1a; never 0. */
+/* Returns the FNV-1a hash of the label, never 0. */
 static uint64_t label_of(unsigned kind, const char *text)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ kind;
@@ -27,7 +27,7 @@ static void remember(struct category_colors *colors, uint64_t label, uint8_t slo
     colors->next = (colors->next + 1) % CATEGORY_COLORS_KNOWN;
 }
 
-/* The one by position where it is free, or else the first that is. */
+/* Returns the slot of the position if it is free, otherwise the first free one. */
 static uint8_t free_slot(uint64_t used, size_t position, size_t slots)
 {
     size_t slot = position % slots;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which of the theme's colours each category of a legend has: a category keeps the colour in which
- * it was seen first, whatever the filter leaves of the others and in whatever order they then
- * stand.
+ * Assigns the theme's colours to the categories of a legend. A category keeps its first colour,
+ * even if a filter removes others or changes their order.
  */
 #ifndef MPROF_TUI_CATEGORY_COLORS_H
 #define MPROF_TUI_CATEGORY_COLORS_H
@@ -12,7 +11,7 @@
 
 #define CATEGORY_COLORS_KNOWN 512
 
-/* Zero-initialised is empty. What was seen longest ago is forgotten where more are seen. */
+/* The colours assigned so far; all zeros: none. When it is full, it forgets the oldest. */
 struct category_colors {
     struct {
         uint64_t label; /* hash of colouring and label, 0: empty */
@@ -22,9 +21,9 @@ struct category_colors {
 };
 
 /*
- * Colours, 0 to `slots` - 1, of the first `count` labels of a legend, written to `assigned`; no two
- * the same while `count` <= `slots` <= 64. Of two that had the same colour before, the one that
- * stands first keeps it. `kind` tells colourings apart.
+ * Writes the colours, 0 to `slots` - 1, of the first `count` labels of a legend to `assigned`. All
+ * differ while `count` <= `slots` <= 64. If two labels had the same colour before, the first one
+ * keeps it. `kind` tells colourings apart.
  */
 void category_colors_assign(struct category_colors *colors, unsigned kind,
                             const char *const labels[], size_t count, size_t slots,

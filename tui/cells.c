@@ -88,7 +88,7 @@ static struct cell *cell_at(const struct grid *grid, int x, int y)
     return &grid->cells[(size_t)y * (size_t)grid->width + (size_t)x];
 }
 
-/* What an ASCII terminal shows for a glyph of ours. */
+/* Returns the ASCII character for a glyph that the views use. */
 static uint32_t ascii_for(uint32_t glyph)
 {
     static const struct {
@@ -150,7 +150,7 @@ struct area area_part(const struct area *area, int x, int y, int width, int heig
     return part;
 }
 
-/* A glyph that is overwritten must not leave half of a wide one behind. */
+/* Clears the other half of a wide glyph before one half is overwritten. */
 static void unwide(const struct grid *grid, int x, int y)
 {
     struct cell *cell = cell_at(grid, x, y);
@@ -221,7 +221,7 @@ int area_print(const struct area *area, int x, int y, struct cell_style style, c
     char text[1024];
     va_list arguments;
     va_start(arguments, format);
-    /* clang-tidy 14 loses va_start() in all but the first file of a run. */
+    /* clang-tidy 14 misses va_start() in every file of a run except the first. */
     /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized) */
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
@@ -262,7 +262,7 @@ void area_name(const struct area *area, int x, int y, int width, struct cell_sty
     }
 }
 
-/* Behind the first "scope::" that stands outside of arguments; NULL: there is none. */
+/* Returns the text after the first "scope::" outside of arguments, or NULL. */
 static const char *behind_scope(const char *name)
 {
     static const char anonymous[] = "(anonymous namespace)";

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An in-memory grid of cells: what a screen shows, before any terminal sees it.
+ * A grid of cells in memory: the content of a screen, independent of a terminal.
  *
- * Coordinates: x counts columns from 0 at the left, y rows from 0 at the top. Everything is
- * drawn through an area, a rectangle of a grid; what falls outside its area is clipped, never
- * an error, so a view may draw without asking whether the terminal is large enough.
+ * Coordinates: x counts columns from 0 at the left, y rows from 0 at the top. Everything is drawn
+ * through an area, a rectangle of a grid. Cells outside the area are clipped, which is not an
+ * error: a view may draw without asking whether the terminal is large enough.
  *
  * A glyph is one Unicode code point. A wide glyph takes two cells: the first has width 2, the
- * second width 0. Combining marks and control characters are not stored. A grid made for an
- * ASCII terminal stores the nearest ASCII character instead of any other.
+ * second width 0. Combining marks and control characters are not stored. A grid for an ASCII
+ * terminal stores the nearest ASCII character instead of any other.
  *
- * Colours are the 256 of xterm; CELL_DEFAULT is the terminal's own. How many colours the
- * terminal can show is kept in the grid, so that views can fall back to patterns.
+ * Colours are the 256 of xterm; CELL_DEFAULT is the terminal's own. The grid knows how many colours
+ * the terminal can show, so that views can use patterns instead.
  */
 #ifndef MPROF_TUI_CELLS_H
 #define MPROF_TUI_CELLS_H
@@ -43,24 +43,24 @@ struct cell {
 
 struct grid;
 
-/* NULL where memory is short. `colors` is 256, 16 or 0 (monochrome). */
+/* Returns NULL if memory is exhausted. `colors` is 256, 16 or 0 (monochrome). */
 struct grid *grid_new(int width, int height, int colors, bool ascii);
 void grid_free(struct grid *grid);
-/* Changes the size and clears; false (and unchanged) where memory is short. */
+/* Changes the size and clears. Returns false if memory is exhausted; the grid is then unchanged. */
 bool grid_resize(struct grid *grid, int width, int height);
 void grid_clear(struct grid *grid);
 int grid_width(const struct grid *grid);
 int grid_height(const struct grid *grid);
 int grid_colors(const struct grid *grid);
 bool grid_ascii(const struct grid *grid);
-/* The cell at a place inside the grid. */
+/* Returns the cell at a position inside the grid. */
 const struct cell *grid_cell(const struct grid *grid, int x, int y);
 
-/* Writes the rows as UTF-8 lines, spaces at the ends of lines cut. */
+/* Writes the rows as UTF-8 lines without spaces at their ends. */
 void grid_dump_text(const struct grid *grid, FILE *out);
 /*
- * Writes one letter a cell for its style, '.' for the default one, in the order in which the
- * styles are met, then a line for each letter that says what it stands for.
+ * Writes one letter for each cell's style, '.' for the default one. Styles get letters in the order
+ * of their first cell. Then writes a line for each letter with its meaning.
  */
 void grid_dump_styles(const struct grid *grid, FILE *out);
 
@@ -72,47 +72,48 @@ struct area {
 };
 
 struct area area_whole(struct grid *grid);
-/* The part of an area at (x, y) relative to it, cut to what lies inside. */
+/* Returns the part of an area at (x, y) relative to it, cut to the area. */
 struct area area_part(const struct area *area, int x, int y, int width, int height);
 
 void area_put(const struct area *area, int x, int y, uint32_t glyph, struct cell_style style);
 void area_fill(const struct area *area, int x, int y, int width, int height, uint32_t glyph,
                struct cell_style style);
-/* Gives what is already there another style, keeping the glyphs. */
+/* Gives cells another style and keeps their glyphs. */
 void area_restyle(const struct area *area, int x, int y, int width, struct cell_style style);
-/* Writes UTF-8 text; malformed bytes show as '?'. Returns the columns it takes, clipped or not. */
+/* Writes UTF-8 text, malformed bytes as '?'. Returns the columns it takes, clipped or not. */
 int area_text(const struct area *area, int x, int y, struct cell_style style, const char *text);
 int area_print(const struct area *area, int x, int y, struct cell_style style, const char *format,
                ...) __attribute__((format(printf, 5, 6)));
-/* Writes text into exactly `width` columns: padded by spaces, or cut with an ellipsis. */
+/* Writes text into exactly `width` columns: pads it by spaces, or cuts it with an ellipsis. */
 void area_field(const struct area *area, int x, int y, int width, struct cell_style style,
                 const char *text);
 /*
- * The same for the name of a function: one without a symbol ("module+0x4fd0") is cut before
- * its offset, which tells it from the others.
+ * Does the same for the name of a function. It cuts a name without a symbol ("module+0x4fd0")
+ * before its offset, which tells such names apart.
  */
 void area_name(const struct area *area, int x, int y, int width, struct cell_style style,
                const char *name);
 /*
- * area_name() for a type or another category: what is too long loses scopes in front
- * ("leveldb::(anonymous namespace)::" of a class) before it is cut at the end. Returns the columns
- * that it takes, `width` at most.
+ * Does the same as area_name() for a type or another category. A name that is too long loses its
+ * first scopes ("leveldb::(anonymous namespace)::" of a class) before it is cut at the end. Returns
+ * the columns that it takes, at most `width`.
  */
 int area_category(const struct area *area, int x, int y, int width, struct cell_style style,
                   const char *name);
-/* area_field(), flush right. */
+/* Does the same as area_field(), flush right. */
 void area_field_right(const struct area *area, int x, int y, int width, struct cell_style style,
                       const char *text);
 
 /* ---- text ------------------------------------------------------------------------------- */
 
-/* Decodes one code point at *text and moves past it; '?' for a malformed byte, 0 at the end. */
+/* Decodes one code point at *text and moves past it. Returns '?' for a malformed byte, 0 at the
+ * end. */
 uint32_t text_next(const char **text);
 /* Encodes a code point; `out` holds at least 5 bytes. Returns the length without the NUL. */
 int text_encode(uint32_t glyph, char *out);
-/* Columns that text takes. */
+/* Returns the columns that text takes. */
 int text_width(const char *text);
-/* Columns that a glyph takes: 0 (not stored), 1 or 2. */
+/* Returns the columns that a glyph takes: 0 (not stored), 1 or 2. */
 int glyph_width(uint32_t glyph);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A grid as text, for scripts and golden screens. */
+/* Writes a grid as text, for scripts and golden screens. */
 #include "tui/cells.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The commands that are typed after a colon. */
+/* The commands typed after a colon. */
 #ifndef MPROF_TUI_COMMAND_H
 #define MPROF_TUI_COMMAND_H
 
@@ -8,14 +8,14 @@
 struct browser;
 
 struct command {
-    const char *name, *argument; /* argument: what it is called, "" for none */
+    const char *name, *argument; /* argument: its name in the help, "" for none */
     const char *description;
     void (*run)(struct browser *browser, const char *argument);
 };
 
-/* The table, for help and man page. */
+/* Returns the table, for help and man page. */
 const struct command *command_table(size_t *count);
-/* Runs a line; a command may be cut short as long as it is the only one that begins so. */
+/* Runs a line. A command may be abbreviated if no other command begins in the same way. */
 void command_run(struct browser *browser, const char *line);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Position in a legend of what it does not name. */
+/* The position of "rest" in a legend. */
 #define REST (SESSION_COLORS - 1)
 
 void exploration_init(struct exploration *exploration, struct session *session)
@@ -76,12 +76,13 @@ struct session *exploration_renew(struct exploration *exploration, struct sessio
     struct selection *selection = selection_new(newer, exploration->filter, error);
     if (!selection)
         return NULL;
-    /* Ids of functions go on, but for the state that is made anew when the program has ended. */
+    /* Functions keep their ids, except when ingest makes the session again after the program's
+     * end. */
     if (exploration->has_function &&
         strcmp(session_function_name(before, exploration->function),
                session_function_name(newer, exploration->function)) != 0)
         exploration->has_function = false;
-    /* Whoever looks at the end goes on looking at the end. */
+    /* A moment at the end stays at the end. */
     if (exploration->moment_ns + 1 >= session_duration_ns(before))
         exploration->moment_ns = session_duration_ns(newer) ? session_duration_ns(newer) - 1 : 0;
     selection_free(exploration->selection);
@@ -153,7 +154,7 @@ void exploration_narrow(struct exploration *exploration, const char *step)
 
 static void say(struct exploration *exploration, bool error, const char *format, va_list arguments)
 {
-    /* clang-tidy 14 loses va_start() in all but the first file of a run. */
+    /* clang-tidy 14 misses va_start() in every file of a run except the first. */
     /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized) */
     vsnprintf(exploration->message, sizeof(exploration->message), format, arguments);
     exploration->message_is_error = error;

@@ -30,7 +30,7 @@ static void add(struct collection *to, enum finding_grave grave, const char *fil
     snprintf(finding->filter, sizeof(finding->filter), "%s", filter);
     va_list arguments;
     va_start(arguments, format);
-    /* clang-tidy 14 loses va_start() in all but the first file of a run. */
+    /* clang-tidy 14 misses va_start() in every file of a run except the first. */
     /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized) */
     vsnprintf(finding->text, sizeof(finding->text), format, arguments);
     va_end(arguments);
@@ -42,7 +42,7 @@ static uint64_t number(const struct collection *to, const char *key)
     return value > 0 ? (uint64_t)value : 0;
 }
 
-/* "/a.so and 2 others": the modules of a fact of the session, one a line. */
+/* Adds a finding about modules, as "/a.so and 2 others". Each line of the value of `key` is one. */
 static void add_modules(struct collection *to, const char *key, const char *format)
 {
     const char *lines = session_meta(to->exploration->session, key);
@@ -61,7 +61,7 @@ static void add_modules(struct collection *to, const char *key, const char *form
     add(to, FINDING_BAD, "", VIEW_SAME, format, names);
 }
 
-/* What the recording or the trace lost: everything below must be read with it in mind. */
+/* Adds the losses of recording and trace: they limit the meaning of everything else. */
 static void add_losses(struct collection *to)
 {
     char a[FORMAT_SIZE];
@@ -135,7 +135,7 @@ static void add_mismatches(struct collection *to)
         worst.function);
 }
 
-/* Counts the live bytes of a function and, once the program has ended, only the leaks. */
+/* Returns the live bytes of a function or, once the program has ended, only its leaks. */
 static uint64_t leaked_bytes(const struct session_function_row *row, bool recording)
 {
     return recording ? row->live_bytes : row->live_bytes - row->kept_bytes;
@@ -149,7 +149,7 @@ static void add_leaks(struct collection *to)
     const char *about = to->exploration->about;
     uint64_t kept_bytes = 0, kept = 0;
     char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE];
-    /* While the program runs, nobody can say what it will not free. */
+    /* While the program runs, nobody knows which blocks it will not free. */
     const bool recording = session_recording(to->exploration->session);
     for (size_t i = 0; i < to->row_count; i++) {
         const struct session_function_row *row = &to->rows[i];
@@ -221,7 +221,7 @@ size_t findings_collect(const struct exploration *exploration,
     add_stacks(&to);
     if (losses == 0)
         add(&to, FINDING_GOOD, "", VIEW_SAME, "no event dropped, no byte of the trace damaged");
-    /* Stable order by gravity: few enough to insert each in its place. */
+    /* Stable sort by gravity, by insertion: there are only a few. */
     for (size_t i = 1; i < to.count; i++) {
         struct finding moved = findings[i];
         size_t at = i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is odd about a session, as lines for the overview. */
+/* Finds oddities of a session, as lines for the overview. */
 #ifndef MPROF_TUI_FINDINGS_H
 #define MPROF_TUI_FINDINGS_H
 
@@ -12,19 +12,19 @@
 enum finding_grave {
     FINDING_GOOD, /* looked for, and not found */
     FINDING_ODD,
-    FINDING_BAD, /* what is shown is not the whole truth */
+    FINDING_BAD, /* the session does not show the whole truth */
 };
 
 struct finding {
     enum finding_grave grave;
     char text[200];
-    char filter[64];       /* step that selects what it counts, "" for none */
-    enum view_number view; /* that shows it best */
+    char filter[64];       /* step that selects the blocks that it counts, "" for none */
+    enum view_number view; /* the view that shows it best */
 };
 
 /*
- * Writes up to `capacity` findings about the selection, the gravest first, and returns how
- * many; at least one. `rows` are the selection's functions.
+ * Writes up to `capacity` findings about the selection, the gravest first. Returns their number, at
+ * least one. `rows` are the selection's functions.
  */
 size_t findings_collect(const struct exploration *exploration,
                         const struct session_function_row *rows, size_t row_count,

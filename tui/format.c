@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Three digits that count: 1.25, 48.2, 812. */
+/* Writes three significant digits: 1.25, 48.2, 812. */
 static int three_digits(char *out, size_t size, double value)
 {
     int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
@@ -98,7 +98,7 @@ char *format_duration(char *out, uint64_t ns)
     }
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         double value = (double)ns / (double)steps[i].divide;
-        /* What would round up to the next unit belongs to it. */
+        /* A value that would round up to the next unit uses that unit. */
         if (ns >= steps[i].below || (i < 2 && value >= 999.5))
             continue;
         char number[FORMAT_SIZE];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Numbers for people. Each function writes into `out` (at least FORMAT_SIZE bytes) and returns
- * it, so that calls can stand in an argument list.
+ * Formats numbers for people. Each function writes into `out` (at least FORMAT_SIZE bytes) and
+ * returns it, so that a call can be an argument.
  */
 #ifndef MPROF_TUI_FORMAT_H
 #define MPROF_TUI_FORMAT_H
@@ -11,7 +11,7 @@
 
 #define FORMAT_SIZE 32
 
-/* "812 B", "1.25 KiB", "48.2 MiB": three digits that count, units of 1024. */
+/* "812 B", "1.25 KiB", "48.2 MiB": three significant digits, units of 1024. */
 char *format_size(char *out, uint64_t bytes);
 /* The same in at most six columns, for tables and axes: "812", "1.25K", "48.2M". */
 char *format_size_short(char *out, uint64_t bytes);
@@ -25,14 +25,14 @@ char *format_duration(char *out, uint64_t ns);
 char *format_instant(char *out, uint64_t ns);
 /* A moment, precise enough to tell steps of `step_ns` apart: "2.3 s", "2.310 s". */
 char *format_moment(char *out, uint64_t ns, uint64_t step_ns);
-/* "61%", "0.4%", "<0.1%", "" where the whole is 0. */
+/* "61%", "0.4%", "<0.1%", "" if the whole is 0. */
 char *format_percent(char *out, uint64_t part, uint64_t whole);
 
 /* A time as the filter language writes it ("2310us"), exact. */
 char *format_filter_time(char *out, uint64_t ns);
-/* Reads "2.5s", "300ms", "12us", "7ns" or a plain number of seconds; false on anything else. */
+/* Reads "2.5s", "300ms", "12us", "7ns" or a plain number of seconds. False for anything else. */
 bool parse_time(const char *text, uint64_t *ns);
-/* Reads a hexadecimal address with or without "0x"; false on anything else. */
+/* Reads a hexadecimal address with or without "0x". False for anything else. */
 bool parse_address(const char *text, uint64_t *address);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Title line, filter line, footer: what stays when the view changes. */
+/* Draws title line, filter line and footer, which stay when the view changes. */
 #include "tui/browser_state.h"
 #include "tui/format.h"
 #include "tui/keys.h"
@@ -10,7 +10,8 @@
 
 /* ---- title line ------------------------------------------------------------------------- */
 
-/* Where the names of all views have no room beside the program's, only the active one is named. */
+/* Tells whether the names of all views fit beside the program's. If not, only the active view shows
+ * its name. */
 static bool tabs_are_named(const struct browser *browser)
 {
     int width = 0;
@@ -19,7 +20,7 @@ static bool tabs_are_named(const struct browser *browser)
     return width + 12 <= browser->width;
 }
 
-/* " 1 Title ", or " 1 ". */
+/* Returns the width of " 1 Title ", or of " 1 ". */
 static int tab_width(const struct browser *browser, enum view_number number)
 {
     if (number != browser->current && !tabs_are_named(browser))
@@ -56,7 +57,7 @@ static const char *program_name(const struct session *session)
     return slash && slash[1] ? slash + 1 : program;
 }
 
-/* "● recording, 12 s behind"; the program may have ended before all of it is loaded. */
+/* Draws "● recording, 12 s behind". The program may have ended before all of it is loaded. */
 static void render_standing(const struct session *session, const struct area *left, int *x)
 {
     enum { WORTH_SAYING_NS = 2000000000 };
@@ -77,7 +78,7 @@ static void render_standing(const struct session *session, const struct area *le
     *x += area_text(left, *x, 0, theme_style(THEME_WARNING), text);
 }
 
-/* Of a run: which process this is of how many. Returns its width. */
+/* Draws the number of processes of a run, and how many are selected. Returns the width. */
 static int render_processes(const struct session *session, const struct area *left, int x)
 {
     const struct session_process *processes;
@@ -92,7 +93,7 @@ static int render_processes(const struct session *session, const struct area *le
     return area_text(left, x, 0, theme_style(THEME_FAINT), text);
 }
 
-/* Parts in the order of their worth: what does not fit is left out. */
+/* Draws the title. Its parts are in order of importance: those that do not fit are left out. */
 static void render_title(const struct browser *browser, const struct area *screen)
 {
     const struct session *session = browser->exploration.session;
@@ -142,7 +143,7 @@ static void render_title(const struct browser *browser, const struct area *scree
 
 /* ---- filter line ------------------------------------------------------------------------ */
 
-/* Points at the column of the error from the row below, and says what it is. */
+/* Draws a mark in the row below the error's column, and the message. */
 static void render_filter_error(const struct browser *browser, const struct area *screen, int x)
 {
     const char *message = browser->filter_error.message;
@@ -156,7 +157,7 @@ static void render_filter_error(const struct browser *browser, const struct area
     } else if (x - 1 - width >= 0) {
         area_text(screen, x - 1 - width, 2, theme_style(THEME_WARNING), message);
     } else {
-        /* No side has room for it: a row of its own. */
+        /* Neither side has room for it: use the next row. */
         area_field(screen, 0, 3, screen->width, theme_style(THEME_WARNING), message);
     }
 }
@@ -226,7 +227,7 @@ static bool is_last_hint(enum action action)
     return action == ACTION_HELP || action == ACTION_QUIT;
 }
 
-/* The keys of this view as far as there is room; help and quit always. */
+/* Draws the keys of this view as far as there is room, help and quit always. */
 static void render_hints(const struct area *footer, unsigned view)
 {
     size_t count;

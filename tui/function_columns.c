@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In the order of the screen; the ones that need a wider screen go first where it is narrow. */
+/* The columns from left to right. A narrow screen leaves out those with a large least_width. */
 static const struct column columns[FUNCTION_COLUMNS] = {
     [COLUMN_TOTAL] = {.title = "total", .width = 13, .bytes = true},
     [COLUMN_SELF] = {.title = "self", .width = 14, .bytes = true},
@@ -60,7 +60,7 @@ bool function_column_place(enum function_column wanted, int screen_width, int *x
                 return false;
             continue;
         }
-        /* Text stands two columns apart from the number before it. */
+        /* A gap of two columns separates text from the number before it. */
         int gap = columns[i].text ? 2 : 0;
         int columns_wide = columns[i].width > 0 ? columns[i].width : screen_width - fixed;
         if (i == (int)wanted) {

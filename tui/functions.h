@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * State of the functions view, shared by what changes it (view_functions.c), what draws it
- * (functions_render.c) and the table of columns (function_columns.c).
+ * The state of the functions view. view_functions.c changes it, functions_render.c draws it, and
+ * function_columns.c is the table of columns.
  */
 #ifndef MPROF_TUI_FUNCTIONS_H
 #define MPROF_TUI_FUNCTIONS_H
@@ -24,18 +24,18 @@ enum function_column {
 
 struct column {
     const char *title;
-    int width;       /* 0: what is left over */
-    int least_width; /* of the screen, for the column to be shown */
+    int width;       /* 0: the rest of the screen */
+    int least_width; /* of a screen that shows the column */
     bool text;
     bool bytes; /* a size, not a count */
 };
 
 const struct column *function_column(enum function_column column);
-/* The number that a column shows and sorts by; of text columns 0. */
+/* Returns the number that a column shows and sorts by, 0 for text columns. */
 uint64_t function_column_value(enum function_column column, const struct session_function_row *row);
-/* Where a column stands in a screen of this width; false where it is not shown. */
+/* Stores the position of a column in a screen of this width. Returns false if it is not shown. */
 bool function_column_place(enum function_column column, int screen_width, int *x, int *width);
-/* Sorts rows; ties by name. `descending` for numbers means largest first. */
+/* Sorts rows, ties by name. `descending` for numbers means largest first. */
 void function_rows_sort(const struct session *session, struct session_function_row *rows,
                         size_t count, enum function_column column, bool descending);
 
@@ -65,7 +65,7 @@ struct functions {
     char search[200];
 };
 
-/* Rows of the parts of an area of this height. */
+/* The rows of the parts of the view's area. */
 struct functions_layout {
     int list, list_rows;  /* first row and number of the list's rows */
     int edges, edge_rows; /* the same for callers and callees; their heading is above */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The functions view as cells. */
+/* Draws the functions view. */
 #include "tui/format.h"
 #include "tui/functions.h"
 #include "tui/theme.h"
@@ -35,7 +35,7 @@ static void render_headers(const struct functions *functions, const char *about,
     }
 }
 
-/* One number of a row; total and self carry their share of the whole. */
+/* Draws one number of a row; total and self with their share of the whole. */
 static void render_number(const struct functions *functions, const struct area *area, int y,
                           enum function_column column, const struct session_function_row *row,
                           int x, int width)

@@ -25,12 +25,12 @@ const struct filter_example *help_filter_examples(size_t *count)
     return examples;
 }
 
-/* One row of help: a heading (text only), or keys and what they do. */
+/* One row of help: a heading (text only), or keys and their action. */
 struct row {
     bool heading;
     char keys[64];
     const char *text;
-    const char *meaning; /* of a filter, NULL: it is none */
+    const char *meaning; /* of a filter example; NULL in other rows */
 };
 
 static void write_keys(const struct key_binding *binding, char *out, size_t size)
@@ -44,7 +44,7 @@ static void write_keys(const struct key_binding *binding, char *out, size_t size
     }
 }
 
-/* Row `n` for a view; false beyond the last. */
+/* Gives row `n` for a view. Returns false after the last. */
 static bool row_at(int n, unsigned view, const char *view_title, struct row *row)
 {
     size_t count;

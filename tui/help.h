@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The help screen, made from the tables of keys and commands. */
+/* Draws the help screen from the tables of keys and commands. */
 #ifndef MPROF_TUI_HELP_H
 #define MPROF_TUI_HELP_H
 
@@ -11,10 +11,10 @@
 struct filter_example {
     const char *text, *meaning;
 };
-/* Filters that help and man page show; each of them parses. */
+/* Returns the filters that help and man page show; each of them parses. */
 const struct filter_example *help_filter_examples(size_t *count);
 
-/* Rows that the help for a view (enum view_bit) takes in a screen of this width. */
+/* Returns the rows that the help for a view (enum view_bit) takes in a screen of this width. */
 int help_rows(unsigned view, int width);
 void help_render(const struct area *area, unsigned view, const char *view_title, int scroll);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What comes from a person, or from a script that plays one. */
+/* The events that come from the user or from a script. */
 #ifndef MPROF_TUI_INPUT_H
 #define MPROF_TUI_INPUT_H
 
@@ -13,7 +13,7 @@ enum event_kind {
     EVENT_WHEEL_UP,
     EVENT_WHEEL_DOWN,
     EVENT_RESIZE,
-    EVENT_TICK, /* some time has passed: of a session that is being recorded there may be more */
+    EVENT_TICK, /* time has passed: a session that is being recorded may have a newer state */
 };
 
 struct event {
@@ -21,7 +21,7 @@ struct event {
     uint32_t key;      /* EVENT_KEY: see tui/keys.h */
     int x, y;          /* mouse: cell of the screen */
     int width, height; /* EVENT_RESIZE */
-    bool more;         /* another event waits: nothing is shown in between */
+    bool more;         /* another event waits: show nothing in between */
 };
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The order is the order of the help screen, and of the footer as far as there is room. */
+/* The bindings in the order of the help screen, and of the footer as far as there is room. */
 static const struct key_binding bindings[] = {
     {.keys = {KEYCODE_LEFT, 'h'},
      .action = ACTION_LEFT,

@@ -15,7 +15,7 @@ struct line_editor {
     char *history[HISTORY_MOST];
     int history_count;
     int history_at; /* == history_count: the text being typed */
-    char *typed;    /* kept while the history is looked through */
+    char *typed;    /* the typed text, kept while the user browses the history */
 };
 
 struct line_editor *line_editor_new(void)
@@ -168,7 +168,8 @@ enum line_result line_editor_key(struct line_editor *editor, uint32_t key)
     }
 }
 
-/* First code point to show in `width` columns, so that the cursor (one column more) is seen. */
+/* Returns the first code point to show in `width` columns. The cursor (one more column) is then
+ * visible. */
 static int first_seen(const struct line_editor *editor, int width)
 {
     int room = width - 1, first = editor->cursor;

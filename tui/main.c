@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* mprof-tui: command line, and the loop between terminal and browser. */
+/* mprof-tui: reads the command line and runs the loop between terminal and browser. */
 #include "cli/say.h"
 #include "cli/tui_options.h"
 #include "session/session.h"
@@ -20,7 +20,7 @@ enum exit_status { EXIT_GOOD = 0, EXIT_BAD_INPUT = 1, EXIT_BAD_USAGE = 2 };
 
 struct arguments {
     const char *session, *script;
-    const char *process; /* NULL: the one that ingest selected */
+    const char *process; /* NULL: the one selected by ingest */
     struct browser_options browser;
     bool ascii;
 };
@@ -31,7 +31,7 @@ static int complain(int status, const char *what)
     return status;
 }
 
-/* Shows the filter in its printable form, with a mark below the byte where it is wrong. */
+/* Prints the filter in its printable form, with a mark below the byte that is wrong. */
 static void complain_of_filter(const char *filter, const struct session_error *error)
 {
     char text[1024], before[1024];
@@ -43,7 +43,7 @@ static void complain_of_filter(const char *filter, const struct session_error *e
     free(start);
 }
 
-/* Takes one option. Goes on with -1, or ends with an exit status. */
+/* Handles one option. Returns -1 to go on, or an exit status. */
 static int take_option(struct arguments *arguments, enum tui_option option, const char *value)
 {
     switch (option) {
@@ -80,7 +80,7 @@ static int take_option(struct arguments *arguments, enum tui_option option, cons
     return -1;
 }
 
-/* Goes on with -1, or ends with an exit status. */
+/* Reads the arguments. Returns -1 to go on, or an exit status. */
 static int read_arguments(int count, char **values, struct arguments *arguments)
 {
     const struct command_line *line = &tui_command_line;
@@ -103,7 +103,7 @@ static int read_arguments(int count, char **values, struct arguments *arguments)
     return -1;
 }
 
-/* Opens the session, and a browser on it that closes it. NULL after a message. */
+/* Opens the session, and a browser that closes it. Returns NULL after a message. */
 static struct browser *start(const struct arguments *arguments)
 {
     struct session_error error = {.message = ""};
@@ -156,7 +156,7 @@ static int run_script(struct arguments *arguments)
 
 static void loop(struct terminal *terminal, struct browser *browser, struct grid *grid)
 {
-    /* Keys that come faster than they can be shown are done together, but not endlessly. */
+    /* Keys that come faster than the screen can be drawn are handled together, up to a limit. */
     enum { TOGETHER = 16 };
     struct event event = {.kind = EVENT_NONE};
     int together = 0;
@@ -179,7 +179,7 @@ static void loop(struct terminal *terminal, struct browser *browser, struct grid
 static int run_terminal(struct arguments *arguments)
 {
     char error[256];
-    /* What the command line gets wrong is said before the screen is taken. */
+    /* Errors of the command line must come before the terminal is opened. */
     arguments->browser.width = 80;
     arguments->browser.height = 24;
     struct browser *browser = start(arguments);

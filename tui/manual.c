@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* Text for a man page: what its macros would take for their own is escaped. */
+/* Writes text for a man page and escapes the characters that its macros use. */
 static void put_escaped(FILE *out, const char *text)
 {
     if (*text == '.' || *text == '\'')

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The man page, made from the tables of options, keys, commands and filters. */
+/* Writes the man page from the tables of options, keys, commands and filters. */
 #ifndef MPROF_TUI_MANUAL_H
 #define MPROF_TUI_MANUAL_H
 

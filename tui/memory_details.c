@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The allocation under the cursor, its stack, and what lies around it. */
+/* Loads the allocation under the cursor, its stack and its neighbours. */
 #include "tui/memory_grid.h"
 
 static bool load_allocation(struct exploration *exploration, uint64_t id,

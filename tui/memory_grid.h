@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * State of the memory grid, shared by what changes it (view_grid.c), what knows where an
- * address stands (memory_map.c), what loads the allocation under the cursor
- * (memory_details.c) and what draws it all (memory_grid_render.c).
+ * The state of the memory grid. view_grid.c changes it, memory_map.c places addresses in it,
+ * memory_details.c loads the allocation under the cursor, and memory_grid_render.c draws it.
  *
- * The regions of the address space stand below each other, each with a heading row, then rows
- * of `columns` cells. A row of cells begins at a multiple of its own bytes, so the first and
- * the last row of a region may reach beyond it. Rows are numbered from 0 over all regions
- * ("row"); `first_row` is the one at the top of the screen.
+ * The regions of the address space lie below each other, each with a heading row, then rows of
+ * `columns` cells. A row of cells begins at a multiple of its own bytes, so the first and the last
+ * row of a region may reach beyond it. Rows are numbered from 0 over all regions ("row");
+ * `first_row` is the one at the top of the screen.
  */
 #ifndef MPROF_TUI_MEMORY_GRID_H
 #define MPROF_TUI_MEMORY_GRID_H
@@ -28,39 +27,39 @@ struct memory_map {
 };
 
 uint64_t memory_row_bytes(const struct memory_map *map);
-/* Address at which a region's first row of cells begins. */
+/* Returns the address at which a region's first row of cells begins. */
 uint64_t memory_region_base(const struct memory_map *map, size_t region);
 uint64_t memory_region_rows(const struct memory_map *map, size_t region); /* of cells */
-/* Rows of all regions, headings included. */
+/* Returns the rows of all regions, with headings. */
 uint64_t memory_rows(const struct memory_map *map);
-/* Region that holds an address, or the one nearest to it; region_count where there is none. */
+/* Returns the region that holds an address or is nearest to it, region_count if there is none. */
 size_t memory_region_of(const struct memory_map *map, uint64_t address);
-/* Row of an address in a region. */
+/* Returns the row of an address in a region. */
 uint64_t memory_row_of(const struct memory_map *map, size_t region, uint64_t address);
-/* What stands in a row: its region, and the address of its first cell or a heading. */
+/* The content of a row: its region, and a heading or the address of its first cell. */
 struct memory_row {
-    size_t region; /* region_count: below everything */
+    size_t region; /* region_count: after the last row */
     bool heading;
     uint64_t address;
 };
 struct memory_row memory_row_at(const struct memory_map *map, uint64_t row);
-/* The smallest cells with which everything takes at most `rows` rows. */
+/* Returns the smallest cell size with which everything takes at most `rows` rows. */
 uint64_t memory_fitting_cell(const struct memory_map *map, uint64_t rows);
 
-/* A region's use, found with cells of `resolution` bytes. */
+/* A region's use, counted in cells of `resolution` bytes. */
 struct memory_use {
     uint64_t resolution;
     uint64_t selected_bytes, filtered_bytes;
-    uint64_t holes, largest_hole, largest_at; /* runs of wholly unused cells */
+    uint64_t holes, largest_hole, largest_at; /* runs of completely unused cells */
 };
 
 struct memory_details {
-    uint64_t address, ns; /* what was asked */
+    uint64_t address, ns; /* of the request */
     bool loaded, found;
     struct session_allocation allocation;
     struct session_frame frames[MEMORY_FRAMES_MOST];
     size_t frame_count;
-    size_t call_site;          /* its frame */
+    size_t call_site;          /* index of its frame */
     bool has_below, has_above; /* neighbours, of the allocation or of the hole */
     struct session_allocation below, above;
     uint64_t used_before, last_free_ns;
@@ -69,10 +68,11 @@ struct memory_details {
     uint64_t type_size; /* 0: not known */
 };
 
-/* Rows that the layout of the allocation's type takes, with a heading and one for each padding. */
+/* Returns the rows that the layout of the allocation's type takes, with a heading and one row for
+ * each padding. */
 int memory_members_rows(const struct memory_details *details);
-/* Draws it from row `first` on (from 0, the heading apart); what does not fit is counted in the
- * last row. */
+/* Draws the layout from row `first` on (from 0, without the heading). The last row tells how many
+ * did not fit. */
 void memory_members_render(const struct memory_details *details,
                            const struct exploration *exploration, const struct area *area,
                            int first);
@@ -80,9 +80,9 @@ void memory_members_render(const struct memory_details *details,
 struct memory_grid {
     struct memory_map map;
     uint64_t regions_ns;
-    unsigned regions_renewal; /* of the session that they are of */
+    unsigned regions_renewal; /* state of the session that they come from */
     bool regions_loaded;
-    bool zoom_chosen; /* else everything is fitted in */
+    bool zoom_chosen; /* by the user; otherwise everything fits the screen */
     uint64_t cursor;  /* an address */
     uint64_t first_row;
     int rows; /* of the screen */
@@ -92,7 +92,7 @@ struct memory_grid {
         unsigned generation;
         uint64_t ns, bytes_per_cell, first_row;
         int columns, rows;
-    } loaded;                   /* what the cells are of */
+    } loaded;                   /* state that the cells show */
     struct session_cell *cells; /* rows × columns, owned */
 
     struct memory_use use;
@@ -102,12 +102,12 @@ struct memory_grid {
     } use_of;
 
     struct memory_details details;
-    bool members;     /* are shown instead of the stack */
+    bool members;     /* show them instead of the stack */
     bool stack_focus; /* keys scroll the stack, or the members */
     int stack_scroll;
 };
 
-/* Loads the allocation at an address (its id where it is known, else 0) and its surroundings. */
+/* Loads the allocation at an address and its neighbours. `id` is its id, 0 if not known. */
 void memory_details_load(struct memory_details *details, struct exploration *exploration,
                          uint64_t address, uint64_t id);
 
@@ -117,7 +117,7 @@ struct memory_layout {
     int legend_y;
     int details_x, details_y, details_width, details_height;
 };
-/* With `members` the details have more room, where they stand below the cells. */
+/* Computes the layout. With `members` the details have more room if they lie below the cells. */
 struct memory_layout memory_lay_out(int width, int height, bool members);
 
 void memory_grid_render(const void *view, const struct exploration *exploration,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The memory grid as cells. */
+/* Draws the memory grid. */
 #include "tui/format.h"
 #include "tui/memory_grid.h"
 #include "tui/theme.h"
@@ -10,7 +10,7 @@
 
 #define CURSOR_BACKGROUND 15
 #define NEIGHBOUR_NAME 24
-#define MEMBERS_LEAST 4 /* rows: fewer show no layout */
+#define MEMBERS_LEAST 4 /* rows; the layout is not shown in fewer */
 #define HIGHLIGHT 238   /* behind the cells of the allocation under the cursor */
 
 /* ---- status ----------------------------------------------------------------------------- */
@@ -47,7 +47,7 @@ static void render_status(const struct memory_grid *grid, const struct explorati
 
 /* ---- cells ------------------------------------------------------------------------------ */
 
-/* Seven levels, so that rows stay apart. */
+/* Returns the glyph of a level. There are only seven levels, so that rows do not touch. */
 static uint32_t level_glyph(uint64_t bytes, uint64_t whole)
 {
     uint64_t level = bytes >= whole ? 7 : 1 + (uint64_t)((double)bytes / (double)whole * 6);
@@ -88,7 +88,7 @@ static void render_heading(const struct memory_map *map, const struct area *area
                format_count(c, region->count));
 }
 
-/* A dot in the cell's own colour upon white, where there are colours. */
+/* Draws a dot in the cell's own colour on white, or reverse on a terminal without colours. */
 static void render_cursor(const struct area *area, int x, int y)
 {
     struct cell_style style = grid_cell(area->grid, area->x + x, area->y + y)->style;
@@ -155,7 +155,7 @@ static void render_legend(const struct memory_grid *grid, const struct explorati
 
 /* ---- details ---------------------------------------------------------------------------- */
 
-/* "main", or "thread 3" where it has no name. */
+/* Writes `thread 3 "main"`, or "thread 3" if it has no name. */
 static const char *thread_name(const struct exploration *exploration, uint32_t thread, char *out,
                                size_t size)
 {
@@ -167,7 +167,8 @@ static const char *thread_name(const struct exploration *exploration, uint32_t t
     return out;
 }
 
-/* How often the address was in use before, flush right where column `from` leaves room. */
+/* Draws how often the address was in use before, flush right, if there is room after column `from`.
+ */
 static void render_history(const struct memory_details *details, const struct area *area, int from)
 {
     char a[FORMAT_SIZE], b[FORMAT_SIZE], text[96];
@@ -318,7 +319,7 @@ static void render_stack(const struct memory_grid *grid, const struct exploratio
     }
 }
 
-/* Rows for the layout of the type, where the whole stack leaves enough of them. */
+/* Returns the rows for the layout of the type, 0 if the whole stack leaves too few. */
 static int members_height(const struct memory_details *details, int room)
 {
     int needed = memory_members_rows(details), left = room - (int)details->frame_count - 1;
@@ -327,7 +328,7 @@ static int members_height(const struct memory_details *details, int room)
     return needed < left ? needed : left;
 }
 
-/* The members alone, where they were asked for. */
+/* Draws only the members, as the user asked. */
 static void render_members(const struct memory_grid *grid, const struct exploration *exploration,
                            const struct area *area)
 {

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#define BLOCK_CELLS 16384 /* asked for at once */
-#define USE_CELLS 65536   /* of a region, where its use is counted */
+#define BLOCK_CELLS 16384 /* cells read at a time in a search */
+#define USE_CELLS 65536   /* cells of a region to count its use */
 
 static bool is_hole(const struct session_cell *cell)
 {
@@ -28,7 +28,7 @@ struct search {
     const struct memory_map *map;
     struct exploration *exploration;
     struct session_cell *cells; /* BLOCK_CELLS */
-    bool inside;                /* the cell before this one is of a hole */
+    bool inside;                /* the cell before this one belongs to a hole */
     bool found, failed;
     uint64_t at;
 };
@@ -38,7 +38,7 @@ static uint64_t region_floor(const struct memory_map *map, size_t region)
     return map->regions[region].start - map->regions[region].start % map->bytes_per_cell;
 }
 
-/* From `address` to the region's end: the first cell of a hole whose cell before is of none. */
+/* Searches from `address` to the region's end for the first cell of a hole. */
 static void search_up(struct search *search, size_t region, uint64_t address)
 {
     uint64_t cell = search->map->bytes_per_cell, end = search->map->regions[region].end;
@@ -56,7 +56,7 @@ static void search_up(struct search *search, size_t region, uint64_t address)
     }
 }
 
-/* From below `high` to the region's start: the last cell of a hole before one of none. */
+/* Searches from `high` down to the region's start for the next hole, and finds its lowest cell. */
 static void search_down(struct search *search, size_t region, uint64_t high)
 {
     uint64_t cell = search->map->bytes_per_cell, start = region_floor(search->map, region);
@@ -100,7 +100,7 @@ bool memory_hole_above(const struct memory_map *map, struct exploration *explora
     if (!search_open(&search, map, exploration))
         return false;
     size_t region = memory_region_of(map, *address);
-    /* What the address itself stands in is no next hole. */
+    /* The hole that the address lies in is not the next hole. */
     search.inside = true;
     search_up(&search, region, *address - *address % map->bytes_per_cell);
     while (!search.found && !search.failed && ++region < map->region_count) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where an address stands in the grid, and what stands at a place of it. */
+/* Maps addresses to rows of the grid, and rows to addresses. */
 #include "tui/memory_grid.h"
 
 uint64_t memory_row_bytes(const struct memory_map *map)
@@ -71,7 +71,7 @@ uint64_t memory_fitting_cell(const struct memory_map *map, uint64_t rows)
     trial.bytes_per_cell = MEMORY_CELL_LEAST;
     while (memory_rows(&trial) > rows && trial.bytes_per_cell < (uint64_t)1 << 40)
         trial.bytes_per_cell *= 2;
-    /* Where headings alone fill the screen, larger cells win nothing more. */
+    /* If headings alone fill the screen, larger cells save no more rows. */
     while (trial.bytes_per_cell > MEMORY_CELL_LEAST) {
         uint64_t now = memory_rows(&trial);
         trial.bytes_per_cell /= 2;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The layout of the type of the allocation under the cursor: its members, and what lies between. */
+/* Draws the layout of the type of the allocation under the cursor: its members and padding. */
 #include "tui/format.h"
 #include "tui/memory_grid.h"
 #include "tui/theme.h"
@@ -7,13 +7,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* What the rows say, from the first: a member, or the bytes that none has. */
+/* One row of the layout: a member, or padding. */
 struct layout_row {
     const struct session_member *member; /* NULL: padding */
     uint64_t offset, size;
 };
 
-/* Row `wanted`; the number of rows where there is none such, in `*count`. */
+/* Finds row `wanted`. If there is none, stores the number of rows in *count and returns false. */
 static bool find_row(const struct memory_details *details, int wanted, struct layout_row *row,
                      int *count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The lines that are typed: filter, search, command, place to go to. */
+/* Handles the lines that the user types: filter, search, command, place to go to. */
 #include "tui/browser_state.h"
 #include "tui/command.h"
 
@@ -19,7 +19,7 @@ static void take_filter(struct browser *browser, const char *text)
     struct session_error error = {.message = ""};
     if (!browser_filter(browser, text, &error)) {
         browser->filter_error = error;
-        return; /* stays, to be mended */
+        return; /* the editor stays open: the user can correct the filter */
     }
     browser->mode = MODE_VIEW;
 }

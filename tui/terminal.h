@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The terminal: cells out, events in. One at a time.
+ * The terminal: cells out, events in. Only one can be open.
  *
- * Restores the terminal's modes and screen on terminal_close(), when a signal ends the program,
+ * It restores the terminal's modes and screen on terminal_close(), when a signal ends the program,
  * and around Ctrl-Z.
  */
 #ifndef MPROF_TUI_TERMINAL_H
@@ -16,9 +16,9 @@
 struct terminal;
 
 /*
- * NULL with one line for a person in `error` (256 bytes) where standard input or output is no
- * terminal, or its kind is unknown. `ascii` asks for ASCII; so does a locale without UTF-8.
- * NO_COLOR in the environment, not empty, asks for no colour.
+ * Returns NULL with one line for the user in `error` (256 bytes) if standard input or output is not
+ * a terminal, or its type is unknown. `ascii` asks for ASCII; so does a locale without UTF-8.
+ * NO_COLOR in the environment, if not empty, asks for no colours.
  */
 struct terminal *terminal_open(bool ascii, char *error);
 void terminal_close(struct terminal *terminal);
@@ -26,15 +26,15 @@ int terminal_width(const struct terminal *terminal);
 int terminal_height(const struct terminal *terminal);
 int terminal_colors(const struct terminal *terminal); /* 256, 16 or 0 */
 bool terminal_ascii(const struct terminal *terminal);
-/* Shows a grid of the terminal's size (what does not fit is cut). */
+/* Shows a grid. Cuts cells that do not fit the terminal. */
 void terminal_show(struct terminal *terminal, const struct grid *grid);
-/* Forgets what the terminal shows, so that all of it is drawn again. */
+/* Makes the next terminal_show() draw every cell again. */
 void terminal_redraw(struct terminal *terminal);
-/* True where an event waits already. */
+/* Tells whether an event is waiting. */
 bool terminal_pending(const struct terminal *terminal);
 /*
- * Waits for an event; where `milliseconds` is not negative, at most so long, and then it is
- * EVENT_TICK. False when there will be none any more (the terminal is gone).
+ * Waits for an event. If `milliseconds` is not negative, it waits at most that long and then gives
+ * EVENT_TICK. Returns false if there will be no more events (the terminal is gone).
  */
 bool terminal_wait(struct terminal *terminal, int milliseconds, struct event *event);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The only file that knows curses. */
+/* The terminal, by curses: the only file that uses it. */
 #include "tui/terminal.h"
 
 #include "tui/keys.h"
@@ -25,7 +25,7 @@ struct terminal {
     short pairs_made;
 };
 
-/* What a fatal signal needs, prepared before it comes: a handler may only write(). */
+/* The data for fatal signals, prepared in advance: a handler may only write(). */
 static struct {
     struct termios modes;
     bool modes_known;
@@ -52,7 +52,7 @@ static const char *capability(const char *name)
     return !sequence || sequence == (const char *)-1 ? NULL : sequence;
 }
 
-/* Keeps a sequence without the delays ("$<2>") that only tputs() understands. */
+/* Appends a sequence without its delays ("$<2>"), which only tputs() understands. */
 static void add_restore(const char *sequence)
 {
     for (; sequence && *sequence; sequence++) {
@@ -130,7 +130,7 @@ void terminal_close(struct terminal *terminal)
         return;
     for (size_t i = 0; i < sizeof(fatal_signals) / sizeof(fatal_signals[0]); i++)
         signal(fatal_signals[i], SIG_DFL);
-    /* Where there is no second screen to leave, leave an empty one. */
+    /* Without a second screen to leave, leave the screen empty. */
     if (!capability("rmcup")) {
         erase();
         refresh();
@@ -164,7 +164,7 @@ bool terminal_ascii(const struct terminal *terminal)
 
 /* ---- out -------------------------------------------------------------------------------- */
 
-/* Red, green and blue of one of xterm's 256 colours. */
+/* Stores red, green and blue of one of xterm's 256 colours. */
 static void color_parts(int color, int parts[3])
 {
     static const unsigned char basic[16][3] = {
@@ -183,7 +183,7 @@ static void color_parts(int color, int parts[3])
     }
 }
 
-/* The nearest of the first `count` colours. */
+/* Returns the nearest of the first `count` colours. */
 static int nearest_color(int color, int count)
 {
     if (color < count)
@@ -315,7 +315,7 @@ bool terminal_wait(struct terminal *terminal, int milliseconds, struct event *ev
             event->kind = EVENT_TICK;
             return true;
         }
-        /* A signal may have been a resize, which curses tells of as a key. */
+        /* The signal may have been a resize, which curses reports as a key. */
         timeout(ready < 0 ? 0 : -1);
     }
     errno = 0;

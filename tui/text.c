@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* UTF-8 and the width of glyphs. */
+/* Decodes and encodes UTF-8, and measures glyphs. */
 #include "tui/cells.h"
 
 #include <wchar.h>
@@ -50,8 +50,8 @@ int glyph_width(uint32_t glyph)
         return 0;
     if (glyph < 0x300)
         return glyph >= 0x80 && glyph < 0xa0 ? 0 : 1;
-    /* Lines, blocks, arrows and punctuation are narrow everywhere; wcwidth() knows the rest,
-     * and says -1 in a locale that has none of it. */
+    /* Lines, blocks, arrows and punctuation are narrow everywhere. wcwidth() knows the rest, and
+     * returns -1 if the locale does not have the character. */
     if (glyph >= 0x2010 && glyph < 0x2800)
         return 1;
     int width = wcwidth((wchar_t)glyph);

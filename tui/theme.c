@@ -28,8 +28,8 @@ struct cell_style theme_style(enum theme_role role)
 }
 
 /*
- * Neighbours in the order of the legend differ in lightness as well as in hue, after the set
- * that Okabe and Ito made for colour-blind readers (2008).
+ * The colours of categories. Neighbours in the legend differ in lightness as well as in hue, after
+ * the set that Okabe and Ito made for colour-blind readers (2008).
  */
 static const int16_t colors_256[] = {74, 214, 36, 175, 227, 25, 166, 140, 107, 137};
 static const int16_t colors_16[] = {6, 3, 2, 5, 11, 4, 1, 13, 10, 9};

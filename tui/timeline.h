@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * State of the timeline, shared by what changes it (view_timeline.c) and what draws it
- * (timeline_render.c).
+ * The state of the timeline. view_timeline.c changes it, timeline_render.c draws it.
  *
- * The window [from, to) is split into as many slots as the chart has columns. The cursor is a
- * slot; the moment that all views share lies in it.
+ * The window [from, to) is split into as many slots as the chart has columns. The cursor is a slot;
+ * the moment that all views share lies in it.
  */
 #ifndef MPROF_TUI_TIMELINE_H
 #define MPROF_TUI_TIMELINE_H
@@ -15,12 +14,12 @@
 #define TIMELINE_SHARES_MOST 8
 
 struct timeline {
-    uint64_t from, to; /* the window; 0, 0 before it was ever shown */
-    uint64_t end;      /* of the session, when the window was fitted in */
+    uint64_t from, to; /* the window; 0, 0 before it is first shown */
+    uint64_t end;      /* end of the session when the window was set */
     int slot_count, cursor;
     bool ranging;
-    uint64_t start;    /* of what there is to see, with `end` */
-    uint64_t range_ns; /* where the range began */
+    uint64_t start;    /* start of the session or process, with `end` */
+    uint64_t range_ns; /* beginning of the range */
 
     unsigned loaded_generation; /* 0: nothing is loaded */
     uint64_t loaded_from, loaded_to;
@@ -32,10 +31,10 @@ struct timeline {
     size_t share_count;
 };
 
-/* Where things stand in an area of this size. */
+/* The positions of the parts in the view's area. */
 struct timeline_layout {
     int axis_width;   /* to the left of the chart */
-    int chart_width;  /* columns, one a slot */
+    int chart_width;  /* columns, one for each slot */
     int chart_height; /* rows */
     int legend_x;     /* -1: there is no legend */
     int legend_width;
@@ -44,7 +43,7 @@ struct timeline_layout {
 };
 struct timeline_layout timeline_lay_out(int width, int height);
 
-/* When slot `slot` begins; slot_count gives the window's end. */
+/* Returns the time at which slot `slot` begins; slot_count gives the window's end. */
 uint64_t timeline_edge(const struct timeline *timeline, int slot);
 
 void timeline_render(const void *view, const struct exploration *exploration,

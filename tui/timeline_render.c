@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The timeline as cells: chart, axes, legend, details of the slot under the cursor. */
+/* Draws the timeline: chart, axes, legend, details of the slot under the cursor. */
 #include "tui/bars.h"
 #include "tui/format.h"
 #include "tui/theme.h"
@@ -37,7 +37,7 @@ static void render_slot(const struct exploration *exploration, const struct area
                                        .pattern = exploration_pattern(exploration, i)};
         sum += slot->color_bytes[i];
     }
-    /* What came and went inside the slot, on top. */
+    /* On top: bytes allocated and freed inside the slot. */
     layers[count] = (struct bar_layer){.value = slot->peak_bytes > sum ? slot->peak_bytes - sum : 0,
                                        .style = theme_style(THEME_TRANSIENT),
                                        .pattern = ':'};
@@ -87,7 +87,7 @@ static void render_marks(const struct timeline *timeline, const struct explorati
     }
 }
 
-/* Resident set size as a line of dots, where it lies within the scale. */
+/* Draws the resident set size as a dashed line where it lies within the scale. */
 static void render_rss(const struct timeline *timeline, const struct exploration *exploration,
                        const struct area *chart, uint64_t scale)
 {
@@ -111,7 +111,7 @@ static void render_rss(const struct timeline *timeline, const struct exploration
 
 /* ---- axes ------------------------------------------------------------------------------- */
 
-/* Step of the size axis: about four to a chart, fewer in a low one. */
+/* Returns the step of the size axis: about four in a chart, fewer in a low one. */
 static uint64_t size_step(uint64_t most, int height)
 {
     uint64_t parts = height >= 20 ? 6 : height >= 9 ? 4 : 2;
@@ -135,7 +135,7 @@ static void render_size_axis(const struct area *area, const struct timeline_layo
     }
 }
 
-/* 1, 2 or 5 × 10^n. */
+/* Rounds up to 1, 2 or 5 × 10^n. */
 static uint64_t nice_time(uint64_t ns)
 {
     for (uint64_t unit = 1; unit < UINT64_MAX / 10; unit *= 10)

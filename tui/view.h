@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A view: update() changes its state and loads what it shows, render() only writes cells.
+ * A view: update() changes its state and loads its data, render() only writes cells.
  *
- * The browser calls update() with ACTION_REFRESH whenever something that a view may show has
- * changed (size, filter, colouring, moment) and before the first render(). The size in the
- * input is that of the area which render() will get.
+ * The browser calls update() with ACTION_REFRESH before the first render(), and whenever something
+ * has changed that a view may show (size, filter, colouring, moment). The size in the input is that
+ * of the area that render() will get.
  */
 #ifndef MPROF_TUI_VIEW_H
 #define MPROF_TUI_VIEW_H
@@ -18,19 +18,19 @@
 struct view_input {
     enum action action;
     int width, height;
-    int x, y;         /* ACTION_CLICK and the wheel: place in the view's area */
-    const char *text; /* ACTION_SEARCH, ACTION_GOTO: what was typed */
-    bool more;        /* another action waits: what is only shown need not be loaded yet */
+    int x, y;         /* ACTION_CLICK and the wheel: position in the view's area */
+    const char *text; /* ACTION_SEARCH, ACTION_GOTO: the typed text */
+    bool more;        /* another action waits: data that is only shown can load later */
 };
 
 struct view_ops {
     const char *name;      /* for --view and :view */
     const char *title;     /* for the title line */
     unsigned bit;          /* enum view_bit of its key bindings */
-    const char *asks;      /* what ACTION_GOTO asks for, NULL: nothing */
-    void *(*create)(void); /* NULL where memory is short */
+    const char *asks;      /* prompt of ACTION_GOTO; NULL: the view has none */
+    void *(*create)(void); /* NULL if memory is exhausted */
     void (*destroy)(void *view);
-    /* False where the action means nothing here (then ACTION_BACK leaves the view). */
+    /* Returns false if the action means nothing here (ACTION_BACK then leaves the view). */
     bool (*update)(void *view, struct exploration *exploration, const struct view_input *input);
     void (*render)(const void *view, const struct exploration *exploration,
                    const struct area *area);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Functions with what they allocated; below, who called the selected one and whom it called. */
+/* The functions view: functions with their allocations; below, callers and callees of the selected
+ * one. */
 #include "tui/functions.h"
 #include "tui/keys.h"
 #include "tui/view.h"
@@ -126,7 +127,7 @@ static struct edge_list *focused_edges(struct functions *functions)
     return functions->focus == FOCUS_CALLERS ? &functions->callers : &functions->callees;
 }
 
-/* Moves in whatever has the keys: by rows, or by pages of `page` rows. */
+/* Moves by `rows` rows in the list that has the focus. */
 static void move(struct functions *functions, struct exploration *exploration, int rows)
 {
     if (functions->focus == FOCUS_LIST) {
@@ -221,7 +222,7 @@ static void sort_by(struct functions *functions, struct exploration *exploration
                                                   : "smallest first");
 }
 
-/* The next column to the left or right that is shown. */
+/* Sorts by the next visible column to the left or right. */
 static void sort_beside(struct functions *functions, struct exploration *exploration, int step,
                         int screen_width)
 {
@@ -351,7 +352,7 @@ static bool update(void *view, struct exploration *exploration, const struct vie
     functions->loaded_renewal = exploration->renewals;
     bool used = input->action == ACTION_REFRESH;
     if (renewed) {
-        /* The same function, wherever it stands in the newer state of the session. */
+        /* Selects the same function again: its row may differ in the newer state of the session. */
         int row = row_of(functions, kept);
         functions->selected = row < 0 ? functions->selected : row;
     } else if (used && exploration->has_function) {
@@ -360,7 +361,8 @@ static bool update(void *view, struct exploration *exploration, const struct vie
     }
     bool moves = input->action == ACTION_UP || input->action == ACTION_DOWN ||
                  input->action == ACTION_PAGE_UP || input->action == ACTION_PAGE_DOWN;
-    /* All but moving in the list may act on edges, which a burst of keys may have left behind. */
+    /* All actions except moves in the list may use the edges, which a burst of keys has not loaded
+     * yet. */
     if (!used && !(moves && functions->focus == FOCUS_LIST))
         load_edges(functions, exploration);
     if (functions->count == 0) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Memory as it stood at a moment: regions, cells, a cursor that shows what it stands on. */
+/* The memory grid view: memory at one moment, its regions and cells, and a cursor that shows the
+ * allocation under it. */
 #include "tui/format.h"
 #include "tui/keys.h"
 #include "tui/memory_grid.h"
@@ -10,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HOLE_LEAST 64  /* bytes; what is smaller is the allocator's own */
-#define TIME_STEPS 200 /* of [ and ] in a session */
+#define HOLE_LEAST 64  /* bytes; smaller gaps belong to the allocator */
+#define TIME_STEPS 200 /* steps of [ and ] through a session */
 
 static void *create(void)
 {
@@ -48,7 +49,7 @@ struct memory_layout memory_lay_out(int width, int height, bool members)
     int power = 8;
     while (power * 2 <= room)
         power *= 2;
-    /* Round addresses where they cost little room. */
+    /* Rows begin at round addresses if that wastes little room. */
     layout.columns = power * 4 >= room * 3 ? power : room - room % 16;
     if (layout.columns < 8)
         layout.columns = 8;
@@ -96,7 +97,7 @@ static void place_cursor(struct memory_grid *grid)
     grid->cursor -= grid->cursor % map->bytes_per_cell;
     uint64_t row = memory_row_of(map, region, grid->cursor), rows = memory_rows(map);
     uint64_t height = (uint64_t)grid->rows;
-    /* The region's heading is shown with its first row. */
+    /* Shows the region's heading together with its first row. */
     uint64_t top = row > 0 && memory_row_at(map, row - 1).heading && height > 1 ? row - 1 : row;
     if (top < grid->first_row)
         grid->first_row = top;
@@ -128,7 +129,7 @@ static void load_cells(struct memory_grid *grid, struct exploration *exploration
         exploration_complain(exploration, "memory is short");
         return;
     }
-    /* Each run of rows of one region in one question. */
+    /* Reads each run of rows of one region in one query. */
     for (size_t row = 0; row < rows;) {
         struct memory_row first = memory_row_at(map, grid->first_row + row);
         size_t count = 1;
@@ -172,7 +173,7 @@ static void load_use(struct memory_grid *grid, struct exploration *exploration)
     grid->use_of.bytes_per_cell = grid->map.bytes_per_cell;
 }
 
-/* The cell under the cursor, NULL where it is not on the screen. */
+/* Returns the cell under the cursor, NULL if it is not on the screen. */
 static const struct session_cell *cursor_cell(const struct memory_grid *grid)
 {
     const struct memory_map *map = &grid->map;
@@ -446,7 +447,7 @@ static bool update(void *view, struct exploration *exploration, const struct vie
         return true;
     load_regions(grid, exploration);
     fit(grid, input);
-    /* These act on what is under the cursor, which a burst of keys may have left behind. */
+    /* These need the allocation under the cursor, which a burst of keys has not loaded yet. */
     if (!used &&
         (grid->stack_focus || input->action == ACTION_FOLLOW || input->action == ACTION_NARROW)) {
         place_cursor(grid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is odd first, then the totals, the live bytes over time, and who held most at the peak.
- * Findings and functions are lines that can be selected and followed.
+ * The overview: first the findings, then the totals, the live bytes over time, and the functions
+ * that held most at the peak. The user can select and follow the lines of findings and functions.
  */
 #include "tui/bars.h"
 #include "tui/findings.h"
@@ -17,7 +17,7 @@
 #define SLOTS_MOST 400
 
 struct overview {
-    unsigned generation; /* of what is loaded; 0: nothing */
+    unsigned generation; /* of the loaded data; 0: nothing is loaded */
     int width, height;
     struct finding findings[FINDINGS_MOST];
     size_t finding_count;
@@ -28,7 +28,7 @@ struct overview {
     struct session_slot slots[SLOTS_MOST];
     size_t slot_count;
     uint64_t allocated_bytes, freed_count;
-    int selected; /* findings, then functions */
+    int selected; /* line: findings, then functions */
 };
 
 static void *create(void)

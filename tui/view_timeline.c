@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Live bytes over time: the window, the cursor, the range. */
+/* The timeline view: live bytes over time, with a window, a cursor and a range. */
 #include "tui/format.h"
 #include "tui/keys.h"
 #include "tui/timeline.h"
@@ -56,7 +56,7 @@ static uint64_t session_end(const struct exploration *exploration)
     return duration > 0 ? duration : 1;
 }
 
-/* Takes a window, moved and cut so that it lies within the session. */
+/* Sets the window, moved and cut so that it lies within the session. */
 static void set_window(struct timeline *timeline, uint64_t end, uint64_t from, uint64_t span)
 {
     uint64_t least = (uint64_t)timeline->slot_count;
@@ -70,7 +70,7 @@ static void set_window(struct timeline *timeline, uint64_t end, uint64_t from, u
     timeline->to = from + span;
 }
 
-/* All of the selected process, or of the session. */
+/* Shows the whole time of the selected process, or of the session. */
 static void show_all(struct timeline *timeline, const struct exploration *exploration)
 {
     const uint64_t start = session_start_ns(exploration->session), end = session_end(exploration);
@@ -90,7 +90,7 @@ static int slot_of(const struct timeline *timeline, uint64_t ns)
     return low;
 }
 
-/* Moves the window so that the shared moment is in it, and the cursor there. */
+/* Moves the window so that it holds the shared moment, and the cursor to that moment. */
 static void show_moment(struct timeline *timeline, const struct exploration *exploration)
 {
     uint64_t span = timeline->to - timeline->from, moment = exploration->moment_ns;
@@ -122,7 +122,7 @@ static void zoom(struct timeline *timeline, const struct exploration *exploratio
 {
     uint64_t span = timeline->to - timeline->from, moment = exploration->moment_ns;
     uint64_t wider = in ? span / 2 : span > UINT64_MAX / 2 ? span : span * 2;
-    /* The moment stays where it is on the screen. */
+    /* The moment keeps its position on the screen. */
     uint64_t before = moment > timeline->from ? moment - timeline->from : 0;
     uint64_t offset = (uint64_t)((double)before / (double)span * (double)wider);
     set_window(timeline, session_end(exploration), moment > offset ? moment - offset : 0, wider);
@@ -176,8 +176,7 @@ static void fit(struct timeline *timeline, struct exploration *exploration,
     struct timeline_layout layout = timeline_lay_out(input->width, input->height);
     timeline->slot_count = layout.chart_width;
     const uint64_t start = session_start_ns(exploration->session);
-    /* A window that shows all goes on showing all when the session grows, and of another process.
-     */
+    /* A window that shows everything still does when the session grows or the process changes. */
     if (timeline->to == 0 || timeline->start != start ||
         (timeline->from == timeline->start && timeline->to == timeline->end))
         show_all(timeline, exploration);
