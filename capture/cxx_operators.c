@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libmprof_operators.so defines C++'s operators new and delete by malloc and free.
+ * libmprof_operators.so defines C++'s operators new and delete on top of malloc and free.
  *
  * tcmalloc, jemalloc and mimalloc bring operators that take memory directly, which the recorder
  * would not see. If this library is preloaded between the recorder and such a library, its
- * operators go through malloc and free, and so through the recorder to the same allocator. A block
- * that one gave can be freed by the other. They do so only if the next operators and the next
- * malloc are of one library. Otherwise they pass each call on: a library of the program's brings
- * operators of its own, or there is no such allocator. A program's own operators come before these.
+ * operators go through malloc and free, and so through the recorder to the same allocator. The
+ * operators of each can free the other's blocks. These operators call malloc and free only if the
+ * next operators and the next malloc are of one library. Otherwise they pass each call on: another
+ * library of the program brings its own operators, or there is no such allocator. Operators that
+ * the program itself defines come before these.
  *
  * If malloc fails, the next operator is asked: it calls the new handler and throws.
  *
