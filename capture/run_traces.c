@@ -16,7 +16,7 @@
 
 bool run_traces_is_name(const char *name)
 {
-    /* Other files in the folder (a session, a part of one) are no traces. */
+    /* Other files in the folder (a session, a part of one) are not traces. */
     return *name >= '1' && *name <= '9' && strspn(name, "0123456789.") == strlen(name);
 }
 

@@ -112,7 +112,7 @@ static void watch_decide(struct run_watch *watch, double now, uint64_t resident,
     if (watch->recorded_at == 0 &&
         (recording || (watch->is_open && watch->outside.header->paused != TRACE_PAUSED_FROM_START)))
         watch->recorded_at = now;
-    /* A file or a large memory that is there before the start is no reason to stop. */
+    /* A file or a resident set that meets the condition before the start is no reason to stop. */
     if (!watch->stop && watch->recorded_at > 0)
         watch->stop = (watch->duration > 0 && now >= watch->recorded_at + watch->duration) ||
                       condition_holds(watch, &watch->stop_on, resident);

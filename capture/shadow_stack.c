@@ -18,7 +18,7 @@ __thread struct shadow_stack *shadow_stack_own;
 
 /* All shadow stacks that were ever made. Those of threads that have ended are used again. */
 static struct {
-    _Atomic(struct shadow_stack *) table[SHADOWS_MAX]; /* NULL: being made just now */
+    _Atomic(struct shadow_stack *) table[SHADOWS_MAX]; /* NULL: another thread is making it */
     _Atomic uint32_t count;
     _Atomic uint32_t next_search; /* the count at which those of dead threads are searched for */
 } shadows = {.next_search = 64};

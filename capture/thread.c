@@ -29,7 +29,7 @@ __thread struct thread_local_part thread_local_part;
 #define SETTLE_TURNS 100000u
 
 static struct {
-    _Atomic(struct thread *) table[THREAD_MAX]; /* NULL: being made just now */
+    _Atomic(struct thread *) table[THREAD_MAX]; /* NULL: another thread is making it */
     _Atomic uint32_t count;
     _Atomic uint32_t numbers;     /* thread numbers given out */
     _Atomic uint32_t next_search; /* the count at which dead threads are searched for */
