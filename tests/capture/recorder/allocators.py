@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Other allocators beside the recorder: preloaded before it and behind it, linked to the program, and
-linked with the recorder in both orders. The program always works; it is recorded wherever the recorder
-comes first, C++'s operators of such libraries too; where it does not, one line says so."""
+"""Other allocators beside the recorder: preloaded before and after it, linked to the program, and linked
+with the recorder in both orders. The program always works. It is recorded whenever the recorder comes
+first, and so are the C++ operators of such libraries. Otherwise one line says so."""
 import os
 import re
 import subprocess
@@ -85,11 +85,11 @@ for name in allocators:
         count = sizes(one.main)
         check(count.get(5000) == 1 and sum(count.get(101 + i, 0) for i in range(10)) == 1000 and count.get(4000) == 1,
               f"{name} {what} in C++: {count}")
-    # Without mprof-run nothing is preloaded beside the recorder: it says what it does not see.
+    # Without mprof-run nothing else is preloaded beside the recorder, which says what it does not see.
     run = subprocess.run([cxx], env={**own, "LD_PRELOAD": f"{library} {path}"}, capture_output=True, text=True)
     check(run.returncode == 0 and len(run.stderr.splitlines()) == 1 and f"{name} has an operator new of its own" in run.stderr,
           f"{name} preloaded by hand, in C++: {run}")
-    # The program's own operators, and those of a library of it, are called as without the recorder.
+    # The program's own operators, and those of its library, are called as without the recorder.
     for what, options in (("program", []), ("library", ["-DPROGRAM", own_library])):
         program = build_program("own-operators", "own_operators.cpp", path, options=options)
         one = Recording("allocators-out", [program])

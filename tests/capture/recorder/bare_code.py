@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Stacks through code without call frame information, generated or assembled: they go on where it keeps
-a frame pointer, otherwise end there and are marked; no frame is made up."""
+"""Stacks through code without call frame information, generated or assembled. They go on if the code keeps
+a frame pointer. Otherwise they end there and are marked. No frame is invented."""
 import sqlite3
 import subprocess
 
@@ -23,11 +23,11 @@ for size, place in ((4001, ""), (4002, own)):
         check(len(stack) == 2 and stack[0][0] == place and stack[1] == ("unwind-end", 0), f"{size}: {stack}")
 for size, frames in ((4003, 3), (4004, 1)):
     for stack in seen[size]:
-        # Its own, then those of the C library, then _start.
+        # Its own frames, then those of the C library, then _start.
         places = [frame[0] for frame in stack]
         check(places[:frames] == [own] * frames and places[-1] == own and "unwind-end" not in places, f"{size}: {stack}")
 
-# The frame pointer is believed in one function only: it is marked, and nothing else.
+# The frame pointer is trusted in one function only. That one is marked, and no other.
 session = one.folder + "/session.db"
 subprocess.run([recording.BUILD + "/bin/mprof-ingest", "--quiet", "-o", session, one.path], check=True)
 marked = sqlite3.connect(session).execute("""SELECT DISTINCT a.size, v.depth, v.function FROM v_stack v

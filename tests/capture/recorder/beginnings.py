@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""When recording begins and ends: --start-on, --stop-on, --start-after and --duration, each seen by
-which of the program's blocks are in the trace."""
+"""Begins and ends recording by --start-on, --stop-on, --start-after and --duration. Each test sees by the
+sizes in the trace which of the program's blocks were recorded."""
 import glob
 import os
 import signal
@@ -49,7 +49,7 @@ def check_file(name="beginnings-file", before=()):
 
 
 def check_old_kernel():
-    """Without a descriptor of the program the conditions are looked for all the same, and so is its
+    """If there is no descriptor of the program, the conditions are still watched, and so is the program's
     end."""
     check_file("beginnings-old", [program("without_pidfd")])
     run = [program("without_pidfd"), RUN, "--quiet", "-o", recording.folder("beginnings-ended") + "/trace.bin", "sh", "-c"]
@@ -81,7 +81,7 @@ def check_call():
     steps = Steps("beginnings-call", "--start-on=call")
     steps.do("1r2")
     blocks("call", steps.end(), [6002])
-    # A program that never begins leaves a whole trace without a block.
+    # A program that never begins leaves a complete trace without a block.
     steps = Steps("beginnings-never", "--start-on=call")
     steps.do("12")
     trace = steps.end()
@@ -89,7 +89,7 @@ def check_call():
 
 
 def check_idle():
-    """What is asked of a program that does nothing does not keep others from asking."""
+    """A request to an idle program does not keep others from asking."""
     steps = Steps("beginnings-idle", "--start-on=file:begin")
     steps.do("1")
     open("begin", "w").close()
@@ -106,7 +106,7 @@ def check_idle():
 
 
 def check_executed():
-    """A program executed in the place of the first waits too, and is found."""
+    """A program executed in place of the first one waits too, and is found."""
     steps = Steps("beginnings-exec", "--start-on=file:begin", command=["/bin/sh", "-c", 'exec "$0"', program("steps")])
     steps.do("1s")
     steps.path = glob.glob(steps.path + ".d/*")[0]
@@ -118,8 +118,8 @@ def check_executed():
 
 
 def check_run():
-    """What mprof-run looks for holds for all processes of the run: those that wait begin, those that
-    come later record at once, all stop, and those that come then make no trace."""
+    """A condition that mprof-run watches holds for all processes of the run. Those that wait begin, those
+    that come later record at once, all stop, and those that come after that make no trace."""
     steps = Steps("beginnings-run", "--start-on=file:begin", "--stop-on=file:end")
     steps.do("1x3s")
     executed = steps.others()[-1]
@@ -149,7 +149,7 @@ def check_run():
 
 
 def check_processes():
-    """What the recorder looks for, each process looks for itself."""
+    """A condition that the recorder watches is watched by each process for itself."""
     steps = Steps("beginnings-processes", "--start-on=mark:two", "--stop-on=mark:four")
     steps.do("1mx2mm3e4m5f6mm7e8")
     trace = steps.end()
@@ -161,8 +161,8 @@ def check_processes():
 
 
 def check_inside():
-    """Limits that the recorder counts: exact with one thread and small limits, within a grain of
-    each thread otherwise."""
+    """Limits that the recorder counts: exact with one thread and small limits, otherwise within a grain of
+    each thread."""
     steps = Steps("beginnings-live", "--start-on=live>100M", "--stop-on=live>300M")
     steps.do("12b3")
     check(steps.header("<I", PAUSED) == RECORDING, "120 MiB are more than 100")
@@ -181,13 +181,13 @@ def check_inside():
     trace = steps.end()
     count = sum(sizes(trace).values())
     check(5000 - 4 * 256 <= count <= 5000 + 5 * 256, f"allocs of threads: {count}")
-    # Frees count too: live never comes near 200 MiB, allocated does.
+    # Frees count too: the live bytes never come near 200 MiB, but the allocated bytes do.
     steps = Steps("beginnings-freed", "--start-on=live>200M")
     steps.do("bcbcbc1")
     check(steps.header("<I", PAUSED) == NOT_BEGUN, "what is freed is not live")
     steps.do("bb2")
     blocks("freed", steps.end(), [6002])
-    # Ends of blocks from before are counted apart from what is wrong.
+    # Frees of blocks from before the recording are counted separately from errors.
     steps = Steps("beginnings-before", "--start-on=call")
     steps.do("brc1")
     steps.end()
@@ -223,18 +223,18 @@ def check_functions():
             recording.check_sound(seen)
             check(("nothing was recorded" in seen.run.stderr) == (expected == []), f"{start}: {seen.run.stderr}")
         blocks("until a function", called("until", "1b2", "--stop-on=call:ending", program_name=kind).main, [6001, 6200])
-    # What happens before the beginning does not end it, though its contexts are the same.
+    # A call of the ending function before the beginning does not end it, though its contexts are the same.
     for options in ([], ["--sample=1"]):
         seen = called("from-until", "b1a2b3", "--start-on=call:watched", "--stop-on=call:ending", *options)
         blocks("from a function until another", seen.main, [6100, 6002, 6200])
-    # A forked child looks for itself, also where its parent has recorded the contexts.
+    # A forked child watches for itself, even if its parent has recorded the contexts.
     seen = called("forked", "1F2a3", "--start-on=call:watched")
     blocks("the parent of the one that calls", seen.main, [])
     blocks("the child that calls", seen.others[0], [6100, 6003])
     seen = called("forked-later", "1aF2b3", "--start-on=call:watched", "--stop-on=call:ending")
     blocks("the parent", seen.main, [6100])
     blocks("the child that ends", seen.others[0], [6002, 6200])
-    # A sample in which nothing is takes the stacks that it needs all the same.
+    # A sample that takes nothing still takes the stacks that it needs.
     seen = called("sampled", "1b2", "--stop-on=call:ending", "--sample=1024G")
     check(seen.main.ends == [BY_STOP], f"a sample ends too: {seen.main.ends}")
 

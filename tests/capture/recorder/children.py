@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""fork, raw clone, vfork, posix_spawn, exec: who records where, and that nobody touches another's
+"""fork, raw clone, vfork, posix_spawn, exec: who records where, and that no process touches another's
 trace."""
 import recording
 from recording import Recording, check, check_sound, sizes

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""--compress: the trace is a third of what it would be, complete, and so are those of children; it stays
-complete when the program is killed, or mprof-run is, whose packing while the program runs keeps the
-disk nearly free of what is not compressed."""
+"""--compress: the traces of the program and its children are a third of their size, and complete. They stay
+complete when the program or mprof-run is killed. Packing while the program runs keeps the disk nearly free
+of uncompressed chunks."""
 import os
 import signal
 import struct
@@ -67,7 +67,7 @@ def compare(name, folder, path):
     return trace
 
 
-# Killed: the calls that the program had counted are in the compressed trace.
+# The program is killed: the calls that it had counted are in the compressed trace.
 folder, path, run = run_stress("compress-killed")
 os.kill(child_of(run), signal.SIGKILL)
 run.wait()
@@ -75,9 +75,9 @@ check(run.returncode == -signal.SIGKILL, f"ended by {run.returncode}")
 trace = compare("killed", folder, path)
 check(dense(trace) and trace.header["state"] == "recording", f"killed: {trace.header}")
 
-# mprof-run killed: what it had packed stays so, the rest is as the program wrote it. Until then the
-# disk held the compressed chunks and a few that were not compressed yet. The program rests now and
-# then, so that the trace stays small where the packing gets little of the processor.
+# mprof-run is killed: the chunks that it had packed stay packed, the rest is as the program wrote it. Until
+# then the disk held the compressed chunks and a few that were not compressed yet. The program rests now and
+# then, so the trace stays small even if the packing gets little processor time.
 folder = recording.folder("compress-alone")
 path = folder + "/trace.bin"
 run = subprocess.Popen(
@@ -102,7 +102,7 @@ run.wait()
 os.kill(program, signal.SIGKILL)
 while os.path.exists(f"/proc/{program}/maps") and open(f"/proc/{program}/stat").read().split()[2] != "Z":
     time.sleep(0.001)
-# What became free is what the disk does not hold; file systems keep a few blocks of their own.
+# The disk does not hold the freed bytes. File systems keep a few blocks for themselves.
 with open(path, "rb") as file:
     freed = struct.unpack("<Q", file.read(416)[408:])[0]
 held = os.stat(path).st_blocks * 512
@@ -114,14 +114,14 @@ for line in trace.complain() + trace.overlaps(unknown_frees=True) + trace.damage
 check(before > 50000, f"alone: only {before} events")
 check(int(trace.header["flags"]) & 24 == 8, f"alone: {trace.header}")
 subprocess.run([recording.BUILD + "/bin/mprof-ingest", "--compress", "--quiet", path], check=True)
-# Counted without a look into the records, which takes seconds.
+# Counts without reading the records, which would take seconds.
 dump = subprocess.run([recording.BUILD + "/bin/mprof-ingest", "--dump", path], capture_output=True, text=True)
 lines = [line.split()[:10] for line in dump.stdout.splitlines()]
 after = sum(line[0][0] == "@" and line[4] in ("alloc", "free", "realloc") for line in lines)
 check(after == before, f"compressed afterwards: {after} events instead of {before}")
 check(int(lines[0][lines[0].index("flags") + 1]) & DENSE, f"compressed afterwards: {lines[0]}")
 
-# A process that has ended and is not asked for yet writes no more.
+# A process that has ended and was not waited for yet writes no more.
 folder = recording.folder("compress-ended")
 path = folder + "/trace.bin"
 ended = subprocess.Popen([recording.program("endings"), "killed"], env={

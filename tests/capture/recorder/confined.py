@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Programs that confine themselves by seccomp: the recorder makes no call that the filter forbids, which
-would kill them, and records on as long as there is room."""
+"""Programs that confine themselves by seccomp. The filter would kill them for a forbidden call, so the
+recorder makes none, and it records as long as there is room."""
 import sqlite3
 import subprocess
 
@@ -11,7 +11,7 @@ confined = recording.program("confined")
 
 
 def record(*arguments, messages=0):
-    """The recording, and what ingest says of its main trace."""
+    """Returns the recording, after checking what the program and the recorder said."""
     name = " ".join(arguments)
     one = Recording("confined-out", [confined, *arguments])
     check(one.run.returncode == 0 and one.run.stdout == "done\n", f"{name}: {one.run}")
@@ -34,7 +34,7 @@ one = record("child")
 check(len(one.others) == 1 and sizes(one.others[0], 400) == {400: 15000}, f"child: {one.others}")
 check(one.main.header["state"] == "ended", f"child: {one.main.header}")
 
-# Without a clock nothing can be recorded: what came before is whole, the rest counted.
+# Without a clock nothing can be recorded: the earlier events are complete, the later ones counted.
 for way in ("strict", "clock"):
     one = record(way, messages=1)
     check(sizes(one.main, 100).get(100) == 1000 and not one.main.damage, f"{way}: {sizes(one.main)}")
@@ -42,7 +42,7 @@ for way in ("strict", "clock"):
 
 
 def meta(way):
-    """Of so many blocks that ingest reads them, not this script."""
+    """Runs a program with so many blocks that ingest reads the trace, not this script."""
     folder = recording.folder("confined-much")
     run = subprocess.run([recording.BUILD + "/bin/mprof-run", "--quiet", "-o", folder + "/trace.bin", confined, way,
                           "900000"], capture_output=True, text=True)
@@ -54,12 +54,12 @@ def meta(way):
     return run.stderr.splitlines(), rows
 
 
-# A filter that a program hands on to the one that it executes, and that kills for a look at another's memory.
+# A program hands its filter on to the one that it executes. The filter kills for reading other memory.
 one = record("inherited")
 check(one.main.header["state"] == "exec", f"inherited: {one.main.header}")
 check([sizes(other, 600) for other in one.others] == [{600: 20000}], f"inherited: {one.others}")
 
-# What is known of a filter is handed on to the programs that are executed under it.
+# What is known about a filter is handed on to the programs that are executed under it.
 for way in ("handed", "spawned"):
     one = Recording("confined-out", [confined, way], environment={"MPROF_OPTIONS": "free-stacks"})
     said = "done\n" * (2 if way == "spawned" else 1)
@@ -72,7 +72,7 @@ one = Recording("confined-out", [confined, "hopeless"])
 check((one.run.returncode, one.run.stdout) == (0, "done\n"), f"hopeless: {one.run}")
 check(one.run.stderr.count("\n") == 1 and "runs unrecorded" in one.run.stderr and not one.others, f"hopeless: {one.run}")
 
-# Where the filter lets the trace grow, it does; where not, the room that was taken ahead is used up.
+# If the filter lets the trace grow, it grows. If not, the room that was reserved before is used up.
 said, much = meta("generous")
 check(not said and much["events"] >= 1800000 and much["dropped_events"] == 0, f"much, generous: {said} {much}")
 said, much = meta("prctl")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Modules that are loaded with RTLD_DEEPBIND take malloc from the C library: the same blocks are
-recorded of them as without the flag, and what is missing is named."""
+"""Modules loaded with RTLD_DEEPBIND take malloc from the C library. The same blocks are recorded for them
+as without the flag, and missing blocks are reported."""
 import os
 import sqlite3
 import subprocess
@@ -25,7 +25,7 @@ def record(name, how, module, *more, environment=None):
 
 
 def events(one, least=3900):
-    """How often each size was taken and how many blocks were freed that the trace knows."""
+    """Returns how often each size from `least` up was allocated."""
     return sizes(one.main, least)
 
 
@@ -59,7 +59,7 @@ def meta(session, key):
     return row and row[0]
 
 
-# The constructor has called malloc, so it was bound by then, and what it did is missing.
+# The constructor has called malloc before its slot was changed, so its block is missing.
 deep = check_same("lazy", plugin("lazy"), "-", "d")
 check(7001 not in events(deep), "the constructor's block")
 session, said = session_of(deep)
@@ -70,17 +70,17 @@ check_same("now", plugin("now"), "n", "dn")
 check_same("norelro", plugin("norelro"), "-", "d")
 deep = check_same("cxx", plugin("cxx"), "-", "d", late=False)
 check([os.path.basename(path) for _, path in deep.main.bypassed] == ["libstdc++.so.6"], f"cxx: {deep.main.bypassed}")
-# Closed and loaded anew, at the same place or another.
+# The module is closed and loaded again, at the same place or another.
 check_same("again", plugin("now"), "n", "dn", "20")
 check_same("again-lazy", plugin("lazy"), "-", "d", "20")
-# The real dlopen still sees who calls it; so it finds what only the plugin's run path leads to.
+# The real dlopen still sees its caller, so it finds what only the plugin's run path leads to.
 check_same("run-path", plugin("path"), "o", "do", late=True)
 
-# Nothing is looked up: it is seen when it is closed.
+# If nothing is looked up, the module is noticed when it is closed.
 quiet = record("quiet", "dq", plugin("now"))
 check([r for r, _ in quiet.main.bypassed] == [LATE], f"without dlsym: {quiet.main.bypassed}")
 
-# Another namespace has its own heap: its blocks must never come here, and that is said.
+# Another namespace has its own heap. Its blocks must never come here, and a message says that.
 space = record("namespace", "s", plugin("now"))
 check((NAMESPACE, plugin("now")) in space.main.bypassed, f"namespace: {space.main.bypassed}")
 check(5001 not in events(space) and "namespace" in space.run.stderr, f"namespace: {space.run.stderr}")
@@ -88,7 +88,7 @@ session, said = session_of(space)
 check(plugin("now") + " (in a namespace with a heap of its own)" in meta(session, "unseen_modules").splitlines(),
       f"namespace: {meta(session, 'unseen_modules')}")
 
-# Threads that allocate while the slots are changed: they go on, and all that comes after is there.
+# Threads allocate while the slots are changed. They go on, and all later blocks are recorded.
 for name in ("now", "lazy"):
     busy = record("threads-" + name, "dnt", plugin(name), environment={"PLUGIN_WORKS": "1"})
     words = busy.run.stdout.replace(",", "").split()
@@ -97,7 +97,7 @@ for name in ("now", "lazy"):
     check(seen.get(6001) == 4000, f"{name}: after the change {seen.get(6001)}")
     check(0 < seen.get(6000, 0) < int(words[1]) + int(words[3]) + 10 ** 9, f"{name}: while {seen.get(6000)}")
 
-# Without the recorder's help the results are the same.
+# Without the recorder the results are the same.
 for how in ("d", "dn", "do"):
     module = plugin("path" if "o" in how else "lazy")
     run = subprocess.run([program("deepbind"), how, module], capture_output=True, text=True)

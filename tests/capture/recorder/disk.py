@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""No room: a full disk, a file size limit, a folder that cannot be written. One message, a counted
-loss, and the program goes on."""
+"""No room: a full disk, a file size limit, a folder that cannot be written. There is one message and a
+counted loss, and the program goes on."""
 import os
 import resource
 import struct
@@ -25,7 +25,7 @@ def check_stopped(one, state, trace, why):
     recorded = sum(len(thread.events()) for thread in trace.threads.values())
     lost = int(trace.header["dropped"])
     check(recorded + lost >= 400200 and lost > 0, f"{state}: {recorded} recorded, {lost} counted as lost")
-    # Beside the program's own calls the C library makes a few.
+    # The C library makes a few calls beside the program's own.
     check(recorded + lost < 400300, f"{state}: {recorded} recorded and {lost} lost are too many")
 
 
@@ -37,7 +37,7 @@ def check_ingested(state, path):
 
 PAGE, CHUNK_PAGES = 4096, 16
 folder = recording.folder("disk-session")
-# Where the room ends: before, at and behind each boundary of a header and the first chunks.
+# The places where the room ends: before, at and after each boundary of a header and the first chunks.
 places = [1 + CHUNK_PAGES * chunks + more for chunks in range(4) for more in (0, 1, 15)]
 
 for pages in places:
@@ -55,7 +55,7 @@ sized = Recording("disk-out", [endings, "many"], run_options=["--max-size=400K"]
 check_stopped(sized.run, "limit", sized.main, "has the 400 KiB that --max-size allows")
 check(os.path.getsize(sized.path) <= 464 << 10, f"--max-size=400K: {os.path.getsize(sized.path)} bytes")
 
-# What an observer has given back does not count.
+# Bytes that an observer has given back do not count.
 steps = Steps("disk-freed", "--max-size=200K")
 steps.do("1")
 for freed, reached in ((1 << 40, lambda: steps.header("<I", CHUNK_COUNT) > 5), (0, lambda: steps.header("<I", STATE) == LIMIT)):
@@ -69,7 +69,7 @@ for freed, reached in ((1 << 40, lambda: steps.header("<I", CHUNK_COUNT) > 5), (
 steps.process.stdin.close()
 check(steps.process.wait() == 0, "a program whose limit is reached late")
 
-# A quota, by a filter that answers so from some place on in the file: it stands for one of the file system.
+# A filter answers like a quota from some place in the file on. It imitates a quota of the file system.
 EDQUOT, FALLOCATE = "122", "285"
 for place in (PAGE, PAGE + 1, 3 * CHUNK_PAGES * PAGE):
     limited = recording.folder("disk-out")
@@ -115,11 +115,11 @@ if os.geteuid() == 0:
                                   endings, "many"], capture_output=True, text=True)
             check_stopped(run, "disk-full", recording.trace_text.Trace(disk + "/trace.bin"), "--min-free")
             left = os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize >> 10
-            # The file header is there in any case, and mprof-run's samples may take two pages.
+            # The file header is always there, and mprof-run's samples may take two pages.
             check(min(kept, size - 4) - 8 <= left <= kept + 2 * 64, f"{size} KiB {options}: {left} KiB are left, not {kept}")
             check_ingested(f"{size} KiB {options}", disk + "/trace.bin")
             subprocess.run(["umount", "-l", disk])
-    # Many processes of one run: one line. On a disk that is full from the start, too.
+    # Many processes of one run give one line, even on a disk that is full from the start.
     many = f"{endings} many; for i in 1 2 3 4 5 6; do {endings} return & {endings} return; done; wait"
     for size, options, before in ((1500, ["--min-free=0"], 0), (1500, [], 0), (64, ["--min-free=0"], 64), (80, [], 64)):
         if mounted and subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}k", "tmpfs", disk]).returncode == 0:
@@ -134,7 +134,7 @@ if os.geteuid() == 0:
 else:
     print("not root: the full disk was not tried")
 
-# A working directory that is no more.
+# The working directory does not exist any more.
 temporary = recording.folder("disk-temporary")
 for name, options in ((None, []), ("named.bin", ["-o", "some/named.bin"])):
     os.makedirs("disk-gone")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Ways to end, and what the exit status is; the daemon that closes all descriptors."""
+"""The ways to end and their exit statuses; a daemon that closes all descriptors."""
 import signal
 import sqlite3
 import subprocess
@@ -25,7 +25,7 @@ for way, status, state, ends in (
     at_exit = state == "ended" and not way.lower().startswith("_e")
     check(late == ({8000: 1, 9000: 1} if at_exit else {9000: 1}), f"{way}: blocks of the handlers: {late}")
 
-# Killed after a hundred events, all in one chunk: the clock pairs in it give the times their scale.
+# The program is killed after a hundred events, all in one chunk. The clock pairs in it scale the times.
 began = time.monotonic_ns()
 killed = Recording("endings-out", [endings, "killed"])
 passed = time.monotonic_ns() - began
@@ -40,7 +40,7 @@ with sqlite3.connect(session) as database:
     first, last = [database.execute("SELECT alloc_ns FROM allocation WHERE size = ?", (size,)).fetchone()[0]
                    for size in (9000, 7000)]
 check(not problems, f"killed: {problems}")
-# The program slept 50 ms between the two; a tick is a third of a nanosecond, or so.
+    # The program slept 50 ms between the two. A tick takes about a third of a nanosecond.
 check(40e6 < last - first < passed and last < passed, f"killed: {last - first} ns apart, of {passed} ns")
 
 folder = recording.folder("endings-daemon")
@@ -58,9 +58,9 @@ check(clock.main.header["clock"] == "nanoseconds", f"the other clock: {clock.mai
 early = Recording("endings-out", [recording.program("early")])
 blocks = int(early.run.stdout or 0)
 check(early.run.returncode == 0 and blocks > 30, f"blocks from before the allocator was known: {early.run}")
-# What the loader allocates while it is asked for the allocator is counted as dropped, not recorded:
-# three blocks for each of eleven questions. Only those of the last are of the real allocator, so only
-# their ends are in the trace.
+# The loader allocates while it is asked for the allocator. These blocks are counted as dropped and not
+# recorded: three for each of eleven questions. Only the blocks of the last question are from the real
+# allocator, so only their ends are in the trace.
 check(early.main.dropped == 33, f"{early.main.dropped} events of the loader are counted")
 check(not early.main.damage and not early.main.overlaps(unknown_frees=True), "the trace is sound")
 unknown = early.main.overlaps(unknown_frees=False)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""errno after every entry point, the calls of mprof.h and the C++ header: what it is without the
-recorder, while it records, is paused, is out of room and is stopped."""
+"""errno after every entry point, the calls of mprof.h and the C++ header. It is the same as without the
+recorder, while recording goes on, is paused, is out of room and is stopped."""
 import os
 import re
 import subprocess
@@ -40,7 +40,7 @@ for name, arguments in programs.items():
             # malloc, calloc, realloc, reallocarray, posix_memalign, aligned_alloc
             check(len(one.main.failed) == 60, f"{what}: {len(one.main.failed)} failed calls in the trace, 60 were made")
 
-# None is left out.
+# The programs test all public functions.
 public = re.findall(r"\b([a-zA-Z_]\w*);", open(source + "/capture/mprof.map").read().split("local:")[0])
 tested = "".join(open(path).read() for path in (source + "/tests/programs/errno_kept.c", source + "/tests/programs/errno_calls.c"))
 missing = [name for name in public if not re.search(rf"\b{name}\(", tested) and name != "mprof_api_1" and

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What goes wrong around a program: it ends as it would alone, at most one message is said, and what
-was recorded loads."""
+"""Faults around a program. It ends as it would alone, there is at most one message, and the recorded part
+loads."""
 import os
 import resource
 import signal
@@ -43,18 +43,18 @@ def total(trace):
 memory = record("memory", ending="ended")
 check(len(memory.main.failed) >= 60, f"memory: {len(memory.main.failed)} failed calls recorded")
 
-# The trace's own descriptor was there before; a child has none for a trace.
+# The trace's own descriptor was open before. A child gets none for its trace.
 full = record("descriptors", messages=1, says="error 24; nothing is recorded", others=0, ending="ended")
 check(total(full.main) >= 120000, f"descriptors: {total(full.main)} events")
 lost = record("lost-descriptors", messages=1, says="error 24", others=0, ending="error", sound=False)
 check(total(lost.main) + int(lost.main.header["dropped"]) >= 120000, f"lost-descriptors: {lost.main.header}")
 
-# To the program, our descriptor is a number that is not open; alone it gets the same.
+# For the program, our descriptor is a number that is not open. Alone it gets the same answer.
 check(subprocess.run([faults, "numbers"]).returncode == 0, "numbers, alone")
 numbers = record("numbers", others=1, ending="ended")
 check(sizes(numbers.main, 300) == {300: 180000}, f"numbers: {sizes(numbers.main, 300)}")
 
-# A program closes all descriptors and opens its own under these numbers: nobody else writes its files.
+# A program closes all descriptors and opens its own under these numbers. No one else writes its files.
 folder = recording.folder("faults-out")
 for way, limit in (("closefrom", 0), ("close", 0), ("close_range", 0), ("call", 0), ("dup2", 96)):
     run = subprocess.run([recording.BUILD + "/bin/mprof-run", "--quiet", "--force", "-o", folder + "/trace.bin", faults,
@@ -76,7 +76,7 @@ check(sizes(small.main, 7000) == {7000: 20, 7001: 10, 7002: 10, 7003: 10, 7040: 
       f"small-stacks: {sizes(small.main, 7000)}")
 check(all(sizes(trace, 2000) == {2000: 5} for trace in small.others), "small-stacks: the children")
 
-# The file lives on without a name until the program ends; its child's stands beside it.
+# The file lives on without a name until the program ends. Its child's trace lies beside it.
 removed = record("removed", os.path.abspath("faults-out/trace.bin"), others=1)
 check(removed.main is None and sizes(removed.others[0], 2000) == {2000: 5}, "removed: the child's own trace")
 
@@ -114,7 +114,7 @@ for clock in ({}, {"MPROF_TEST_CLOCK": "ns"}):
         meta = dict(database.execute("SELECT key, value FROM meta"))
         backwards = database.execute("SELECT count(*) FROM allocation WHERE free_ns < alloc_ns").fetchone()[0]
     check(backwards == 0, f"clock {clock}: {backwards} blocks end before they begin")
-    # A clock that goes backwards stands still in the trace, and tells nothing of the order of threads.
+    # A clock that goes backwards stops in the trace, and then says nothing about the order of threads.
     keys = ["damaged_bytes", "dropped_events", "orphaned_stacks"]
     keys += [] if clock else ["unmatched_frees", "double_frees", "overlaps"]
     odd = {key: meta[key] for key in keys if int(meta[key])}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Blocks that go from thread to thread while the load of their pointer is still on its way: no end of a
-block is stamped before its beginning. Two threads at one slot, six at sixteen; with the C library's caches
-of each thread, which keep a block's next use in the thread, and without."""
+"""Blocks that pass from thread to thread while the load of their pointer is still under way. No end of a
+block gets an earlier stamp than its beginning. The test takes two threads at one slot and six at sixteen,
+with the C library's thread caches, which keep a block's next use in the thread, and without."""
 import os
 import sqlite3
 import subprocess
@@ -20,13 +20,13 @@ if len(os.sched_getaffinity(0)) < 2:
 
 
 def hand_over(how, threads, slots, environment=None, options=(), wanted=WANTED):
-    """Records it; returns the session and what was said of it."""
+    """Records the program. Returns the session, the number of blocks made and a name for messages."""
     name = f"{how}, {threads} threads, {slots} slots, {' '.join(options)} {environment or ''}"
     one = Recording("handover-out", [recording.program("handover"), how, str(threads), str(slots), str(wanted),
                                      str(SECONDS)], environment, ["--unwind=fp", *options])
     check(one.run.returncode == 0, f"{name}: {one.run.returncode} {one.run.stderr}")
     made, handed_over = map(int, one.run.stdout.split())
-    # Where the threads take turns, each finds its own blocks: so many of others mean that they overlapped.
+    # If the threads took turns, each would find its own blocks. Many blocks of others prove an overlap.
     check(handed_over >= wanted / 10, f"{name}: only {handed_over} of {made} went from thread to thread: "
                                       "that proves nothing, run it on two free processors")
     path = one.folder + "/session.db"
@@ -41,13 +41,13 @@ def hand_over(how, threads, slots, environment=None, options=(), wanted=WANTED):
 
 
 def whole(session, made, name, each):
-    """All that was made is there, and has ended."""
+    """Checks that all blocks that were made are there and have ended."""
     count, live = session.execute(
         "SELECT count(*), sum(free_ns IS NULL) FROM allocation WHERE size IN (48, 64)").fetchone()
     check(count == made * each and live == 0, f"{name}: {count} blocks recorded of {made} made, {live} live at the end")
 
 
-# Read before the traces are compared event by event: they are too long for that here.
+# These traces are too long to read and compare event by event here.
 recording.Recording.read = lambda self: None
 for tunables in ({}, ONE_ARENA):
     for threads, slots in ((2, 1), (6, 16)):
@@ -56,7 +56,7 @@ whole(*hand_over("resize", 2, 1), each=2)
 whole(*hand_over("arena", 2, 1), each=2)
 whole(*hand_over("heap", 2, 1, options=["--free-stacks"]), each=1)
 whole(*hand_over("heap", 2, 1, options=["--compress"]), each=1)
-# A block of 48 bytes is left out of such a sample once in e^48.
+# Such a sample leaves out a block of 48 bytes once in e^48.
 whole(*hand_over("heap", 2, 1, options=["--sample=1"]), each=1)
 hand_over("heap", 2, 1, {"MPROF_TEST_CLOCK": "ns"})
 recording.done()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""--unwind=instrument: of programs built with -finstrument-functions each block has the stack that the
-unwind tables give, as far as functions that report themselves go: calls and recursion, what longjmp and
-exceptions leave, signal handlers, coroutines, threads, a forked child, functions that are inlined. Built
-by gcc and clang. Functions of libraries and of elsewhere.c are not in these stacks. Without the recorder
-such a program runs as any other."""
+"""--unwind=instrument: in programs built with -finstrument-functions each block has the stack that the
+unwind tables give, as far as functions report themselves. This covers calls and recursion, functions left by
+longjmp and exceptions, signal handlers, coroutines, threads, a forked child and inlined functions, built by
+gcc and clang. Functions of libraries and of elsewhere.c are not in these stacks. Without the recorder such a
+program runs like any other."""
 import collections
 import os
 import sqlite3
@@ -18,7 +18,7 @@ BUILDS = [("gcc", "g++", ["-O2"]), ("clang", "clang++", ["-O2"])]
 
 
 def build(name, compiler, flags):
-    """name: shapes.c or throws.cpp, with what does not report itself."""
+    """Builds shapes.c or throws.cpp with the file whose functions do not report themselves."""
     stem, path = name.split(".")[0], f"{folder}/{len(os.listdir(folder))}"
     os.mkdir(path)
     plain = [*flags, "-g", "-w", "-fno-builtin", "-D_GNU_SOURCE", "-pthread"]
@@ -42,8 +42,8 @@ def record(program, unwind, arguments=(), options=()):
 
 
 def stacks(sessions, program):
-    """How often each (process, size, the program's functions that report themselves, how it ends); all
-    functions; all modules."""
+    """Counts by process, size, the program's functions that report themselves, and the state of the stack.
+    Returns the counts, all functions and all modules."""
     count, functions, modules = collections.Counter(), set(), set()
     for process, session in enumerate(sessions):
         frames = collections.defaultdict(list)
@@ -65,7 +65,7 @@ def compare(program, least):
     different = [(key, tables[key], hooks[key]) for key in sorted(set(tables) | set(hooks)) if tables[key] != hooks[key]]
     for key, by_tables, by_hooks in different[:10]:
         check(False, f"{program}: {by_tables} times by tables, {by_hooks} by hooks: {key}")
-    # Otherwise it was the tables that answered.
+    # If it were there, the stacks would come from the tables.
     check("elsewhere_call" in all_functions and "elsewhere_call" not in functions, f"{program}: {sorted(functions)}")
 
 
@@ -76,8 +76,8 @@ for c, cxx, flags in BUILDS:
     compare(build("throws.cpp", cxx, flags), 800)
 compare(build("shapes.c", "gcc", ["-O0"]), 1500)
 
-# Code without unwind tables: calls, recursion and what is left by longjmp at the latest at the next
-# call from as far out; elsewhere_call, which stands between, cannot be known to.
+# Code without unwind tables. Calls and recursion are right. So are functions left by longjmp, at the latest
+# from the next call from as far out. Nothing shows that elsewhere_call lies between them.
 bare = build("shapes.c", "gcc", ["-O2", "-fno-asynchronous-unwind-tables"])
 found, _, _ = stacks(record(bare, "instrument"), "shapes")
 for depth in range(21):
@@ -87,7 +87,7 @@ for depth in range(21):
     if depth < 3:
         check(found[0, 1570 + depth, ("in_jumps", "main"), "complete"] == 1, f"without tables: {[key for key in found if key[1] == 1570 + depth]}")
 
-# Deeper than the limit, than what is kept at all, and back; a limit of one's own.
+# Deeper than the limit, deeper than all that is kept, and back; then a limit set by the user.
 for depth, frames in (("5000", range(3072, 4097)), ("20000", range(1, 2))):
     session, = record(shapes, "instrument", [depth])
     rows = dict((size, (count, state)) for size, count, state in session.execute(
@@ -98,7 +98,7 @@ cut, _, _ = stacks(record(shapes, "instrument", options=["--depth=10"])[:1], "sh
 check(("in_block",) + ("in_recurse",) * 2 + ("main",) in [key[2] for key in cut if key[3] == "complete"] and
       all(len(key[2]) <= 10 for key in cut) and any(key[3] == "depth limit" for key in cut), f"--depth=10: {sorted(cut)[:20]}")
 
-# A program that reports nothing has the stacks of the tables.
+# A program that reports nothing gets its stacks from the tables.
 without = Recording("instrumented-out", ["python3", "-c", "0"], run_options=["--unwind=instrument"])
 subprocess.run([recording.BUILD + "/bin/mprof-ingest", "--quiet", "-o", without.path + ".db", without.path], check=True)
 whole = sqlite3.connect(without.path + ".db").execute("SELECT max(depth) FROM stack WHERE state = 'complete'").fetchone()[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""SIGKILL at a random moment, 50 times: the trace holds every call that the program had counted."""
+"""SIGKILL at a random moment, 50 times. The trace holds every call that the program had counted."""
 import os
 import random
 import signal
@@ -19,7 +19,7 @@ for number in range(ROUNDS):
     process = subprocess.Popen(
         [recording.program("stress"), folder, recording.program("stress_plugin.so"), "4", "100", "7", "forever"],
         env={**os.environ, "MPROF_OUTPUT": trace_path, "LD_PRELOAD": recording.BUILD + "/lib/libmprof.so"})
-    # The moment: a random number of logged calls, so that slow and fast machines are killed alike.
+    # The moment is a random number of logged calls, so slow and fast machines are killed alike.
     target = random.choice([1, 30, 500, 2000, 8000, 15000])
     while process.poll() is None and trace_text.own_count(folder) < target:
         time.sleep(0.0005)

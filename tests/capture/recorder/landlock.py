@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Programs that take from themselves the right to write files, by landlock: the trace is open already, and grows; who
-comes later can make none, says so in one line and goes on."""
+"""Programs that give up the right to write files, by landlock. The trace is open already and grows. A
+process that comes later cannot make a trace, says so in one line and goes on."""
 import subprocess
 import sys
 

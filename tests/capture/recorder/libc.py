@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Blocks that the C library makes for its caller (strdup, asprintf, getline) have that caller in their
-stack; reallocarray and the sized frees are recorded; malloc_usable_size says what it says without us."""
+stack. reallocarray and the sized frees are recorded. malloc_usable_size gives the same answers as without
+the recorder."""
 import sqlite3
 import subprocess
 
@@ -36,7 +37,7 @@ def has(frame, size, kind, function=None):
 
 has("by_strdup", 1101, "malloc", "by_strdup")
 has("by_strndup", 1203, "malloc", "by_strndup")
-# The size is the C library's choice, and it may come to it in steps.
+# The C library chooses the size, and may reach it in steps.
 for frame, least in (("by_asprintf", 1305), ("by_getline", 1407)):
     found = [row for row in rows.get(frame, []) if row[0] >= least]
     check(found and all(row[3] for row in rows[frame]), f"{frame}: {rows.get(frame)}")

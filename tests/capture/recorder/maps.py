@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""--mmap: what is mapped at the end is what the program says that it left; the pieces that ended did so
-when, where and by whom they were unmapped; the heap knows nothing of it; without the option nothing is
+"""--mmap: the mappings at the end are those that the program says it left. The pieces that ended did so
+when, where and by the thread that unmapped them. The heap is not affected. Without the option no mapping is
 recorded."""
 import os
 import sqlite3
@@ -36,7 +36,7 @@ for name, options, environment in (("maps-out", ["--mmap"], None), ("maps-set", 
     mine = [row for row in rows if row[12] in ("main", "map")]
     left = sorted(row[:3] for row in mine if row[4] is None)
     check(left == said, f"{name}: mapped at the end {left}, not {said}")
-    # No two pieces are in one place at one time.
+    # No two pieces are in the same place at the same time.
     by_place = sorted(rows)
     for i, a in enumerate(by_place):
         for b in by_place[i + 1:]:
@@ -51,7 +51,7 @@ for name, options, environment in (("maps-out", ["--mmap"], None), ("maps-set", 
     moved = [row for row in mine if row[11] is not None]
     check([row[1] for row in sorted(moved, key=lambda row: row[3])] == [500 * PAGE, 7 * PAGE] and
           all(row[2] == "rw-" for row in moved), f"{name}: mremap: {moved}")
-    # What mprotect changed goes on from what it was, which ended at that moment.
+    # A piece that mprotect changed continues an earlier piece, which ended at that moment.
     by_id = {row[0]: row[1:] for row in session.execute("""SELECT r.id, r.address, r.size, r.protection, r.map_ns,
         r.unmap_ns, r.mapping, r.changed_from, v.function FROM region r JOIN v_region v USING (id)""")}
     changed = [row for row in by_id.values() if row[6] is not None]
@@ -63,7 +63,7 @@ for name, options, environment in (("maps-out", ["--mmap"], None), ("maps-set", 
               before[5] == row[5] and before[2] != row[2] and row[7] == "main", f"{name}: {row} goes on from {before}")
     gone = [row for row in mine if row[1] == 3 * PAGE and row[4] is not None and not row[7] and row[2] == "rw-"]
     check(len(gone) == 1 and gone[0][4] >= gone[0][3], f"{name}: unmapped as a whole: {gone}")
-    # Who unmapped it, and how much of it was in memory: of 6 pages that were mapped 2 were written to.
+    # The function that unmapped it, and how much of it was resident: 2 of 6 pages were written to.
     ends = session.execute("SELECT unmap_function, resident FROM v_region WHERE size = ? AND function = 'unmapped_by'",
                            (6 * PAGE,)).fetchall()
     check(ends == [("unmap_touched", 2 * PAGE)], f"{name}: the end of what was touched: {ends}")
@@ -76,7 +76,7 @@ for name, options, environment in (("maps-out", ["--mmap"], None), ("maps-set", 
                            "(SELECT sum(size) FROM allocation)").fetchone()
     check(heap[0] == heap[1], f"{name}: the heap's sum: {heap}")
 
-# In a session of several processes each has its own.
+# In a session of several processes each process has its own pieces.
 both = recording.folder("maps-both") + "/both.db"
 subprocess.run([recording.BUILD + "/bin/mprof-ingest", "--quiet", "-o", both, "maps-out/trace.bin", "maps-set/trace.bin"], check=True)
 query = "SELECT size, protection, function, thread, unmap_ns IS NULL FROM v_region ORDER BY 1, 2, 3, 4, 5"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Stacks through code that node generates: Buffers are made through known chains of JavaScript functions, and each
-chain is compared with what the session says."""
+"""Stacks through code that node generates. Buffers are made through known chains of JavaScript functions, and
+each chain is compared with the stack in the session."""
 import json
 import os
 import re
@@ -22,13 +22,14 @@ def options_known(options):
 
 
 def chain_of(frames):
-    """The functions of the program among the frames of a stack, outermost first."""
+    """Returns the functions of the program among the frames of a stack, outermost first."""
     found = (re.match(r"(?:\w+:)?[~^*+]*(\w+)", frame) for frame in reversed(frames))
     return [match[1] for match in found if match and match[1] in NAMES]
 
 
 def record(name, options, rounds):
-    """Its Buffers: how many there are, have functions of the program on the stack, and all of their chain, no more."""
+    """Returns the number of its Buffers, of those with functions of the program on the stack, and of those
+    with exactly their chain."""
     folder = recording.folder(name)
     trace, path = folder + "/trace.bin", folder + "/session.db"
     run = subprocess.run([recording.BUILD + "/bin/mprof-run", "--quiet", "-o", trace, node, *options, PROGRAM, str(rounds)],
@@ -60,7 +61,7 @@ def record(name, options, rounds):
 
 
 PERF = ["--perf-basic-prof"]
-# Functions that are inlined are in no stack; those that are interpreted have code of their own only on request.
+# Inlined functions are in no stack. Interpreted functions have code of their own only on request.
 EACH = PERF + ["--interpreted-frames-native-stack", "--max-inlined-bytecode-size=0", "--max-inlined-bytecode-size-cumulative=0"]
 if not options_known(EACH):
     print("skipped: no node with", " ".join(EACH))

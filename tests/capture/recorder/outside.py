@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""mprof-ctl: each of its commands on a program that allocates all the time and on one that does so
-when it is told, from one thread and from many; what it says where nothing can be asked."""
+"""mprof-ctl: each of its commands on a program that allocates all the time and on one that does so when told,
+from one thread and from many; and what it says if nothing can be asked."""
 import os
 import signal
 import subprocess
@@ -63,7 +63,7 @@ def check_idle():
     fails(1, "something else is asked", steps.path, "--wait", "0", "mark", "between")
     steps.do("3")
     check(asking.wait() == 0, "the mark that waited")
-    # Who asks and dies leaves nothing behind.
+    # A process that asks and dies leaves nothing behind.
     asking = subprocess.Popen([CTL, "--wait", "100", steps.path, "mark", "orphan"])
     while steps.header("<I", CONTROL) != ASKED:
         pass
@@ -81,7 +81,7 @@ def check_idle():
 
 
 def check_many():
-    """Many ask at once: each mark is there once."""
+    """Many ask at once. Each mark is there once."""
     steps = Steps("outside-many")
     steps.do("ssssssss")
     runs = [subprocess.Popen([CTL, "--quiet", "--wait", "100", steps.path, "mark", f"m{i}"]) for i in range(20)]
@@ -91,7 +91,7 @@ def check_many():
 
 
 def check_callback():
-    """It runs before the snapshot, may free what it likes, and does not call itself."""
+    """The callback runs before the snapshot, may free any blocks, and does not call itself."""
     steps = Steps("outside-callback")
     steps.do("k+p-p+k")
     asking = subprocess.Popen([CTL, "--quiet", "--wait", "100", steps.path, "snapshot", "asked"])
@@ -108,7 +108,7 @@ def check_callback():
 
 
 def check_sampled(mean):
-    """A heap call that a sample leaves out does what is asked: the first one, whichever it is."""
+    """The first heap call does what is asked, of whatever kind it is, even if a sample leaves it out."""
     steps = Steps(f"outside-sampled-{mean}", f"--sample={mean}")
     steps.do("1k")
     for i, (command, step) in enumerate((("mark", "1"), ("mark", "c"), ("mark", "g"), ("snapshot", "k"), ("pause", "c"),
@@ -125,8 +125,8 @@ def check_sampled(mean):
 
 
 def check_sealed(*options):
-    """A program that makes no heap call when recording is to stop: mprof-run ends the recording, what
-    comes later is not in it, is not counted as lost, and a child of it makes no trace."""
+    """A program that makes no heap call when recording is to stop. mprof-run ends the recording. Later
+    events are not in it and not counted as lost, and a child of the program makes no trace."""
     steps = Steps("outside-sealed", "--duration=0.3", *options)
     steps.do("r12")
     steps.wait_for(STATE, ENDED)
@@ -145,7 +145,7 @@ def check_sealed(*options):
 
 
 def check_sealed_against_others():
-    """What another asks of such a program does not keep recording from its end."""
+    """A request of another process does not keep recording in such a program from its end."""
     steps = Steps("outside-sealed-asked", "--duration=0.5")
     steps.do("1")
     asking = subprocess.run([CTL, "--wait", "60", steps.path, "mark", "never"], capture_output=True, text=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Records a program into a fresh folder and reads what came of it; for the tests beside it."""
+"""Records a program into a new folder and reads the traces, for the tests beside it."""
 import glob
 import os
 import shutil
@@ -25,7 +25,7 @@ def folder(name):
 
 
 class Recording:
-    """traces: by path; `main` is the one that was asked for (None: there is none)."""
+    """traces: by path. `main` is the one that was asked for (None: it is missing)."""
 
     def __init__(self, name, arguments, environment=None, run_options=(), **keywords):
         self.folder = folder(name)
@@ -51,14 +51,14 @@ def check(true, what):
 
 def check_sound(recording):
     for path, trace in recording.traces.items():
-        # With the fast clock stamps are intervals: the order between threads is not in them.
+        # With the fast clock stamps are intervals, which do not show the order between threads.
         exact = not int(trace.header["flags"]) & 1
         for line in (trace.complain() + (trace.overlaps(unknown_frees=True) if exact else []))[:10]:
             check(False, f"{path}: {line}")
 
 
 def sizes(trace, least=0):
-    """How often each size from `least` up was allocated."""
+    """Returns how often each size from `least` up was allocated."""
     count = {}
     for thread in trace.threads.values():
         for call, _, _, size, _ in thread.events():

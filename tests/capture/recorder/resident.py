@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The resident set that mprof-run samples: a program that touches 64 MiB and gives it back is seen
-to do so, in the trace's time, without another thread in the program; a short program loses nothing."""
+"""The resident set that mprof-run samples. A program touches 64 MiB and gives it back, and the samples show
+that, in the trace's time, without another thread in the program. A short program loses nothing."""
 import os
 import sqlite3
 import subprocess
@@ -47,7 +47,7 @@ for name, script in (("fork", "{0} {1}/trace.bin.d/; :"), ("exec", "exec {0} {1}
     grown = [trace for trace in one.others if trace.resident and
              max(size for _, size in trace.resident) - min(size for _, size in trace.resident) >= 64 << 20]
     check(len(grown) == 1, f"{name}: {[(trace.path, len(trace.resident)) for trace in one.others]}")
-# Without mprof-run the program samples its own, where a chunk begins and at the end.
+# Without mprof-run the program samples its own resident set, when a chunk begins and at the end.
 linked = recording.folder("resident-linked") + "/trace.bin"
 alone = subprocess.run([recording.program("endings"), "many"], env={
     **os.environ, "MPROF_OUTPUT": linked, "LD_PRELOAD": recording.BUILD + "/lib/libmprof.so"}, capture_output=True, text=True)

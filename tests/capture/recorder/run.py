@@ -68,13 +68,13 @@ os.unlink(kept)
 expect(run("--force", "-o", "there.bin", "true"), 0, "recorded " + folder + "/there.bin\n", "one process alone")
 check(not os.path.exists(folder + "/there.bin.d"), "no folder without need")
 
-# How tests/programs/executes.c executes a program.
+# The ways in which tests/programs/executes.c executes a program.
 unusual = ("fexecve", "place", "execveat", "empty", "relative", "call-execve", "call-execveat", "vfork")
 
 
 def executes(program, says):
-    """A recorded program executes one that ends over the preloaded recorder: it runs as it would alone,
-    without it, but with what else is preloaded, and one line says so."""
+    """A recorded program executes one that would end because of the preloaded recorder. That one runs as it
+    would alone: without the recorder, but with all else that is preloaded. One line says so."""
     spawns = ("import os; e = dict(os.environ); "
               f"[os.waitpid(os.posix_spawn('{program}', ['{program}'], e), 0)[1] == 0 or os._exit(1) for i in '1']; "
               f"os._exit(os.waitpid(os.posix_spawnp('{program}', ['x'], e), 0)[1] != 0)")
@@ -120,7 +120,7 @@ check(own.returncode == 0 and own.stdout == "ran\n" and own.stderr.count("mprof:
       and "its own malloc" in own.stderr and not os.path.exists(folder + "/own.bin"),
       f"a program with its own malloc: {own}")
 
-# A preload that is there already is kept, and ours comes first.
+# An existing preload is kept, and ours comes first.
 shown = run("--quiet", "-o", "preload.bin", "sh", "-c", "echo $LD_PRELOAD",
             env={**os.environ, "LD_PRELOAD": "libc.so.6"})
 check(shown.stdout.strip() == f"{os.path.realpath(library)}:libc.so.6", f"LD_PRELOAD: {shown.stdout!r}")
@@ -132,9 +132,9 @@ check(exported == public, f"exported beside the list: {exported ^ public}")
 needs = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
 check(re.findall(r"NEEDED.*\[(.*)\]", needs) == ["libc.so.6"], f"the library needs more than libc: {needs}")
 
-# Linked instead of preloaded; for -no-pie the address of malloc is the program's own stub.
+# Linked instead of preloaded. With -no-pie the address of malloc is the program's own stub.
 program = source + "/tests/programs/widgets.c"
-# The options that the page tells to link with.
+# The options to link with, as the page gives them.
 wraps = ",".join(re.findall(r"--wrap=\w+", open(source + "/docs/other-allocators.md").read()))
 check(wraps.count("wrap") == 25, f"{wraps.count('wrap')} names are wrapped")
 for name, options, environment in (
@@ -153,7 +153,7 @@ for name, options, environment in (
           f"{name}: 10,000 widgets")
     check(len(Trace(one + ".bin").resident) >= 2, f"{name}: it samples its resident set")
 
-# Who starts a program with rights of its own does not choose where it writes.
+# A user who starts a program with other rights does not choose where it writes.
 if os.geteuid() == 0:
     place = recording.folder("run-set-user-id")
     os.chmod(place, 0o777)
@@ -170,7 +170,8 @@ if os.geteuid() == 0:
 
 
 def run_static(name, *arguments):
-    """A static program of tests/programs with libmprof.a: its exit status, its trace and those beside."""
+    """Runs a static program of tests/programs with libmprof.a. Returns its exit status, its trace and the
+    traces beside it."""
     one, trace = f"{folder}/static-{name}", f"{folder}/static-{name}.bin"
     made = subprocess.run(["cc", "-fno-builtin", "-static", "-I" + source, "-o", one, f"{source}/tests/programs/{name}.c",
                            "-Wl,--eh-frame-hdr," + wraps, build + "/lib/libmprof.a"], capture_output=True, text=True)

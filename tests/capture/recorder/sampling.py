@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""--sample: the estimates of a sample agree with the whole recording within their errors, by stack
-and in all, over several seeds; what is recorded of a sample is whole."""
+"""--sample: the estimates of a sample agree with the full recording within their errors, by stack and in
+total, over several seeds. The recorded part of a sample is complete."""
 import math
 import re
 import sqlite3
@@ -35,7 +35,7 @@ def session(one):
     for key in ("unmatched_frees", "double_frees", "overlaps", "dropped_events"):
         check(int(meta[key]) == 0, f"{path}: {key} {meta[key]}")
     stacks = {}
-    for stack, *numbers in rows:  # a compiler may have made two calls of one line
+    for stack, *numbers in rows:  # a compiler may have made two calls from one line
         stacks[stack] = [a + b for a, b in zip(stacks.get(stack, [0] * 7), numbers)]
     return meta, stacks, sizes, arenas, in_arenas
 
@@ -45,7 +45,7 @@ def weight(size):
 
 
 def true_errors(sizes):
-    """By stack, the standard errors of the estimated number and bytes, from the whole recording."""
+    """Returns the standard errors of the estimated number and bytes by stack, from the full recording."""
     errors = {}
     for stack, size, count, _ in sizes:
         extra = weight(size) - 1
@@ -106,7 +106,7 @@ for name, true in whole_arenas.items():
     check(abs(arena_means[name] - true[1]) <= Z * arena_errors[name][1] / math.sqrt(SEEDS), f"no bias in {name}: {arena_means[name]} of {true[1]}")
 check(tried >= 50 and within >= 0.85 * tried, f"within two standard errors: {within} of {tried}")
 
-# The browser shows estimates: the same sums, by a filter too, but for the rounding of what is shown.
+# The browser shows estimates: the same sums, also with a filter, apart from the rounding of the display.
 shown = re.compile(r"allocated +~([0-9.]+) ([KMG])iB in ~([0-9,]+)")
 for text, where in (("all", ""), ("all | where function == all_sizes", "WHERE function = 'all_sizes'")):
     screen = subprocess.run([recording.BUILD + "/bin/mprof-tui", "--script", "-", "--size", "120x40", "--filter", text,
@@ -119,7 +119,7 @@ for text, where in (("all", ""), ("all | where function == all_sizes", "WHERE fu
           abs(float(found[1]) * 1024 ** (" KMG".index(found[2])) - volume) <= 0.006 * volume,
           f"the browser's sums of {text}: {found and found[0]}, {count} blocks of {volume} bytes")
 
-# Nearly all is recorded: threads, forks and errno are as ever, and ends are of blocks that began.
+# Nearly all is recorded here. Threads, forks and errno are as usual, and each end is of a known block.
 folder = recording.folder("sampling-logs")
 plugin = program("stress_plugin.so")
 for name, arguments in (("stress", [folder, plugin, "4", "3000", "7"]), ("threads", ["short", "200"]),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Programs under a seccomp filter that was there before: they end as they would alone, whatever it answers to the
-calls of the recorder, and where these can be done without, everything is recorded."""
+"""Programs under a seccomp filter that was there before. They end as they would alone, whatever the filter
+answers to the recorder's calls. If the recorder can do without these calls, everything is recorded."""
 import re
 import subprocess
 
@@ -41,7 +41,7 @@ def check_recorded(name, folder, program):
 
 
 def check_call(answer, call, arguments):
-    """Under a filter for one call. What the program cannot do without itself ends it anyway."""
+    """Runs under a filter for one call. A call that the program itself needs ends it anyway."""
     name = f"{call} answered by {answer}, {arguments[0]}"
     folder = recording.folder("sandbox-out")
     alone = start(folder, answer, [call])
@@ -58,12 +58,12 @@ def check_call(answer, call, arguments):
     return True
 
 
-# By errors, to the library alone; by the end of the process, where mprof-run has asked before.
+# Errors meet only the library. For filters that kill, mprof-run has tried the calls before.
 for answer, arguments, least in (("1", preload, 22), ("kill", run, 17)):
     done = [call for call in needed if check_call(answer, call, arguments)]
     check(len(done) >= least, f"{answer}: only {len(done)} calls were tried: {done}")
 
-# All at once that can be done without.
+# All calls at once that the recorder can do without.
 spared = [call for call in needed if needed[call] == "false" and
           start(".", "kill", [call]).returncode == 0 and call not in ("fstat", "fallocate")]
 for answer, arguments in (("1", preload), ("38", preload), ("trap", run), ("kill", run)):
@@ -74,13 +74,13 @@ for answer, arguments in (("1", preload), ("38", preload), ("trap", run), ("kill
 folder = recording.folder("sandbox-out")
 check_recorded("written", folder, start(folder, "1", ["fallocate", "pwritev2"], *preload))
 
-# A call of mprof-run's own: what it asks the loader does not come among the program's output.
+# A call of mprof-run's own: its question to the loader does not appear in the program's output.
 folder = recording.folder("sandbox-out")
 program = subprocess.run([recording.program("sandboxed"), "1", numbers["dup2"], *run, confined, "plain"],
                          capture_output=True, text=True, cwd=folder)
 check(end_of(program) == (0, "done\n"), f"dup2 answered by an error: {program}")
 
-# No room can be had: one line, from whoever knows it.
+# No room can be had. One line says so, from the process that knows it.
 folder = recording.folder("sandbox-out")
 for answer, arguments in (("1", preload), ("kill", run)):
     program = start(folder, answer, ["fallocate", "pwrite64", "pwritev2"], *arguments)
@@ -88,7 +88,7 @@ for answer, arguments in (("1", preload), ("kill", run)):
     lines = set(program.stderr.splitlines())
     check(lines and all("recorded" in line for line in lines), f"no room, {answer}: said {lines}")
 
-# The table names every call of the recorder's sources.
+# The table names every call in the recorder's sources.
 used = set()
 for path in recording.glob.glob(recording.os.environ["MPROF_SOURCE"] + "/capture/*.[ch]"):
     if not re.search(r"entry_(close|confine|map)|confinement|shadow_stack|arch_|own_calls|run_sandbox", path):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Signals at a high rate, and behind every instruction of some calls: every call of the program is recorded once, every call of the handler is
-recorded or counted; a handler that leaves by longjmp does not end recording; of a handler that
-forks inside a record, the child does not write into its parent's trace."""
+"""Signals at a high rate, and after every instruction of some calls. Every call of the program is recorded
+once. Every call of the handler is recorded or counted. A handler that leaves by longjmp does not end
+recording. If a handler forks inside a record, the child does not write into its parent's trace."""
 import recording
 import trace_text
 from recording import Recording, check

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The program `steps` under mprof-run: told what to do, and its trace looked into while it runs."""
+"""Runs the program `steps` under mprof-run: tells it what to do, and reads its trace while it runs."""
 import glob
 import os
 import struct
@@ -9,7 +9,7 @@ import recording
 from recording import check, program
 from trace_text import Trace
 
-# In the file header.
+# Offsets in the file header.
 PID, STATE, CONTROL, END_TICKS, PAUSED, REQUEST = 72, 88, 100, 112, 132, 136
 ENDED = 1
 
@@ -36,7 +36,7 @@ class Steps:
         return trace
 
     def others(self):
-        """The traces of other processes of the run, the newest last."""
+        """Returns the traces of other processes of the run, the newest last."""
         return sorted(glob.glob(self.path + ".d/*"), key=lambda path: os.stat(path).st_ctime_ns)
 
     def pid(self):

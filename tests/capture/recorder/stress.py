@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The stress program's own count against its trace: every call, address, size, alignment, thread
-and its order, its stack, of the parent and of each forked child; and no address lives twice."""
+"""Compares the stress program's own log with its trace: every call, address, size, alignment, thread and its
+order, and its stack, of the parent and of each forked child. No address lives twice at once."""
 import bisect
 import glob
 import os
@@ -26,7 +26,7 @@ if run.returncode != 0:
     sys.exit(f"stress ended with {run.returncode}")
 
 class Paths:
-    """Reads out of stacks which path the program took: the numbers of its functions path_N."""
+    """Reads from a stack which path the program took: the numbers of its functions path_N."""
 
     def __init__(self):
         names = subprocess.run(["nm", "--defined-only", build + "/tests/stress"], capture_output=True,
@@ -38,7 +38,7 @@ class Paths:
         self.known = {}
 
     def read(self, trace, stack):
-        """The path as own_log.h has it, or None where the stack is not whole."""
+        """Returns the path as own_log.h has it, or None if the stack is not complete."""
         key = trace.path, stack
         if key not in self.known:
             self.known[key] = self.expand(trace.frames(stack))
@@ -57,7 +57,7 @@ class Paths:
 
 
 def compare_stacks(trace, log, stacks):
-    """How many stacks were compared, and what was wrong first."""
+    """Returns the number of compared stacks, and the first difference or None."""
     count = 0
     for at, (path, stack) in enumerate(zip(log.paths, stacks)):
         if path and stack is not None:

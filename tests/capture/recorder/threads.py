@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Threads that come and go: all recorded, in few chunks; names; the last rounds of destructors;
-main returning while threads run."""
+"""Threads that come and go: all are recorded, in few chunks. Names; the last rounds of destructors; main
+returning while threads run."""
 import os
 
 import recording

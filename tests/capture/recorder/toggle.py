@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""mprof-run --toggle: a signal to the program switches recording off and on, from the thread that
-allocates and from one that does not; where the program has a handler of its own it keeps it."""
+"""mprof-run --toggle: a signal to the program switches recording off and on, from a thread that allocates
+and from one that does not. A program with its own handler keeps it."""
 import os
 import signal
 import subprocess
@@ -21,7 +21,7 @@ def switch(one, state, number=signal.SIGUSR1):
     one.wait_for(PAUSED, state)
 
 
-# One thread: its blocks are there while recording is on.
+# One thread: its blocks are recorded while recording is on.
 one = steps("toggle-one")
 one.do("1")
 switch(one, OFF)
@@ -33,7 +33,7 @@ one.do("4")
 trace = one.end()
 check(sizes(trace, 6000) == {6001: 1, 6003: 1}, f"one thread: {sizes(trace, 6000)}")
 
-# Another number, sent to mprof-run, which passes it on; recording begins off.
+# Another signal, sent to mprof-run, which passes it on. Recording begins off.
 late = steps("toggle-late", "usr2", "--start-on=call")
 late.do("1")
 os.kill(late.process.pid, signal.SIGUSR2)
@@ -51,7 +51,7 @@ busy.do("2")
 trace = busy.end()
 check(sizes(trace, 6000) == {6001: 1, 6002: 1} and sizes(trace, 5000).get(5000, 0) > 0, f"busy: {sizes(trace, 5000)}")
 
-# It comes ten times while the thread allocates: five spans of 500 blocks are left out.
+# The signal comes ten times while the thread allocates: five spans of 500 blocks are left out.
 inside = steps("toggle-inside")
 inside.do("1i2")
 trace = inside.end()

@@ -17,7 +17,7 @@ class Thread:
         self.tid = None
         self.names = []
         self.segments = {}  # sequence -> events in order
-        self.stacks = {}  # sequence -> the stack of each event, None where it has none
+        self.stacks = {}  # sequence -> the stack of each event, None if it has none
         self.ends = 0
 
     def events(self):
@@ -31,8 +31,8 @@ class Thread:
 
 
 class Trace:
-    """threads: by recorder's number. An event: (call, address, old, size, alignment); `times`
-    holds (ticks, +1 or -1, address) of each beginning and end of a block, for the order."""
+    """threads: by the recorder's number. An event is (call, address, old, size, alignment). `times` holds
+    (ticks, +1 or -1, address) for each beginning and end of a block, to check the order."""
 
     def __init__(self, path):
         self.path = path
@@ -43,7 +43,7 @@ class Trace:
         self.clocks = 0
         self.resident = []
         self.failed = []
-        self.marks = []  # names in the order of time: those of two threads lie in two chunks
+        self.marks = []  # names in the order of time, because two threads have two chunks
         self.process = None
         self.bypassed = []  # (reason, path)
         self.ends = []
@@ -66,7 +66,7 @@ class Trace:
             else:
                 segment = self.record(word, line, segment)
         self.marks = [name for _, name in sorted(self.marks)]
-        # What mprof-run writes from outside is of no thread of the program.
+        # The records that mprof-run writes from outside belong to no thread of the program.
         self.threads.pop(0xffffffff, None)
 
     def thread(self, number):
@@ -134,8 +134,8 @@ class Trace:
         return segment
 
     def frames(self, stack):
-        """(module's path, address as in its file) of each frame, the innermost first; a marker of a
-        stack that ended early is ("depth" or "unwind", 0)."""
+        """Returns (module's path, address in its file) for each frame, the innermost first. The marker of a
+        stack that ended early is (its name, 0)."""
         frames = []
         while stack:
             node = self.nodes[stack]
@@ -151,7 +151,7 @@ class Trace:
         return {thread.tid: thread for thread in self.threads.values()}
 
     def complain(self):
-        """What is wrong with any trace of a program that was not disturbed."""
+        """Returns the faults that no trace of an undisturbed program may have."""
         wrong = list(self.damage)
         for thread in self.threads.values():
             if thread.gaps():
@@ -165,8 +165,8 @@ class Trace:
         return wrong
 
     def overlaps(self, unknown_frees):
-        """Merged by time, each address must alternate between beginning and end. Returns what does
-        not; the end of a block that never began is wrong unless `unknown_frees`."""
+        """Merges by time: each address must alternate between beginning and end. Returns the violations. The
+        end of a block that never began is one, unless `unknown_frees`."""
         live, wrong = set(), []
         for ticks, step, address in sorted(self.times):
             if step > 0:
@@ -190,7 +190,7 @@ class OwnLog:
 
 
 def own_logs(folder):
-    """All logs, by process."""
+    """Returns all logs, by process."""
     logs = {}
     for path in glob.glob(folder + "/log.*"):
         with open(path, "rb") as file:
@@ -203,7 +203,7 @@ def own_logs(folder):
 
 
 def own_count(folder):
-    """How many calls all logs hold, read without their contents."""
+    """Returns the number of calls in all logs, without reading their contents."""
     count = 0
     for path in glob.glob(folder + "/log.*"):
         with open(path, "rb") as file:
@@ -212,8 +212,8 @@ def own_count(folder):
 
 
 def compare(log, events, killed=False):
-    """What differs between a thread's own log and its events in the trace, or None. `killed`: the
-    last call may be in the trace alone."""
+    """Returns the first difference between a thread's own log and its events in the trace, or None. `killed`:
+    the last call may be in the trace only."""
     if not log.strict:
         at = 0
         for event in events:
