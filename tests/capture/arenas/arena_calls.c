@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every call of mprof.h about arenas, once or a few times; what each means is in arenas.sh.
+ * Makes every call of mprof.h about arenas, once or a few times; arenas.sh says what each means.
  * In C and in C++. Ends with 0 whether it is recorded or not.
  */
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "capture/mprof.h"
 
 static char memory[1 << 16];
-static const char widget_tag = 0; /* stands for a type, by its name */
+static const char widget_tag = 0; /* represents a type, by its name */
 
 __attribute__((noinline)) static void *pool_take(mprof_arena pool, size_t at, size_t size,
                                                  size_t count)
@@ -32,8 +32,8 @@ static void nested(mprof_arena parent)
     mprof_arena child = mprof_arena_create("child", parent);
     mprof_arena grandchild = mprof_arena_create("grandchild", child);
     pool_take(parent, 8192, 4096, 1);  /* the child's memory */
-    pool_take(child, 8192, 1024, 1);   /* the grandchild's, at the same address */
-    pool_take(grandchild, 8192, 8, 1); /* and a block of its own there */
+    pool_take(child, 8192, 1024, 1);   /* the grandchild's memory, at the same address */
+    pool_take(grandchild, 8192, 8, 1); /* and a block of the grandchild there */
     pool_take(grandchild, 8200, 8, 1);
     mprof_free(grandchild, memory + 8200);
     mprof_arena_reset(parent);
@@ -63,7 +63,7 @@ int main(void)
     pool_take(pool, 100, 30, 1);
     mprof_free(pool, memory + 100);
     mprof_free(pool, memory + 100);   /* twice */
-    mprof_free(pool, memory + 60000); /* never given out */
+    mprof_free(pool, memory + 60000); /* never allocated */
     mprof_free(pool, NULL);
     mprof_alloc(pool, NULL, 1 << 20, 1);
     mprof_alloc(0, memory, 1, 1);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Custom allocators by mprof.h: what a program says of its arenas stands in its session, whatever
-# kind of executable it is, in C and in C++; and the example of docs/custom-allocators.md.
+# Custom allocators by mprof.h: the session has all that a program reports about its arenas, in
+# every kind of executable, in C and in C++; and the example of docs/custom-allocators.md.
 command -v sqlite3 >/dev/null || exit 77
 . "$MPROF_SOURCE/tests/end_to_end/common.sh"
 normalize='sed s/(.*)//' # C++ names have parameters
@@ -10,7 +10,7 @@ here=$MPROF_SOURCE/tests/capture/arenas
 record() { # PROGRAM: into session.db, and the child's into child.db
     rm -rf trace.bin* children.d session.db child.db
     mprof-run --quiet -o trace.bin -- "$1" || { echo "$kind: $1: status $?"; failed=1; }
-    # Each by itself, without the run around it.
+    # Ingest takes each trace by itself, without the run around it.
     [ ! -d trace.bin.d ] || mv trace.bin.d children.d
     mprof-ingest --quiet -o session.db trace.bin || failed=1
     for child in children.d/*; do
@@ -77,7 +77,7 @@ for kind in "cc -O2 -pie -fPIE" "cc -O0 -no-pie -fno-pie" "cc -O2 -no-pie -fno-p
 done
 
 kind="static with libmprof.a"
-# The options that the page tells to link with.
+# The options to link with, as the page gives them.
 wrap=-Wl$(grep -o -- '--wrap=[A-Za-z_]*' "$MPROF_SOURCE/docs/other-allocators.md" | sed 's/^/,/' | tr -d '\n')
 build cc -O2 -static
 cc -O2 -g -fno-builtin -static -I"$MPROF_SOURCE" -o calls "$here/arena_calls.c" "$MPROF_BUILD/lib/libmprof.a" "$wrap" -Wl,--eh-frame-hdr \
@@ -103,7 +103,7 @@ expect "call sites" "SELECT function, count(*), sum(count) FROM v_allocation WHE
 squares|40|12500'
 expect "backing" "SELECT count(*), sum(free_ns IS NULL) FROM allocation WHERE arena_id = 0 AND size = 1 << 20" '2|1'
 
-# The browser counts an arena's memory once, too: its blocks are there where the filter asks.
+# The browser, too, counts an arena's memory once. Its blocks are shown if the filter asks for them.
 shown() { # FILTER TEXT
     printf 'key f\nkey Ctrl-U\ntype %s\nkey Enter\ndump it\n' "$1" >filter.script
     LC_ALL=C.UTF-8 "$MPROF_BUILD/bin/mprof-tui" --script filter.script --size 120x40 session.db | grep -qF "$2" ||

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The three calls of 1988 in a program with threads that live through them. usage: calls_1988 FILE
+ * The three calls of 1988 in a program whose threads outlive them. usage: calls_1988 FILE
  * Sizes tell the phases: 1000 recorded, 2000 between mprof_stop() and mprof_restart(FILE), 3000 in
- * the second trace, 4000 after the second stop, 5000 in a third that is in FILE again.
+ * the second trace, 4000 after the second stop, 5000 in a third trace, again in FILE.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -27,7 +27,7 @@ for kind in "" --clock=fast --free-stacks; do
         "$MPROF_BUILD/bin/mprof-ingest" --quiet -o $trace.db $trace.bin || failed=1
         [ "$kind" = --clock=fast ] || expect $trace.db "$sound" "$good"
     done
-    # Threads that never allocate in a trace are not in it; pthread_create has its own blocks.
+    # Threads that never allocate in a trace are not in it. pthread_create has its own blocks.
     expect first.db "$sizes" '1000|2000|4|0
 1001|1|1|1'
     expect second.db "$sizes" '3000|2000|4|0
@@ -37,7 +37,7 @@ for kind in "" --clock=fast --free-stacks; do
     expect second.db "SELECT name FROM arena" 'through all'
     expect second.db "SELECT value > 0 FROM meta WHERE key = 'unmatched_frees'" 1
     expect second.db "SELECT DISTINCT function FROM v_allocation WHERE size = 3000" worker
-    # 2,000 of the phase and the few before it: one snapshot each 100.
+    # The phase has 2,000 allocations and a few come before it: one snapshot for each 100.
     expect first.db "SELECT count(*), count(DISTINCT name), min(kind) FROM mark WHERE kind = 'snapshot'" '20|1|snapshot'
     expect second.db "SELECT count(*) FROM mark WHERE kind = 'snapshot'" 20
     expect third.db "SELECT count(*) FROM mark WHERE kind = 'snapshot'" 0

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * mprof_stop() and mprof_restart() in forked children, and an exec that fails after a stop.
- * Sizes of 1,000 to 2,000 are recorded, larger ones are not. Works in the present folder.
+ * Sizes of 1,000 to 2,000 are recorded, larger ones are not. Works in the current folder.
  */
 #include <stdlib.h>
 #include <sys/wait.h>

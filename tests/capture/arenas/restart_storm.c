@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mprof_stop() and mprof_restart() while other threads allocate without a pause, and threads come
- * and go. usage: restart_storm FOLDER ROUNDS. Ends with 0, recorded or not.
+ * Calls mprof_stop() and mprof_restart() while other threads allocate without a pause, and threads
+ * come and go. usage: restart_storm FOLDER ROUNDS. Ends with 0, recorded or not.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Thirty restarts under threads that allocate without a pause: nothing crashes, and every trace is
-# sound and ended.
+# Thirty restarts while threads allocate without a pause: nothing crashes, and every trace is sound
+# and complete.
 set -u
 command -v sqlite3 >/dev/null || exit 77
 work=$(mktemp -d) || exit 1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// errno after each call of mprof_types.h, and after new and delete: as before.
+// errno stays the same after each call of mprof_types.h, and after new and delete.
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>

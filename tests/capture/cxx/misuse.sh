@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# What must not compile under define_new.h does not, with any compiler and standard, and the same
+# Lines that must not compile under define_new.h do not, with any compiler and standard. The same
 # lines compile between undef_new.h and define_new.h.
 set -u
 work=$(mktemp -d) || exit 1

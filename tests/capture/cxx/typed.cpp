@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every way that mprof_types.h has to tell a type, once; typed.sh says what each must become.
- * From C++98 on. Ends with 0 where nothing was lost or leaked, recorded or not.
+ * Names a type in every way that mprof_types.h has, once; typed.sh says what each must become.
+ * From C++98 on. Ends with 0 if nothing was lost or leaked, recorded or not.
  */
 #include <cstddef>
 #include <cstdio>
@@ -35,7 +35,7 @@ struct Special : Item {
     char more[1000];
 };
 
-struct Counted { /* a destructor: its arrays have a cookie */
+struct Counted { /* it has a destructor, so its arrays have a cookie */
     Counted() : value(made++)
     {
         if (made == limit)
@@ -91,7 +91,7 @@ struct alignas(128) Wide {
 static void *keep[64];
 static int kept;
 
-/* Optimisers drop what nobody sees. */
+/* Keeps the address, because optimisers drop allocations that nobody sees. */
 template <class T> static T *seen(T *address)
 {
     keep[kept++] = const_cast<void *>(static_cast<const volatile void *>(address));
@@ -148,7 +148,7 @@ static int others_memory()
     return good;
 }
 
-/* What was allocated for an object whose constructor throws is freed. */
+/* The memory for an object whose constructor throws is freed. */
 static int throwing()
 {
     int caught = 0;

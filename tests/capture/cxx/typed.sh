@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Types that a C++ program names by define_new.h and mprof_types.h: with each compiler and each
-# standard it compiles without a warning and works, recorded the session has the types, and
-# disabled nothing of it is in the program.
+# Types that a C++ program names by define_new.h and mprof_types.h. With each compiler and each
+# standard it compiles without a warning and works. Recorded, the session has the types. Disabled,
+# nothing of it is left in the program.
 command -v sqlite3 >/dev/null || exit 77
 . "$MPROF_SOURCE/tests/end_to_end/common.sh"
 here=$MPROF_SOURCE/tests/capture/cxx
@@ -14,11 +14,11 @@ build() { # COMPILER OPTIONS…: typed
         -o typed "$here/typed.cpp" || complain "is not built"
     ./typed || complain "unrecorded it gives $?"
 }
-check() { # of typed, recorded
+check() { # the recorded program typed
     rm -f trace.bin session.db
     mprof-run --quiet -o trace.bin ./typed || complain "recorded it gives $?"
     mprof-ingest --quiet -o session.db trace.bin || complain "is not ingested"
-    # Sizes of arrays with a destructor have a cookie of 8 bytes in front.
+    # Arrays with a destructor have a cookie of 8 bytes in front, which their sizes include.
     expect "types" "SELECT DISTINCT t.name, a.size, a.count, t.size FROM allocation a JOIN type t ON t.id = a.type_id
         WHERE t.confidence = 'exact' AND t.name NOT LIKE 'Wide%' ORDER BY 1, 2" \
         'IMAGE_BUFFER|5120|1280|4
@@ -64,7 +64,7 @@ expect "of arrays" "SELECT DISTINCT substr(function, 1, 6) FROM v_allocation WHE
 expect "kinds" "SELECT k.name, count(*) FROM allocation a JOIN kind k ON k.id = a.kind
         JOIN type t ON t.id = a.type_id WHERE t.name LIKE 'shop::Plain' GROUP BY 1" 'new|1
 new[]|1'
-# With debug information their members too; a pseudo type has none of its own.
+    # With debug information types have their members too. A pseudo type has none of its own.
 members() {
     expect "members" "SELECT t.name, m.name, m.offset, m.size, m.type FROM type_member m JOIN type t ON t.id = m.type_id
         WHERE t.confidence = 'exact' AND t.name IN ('shop::Plain', 'shop::Special', 'IMAGE_BUFFER') ORDER BY 1, m.position" \

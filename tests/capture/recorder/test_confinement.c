@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Filters, run by the kernel and by confinement_run(): the same answer. */
+/* The kernel and confinement_run() run the same filters and give the same answers. */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
@@ -24,7 +24,7 @@
 #define HEAD 2u
 #define FILTERS 400
 #define NUMBER SYS_getpgid
-#define ERROR_MASK 0xfffu /* the kernel cuts what is larger */
+#define ERROR_MASK 0xfffu /* the kernel truncates larger errors */
 
 static const uint64_t arguments[6] = {0, UINT64_C(0x123456789abcdef0), 7, UINT64_MAX, 31, 1};
 
@@ -52,7 +52,7 @@ static struct sock_filter draw_step(uint32_t left)
     uint32_t number = draw_number();
     switch (draw(8)) {
     case 0:
-        /* All of the data but the place of the call. */
+        /* All of the data except the place of the call. */
         number = 4 * (draw(2) ? draw(2) : 4 + draw(12));
         return (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, number);
     case 1:
@@ -71,7 +71,7 @@ static struct sock_filter draw_step(uint32_t left)
         return (struct sock_filter)BPF_STMT(
             (uint16_t)(draw(2) ? BPF_LD | BPF_W : BPF_LDX | BPF_W) | BPF_LEN, 0);
     default:
-        /* The kernel refuses constants that shift by all bits or divide by nothing. */
+        /* The kernel refuses constants that shift by all bits or divide by zero. */
         if (source == BPF_K && (calculation == BPF_LSH || calculation == BPF_RSH))
             number %= 32;
         if (source == BPF_K && calculation == BPF_DIV && number == 0)
@@ -81,13 +81,13 @@ static struct sock_filter draw_step(uint32_t left)
     }
 }
 
-/* Random steps for one call, whose answer is the error A; every other call is allowed. */
+/* Draws random steps for one call, which ends with the error A. Every other call is allowed. */
 static uint32_t draw_filter(struct sock_filter *code)
 {
     uint32_t count = 0;
     code[count++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0);
     code[count++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, NUMBER, 0, 0);
-    /* The kernel refuses to load what was not stored on every way. */
+    /* The kernel refuses to load a word that was not stored on every path. */
     for (uint32_t i = 0; i < BPF_MEMWORDS; i++)
         code[count++] = (struct sock_filter)BPF_STMT(BPF_ST, i);
     for (uint32_t i = 0; i < STEPS; i++)
@@ -103,8 +103,8 @@ static uint32_t draw_filter(struct sock_filter *code)
     return count + 1;
 }
 
-/* The error that the call ends with under the filter, -1 where the kernel kills it, -2 where it
- * refuses the filter. */
+/* Returns the error that the call ends with under the filter, -1 if the kernel kills it, -2 if the
+ * kernel refuses the filter. */
 static int ask_kernel(const struct sock_filter *code, uint32_t count)
 {
     struct sock_fprog program = {.len = (unsigned short)count,
@@ -151,7 +151,7 @@ static void test_the_kernel_agrees(void **state)
             assert_int_equal(own, SECCOMP_RET_KILL_THREAD);
         else {
             assert_int_equal(own & SECCOMP_RET_ACTION_FULL, SECCOMP_RET_ERRNO);
-            /* Errors above 4095 are cut; 0 is no error, and the call is not made. */
+            /* Errors above 4095 are truncated. 0 is no error, but the call is not made. */
             assert_int_equal(own & ERROR_MASK, kernel);
         }
         compared++;
@@ -180,7 +180,7 @@ static void test_what_is_kept(void **state)
     uint32_t first = confinement_add(&program);
     assert_false(confinement_allows(SYS_openat, none));
     assert_true(confinement_allows(SYS_close, none));
-    /* The program may write over it afterwards. */
+    /* The program may overwrite its filter afterwards. */
     forbid[1].k = SYS_close;
     assert_true(confinement_allows(SYS_close, none));
     confinement_remove(first);
@@ -189,8 +189,8 @@ static void test_what_is_kept(void **state)
     uint32_t placed = confinement_add(&(struct sock_fprog){.len = 2, .filter = by_place});
     assert_false(confinement_allows(SYS_close, none));
     confinement_remove(placed);
-    /* What the kernel refuses: a program may ask so whether there is seccomp, any number of times.
-     */
+    /* The kernel refuses these. A program may find out in this way whether there is seccomp, any
+     * number of times. */
     for (int i = 0; i < 100; i++) {
         assert_int_equal(confinement_add((const struct sock_fprog *)8), CONFINEMENT_NONE);
         confinement_remove(confinement_add(&program));
@@ -202,13 +202,13 @@ static void test_what_is_kept(void **state)
     confinement_remove(strict);
     assert_true(confinement_allows(SYS_close, none));
 
-    /* More than there is room for: nothing is allowed. */
+    /* There is no room for so many, so nothing is allowed. */
     for (int i = 0; i < 20; i++)
         confinement_add(&program);
     assert_false(confinement_allows(SYS_write, none));
 }
 
-/* What is said of a status that reads so. */
+/* Returns the answer for a status with this text. */
 static bool mode_of(const char *before, size_t groups, const char *after)
 {
     FILE *file = tmpfile();
@@ -228,14 +228,14 @@ static void test_filters_from_before(void **state)
     (void)state;
     const char *const none = " \nThreads:\t1\nSeccomp:\t0\nSeccomp_filters:\t0\n";
     const char *const filter = " \nThreads:\t1\nSeccomp:\t2\nSeccomp_filters:\t1\n";
-    /* Wherever in what is read at once the line lies, and however far behind. */
+    /* The line may lie anywhere in the part that is read at once, and far into the file. */
     for (size_t groups = 0; groups < 300; groups++) {
         assert_false(mode_of("Name:\tSeccomp:\t2\nGroups:\t", groups, none));
         assert_true(mode_of("Name:\tSeccomp:\t0\nGroups:\t", groups, filter));
     }
     assert_true(mode_of("Groups:\t", 65536, filter));
     assert_true(mode_of("Name:\tx\n\nSeccomp:\t1\n", 0, ""));
-    /* A kernel without seccomp has no such line; one that is cut off tells nothing. */
+    /* A kernel without seccomp has no such line. A line that is cut off tells nothing. */
     assert_false(mode_of("Name:\tx\nThreads:\t1\n", 0, ""));
     assert_true(mode_of("Name:\tx\nSeccomp:\t", 0, ""));
     assert_true(seccomp_mode_of(-1));

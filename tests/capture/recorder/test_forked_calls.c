@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Calls of its parent that a forked child does not wait for. The recorder is linked in; it records
- * nothing in the children.
+ * Checks that a forked child does not wait for calls of its parent. The recorder is linked in and
+ * records nothing in the children.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static pid_t (*forks)(void);
 static pid_t forked;
 static unsigned yields;
 
-/* Asked when the call is counted already. */
+/* The recorder asks this when it has already counted the call. */
 static bool ask(long number, const uint64_t arguments[6])
 {
     char one = 0;
@@ -43,7 +43,7 @@ static bool count_yields(long number, const uint64_t arguments[6])
     return true;
 }
 
-/* In the child: 0 where confining itself waited for nobody. */
+/* Ends the child, with 0 if confining itself waited for nobody. */
 static _Noreturn void child(void)
 {
     recorder_start();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A chunk from outside: what it takes of the disk, and what it says of that. */
+/* A chunk from outside: the space that it takes on the disk, and the counts in the header. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,13 +19,13 @@
 
 static struct outside outside;
 
-/* The test has no sandbox around it. */
+/* Replaces the real one, because the test has no sandbox around it. */
 bool run_sandbox_allows(long number)
 {
     return number >= 0;
 }
 
-/* A file in memory has no blocks of its own beside those of its contents. */
+/* Returns the file's bytes on the disk. A file in memory has no blocks besides its contents. */
 static uint64_t on_disk(void)
 {
     struct stat status;
@@ -56,7 +56,7 @@ static void test_small(void **state)
     assert_accounted();
 }
 
-/* Filled by records of one length, to the last one that fits. */
+/* Fills a chunk with records of one length, until no more fits. */
 static void fill(size_t length)
 {
     static uint8_t payload[TRACE_CHUNK_SIZE_DEFAULT], read_back[TRACE_CHUNK_SIZE_DEFAULT];

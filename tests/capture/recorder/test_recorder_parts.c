@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The parts of the recorder that stand alone: options, names, the bootstrap arena. */
+/* The parts of the recorder that work alone: options, names, the bootstrap arena. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -60,7 +60,7 @@ static void options_of_control(void **state)
     assert_true(options.start_waits);
     assert_int_equal(options.start.live, 0);
     assert_int_equal(options.stop.allocations, 7);
-    /* What ends recording does not make it wait. */
+    /* A limit that ends recording does not make it wait. */
     assert_true(options_parse("stop=live>1", &options, bad, sizeof bad));
     assert_false(options.start_waits);
 }
@@ -76,7 +76,7 @@ static void options_all(void **state)
         &options, bad, sizeof bad));
     assert_int_equal(options.stack.unwind, STACK_UNWIND_FRAME_POINTERS);
     assert_int_equal(options.stack.depth_limit, UINT32_MAX);
-    assert_false(options.fast_clock); /* the last one holds */
+    assert_false(options.fast_clock); /* the last setting counts */
     assert_true(options.free_stacks);
     assert_false(options.follow_fork || options.follow_exec);
     assert_int_equal(options.max_size, UINT64_C(3) << 30);
@@ -120,7 +120,7 @@ static void disk_space_is_named(void **state)
         assert_string_equal(disk_space_text(sizes[i].bytes, text), sizes[i].text);
 }
 
-/* The smaller of the two counts; a disk that has no size has no limit. */
+/* The smaller of the two limits counts. A disk without a size has no limit. */
 static void disk_space_is_looked_at(void **state)
 {
     (void)state;
@@ -163,7 +163,6 @@ static void options_refused(void **state)
     }
 }
 
-/* The mangled names are c++filt's. */
 static void options_without(void **state)
 {
     (void)state;
@@ -186,7 +185,7 @@ static void options_without(void **state)
         assert_false(options_parse(refused[i], &options, bad, sizeof bad));
 }
 
-/* Out of the way of those that the program gets, and where there is no room there, not. */
+/* Descriptors lie above those that the program gets, unless there is no room. */
 static void descriptors(void **state)
 {
     (void)state;
@@ -214,6 +213,7 @@ static void descriptors(void **state)
 static void symbol_names(void **state)
 {
     (void)state;
+    /* The mangled names come from c++filt. */
     static const struct {
         const char *wanted, *symbol;
         bool is;

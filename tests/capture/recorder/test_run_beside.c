@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Traces that appear beside that of the program. The time is the test's own. */
+/* Finds traces that appear beside that of the program. The test sets the time itself. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ static void create(const char *name)
     close(file);
 }
 
-/* One step, after which `names` have been seen anew. */
+/* Takes one step and checks that it finds `names`. */
 static int step(struct run_beside *beside, uint64_t now, const char *names)
 {
     *seen = 0;
@@ -66,7 +66,7 @@ static void test_looked_for(void **state)
     create("3.part");
     assert_int_equal(step(&beside, 1004, ""), 6);
     assert_int_equal(step(&beside, 1011, "2@1000 "), 10);
-    /* In the same moment: the folder's date stays. */
+    /* A file appears in the same moment: the folder's date stays. */
     assert_int_equal(stat(folder, &status), 0);
     create("2.1");
     const struct timespec times[2] = {status.st_atim, status.st_mtim};
@@ -74,7 +74,7 @@ static void test_looked_for(void **state)
     assert_int_equal(step(&beside, 1021, "2.1@1011 "), 10);
     assert_int_equal(step(&beside, 1031, ""), 10);
     assert_int_equal(beside.watch, -1);
-    /* After some seconds it is watched, and nothing is missed between. */
+    /* After some seconds the folder is watched, and nothing is missed in between. */
     create("3");
     assert_int_equal(step(&beside, 6000, "3@1031 "), -1);
     assert_true(beside.watch >= 0);

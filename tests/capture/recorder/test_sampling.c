@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sampling by bytes: the draws, and the table of the blocks that were taken. */
+/* Sampling by bytes: the draws, and the table of taken blocks. */
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -23,12 +23,14 @@ static void distance_is_that_of_the_logarithm(void **unused)
         assert_true(fabs((double)sample_distance(random, 524288) - exact) < 1.01);
     }
     assert_int_equal(sample_distance(UINT64_MAX, 524288), 0);
-    /* The furthest point there can be: 64 ln 2 times the mean. */
+    /* The furthest point possible is 64 ln 2 times the mean. */
     assert_true(fabs((double)sample_distance(1, SAMPLE_MEAN_MAX) / (double)SAMPLE_MEAN_MAX -
                      64 * log(2)) < 1e-6);
 }
 
-/* How often blocks of one size are taken, in standard deviations from 1 - exp(-size / mean). */
+/* Returns how often blocks of one size are taken, in standard deviations from 1 - exp(-size /
+ * mean).
+ */
 static double deviation(uint64_t size, uint64_t mean, int count)
 {
     struct sample sample = {0};
@@ -74,7 +76,7 @@ static void knows_its_blocks(void **unused)
         assert_int_equal(sampled_blocks_remove(address), address % 32 == 0);
         assert_false(sampled_blocks_remove(address));
     }
-    /* Twice in, once out. */
+    /* A block that is added twice is removed once. */
     assert_true(sampled_blocks_add(64));
     assert_true(sampled_blocks_add(64));
     assert_true(sampled_blocks_remove(64));
@@ -84,7 +86,8 @@ static void knows_its_blocks(void **unused)
     assert_false(sampled_blocks_remove(64));
 }
 
-/* A full table refuses, and what it has taken it still knows, also under counters that stay. */
+/* A full table refuses blocks and still knows those that it has, even if their counters are full.
+ */
 static void is_bounded(void **unused)
 {
     (void)unused;
@@ -108,7 +111,7 @@ static void is_bounded(void **unused)
 
 #define PER_THREAD 20000u
 
-/* Each thread has addresses of its own, which share buckets and counters with the others'. */
+/* Each thread has its own addresses, which share buckets and counters with those of others. */
 static void *add_and_remove(void *argument)
 {
     const uint64_t first = (uint64_t)(uintptr_t)argument * 16;
