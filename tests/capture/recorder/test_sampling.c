@@ -28,9 +28,8 @@ static void distance_is_that_of_the_logarithm(void **unused)
                      64 * log(2)) < 1e-6);
 }
 
-/* Returns how often blocks of one size are taken, in standard deviations from 1 - exp(-size /
- * mean).
- */
+/* Returns how often blocks of one size are taken, in standard deviations from the expected value
+ * 1 - exp(-size / mean). */
 static double deviation(uint64_t size, uint64_t mean, int count)
 {
     struct sample sample = {0};

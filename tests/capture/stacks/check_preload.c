@@ -18,7 +18,7 @@ static void *(*real_malloc)(size_t);
 static void *(*real_calloc)(size_t, size_t);
 static void *(*real_realloc)(void *, size_t);
 static unsigned long every = 100;
-static char early[4 << 20]; /* libstdc++ takes 72 KiB as it starts */
+static char early[4 << 20]; /* libstdc++ takes 72 KiB when it starts */
 static size_t early_used;
 static bool ready;
 static _Thread_local bool inside __attribute__((tls_model("initial-exec")));
@@ -36,7 +36,7 @@ static void check(const void *entry)
     inside = false;
 }
 
-/* dlsym allocates before the real functions are known. */
+/* Allocates for dlsym, which asks before the real functions are known. */
 static void *early_allocate(size_t size)
 {
     void *block = early + early_used;
@@ -44,7 +44,7 @@ static void *early_allocate(size_t size)
     return early_used <= sizeof early ? block : NULL;
 }
 
-/* At the first call, which may come from another library's constructor. */
+/* Runs at the first call, which may come from another library's constructor. */
 static __attribute__((constructor)) void begin(void)
 {
     static bool begun;

@@ -25,7 +25,7 @@ uint32_t event_last_node(void)
     return last;
 }
 
-/* Compiled with a frame pointer, as the entry points of libmprof. */
+/* Compiled with a frame pointer, like the entry points of libmprof. */
 __attribute__((noinline)) void event(void)
 {
     if (inside) /* a signal came while a stack was taken */

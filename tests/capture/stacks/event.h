@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The place where test programs "allocate": takes the calling thread's stack and compares it. */
+/* The function in which test programs "allocate": takes the calling thread's stack and compares it.
+ */
 #ifndef MPROF_TESTS_EVENT_H
 #define MPROF_TESTS_EVENT_H
 
@@ -9,12 +10,12 @@
 extern "C" {
 #endif
 
-/* Each n-th event is compared; 1 unless set. */
+/* Sets that each n-th event is compared; 1 unless set. */
 void event_compare_every(unsigned long n);
 void event(void);
-/* A handler left an event by longjmp: what the thread's state holds is half done, and given up. */
+/* Gives up the thread's state, which is half done because a handler left an event by longjmp. */
 void event_left_by_jump(void);
-/* The node that the calling thread's last event gave. */
+/* Returns the node of the calling thread's last event. */
 uint32_t event_last_node(void);
 
 #ifdef __cplusplus

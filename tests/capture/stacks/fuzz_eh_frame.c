@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Fuzz target of the interpreter of unwind tables. The first byte chooses what the input is:
- * instructions of one entry that is right otherwise, an .eh_frame that is read in order, or a
+ * instructions of one entry that is correct otherwise, an .eh_frame that is read in order, or a
  * whole image with its search table. Built by clang with MPROF_FUZZ it is a libFuzzer program;
  * otherwise tests/fuzz_replay.c replays the corpus.
  */
@@ -17,7 +17,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Where all made entries say that their code begins, behind the image's start. */
+/* The distance from the image's start at which the code of all entries made here begins. */
 enum { CODE = 4096, CODE_SIZE = 64 };
 
 static void look_up(const struct unwind_image *image, uint64_t pc)
@@ -31,7 +31,8 @@ static void look_up(const struct unwind_image *image, uint64_t pc)
     unwind_evaluate(&row);
 }
 
-/* A search table with one row, a common entry, and an entry whose instructions are the input. */
+/* Makes a search table with one row, a common entry, and an entry that has the input as
+ * instructions. */
 static void run_program(const uint8_t *data, size_t size)
 {
     static const uint8_t header[] = {1, 0x1b, 3, 0x3b, 12, 0, 0, 0, 1, 0, 0, 0, 0, 16, 0, 0, 40};
@@ -47,14 +48,14 @@ static void run_program(const uint8_t *data, size_t size)
     memcpy(image + 40, entry, sizeof entry);
     memcpy(image + 48, &begin, 4);
     memcpy(image + 52, &length, 4);
-    memcpy(image + 57, data, program); /* behind the empty augmentation data */
+    memcpy(image + 57, data, program); /* after the empty augmentation data */
     const struct unwind_image unwind = {image, image + whole, image};
     for (uint64_t at = 0; at < CODE_SIZE; at += 21)
         look_up(&unwind, (uint64_t)image + CODE + at);
     free(image);
 }
 
-/* The input behind a header that has no search table. */
+/* Puts the input after a header that has no search table. */
 static void run_section(const uint8_t *data, size_t size)
 {
     static const uint8_t header[] = {1, 0x1b, 0xff, 0xff, 4, 0, 0, 0};

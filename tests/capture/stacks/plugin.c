@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A plug-in that is loaded, calls back from a frame of its own and is unloaded. */
+/* A plug-in that is loaded, calls back from one of its frames and is unloaded. */
 
 #ifndef PLUGIN_SPACE
 #define PLUGIN_SPACE 24

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Stacks of real programs against libunwind's, by preloading the checker. Programs that are not
-# installed are named and left out.
+# Compares the stacks of real programs with libunwind's, by preloading the checker. Programs that are
+# not installed are named and left out.
 set -u
 checker=$MPROF_BUILD/tests/libstack_check_preload.so
 report=$(mktemp) work=$(mktemp -d)
 trap 'rm -rf "$report" "$work"' EXIT
 failed=0
 
-# NAME LEAST PROGRAM ARGS…: at least LEAST stacks must have been compared.
+# check NAME LEAST PROGRAM ARGS…: at least LEAST stacks must have been compared.
 check() {
     local name=$1 least=$2
     shift 2

@@ -9,7 +9,7 @@
 #include "tests/capture/stacks/event.h"
 
 #define NOINLINE __attribute__((noinline))
-/* Something behind the call, so that it does not become a jump. */
+/* An instruction after the call, so that the call does not become a jump. */
 #define STAY() __asm__ volatile("" ::: "memory")
 
 unsigned shapes_random(unsigned *random, unsigned below)
@@ -62,7 +62,7 @@ NOINLINE static void shape_aligned(unsigned *random, unsigned depth)
     STAY();
 }
 
-/* Realigned and of variable size at once. */
+/* Has a frame that is both realigned and of variable size. */
 NOINLINE static void shape_aligned_array(unsigned *random, unsigned depth)
 {
     _Alignas(32) char space[64];
@@ -209,7 +209,7 @@ void shapes_branch(unsigned outer, unsigned inner)
     STAY();
 }
 
-/* Two places of one frame, this far apart; its caller's room and its own add up to three times
+/* The distance of the two places of one frame. The caller's room and its own add up to three times
  * that. */
 #define MOVED_BY 256u
 
@@ -225,7 +225,7 @@ NOINLINE static void moved_event(unsigned left)
     STAY();
 }
 
-/* What lies in the room is not touched: what was there before is there still. */
+/* The room is not written to, so its earlier contents stay. */
 NOINLINE static void moved(size_t room, unsigned both)
 {
     __asm__ volatile("" : : "r"(alloca(room)) : "memory");

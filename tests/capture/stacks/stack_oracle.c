@@ -169,7 +169,7 @@ struct dwarf_eh_bases {
 };
 extern const uint8_t *_Unwind_Find_FDE(void *pc, struct dwarf_eh_bases *bases);
 
-/* What the C library's longjmp keeps in registers: place, stack and buffer of its setjmp. */
+/* The registers of the C library's longjmp: the address, stack and buffer of its setjmp. */
 struct jump {
     unw_word_t rdx, r8, r9, rdi;
 };
@@ -185,8 +185,8 @@ static struct jump jump_read(unw_cursor_t *cursor)
 }
 
 /*
- * Whether the code at pc is the end of a jump: its table has the rule that the return address is
- * in rdx, and there is an address of code in rdx by now.
+ * Tells whether the code at pc is the end of a jump. Its table then has the rule that the return
+ * address is in rdx, and rdx already contains an address of code.
  */
 static bool jump_is_at(unw_word_t pc, const struct jump *jump)
 {
@@ -202,7 +202,7 @@ static bool jump_is_at(unw_word_t pc, const struct jump *jump)
            dladdr((void *)jump->rdx, &info) != 0;
 }
 
-/* Puts the cursor where the jump leads, as if it had come to its end. */
+/* Puts the cursor where the jump leads, as if the jump had been completed. */
 static void jump_finish(const struct jump *jump, unw_context_t *context, unw_cursor_t *cursor)
 {
     const greg_t *kept = (const greg_t *)jump->rdi;
@@ -219,12 +219,12 @@ static void jump_finish(const struct jump *jump, unw_context_t *context, unw_cur
 }
 
 /*
- * From the frame whose stack pointer the entry point's caller has. By steps: unw_backtrace keeps
- * a cache of its own that loses frames around interrupted prologues.
+ * Walks from the frame that has the stack pointer of the entry point's caller. It steps, because
+ * unw_backtrace has its own cache, which loses frames around interrupted prologues.
  *
  * In the last instructions of longjmp the CFA is the jump buffer, and the caller's stack pointer
- * is in a register of its own (DW_CFA_register rsp, r8). libunwind and libgcc both go on from the
- * CFA and lose frames. Where a signal came there the jump is brought to its end first.
+ * is in another register (DW_CFA_register rsp, r8). libunwind and libgcc both go on from the CFA
+ * and lose frames. If a signal came there, the jump is completed first.
  */
 static size_t libunwind_walk(const void *entry_frame, uint64_t *pcs, size_t size)
 {
@@ -245,7 +245,7 @@ static size_t libunwind_walk(const void *entry_frame, uint64_t *pcs, size_t size
             oracle.jumps++;
         }
         unw_get_reg(&cursor, UNW_REG_IP, &pc);
-        in_jump = unw_is_signal_frame(&cursor) > 0; /* here was the program interrupted */
+        in_jump = unw_is_signal_frame(&cursor) > 0; /* the program was interrupted here */
         if (in_jump) {
             jump = jump_read(&cursor);
             in_jump = jump_is_at(pc, &jump);
@@ -260,8 +260,8 @@ static size_t libunwind_walk(const void *entry_frame, uint64_t *pcs, size_t size
 }
 
 /*
- * The second opinion, asked where libunwind differs: it loses a frame where a signal comes in
- * code that setjmp's caller runs.
+ * Gives a second opinion if libunwind differs. libunwind loses a frame if a signal comes in code
+ * that setjmp's caller runs.
  */
 static size_t libgcc_walk(const void *entry_frame, uint64_t *pcs, size_t size)
 {
@@ -299,9 +299,9 @@ uint32_t stack_oracle_check(struct stack_thread *thread, const void *entry_frame
         whole--;
     if (our_count == whole && !marker && !memcmp(ours, theirs, our_count * sizeof *ours))
         return node;
-    /* Interrupted in code whose tables are wrong there, libgcc goes on to a return address of 0, or
-     * over it; ours ends before it, and says so. In a sanitizer's runtime rbp may be lost, and with
-     * it a realigned caller's place: there both end where nothing more is found. */
+    /* After an interruption in code whose tables are wrong there, libgcc goes on to a return
+     * address of 0, or past it. Our stack ends before it and is marked. In a sanitizer's runtime
+     * rbp may be lost, and with it the place of a realigned caller. Then both end there. */
     size_t believable = 0;
     while (believable < their_count && theirs[believable])
         believable++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stacks through code that the loader knows nothing of: whole chains are compared with what was
- * called. Frame pointers that lead anywhere end a stack, and nothing faults.
+ * Stacks through code that the loader does not know. Whole chains are compared with the calls that
+ * were made. Frame pointers that lead anywhere end a stack, and nothing faults.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -31,12 +31,12 @@
 #define LINKS_MAX 24u
 #define FRAMES_MAX 256u
 #define REGIONS 3u
-/* More than there can be in one look, fewer than one for each event. */
+/* More than one test can need, fewer than one for each event. */
 #define LOOKS_FEW 40u
 
 static const uint8_t *regions[REGIONS];
 
-/* Each body in a process of its own, whose tables are new; its result must be 0. */
+/* Runs each body in its own process, whose tables are new. The result must be 0. */
 static void in_child(int (*body)(void))
 {
     const struct stack_options options = {.unwind = STACK_UNWIND_AUTO};
@@ -53,10 +53,10 @@ static void in_child(int (*body)(void))
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0); /* where it failed, otherwise */
+    assert_int_equal(WEXITSTATUS(status), 0); /* another number tells where it failed */
 }
 
-/* What was called: the functions, and where each of their calls returns to. */
+/* The calls of a chain: the functions, and the address to which each of their calls returns. */
 struct chain {
     const void *links[LINKS_MAX + 1];
     uint64_t backs[LINKS_MAX];
@@ -98,7 +98,7 @@ static __attribute__((noipa)) void leaf(const void *const *rest)
     __asm__ volatile("" ::: "memory");
 }
 
-/* Through the links to `last`. */
+/* Calls through the links to `last`. */
 static __attribute__((noipa)) void chain_run(struct chain *chain, chain_link last)
 {
     chain_link first;
@@ -108,7 +108,7 @@ static __attribute__((noipa)) void chain_run(struct chain *chain, chain_link las
     __asm__ volatile("" ::: "memory");
 }
 
-/* The frames of a stack, and what it ended in. */
+/* The frames of a stack, and the marker at its end. */
 struct frames {
     uint64_t pcs[FRAMES_MAX];
     size_t count;
@@ -121,7 +121,8 @@ static void frames_last(struct frames *frames)
         stack_oracle_expand(event_last_node(), frames->pcs, FRAMES_MAX, &frames->marker);
 }
 
-/* Whether `got` is `bare`, taken without links, with the links' frames outside of the leaf's. */
+/* Tells whether `got` is `bare`, which was taken without links, plus the links' frames outside the
+ * leaf's. */
 static bool frames_exact(const struct frames *got, const struct frames *bare,
                          const struct chain *chain)
 {
@@ -134,7 +135,7 @@ static bool frames_exact(const struct frames *got, const struct frames *bare,
                    (bare->count - 1) * sizeof *bare->pcs);
 }
 
-/* None in the first round. */
+/* Fills a chain with random links; in the first round with none. */
 static __attribute__((noipa)) void chain_fill(struct chain *chain, unsigned *random, unsigned round)
 {
     chain->count = 0;
@@ -142,7 +143,7 @@ static __attribute__((noipa)) void chain_fill(struct chain *chain, unsigned *ran
         chain_add_random(chain, random);
 }
 
-/* Compares with the first round's, which are kept. */
+/* Compares the frames with those of the first round, which it keeps. */
 static __attribute__((noipa)) bool frames_wrong(unsigned round, struct frames *bare,
                                                 const struct chain *chain)
 {
@@ -152,8 +153,8 @@ static __attribute__((noipa)) bool frames_wrong(unsigned round, struct frames *b
 }
 
 /*
- * `rounds` random chains, the first one without links. Returns how many were not exact. All rounds
- * are the same instructions, so that the frames outward of the chain are the same.
+ * Runs `rounds` random chains, the first one without links. Returns how many were not exact. All
+ * rounds run the same instructions, so the frames outside the chain are the same.
  */
 static __attribute__((noipa)) unsigned chains_wrong(unsigned *random, unsigned rounds)
 {
@@ -168,7 +169,7 @@ static __attribute__((noipa)) unsigned chains_wrong(unsigned *random, unsigned r
     return wrong;
 }
 
-/* All regions are found by one look; a new one costs one more. */
+/* One look finds all regions; a new region costs one more look. */
 static int chains_exact(void)
 {
     unsigned random = 11, wrong = chains_wrong(&random, 3000);
@@ -221,7 +222,7 @@ static void test_threads_exact(void **data)
     in_child(threads_exact);
 }
 
-/* A runtime that writes code takes the right to execute it away: what was known stays. */
+/* A runtime that writes code takes the right to execute it away. The region stays known. */
 static void *written_page;
 
 static void leaf_while_written(const void *const *rest)
@@ -243,7 +244,7 @@ static int code_written(void)
     memcpy(&written_page, &code, sizeof code);
     chain_add_region(&chain, code);
     chain_add_region(&chain, regions[1]);
-    /* Not executable when it is first asked for: the stack ends there. */
+    /* The code is not executable when it is first asked for, so the stack ends there. */
     chain_run(&chain, leaf_while_written);
     frames_last(&before);
     if (before.marker != TRACE_FRAME_UNWIND_END ||
@@ -254,7 +255,7 @@ static int code_written(void)
     frames_last(&before);
     if (before.marker)
         return 2;
-    /* A look at another region meanwhile does not lose this one. */
+    /* A look at another region in between does not lose this one. */
     struct chain longer = {.count = 0};
     chain_add_region(&longer, code);
     chain_add_region(&longer, generated_map());
@@ -318,7 +319,7 @@ static void test_code_unmapped(void **data)
     in_child(code_unmapped);
 }
 
-/* The line of /proc/self/maps that holds `address`; 0: none does. */
+/* Finds the line of /proc/self/maps that contains `address`. Returns its start, or 0. */
 static uint64_t mapping_of(const void *address, uint64_t *end, uint64_t *offset)
 {
     FILE *maps = fopen("/proc/self/maps", "r");
@@ -333,13 +334,13 @@ static uint64_t mapping_of(const void *address, uint64_t *end, uint64_t *offset)
     return found;
 }
 
-/* Whether the file mapped at `header` is not position-independent. */
+/* Tells whether the file mapped at `header` is not position-independent. */
 static bool is_fixed(const void *header)
 {
     return ((const Elf64_Ehdr *)header)->e_type == ET_EXEC;
 }
 
-/* Code of the program that is mapped again elsewhere is the program's. */
+/* Code of the program that is also mapped elsewhere belongs to the program. */
 static int code_mapped_again(void)
 {
     struct chain chain = {.count = 0};
@@ -370,7 +371,7 @@ static int code_mapped_again(void)
     if (frames.pcs[0] != generated_back(code) || !module ||
         strcmp(stack_oracle_module(module), program))
         return 4;
-    /* As in the file: where the program itself has it. */
+    /* The address in the file is that of the program's own mapping. */
     Dl_info own;
     return dladdr(&link_framed_back, &own) == 0 ||
                    stack_oracle_node_value(event_last_node()) !=
@@ -386,7 +387,7 @@ static void test_code_mapped_again(void **data)
     in_child(code_mapped_again);
 }
 
-/* Far behind the program's other code, by the linker: between them nothing is mapped. */
+/* The linker puts this far after the program's other code. Nothing is mapped between them. */
 __attribute__((section(".far_text"), noipa)) static void far_leaf(const void *const *rest)
 {
     (void)rest;
@@ -395,8 +396,8 @@ __attribute__((section(".far_text"), noipa)) static void far_leaf(const void *co
 }
 
 /*
- * The loader gives a program with gaps between its segments piece by piece: its rules are found
- * from each.
+ * The loader describes a program with gaps between its segments piece by piece. The program's rules
+ * are found from each piece.
  */
 static int module_with_gaps(void)
 {
@@ -427,9 +428,9 @@ static void test_module_with_gaps(void **data)
 /* ---- frame pointers that lead anywhere ------------------------------------------------------ */
 
 static uint64_t fakes[64][2]; /* in no stack */
-static uint8_t *hole;         /* the page behind is not mapped */
+static uint8_t *hole;         /* the page after it is not mapped */
 
-/* Frame pointers of which none leads to a caller; `stack` is room on the stack that runs. */
+/* Makes frame pointers that lead to no caller. `stack` is room on the running stack. */
 static unsigned hostile_pointers(uint64_t *pointers, uint64_t (*stack)[2])
 {
     unsigned count = 0;
@@ -451,11 +452,11 @@ static unsigned hostile_pointers(uint64_t *pointers, uint64_t (*stack)[2])
         uint64_t(*at)[2] = i ? fakes : stack;
         at[0][0] = (uint64_t)at[0]; /* a cycle of one */
         at[0][1] = back;
-        at[1][0] = (uint64_t)at[0]; /* inward again */
+        at[1][0] = (uint64_t)at[0]; /* leads inward again */
         at[1][1] = back;
-        at[2][0] = (uint64_t)hole + PAGE; /* out of everything */
+        at[2][0] = (uint64_t)hole + PAGE; /* leads out of everything */
         at[2][1] = back;
-        at[3][0] = (uint64_t)at[5]; /* code where nothing is mapped, and where only data is */
+        at[3][0] = (uint64_t)at[5]; /* code at an unmapped address, and at one that has only data */
         at[3][1] = (uint64_t)hole + PAGE + 16;
         at[4][0] = (uint64_t)at[5];
         at[4][1] = (uint64_t)fakes;
@@ -473,7 +474,7 @@ static unsigned hostile_wrong;
 
 static bool own_stack = true;
 
-/* On whatever stack runs. */
+/* Runs on whatever stack is current. */
 static void hostile_run(void)
 {
     uint64_t stack[64][2] = {{0}}, pointers[64];
@@ -483,8 +484,8 @@ static void hostile_run(void)
             struct frames frames;
             call_with_frame_pointer(pointers[i], event);
             frames_last(&frames);
-            /* Where no bounds are known, what lies in code may be believed; one step further out
-             * nothing is. */
+            /* If no bounds are known, an address in code may be accepted. One step further out none
+             * is. */
             if (frames.marker == TRACE_FRAME_UNWIND_END && frames.count <= (own_stack ? 1 : 2))
                 continue;
             print_message("frame pointer %u: %zu frames\n", i, frames.count);
@@ -554,7 +555,7 @@ static void test_pointers_hostile(void **data)
     in_child(pointers_hostile);
 }
 
-/* Words that lead to no code cost ever fewer looks; code that comes later is found nevertheless. */
+/* Words that lead to no code cause ever fewer looks. Code that comes later is still found. */
 static int looks_few(void)
 {
     uint64_t stack[2][2] = {{(uint64_t)stack[1], (uint64_t)fakes}};

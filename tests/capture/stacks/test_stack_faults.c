@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stacks where something fails or is left in the middle: a sink that refuses, and handlers that
+ * Stacks for which something fails or is left in the middle: a sink that refuses, and handlers that
  * leave by longjmp from inside the tables. os_map(), os_map_large() and module_image_read() are
- * wrapped: each can be made to raise a signal at its next call.
+ * wrapped. Each can be made to raise a signal at its next call.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -79,13 +79,14 @@ static void catch_by_jump(void)
     sigaction(SIGUSR1, &action, NULL);
 }
 
-/* Each in a process of its own, since the tables are the process's; its result must be 0. */
+/* Runs each body in its own process, because the tables belong to the process. The result must be
+ * 0. */
 static void in_child(int (*body)(void))
 {
     int status;
     pid_t child = fork();
     if (!child) {
-        alarm(100); /* what hangs must not hang the suite */
+        alarm(100); /* a test that hangs must not hang the suite */
         _exit(body());
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -115,8 +116,8 @@ static void test_sink_refuses(void **data)
     in_child(sink_refuses);
 }
 
-/* Without memory the tables stay as small as they are; stacks through modules that have been
- * announced are as right as ever. */
+/* Without memory the tables do not grow. Stacks through modules that have been announced are as
+ * correct as before. */
 static int no_memory(void)
 {
     const struct stack_options options = {.unwind = STACK_UNWIND_AUTO};
@@ -163,9 +164,9 @@ static int jump_out_of_growth(void)
     uint64_t found = 0;
     for (uint64_t key = 1; key <= ENTRIES; key++)
         found += shared_table_find(&table, place_of(key, 0), key, 0, 0) == key;
-    /* This waits for a growth that never ends, if there is one. */
+    /* If a growth never ended, this waits for ever. */
     shared_table_forget(&table, UINT64_MAX, 1, 1000);
-    /* Of each growth the entry itself may be lost. */
+    /* Each growth may lose the entry that caused it. */
     return jumps < 4 || found + (uint64_t)jumps < ENTRIES ||
            shared_table_find(&table, place_of(5, 0), 5, 0, 0) != 0;
 }
@@ -176,7 +177,7 @@ static void test_jump_out_of_growth(void **data)
     in_child(jump_out_of_growth);
 }
 
-/* Out of the first look at each module; then a plugin goes and comes. */
+/* Jumps out of the first look at each module. Then a plug-in is loaded and unloaded. */
 static int jump_out_of_stacks(void)
 {
     const struct stack_options options = {.unwind = STACK_UNWIND_AUTO};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Bounds of stacks against those that the C library knows, and how often they are looked up in all
- * mappings of the process: once for the first thread's, and for no other. */
+/* Compares the bounds of stacks with those that the C library knows. Counts how often they are
+ * looked up in all mappings of the process: once for the first thread's stack, and for no other. */
 #include "capture/stack_memory.h"
 
 #include <inttypes.h>
@@ -19,9 +19,9 @@
 
 #define COROUTINE_STACK 65536u
 #define OWN_STACK (UINT64_C(1) << 20)
-/* What the thread library keeps above a stack, in the same memory. */
+/* The most bytes that the thread library keeps above a stack, in the same memory. */
 #define ABOVE_MOST 16384u
-/* A stack that was used before keeps its guard where the next thread wants none. */
+/* A stack that was used before keeps its guard even if the next thread wants none. */
 #define GUARD_MOST 8192u
 
 struct process_maps *__real_process_maps_open(void);
@@ -34,7 +34,7 @@ struct process_maps *__wrap_process_maps_open(void)
     return __real_process_maps_open();
 }
 
-/* In threads, where an assertion cannot end the test. */
+/* Counts failures in threads, where an assertion cannot end the test. */
 static unsigned wrong;
 
 static void expect(bool good, const char *what, const struct stack_memory *memory)
@@ -111,7 +111,7 @@ static void *in_thread(void *unused)
     return unused;
 }
 
-/* In the child this thread is the first one, on the stack that it had. */
+/* In the child this thread is the first one, on its old stack. */
 static void *in_forked_child(void *unused)
 {
     struct stack_memory memory = {.own_low = 0};
@@ -136,7 +136,7 @@ static void run(const pthread_attr_t *attributes, void *(*what)(void *))
     assert_int_equal(wrong, 0);
 }
 
-/* Before any thread has shown where its control block says it. */
+/* Runs before any thread has shown the place of the bounds in its control block. */
 static void coroutine_of_a_first_thread_is_looked_up(void **state)
 {
     (void)state;

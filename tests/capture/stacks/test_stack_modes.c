@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The ways to unwind, the depth limit, the module table without the loader's help, the shared
- * table under threads. Each mode in a process of its own, since it is set once.
+ * table under threads. Each mode runs in its own process, because it is set once.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -21,7 +21,7 @@
 #include "tests/capture/stacks/shapes.h"
 #include "tests/capture/stacks/stack_oracle.h"
 
-/* Runs `body` in a child with these options; its result must be 0. */
+/* Runs `body` in a child with these options. The result must be 0. */
 static void in_child(const struct stack_options *options, int (*body)(void))
 {
     int status;
@@ -80,7 +80,7 @@ FRAME_POINTER static void pointer_recurse(unsigned depth)
     __asm__ volatile("" ::: "memory");
 }
 
-/* All of the recursion, and the frame that began it. */
+/* The stack has all of the recursion and the frame that began it. */
 static int pointers_followed(void)
 {
     uint64_t pcs[64];
@@ -104,7 +104,7 @@ static void test_frame_pointers(void **data)
     in_child(&(struct stack_options){.unwind = STACK_UNWIND_FRAME_POINTERS}, pointers_followed);
 }
 
-/* The limit cuts, and a stack that has shrunk is shown whole again. */
+/* The limit cuts, and a stack that has shrunk is shown completely again. */
 static int limit_cuts(void)
 {
     uint64_t pcs[64];
@@ -163,7 +163,7 @@ static uint64_t table_find(uint64_t key, uint64_t identity)
     return shared_table_find(&table, table_place(key, 0), key, identity << 32, TABLE_IDENTITY);
 }
 
-/* Each key twice, told apart by the high half of the value. */
+/* Gives each key two values, which differ in the high half. */
 static uint64_t table_value(uint64_t key, uint64_t twin)
 {
     return (key % 7 + 1 + 10 * twin) << 32 | (uint32_t)(key * 3);
@@ -188,7 +188,7 @@ static void test_shared_table(void **data)
         pthread_create(&threads[i], NULL, table_fill, NULL);
     for (unsigned i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
-    table_fill(NULL); /* what was lost in growing */
+    table_fill(NULL); /* inserts again the entries that were lost in growing */
     for (uint64_t key = 1; key <= TABLE_KEYS; key++) {
         for (uint64_t twin = 0; twin < 2; twin++) {
             uint64_t value = table_find(key, key % 7 + 1 + 10 * twin);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Whole stacks, compared with libunwind's; see shapes.h for what is called. */
+/* Compares whole stacks with libunwind's; see shapes.h for the functions that are called. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -33,7 +33,7 @@ static int begin(void **data)
     return 0;
 }
 
-/* At least so many stacks were compared since the test began, and none differed. */
+/* Checks that at least this many stacks were compared since the test began, and none differed. */
 static void assert_compared(unsigned long least)
 {
     struct stack_oracle_counts now = stack_oracle_counts();
@@ -67,7 +67,7 @@ static void test_twin_callers(void **data)
     assert_compared(20000);
 }
 
-/* Inner parts that come again, over the same callers and over others. */
+/* Inner parts come again, over the same callers and over others. */
 static void test_branches(void **data)
 {
     (void)data;
@@ -88,8 +88,8 @@ static void test_branches(void **data)
 }
 
 /*
- * All words of a stack as they were, yet another stack: only the frame pointer tells. First that of
- * the innermost frame, then that of a frame that was kept.
+ * Two different stacks have the same words, and only the frame pointer differs: first that of the
+ * innermost frame, then that of a frame that was kept.
  */
 static void test_frame_pointer_alone(void **data)
 {
@@ -197,7 +197,7 @@ static void test_interrupted_anywhere(void **data)
 
 static volatile int stepping;
 
-/* The processor's trap flag stops it after each instruction. */
+/* Sets the processor's trap flag, which stops it after each instruction. */
 static void on_step(int number, siginfo_t *information, void *interrupted)
 {
     greg_t *flags = &((ucontext_t *)interrupted)->uc_mcontext.gregs[REG_EFL];
@@ -232,14 +232,14 @@ __attribute__((noinline)) static void jump_in_steps(void)
     STAY();
 }
 
-/* At every instruction from a call to its setjmp's second return. */
+/* Takes stacks at every instruction from a call to the second return of its setjmp. */
 static void test_jump_in_steps(void **data)
 {
     (void)data;
     struct sigaction action = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO};
     unsigned long jumps = stack_oracle_counts().jumps;
     jmp_buf place;
-    if (setjmp(place) == 0) /* binds the symbol: the loader is not part of this */
+    if (setjmp(place) == 0) /* binds the symbol, so that the loader does not run in the steps */
         jump_out(&place);
     sigaction(SIGTRAP, &action, NULL);
     jump_in_steps();
@@ -294,7 +294,7 @@ static void plugin_take(const char *path, uint32_t *module)
     stack_modules_changed(NULL);
 }
 
-/* Two plug-ins take each other's place in memory: their code must not be confused. */
+/* Two plug-ins take each other's place in memory. Their code must not be confused. */
 static void test_plugins(void **data)
 {
     (void)data;
@@ -309,7 +309,7 @@ static void test_plugins(void **data)
     assert_compared(20);
 }
 
-/* In the child every node is handed over anew, and stacks go on being right. */
+/* In the child every node is handed over again, and stacks are still correct. */
 static void test_fork(void **data)
 {
     (void)data;
@@ -334,7 +334,7 @@ static void test_fork(void **data)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* A child's nodes have the numbers again that others had in its parent. */
+/* A child's nodes have numbers that other nodes had in its parent. */
 static void fork_with_other_nodes(unsigned caller)
 {
     stack_process_forked();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The interpreter of unwind tables on damaged tables: built with AddressSanitizer and
- * UndefinedBehaviorSanitizer, on a copy of libc's own tables with nothing readable behind it.
+ * Runs the interpreter of unwind tables on damaged tables. It is built with AddressSanitizer and
+ * UndefinedBehaviorSanitizer and reads a copy of libc's own tables, with nothing readable after it.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -86,7 +86,7 @@ static void test_copy_is_equal(void **data)
     assert_true(frames > found / 100 * 95);
 }
 
-/* Where in the copy the entry lies that describes `pc`: by the sorted table behind the header. */
+/* Finds in the copy the entry that describes `pc`, by the sorted table after the header. */
 static size_t description_of(const struct tables *tables, uint64_t pc)
 {
     const uint8_t *header = tables->copy.header;
@@ -105,7 +105,7 @@ static size_t description_of(const struct tables *tables, uint64_t pc)
     return (size_t)(header + found[1] - tables->copy.start);
 }
 
-/* Bytes of the entry that is asked for are damaged, or of the header, or anywhere. */
+/* Bytes are damaged in the entry that is asked for, in the header, or anywhere. */
 static void test_damage(void **data)
 {
     struct tables *tables = *data;
@@ -142,7 +142,7 @@ static void test_damage(void **data)
     assert_true(found[UNWIND_FOUND] && found[UNWIND_BAD]);
 }
 
-/* One entry of random instructions, in a block that ends where they end. */
+/* Runs one entry of random instructions, in a block that ends with them. */
 static void test_random_programs(void **data)
 {
     (void)data;
@@ -161,7 +161,7 @@ static void test_random_programs(void **data)
         int32_t begin = 4096 - 48, length = 64;
         memcpy(image + 48, &begin, 4);
         memcpy(image + 52, &length, 4);
-        for (unsigned k = 0; k < program + 3u; k++) /* behind the empty augmentation data */
+        for (unsigned k = 0; k < program + 3u; k++) /* after the empty augmentation data */
             image[57 + k] = (uint8_t)random_below(random_below(2) ? 256 : 48);
         struct unwind_image unwind = {image, image + size, image};
         struct unwind_row row;

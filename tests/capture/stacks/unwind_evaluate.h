@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Evaluates every expression of a row, for what it reads: the results are of no use. */
+/* Evaluates every expression of a row, to check what it reads. The results do not matter. */
 #ifndef MPROF_TESTS_UNWIND_EVALUATE_H
 #define MPROF_TESTS_UNWIND_EVALUATE_H
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Installed programs with checks of their own, run alone and recorded: the same output, the same
-exit status, and traces without an odd event. The programs stand in programs.toml.
+"""Runs installed programs that check themselves, alone and recorded. The output and the exit status must be
+the same, and the traces must have no odd event. programs.toml lists the programs.
 
 usage: torture.py [--OPTION…] test | soak | NAME…
-Options are handed to mprof-run. `soak` runs nothing unless MPROF_SOAK=1. What is not installed is named; then the exit status is 77,
-a skip, unless something else is wrong."""
+Options go to mprof-run. `soak` runs nothing unless MPROF_SOAK=1. Programs that are not installed are named.
+The exit status is then 77, a skip, unless something else is wrong."""
 import concurrent.futures
 import glob
 import os
@@ -18,7 +18,7 @@ BUILD = os.environ["MPROF_BUILD"]
 HERE = os.path.dirname(os.path.abspath(__file__))
 ODD = ("unmatched_frees", "double_frees", "overlaps", "ambiguous_pairs", "damaged_bytes", "missing_chunks",
        "orphaned_stacks", "unknown_records", "dropped_events")
-LONGEST = 900  # seconds: what hangs is not waited for without end
+LONGEST = 900  # seconds, after which a program counts as hanging
 
 
 def environment(folder):
@@ -28,7 +28,7 @@ def environment(folder):
 
 
 def run(command, folder, before=()):
-    """The command in an empty folder; its exit status, output and messages."""
+    """Runs the command in an empty folder. Returns its exit status, output and messages."""
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     try:
@@ -40,9 +40,9 @@ def run(command, folder, before=()):
 
 
 def odd(trace, empty, options):
-    """What is wrong with the traces of a run, or their number of events. Symbols are not looked up. With the fast
-    clock the order of threads is not in the trace: where several hand one address around at once, a few
-    frees are read as others'."""
+    """Returns what is wrong with the traces of a run, or their number of events. Symbols are not looked up.
+    With the fast clock the order of threads is not in the trace. If several hand one address around at once,
+    a few frees are taken for those of others."""
     allowed = dict.fromkeys(ODD, 0)
     session = trace + ".db"
     ingest = subprocess.run([BUILD + "/bin/mprof-ingest", "--quiet", "--index=none", "--sysroot", empty, "-o",
@@ -75,18 +75,18 @@ def differ(what, alone, recorded):
 
 
 def least_events(program, options):
-    """Of a sample so many as it takes to see that there is one."""
+    """Returns the fewest events to expect. A sample needs only a few to show that it works."""
     return program["events"] // 1000 if any(option.startswith("--sample") for option in options) else program["events"]
 
 
 def is_dense(trace):
-    """trace-format.md: bit 4 of the flags at byte 20."""
+    """Tells whether the trace is compressed (trace-format.md: bit 4 of the flags at byte 20)."""
     with open(trace, "rb") as file:
         return file.read(24)[20] & 16 != 0
 
 
 def torture(program, options):
-    """(name, what is wrong, traces, events)"""
+    """Returns (name, what is wrong, traces, events)."""
     name = program["name"]
     place = os.path.abspath("torture-" + name + "".join(options))
     shutil.rmtree(place, ignore_errors=True)
@@ -101,7 +101,7 @@ def torture(program, options):
         wrong += differ(what, one, two)
     traces, events = [path for path in [trace, *glob.glob(trace + ".d/*")] if os.path.exists(path)], 0
     if traces:
-        # The whole run, whether or not its first program allocated anything.
+        # Takes the whole run, whether or not its first program allocated anything.
         found = odd(trace if os.path.exists(trace) else trace + ".d", place + "/empty", options)
         if isinstance(found, int):
             events = found

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The recorder under ThreadSanitizer: threads that call every entry point at once, hand blocks to
- * one another, come and go, while one pauses, marks, stops and restarts.
+ * The recorder under ThreadSanitizer. Threads call every entry point at once, hand blocks to one
+ * another, come and go, while another pauses, marks, stops and restarts.
  * The capture sources are compiled into this program as for libmprof.a, so that the sanitizer sees
- * their loads and stores; the allocator below is the sanitizer's own.
+ * their loads and stores. The real allocator is the sanitizer's own.
  * usage: recorder_threads ROUNDS
  */
 #include <malloc.h>
@@ -19,8 +19,8 @@
 #include "capture/thread.h"
 
 /*
- * The recorder maps memory by system calls of its own, of which the sanitizer knows nothing: it
- * would take what lay there before for the same. These go by the C library.
+ * The recorder maps memory by its own system calls, which the sanitizer does not see. It would
+ * confuse the new memory with the old at the same addresses. So these functions call the C library.
  */
 void *__wrap_os_map(size_t size);
 void __wrap_os_unmap(void *memory, size_t size);
@@ -70,7 +70,7 @@ static void *allocate_one(unsigned *random)
     }
 }
 
-/* Recursion, so that there are many stacks. */
+/* Recursion makes many different stacks. */
 static __attribute__((noinline)) void *allocate_deep(unsigned *random, unsigned depth)
 {
     void *block = depth ? allocate_deep(random, depth - 1) : allocate_one(random);
@@ -78,7 +78,7 @@ static __attribute__((noinline)) void *allocate_deep(unsigned *random, unsigned 
     return block;
 }
 
-/* One call, on a block that any thread may have made. */
+/* Makes one call, on a block that any thread may have made. */
 static void step(unsigned *random)
 {
     _Atomic(void *) *slot = &slots[next_random(random) % SLOTS];
@@ -101,8 +101,8 @@ static void *short_thread(void *seed)
     return NULL;
 }
 
-/* As dlclose() of the shared library does it. No library is loaded here: the sanitizer's reports
- * and the loader wait for each other. */
+/* Does what dlclose() of the shared library does. No library is loaded here, because the
+ * sanitizer's reports and the loader wait for each other. */
 static void modules_changed(void)
 {
     struct thread *thread = recorder_enter(__builtin_frame_address(0), RECORDER_NOTE);
@@ -144,7 +144,7 @@ static void *worker(void *number)
     return NULL;
 }
 
-/* What is asked of the recorder meanwhile. */
+/* Makes requests to the recorder while the workers run. */
 static void *controller(void *unused)
 {
     (void)unused;

@@ -11,7 +11,7 @@ for options in "" clock=fast,free-stacks unwind=off sample=1K "start=allocs>2000
     MPROF_OPTIONS=$options MPROF_OUTPUT=$work/trace.bin "$MPROF_BUILD/tests/recorder_threads" "${1:-150}" >out 2>err
     status=$?
     [ $status -eq 0 ] && grep -q ran out || { echo "$options: ended with $status"; head -60 err; failed=1; }
-    # The traces of the forked children lie in trace.bin.d and are taken with it.
+    # The traces of forked children lie in trace.bin.d and are taken too.
     "$MPROF_BUILD/bin/mprof-ingest" --quiet --force --sysroot "$work/none" -o session.db trace.bin ||
         { echo "$options: the run does not load"; failed=1; }
     damaged=$(sqlite3 session.db "SELECT value FROM meta WHERE key = 'damaged_bytes'")
