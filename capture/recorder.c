@@ -284,8 +284,8 @@ static bool recorder_guard_is_stale(const void *frame)
            !(alternate.ss_flags & SS_ONSTACK);
 }
 
-/* Gives up the interrupted record. It is not committed, but the coding state may hold half of it.
- */
+/* Gives up the interrupted record. It is not committed, but the coding state may have half of it
+ * already. */
 static void recorder_recover(struct thread_local_part *self)
 {
     struct thread *thread = self->thread;

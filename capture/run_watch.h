@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Begins and ends recording if mprof-run decides about that. It watches the conditions from outside
+ * Begins and ends recording when mprof-run decides about it. It watches the conditions from outside
  * and asks the recorder as mprof-ctl does. Here only the program itself is asked, whatever trace it
  * writes. run_follow.h asks the other processes of the run.
  *
@@ -42,7 +42,7 @@ struct run_watch {
     unsigned signals; /* SIGUSR2 so far; the first `signals_used` have had their effect */
     unsigned signals_used;
     double began_at;    /* start of the program, in monotonic seconds */
-    double recorded_at; /* begin of recording, in monotonic seconds; 0: not yet */
+    double recorded_at; /* start of recording, in monotonic seconds; 0: not yet */
     bool start, stop;   /* each is wanted */
     bool is_open;
     struct outside outside;
@@ -69,8 +69,7 @@ int run_watch_step(struct run_watch *watch, unsigned signals, uint64_t resident,
 enum run_wanted run_watch_wanted(const struct run_watch *watch);
 /* Tells whether a condition is watched here and not in the recorder. */
 bool run_watch_has_to_look(const struct run_watch *watch);
-/* Tells whether this decides when recording begins. Programs executed before that wait for it too.
- */
+/* Tells whether this decides when recording begins. Programs executed before wait for it too. */
 bool run_watch_decides_start(const struct run_watch *watch);
 void run_watch_end(struct run_watch *watch);
 

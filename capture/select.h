@@ -26,7 +26,7 @@ void select_watch_calls(const char *start, const char *stop);
  * inside an event. */
 void select_process_restarted(void);
 
-/* Tells whether the allocation at `address` is recorded. A failed one (NULL) always is. */
+/* Tells whether the allocation at `address` is recorded. A sample keeps each failed one (NULL). */
 bool select_allocation(struct thread *thread, const void *frame, const void *address,
                        uint64_t size);
 /* Tells whether the end of the block is recorded. Call it before the real free. */

@@ -23,8 +23,7 @@ struct cursor {
     bool failed;
 };
 
-/* Returns the start of the code that the unwind tables describe together with the call before `pc`.
- */
+/* Returns the start of the code whose unwind table entry also covers the call before `pc`. */
 static uint64_t function_read(uint64_t pc)
 {
     struct module module;

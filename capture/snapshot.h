@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The program's callback before a snapshot (mprof_on_snapshot()).
+ * The callback that the program gets before a snapshot (mprof_on_snapshot()).
  */
 #ifndef MPROF_CAPTURE_SNAPSHOT_H
 #define MPROF_CAPTURE_SNAPSHOT_H

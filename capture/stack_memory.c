@@ -24,7 +24,7 @@ struct range {
 /* The end of the mapping named [stack], which does not move until the process executes another
  * program. 0: not looked up yet. */
 static _Atomic uint64_t first_thread_high;
-/* The offset in its control block at which the thread library keeps the begin of a stack, followed
+/* The offset in its control block at which the thread library keeps the start of a stack, followed
  * by the size. 0: not known yet. */
 static _Atomic uint64_t block_place;
 
@@ -48,7 +48,7 @@ static struct range stack_of_first_thread(void)
     return high ? (struct range){high - MAIN_STACK_GAP, high} : (struct range){0, 0};
 }
 
-/* Tells whether two words of a control block can be the begin and the size of a stack that
+/* Tells whether two words of a control block can be the start and the size of a stack that
  * ends shortly after the block's start. */
 static bool block_words_fit(const uint64_t *words, uint64_t block)
 {

@@ -98,7 +98,7 @@ void thread_process_forked(void);
 /* Returns the kernel's id of another thread that has a state, or 0 if there is none. */
 int thread_other_id(void);
 
-/* Waits until no other thread is inside an event, but not for ever. */
+/* Waits until no other thread is inside an event, for a limited number of turns. */
 void thread_process_settle(void);
 /* Makes all threads begin again in the new trace at their next event, after a restart. */
 void thread_process_restarted(void);

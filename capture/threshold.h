@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Begins or ends recording when the program has allocated a number of times or holds a number of
- * bytes.
+ * Begins or ends recording when the program has made so many allocations or holds so many bytes.
  *
  * Every allocation and free is counted, recorded or not, while a limit is ahead. Each thread counts
  * for itself and adds to the common sums in grains. A grain is a sixty-fourth of the nearest limit,

@@ -18,8 +18,7 @@
 extern struct shared_table unwind_cache_table;
 
 void unwind_cache_init(enum stack_unwind mode);
-/* Computes the rule from the tables of the module at `pc`. Frame pointer mode has one rule for all.
- */
+/* Computes a rule from the tables of the module at `pc`. Frame pointer mode has only one rule. */
 unwind_rule unwind_cache_compute(uint64_t pc);
 
 /* Returns the place of a rule. Code addresses lie in long runs; one multiplication spreads them. */

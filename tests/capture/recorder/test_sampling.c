@@ -85,8 +85,7 @@ static void knows_its_blocks(void **unused)
     assert_false(sampled_blocks_remove(64));
 }
 
-/* A full table refuses blocks and still knows those that it has, even if their counters are full.
- */
+/* A full table refuses blocks and still knows those that it has, even under full counters. */
 static void is_bounded(void **unused)
 {
     (void)unused;

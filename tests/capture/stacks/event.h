@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The function in which test programs "allocate": takes the calling thread's stack and compares it.
- */
+/* The place where test programs "allocate": takes the calling thread's stack and compares it. */
 #ifndef MPROF_TESTS_EVENT_H
 #define MPROF_TESTS_EVENT_H
 
