@@ -109,7 +109,7 @@ branch_find(const struct stack_thread *thread, uint64_t pc, uint64_t sp, uint64_
 }
 
 /* Handles the modes that do not unwind. Sets *node to 0 if unwinding is off, or to the node of the
- * shadow stack. Returns false if there is no shadow stack, so the stack must be unwound. */
+ * shadow stack. Returns false if that is not known: then the stack must be unwound. */
 static __attribute__((noinline)) bool stack_is_known(const struct stack_thread *thread, uint64_t pc,
                                                      uint64_t sp, void *context, uint32_t *node)
 {
