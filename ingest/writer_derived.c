@@ -6,7 +6,9 @@
 #include <stdlib.h>
 
 #include "ingest/totals.h"
+#include "ingest/writer_functions.h"
 #include "ingest/writer_insert.h"
+#include "ingest/writer_owners.h"
 #include "ingest/writer_parts.h"
 #include "ingest/writer_rows.h"
 
@@ -18,6 +20,7 @@ struct derived {
     struct row_batch *batch;
     struct stacks stacks; /* their functions and sums; nothing else is used */
     struct totals totals;
+    struct writer_owners owners;
     uint32_t machine; /* whose rows are counted, 0: all are of one */
     uint64_t machines;
 };
@@ -148,7 +151,7 @@ static uint64_t number_of(struct derived *derived, const char *sql)
     return number;
 }
 
-/* One end of a block's life: the query stands at (time, size, stack, …). */
+/* One end of a block's life: the query stands at (time, size, stack, id, thread, …). */
 struct life_end {
     sqlite3_stmt *query;
     bool more;
@@ -178,7 +181,7 @@ static bool free_is_next(const struct life_end *allocated, const struct life_end
     int64_t alloc_ns = sqlite3_column_int64(allocated->query, 0);
     if (free_ns != alloc_ns)
         return free_ns < alloc_ns;
-    return sqlite3_column_int64(freed->query, 4) > 0;
+    return sqlite3_column_int64(freed->query, 5) > 0;
 }
 
 static bool replay_lives(struct derived *derived, struct life_end *allocated,
@@ -192,12 +195,17 @@ static bool replay_lives(struct derived *derived, struct life_end *allocated,
         uint64_t ns = (uint64_t)sqlite3_column_int64(end->query, 0);
         uint64_t size = (uint64_t)sqlite3_column_int64(end->query, 1);
         uint32_t stack = (uint32_t)sqlite3_column_int64(end->query, 2);
-        if (is_free)
+        int64_t thread = sqlite3_column_int64(end->query, 4);
+        if (is_free) {
+            int64_t freed_by = sqlite3_column_int64(end->query, 6);
             totals_free(&derived->totals, &derived->stacks, stack, size, ns,
-                        (uint64_t)sqlite3_column_int64(end->query, 4),
-                        sqlite3_column_int(end->query, 5) != 0);
-        else if (!totals_allocate(&derived->totals, &derived->stacks, stack, size, ns))
-            return ingest_fail_memory(derived->status, "sums");
+                        (uint64_t)sqlite3_column_int64(end->query, 5), freed_by != 0);
+            writer_owners_free(&derived->owners, thread, size, freed_by);
+        } else {
+            if (!totals_allocate(&derived->totals, &derived->stacks, stack, size, ns))
+                return ingest_fail_memory(derived->status, "sums");
+            writer_owners_allocate(&derived->owners, thread, size, ns);
+        }
         step(derived, end);
     }
     totals_finish(&derived->totals, &derived->stacks);
@@ -243,10 +251,11 @@ static bool replay_machine(struct derived *derived, uint64_t duration_ns)
 {
     totals_init(&derived->totals, duration_ns);
     struct life_end allocated = {
-        prepare_lives(derived, "alloc_ns, size, stack_id, id", " ORDER BY alloc_ns"), false};
+        prepare_lives(derived, "alloc_ns, size, stack_id, id, thread_id", " ORDER BY alloc_ns"),
+        false};
     struct life_end freed = {
         prepare_lives(derived,
-                      "free_ns, size, stack_id, id, free_ns - alloc_ns, free_thread_id IS NOT NULL",
+                      "free_ns, size, stack_id, id, thread_id, free_ns - alloc_ns, free_thread_id",
                       " AND free_ns IS NOT NULL ORDER BY free_ns, free_ns = alloc_ns"),
         false};
     bool done = good(derived) && replay_lives(derived, &allocated, &freed);
@@ -298,7 +307,8 @@ static bool replay_rows(struct derived *derived)
     if (good(derived) &&
         derived->machines > number_of(derived, "SELECT count(DISTINCT machine) FROM process"))
         return fail_row(derived, "process", (int64_t)derived->machines, "the machines have gaps");
-    if (!good(derived))
+    if (!good(derived) ||
+        (writer_owners_read(&derived->owners, derived->database) != SQLITE_OK && !fail(derived)))
         return false;
     if (derived->machines > 1)
         return replay_machines(derived, duration_ns);
@@ -343,34 +353,22 @@ static bool put_sums(struct derived *derived)
     return good(derived);
 }
 
-static const char functions_and_types_sql[] =
-    "INSERT INTO function_total"
-    "  SELECT f.id, ifnull(s.bytes, 0), ifnull(s.count, 0), ifnull(t.bytes, 0), ifnull(t.count, 0),"
-    "    ifnull(s.live_bytes, 0), ifnull(s.live_count, 0), ifnull(s.at_peak_bytes, 0), 0"
-    "  FROM function f"
-    "  LEFT JOIN (SELECT function_id, sum(bytes) AS bytes, sum(allocations) AS count,"
-    "      sum(live_bytes) AS live_bytes, sum(live_count) AS live_count,"
-    "      sum(at_peak_bytes) AS at_peak_bytes FROM stack GROUP BY function_id) s"
-    "    ON s.function_id = f.id"
-    "  LEFT JOIN (SELECT d.function_id, sum(st.bytes) AS bytes, sum(st.allocations) AS count"
-    "      FROM (SELECT DISTINCT sf.stack_id, fr.function_id"
-    "        FROM stack_frame sf JOIN frame fr ON fr.id = sf.frame_id) d"
-    "      JOIN stack st ON st.id = d.stack_id GROUP BY d.function_id) t ON t.function_id = f.id;"
-    "INSERT INTO type_total"
-    "  SELECT type_id, count(*), sum(size), sum(free_ns IS NULL),"
-    "    sum(CASE WHEN free_ns IS NULL THEN size ELSE 0 END)"
-    "  FROM allocation WHERE arena_id = 0 GROUP BY type_id;";
+static const char types_sql[] = "INSERT INTO type_total"
+                                "  SELECT type_id, count(*), sum(size), sum(free_ns IS NULL),"
+                                "    sum(CASE WHEN free_ns IS NULL THEN size ELSE 0 END)"
+                                "  FROM allocation WHERE arena_id = 0 GROUP BY type_id;";
 
-static bool put_function_peaks(struct derived *derived)
+static bool put_functions(struct derived *derived)
 {
-    const struct totals *totals = &derived->totals;
-    sqlite3_stmt *update =
-        prepare(derived, "UPDATE function_total SET peak_bytes = ?2 WHERE function_id = ?1");
-    for (size_t i = 0; good(derived) && i < totals->function_capacity; i++)
-        if (totals->functions[i].peak_bytes != 0)
-            put(derived, update, 2, (const uint64_t[]){i + 1, totals->functions[i].peak_bytes});
-    sqlite3_finalize(update);
-    return good(derived);
+    int result = writer_functions_put(derived->database, &derived->stacks, &derived->totals);
+    if (result == SQLITE_CORRUPT && sqlite3_errcode(derived->database) != SQLITE_CORRUPT)
+        return ingest_fail(derived->status, INGEST_BAD_INPUT,
+                           "%s: tables function and frame: the ids have gaps; ingest the trace "
+                           "again",
+                           derived->name);
+    if (result == SQLITE_NOMEM)
+        return ingest_fail_memory(derived->status, "the functions");
+    return result == SQLITE_OK || fail(derived);
 }
 
 /* The peak of several machines is that of one. */
@@ -416,7 +414,9 @@ static bool derive_parts(struct derived *derived)
 {
     bool several = number_of(derived, "SELECT count(*) FROM process") > 1;
     return good(derived) && run(derived, writer_parts_sql) &&
-           run(derived, several ? writer_processes_sql : writer_one_process_sql);
+           (writer_owners_put(&derived->owners, derived->database, several) == SQLITE_OK ||
+            fail(derived)) &&
+           (several || run(derived, writer_one_process_sql));
 }
 
 static bool derive_sums(struct derived *derived)
@@ -424,9 +424,8 @@ static bool derive_sums(struct derived *derived)
     return run(derived, "DELETE FROM timeline; DELETE FROM size_bin; DELETE FROM function_total;"
                         "DELETE FROM type_total;") &&
            read_stacks(derived) && replay_rows(derived) && put_stacks(derived) &&
-           put_sums(derived) && run(derived, functions_and_types_sql) &&
-           put_function_peaks(derived) && put_meta(derived) && derive_parts(derived) &&
-           derive_estimate(derived);
+           put_sums(derived) && put_functions(derived) && run(derived, types_sql) &&
+           put_meta(derived) && derive_parts(derived) && derive_estimate(derived);
 }
 
 bool writer_derived_put(sqlite3 *database, const char *name, struct ingest_status *status)
@@ -442,6 +441,7 @@ bool writer_derived_put(sqlite3 *database, const char *name, struct ingest_statu
         done = derive_columns(&derived) && derive_sums(&derived);
     writer_rows_close(&derived.rows);
     totals_free_memory(&derived.totals);
+    writer_owners_close(&derived.owners);
     free(derived.stacks.rows);
     free(derived.batch);
     return done;
