@@ -69,11 +69,18 @@ static bool put_redacted(const struct table_sink *sink)
                      (const struct writer_value[]){value_text("redacted"), value_number(1)}, 2);
 }
 
+static bool put_frame(void *context, uint64_t stack, uint64_t frame)
+{
+    return writer_put_frame(context, stack, frame);
+}
+
 /* The second thread may have gigabytes to write still. */
 static bool finish_rows(struct pipeline *pipeline)
 {
     report(pipeline, INGEST_ROWS, writer_bytes(pipeline->writer));
-    return writer_rows_done(pipeline->writer);
+    return writer_rows_done(pipeline->writer) &&
+           session_frames_each(&pipeline->stacks, put_frame, pipeline->writer) &&
+           writer_frames_done(pipeline->writer);
 }
 
 static bool write_tables(struct pipeline *pipeline)

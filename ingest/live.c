@@ -138,7 +138,8 @@ static bool put_tables(struct live *live, const struct replay *shown, uint64_t e
     struct table_sink sink = writer_live_tables(live->writer);
     uint64_t last_ticks = live->scan.last_ticks;
     live->scan.last_ticks = end_ticks; /* the session lasts so long by now */
-    bool good = session_tables_put(&sink, &facts) && put_standing(live, &sink);
+    bool good = session_frames_put(&sink, &facts) && session_tables_put(&sink, &facts) &&
+                put_standing(live, &sink);
     live->scan.last_ticks = last_ticks;
     live->known = session_tables_known(&facts);
     return good;

@@ -41,7 +41,8 @@ struct processes {
     char **reasons; /* of what is left out; free() each */
     size_t reason_count, reason_capacity;
     /* Sessions while they are made: of all, and of the process to be added. */
-    struct output_file whole, part;
+    struct output_file whole, part, frame_file;
+    struct writer_frames frames; /* of all parts, in `frame_file` */
     struct writer_merge *merge;
     struct shared_names names;
     struct added *added; /* in the order of `starts` */
@@ -277,6 +278,9 @@ static bool add_process(struct processes *processes, const struct start *start)
     options.names = &processes->names;
     options.session = first ? processes->whole.part : processes->part.part;
     options.writer.force = true; /* the name is ours */
+    options.writer.draft = &processes->frames;
+    if (!first)
+        writer_merge_expect(processes->merge);
     /* It could be opened: what fails now (the disk is full, say) fails for all. */
     if (!ingest_run(&options, &summary, processes->status))
         return false;
@@ -285,8 +289,8 @@ static bool add_process(struct processes *processes, const struct start *start)
     if (first) {
         *processes->summary = summary;
         processes->summary->program = NULL; /* it stays with the part */
-        processes->merge = writer_merge_open(
-            processes->whole.part, processes->options->writer.interrupted, processes->status);
+        processes->merge =
+            writer_merge_open(processes->whole.part, &options.writer, processes->status);
         return processes->merge != NULL &&
                writer_merge_machine(processes->merge, start->at.machine);
     }
@@ -401,15 +405,20 @@ bool ingest_processes(const struct ingest_options *options, const struct trace_l
 {
     struct processes processes = {
         .options = options, .left_out = left_out, .run = run, .summary = summary, .status = status};
-    processes.whole.descriptor = processes.part.descriptor = -1;
-    /* The second is never put in place. */
+    processes.whole.descriptor = processes.part.descriptor = processes.frame_file.descriptor = -1;
+    /* The second and the third are never put in place. */
     bool good =
         output_file_begin(&processes.whole, options->session, options->writer.force, status) &&
         output_file_begin(&processes.part, options->session, options->writer.force, status) &&
+        output_file_begin(&processes.frame_file, options->session, options->writer.force, status) &&
+        (writer_frames_begin(&processes.frames, processes.frame_file.descriptor) ||
+         ingest_fail_memory(status, "the frames of the traces")) &&
         find_starts(&processes, list) && add_all(&processes) && put_in_place(&processes);
     writer_merge_close(processes.merge);
     output_file_end(&processes.whole);
     output_file_end(&processes.part);
+    output_file_end(&processes.frame_file);
+    writer_frames_end(&processes.frames);
     for (size_t i = 0; i < processes.reason_count; i++)
         free(processes.reasons[i]);
     free(processes.reasons);

@@ -83,9 +83,20 @@ static bool put_names(const struct table_sink *sink, const struct session_facts 
     return good;
 }
 
-/* Most rows of all tables but `allocation` are these: many a statement. */
-static bool put_stack_frames(const struct table_sink *sink, const struct stacks *stacks,
-                             size_t stack)
+bool session_frames_each(const struct stacks *stacks, session_frame_function *each, void *context)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < stacks->count; i++) {
+        struct stack_walk walk = stacks_walk(&stacks->rows[i]);
+        uint32_t frame;
+        while (good && (frame = stacks_walk_next(stacks, &walk)) != FRAMES_NONE)
+            good = each(context, i, (uint64_t)frame + 1);
+    }
+    return good;
+}
+
+/* Many rows a statement. */
+static bool put_frames_of(const struct table_sink *sink, const struct stacks *stacks, size_t stack)
 {
     struct writer_value values[3 * WRITER_STACK_FRAMES_AT_ONCE];
     struct stack_walk walk = stacks_walk(&stacks->rows[stack]);
@@ -104,6 +115,14 @@ static bool put_stack_frames(const struct table_sink *sink, const struct stacks 
     }
     for (size_t i = 0; good && i < count; i += 3)
         good = sink->put(sink->context, WRITER_STACK_FRAME, values + i, 3);
+    return good;
+}
+
+bool session_frames_put(const struct table_sink *sink, const struct session_facts *facts)
+{
+    bool good = true;
+    for (size_t i = facts->known.stacks; good && i < facts->stacks->count; i++)
+        good = put_frames_of(sink, facts->stacks, i);
     return good;
 }
 
@@ -139,8 +158,6 @@ static bool put_stacks(const struct table_sink *sink, const struct session_facts
                    value_number(usage->peak_ns), value_number(usage->lifetime_ns));
         if (usage->allocations != 0)
             good = good && put_runtime_stack(sink, blocks, suppressor, i);
-        if (i >= facts->known.stacks)
-            good = good && put_stack_frames(sink, stacks, i);
     }
     suppressor_free(suppressor);
     runtime_blocks_free(blocks);

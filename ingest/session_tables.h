@@ -27,7 +27,17 @@ struct session_facts {
 /* All that there is by now, as the `known` of a later call. */
 struct session_known session_tables_known(const struct session_facts *facts);
 
-/* False with the writer's status set. */
+/*
+ * Calls `each` with the ids of every row of stack_frame, stacks ascending and then by depth. False
+ * where it said so.
+ */
+typedef bool session_frame_function(void *context, uint64_t stack, uint64_t frame);
+bool session_frames_each(const struct stacks *stacks, session_frame_function *each, void *context);
+
+/* Puts the rows of stack_frame that are new. False with the writer's status set. */
+bool session_frames_put(const struct table_sink *sink, const struct session_facts *facts);
+
+/* Puts all other tables but `allocation` and `column_chunk`. False with the writer's status set. */
 bool session_tables_put(const struct table_sink *sink, const struct session_facts *facts);
 
 /* `type` and the tables that go with it. Called by session_tables_put(). */

@@ -7,9 +7,6 @@
 
 #include "ingest/writer_record.h"
 
-/* SQLite's PENDING_BYTE. */
-static const uint32_t lock_byte = UINT32_C(1) << 30;
-
 /* Values of a row of `allocation`, its id included, and the bytes of its record's header. */
 enum { ROW_VALUES = 15, ROW_HEADER = 1 + ROW_VALUES, ROW_MOST = ROW_HEADER + 8 * ROW_VALUES };
 
@@ -19,7 +16,7 @@ enum { CHUNK_VALUES = 6, CHUNK_HEAD = 64 };
 bool writer_bulk_open(struct writer_bulk *bulk, int descriptor, struct writer_roots roots)
 {
     *bulk = (struct writer_bulk){.roots = roots};
-    if (!writer_pages_open(&bulk->pages, descriptor, lock_byte))
+    if (!writer_pages_open(&bulk->pages, descriptor, WRITER_LOCK_BYTE))
         return false;
     writer_btree_open(&bulk->allocation, &bulk->pages, roots.allocation, WRITER_BTREE_TABLE);
     writer_btree_open(&bulk->column_chunk, &bulk->pages, roots.column_chunk, WRITER_BTREE_TABLE);
@@ -113,7 +110,8 @@ bool writer_bulk_put(struct writer_bulk *bulk, const struct row_batch *batch)
         size_t length = encode_row(batch, i, record);
         good = writer_btree_put_row(&bulk->allocation, batch->first_id + i, record, length);
     }
-    for (unsigned column = 0; good && column < COLUMN_TOTAL; column++)
+    for (unsigned column = 0; good && bulk->roots.column_chunk != 0 && column < COLUMN_TOTAL;
+         column++)
         good = put_chunk(bulk, batch, column);
     if (good && bulk->roots.allocation_stack != 0 && !writer_index_count(&bulk->index, batch)) {
         bulk->pages.error = ENOMEM;
@@ -127,7 +125,7 @@ static bool build_index(struct writer_bulk *bulk, const char *path,
 {
     struct writer_btree tree;
     int descriptor = bulk->pages.descriptor;
-    if (!writer_pages_open(&bulk->pages, descriptor, lock_byte))
+    if (!writer_pages_open(&bulk->pages, descriptor, WRITER_LOCK_BYTE))
         return false;
     writer_btree_open(&tree, &bulk->pages, bulk->roots.allocation_stack, WRITER_BTREE_INDEX);
     bool good =

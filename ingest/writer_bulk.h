@@ -15,7 +15,8 @@
 
 /* Root pages of the trees that are filled; they must be empty. */
 struct writer_roots {
-    uint32_t allocation, column_chunk;
+    uint32_t allocation;
+    uint32_t column_chunk;     /* 0: no columns are wanted, and no index either */
     uint32_t allocation_stack; /* 0: no index is wanted */
 };
 

@@ -55,6 +55,11 @@ const char writer_estimate_sql[] =
     "INSERT INTO meta SELECT 'estimated_live_bytes_end', CAST(total(live_bytes) AS INTEGER)"
     "  FROM estimate;";
 
+const char writer_all_indexes_sql[] = "CREATE INDEX allocation_alloc_ns ON allocation(alloc_ns);"
+                                      "CREATE INDEX allocation_free_ns ON allocation(free_ns);"
+                                      "CREATE INDEX allocation_address ON allocation(address);"
+                                      "CREATE INDEX allocation_size ON allocation(size);";
+
 int writer_insert_prepare(sqlite3 *database, enum writer_table table, sqlite3_stmt **insert)
 {
     return sqlite3_prepare_v3(database, insert_sql[table], -1, SQLITE_PREPARE_PERSISTENT, insert,

@@ -14,6 +14,9 @@ int writer_insert_prepare(sqlite3 *database, enum writer_table table, sqlite3_st
  */
 extern const char writer_estimate_sql[];
 
+/* The indexes of `allocation` by time, address and size. */
+extern const char writer_all_indexes_sql[];
+
 /* One row, or as many as the statement takes. Returns SQLite's code. */
 int writer_insert_row(sqlite3_stmt *insert, const struct writer_value *values, size_t count);
 

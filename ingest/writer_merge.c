@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/writer_merge.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ingest/writer_derived.h"
 #include "ingest/writer_inherit.h"
+#include "ingest/writer_insert.h"
 #include "ingest/writer_statistics.h"
 
 struct writer_merge {
     sqlite3 *database;
     char *path;
     struct ingest_status *status;
-    bool indexed; /* by stack: the index is built anew behind the last row */
+    struct writer_options options;
 };
 
 static bool fail(struct writer_merge *merge)
@@ -176,8 +180,6 @@ static const char rows_sql[] =
     "  LEFT JOIN function_map f ON f.old = t.function_id WHERE t.id > 0 ORDER BY t.id;"
     "INSERT INTO main.runtime_stack SELECT stack_id + base.stack, kind, pattern FROM base,"
     "  part.runtime_stack;"
-    "INSERT INTO main.stack_frame SELECT stack_id + base.stack, depth, frame_id + base.frame"
-    "  FROM base, part.stack_frame ORDER BY stack_id, depth;"
     "INSERT INTO main.process SELECT id + base.process, pid, parent_pid, program, argv,"
     "    start_ns + base.later, end_ns + base.later, ending, trace, allocations, frees, bytes,"
     "    live_count, live_bytes, peak_bytes, peak_ns + base.later, 1, host, boot_id, trace_id,"
@@ -235,10 +237,10 @@ static const char meta_sql[] =
     "UPDATE main.meta SET value = max(value, (SELECT p.value + base.later FROM part.meta p, base"
     "  WHERE p.key = 'duration_ns')) WHERE key = 'duration_ns';";
 
-static bool open_database(struct writer_merge *merge, const char *path,
-                          const volatile sig_atomic_t *interrupted)
+static bool open_database(struct writer_merge *merge)
 {
-    if (sqlite3_open_v2(path, &merge->database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+    const volatile sig_atomic_t *interrupted = merge->options.interrupted;
+    if (sqlite3_open_v2(merge->path, &merge->database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
                         NULL) != SQLITE_OK)
         return fail(merge);
     if (interrupted != NULL)
@@ -247,7 +249,7 @@ static bool open_database(struct writer_merge *merge, const char *path,
                       "PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;");
 }
 
-struct writer_merge *writer_merge_open(const char *path, const volatile sig_atomic_t *interrupted,
+struct writer_merge *writer_merge_open(const char *path, const struct writer_options *options,
                                        struct ingest_status *status)
 {
     struct writer_merge *merge = calloc(1, sizeof *merge);
@@ -257,17 +259,19 @@ struct writer_merge *writer_merge_open(const char *path, const volatile sig_atom
         return NULL;
     }
     merge->status = status;
-    if (open_database(merge, path, interrupted)) {
-        merge->indexed = number(merge, "SELECT count(*) FROM sqlite_schema"
-                                       " WHERE name = 'allocation_stack'") != 0;
-        if (run(merge, maps_sql) && run(merge, writer_inherit_begin_sql) &&
-            run(merge, writer_inherit_first_sql) &&
-            run(merge, "DROP INDEX IF EXISTS allocation_stack;"
-                       "DELETE FROM sqlite_stat1;"))
-            return merge;
-    }
+    merge->options = *options;
+    if (open_database(merge) && run(merge, maps_sql) && run(merge, writer_inherit_begin_sql) &&
+        run(merge, writer_inherit_first_sql))
+        return merge;
     writer_merge_close(merge);
     return NULL;
+}
+
+void writer_merge_expect(struct writer_merge *merge)
+{
+    struct writer_frames *frames = merge->options.draft;
+    frames->first_stack = (uint64_t)number(merge, "SELECT ifnull(max(id), 0) FROM stack");
+    frames->first_frame = (uint64_t)number(merge, "SELECT ifnull(max(id), 0) FROM frame");
 }
 
 bool writer_merge_add(struct writer_merge *merge, const char *path, uint64_t later_ns)
@@ -305,13 +309,51 @@ bool writer_merge_fork(struct writer_merge *merge, uint64_t trace_id, uint64_t b
            fail(merge);
 }
 
+static bool told_to_stop(const void *context)
+{
+    const volatile sig_atomic_t *interrupted = context;
+    return interrupted != NULL && *interrupted != 0;
+}
+
+/* Puts the frames of all parts into the file, while SQLite has it closed. */
+static bool put_frames(struct writer_merge *merge)
+{
+    struct writer_frames *frames = merge->options.draft;
+    const int64_t root =
+        number(merge, "SELECT rootpage FROM sqlite_schema WHERE name = 'stack_frame'");
+    sqlite3_close(merge->database);
+    merge->database = NULL;
+    const int descriptor = open(merge->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (descriptor < 0)
+        frames->error = errno;
+    const bool good =
+        descriptor >= 0 && writer_frames_put(frames, descriptor, (uint32_t)root, told_to_stop,
+                                             (const void *)merge->options.interrupted);
+    if (descriptor >= 0)
+        close(descriptor);
+    if (good)
+        return open_database(merge);
+    if (frames->error == EINTR)
+        return ingest_fail(merge->status, INGEST_INTERRUPTED, "interrupted");
+    return ingest_fail(merge->status, INGEST_BAD_INPUT,
+                       "%s: cannot be written: %s (is the disk full?)", merge->path,
+                       strerror(frames->error));
+}
+
+static bool create_indexes(struct writer_merge *merge)
+{
+    return (merge->options.index == WRITER_INDEX_NONE ||
+            run(merge, "CREATE INDEX allocation_stack ON allocation(stack_id, type_id)")) &&
+           (merge->options.index != WRITER_INDEX_ALL || run(merge, writer_all_indexes_sql));
+}
+
 bool writer_merge_finish(struct writer_merge *merge)
 {
     return run(merge, "BEGIN") &&
            (writer_inherit_put(merge->database) == SQLITE_OK || fail(merge)) &&
+           run(merge, "COMMIT") && put_frames(merge) && run(merge, "BEGIN") &&
            writer_derived_put(merge->database, merge->path, merge->status) &&
-           (!merge->indexed ||
-            run(merge, "CREATE INDEX allocation_stack ON allocation(stack_id, type_id)")) &&
+           create_indexes(merge) &&
            (writer_statistics_put(merge->database) == SQLITE_OK || fail(merge)) &&
            run(merge, "COMMIT");
 }

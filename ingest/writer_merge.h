@@ -15,19 +15,24 @@
 #include <stdint.h>
 
 #include "ingest/status.h"
+#include "ingest/writer.h"
 #include "ingest/writer_run.h"
 
 struct writer_merge;
 
 /*
- * `path`: the session of the process that started first; the others are added to it. Nobody else
- * may use it meanwhile, and what is half done is not taken back: it must be a file that can be
- * removed. `interrupted` may be NULL. NULL with `status` set.
+ * `path`: the draft (writer.h) of the process that started first; the others are added to it.
+ * Nobody else may use it while they are, and what is half done is not taken back: it must be a file
+ * that can be removed. Of `options` all but `force` is taken, and `draft` must live as long. NULL
+ * with `status` set.
  */
-struct writer_merge *writer_merge_open(const char *path, const volatile sig_atomic_t *interrupted,
+struct writer_merge *writer_merge_open(const char *path, const struct writer_options *options,
                                        struct ingest_status *status);
 
-/* Adds the session `path`, which started `later_ns` after the first. */
+/* Has the frames of the draft that is made next counted on from those that are there. */
+void writer_merge_expect(struct writer_merge *merge);
+
+/* Adds the draft `path`, which started `later_ns` after the first. */
 bool writer_merge_add(struct writer_merge *merge, const char *path, uint64_t later_ns);
 
 /* Says which machine (ingest/machines.h) the process that was added last ran on: 1 if nothing is.

@@ -15,6 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* First byte of SQLite's lock range (its PENDING_BYTE). */
+#define WRITER_LOCK_BYTE (UINT32_C(1) << 30)
+
 struct writer_pages {
     int descriptor;
     size_t page_size;
@@ -28,8 +31,8 @@ struct writer_pages {
 };
 
 /*
- * `descriptor` stays the caller's. `lock_byte` is the first byte of SQLite's lock range: 2^30, but
- * in tests. False with `error` set, also where the file is not one that pages can be appended to.
+ * `descriptor` stays the caller's. `lock_byte` is WRITER_LOCK_BYTE, but in tests. False with
+ * `error` set, also where the file is not one that pages can be appended to.
  */
 bool writer_pages_open(struct writer_pages *pages, int descriptor, uint32_t lock_byte);
 
