@@ -4,7 +4,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "capture/sample.h"
 #include "schemas/trace_layout.h"
 
 struct option_word {
@@ -63,7 +62,7 @@ static bool option_min_free(struct option_word value, struct disk_space_limit *l
 }
 
 /* Reads live>SIZE or allocs>N. */
-static bool option_limit(struct option_word value, struct threshold_limit *limit)
+static bool option_limit(struct option_word value, struct options_limit *limit)
 {
     const size_t behind = option_begins(value, "live>")     ? strlen("live>")
                           : option_begins(value, "allocs>") ? strlen("allocs>")
@@ -172,7 +171,7 @@ static bool option_set(struct options *options, struct option_word key, struct o
     if (option_is(key, "min-free"))
         return option_min_free(value, &options->min_free);
     if (option_is(key, "sample"))
-        return option_size(value, &options->sample, 1, SAMPLE_MEAN_MAX);
+        return option_size(value, &options->sample, 1, OPTIONS_SAMPLE_MAX);
     if (option_is(key, "toggle"))
         return option_number(value, &options->toggle) && options->toggle >= 1 &&
                options->toggle <= 64;

@@ -38,8 +38,7 @@
 #include <stdint.h>
 
 #include "capture/disk_space.h"
-#include "capture/stack.h"
-#include "capture/threshold.h"
+#include "capture/stack_options.h"
 
 /* Bytes of a mark's name, the terminator included. The rest does not count. */
 #define OPTIONS_MARK 64u
@@ -47,6 +46,15 @@
 #define OPTIONS_SYMBOL 256u
 /* The most system calls that can be left out. */
 #define OPTIONS_WITHOUT 64u
+
+/* The most that --sample takes: mean bytes between sample points. */
+#define OPTIONS_SAMPLE_MAX (UINT64_C(1) << 40)
+
+/* A limit, which is passed when there are more. 0: none. */
+struct options_limit {
+    uint64_t live; /* bytes */
+    uint64_t allocations;
+};
 
 struct options {
     struct stack_options stack;
@@ -56,7 +64,7 @@ struct options {
     bool start_of_run; /* the first trace says whether recording has begun */
     bool mmap;         /* mappings are recorded too */
     bool compress;     /* another process packs full chunks */
-    struct threshold_limit start, stop;
+    struct options_limit start, stop;
     char start_mark[OPTIONS_MARK], stop_mark[OPTIONS_MARK]; /* "": none */
     char start_call[OPTIONS_SYMBOL], stop_call[OPTIONS_SYMBOL];
     bool follow_fork, follow_exec;

@@ -22,7 +22,6 @@ struct sample {
 
 /* Bytes between points on average; 0: everything is recorded. Set once at the start. */
 extern uint64_t sample_mean __attribute__((visibility("hidden")));
-#define SAMPLE_MEAN_MAX (UINT64_C(1) << 40)
 
 /* Sets the mean. MPROF_TEST_SEED=N in the environment makes the draws the same in each run. */
 void sample_process_init(uint64_t mean);

@@ -23,7 +23,7 @@ bool select_process_init(uint64_t mean)
     return true;
 }
 
-void select_count(struct threshold_limit start, struct threshold_limit stop)
+void select_count(struct options_limit start, struct options_limit stop)
 {
     threshold_process_init(start, stop);
     select_only_samples = select_only_samples && !atomic_load(&threshold_counts);

@@ -19,7 +19,7 @@ extern bool select_is_on;
 /* Begins sampling by `mean` (sample.h). Returns false if there is no memory for it. */
 bool select_process_init(uint64_t mean);
 /* Counts for the limits at which recording begins and ends (threshold.h). */
-void select_count(struct threshold_limit start, struct threshold_limit stop);
+void select_count(struct options_limit start, struct options_limit stop);
 /* Looks for calls of these functions (call_watch.h). */
 void select_watch_calls(const char *start, const char *stop);
 /* Forgets all earlier blocks, in a forked child and when a new trace begins. No other thread may be

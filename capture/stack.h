@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "capture/stack_options.h"
+
 /* A module, and below a node, that stack_current() found for the first time. It must be written
  * before it is published. */
 struct stack_module {
@@ -48,24 +50,6 @@ struct stack_sink {
     bool (*module)(void *context, const struct stack_module *module);
     bool (*node)(void *context, const struct stack_node *node);
     void (*module_end)(void *context, uint32_t module);
-};
-
-enum stack_unwind {
-    STACK_UNWIND_AUTO,
-    STACK_UNWIND_FRAME_POINTERS,
-    STACK_UNWIND_EH,
-    /* The modes above unwind. */
-    STACK_UNWIND_INSTRUMENT, /* see shadow_stack.h; if that knows nothing, like AUTO */
-    STACK_UNWIND_OFF
-};
-
-struct stack_options {
-    enum stack_unwind unwind;
-    /*
-     * Frames; 0: the built-in limit of 4096; at most 65536. A deeper stack keeps its innermost
-     * frames under a marker: between three quarters of the limit and all of it.
-     */
-    uint32_t depth_limit;
 };
 
 void stack_process_init(const struct stack_options *options, const struct stack_sink *sink);

@@ -14,7 +14,7 @@
 _Atomic bool threshold_counts;
 
 static struct {
-    struct threshold_limit start, stop;
+    struct options_limit start, stop;
     int64_t live_grain;
     uint64_t allocations_grain;
     _Atomic int64_t live;
@@ -22,7 +22,7 @@ static struct {
     _Atomic bool started, stopped;
 } threshold;
 
-static bool limit_is_set(struct threshold_limit limit)
+static bool limit_is_set(struct options_limit limit)
 {
     return limit.live || limit.allocations;
 }
@@ -35,7 +35,7 @@ static uint64_t limit_grain(uint64_t one, uint64_t other, uint64_t largest)
     return grain == 0 ? 1 : grain < largest ? grain : largest;
 }
 
-void threshold_process_init(struct threshold_limit start, struct threshold_limit stop)
+void threshold_process_init(struct options_limit start, struct options_limit stop)
 {
     threshold.start = start;
     threshold.stop = stop;
@@ -47,7 +47,7 @@ void threshold_process_init(struct threshold_limit start, struct threshold_limit
     atomic_store(&threshold_counts, limit_is_set(start) || limit_is_set(stop));
 }
 
-static bool limit_is_passed(struct threshold_limit limit)
+static bool limit_is_passed(struct options_limit limit)
 {
     return (limit.live && atomic_load(&threshold.live) > (int64_t)limit.live) ||
            (limit.allocations && atomic_load(&threshold.allocations) > limit.allocations);

@@ -15,11 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A limit, which is passed when there are more. 0: none. */
-struct threshold_limit {
-    uint64_t live; /* bytes */
-    uint64_t allocations;
-};
+#include "capture/options.h"
 
 /* The counts of a thread that are not added to the sums yet. */
 struct threshold_part {
@@ -31,7 +27,7 @@ struct threshold_part {
 extern _Atomic bool threshold_counts;
 
 /* Sets the limits, once, at the start. */
-void threshold_process_init(struct threshold_limit start, struct threshold_limit stop);
+void threshold_process_init(struct options_limit start, struct options_limit stop);
 
 /* Counts an allocation. Returns true if a limit has been passed: then call threshold_act(). Needs a
  * live block. */

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "capture/options.h"
 #include "capture/sample.h"
 #include "capture/sampled_blocks.h"
 
@@ -24,7 +25,7 @@ static void distance_is_that_of_the_logarithm(void **unused)
     }
     assert_int_equal(sample_distance(UINT64_MAX, 524288), 0);
     /* The furthest point possible is 64 ln 2 times the mean. */
-    assert_true(fabs((double)sample_distance(1, SAMPLE_MEAN_MAX) / (double)SAMPLE_MEAN_MAX -
+    assert_true(fabs((double)sample_distance(1, OPTIONS_SAMPLE_MAX) / (double)OPTIONS_SAMPLE_MAX -
                      64 * log(2)) < 1e-6);
 }
 
