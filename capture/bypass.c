@@ -8,7 +8,6 @@
 #include "capture/arch_x86_64.h"
 #include "capture/bypass_report.h"
 #include "capture/bypass_slots.h"
-#include "capture/entry_names.h"
 #include "capture/os.h"
 #include "capture/real.h"
 #include "capture/recorder.h"

@@ -9,74 +9,27 @@
 #define MPROF_IMPLEMENTATION
 #include "capture/mprof.h"
 #include "capture/entry_names.h"
-#include "capture/options.h"
+#include "capture/marks.h"
 #include "capture/recorder.h"
-#include "capture/snapshot.h"
-#include "capture/thread.h"
 
 #define FRAME __builtin_frame_address(0)
-#define NAME_MAX_LENGTH 255u
 #define NOTE_TYPE 1u
 
 static const char note_name[] = "mprof";
-static char control_start_mark[OPTIONS_MARK], control_stop_mark[OPTIONS_MARK];
-
-static bool control_put_name(const void *frame, enum trace_extended type, const char *name)
-{
-    struct thread *thread = recorder_enter(frame, RECORDER_NOTE);
-    if (!thread)
-        return false;
-    uint8_t *p = thread_extended_begin(thread, NAME_MAX_LENGTH + 32);
-    if (p) {
-        p = thread_put_when(thread, p);
-        p = trace_put_string(p, name ? name : "", name ? strnlen(name, NAME_MAX_LENGTH) : 0);
-        thread_extended_end(thread, type, p);
-    }
-    recorder_leave();
-    return p != NULL;
-}
-
-void control_set_marks(const char *start, const char *stop)
-{
-    memcpy(control_start_mark, start, strnlen(start, sizeof control_start_mark - 1));
-    memcpy(control_stop_mark, stop, strnlen(stop, sizeof control_stop_mark - 1));
-}
-
-static bool control_is_mark(const char *wanted, const char *name)
-{
-    return wanted[0] && name && strcmp(wanted, name) == 0;
-}
-
-bool control_put_mark(const void *frame, const char *name)
-{
-    if (control_is_mark(control_start_mark, name) && recorder_set_paused(frame, false))
-        control_start_mark[0] = 0; /* this mark ends no later pause */
-    bool put = control_put_name(frame, TRACE_EXT_MARK, name);
-    if (control_is_mark(control_stop_mark, name))
-        recorder_stop(frame);
-    return put;
-}
-
-bool control_put_snapshot(const void *frame, const char *name)
-{
-    if (recorder_is_at_work())
-        snapshot_call_back();
-    return control_put_name(frame, TRACE_EXT_SNAPSHOT, name);
-}
 
 ENTRY_POINT void mprof_mark(const char *name)
 {
-    control_put_mark(FRAME, name);
+    marks_put(FRAME, name);
 }
 
 ENTRY_POINT void mprof_snapshot(const char *name)
 {
-    control_put_snapshot(FRAME, name);
+    marks_put_snapshot(FRAME, name);
 }
 
 ENTRY_POINT void mprof_on_snapshot(void (*callback)(void *data), void *data)
 {
-    snapshot_set_callback(callback, data);
+    marks_on_snapshot(callback, data);
 }
 
 ENTRY_POINT void mprof_pause(void)

@@ -19,12 +19,7 @@
 __attribute__((constructor)) static void lifecycle_begin(void);
 __attribute__((destructor)) static void lifecycle_end(void);
 
-static bool begun, ended;
-
-bool lifecycle_has_begun(void)
-{
-    return begun;
-}
+static bool ended;
 
 bool lifecycle_has_ended(void)
 {
@@ -40,7 +35,7 @@ static void lifecycle_end_quickly(void)
 
 static void lifecycle_begin(void)
 {
-    begun = true;
+    recorder_loaded();
     control_bind();
     recorder_start();
     entry_process_resolve();

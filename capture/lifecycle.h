@@ -7,8 +7,6 @@
 
 #include <stdbool.h>
 
-/* Tells whether the constructor has run: from then on the C library is ready for everything. */
-bool lifecycle_has_begun(void);
 /* Tells whether exit() or quick_exit() have sealed the trace. */
 bool lifecycle_has_ended(void);
 

@@ -12,8 +12,7 @@
 #include "capture/bypass.h"
 #include "capture/call_watch.h"
 #include "capture/confinement.h"
-#include "capture/control.h"
-#include "capture/lifecycle.h"
+#include "capture/marks.h"
 #include "capture/message.h"
 #include "capture/options.h"
 #include "capture/os.h"
@@ -34,6 +33,7 @@ bool recorder_mappings;
 
 /* The part outside the wiped page, which a forked child inherits. */
 static struct {
+    bool loaded; /* the constructor has run */
     bool started;
     bool off;             /* for this process and its children */
     bool follow;          /* forked children record too */
@@ -161,7 +161,7 @@ static bool recorder_start_program(void)
     recorder.waiting = options.start_waits && (!options.start_of_run || run == TRACE_RUN_NOT_YET);
     select_count(options.start, options.stop);
     select_watch_calls(options.start_call, options.stop_call);
-    control_set_marks(options.start_mark, options.stop_mark);
+    marks_set(options.start_mark, options.stop_mark);
     toggle_begin(options.toggle);
     thread_process_set_ways((select_is_on ? THREAD_SELECTED : 0u) |
                             (options.free_stacks ? THREAD_FREE_STACKS : 0u) |
@@ -252,6 +252,11 @@ static void recorder_start_guarded(void)
                                    : RECORDER_RECORDING);
 }
 
+void recorder_loaded(void)
+{
+    recorder.loaded = true;
+}
+
 void recorder_start(void)
 {
     struct thread_local_part *self = &thread_local_part;
@@ -302,7 +307,7 @@ static void recorder_recover(struct thread_local_part *self)
 static bool recorder_may_start(void)
 {
 #ifdef MPROF_STATIC
-    return lifecycle_has_begun();
+    return recorder.loaded;
 #else
     return true;
 #endif

@@ -69,6 +69,9 @@ enum recorder_event {
     RECORDER_NOTE, /* marks, modules: not an event of the heap, never counted as dropped */
 };
 
+/* Notes that the constructor has run: from here on the C library is ready for everything. */
+void recorder_loaded(void);
+
 /* Starts recording, unless it has been started or is off. The constructor and the first event call
  * it; the first of them starts. */
 void recorder_start(void);

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "capture/control.h"
+#include "capture/marks.h"
 #include "capture/recorder.h"
 #include "capture/toggle.h"
 #include "capture/trace_file.h"
@@ -23,9 +23,9 @@ static enum trace_answer requests_do(const struct trace_asked *asked)
     case TRACE_REQUEST_RESUME:
         return recorder_set_paused(FRAME, false) ? TRACE_ANSWER_DONE : TRACE_ANSWER_ALREADY;
     case TRACE_REQUEST_MARK:
-        return requests_answer(control_put_mark(FRAME, asked->name));
+        return requests_answer(marks_put(FRAME, asked->name));
     case TRACE_REQUEST_SNAPSHOT:
-        return requests_answer(control_put_snapshot(FRAME, asked->name));
+        return requests_answer(marks_put_snapshot(FRAME, asked->name));
     case TRACE_REQUEST_STOP:
         recorder_stop(FRAME);
         return TRACE_ANSWER_DONE;
