@@ -29,9 +29,9 @@ for package in "$@"; do
                     { say "$name cannot be built, see $work/$name/build.log"; exit 1; }
             fi
             record=("$bin/mprof-run" -o "$work/$name.bin" --)
-            rm -f "$work/$name.bin"* # of every process a file
+            rm -rf "$work/$name".bin "$work/$name".bin.d # what other processes of the run wrote
             (cd "$work/$name" && "${package}_run") 2>"$work/$name.log"
-            "$bin/mprof-ingest" --quiet --force -o "$work/$name.db" "$work/$name.bin"* ||
+            "$bin/mprof-ingest" --quiet --force -o "$work/$name.db" "$work/$name.bin" ||
                 { say "$name was not recorded, see $work/$name.log"; exit 1; }
             tables+=("$name" "$work/$name.db" "$work/$name")
         done

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""judge.py: what tests/types/truth.py holds against an exact type, by stacks whose answer is known."""
+"""judge.py: what tests/types/truth.py holds against an exact type, by stacks whose answer is known, and
+against a program's counts."""
+import collections
 import os
 import sys
 
@@ -33,4 +35,9 @@ CASES = [
 failed = [case for case in CASES if (truth.contradiction(case[0], [NEW] + case[1]) is not None) != case[2]]
 for kind, frames, denied in failed:
     print(f"{kind} in {frames[0]} is {'not ' if denied else ''}denied")
+for counts, bad in [({"right inferred": 49, "wrong inferred": 1}, False), ({"right inferred": 48, "wrong inferred": 1}, True),
+                    ({"right exact": 99, "wrong exact": 1}, True), ({"right exact": 99, "denied": 1}, True)]:
+    if truth.bad(collections.Counter(counts)) != bad:
+        failed.append(counts)
+        print(f"{counts} counts as {'good' if bad else 'bad'}")
 sys.exit(bool(failed))
