@@ -169,10 +169,12 @@ bool types_is_text_function(const char *function)
         "__getdelim",    "realpath",       "getcwd",       "__getcwd",
         "__GI___strdup", "__GI___strndup", "_IO_getdelim", "__vasprintf_internal",
     };
+    static const char filebuf[] =
+        "std::basic_filebuf<char, std::char_traits<char> >::_M_allocate_internal_buffer()";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], function) == 0)
             return true;
-    return false;
+    return strcmp(function, filebuf) == 0;
 }
 
 /* "std::pair<const K, V>" for libc++'s std::__value_type<K, V>; NULL: another type. */

@@ -3,8 +3,10 @@
 #include "corpus.h"
 
 #include <any>
+#include <cstdio>
 #include <deque>
 #include <forward_list>
+#include <fstream>
 #include <functional>
 #include <list>
 #include <map>
@@ -301,4 +303,21 @@ CASE(vector_of_tuples)
 {
     static std::vector<std::tuple<int, double>> tuples(corpus_few);
     KNOWN(tuples.data(), "std::tuple<int, double>", 5);
+}
+
+/* ---- buffers of files ---------------------------------------------------------------------- */
+
+CASE(buffer_of_an_ifstream)
+{
+    std::ifstream file("/dev/zero");
+    MADE_KNOWN("buffer", ANY_COUNT);
+    KEEP(&file);
+}
+CASE(buffer_of_a_FILE)
+{
+    FILE *file = fopen("/dev/zero", "r");
+    if (file == nullptr || getc(file) != 0)
+        return;
+    MADE_KNOWN("buffer", ANY_COUNT);
+    fclose(file);
 }
