@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The rows of stack_frame: most rows of all small tables of a session. They are put into the tree
  * of the table in ascending order (ingest/writer_btree.h), while SQLite has the file closed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The table function_total, from the sums of stacks and the frames that each has.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/writer_owners.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What threads and processes allocated and freed, counted while the rows of a session are replayed
  * in the order of time. Only the process heap counts.
