@@ -38,6 +38,7 @@ struct follower {
     struct types_state state;
     struct types_way way;
     bool lost; /* the path ended in a function that does not return */
+    bool returns_nothing;
     struct path paths[PATHS_MAX];
     size_t path_count;
     uint64_t visited[VISITED_MAX];
@@ -383,10 +384,21 @@ static void add_path(struct follower *follower, uint64_t address)
     path->state = follower->state;
 }
 
+/* True where the function is declared to return nothing. */
+static bool returns_nothing(const struct types_site *site)
+{
+    struct types_type type;
+    if (site->entry_count == 0)
+        return false;
+    Dwarf_Die function = site->entries[site->entry_count - 1];
+    return types_of(site->index, &function, &type) && type.shape == TYPES_VOID;
+}
+
+/* A function that returns nothing may leave the result in rax by chance. */
 static void leave(struct follower *follower)
 {
     const struct types_value *value = &follower->state.registers[DECODE_RAX];
-    if (value->kind != TYPES_VALUE_RESULT || value->indexed)
+    if (value->kind != TYPES_VALUE_RESULT || value->indexed || follower->returns_nothing)
         return;
     follower->flow->returned = true;
     follower->flow->returned_offset = value->offset;
@@ -514,6 +526,7 @@ bool types_flow_follow(const struct types_site *site, int64_t offset, bool in_me
     follower->site = site;
     follower->flow = follower->way.flow = flow;
     follower->places.site = site;
+    follower->returns_nothing = returns_nothing(site);
     find_bounds(follower);
     follower->function = types_functions_find(site->functions, site, follower->start);
     bool good = follower->function != NULL;

@@ -56,6 +56,16 @@ static __attribute__((noinline)) void make_numbers(size_t size)
     free(numbers);
 }
 
+static struct pair {
+    uint64_t key, value;
+} *volatile pairs;
+
+/* Returns nothing, and leaves the block in rax. */
+static __attribute__((noinline)) void make_pairs(size_t size)
+{
+    pairs = allocate(size);
+}
+
 enum { CALLS = 8 };
 
 /* Several calls in one function, in the order in which they stand. */
@@ -113,6 +123,27 @@ static void test_sites_are_read_once(void **state)
     symbols_free(symbols);
 }
 
+/* A function that returns nothing is not asked about with its caller. */
+static void test_nothing_is_returned(void **state)
+{
+    struct symbols_options options = {NULL, NULL};
+    struct symbols *symbols = symbols_new(&options);
+    struct types *types = types_new(symbols);
+    struct types_answer answer;
+    (void)state;
+    dl_iterate_phdr(find_bias, NULL);
+    symbols_module(symbols, 1, "/proc/self/exe", NULL, 0);
+    make_pairs(10 * sizeof(struct pair));
+    const struct types_frame frames[2] = {called_from, {1, called_from.pc + 1}};
+    types_infer(types, frames, 2, 10 * sizeof(struct pair), 0, &answer);
+    assert_int_equal(types_work(types).steps, 1);
+    assert_non_null(answer.name);
+    assert_string_equal(answer.name, "pair");
+    assert_int_equal(answer.count, 10);
+    types_free(types);
+    symbols_free(symbols);
+}
+
 static const char *asked_at(struct types *types, const struct types_frame *frame)
 {
     struct types_answer answer;
@@ -155,6 +186,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sites_are_read_once),
         cmocka_unit_test(test_functions_are_read_once),
+        cmocka_unit_test(test_nothing_is_returned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
