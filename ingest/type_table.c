@@ -13,15 +13,17 @@ enum { MEMOS = 65536 };
 
 struct type_memo {
     uint64_t size;
-    uint32_t stack; /* 0: empty, since stack 0 is "none" */
+    uint32_t of; /* number of a call chain, or where there is none a stack; 0: empty */
     uint8_t kind;
+    bool by_stack;
     struct type_answer answer;
 };
 
 static bool same_question(const void *item, const void *key)
 {
     const struct type_memo *memo = item, *asked = key;
-    return memo->stack == asked->stack && memo->size == asked->size && memo->kind == asked->kind;
+    return memo->of == asked->of && memo->size == asked->size && memo->kind == asked->kind &&
+           memo->by_stack == asked->by_stack;
 }
 
 /* What was found for a symbol that TYPE records name. */
@@ -30,15 +32,19 @@ struct named_type {
     uint32_t module, type;
 };
 
-/* What is known of one stack: mostly it has one size, or one answer for all sizes. */
+/*
+ * What is known of one stack. Mostly it has one size, or one answer for all sizes. Otherwise its
+ * call chain, those of its frames that had a say for the sizes asked so far, has the answers.
+ */
 struct type_of_stack {
     uint64_t size;
     uint64_t count; /* where any_size: bytes of an element, 0 unknown; otherwise elements */
     uint32_t type;
     uint32_t unknown; /* index in the table's `unknown` + 1; 0: none */
+    uint32_t chain;   /* 0: none */
     uint8_t kind;
-    bool known, any_size, operator_known;
-    uint8_t operator_new;
+    uint8_t operator_new, unknown_sizes;
+    bool known : 1, any_size : 1, operator_known : 1;
 };
 
 bool type_table_init(struct type_table *table, struct stacks *stacks, struct symbols *symbols,
@@ -66,6 +72,7 @@ void type_table_free(struct type_table *table)
     free(table->named);
     free(table->rows);
     recent_free(&table->memos);
+    call_chains_free(&table->chains);
     free(table->by_stack);
     free(table->unknown);
     *table = (struct type_table){0};
@@ -104,14 +111,15 @@ static uint32_t find_row(struct type_table *table, const struct types_answer *an
     return (uint32_t)table->count++;
 }
 
-/* The machine frames of a stack: the last of each pc's rows is inlined into no other. */
+/* The `limit` innermost machine frames of a stack: the last of each pc's rows is inlined into no
+ * other. */
 static size_t machine_frames(const struct stacks *stacks, uint32_t stack,
-                             struct types_frame *frames)
+                             struct types_frame *frames, size_t limit)
 {
     struct stack_walk walk = stacks_walk(&stacks->rows[stack]);
     size_t count = 0;
     uint32_t index;
-    while (count < FRAMES_SHOWN && (index = stacks_walk_next(stacks, &walk)) != FRAMES_NONE) {
+    while (count < limit && (index = stacks_walk_next(stacks, &walk)) != FRAMES_NONE) {
         const struct frame_row *row = &stacks->frames.rows[index];
         if (!row->inlined)
             frames[count++] = (struct types_frame){
@@ -124,15 +132,17 @@ static size_t machine_frames(const struct stacks *stacks, uint32_t stack,
 static void add_unknown(struct type_table *table, uint32_t stack, uint64_t size,
                         struct type_of_stack *of_stack)
 {
-    size_t sizes = 0;
+    if (of_stack->unknown_sizes == TYPE_TABLE_UNKNOWN_SIZES)
+        return;
     for (uint32_t at = of_stack->unknown; at != 0; at = table->unknown[at - 1].next)
-        if (table->unknown[at - 1].size == size || ++sizes == TYPE_TABLE_UNKNOWN_SIZES)
+        if (table->unknown[at - 1].size == size)
             return;
     if (!array_reserve(&table->unknown, &table->unknown_capacity, table->unknown_count + 1,
                        sizeof *table->unknown))
         return;
     table->unknown[table->unknown_count++] = (struct unknown_block){size, stack, of_stack->unknown};
     of_stack->unknown = (uint32_t)table->unknown_count;
+    of_stack->unknown_sizes++;
 }
 
 /* Asks the type rules. Unknown where no answer may be shown. */
@@ -142,24 +152,58 @@ static struct type_answer infer(struct type_table *table, uint32_t stack, uint64
     struct types_frame frames[FRAMES_SHOWN];
     struct types_answer found;
     struct type_answer answer = {0, 1};
-    size_t count = machine_frames(table->stacks, stack, frames);
+    size_t count = machine_frames(table->stacks, stack, frames, FRAMES_SHOWN);
+    table->questions++;
     types_infer(table->types, frames, count, size, kind, &found);
     bool shown = found.name != NULL && found.confidence >= TYPES_INFERRED;
     if (shown)
         answer = (struct type_answer){find_row(table, &found), found.count};
-    else
-        add_unknown(table, stack, size, of_stack);
-    *of_stack = (struct type_of_stack){.operator_known = of_stack->operator_known,
-                                       .operator_new = of_stack->operator_new,
-                                       .size = size,
-                                       .count = answer.count,
-                                       .type = answer.type,
-                                       .unknown = of_stack->unknown,
-                                       .kind = kind,
-                                       .known = true,
-                                       .any_size = found.any_size};
+    of_stack->size = size;
+    of_stack->count = answer.count;
+    of_stack->type = answer.type;
+    of_stack->kind = kind;
+    of_stack->known = true;
+    of_stack->any_size = found.any_size;
     if (found.any_size)
         of_stack->count = shown ? found.size : 0;
+    /* A longer chain has the answers for which a shorter one is enough, too. */
+    else if (found.frames > call_chains_length(&table->chains, of_stack->chain))
+        of_stack->chain = call_chains_find(&table->chains, frames, count, found.frames);
+    return answer;
+}
+
+/* The question's key: what the chain of the stack answers, holds for all stacks with that chain. */
+static struct type_memo question_of(uint32_t stack, uint64_t size, uint8_t kind,
+                                    const struct type_of_stack *of_stack)
+{
+    bool chained = of_stack->chain != 0;
+    return (struct type_memo){
+        .size = size, .of = chained ? of_stack->chain : stack, .kind = kind, .by_stack = !chained};
+}
+
+static uint64_t hash_of(const struct type_memo *asked)
+{
+    return hash_combine(hash_combine(hash_seed() ^ asked->of, asked->size),
+                        (uint64_t)asked->kind << 1 | asked->by_stack);
+}
+
+/* The answer for a size that is not the one asked for last. */
+static struct type_answer find_by_size(struct type_table *table, uint32_t stack, uint64_t size,
+                                       uint8_t kind, struct type_of_stack *of_stack)
+{
+    struct type_memo asked = question_of(stack, size, kind, of_stack);
+    const struct type_memo *memo =
+        recent_find(&table->memos, hash_of(&asked), same_question, &asked);
+    if (memo != NULL)
+        return memo->answer;
+    struct type_answer answer = infer(table, stack, size, kind, of_stack);
+    /* One answer for all sizes stands at the stack. */
+    if (of_stack->any_size)
+        return answer;
+    asked = question_of(stack, size, kind, of_stack);
+    asked.answer = answer;
+    if (recent_find(&table->memos, hash_of(&asked), same_question, &asked) == NULL)
+        recent_add(&table->memos, hash_of(&asked), &asked);
     return answer;
 }
 
@@ -178,16 +222,10 @@ struct type_answer type_table_find(struct type_table *table, uint32_t stack, uin
         if (of_stack->size == size)
             return (struct type_answer){of_stack->type, of_stack->count};
     }
-    struct type_memo asked = {.size = size, .stack = stack, .kind = kind};
-    uint64_t hash = hash_combine(hash_combine(hash_seed() ^ stack, size), kind);
-    const struct type_memo *memo = recent_find(&table->memos, hash, same_question, &asked);
-    if (memo != NULL)
-        return memo->answer;
-    asked.answer = infer(table, stack, size, kind, of_stack);
-    /* One answer for all sizes stands at the stack. */
-    if (!of_stack->any_size)
-        recent_add(&table->memos, hash, &asked);
-    return asked.answer;
+    struct type_answer answer = find_by_size(table, stack, size, kind, of_stack);
+    if (answer.type == 0)
+        add_unknown(table, stack, size, of_stack);
+    return answer;
 }
 
 /*
@@ -229,8 +267,8 @@ unsigned type_table_operator(struct type_table *table, uint32_t stack)
 size_t type_table_candidates(struct type_table *table, const struct unknown_block *block,
                              const char **names)
 {
-    struct types_frame frames[FRAMES_SHOWN];
-    size_t count = machine_frames(table->stacks, block->stack, frames);
+    struct types_frame frames[TYPES_CANDIDATE_FRAMES];
+    size_t count = machine_frames(table->stacks, block->stack, frames, TYPES_CANDIDATE_FRAMES);
     return types_candidates(table->types, frames, count, block->size, names, TYPE_TABLE_CANDIDATES);
 }
 

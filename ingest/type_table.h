@@ -3,13 +3,14 @@
  * The types of a session: which type each allocation has, and the sums of each.
  *
  * Type ids are rows of the table `type`, from 1; 0 is unknown. The answers of the type rules are
- * kept: one for each stack, and in a table of bounded size those for the stacks and sizes asked
- * last.
+ * kept: one for each stack, and in a table of bounded size those for the call chains and sizes
+ * asked last.
  */
 #ifndef MPROF_INGEST_TYPE_TABLE_H
 #define MPROF_INGEST_TYPE_TABLE_H
 
 #include "ingest/array.h"
+#include "ingest/call_chains.h"
 #include "ingest/recent.h"
 #include "ingest/stacks.h"
 #include "ingest/types.h"
@@ -45,7 +46,9 @@ struct type_table {
     struct type_row *rows; /* [0] is unknown */
     size_t count, capacity;
     struct index_map by_name;
-    struct recent memos;            /* of struct type_memo */
+    struct recent memos; /* of struct type_memo */
+    struct call_chains chains;
+    uint64_t questions;             /* that the rules were asked */
     struct type_of_stack *by_stack; /* by stack id: the answer given last */
     size_t by_stack_capacity;
     struct types_tags *tags; /* types that the program names itself */

@@ -7,6 +7,7 @@
 #include "ingest/types_calls.h"
 #include "ingest/types_candidates.h"
 #include "ingest/types_choose.h"
+#include "ingest/types_decide.h"
 #include "ingest/types_expression.h"
 #include "ingest/types_facts.h"
 #include "ingest/types_function.h"
@@ -30,8 +31,6 @@
 #define WRAPPERS_MAX 16
 /* Frames behind the allocator that may tell whose characters it allocates. */
 #define STRING_FRAMES 6
-/* Frames whose units are searched for candidates: the site and wrappers within it. */
-#define CANDIDATE_FRAMES 4
 
 struct types {
     struct symbols *symbols;
@@ -140,14 +139,30 @@ static void answer_with(struct types *types, const struct types_site *site,
         answer->element = keep(types, types_node_element(answer->name));
 }
 
-/* The string whose function called the allocator of characters; NULL: none did. */
-static const struct types_string *string_of(struct types *types, const struct types_frame *frames,
-                                            size_t count)
+/* The frames of a stack from the site's on, and how many of them were looked at, as in the answer.
+ */
+struct site_frames {
+    struct types *types;
+    const struct types_frame *frames;
+    size_t count, seen;
+};
+
+/* The frame that lies `number` outside the site's; NULL: the stack ends before. */
+static const struct types_frame *look_at(struct site_frames *around, size_t number)
 {
+    if (around->seen <= number)
+        around->seen = number < around->count ? number + 1 : around->count + 1;
+    return number < around->count ? &around->frames[number] : NULL;
+}
+
+/* The string whose function called the allocator of characters; NULL: none did. */
+static const struct types_string *string_of(struct site_frames *around)
+{
+    const struct types_frame *frame;
     size_t seen = 0;
-    for (size_t i = 0; i < count && seen < STRING_FRAMES; i++) {
+    for (size_t i = 0; seen < STRING_FRAMES && (frame = look_at(around, i)) != NULL; i++) {
         struct symbols_frame expanded[SYMBOLS_FRAMES_MAX];
-        size_t length = symbols_lookup(types->symbols, frames[i].module, frames[i].pc, expanded);
+        size_t length = symbols_lookup(around->types->symbols, frame->module, frame->pc, expanded);
         for (size_t k = 0; k < length && seen < STRING_FRAMES; k++, seen++) {
             const struct types_string *string = types_string_of_function(expanded[k].function);
             if (string != NULL)
@@ -198,18 +213,11 @@ static void name_answer(struct types *types, const struct types_site *site, cons
     answer->count = types_count(size, answer->size);
 }
 
-struct outer_frames {
-    struct types *types;
-    const struct types_frame *frames;
-    size_t count;
-};
-
 static const struct types_site *open_outer(void *context, size_t number)
 {
-    struct outer_frames *outer = context;
-    if (number >= outer->count)
-        return NULL;
-    return open_site(outer->types, outer->types->outer, &outer->frames[number]);
+    struct site_frames *around = context;
+    const struct types_frame *frame = look_at(around, number);
+    return frame == NULL ? NULL : open_site(around->types, around->types->outer, frame);
 }
 
 /* Of a string, perhaps: the frames further out tell. */
@@ -219,9 +227,8 @@ static bool is_character(const struct types_type *type, const char *name)
 }
 
 /* What the innermost allocator at the site names, in its one spelling; to be freed. */
-static char *named_inside(struct types *types, const struct types_site *site,
-                          const struct types_frame *frames, size_t count, struct types_type *type,
-                          bool *typed)
+static char *named_inside(const struct types_site *site, struct site_frames *around,
+                          struct types_type *type, bool *typed)
 {
     *typed = types_allocator_type(site, type);
     if (!*typed)
@@ -229,7 +236,7 @@ static char *named_inside(struct types *types, const struct types_site *site,
     char *name = types_name(site->index, type);
     if (name == NULL || !is_character(type, name))
         return name;
-    const struct types_string *string = string_of(types, frames, count);
+    const struct types_string *string = string_of(around);
     if (string == NULL || string->size != type->size)
         return name;
     free(name);
@@ -243,11 +250,12 @@ static bool is_plausible(const struct types_answer *answer, uint64_t size)
 }
 
 /* True where a function of a pool called the first frame's, which has no name in its library. */
-static bool called_by_pool(struct types *types, const struct types_frame *frames, size_t count)
+static bool called_by_pool(struct site_frames *around)
 {
     struct symbols_frame caller[SYMBOLS_FRAMES_MAX];
-    return count > 1 && frames[0].module == frames[1].module &&
-           symbols_lookup(types->symbols, frames[1].module, frames[1].pc, caller) == 1 &&
+    const struct types_frame *outer = look_at(around, 1);
+    return outer != NULL && around->frames[0].module == outer->module &&
+           symbols_lookup(around->types->symbols, outer->module, outer->pc, caller) == 1 &&
            types_is_pool_function(caller[0].function);
 }
 
@@ -256,21 +264,21 @@ static bool called_by_pool(struct types *types, const struct types_frame *frames
  * others, what is around it. `*for_all` becomes false where frames further out had a say, so that
  * it does not hold for all stacks with that frame.
  */
-static bool infer_by_library(struct types *types, const struct types_site *site,
-                             const struct types_frame *frames, size_t count, uint64_t size,
-                             struct types_answer *answer, bool *for_all, bool *any_size)
+static bool infer_by_library(const struct types_site *site, struct site_frames *around,
+                             uint64_t size, struct types_answer *answer, bool *for_all,
+                             bool *any_size)
 {
+    struct types *types = around->types;
     struct types_type type;
     struct types_outer outer = {.certain = true};
     bool typed;
-    char *name = named_inside(types, site, frames, count, &type, &typed);
+    char *name = named_inside(site, around, &type, &typed);
     const bool named = name != NULL;
     *any_size = true;
     if (typed && named && (is_character(&type, name) || types_string_of_block(name) != NULL))
         *for_all = false;
     if (types_outer_doubted(site)) {
-        struct outer_frames context = {types, frames, count};
-        types_outer_read(site, open_outer, &context, name, size, &outer);
+        types_outer_read(site, open_outer, around, name, size, &outer);
         *for_all = *for_all && !outer.far;
         *any_size = !outer.sized && named;
     }
@@ -302,8 +310,7 @@ static bool infer_by_library(struct types *types, const struct types_site *site,
 }
 
 /* What a frame's own name says about the block; `*for_all` and `*any_size`: infer_by_library(). */
-static bool infer_by_name(struct types *types, const struct types_site *site,
-                          const struct types_frame *frames, size_t count, uint64_t size,
+static bool infer_by_name(const struct types_site *site, struct site_frames *around, uint64_t size,
                           struct types_answer *answer, bool *for_all, bool *any_size)
 {
     const char *function = site->frames[site->frame_count - 1].function;
@@ -313,7 +320,7 @@ static bool infer_by_name(struct types *types, const struct types_site *site,
         return true;
     }
     const struct types_string *string;
-    if (site->entry_count == 0 && site->frame_count == 1 && called_by_pool(types, frames, count)) {
+    if (site->entry_count == 0 && site->frame_count == 1 && called_by_pool(around)) {
         *for_all = false;
         buffer_answer(size, answer);
         return true;
@@ -325,94 +332,7 @@ static bool infer_by_name(struct types *types, const struct types_site *site,
         string_answer(string, size, TYPES_RULE_LIBRARY, answer);
         return true;
     }
-    return infer_by_library(types, site, frames, count, size, answer, for_all, any_size);
-}
-
-/* True where machine code brings the block, or a part of it, to a pointer to `type`. */
-static bool reaches(const struct types_site *site, const struct types_flow *flow,
-                    const struct types_type *type)
-{
-    for (size_t i = 0; i < flow->count; i++)
-        if ((flow->evidence[i].kind == TYPES_EVIDENCE_PLACE ||
-             flow->evidence[i].kind == TYPES_EVIDENCE_ARGUMENT) &&
-            types_same(site->index, &flow->evidence[i].type, type))
-            return true;
-    return false;
-}
-
-/*
- * A place of another size than the block's may be of a base class, a first member or bytes: there
- * the source's own word is better, where it can be had. Not that of a statement around an inlined
- * function which keeps the block: it hands another one on.
- */
-static void refine(const struct types_site *site, const struct types_flow *flow,
-                   const struct types_question *question, bool front, struct types_choice *choice)
-{
-    struct types_choice source;
-    uint64_t size = question->size;
-    if (choice->torn || (choice->chosen && choice->whole))
-        return;
-    bool named = types_source_choose(site, question->by, size, question->offset, front, &source);
-    if (named && choice->chosen && choice->type.size > 1 && !flow->returned && source.outer &&
-        !reaches(site, flow, &source.type))
-        named = false;
-    /* The sizes in a wrapper are those of its own header, unless it makes one kind of object. */
-    if (named && choice->wrapper)
-        named = source.type.shape == TYPES_RECORD && source.type.size == size;
-    if (named)
-        *choice = source;
-    else if (!choice->chosen && !choice->wrapper)
-        types_choose_called(site, size, choice);
-}
-
-/*
- * A function may make objects of many kinds and return all as a pointer to what they begin with.
- * Where the pointer's type is not that of the whole block, the caller may know better.
- */
-static bool is_headed(const struct types_flow *flow, const struct types_question *question,
-                      const struct types_choice *choice)
-{
-    return question->by == TYPES_BY_FUNCTION && flow->returned && flow->returned_offset == 0 &&
-           !choice->whole && !choice->single && choice->rule != TYPES_RULE_SOURCE;
-}
-
-/* All rules about one frame, in their order: what the block is, or that its caller is to be asked.
- */
-static void decide(const struct types_site *site, const struct types_flow *flow,
-                   struct types_question *question, struct types_choice *choice)
-{
-    if (types_stated_choose(site, question->by, question->size, question->offset, choice))
-        return;
-    types_choose(site, flow, question->by, question->size, choice);
-    if (choice->torn)
-        return;
-    if (question->by == TYPES_BY_FUNCTION &&
-        types_source_pool(site, question->size, question->offset, choice))
-        return;
-    /* What a function returns may be the head of objects of many kinds, unless one before it
-     * said so already. */
-    bool front = question->by == TYPES_BY_FUNCTION && !question->opaque &&
-                 (question->headed || !flow->returned);
-    refine(site, flow, question, front, choice);
-    /* Behind a head stands one object, whatever a multiple of its size the block is. */
-    if (question->headed && choice->chosen && choice->rule == TYPES_RULE_RECEIVER &&
-        choice->type.shape == TYPES_RECORD && !types_is_head(site->index, &choice->type))
-        choice->single = true;
-    bool object = choice->type.shape == TYPES_RECORD &&
-                  (choice->whole || choice->single || choice->rule == TYPES_RULE_SOURCE);
-    if (question->headed && !object)
-        choice->chosen = false;
-    /* Bytes may be those of a record and what follows it, but not where the source says bytes. */
-    bool open = !choice->chosen || choice->type.size == 1;
-    if (open && !choice->wrapper && question->by == TYPES_BY_FUNCTION &&
-        !types_source_bytes(site, question->size, question->offset, choice) && front)
-        types_choose_record_with_tail(site, flow, question->size, choice);
-    if (!choice->wrapper && is_headed(flow, question, choice)) {
-        choice->wrapper = true;
-        question->headed = 1;
-        if (choice->type.shape == TYPES_RECORD)
-            choice->chosen = false;
-    }
+    return infer_by_library(site, around, size, answer, for_all, any_size);
 }
 
 /* What an operator new of a class makes, is an object of the class or of one derived from it. */
@@ -422,10 +342,11 @@ static void ask_for_object(const char *function, struct types_question *question
         question->by = types_is_operator_new_array(function) ? TYPES_BY_NEW_ARRAY : TYPES_BY_NEW;
 }
 
-/* The step along a frame that no memo has; `frames` begins with it. */
-static void take_step(struct types *types, const struct types_site *site,
-                      const struct types_frame *frames, size_t count, struct types_step *step)
+/* The step along a frame that no memo has. */
+static void take_step(const struct types_site *site, struct site_frames *around,
+                      struct types_step *step)
 {
+    struct types *types = around->types;
     struct types_question question = step->question;
     const char *function = site->frames[site->frame_count - 1].function;
     step->known = true;
@@ -443,8 +364,8 @@ static void take_step(struct types *types, const struct types_site *site,
         return;
     }
     bool any_size = true;
-    if (!site->facts->nameless && infer_by_name(types, site, frames, count, question.size,
-                                                &step->answer, &step->known, &any_size)) {
+    if (!site->facts->nameless &&
+        infer_by_name(site, around, question.size, &step->answer, &step->known, &any_size)) {
         step->any_size = any_size;
         return;
     }
@@ -473,7 +394,7 @@ static void take_step(struct types *types, const struct types_site *site,
     const struct types_flow *flow = types_memo_flow(types->memo, site, &question);
     struct types_choice choice = {.wrapper = false};
     if (flow != NULL) {
-        decide(site, flow, &question, &choice);
+        types_decide(site, flow, &question, &choice);
         question.offset = flow->returned_offset;
         question.in_memory = 0;
         question.opaque = question.opaque || site->entry_count == 0;
@@ -511,7 +432,12 @@ void types_infer(struct types *types, const struct types_frame *frames, size_t c
     question.in_memory = kind == TRACE_KIND_POSIX_MEMALIGN;
     *answer = (struct types_answer){.count = 1};
     bool any_size = true;
-    for (size_t i = 0; i < count && i < WRAPPERS_MAX; i++) {
+    size_t seen = 0;
+    for (size_t i = 0; i < WRAPPERS_MAX; i++) {
+        struct site_frames around = {types, frames + i, count - i, 0};
+        seen = seen > i ? seen : i + 1;
+        if (look_at(&around, 0) == NULL)
+            break;
         question.module = frames[i].module;
         question.pc = frames[i].pc;
         struct types_step *step = types_memo_step(types->memo, &question);
@@ -520,8 +446,11 @@ void types_infer(struct types *types, const struct types_frame *frames, size_t c
             if (site == NULL)
                 break;
             types->work.steps++;
-            take_step(types, site, frames + i, count - i, step);
+            take_step(site, &around, step);
         }
+        /* Frames further out had a say. */
+        if (!step->known && seen < i + around.seen)
+            seen = i + around.seen;
         if (step->answer.name != NULL)
             *answer = step->answer;
         any_size = any_size && step->any_size;
@@ -530,6 +459,7 @@ void types_infer(struct types *types, const struct types_frame *frames, size_t c
         question = step->next;
     }
     answer->any_size = any_size;
+    answer->frames = seen;
     tell_spent(types);
 }
 
@@ -568,7 +498,7 @@ size_t types_candidates(struct types *types, const struct types_frame *frames, s
                         uint64_t size, const char **names, size_t capacity)
 {
     size_t found = 0;
-    for (size_t i = 0; i < count && i < CANDIDATE_FRAMES; i++) {
+    for (size_t i = 0; i < count && i < TYPES_CANDIDATE_FRAMES; i++) {
         const struct types_candidate_list *list = candidates_of(types, &frames[i], size);
         if (list != NULL)
             found = types_candidates_join(list, names, found, capacity);

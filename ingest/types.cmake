@@ -14,6 +14,7 @@ add_library(mprof_types STATIC
   types_choose.c
   types_code.c
   types_containers.c
+  types_decide.c
   types_decode.c
   types_entries.c
   types_expression.c

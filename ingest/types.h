@@ -4,7 +4,8 @@
  * machine code and source text of the program as it was built.
  *
  * Order of calls: types_new() over a symbolizer whose modules are registered, types_infer() for
- * each distinct (stack, size, kind) (the caller caches), types_free() before symbols_free().
+ * each distinct (frames that have a say, size, kind) (the caller caches), types_free() before
+ * symbols_free().
  *
  * How: the stack is walked from the innermost frame outward. A frame of a typed allocator names
  * the type (types_allocators.h), or the compiler states it at the call (types_stated.h). Otherwise
@@ -64,6 +65,11 @@ struct types_answer {
      * kind, their count by types_count().
      */
     bool any_size;
+    /*
+     * How many of the innermost frames had a say: all stacks that begin with them have this answer
+     * for a block of that size and kind. One more than there are says that the stack's end did.
+     */
+    size_t frames;
 };
 
 /* Elements of `unit` bytes in a block of `size` bytes; 1 where the unit is unknown (0). */
@@ -79,6 +85,9 @@ static inline uint64_t types_count(uint64_t size, uint64_t unit)
  */
 void types_infer(struct types *types, const struct types_frame *frames, size_t count, uint64_t size,
                  uint8_t kind, struct types_answer *answer);
+
+/* Innermost frames whose units are searched for candidates: the site and wrappers within it. */
+#define TYPES_CANDIDATE_FRAMES 4
 
 /*
  * What a block of `size` bytes could be where types_infer() knows no answer: names of the records
