@@ -22,25 +22,25 @@ struct module {
     const char *name; /* last component of path */
     uint8_t build_id[BUILD_ID_MAX];
     size_t build_id_length;
-    uint32_t number; /* that stands for it in all traces */
-    bool opened;     /* tried */
-    bool spent;      /* who else reads its debug information had to give up */
+    uint32_t number; /* identifies it in all traces */
+    bool opened;     /* or tried to */
+    bool spent;      /* another reader of its debug information gave up */
     struct symbols_file file;
     struct symbols_table *table; /* NULL: nothing could be opened */
     struct symbols_dwarf *dwarf; /* NULL: none */
     char status[512];
 };
 
-/* A number that stands for a file: this and its place among all. */
+/* A file's number is this plus its index in `all`. */
 #define FILE_NUMBER UINT32_C(0x80000000)
-/* One that stands for no file, and this trace. */
+/* The number that means "no file" is this plus the trace's number. */
 #define NO_FILE_NUMBER UINT32_C(0xc0000000)
 
 struct symbols {
-    struct module **all; /* of all traces, each file once */
+    struct module **all; /* of all traces; each file once */
     size_t all_count, all_capacity;
     struct index_map by_path;
-    struct module **modules; /* by id; NULL where none was registered. They are among all */
+    struct module **modules; /* by id in this trace, owned by `all`; NULL: not registered */
     size_t module_count;
     uint32_t traces;
     struct symbols_strings *strings;
@@ -113,7 +113,7 @@ bool symbols_set_program(struct symbols *symbols, const struct symbols_program *
     return true;
 }
 
-/* Module ids of a trace are dense; a damaged one must not make the table huge. */
+/* Module ids of a trace are dense. A damaged id must not make the table huge. */
 #define MODULE_ID_MAX (1U << 24)
 
 static bool reserve_module(struct symbols *symbols, uint32_t id)
@@ -135,14 +135,14 @@ static bool reserve_module(struct symbols *symbols, uint32_t id)
     return true;
 }
 
-/* One of the same path and build-id, which says that it is the same file; NULL: none. */
+/* Finds a module with this path and build-id, so the same file. NULL: there is none. */
 static struct module *find_module(const struct symbols *symbols, const char *path,
                                   const uint8_t *build_id, size_t length)
 {
     uint64_t hash = hash_text(path);
     size_t probe = index_map_begin(&symbols->by_path, hash);
     uint32_t index;
-    /* Relative paths are below another folder in each trace. */
+    /* A relative path may mean another file in each trace. */
     if (length == 0 || (path[0] != '/' && path[0] != '['))
         return NULL;
     while ((index = index_map_next(&symbols->by_path, hash, &probe)) != INDEX_NONE) {
@@ -204,7 +204,7 @@ static void module_build_tables(struct symbols *symbols, struct module *module)
                  : "");
 }
 
-/* The vdso is the kernel's: only where the recording's kernel runs here is it known. */
+/* The vdso belongs to the kernel. It is known only if the kernel of the recording runs here. */
 static void module_open_vdso(struct symbols *symbols, struct module *module)
 {
     struct symbols_options options = {symbols->debug_dir, symbols->sysroot};
@@ -228,7 +228,7 @@ static void module_open_file(struct symbols *symbols, struct module *module)
         module_open_vdso(symbols, module);
         return;
     }
-    /* A library may have been loaded by a path relative to where the program ran. */
+    /* The program may have loaded a library by a path relative to its working directory. */
     if (!absolute && (strchr(module->path, '/') == NULL || symbols->directory == NULL)) {
         snprintf(module->status, sizeof module->status, "none: %s is no file",
                  module->path[0] == '\0' ? "a module without a name" : module->path);
@@ -247,7 +247,7 @@ static void module_open_file(struct symbols *symbols, struct module *module)
     free(path);
 }
 
-/* The module of an id of the trace, or of a file's number; NULL: there is none. */
+/* Returns the module of a trace's id or of a file's number. NULL: there is none. */
 static struct module *registered(const struct symbols *symbols, uint32_t id)
 {
     if (id >= NO_FILE_NUMBER)
@@ -322,7 +322,8 @@ const char *symbols_status(struct symbols *symbols, uint32_t id)
     return module->status;
 }
 
-/* "module+0x1234": the function's beginning where its bounds are known, otherwise the pc. */
+/* Returns "module+0x1234", where the address is the function's start if its bounds are known,
+ * otherwise the pc. */
 static const char *nameless(struct symbols *symbols, const char *module, uint64_t address)
 {
     char name[512];
@@ -330,7 +331,7 @@ static const char *nameless(struct symbols *symbols, const char *module, uint64_
     return symbols_strings_keep(symbols->strings, name);
 }
 
-/* A frame of which DWARF gave at most file and line: named by the symbol that covers it. */
+/* Names a frame by the symbol that covers it, if DWARF gave at most file and line. */
 static void name_by_symbol(struct symbols *symbols, const struct module *module, uint64_t pc,
                            struct symbols_frame *frame)
 {
@@ -349,7 +350,7 @@ static void name_by_symbol(struct symbols *symbols, const struct module *module,
     frame->linkage_name = frame->function == symbol->name ? NULL : symbol->name;
 }
 
-/* "_Z3addi.cold" is a part of "_Z3addi": both are the function that DWARF describes. */
+/* "_Z3addi.cold" is a part of "_Z3addi". Both are the function that DWARF describes. */
 static const char *without_clone_suffix(struct symbols *symbols, const char *name)
 {
     char cut[4096];
@@ -362,9 +363,9 @@ static const char *without_clone_suffix(struct symbols *symbols, const char *nam
 }
 
 /*
- * The linkage name is preferred, since it demangles to the full name. Where a compiler left it
- * out (clang with -gline-tables-only, gcc for functions of one unit) the symbol at the function's
- * beginning has it; that of an inlined one too, if it stands out of line somewhere in its unit.
+ * Prefers the linkage name, which demangles to the full name. If a compiler left it out (clang with
+ * -gline-tables-only, gcc for functions of one unit), the symbol at the function's start has it.
+ * This also works for an inlined function that has code of its own in its unit.
  */
 static void name_by_dwarf(struct symbols *symbols, const struct module *module,
                           struct symbols_frame *frame)
@@ -380,8 +381,8 @@ static void name_by_dwarf(struct symbols *symbols, const struct module *module,
     }
     if (linkage_name != NULL) {
         const char *name = symbols_strings_demangle(symbols->strings, linkage_name);
-        /* A linkage name that does not demangle is an assembler label: the source name says more.
-         */
+        /* A linkage name that does not demangle is an assembler label. The source name says
+         * more. */
         if (name != linkage_name || frame->function == NULL)
             frame->function = name;
     }

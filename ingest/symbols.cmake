@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Symbolizer: a pc of a module to functions, files and lines.
+# The symbolizer: turns a module's pc into functions, files and lines.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(ELFUTILS REQUIRED IMPORTED_TARGET libdw libelf)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How much work a module's debug information may ask for. Each step that an honest compiler pays
- * with bytes of its own (an entry, a range, a row) takes one; lists that many entries share would
- * otherwise make a small file take hours.
+ * The work that a module's debug information may ask for. Each step for which an honest compiler
+ * writes bytes (an entry, a range, a row) takes one unit. Without this limit, a small file whose
+ * entries share long lists would take hours.
  */
 #ifndef MPROF_INGEST_SYMBOLS_BUDGET_H
 #define MPROF_INGEST_SYMBOLS_BUDGET_H
@@ -12,7 +12,7 @@
 
 struct symbols_budget {
     uint64_t left;
-    bool spent; /* more was asked for */
+    bool spent; /* a step was refused */
 };
 
 static inline bool symbols_budget_take(struct symbols_budget *budget)

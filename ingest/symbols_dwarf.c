@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More than the split units of any program have together. */
+/* More bytes than the split units of any program have together. */
 #define SPLIT_MAX (UINT64_C(4) << 30)
 
-/* Units of which libdw holds the line tables at a time: they are copied, and it has no way to drop
- * one but with all else that it read. */
+/* The number of units whose line tables libdw holds at a time. The tables are copied, but libdw can
+ * drop one only together with everything else that it has read. */
 #define LINE_UNITS_MAX 32
 
 struct unit {
@@ -33,16 +33,16 @@ struct symbols_dwarf {
     size_t count, capacity;
     struct symbols_intervals addresses;
     struct symbols_budget budget;
-    uint64_t split_left;   /* by which split units may still raise it */
+    uint64_t split_left;   /* bytes by which split units may still raise `budget` */
     const Elf_Data *lines; /* .debug_line; NULL: there is none */
-    Dwarf *line_reader;    /* the same file, opened again now and then; NULL: not open */
-    size_t line_units;     /* that it has read */
+    Dwarf *line_reader;    /* the same file, opened again from time to time; NULL: not open */
+    size_t line_units;     /* whose lines `line_reader` has read */
 };
 
 /*
- * A COMDAT function that several units hold is linked once, and the debug information of each
- * of them names that one: of equal intervals the first unit's is used, whose code the linker
- * kept. The map prefers greater values, hence the reversed number.
+ * Several units may hold a COMDAT function, but it is linked once, and the debug information of
+ * each unit names that copy. Of equal intervals the first unit wins, because the linker kept its
+ * code. The map prefers greater values, so the number is reversed.
  */
 static uint32_t unit_value(size_t unit)
 {
@@ -65,7 +65,7 @@ static bool add_unit(struct symbols_dwarf *dwarf, Dwarf_Die *die)
     bool added = false;
     for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &start, &end)) > 0;) {
         if (!symbols_budget_take(&dwarf->budget))
-            return true; /* what was found by now is used */
+            return true; /* the ranges found so far are used */
         const struct symbols_range *code = symbols_file_code(file, start + file->bias);
         if (code == NULL || end <= start)
             continue;
@@ -81,7 +81,7 @@ static bool add_unit(struct symbols_dwarf *dwarf, Dwarf_Die *die)
     return true;
 }
 
-/* NULL: there is none. */
+/* Returns .debug_line. NULL: there is none. */
 static const Elf_Data *find_lines(Elf *elf)
 {
     Elf_Scn *section = NULL;
@@ -118,7 +118,7 @@ struct symbols_dwarf *symbols_dwarf_new(const struct symbols_file *file,
         return NULL;
     dwarf->file = file;
     dwarf->strings = strings;
-    /* Twice the bytes of the debug information: ranges of units are read for the units too. */
+    /* Twice the bytes of the debug information, because the ranges of units are read as well. */
     dwarf->budget.left = (1 << 20) + 2 * symbols_file_debug_size(file->dwarf);
     dwarf->split_left = SPLIT_MAX;
     dwarf->lines = find_lines(dwarf_getelf(file->dwarf));
@@ -150,7 +150,7 @@ void symbols_dwarf_free(struct symbols_dwarf *dwarf)
     free(dwarf);
 }
 
-/* The entry that has the functions: of a split unit it stands in a file of its own. */
+/* Finds the entry that has the functions. For a split unit it lies in a file of its own. */
 static bool unit_entry(const struct symbols_dwarf *dwarf, const struct unit *unit,
                        Dwarf_Die *skeleton, Dwarf_Die *entry)
 {
@@ -165,8 +165,7 @@ static bool unit_entry(const struct symbols_dwarf *dwarf, const struct unit *uni
     return true;
 }
 
-/* The unit's entry for reading its lines by it; `skeleton` where the file cannot be opened twice.
- */
+/* Returns the unit's entry in the line reader, or `skeleton` if the file cannot be opened twice. */
 static Dwarf_Die line_entry(struct symbols_dwarf *dwarf, const struct unit *unit,
                             const Dwarf_Die *skeleton)
 {
@@ -190,7 +189,8 @@ static Dwarf_Die line_entry(struct symbols_dwarf *dwarf, const struct unit *unit
     return dwarf_offdie(dwarf->line_reader, unit->die, &entry) == NULL ? *skeleton : entry;
 }
 
-/* libdw makes a hundred bytes of each byte of a line program, and no unit has so many. */
+/* No real unit has so long a line program. libdw uses a hundred bytes of memory for each byte of
+ * it. */
 static bool lines_are_too_long(const struct symbols_dwarf *dwarf, Dwarf_Die *entry)
 {
     static const uint64_t most = 16 << 20;
@@ -205,7 +205,8 @@ static bool lines_are_too_long(const struct symbols_dwarf *dwarf, Dwarf_Die *ent
     return (length == UINT32_MAX ? dwarf->lines->d_size - offset : length) > most;
 }
 
-/* A split unit brings bytes of its own, but many may name one file. */
+/* Raises the budget by the split unit's own bytes. The total is limited, because many units may
+ * name one file. */
 static void allow_split(struct symbols_dwarf *dwarf, const Dwarf_Die *entry)
 {
     uint64_t size = 2 * symbols_file_debug_size(dwarf_cu_getdwarf(entry->cu));
@@ -223,7 +224,7 @@ static bool build_unit(struct symbols_dwarf *dwarf, struct unit *unit)
         return false;
     if (entry.cu != skeleton.cu)
         allow_split(dwarf, &entry);
-    /* Half a table would give wrong frames: without memory, or room for it, there is none. */
+    /* Half a table would give wrong frames. If memory or the budget runs out, there is no table. */
     if (!symbols_scopes_build(&unit->scopes, dwarf->file, &entry, &dwarf->budget))
         symbols_scopes_free(&unit->scopes);
     if (lines_are_too_long(dwarf, &skeleton)) {
@@ -236,7 +237,7 @@ static bool build_unit(struct symbols_dwarf *dwarf, struct unit *unit)
     return true;
 }
 
-/* The unit that has the code at `pc`, read; NULL where there is none. */
+/* Finds the unit that has the code at `pc` and reads it. NULL: there is none. */
 static struct unit *find_unit(struct symbols_dwarf *dwarf, uint64_t pc)
 {
     uint32_t value = symbols_intervals_find(&dwarf->addresses, pc);

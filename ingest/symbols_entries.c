@@ -8,7 +8,7 @@
 
 /* ---- procedure linkage table ------------------------------------------------------------ */
 
-/* A slot of the global offset table and the symbol that the loader puts into it. */
+/* A slot of the global offset table, and the symbol whose address the loader writes into it. */
 struct slot {
     uint64_t address;
     const char *name; /* in the ELF's string table */
@@ -67,7 +67,7 @@ static bool read_slots(Elf *elf, struct slots *found)
     return true;
 }
 
-/* The slot that the entry jumps through: `jmp *displacement(%rip)` is FF 25 and 32 bits. */
+/* Finds the slot that the entry jumps through: `jmp *displacement(%rip)` is FF 25 and 32 bits. */
 static const struct slot *entry_slot(const struct slots *slots, const uint8_t *bytes, size_t length,
                                      uint64_t address)
 {
@@ -163,7 +163,8 @@ static uint64_t relative(uint64_t base, const uint8_t *at)
     return base + (uint64_t)(int64_t)offset;
 }
 
-/* Bytes of code that the FDE at `fde` describes, 0 where it is not of the usual encoding. */
+/* Returns the bytes of code that the FDE at `fde` describes, or 0 if its encoding is not the usual
+ * one. */
 static uint64_t unwound_size(const struct bytes *frames, uint64_t fde, uint64_t start)
 {
     uint64_t at = fde - frames->address;
@@ -176,8 +177,8 @@ static uint64_t unwound_size(const struct bytes *frames, uint64_t fde, uint64_t 
 }
 
 /*
- * Layout: Linux Standard Base Core 5.0, 10.6.2. Linkers write one form: version 1, a pc-relative
- * pointer, a 4-byte count, a table of 4-byte pairs relative to the section.
+ * The layout is that of Linux Standard Base Core 5.0, 10.6.2. Linkers write one form: version 1, a
+ * pc-relative pointer, a 4-byte count, a table of 4-byte pairs relative to the section.
  */
 bool symbols_entries_add_unwound(struct symbols_table *table, const struct symbols_file *file)
 {

@@ -12,7 +12,7 @@
 
 #include <elfutils/libdwelf.h>
 
-/* More sections of code than any linker writes; what lies behind is not symbolized. */
+/* More sections of code than any linker writes. Further sections are not symbolized. */
 #define CODE_SECTIONS_MAX 65536
 
 static void write_hexadecimal(char *text, size_t size, const uint8_t *bytes, size_t length)
@@ -22,7 +22,7 @@ static void write_hexadecimal(char *text, size_t size, const uint8_t *bytes, siz
         snprintf(text + 2 * i, 3, "%02x", bytes[i]);
 }
 
-/* A trace can name anything: only regular files are read, and a FIFO must not block. */
+/* Opens a regular file only, because a trace can name anything. A FIFO must not block. */
 static int open_regular(const char *path, char *reason, size_t reason_size)
 {
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -91,7 +91,8 @@ static bool read_code_sections(struct symbols_file *file)
     return true;
 }
 
-/* Where separate debug files are looked for; '+' has the CRC of .gnu_debuglink checked. */
+/* Returns the path along which libdwfl looks for separate debug files. '+' makes it check the CRC
+ * of .gnu_debuglink. */
 static char *debug_path(const struct symbols_options *options)
 {
     const char *directory = options->debug_dir, *sysroot = options->sysroot;
@@ -103,7 +104,7 @@ static char *debug_path(const struct symbols_options *options)
     return path;
 }
 
-/* What the section takes when libdw unpacks it; 0: it is not packed. */
+/* Returns the bytes of the section after libdw has unpacked it, 0 if it is not packed. */
 static uint64_t unpacked_size(Elf *elf, Elf_Scn *section, size_t names)
 {
     GElf_Shdr header;
@@ -112,7 +113,7 @@ static uint64_t unpacked_size(Elf *elf, Elf_Scn *section, size_t names)
         return 0;
     if (header.sh_flags & SHF_COMPRESSED)
         return gelf_getchdr(section, &packed) == NULL ? 0 : packed.ch_size;
-    /* The older way: "ZLIB", and the size as eight bytes, the highest first. */
+    /* The older form: "ZLIB", then the size in eight bytes, most significant first. */
     const char *name = elf_strptr(elf, names, header.sh_name);
     const Elf_Data *data;
     if (name == NULL || strncmp(name, ".zdebug", 7) != 0 ||
@@ -124,7 +125,8 @@ static uint64_t unpacked_size(Elf *elf, Elf_Scn *section, size_t names)
     return size;
 }
 
-/* Compilers' output shrinks to a third or a tenth, made-up sections to a thousandth. */
+/* Tells whether sections unpack to an absurd size. Compilers' output shrinks to a third or a tenth,
+ * made-up sections to a thousandth. */
 static bool is_bomb(Elf *elf)
 {
     static const uint64_t ratio = 32, least = 16 << 20;
@@ -141,7 +143,7 @@ static bool is_bomb(Elf *elf)
     return sum > least + ratio * file_size;
 }
 
-/* As libdwfl finds it; it is looked at before libdw unpacks what is in it. */
+/* Finds the file as libdwfl does, but checks it before libdw unpacks its sections. */
 static int find_debug_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
                            const char *path, const char *link, GElf_Word sum, char **found)
 {
@@ -158,7 +160,7 @@ static int find_debug_file(Dwfl_Module *module, void **user, const char *name, D
     return -1;
 }
 
-/* Takes over `descriptor` on success. */
+/* Takes ownership of `descriptor` on success. */
 static bool open_elf(struct symbols_file *file, const struct symbols_options *options,
                      const char *path, int descriptor)
 {

@@ -21,7 +21,7 @@ bool symbols_intervals_add(struct symbols_intervals *map, uint64_t start, uint64
     return true;
 }
 
-/* Outer before inner. */
+/* Sorts by start; an outer interval comes before an inner one. */
 static int compare_intervals(const void *left, const void *right)
 {
     const struct symbols_interval *a = left, *b = right;
@@ -32,7 +32,7 @@ static int compare_intervals(const void *left, const void *right)
     return a->value < b->value ? -1 : a->value > b->value;
 }
 
-/* A later segment of the same start replaces the earlier one; equal neighbours are one. */
+/* Adds a segment. It replaces an earlier one with the same start, and joins an equal neighbour. */
 static void emit(struct symbols_intervals *map, uint64_t start, uint32_t value)
 {
     if (map->segment_count > 0 && map->segments[map->segment_count - 1].start == start)
@@ -60,7 +60,7 @@ static size_t close_until(struct symbols_intervals *map, const uint32_t *open, s
     return depth;
 }
 
-/* One sweep over the starts with a stack of the open intervals. */
+/* Sweeps once over the starts with a stack of the open intervals. */
 bool symbols_intervals_settle(struct symbols_intervals *map)
 {
     if (map->count == 0)

@@ -12,7 +12,7 @@ const char *symbols_lines_path(struct symbols_strings *strings, Dwarf_Files *fil
     const char *const *folders;
     size_t count;
     char path[4096];
-    /* libdw's own entry for the number that means "none" */
+    /* libdw's name for the number that means "no file" */
     if (name == NULL || strcmp(name, "???") == 0)
         return NULL;
     if (name[0] == '/' || dwarf_getsrcdirs(files, &folders, &count) != 0 || count == 0 ||
@@ -36,7 +36,7 @@ static bool keep_files(struct symbols_lines *lines, struct symbols_strings *stri
     return true;
 }
 
-/* One row; false: of no interest (a discarded function's, or unreadable). */
+/* Reads one row. Returns false if the row is of no use: unreadable, or a discarded function's. */
 static bool read_line(const struct symbols_file *file, Dwarf_Line *row, struct symbols_line *line)
 {
     Dwarf_Addr address;

@@ -10,32 +10,32 @@
 #include "ingest/symbols_strings.h"
 
 struct symbols_line {
-    uint64_t start; /* address in the module; up to the next one's start */
-    uint32_t file;  /* index of `files`; UINT32_MAX: no code of this unit */
+    uint64_t start; /* address in the module; the line reaches up to the next start */
+    uint32_t file;  /* index into `files`; UINT32_MAX: no code of this unit */
     uint32_t line;  /* 0: unknown */
 };
 
-/* All zero is the empty table. */
+/* An all-zero table is empty. */
 struct symbols_lines {
     struct symbols_line *lines;
     size_t count;
-    const char **files; /* kept in the strings; NULL: no name */
+    const char **files; /* kept by the strings; NULL: no name */
     size_t file_count;
 };
 
-/* False where memory is exhausted or the budget is spent; a damaged table is an empty one. */
+/* Returns false if memory is exhausted or the budget is spent. A damaged table counts as empty. */
 bool symbols_lines_build(struct symbols_lines *lines, const struct symbols_file *file,
                          struct symbols_strings *strings, Dwarf_Die *unit,
                          struct symbols_budget *budget);
 /*
- * The kept path of one of a unit's files: as DWARF has it, or below the folder that the compiler
- * ran in where it is relative. NULL: it has none.
+ * Returns the kept path of one of a unit's files as DWARF gives it. A relative path is put below
+ * the folder in which the compiler ran. NULL: the file has no name.
  */
 const char *symbols_lines_path(struct symbols_strings *strings, Dwarf_Files *files, size_t index);
 
 void symbols_lines_free(struct symbols_lines *lines);
 
-/* File and line of `address`; NULL and 0 where unknown. */
+/* Finds file and line of `address`; NULL and 0 if unknown. */
 void symbols_lines_find(const struct symbols_lines *lines, uint64_t address, const char **file,
                         uint32_t *line);
 

@@ -17,7 +17,7 @@ static void write_build_id(char text[130], const uint8_t *bytes, size_t length)
         snprintf(text + 2 * i, 3, "%02x", bytes[i]);
 }
 
-/* By name, which may be relative to the file that names it, or by its build-id. */
+/* Finds the file by name, which may be relative to the file that names it, or by its build-id. */
 static void find_common(const struct symbols_file *file, struct symbols_paths *paths)
 {
     const char *name, *from = paths->debug.path ? paths->debug.path : paths->module.path;
@@ -64,7 +64,7 @@ static const char *text_of(Dwarf_Die *die, unsigned name, unsigned older_name)
                : NULL;
 }
 
-/* The places in the order in which libdw tries them; `from` is the file that names it. */
+/* Tries the places in libdw's order. `from` is the file that names the split file. */
 static void find_split(const char *from, const char *folder, struct symbols_split *split)
 {
     const char *slash = strrchr(from, '/');
