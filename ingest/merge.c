@@ -7,17 +7,17 @@
 #include "ingest/trace_cursor.h"
 
 /*
- * Open chunks may hold this much in all. A recorder leaves one chunk open for each thread that
- * lives, 64 KiB each; only a made-up file, all of whose chunks begin at once, comes near.
+ * The most bytes that open chunks may hold in total. A recorder leaves one chunk of 64 KiB open for
+ * each running thread. Only a forged file in which all chunks begin at once comes near the limit.
  */
 static const uint64_t open_bytes_limit = UINT64_C(4) << 30;
 
-/* Records that are decoded before the first of them is given. */
+/* How many records are decoded before the first is given. */
 enum { RECORDS_AHEAD = 16 };
 
-/* One open chunk, standing at its next event. */
+/* One open chunk, positioned at its next event. */
 struct run {
-    struct trace_cursor cursor; /* stands behind the records ahead */
+    struct trace_cursor cursor; /* positioned after the records ahead */
     struct ahead {
         struct trace_record record;
         uint64_t offset;
@@ -44,11 +44,11 @@ struct merge {
         struct run *run;
     } * heap;
     size_t heap_count, heap_capacity, most_open;
-    struct run *spare; /* a closed run for the next chunk: its memory is used again */
+    struct run *spare; /* a closed run, whose memory the next chunk uses again */
     uint64_t open_bytes, bytes_done;
     struct merge_watcher watcher;
     bool emitted;   /* the heap's first run has given its event */
-    uint64_t limit; /* while the first run's key is below, it stays the first and no chunk is due */
+    uint64_t limit; /* below this key the first run stays the first, and no chunk is due */
 };
 
 static bool before(const struct run *a, const struct run *b)
@@ -88,15 +88,15 @@ static void sift_up(struct merge *merge, size_t at)
     merge->heap[at].run = run;
 }
 
-/* Whether an extended record is an event: the first pass has read the others. */
+/* Tells whether an extended record is an event. The first pass has read the others. */
 static bool is_event(uint64_t type)
 {
     return type >= TRACE_EXT_ARENA && type <= TRACE_EXT_LAST && type != TRACE_EXT_CLOCK;
 }
 
 /*
- * Decodes some records more. What an extended one says may hold for those behind it (the thread,
- * the coding's state), so it is always the last. False at the chunk's end.
+ * Decodes some more records. An extended record may change the thread and the coding state of the
+ * records after it, so it is always the last one. False at the chunk's end.
  */
 static bool decode_ahead(struct run *run, const struct merge_watcher *watcher)
 {
@@ -171,7 +171,7 @@ static void close_run(struct merge *merge, struct run *run)
     merge->spare = run;
 }
 
-/* Opens the next chunk and puts it into the heap, if it has an event at all. */
+/* Opens the next chunk and puts it into the heap, if it has any event. */
 static bool open_next(struct merge *merge, struct ingest_status *status)
 {
     const struct trace_slot *slot = merge->order[merge->next_slot++].slot;
@@ -254,8 +254,8 @@ void merge_free(struct merge *merge)
 }
 
 /*
- * Steps the run whose event was given, and keeps the heap in order. True where that was nothing to
- * do: programs mostly stay with one thread for some events.
+ * Steps the run whose event was given, and keeps the heap in order. True if the run is still the
+ * first, which is common: most programs stay with one thread for some events.
  */
 static bool step(struct merge *merge)
 {
@@ -271,7 +271,7 @@ static bool step(struct merge *merge)
     return false;
 }
 
-/* The lowest key that may come before the first run's. */
+/* Returns the key up to which the first run stays the first. */
 static uint64_t limit_of_first(const struct merge *merge)
 {
     uint64_t limit = UINT64_MAX;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The events of a trace in the order of time.
+ * Gives the events of a trace in the order of time.
  *
  * Order of calls: merge_new(), merge_watch() if wanted, merge_next() until it returns false,
- * merge_free(). Each chunk is one sorted run; it is opened when its base is due and closed at its
- * end, so that about as many chunks are open as threads were live at that time. The runs are merged
- * by a binary heap (Knuth, The Art of Computer Programming 3, 5.4.1).
+ * merge_free(). Each chunk is one sorted run. It is opened when its base is due and closed at its
+ * end, so the open chunks are about as many as the threads that ran at that time. The runs are
+ * merged by a binary heap (Knuth, The Art of Computer Programming 3, 5.4.1).
  *
  * A realloc is two events: its free half at the stamp before the call, its allocation half at the
- * stamp after it. A failed one is none. Equal stamps of different runs: frees come first, then by
- * place in the file; whoever replays must still be ready for a free whose allocation has the same
- * stamp and comes behind it.
+ * stamp after it. A failed realloc is no event. If events of different runs have equal stamps,
+ * frees come first, then the order is by place in the file. A caller must still be ready for a free
+ * that comes before its allocation with the same stamp.
  */
 #ifndef MPROF_INGEST_MERGE_H
 #define MPROF_INGEST_MERGE_H
@@ -29,36 +29,38 @@ struct trace_event {
     bool of_realloc;
     uint32_t thread;
     uint64_t ticks;
-    uint64_t coding_ticks; /* of the coding state behind the record: what a *when* is relative to */
+    uint64_t coding_ticks; /* of the coding state after the record: a *when* is relative to it */
     uint64_t offset;       /* of the record in the file */
-    const struct trace_record *record;       /* until the next call */
+    const struct trace_record *record;       /* valid until the next call */
     const struct trace_extension *extension; /* of EVENT_EXTENDED */
-    uint64_t *carry; /* of_realloc: one number that the first half leaves for the second */
+    uint64_t *carry; /* of_realloc: a number that the first half leaves for the second */
 };
 
 struct merge;
 
-/* Keeps `file` for its life. NULL with `status` set where memory is exhausted. */
+/* Begins a merge, which uses `file` until merge_free(). NULL with `status` set if memory is
+ * exhausted. */
 struct merge *merge_new(const struct trace_file *file, struct ingest_status *status);
 void merge_free(struct merge *merge);
 
 /*
- * Hears of records some time before their events are given, in no order that could be relied on:
- * to bring near what the events will need.
+ * A watcher that sees records some time before their events are given, in an unspecified order. It
+ * can prefetch the memory that the events will need.
  */
 struct merge_watcher {
     void *context;
-    void (*expect)(void *context, const struct trace_record *record); /* NULL: nobody */
+    void (*expect)(void *context, const struct trace_record *record); /* NULL: no watcher */
 };
 void merge_watch(struct merge *merge, struct merge_watcher watcher);
 
-/* False at the end, or with `status` set where it cannot go on. */
+/* Gives the next event. False at the end, or with `status` set if it cannot continue. */
 bool merge_next(struct merge *merge, struct trace_event *event, struct ingest_status *status);
 
-/* Bytes of chunks that are done, of trace_file_size(): for the progress bar. */
+/* Returns how many of the trace_file_size() bytes are in chunks that are done, for the progress
+ * bar. */
 uint64_t merge_bytes_done(const struct merge *merge);
 
-/* The most chunks that were open at the same time. */
+/* Returns the highest number of chunks that were open at the same time. */
 size_t merge_most_open(const struct merge *merge);
 
 #endif

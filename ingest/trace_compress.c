@@ -13,8 +13,8 @@
 #include "schemas/trace_packed.h"
 
 /*
- * Records of one container. More of them in one are smaller, by a tenth from one chunk to eight
- * and then by little, and a reader unpacks a container as a whole.
+ * Bytes of records in one container. Larger containers compress better: eight chunks in one take a
+ * tenth less than one, and more of them little less. But a reader unpacks a container as a whole.
  */
 static const size_t container_raw = (size_t)1 << 20;
 
@@ -50,7 +50,7 @@ static bool put(struct compress *compress, const void *bytes, size_t length)
     return true;
 }
 
-/* The file header of the trace, as that of a dense one. */
+/* Writes the file header of the trace, changed into the header of a dense one. */
 static bool put_header(struct compress *compress)
 {
     uint8_t page[TRACE_FILE_HEADER_SIZE];
@@ -68,7 +68,7 @@ static bool put_header(struct compress *compress)
     return put(compress, page, sizeof page);
 }
 
-/* A container with all chunks that were added to the packer. */
+/* Writes a container with all chunks that were added to the packer. */
 static bool put_container(struct compress *compress)
 {
     struct trace_chunk_header header = {.magic = TRACE_CHUNK_MAGIC,
@@ -101,7 +101,7 @@ static bool put_container(struct compress *compress)
     return good;
 }
 
-/* The chunk with its header, as it stood in its slot, into `compress->chunk`. */
+/* Reads the chunk with its header, as it was in its slot, into `compress->chunk`. */
 static bool read_chunk(struct compress *compress, const struct trace_slot *slot)
 {
     struct trace_chunk_header header = {.magic = TRACE_CHUNK_MAGIC,
@@ -145,7 +145,7 @@ static bool put_chunks(struct compress *compress, const volatile sig_atomic_t *i
     return trace_packer_count(compress->packer) == 0 || put_container(compress);
 }
 
-/* Whether the new file holds the same records as the old one, chunk by chunk. */
+/* Tells whether the new file holds the same records as the old one, chunk by chunk. */
 static bool check(struct compress *compress)
 {
     struct trace_file *again = trace_file_open(compress->output.part, compress->status);
@@ -190,7 +190,7 @@ static bool is_whole(const struct trace_file *file, struct ingest_status *status
     return true;
 }
 
-/* A trace that is replaced keeps its mode; a new one is its user's alone. */
+/* Creates the output. A trace that is replaced keeps its mode. Only its user can read a new one. */
 static bool begin_output(struct compress *compress, const char *target, bool force)
 {
     struct stat before;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Writes a trace anew as a dense one, whose chunks are all packed (schemas/trace-format.md, "Packed
- * chunks").
+ * Writes a trace again as a dense one, whose chunks are all packed (schemas/trace-format.md,
+ * "Packed chunks").
  */
 #ifndef MPROF_INGEST_TRACE_COMPRESS_H
 #define MPROF_INGEST_TRACE_COMPRESS_H
@@ -15,9 +15,10 @@ struct trace_compress_result {
 };
 
 /*
- * Writes `target`, which may be the trace itself: with `force` a file of that name is replaced when
- * the new one is whole and has been read back. False with `status` set, and nothing changed, where
- * the trace is damaged, is still being recorded in its place, or the file cannot be written.
+ * Writes `target`, which may be the trace itself. With `force` a file of that name is replaced when
+ * the new one is whole and has been read back. If the trace is damaged, or is `target` and still
+ * being recorded, or the file cannot be written, the result is false with `status` set, and nothing
+ * has changed.
  */
 bool trace_compress(const struct trace_file *file, const char *target, bool force,
                     const volatile sig_atomic_t *interrupted, struct trace_compress_result *result,

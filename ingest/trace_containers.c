@@ -5,10 +5,10 @@
 #include "ingest/trace_index.h"
 #include "schemas/trace_packed.h"
 
-/* Kind, type and length of a record, then method and count of its payload. */
+/* RECORD_HEAD_MAX: kind, type and length of a record, then method and count of its payload. */
 enum { RECORD_HEAD_MAX = 64, SEARCH_BLOCK = 65536 };
 
-/* What cannot be read of a container: an entry of the index that is all damage. */
+/* Adds an entry for bytes that cannot be read as containers: all of it is damage. */
 static bool add_damage(struct trace_file *file, uint64_t offset, uint64_t number, uint64_t lost,
                        const char *damage)
 {
@@ -22,7 +22,7 @@ static bool add_damage(struct trace_file *file, uint64_t offset, uint64_t number
     return true;
 }
 
-/* The chunks of one payload, whose beginning was opened. */
+/* Adds the chunks of one payload, whose beginning is open as `packed`. */
 static bool add_chunks(struct trace_file *file, const struct trace_packed *packed, uint64_t offset,
                        uint64_t length)
 {
@@ -54,8 +54,8 @@ static bool add_chunks(struct trace_file *file, const struct trace_packed *packe
 }
 
 /*
- * The record at `offset`, of which `length` bytes may be there. *next: the bytes that it has; 0:
- * no record stands here. False where memory is exhausted.
+ * Adds the chunks of the record at `offset`, which may have up to `length` bytes. *next: its length
+ * in bytes; 0: there is no record here. False if memory is exhausted.
  */
 static bool add_record(struct trace_file *file, uint64_t offset, uint64_t length, uint64_t *next)
 {
@@ -71,7 +71,7 @@ static bool add_record(struct trace_file *file, uint64_t offset, uint64_t length
     uint64_t before = (uint64_t)(at - head);
     if (payload > length - before)
         return true;
-    /* Nothing else stands in a container, so an unknown type is damage here. */
+    /* A container holds nothing else, so an unknown type is damage here. */
     if (type != TRACE_EXT_PACKED)
         return true;
     if (!trace_get_varint(&at, end, &method) || !trace_get_varint(&at, end, &chunks) ||
@@ -115,7 +115,7 @@ static bool container_stands_at(const struct trace_file *file, uint64_t offset,
            header->commit <= TRACE_PACKED_MAX;
 }
 
-/* Where the next container begins behind `offset`; the file's size: nowhere. */
+/* Returns where the next container after `offset` begins, or the file's size if there is none. */
 static uint64_t next_container(const struct trace_file *file, uint64_t offset)
 {
     static const uint8_t magic[4] = {'M', 'P', 'C', 'K'};
@@ -131,7 +131,7 @@ static uint64_t next_container(const struct trace_file *file, uint64_t offset)
     return file->size;
 }
 
-/* The chunks from index `first` on that reach behind the end of the file. */
+/* Marks those chunks from index `first` on as damaged that reach past the end of the file. */
 static void mark_cut(struct trace_file *file, size_t first)
 {
     for (size_t i = first; i < file->slot_count; i++) {
@@ -173,7 +173,7 @@ static int compare_numbers(const void *a, const void *b)
     const struct trace_slot *x = a, *y = b;
     if (x->number != y->number)
         return x->number < y->number ? -1 : 1;
-    /* A packed chunk comes before what stands in its slot. */
+    /* A packed chunk comes before the chunk in its slot. */
     return (x->packed_length == 0) - (y->packed_length == 0);
 }
 
@@ -198,7 +198,7 @@ bool trace_containers_settle(struct trace_file *file)
     return true;
 }
 
-/* Unpacks the payload that the slot's chunk is in, unless it is there from the last time. */
+/* Unpacks the payload that holds the slot's chunk, unless it was the last one unpacked. */
 static bool unpack(const struct trace_file *file, const struct trace_slot *slot)
 {
     struct trace_unpacked *unpacked = file->unpacked;

@@ -52,7 +52,7 @@ void trace_cursor_close(struct trace_cursor *cursor)
     cursor->bytes = NULL;
 }
 
-/* Enters the segment that a SWITCH record begins; false where it says nothing usable. */
+/* Enters the segment that a SWITCH record begins. False if the record is not usable. */
 static bool enter_segment(struct trace_cursor *cursor, const struct trace_record *record)
 {
     struct trace_extension extension;
@@ -74,7 +74,7 @@ enum trace_get trace_cursor_next(struct trace_cursor *cursor, struct trace_recor
         cursor->at = before;
         return TRACE_GET_DAMAGED;
     }
-    /* A record that the end of a cut file splits is not damage of its own. */
+    /* A record that is split by the end of a cut file is not counted as damage too. */
     if (got == TRACE_GET_DAMAGED && cursor->end < cursor->bytes + cursor->slot->commit)
         return TRACE_GET_END;
     return got;

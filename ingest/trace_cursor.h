@@ -21,35 +21,37 @@ struct trace_cursor {
     bool unpacked; /* false: it was packed and cannot be unpacked, so there are no records */
 };
 
-/* Reads the chunk. False where memory is exhausted. A short read ends the records earlier. */
+/* Reads the chunk. False if memory is exhausted. A short read ends the records earlier. */
 bool trace_cursor_open(struct trace_cursor *cursor, const struct trace_file *file,
                        const struct trace_slot *slot);
 void trace_cursor_close(struct trace_cursor *cursor);
 
 /*
- * Reads what the slot has more by now, in a trace that is still being recorded; the payloads of
- * records that were given are gone. False where memory is exhausted.
+ * Reads the bytes that the slot has gained, in a trace that is still being recorded. Payloads of
+ * records that were returned before become invalid. False if memory is exhausted.
  */
 bool trace_cursor_extend(struct trace_cursor *cursor, const struct trace_file *file);
 
 /*
- * The next record. TRACE_GET_END: no more (a cut file: see trace_cursor_lost()).
- * TRACE_GET_DAMAGED: what stands at trace_cursor_offset() is no record, the rest is lost.
+ * Reads the next record. TRACE_GET_END: there are no more (in a cut file: see trace_cursor_lost()).
+ * TRACE_GET_DAMAGED: the bytes at trace_cursor_offset() are not a record, and the rest is lost.
  */
 enum trace_get trace_cursor_next(struct trace_cursor *cursor, struct trace_record *record);
 
-/* Where the next record begins, in bytes from the start of the file (while it was recorded, where
- * the chunk has been packed). */
+/* Returns where the next record begins, in bytes from the start of the file. For a packed chunk it
+ * is the place that the record had while it was recorded. */
 uint64_t trace_cursor_offset(const struct trace_cursor *cursor);
 
-/* Committed bytes that were not decoded: after the end 0, unless the chunk is cut or damaged. */
+/* Returns the committed bytes that are not decoded. After the end this is 0, unless the chunk is
+ * cut or damaged. */
 uint64_t trace_cursor_lost(const struct trace_cursor *cursor);
 
-/* Why there are no more records, if trace_cursor_lost() says that there should be: what the last
- * trace_cursor_next() returned is `got`. */
+/* Explains why there are no more records although trace_cursor_lost() is not 0. `got` is the result
+ * of the last trace_cursor_next(). */
 const char *trace_cursor_explain(const struct trace_cursor *cursor, enum trace_get got);
 
-/* Whether a sealed chunk's records have the sum that its header says; true if not sealed. */
+/* Tells whether a sealed chunk's records have the sum that is in its header. True if the chunk is
+ * not sealed. */
 bool trace_cursor_sum_good(const struct trace_cursor *cursor);
 
 #endif

@@ -97,7 +97,7 @@ static void put_module(FILE *out, const struct trace_extension *module)
     }
 }
 
-/* The types that concern an arena or a type tag. */
+/* Writes the fields of types that concern an arena or a type tag. */
 static void put_arena(FILE *out, const struct trace_extension *extension)
 {
     switch (extension->type) {
@@ -254,7 +254,7 @@ static void put_node(FILE *out, const struct trace_record *record)
                 record->node.value);
 }
 
-/* The record behind its place and time; `ticks` is the coding state's. */
+/* Writes the record, after its place and time. `ticks` is the coding state's. */
 static void put_record(FILE *out, uint64_t ticks, const struct trace_record *record)
 {
     switch (record->kind) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A trace as text: `mprof-ingest --dump`.
+ * Writes a trace as text: `mprof-ingest --dump`.
  *
- * One line a record, in file order or merged by time:
+ * Each record is one line, in file order or merged by time:
  *
  *     @OFFSET thread N TICKS NAME key value key value …
  *
- * OFFSET is the record's first byte in the file, TICKS the coding state's clock behind the
- * record. Addresses are hexadecimal, strings quoted with \xNN for what is not printable ASCII.
- * In file order a `file` line stands first, a `chunk` line before each chunk's records, and a
- * `damage` line wherever bytes are lost.
+ * OFFSET is the record's first byte in the file, TICKS the coding state's clock after the record.
+ * Addresses are hexadecimal. Strings are quoted, with \xNN for bytes that are not printable ASCII.
+ * In file order the first line is a `file` line, a `chunk` line comes before each chunk's records,
+ * and a `damage` line is wherever bytes are lost.
  */
 #ifndef MPROF_INGEST_TRACE_DUMP_H
 #define MPROF_INGEST_TRACE_DUMP_H
@@ -18,15 +18,15 @@
 
 #include "ingest/trace_file.h"
 
-/* The `file` line. */
+/* Writes the `file` line. */
 void trace_dump_header(FILE *out, const struct trace_file *file);
 
-/* The whole trace in file order. False with `status` set where memory is exhausted. */
+/* Writes the whole trace in file order. False with `status` set if memory is exhausted. */
 bool trace_dump_file(FILE *out, const struct trace_file *file, struct ingest_status *status);
 
 /*
- * Only the events, merged by time as replay sees them: a realloc is two lines, each with the part
- * of it that happens then. TICKS is the event's own time.
+ * Writes only the events, merged by time as replay sees them. A realloc is two lines, one for each
+ * half. TICKS is the event's own time.
  */
 bool trace_dump_by_time(FILE *out, const struct trace_file *file, struct ingest_status *status);
 

@@ -65,7 +65,7 @@ static void get_module(struct payload *payload, struct trace_extension *extensio
     }
 }
 
-/* The types that begin with a time. */
+/* Reads the other fields of a type that begins with a time. */
 static void get_timed(struct payload *payload, struct trace_extension *extension)
 {
     switch (extension->type) {
@@ -152,7 +152,7 @@ static void get_timed(struct payload *payload, struct trace_extension *extension
     case TRACE_EXT_UNMAP:
         extension->address = number(payload);
         extension->size = number(payload);
-        if (payload->good && payload->at < payload->end) { /* older traces have no more */
+        if (payload->good && payload->at < payload->end) { /* older traces end here */
             extension->stack = number(payload);
             extension->resident = number(payload);
         }
@@ -182,7 +182,7 @@ static void get_timed(struct payload *payload, struct trace_extension *extension
     }
 }
 
-/* A short record: the decoder has read its fields. */
+/* Copies the fields of a short record, which the decoder has read already. */
 static void get_short(const struct trace_record *record, struct trace_extension *extension)
 {
     extension->when = record->ticks;
@@ -211,7 +211,7 @@ bool trace_extension_get(const struct trace_record *record, uint64_t ticks,
         extension->when = number(&payload);
     } else if (extension->type >= TRACE_EXT_THREAD && extension->type <= TRACE_EXT_LAST) {
         uint64_t later = number(&payload);
-        /* A time that does not fit is no time: the stamp before stands. */
+        /* A time that overflows is not valid: the last stamp is kept. */
         extension->when = ticks + later < ticks ? ticks : ticks + later;
         get_timed(&payload, extension);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Payloads of extended records (schemas/trace-format.md, "Extended records") as fields.
+ * Decodes the payloads of extended records into fields (schemas/trace-format.md, "Extended
+ * records").
  */
 #ifndef MPROF_INGEST_TRACE_EXTENDED_H
 #define MPROF_INGEST_TRACE_EXTENDED_H
@@ -11,7 +12,7 @@
 
 #include "schemas/trace_codec.h"
 
-/* Bytes within the chunk's buffer: not terminated, any byte may occur. */
+/* Bytes in the chunk's buffer. They are not terminated, and any byte may occur. */
 struct trace_text {
     const char *bytes;
     size_t length;
@@ -20,7 +21,7 @@ struct trace_text {
 /* Fields that the type does not have are zero. */
 struct trace_extension {
     uint64_t type; /* enum trace_extended, or unknown */
-    uint64_t when; /* absolute ticks, where the type has a time; otherwise the last stamp */
+    uint64_t when; /* absolute ticks if the type has a time, otherwise the last stamp */
     uint64_t thread, tid, sequence;
     uint64_t module, load_bias, start, end, segment_count;
     uint64_t arena, parent, address, old_address, size, count, stack, symbol;
@@ -35,13 +36,14 @@ struct trace_extension {
 };
 
 /*
- * Reads the payload of `record`, whose coding state stands at `ticks`. False where the payload
- * ends early: damage of this record alone. Unknown types are true, with no field but `type`.
+ * Reads the payload of `record`. `ticks` is the clock of the coding state at the record. False if
+ * the payload ends early, which damages only this record. True for an unknown type, with `type` and
+ * `when` as the only fields.
  */
 bool trace_extension_get(const struct trace_record *record, uint64_t ticks,
                          struct trace_extension *extension);
 
-/* Steps through argv: false at its end. `at` begins as extension->rest. */
+/* Reads the next argument of argv. False at its end. `at` begins as extension->rest. */
 bool trace_extension_argument(const struct trace_extension *extension, const uint8_t **at,
                               struct trace_text *argument);
 

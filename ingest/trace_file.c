@@ -30,7 +30,7 @@ size_t trace_file_read(const struct trace_file *file, uint64_t offset, void *buf
     return done;
 }
 
-/* Names the first bytes of what is no trace, so that a wrong file is recognised. */
+/* Fails with a message that names the type of a wrong file, or shows its first bytes. */
 static bool fail_magic(const struct trace_file *file, const uint8_t *bytes,
                        struct ingest_status *status)
 {
@@ -119,7 +119,7 @@ struct trace_file *trace_file_open(const char *path, struct ingest_status *statu
         ingest_fail_memory(status, "the trace");
         return NULL;
     }
-    /* O_NONBLOCK: a FIFO given by mistake must not wait for a writer. */
+    /* O_NONBLOCK: the open of a FIFO given by mistake must not wait for a writer. */
     file->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file->descriptor < 0 || fstat(file->descriptor, &about) != 0) {
         ingest_fail(status, INGEST_BAD_INPUT, "%s: cannot be opened: %s", path, strerror(errno));
@@ -145,7 +145,7 @@ bool trace_file_refresh(struct trace_file *file, struct ingest_status *status)
     struct stat about;
     if (fstat(file->descriptor, &about) == 0)
         file->size = (uint64_t)about.st_size;
-    /* The part that is summed never changes; a file that was cut has its old header still. */
+    /* The summed part never changes. If the file was cut, the old header is kept. */
     if (trace_file_read(file, 0, &header, sizeof header) == sizeof header &&
         header.trace_id == file->header.trace_id)
         file->header = header;

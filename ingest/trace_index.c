@@ -64,7 +64,7 @@ struct part {
     struct trace_slot *slot;
 };
 
-/* Offset of the next byte at or behind `offset` that is not in a hole of the file. */
+/* Returns the offset of the first byte at or after `offset` that is not in a hole of the file. */
 static uint64_t next_data(const struct trace_file *file, uint64_t offset)
 {
     off_t at = lseek(file->descriptor, (off_t)offset, SEEK_DATA);
@@ -74,8 +74,8 @@ static uint64_t next_data(const struct trace_file *file, uint64_t offset)
 }
 
 /*
- * One read a slot. Where a slot was never begun the rest of the file may be one hole (reserved
- * space, or a hostile length): holes are stepped over, not read.
+ * Indexes the slots with one read each. After a slot that was never begun, the rest of the file may
+ * be one hole (reserved space, or a hostile length). Holes are skipped, not read.
  */
 static bool index_slots(struct trace_file *file)
 {
@@ -85,7 +85,7 @@ static bool index_slots(struct trace_file *file)
     while (offset < file->size) {
         struct trace_chunk_header header = {0};
         size_t length = trace_file_read(file, offset, &header, sizeof header);
-        header.look = 0; /* may be set from outside when the chunk has just been packed */
+        header.look = 0; /* another process may have set it when the chunk had just been packed */
         if (memcmp(&header, zeros, sizeof header) == 0) {
             uint64_t data = next_data(file, offset);
             uint64_t slots = (data > offset ? data - offset : 0) / chunk_size;
@@ -100,7 +100,7 @@ static bool index_slots(struct trace_file *file)
         slot->number = (uint32_t)((offset - TRACE_FILE_HEADER_SIZE) / chunk_size);
         trace_index_describe(file, slot, &header, length, (uint32_t)extent);
         if (slot->damage == NULL && slot->thread == TRACE_THREAD_PACKED) {
-            file->slot_count--; /* what is in it counts */
+            file->slot_count--; /* not the container is indexed, but the chunks in it */
             if (!trace_containers_add(file, offset, slot->available))
                 return false;
         }
@@ -120,7 +120,7 @@ static int compare_parts(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* A part of a thread that stands in two chunks was copied by whoever damaged the file. */
+/* Marks chunks as damaged that repeat a part of a thread. No recorder writes a part twice. */
 static bool refuse_copies(struct trace_file *file)
 {
     struct part *parts = malloc((file->slot_count + 1) * sizeof *parts);

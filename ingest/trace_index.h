@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What trace_file.c keeps, and how the index of its chunks is made: of slots here, of containers
- * of packed chunks in trace_containers.c. For those files only.
+ * The state of a trace file, and how the index of its chunks is made: from slots in trace_index.c,
+ * from containers of packed chunks in trace_containers.c. For these files and trace_file.c only.
  */
 #ifndef MPROF_INGEST_TRACE_INDEX_H
 #define MPROF_INGEST_TRACE_INDEX_H
@@ -15,24 +15,24 @@ struct trace_file {
     struct trace_file_header header;
     struct trace_slot *slots;
     size_t slot_count, slot_capacity;
-    uint64_t containers;             /* of a dense file: the highest number of one, and 1 */
+    uint64_t containers;             /* in a dense file: the highest number of one, plus 1 */
     struct trace_unpacked *unpacked; /* NULL: nothing is packed */
 };
 
-/* The records of chunks that were packed together: those that were unpacked last. */
+/* The records of chunks that are packed together: the ones that were unpacked last. */
 struct trace_unpacked {
     uint8_t *records;
     size_t size;
     uint64_t offset; /* of their payload in the file; 0: none */
 };
 
-/* Fills the index. False with `status` set where memory is exhausted. */
+/* Fills the index. False with `status` set if memory is exhausted. */
 bool trace_index(struct trace_file *file, struct ingest_status *status);
 
-/* A new, zeroed slot at the end of the index; NULL where memory is exhausted. */
+/* Adds a zeroed slot to the end of the index. NULL if memory is exhausted. */
 struct trace_slot *trace_index_add(struct trace_file *file);
 
-/* Why a chunk header at its place is not one; NULL: it is. */
+/* Returns why `header` is not a chunk header for its place, or NULL if it is one. */
 const char *trace_index_check(const struct trace_file *file,
                               const struct trace_chunk_header *header, size_t length);
 
@@ -43,16 +43,16 @@ void trace_index_describe(const struct trace_file *file, struct trace_slot *slot
 /* Adds the packed chunks of the container of `length` bytes at `offset`. */
 bool trace_containers_add(struct trace_file *file, uint64_t offset, uint64_t length);
 
-/* The index of a dense file: containers, one behind another. */
+/* Makes the index of a dense file, which is one container after another. */
 bool trace_containers_index(struct trace_file *file);
 
 /*
- * Drops from the index the slots whose chunks are there as packed ones too: whoever packed them was
- * stopped before it had freed their space. Then the index is in the order of slot numbers.
+ * Drops from the index the slots whose chunks are also there as packed ones: the process that
+ * packed them was stopped before it had freed their space. Sorts the index by slot number.
  */
 bool trace_containers_settle(struct trace_file *file);
 
-/* As trace_file_read_chunk(), of a packed chunk. */
+/* Does the same as trace_file_read_chunk() for a packed chunk. */
 size_t trace_containers_read(const struct trace_file *file, const struct trace_slot *slot,
                              uint8_t *buffer);
 

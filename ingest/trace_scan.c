@@ -8,7 +8,7 @@
 
 #include "schemas/session_ids.h"
 
-/* A terminated copy; bytes NUL within are dropped with what follows. */
+/* Returns a terminated copy, which ends at the first NUL byte. */
 static char *copy_text(struct trace_text text)
 {
     return strndup(text.bytes, text.length);
@@ -99,7 +99,7 @@ static bool add_module(struct trace_scan *scan, const struct trace_extension *ex
     return true;
 }
 
-/* One argument in a shell's words: as it is, or in single quotes. */
+/* Writes one argument as a shell reads it: as it is, or in single quotes. */
 static void put_argument(FILE *line, const char *bytes, size_t length)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -187,14 +187,14 @@ static bool name_thread(struct trace_scan *scan, const struct trace_extension *e
     return true;
 }
 
-/* Whether the thread whose records stand at the cursor may be: damaged numbers are large. */
+/* Tells whether there can be a thread with the cursor's number. Damaged numbers are large. */
 static bool thread_possible(const struct trace_scan *scan, const struct trace_cursor *cursor)
 {
     return cursor->thread == TRACE_THREAD_OUTSIDE ||
            threads_possible(&scan->threads, cursor->thread);
 }
 
-/* A segment begins: its thread exists, and its number in the thread's sequence is taken. */
+/* Notes in the row of its thread that a segment begins. False if memory is exhausted. */
 static bool note_segment(struct trace_scan *scan, const struct trace_cursor *cursor)
 {
     if (cursor->thread == TRACE_THREAD_OUTSIDE || !thread_possible(scan, cursor))
@@ -305,7 +305,7 @@ enum trace_get trace_scan_records(struct trace_scan *scan, struct trace_cursor *
         else
             scan->events++;
     }
-    /* Before each SWITCH the stamps were lower: the last is the highest. */
+    /* The stamps before each SWITCH are lower, so the last one is the highest. */
     if (cursor->coding.ticks > scan->last_ticks)
         scan->last_ticks = cursor->coding.ticks;
     return got;
@@ -341,8 +341,8 @@ static void note_gaps(struct trace_scan *scan)
 }
 
 /*
- * Nodes may name modules whose record is in a lost part of the trace. They get a row without a
- * file, so that addresses of two such modules are not taken for the same. A real trace has few.
+ * Adds rows for modules that nodes name but whose record is in a lost part of the trace. The rows
+ * have no file. They keep the addresses of two such modules apart. A real trace has few.
  */
 static bool add_lost_modules(struct trace_scan *scan)
 {

@@ -2,9 +2,9 @@
 /*
  * The first pass over a trace: everything that is not an event.
  *
- * An event may name a stack node that stands in another thread's chunk and, by the stamps, a
- * little later; so nodes, modules and threads are collected before any event is replayed. The
- * pass also finds the damage, the last stamp (the length of the session) and the number of events.
+ * An event may name a stack node that is in another thread's chunk and, by the stamps, a little
+ * later. Therefore nodes, modules and threads are collected before any event is replayed. The pass
+ * also finds the damage, the last stamp (the length of the session) and the number of events.
  */
 #ifndef MPROF_INGEST_TRACE_SCAN_H
 #define MPROF_INGEST_TRACE_SCAN_H
@@ -29,14 +29,15 @@ struct trace_process {
     char *program; /* as it was called: the first argument */
     char *exe, *directory, *host, *kernel;
     char *boot_id;   /* "": not known */
-    char *arguments; /* argv in one line, quoted where it needs be */
+    char *arguments; /* argv in one line, quoted if needed */
     uint64_t pid, parent_pid;
-    uint64_t parent_trace;            /* that it was forked in, 0: it was not forked */
+    uint64_t parent_trace;            /* id of the trace in which it was forked, 0: not forked */
     uint64_t fork_before, fork_after; /* ticks of the parent's trace, 0: not known */
     bool found;
 };
 
-/* Code that no unwinding rule covers: the frame pointer led to the caller of a frame there. */
+/* Code that no unwinding rule covers. The walk found the caller of a frame there by the frame
+ * pointer. */
 struct bare_code {
     uint64_t module, pc;
 };
@@ -55,30 +56,31 @@ struct trace_scan {
     struct bypassed bypassed;
     uint64_t events;     /* alloc, free and realloc records, arena ones included */
     uint64_t last_ticks; /* the highest stamp */
-    uint64_t clock_ticks, clock_monotonic_ns; /* the latest CLOCK record, 0: none */
+    uint64_t clock_ticks, clock_monotonic_ns; /* of the latest CLOCK record, 0: none */
     uint64_t damaged_bytes;
     uint64_t unknown_records;
     uint64_t dropped_events; /* of DROPPED records */
     bool ended;              /* an END record was found */
 };
 
-/* Zero-initialised `scan`. False with `status` set; trace_scan_free() in any case. */
+/* Reads the whole trace into `scan`, which is zero-initialised. False with `status` set. Call
+ * trace_scan_free() in any case. */
 bool trace_scan(struct trace_scan *scan, const struct trace_file *file,
                 struct ingest_status *status);
 void trace_scan_free(struct trace_scan *scan);
 
 /*
- * For a trace that is still being recorded: the records of a chunk from where `cursor` stands,
- * which is of this call alone; `begins` where it stands at the chunk's begin. Damage is not noted.
- * Returns what ended them; TRACE_GET_RECORD: memory is exhausted.
+ * Reads the records of a chunk from the position of `cursor` on, in a trace that is still being
+ * recorded. Nothing else uses this cursor. `begins`: it is at the chunk's begin. Does not note
+ * damage. Returns why the records ended; TRACE_GET_RECORD: memory is exhausted.
  */
 enum trace_get trace_scan_records(struct trace_scan *scan, struct trace_cursor *cursor,
                                   bool begins);
 
-/* Whether no unwinding rule covers the code at `pc`, as it is symbolized, of the module. */
+/* Tells whether no unwinding rule covers the module's code at `pc`, the pc as it is symbolized. */
 bool trace_scan_is_bare(const struct trace_scan *scan, uint32_t module, uint64_t pc);
 
-/* Row of the module with the trace's `id`, NULL where it is not known. */
+/* Returns the row of the module with the trace's `id`, or NULL if it is not known. */
 const struct module_row *trace_scan_module(const struct trace_scan *scan, uint32_t id);
 
 #endif
