@@ -19,10 +19,11 @@ struct code {
 struct symbols_perf_map {
     struct code *codes;
     size_t count, capacity;
-    struct symbols_intervals addresses; /* the values are indices of codes */
+    struct symbols_intervals addresses; /* the values are indices into `codes` */
 };
 
-/* Anyone may put a file into /tmp: what neither we nor root wrote, or a link, is not read. */
+/* Anyone may put a file into /tmp. So this opens only a regular file, not a link, that this user or
+ * root owns. */
 static FILE *open_trusted(const char *path, uint64_t since_ns)
 {
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
@@ -53,7 +54,7 @@ static bool read_number(char **text, uint64_t *number)
     return true;
 }
 
-/* False where memory is exhausted. */
+/* Returns false if memory is exhausted. */
 static bool add_line(struct symbols_perf_map *map, char *line, struct symbols_strings *strings)
 {
     uint64_t start, size;

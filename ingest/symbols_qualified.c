@@ -12,7 +12,7 @@
 #define NAME_MAX_LENGTH 4096
 
 struct symbols_qualified_name {
-    const void *entry; /* where the declaration stands in memory; NULL: unused */
+    const void *entry; /* address of the declaration in memory; NULL: unused */
     const char *name;
 };
 
@@ -23,7 +23,7 @@ bool symbols_qualified_language(Dwarf_Die *unit)
     case DW_LANG_C_plus_plus_03:
     case DW_LANG_C_plus_plus_11:
     case DW_LANG_C_plus_plus_14:
-    case 0x2b: /* DW_LANG_C_plus_plus_17 and _20, numbers given out after DWARF 5 */
+    case 0x2b: /* DW_LANG_C_plus_plus_17 and _20, whose numbers were assigned after DWARF 5 */
     case 0x2c:
         return true;
     default:
@@ -31,7 +31,7 @@ bool symbols_qualified_language(Dwarf_Die *unit)
     }
 }
 
-/* The entry that stands where the function was declared: of an inlined call or a definition. */
+/* Goes from an inlined call or a definition to the entry where the function was declared. */
 static void find_declaration(Dwarf_Die *die)
 {
     static const unsigned links[] = {DW_AT_abstract_origin, DW_AT_specification};
@@ -45,8 +45,9 @@ static void find_declaration(Dwarf_Die *die)
 }
 
 /*
- * The entries around `die` in its unit, outermost first, itself last. Entries stand in the file in
- * the order of a walk, so the one that leads to it is the last that does not begin behind it.
+ * Writes the entries around `die` in its unit, outermost first, then `die` itself. Returns their
+ * number. Entries lie in the file in the order of a tree walk, so the last sibling that does not
+ * begin after `die` contains it.
  */
 static size_t path_to(const Dwarf_Die *die, Dwarf_Die *path)
 {
@@ -79,7 +80,8 @@ static const char *text_attribute(Dwarf_Die *die, unsigned name)
                                                                : dwarf_formstring(&attribute);
 }
 
-/* What the entry adds to `inner`, which stands in it, NULL: nothing. *whole: it is all in front. */
+/* Returns the text that the entry puts before `inner`, which lies inside it. NULL: nothing. *whole:
+ * the text already includes all outer entries. */
 static const char *part_of(struct symbols_strings *strings, Dwarf_Die *die, const char *inner,
                            bool *whole)
 {
@@ -135,7 +137,7 @@ static struct symbols_qualified_name *slot_of(const struct symbols_qualified *me
     return &memo->names[slot];
 }
 
-/* Keeps at least half of the slots free. False where memory is exhausted. */
+/* Keeps at least half of the slots free. Returns false if memory is exhausted. */
 static bool reserve(struct symbols_qualified *memo)
 {
     if (memo->count * 2 < memo->capacity)

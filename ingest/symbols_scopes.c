@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Deeper nesting than any compiler writes: the unit is read no further. */
+/* Deeper nesting than any compiler writes. Reading the unit stops there. */
 #define NESTING_MAX 256
 
 /* Entries whose children never hold code. */
@@ -52,8 +52,8 @@ static bool append_scope(struct symbols_scopes *scopes, const struct symbols_sco
 }
 
 /*
- * Adds the scope of a function or an inlined call, if it has code that was not discarded by the
- * linker. `*inner` becomes the scope that holds for its children.
+ * Adds the scope of a function or an inlined call, unless the linker discarded its code. `*inner`
+ * becomes the scope that holds for its children.
  */
 static bool add_scope(struct symbols_scopes *scopes, const struct symbols_file *file,
                       struct symbols_budget *budget, struct symbols_walk_entry *found, bool inlined,
@@ -84,7 +84,8 @@ static bool add_scope(struct symbols_scopes *scopes, const struct symbols_file *
     }
     if (scope.start == UINT64_MAX)
         return true;
-    /* Where a function was split the first part listed is the hot one, unless this says more. */
+    /* If a function was split, its hot part comes first in the list, unless this attribute says
+     * otherwise. */
     if (dwarf_entrypc(die, &entry) == 0 && symbols_file_code(file, entry + file->bias) != NULL)
         scope.start = entry + file->bias;
     if (inlined) {
@@ -95,7 +96,7 @@ static bool add_scope(struct symbols_scopes *scopes, const struct symbols_file *
     return append_scope(scopes, &scope);
 }
 
-/* Takes an entry in: `outer` gives for each depth the scope that holds there. */
+/* Adds an entry. `outer` gives the scope that holds at each depth. */
 static bool add_entry(struct symbols_scopes *scopes, const struct symbols_file *file,
                       struct symbols_budget *budget, struct symbols_walk_entry *entry,
                       uint32_t *outer)
@@ -115,7 +116,7 @@ bool symbols_scopes_build(struct symbols_scopes *scopes, const struct symbols_fi
 {
     uint32_t outer[NESTING_MAX] = {SYMBOLS_NOWHERE};
     struct symbols_walk_entry entry;
-    size_t shut = SIZE_MAX; /* entries deeper than this stand in one that holds no code */
+    size_t shut = SIZE_MAX; /* deeper entries lie inside one that holds no code */
     bool good = true;
     struct symbols_walk *walk = symbols_walk_begin(unit);
     while (good && walk != NULL && symbols_walk_next(walk, &entry) && entry.depth < NESTING_MAX) {
@@ -141,7 +142,7 @@ void symbols_scopes_free(struct symbols_scopes *scopes)
     memset(scopes, 0, sizeof *scopes);
 }
 
-/* Follows abstract origins and specifications (libdw bounds the chain). */
+/* Returns a kept string. Follows abstract origins and specifications (libdw limits the chain). */
 static const char *string_attribute(struct symbols_strings *strings, Dwarf_Die *die, unsigned name)
 {
     Dwarf_Attribute attribute;
@@ -151,11 +152,11 @@ static const char *string_attribute(struct symbols_strings *strings, Dwarf_Die *
     return text == NULL || *text == '\0' ? NULL : symbols_strings_keep(strings, text);
 }
 
-/* dwarf_decl_file() would end the process where a split unit has no files of its own. */
+/* dwarf_decl_file() would end the process if a split unit has no files of its own. */
 const char *symbols_scopes_file(const struct symbols_lines *lines, struct symbols_strings *strings,
                                 Dwarf_CU *unit, uint64_t index)
 {
-    /* What was copied is asked first: libdw would read and keep all lines of the unit again. */
+    /* Asks the copy first: libdw would read and keep all lines of the unit again. */
     if (lines != NULL && lines->files != NULL)
         return index < lines->file_count ? lines->files[index] : NULL;
     Dwarf_Die entry;
@@ -167,7 +168,8 @@ const char *symbols_scopes_file(const struct symbols_lines *lines, struct symbol
     return symbols_lines_path(strings, files, index);
 }
 
-/* Where the entry is that `die` is an instance of; NULL: it is none. */
+/* Returns the address in memory of the entry of which `die` is an instance. NULL: it is not an
+ * instance. */
 static const void *origin_of(Dwarf_Die *die)
 {
     Dwarf_Attribute attribute;
@@ -178,7 +180,8 @@ static const void *origin_of(Dwarf_Die *die)
                : origin.addr;
 }
 
-/* By origin, then by address, so that of several the same is found always. */
+/* Sorts by origin, then by address, so that a search for one of several always finds the same
+ * one. */
 static int compare_instances(const void *left, const void *right)
 {
     const struct symbols_instance *a = left, *b = right;
@@ -205,7 +208,7 @@ static void find_instances(struct symbols_scopes *scopes, Dwarf *dwarf)
               compare_instances);
 }
 
-/* Where a function of that origin has code of its own, 0: nowhere in this unit. */
+/* Returns the start of the code of a function with that origin, 0 if this unit has none. */
 static uint64_t find_alone(struct symbols_scopes *scopes, Dwarf *dwarf, const void *origin)
 {
     if (scopes->instances == NULL)
@@ -223,7 +226,7 @@ static uint64_t find_alone(struct symbols_scopes *scopes, Dwarf *dwarf, const vo
                : 0;
 }
 
-/* Reads what the entry says of its function. */
+/* Reads the names that the entry gives its function. */
 static struct symbols_naming read_naming(struct symbols_scopes *scopes,
                                          const struct symbols_lines *lines,
                                          struct symbols_strings *strings, Dwarf_Die *unit,
@@ -248,7 +251,7 @@ static struct symbols_naming read_naming(struct symbols_scopes *scopes,
     return naming;
 }
 
-/* The names of an origin, which all inlined calls of it share; INDEX_NONE: not read yet. */
+/* Finds the names of an origin, which all its inlined calls share. INDEX_NONE: not read yet. */
 static uint32_t find_origin(const struct symbols_scopes *scopes, const void *origin, uint64_t hash)
 {
     uint32_t index;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Functions and inlined calls of one compilation unit: a tree of scopes and a map from
- * addresses to the innermost one.
+ * Functions and inlined calls of one compilation unit: a tree of scopes and a map from addresses to
+ * the innermost scope.
  */
 #ifndef MPROF_INGEST_SYMBOLS_SCOPES_H
 #define MPROF_INGEST_SYMBOLS_SCOPES_H
@@ -17,31 +17,32 @@
 struct symbols_scope {
     uint64_t die;       /* offset in the unit's DWARF */
     uint64_t start;     /* address of its code */
-    uint32_t parent;    /* inlined into that scope; SYMBOLS_NOWHERE: a function of its own */
-    uint32_t call_file; /* of the inlined call, number in the unit's files; UINT32_MAX: unknown */
+    uint32_t parent;    /* the scope it is inlined into; SYMBOLS_NOWHERE: not inlined */
+    uint32_t call_file; /* of the inlined call, as a number among the unit's files; UINT32_MAX:
+                           unknown */
     uint32_t call_line; /* 0: unknown */
-    uint32_t naming;    /* among those of the tree; SYMBOLS_NOWHERE: not read yet */
-    bool by_origin;     /* they are its abstract origin's */
+    uint32_t naming;    /* index into `namings` of the tree; SYMBOLS_NOWHERE: not read yet */
+    bool by_origin;     /* its names are those of its abstract origin */
 };
 
-/* What the names of a scope are. */
+/* The names of a scope and where its function is declared. */
 struct symbols_naming {
     const void
-        *origin; /* where the entry stands in memory whose names these are; NULL: one scope's */
-    const char *name; /* DW_AT_name, qualified where it has no linkage name; NULL: none */
+        *origin; /* address in memory of the entry with these names; NULL: one scope has them */
+    const char *name; /* DW_AT_name, qualified if it has no linkage name; NULL: none */
     const char *linkage_name;
     const char *decl_file;
     uint32_t decl_line;
-    uint64_t alone; /* where it stands out of line, if it has no linkage name; 0: nowhere */
+    uint64_t alone; /* where its copy out of line begins, if it has no linkage name; 0: none */
 };
 
 /* A function that is inlined elsewhere and has code of its own as well. */
 struct symbols_instance {
-    const void *origin; /* of both, where it stands in memory */
+    const void *origin; /* address in memory of the entry that both name */
     uint64_t start;
 };
 
-/* All zero is the empty tree. */
+/* An all-zero tree is empty. */
 struct symbols_scopes {
     struct symbols_scope *scopes;
     size_t count, capacity;
@@ -50,29 +51,28 @@ struct symbols_scopes {
     struct symbols_naming *namings;
     size_t naming_count, naming_capacity;
     struct index_map by_origin;
-    struct symbols_instance *instances; /* by origin; NULL: not looked for yet */
+    struct symbols_instance *instances; /* sorted by origin; NULL: not looked for yet */
     size_t instance_count;
 };
 
 /*
- * Walks the unit. False where memory is exhausted, or the budget is spent; what is damaged is left
- * out.
+ * Walks the unit. Returns false if memory is exhausted or the budget is spent. Skips damaged
+ * entries.
  */
 bool symbols_scopes_build(struct symbols_scopes *scopes, const struct symbols_file *file,
                           Dwarf_Die *unit, struct symbols_budget *budget);
 void symbols_scopes_free(struct symbols_scopes *scopes);
 
 /*
- * The names of a scope, which are read at the first call for it. `unit` as at the build, `lines` of
- * the same unit or NULL. Valid until the next call.
+ * Returns the names of a scope, which the first call for it reads. `unit` is the unit that was
+ * built, `lines` is of the same unit or NULL. The result is valid until the next call.
  */
 const struct symbols_naming *symbols_scopes_naming(struct symbols_scopes *scopes,
                                                    const struct symbols_lines *lines,
                                                    struct symbols_strings *strings, Dwarf_Die *unit,
                                                    uint32_t scope);
 
-/* The file with that number in the unit's table (`lines`, if not NULL), NULL where there is none.
- */
+/* Returns the file with that number in the unit's table (`lines`, if not NULL), or NULL. */
 const char *symbols_scopes_file(const struct symbols_lines *lines, struct symbols_strings *strings,
                                 Dwarf_CU *unit, uint64_t index);
 

@@ -8,13 +8,13 @@
 
 #include <libiberty/demangle.h>
 
-/* Demangling can cost more than linear time: what is longer than this stays as it is. */
+/* Demangling can take more than linear time. Longer names stay as they are. */
 #define MANGLED_LENGTH_MAX 16384
 
 struct entry {
     struct entry *next;
     uint64_t hash;
-    const char *demangled; /* NULL: not asked yet */
+    const char *demangled; /* NULL: not demangled yet */
     char text[];
 };
 
@@ -62,7 +62,7 @@ static uint64_t hash_text(const char *text)
     return hash;
 }
 
-/* Doubles the buckets; where there is no memory for it the chains just grow longer. */
+/* Doubles the buckets. Without memory for it, the chains just grow longer. */
 static void grow(struct symbols_strings *strings)
 {
     size_t bucket_count = strings->bucket_count * 2;
@@ -109,7 +109,7 @@ const char *symbols_strings_keep(struct symbols_strings *strings, const char *te
     return entry == NULL ? "" : entry->text;
 }
 
-/* D names are not tried by themselves: "_D" also begins names of C. */
+/* Does not try the demangler of D on every name, because "_D" also begins names in C. */
 static char *demangle(const char *name)
 {
     bool d_name = strncmp(name, "_D", 2) == 0;

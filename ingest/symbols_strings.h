@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names of one symbolizer: each distinct string is kept once and lives until
- * symbols_strings_free(), so that equal names are equal pointers.
+ * The names of one symbolizer. Each distinct string is kept once and lives until
+ * symbols_strings_free(), so equal names are equal pointers.
  */
 #ifndef MPROF_INGEST_SYMBOLS_STRINGS_H
 #define MPROF_INGEST_SYMBOLS_STRINGS_H
@@ -10,16 +10,16 @@
 
 struct symbols_strings;
 
-/* NULL where memory is exhausted. */
+/* Returns NULL if memory is exhausted. */
 struct symbols_strings *symbols_strings_new(void);
 void symbols_strings_free(struct symbols_strings *strings);
 
-/* The kept copy of `text`; "" where memory is exhausted. */
+/* Returns the kept copy of `text`, or "" if memory is exhausted. */
 const char *symbols_strings_keep(struct symbols_strings *strings, const char *text);
 
 /*
- * The kept, demangled form of `linkage_name` (C++, Rust, D, with parameters), or the kept name
- * itself where it is not mangled.
+ * Returns the kept, demangled form of `linkage_name` (C++, Rust, D, with parameters), or the kept
+ * name itself if it is not mangled.
  */
 const char *symbols_strings_demangle(struct symbols_strings *strings, const char *linkage_name);
 

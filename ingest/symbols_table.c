@@ -8,13 +8,14 @@
 #include <string.h>
 
 struct symbols_table {
-    struct symbols_symbol *symbols; /* by start, then end */
-    uint64_t *reach;                /* largest end of symbols[0..i]: how far back to look */
+    struct symbols_symbol *symbols; /* sorted by start, then end */
+    uint64_t *reach;                /* largest end in symbols[0..i]; tells how far back to look */
     size_t count, capacity;
     const char *source;
 };
 
-/* Of names at one address: a sized function before a label, global before weak before local. */
+/* Ranks the names at one address: a sized function before a label, global before weak before
+ * local. */
 static uint8_t symbol_rank(const GElf_Sym *symbol)
 {
     static const uint8_t of_binding[] = {
@@ -44,7 +45,8 @@ static size_t leading_underscores(const char *name)
     return strspn(name, "_");
 }
 
-/* By address; of aliases the best name first, so that the choice never depends on file order. */
+/* Sorts by address and puts the best name of several aliases first, so that the choice never
+ * depends on the order in the file. */
 static int compare_symbols(const void *left, const void *right)
 {
     const struct symbols_symbol *a = left, *b = right;
@@ -128,7 +130,7 @@ static const char *source_of(const struct symbols_file *file)
     return source;
 }
 
-/* Keeps one symbol an address, and gives labels without a size the room up to the next one. */
+/* Keeps one symbol for each address, and stretches labels without a size up to the next symbol. */
 static void settle(struct symbols_table *table, const struct symbols_file *file)
 {
     qsort(table->symbols, table->count, sizeof *table->symbols, compare_symbols);

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The table of sections stands last in the file. */
+/* Returns the size of the ELF file. Its table of sections comes last. */
 static size_t size_of(const void *image)
 {
     const Elf64_Ehdr *header = image;

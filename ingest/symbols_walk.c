@@ -8,28 +8,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More than any compiler writes: what has more is read no further. */
+/* More than any compiler writes. Reading stops at an entry with more. */
 #define ATTRIBUTES_MAX 256
 #define CODES_MAX (1U << 16)
 
-/* Bytes to pass, and then one value whose length stands in the file. */
+/* Bytes to skip, and then one value whose length is written in the file. */
 struct step {
     uint32_t bytes;
     uint32_t form;
 };
 
 struct shape {
-    Dwarf_Abbrev *abbreviation; /* NULL: not met yet */
+    Dwarf_Abbrev *abbreviation; /* NULL: not seen yet */
     int tag;
     bool children, code, by_origin;
     uint32_t first_step, step_count;
-    uint32_t bytes; /* behind the last step */
+    uint32_t bytes; /* after the last step */
 };
 
 struct symbols_walk {
     Dwarf_Die unit;
     const uint8_t *at, *end;
-    size_t depth; /* of the next entry, that of the unit's own is 0 */
+    size_t depth; /* of the next entry; that of the unit's own entry is 0 */
     unsigned version, address_size, offset_size;
     struct shape *shapes; /* by code */
     size_t shape_capacity;
@@ -40,7 +40,7 @@ struct symbols_walk {
 
 enum { VARIES = -1, UNKNOWN = -2 };
 
-/* Bytes of a value of the form. */
+/* Returns the bytes of a value of this form. */
 static int form_size(const struct symbols_walk *walk, unsigned form)
 {
     switch (form) {
@@ -115,7 +115,7 @@ static bool pass(struct symbols_walk *walk, uint64_t bytes)
     return true;
 }
 
-/* An unsigned LEB128 number; of a signed one only where it ends is right. */
+/* Reads an unsigned LEB128 number. For a signed one, only the position after it is right. */
 static bool read_number(struct symbols_walk *walk, uint64_t *number)
 {
     *number = 0;
@@ -139,7 +139,7 @@ static bool pass_block(struct symbols_walk *walk, unsigned length_bytes)
     return pass(walk, length);
 }
 
-/* A value of a form whose length varies. */
+/* Skips a value of a form whose length varies. */
 static bool pass_value(struct symbols_walk *walk, unsigned form)
 {
     uint64_t number;
@@ -192,7 +192,7 @@ static bool learn_shape(struct symbols_walk *walk, struct shape *shape, Dwarf_Di
     if (shape->tag == DW_TAG_invalid)
         return false;
     unsigned name, form;
-    /* dwarf_getattrcnt() of elfutils 0.188 counts wrong where there are implicit constants. */
+    /* dwarf_getattrcnt() of elfutils 0.188 counts wrong if there are implicit constants. */
     for (size_t i = 0; dwarf_getabbrevattr_data(die->abbrev, i, &name, &form, NULL, NULL) == 0;
          i++) {
         if (i >= ATTRIBUTES_MAX)
@@ -263,7 +263,7 @@ struct symbols_walk *symbols_walk_begin(const Dwarf_Die *unit)
     Dwarf_Half version;
     uint8_t address_size, offset_size;
     struct symbols_walk_entry own;
-    /* A unit of a damaged file may claim to go on behind its section, where libdw finds nothing. */
+    /* A unit of a damaged file may claim to extend past its section, where libdw finds nothing. */
     if (dwarf_next_unit(dwarf, start, &next, &header_size, &version, NULL, &address_size,
                         &offset_size, NULL, NULL) != 0 ||
         next <= offset || dwarf_offdie(dwarf, next - 1, &last) == NULL)
@@ -280,7 +280,7 @@ struct symbols_walk *symbols_walk_begin(const Dwarf_Die *unit)
     walk->depth = 1;
     bool read = symbols_walk_next(walk, &own);
     if (!read || !own.children)
-        walk->end = walk->at; /* it has nothing in it */
+        walk->end = walk->at; /* it contains no entries */
     walk->depth = 1;
     return walk;
 }

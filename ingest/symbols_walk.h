@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The entries of one unit in the order of the file, some times faster than by libdw: of an entry
- * only the shape is decoded, which its abbreviation gives once. What an entry says is then asked of
- * libdw.
+ * Walks the entries of one unit in the order of the file, several times faster than libdw. It
+ * decodes only the shape of an entry, which the abbreviation gives once. libdw then answers what an
+ * entry says.
  *
  * Order of calls: symbols_walk_begin(), symbols_walk_next() until it is false, symbols_walk_end().
  */
@@ -18,19 +18,24 @@ struct symbols_walk;
 struct symbols_walk_entry {
     Dwarf_Die die;
     int tag;
-    size_t depth;   /* 0: stands in the unit's own entry */
-    bool children;  /* those of depth + 1 come next */
-    bool code;      /* says at which addresses */
+    size_t depth;   /* 0: directly inside the unit's own entry */
+    bool children;  /* entries of depth + 1 come next */
+    bool code;      /* it says at which addresses it has code */
     bool by_origin; /* its name and declaration are those of its abstract origin */
 };
 
-/* `unit` is the unit's own entry. NULL where it cannot be read or memory is exhausted. */
+/*
+ * Begins a walk; `unit` is the unit's own entry. Returns NULL if it cannot be read or memory is
+ * exhausted.
+ */
 struct symbols_walk *symbols_walk_begin(const Dwarf_Die *unit);
 
-/* The next entry; false at the unit's end, and at the first that cannot be read. */
+/*
+ * Reads the next entry. Returns false at the unit's end and at the first entry that cannot be read.
+ */
 bool symbols_walk_next(struct symbols_walk *walk, struct symbols_walk_entry *entry);
 
-/* Whether symbols_walk_next() ended for lack of memory. */
+/* Tells whether symbols_walk_next() ended because memory ran out. */
 bool symbols_walk_failed(const struct symbols_walk *walk);
 
 void symbols_walk_end(struct symbols_walk *walk);
