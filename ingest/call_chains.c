@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/call_chains.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The call chains that decide a block's type: the innermost frames of stacks, numbered. Thousands
  * of stacks often share the one or two frames that the type rules look at.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types_decide.h"
 
 #include "ingest/types_source.h"

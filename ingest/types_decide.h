@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * All rules about one frame that no name of a function answers, in their order.
  */

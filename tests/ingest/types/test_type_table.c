@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The types of a session's stacks are those that the rules give for each stack and size alone, and
  * the rules are asked once for the frames that have a say, not once for each stack and size. The
