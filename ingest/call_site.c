@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How names are matched: first what a demangler puts around a name is set aside, that is, the
- * parameter list, and for templates the return type before the name. What is left is compared
- * with the patterns of the table, where '*' stands for any characters (at any place).
+ * How names are matched: the code first strips the demangler's additions from a name, which are the
+ * parameter list and, for templates, the return type before the name. It compares the rest with the
+ * patterns of the table. '*' matches any characters (at any place).
  *
- * What is in the table and why:
- *  - C++: operator new in all forms; std::allocator, its traits and the containers' internal
- *    functions whose only work is to call them (_M_allocate, _M_create_storage, …). Not the
- *    functions that decide to allocate, such as std::string::_M_create or vector::reserve:
- *    inlined or not, the frame outside of them is the program's, and the container's own name
- *    tells what happened.
- *  - C: the names that programs and libraries commonly give to malloc with a check or a counter
- *    around it.
- *  - libc functions whose result is a new block that the caller must free, and that do nothing
- *    else of note (strdup, asprintf): the user's call site is where they are called. Those that
- *    allocate for purposes of their own (fopen, getline, opendir, setlocale, qsort) are call
- *    sites.
+ * The table contains, for these reasons:
+ * - C++: operator new in all forms; std::allocator, its traits, and the containers' internal
+ *   functions whose only work is to call them (_M_allocate, _M_create_storage, …). It leaves out
+ *   the functions that decide to allocate, such as std::string::_M_create or vector::reserve.
+ *   Inlined or not, the frame outside them is the program's, and the container's own name tells
+ *   what happened.
+ * - C: the names that programs and libraries commonly give to malloc with a check or a counter
+ *   around it.
+ * - libc functions whose result is a new block that the caller must free, and that do nothing else
+ *   of note (strdup, asprintf). The user's call site is the place that calls them. Functions that
+ *   allocate for purposes of their own (fopen, getline, opendir, setlocale, qsort) are call sites.
  */
 #include "ingest/call_site.h"
 
@@ -29,7 +28,7 @@ struct pattern {
 };
 
 static const struct pattern patterns[] = {
-    /* The entry points themselves, where a program defines its own or a frame shows them. */
+    /* The entry points themselves, for a program that defines its own or a frame that shows them */
     {"malloc", ROLE_ALLOCATOR},
     {"calloc", ROLE_ALLOCATOR},
     {"realloc", ROLE_ALLOCATOR},
@@ -48,7 +47,7 @@ static const struct pattern patterns[] = {
     /* C++ */
     {"operator new", ROLE_ALLOCATOR},
     {"operator new[]", ROLE_ALLOCATOR},
-    {"*::operator new", ROLE_ALLOCATOR}, /* a class's own: its call site is the class's user */
+    {"*::operator new", ROLE_ALLOCATOR}, /* a class's own: the call site is in the class's user */
     {"*::operator new[]", ROLE_ALLOCATOR},
     {"operator delete", ROLE_ALLOCATOR},
     {"operator delete[]", ROLE_ALLOCATOR},
@@ -84,7 +83,7 @@ static const struct pattern patterns[] = {
     {"std::*::_Auto_node::_Auto_node<*>", ROLE_ALLOCATOR},
     {"std::*::_Scoped_node::_Scoped_node<*>", ROLE_ALLOCATOR},
     {"New_<*>", ROLE_ALLOCATOR}, /* mprof_types.h */
-    /* Programs' and libraries' own names */
+    /* Names from programs and libraries */
     {"xmalloc", ROLE_WRAPPER},
     {"xcalloc", ROLE_WRAPPER},
     {"xrealloc", ROLE_WRAPPER},
@@ -175,7 +174,7 @@ static const struct pattern patterns[] = {
     {"llvm::safe_calloc", ROLE_WRAPPER},
     {"llvm::safe_realloc", ROLE_WRAPPER},
     {"llvm::allocate_buffer", ROLE_WRAPPER},
-    /* libc: a new block for the caller, and nothing else */
+    /* libc functions that only make a new block for the caller */
     {"strdup", ROLE_WRAPPER},
     {"__strdup", ROLE_WRAPPER},
     {"strndup", ROLE_WRAPPER},
@@ -191,12 +190,12 @@ static const struct pattern patterns[] = {
     {"__vasprintf_chk", ROLE_WRAPPER},
 };
 
-/* The parts of a demangled name: [begin, end) is the qualified name without return type. */
+/* A demangled name without its return type and parameters: [begin, end). */
 struct bare_name {
     const char *begin, *end;
 };
 
-/* Where the parameter list begins: the last '(' outside of <> and of other parentheses. */
+/* Returns the start of the parameter list: the last '(' outside <> and other parentheses. */
 static const char *parameters(const char *name)
 {
     int angles = 0, parentheses = 0;
@@ -221,7 +220,8 @@ static struct bare_name strip(const char *name)
     struct bare_name bare = {name, parameters(name)};
     if (bare.end == NULL || bare.end == name)
         bare.end = name + strlen(name);
-    /* A return type ends at the last space outside of <>, but "operator new" holds one itself. */
+    /* A return type ends at the last space outside <>, but "operator new" contains a space
+     * itself. */
     int angles = 0;
     for (const char *at = name; at < bare.end; at++) {
         if (strncmp(at, "operator", 8) == 0)
@@ -236,7 +236,7 @@ static struct bare_name strip(const char *name)
     return bare;
 }
 
-/* '*' matches any run of characters; the rest must be equal, to the end. */
+/* '*' matches any run of characters. The rest must be equal, to the end. */
 static bool matches(const char *pattern, const char *at, const char *end)
 {
     const char *star = NULL, *resume = NULL;
@@ -309,7 +309,7 @@ unsigned call_site_operator_linkage(const char *linkage)
         {"_ZnamSt11align_val_tRKSt9nothrow_t",
          OPERATOR_NEW_ARRAY | OPERATOR_ALIGNED | OPERATOR_NOTHROW},
     };
-    /* A symbol's version stands behind an @. */
+    /* A symbol's version follows an @. */
     const size_t length = strcspn(linkage, "@");
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
         if (strlen(operators[i].name) == length && memcmp(operators[i].name, linkage, length) == 0)

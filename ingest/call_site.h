@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which functions are allocators or wrappers of one, and so no call site.
+ * Tells which functions are allocators or wrappers of one, and so not call sites.
  *
- * The call site of an allocation is the innermost frame that is neither: the function that a
- * person would name when asked who allocated this. Decided by name alone, from a const table.
+ * The call site of an allocation is the innermost frame that is neither: the function that a person
+ * would name when asked who allocated this. The name alone decides, by a const table.
  */
 #ifndef MPROF_INGEST_CALL_SITE_H
 #define MPROF_INGEST_CALL_SITE_H
@@ -16,19 +16,19 @@ enum function_role {
     ROLE_WRAPPER,   /* a program's or library's own name for malloc: xmalloc, g_malloc, strdup */
 };
 
-/* `name` is demangled. */
+/* Returns the role of the function with the demangled `name`. */
 enum function_role call_site_role(const char *name);
 
-/* 'allocator', 'wrapper' or NULL. */
+/* Returns 'allocator', 'wrapper' or NULL. */
 const char *call_site_role_name(enum function_role role);
 
 /*
- * Whether the function is a call of mprof.h that reports what a custom allocator gave out: no
- * frame of the program, and the function around it is that allocator.
+ * Tells whether the function is a call of mprof.h that reports a block of a custom allocator. Such
+ * a call is not a frame of the program, and the function around it is that allocator.
  */
 bool call_site_is_report(const char *name);
 
-/* One of the first two, and any of the last two. */
+/* One of NEW and NEW_ARRAY, with any of ALIGNED and NOTHROW. */
 enum operator_new {
     OPERATOR_OTHER = 0,
     OPERATOR_NEW = 1,
@@ -37,10 +37,10 @@ enum operator_new {
     OPERATOR_NOTHROW = 8
 };
 
-/* Which of C++'s operators new the function is, by its demangled name; 0: none of them. */
+/* Tells by its demangled name which operator new of C++ the function is. 0: none. */
 unsigned call_site_operator(const char *name);
 
-/* The same by the name that the linker knows. */
+/* Tells the same by the name that the linker knows. */
 unsigned call_site_operator_linkage(const char *linkage);
 
 #endif

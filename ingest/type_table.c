@@ -6,9 +6,10 @@
 
 #include "schemas/trace_layout.h"
 
-/* Innermost frames that the rules are shown: wrappers and standard containers above the site. */
+/* The number of innermost frames that the rules get: the call site with the wrappers and standard
+ * containers inside it. */
 enum { FRAMES_SHOWN = 24 };
-/* Answers that are kept for certain. */
+/* The number of answers that are certainly kept. */
 enum { MEMOS = 65536 };
 
 struct type_memo {
@@ -26,7 +27,7 @@ static bool same_question(const void *item, const void *key)
            memo->by_stack == asked->by_stack;
 }
 
-/* What was found for a symbol that TYPE records name. */
+/* The answer for a symbol that TYPE records name. */
 struct named_type {
     uint64_t symbol, size;
     uint32_t module, type;
@@ -38,9 +39,10 @@ struct named_type {
  */
 struct type_of_stack {
     uint64_t size;
-    uint64_t count; /* where any_size: bytes of an element, 0 unknown; otherwise elements */
+    uint64_t count; /* if any_size: bytes of an element, 0 if unknown; otherwise the number of
+                       elements */
     uint32_t type;
-    uint32_t unknown; /* index in the table's `unknown` + 1; 0: none */
+    uint32_t unknown; /* index into the table's `unknown` + 1; 0: none */
     uint32_t chain;   /* 0: none */
     uint8_t kind;
     uint8_t operator_new, unknown_sizes;
@@ -128,7 +130,7 @@ static size_t machine_frames(const struct stacks *stacks, uint32_t stack,
     return count;
 }
 
-/* Remembers what no rule could name; without memory there are no candidates, and no harm. */
+/* Remembers a block that no rule could name. Without memory it only gets no candidates. */
 static void add_unknown(struct type_table *table, uint32_t stack, uint64_t size,
                         struct type_of_stack *of_stack)
 {
@@ -145,7 +147,7 @@ static void add_unknown(struct type_table *table, uint32_t stack, uint64_t size,
     of_stack->unknown_sizes++;
 }
 
-/* Asks the type rules. Unknown where no answer may be shown. */
+/* Asks the type rules. Returns type 0 if there is no answer that may be shown. */
 static struct type_answer infer(struct type_table *table, uint32_t stack, uint64_t size,
                                 uint8_t kind, struct type_of_stack *of_stack)
 {
@@ -197,7 +199,7 @@ static struct type_answer find_by_size(struct type_table *table, uint32_t stack,
     if (memo != NULL)
         return memo->answer;
     struct type_answer answer = infer(table, stack, size, kind, of_stack);
-    /* One answer for all sizes stands at the stack. */
+    /* An answer for all sizes is kept with the stack. */
     if (of_stack->any_size)
         return answer;
     asked = question_of(stack, size, kind, of_stack);
@@ -214,7 +216,7 @@ struct type_answer type_table_find(struct type_table *table, uint32_t stack, uin
                                      sizeof *table->by_stack))
         return (struct type_answer){0, 1};
     if (kind != TRACE_KIND_POSIX_MEMALIGN)
-        kind = TRACE_KIND_MALLOC; /* the rules make no other difference */
+        kind = TRACE_KIND_MALLOC; /* the rules treat all other kinds alike */
     struct type_of_stack *of_stack = &table->by_stack[stack];
     if (of_stack->known && of_stack->kind == kind) {
         if (of_stack->any_size)
@@ -229,8 +231,8 @@ struct type_answer type_table_find(struct type_table *table, uint32_t stack, uin
 }
 
 /*
- * What the frame around the innermost operators calls. Their own frames do not tell: operator new[]
- * ends in a jump to operator new, and leaves none.
+ * Returns the operator that the frame outside the innermost operators calls. Their own frames do
+ * not tell it: operator new[] ends in a jump to operator new and leaves no frame.
  */
 static unsigned operator_called(struct type_table *table, uint32_t stack)
 {

@@ -17,11 +17,11 @@
 #include "ingest/types_tags.h"
 
 struct type_row {
-    const char *name;    /* of the symbolizer */
+    const char *name;    /* owned by the symbolizer */
     uint64_t size;       /* 0: unknown */
-    const char *element; /* what a container's node holds, NULL: it is none */
+    const char *element; /* what a container's node holds; NULL: not a node */
     enum types_confidence confidence;
-    uint64_t allocations, bytes, live_count, live_bytes; /* of the process heap */
+    uint64_t allocations, bytes, live_count, live_bytes; /* in the process heap */
 };
 
 struct type_answer {
@@ -29,11 +29,11 @@ struct type_answer {
     uint64_t count; /* of elements, at least 1 */
 };
 
-/* Blocks of `size` bytes by one stack whose type is unknown. */
+/* Blocks of `size` bytes from one stack whose type is unknown. */
 struct unknown_block {
     uint64_t size;
     uint32_t stack;
-    uint32_t next; /* index of the stack's next in `unknown` + 1; 0: none */
+    uint32_t next; /* index into `unknown` + 1 of the stack's next; 0: none */
 };
 
 struct type_of_stack;
@@ -42,45 +42,47 @@ struct named_type;
 struct type_table {
     struct stacks *stacks;
     struct types *types;
-    bool shared;           /* they are not its own */
+    bool shared;           /* `types` belongs to someone else */
     struct type_row *rows; /* [0] is unknown */
     size_t count, capacity;
     struct index_map by_name;
     struct recent memos; /* of struct type_memo */
     struct call_chains chains;
     uint64_t questions;             /* that the rules were asked */
-    struct type_of_stack *by_stack; /* by stack id: the answer given last */
+    struct type_of_stack *by_stack; /* by stack id: the last answer */
     size_t by_stack_capacity;
-    struct types_tags *tags; /* types that the program names itself */
+    struct types_tags *tags; /* for types that the program names itself */
     struct named_type *named;
     size_t named_count, named_capacity;
     struct index_map by_symbol;
-    struct unknown_block *unknown; /* at most TYPE_TABLE_UNKNOWN_SIZES a stack */
+    struct unknown_block *unknown; /* at most TYPE_TABLE_UNKNOWN_SIZES for each stack */
     size_t unknown_count, unknown_capacity;
 };
 
-/* Sizes of a stack's unknown blocks that are kept, and the names that each may have. */
+/* The limits of sizes kept for a stack's unknown blocks, and of names for each. */
 #define TYPE_TABLE_UNKNOWN_SIZES 8
 #define TYPE_TABLE_CANDIDATES 16
 
 /*
- * `stacks` and `symbols` must outlive it, and `types`, which are of the same symbolizer; NULL: it
- * makes its own. False where memory is exhausted; then free it.
+ * Initializes the table. `stacks` and `symbols` must outlive it, and so must `types`, which uses
+ * the same symbolizer. If `types` is NULL, the table makes its own. Returns false if memory is
+ * exhausted; then free the table.
  */
 bool type_table_init(struct type_table *table, struct stacks *stacks, struct symbols *symbols,
                      struct types *types);
 void type_table_free(struct type_table *table);
 
 /*
- * Type of an allocation of `size` bytes with that stack; `kind` is one of the session's. What
- * cannot be known, also for lack of memory, is unknown.
+ * Returns the type of an allocation of `size` bytes with that stack. `kind` is one of the
+ * session's. The type is unknown if no rule names it or memory is exhausted.
  */
 struct type_answer type_table_find(struct type_table *table, uint32_t stack, uint64_t size,
                                    uint8_t kind);
 
 /*
- * The type that the program named by the variable at the ELF address `symbol` of module `module`;
- * `size` of one object, 0: unknown. 0 where no name is found, or for lack of memory.
+ * Returns the type that the program named by the variable at the ELF address `symbol` of module
+ * `module`. `size` is that of one object, 0 if unknown. Returns 0 if no name is found or memory is
+ * exhausted.
  */
 uint32_t type_table_named(struct type_table *table, uint32_t module, uint64_t symbol,
                           uint64_t size);
@@ -88,17 +90,21 @@ uint32_t type_table_named(struct type_table *table, uint32_t module, uint64_t sy
 /* Adds one allocation to the sums of its type. */
 void type_table_count(struct type_table *table, uint32_t type, uint64_t size, bool live);
 
-/* Which of C++'s operators new asked for the blocks of this stack (enum operator_new); 0: none. */
+/*
+ * Returns which operator new of C++ asked for the blocks of this stack (enum operator_new). 0:
+ * none.
+ */
 unsigned type_table_operator(struct type_table *table, uint32_t stack);
 
 /*
- * What blocks like `block` could be: names[0 …], at most TYPE_TABLE_CANDIDATES, in an order that
- * says nothing. Returns how many; none need be right.
+ * Writes the types that blocks like `block` could have to names[0 …], at most
+ * TYPE_TABLE_CANDIDATES, in no meaningful order. Returns their number. Possibly none of them is
+ * right.
  */
 size_t type_table_candidates(struct type_table *table, const struct unknown_block *block,
                              const char **names);
 
-/* In schema words: 'exact', 'inferred', 'candidate'. */
+/* Returns the schema's word: 'exact', 'inferred', 'candidate'. */
 const char *type_table_confidence_name(enum types_confidence confidence);
 
 #endif

@@ -21,7 +21,7 @@
 
 struct types;
 
-/* NULL only where memory is exhausted. `symbols` must live as long. */
+/* Returns NULL only if memory is exhausted. `symbols` must live as long as the result. */
 struct types *types_new(struct symbols *symbols);
 void types_free(struct types *types);
 
@@ -33,23 +33,23 @@ struct types_frame {
 
 enum types_confidence {
     TYPES_UNKNOWN,
-    TYPES_CANDIDATE, /* one of several of that size; never the answer */
+    TYPES_CANDIDATE, /* one of several types of that size; never the answer */
     TYPES_INFERRED,
     TYPES_EXACT
 };
 
-/* Which rule gave the answer; for tests and statistics. */
+/* The rule that gave the answer, for tests and statistics. */
 enum types_rule {
     TYPES_RULE_NONE,
     TYPES_RULE_ALLOCATOR,   /* a frame of std::allocator<T>::allocate or the like */
     TYPES_RULE_LIBRARY,     /* a symbol of a library without debug information */
-    TYPES_RULE_CONSTRUCTOR, /* a constructor or a table of virtual functions */
+    TYPES_RULE_CONSTRUCTOR, /* a constructor, or a table of virtual functions */
     TYPES_RULE_THROWN,      /* the class that is thrown */
-    TYPES_RULE_RECEIVER,    /* variable, member or global that holds the result */
-    TYPES_RULE_RETURN,      /* declared return type of the function */
-    TYPES_RULE_ARGUMENT,    /* parameter that the result is passed as */
-    TYPES_RULE_SOURCE,      /* cast, sizeof or new on the source line */
-    TYPES_RULE_STATED       /* the compiler's word about the call */
+    TYPES_RULE_RECEIVER,    /* the variable, member or global that holds the result */
+    TYPES_RULE_RETURN,      /* the declared return type of the function */
+    TYPES_RULE_ARGUMENT,    /* the parameter as which the result is passed */
+    TYPES_RULE_SOURCE,      /* a cast, sizeof or new on the source line */
+    TYPES_RULE_STATED       /* the compiler's statement at the call */
 };
 
 struct types_answer {
@@ -57,12 +57,12 @@ struct types_answer {
     const char *element; /* what a container's node holds, otherwise NULL */
     uint64_t size;       /* of the type in bytes, 0: unknown */
     uint64_t count;      /* of elements, at least 1 */
-    uint64_t cookie;     /* bytes in front of the first element */
+    uint64_t cookie;     /* bytes before the first element */
     enum types_confidence confidence;
     enum types_rule rule;
     /*
-     * The size asked for had no say: the same holds for blocks of every size by that stack and
-     * kind, their count by types_count().
+     * The answer does not depend on the size. It holds for blocks of every size from that stack and
+     * kind; types_count() counts their elements.
      */
     bool any_size;
     /*
@@ -72,16 +72,19 @@ struct types_answer {
     size_t frames;
 };
 
-/* Elements of `unit` bytes in a block of `size` bytes; 1 where the unit is unknown (0). */
+/*
+ * Returns the number of elements of `unit` bytes in a block of `size` bytes, or 1 if the unit is
+ * unknown (0).
+ */
 static inline uint64_t types_count(uint64_t size, uint64_t unit)
 {
     return unit > 0 && size >= unit ? size / unit : 1;
 }
 
 /*
- * The type of an allocation of `size` bytes whose stack is `frames`, innermost first; the entry
- * point itself (malloc) is not among them, operator new is. `kind` is an enum trace_alloc_kind:
- * posix_memalign hands its result over in memory.
+ * Finds the type of an allocation of `size` bytes. `frames` is its stack, innermost first, without
+ * the entry point itself (malloc) but with operator new. `kind` is an enum trace_alloc_kind;
+ * posix_memalign returns its result in memory.
  */
 void types_infer(struct types *types, const struct types_frame *frames, size_t count, uint64_t size,
                  uint8_t kind, struct types_answer *answer);
@@ -90,51 +93,55 @@ void types_infer(struct types *types, const struct types_frame *frames, size_t c
 #define TYPES_CANDIDATE_FRAMES 4
 
 /*
- * What a block of `size` bytes could be where types_infer() knows no answer: names of the records
- * of that size in the units of its innermost frames, at most `capacity`, kept until
- * symbols_free(). Returns how many. Often there are several, and none need be right.
+ * Writes the types that a block of `size` bytes could have if types_infer() knows no answer. These
+ * are the names of the records of that size in the units of its innermost frames, at most
+ * `capacity`. They live until symbols_free(). Returns their number. Often there are several, and
+ * possibly none of them is right.
  */
 size_t types_candidates(struct types *types, const struct types_frame *frames, size_t count,
                         uint64_t size, const char **names, size_t capacity);
 
 /*
- * A type that the program named itself: where module `module` defines a record `name` of `size`
- * bytes, types_members() has its members from now on. `name` is kept by the symbolizer.
+ * Adds a type that the program named itself. If module `module` defines a record `name` of `size`
+ * bytes, types_members() gives its members from now on. The symbolizer keeps `name`.
  */
 void types_declare(struct types *types, uint32_t module, const char *name, uint64_t size);
 
-/* A member of a record, or a base class (no name). Bit fields have the bytes that they touch. */
+/*
+ * A member of a record, or a base class (without a name). A bit field has the bytes that it
+ * touches.
+ */
 struct types_member {
     const char *name; /* NULL: a base class, or a record without a name */
     const char *type;
     uint64_t offset, size; /* bytes */
 };
 
-/* False: no more of them. What `member` points to is gone when it returns. */
+/* Returns false to stop. The data of `member` is valid only during the call. */
 typedef bool types_member_function(void *context, const struct types_member *member);
 
 /*
- * The members of the record that an answer or types_declare() named `name`, of `size` bytes, in
- * order of declaration. None where it is no record, or its definition is not at hand. False where
- * `each` said so.
+ * Calls `each` for the members, in order of declaration, of the record of `size` bytes that an
+ * answer or types_declare() named `name`. Without a definition, or if `name` is not a record, there
+ * are none. Returns false if `each` did.
  */
 bool types_members(struct types *types, const char *name, uint64_t size,
                    types_member_function *each, void *context);
 
-/* What was read and asked so far: the same call sites again cost none of it. */
+/* The work done so far. The same call sites cost nothing when asked again. */
 struct types_work {
-    uint64_t sites; /* call sites that were looked up */
-    uint64_t steps; /* of the walk along a stack that the rules were asked for, frame and size */
-    uint64_t files; /* sources that were read */
-    uint64_t functions; /* whose variables were read */
+    uint64_t sites;     /* call sites that were looked up */
+    uint64_t steps;     /* steps along stacks; each has a frame and a size */
+    uint64_t files;     /* source files read */
+    uint64_t functions; /* functions whose variables were read */
 };
 struct types_work types_work(const struct types *types);
 
-/* What `form_of` says of the function that the frame calls in the end: types_jumps.h. */
+/* Returns form_of() of the function that the frame's call finally reaches (types_jumps.h). */
 unsigned types_frame_call_form(struct types *types, const struct types_frame *frame,
                                unsigned (*form_of)(const char *linkage));
 
-/* The symbol of the function that the frame calls, NULL where the code does not say. */
+/* Returns the symbol of the function that the frame calls, or NULL if the code does not tell. */
 const char *types_call_linkage(struct types *types, const struct types_frame *frame);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Typedefs that a programmer knows a record by better than by its tag: PyObject for
- * `struct _object`, robj for `typedef struct redisObject { … } robj`.
+ * Typedefs by which a programmer knows a record better than by its tag: PyObject for `struct
+ * _object`, robj for `typedef struct redisObject { … } robj`.
  *
- * A typedef of the record itself at file scope is such a name where it is declared in the same file
- * as the record, or the tag begins with an underscore. Where one typedef repeats the tag, the tag
- * is the name; of several the shortest counts, and of these the first by alphabet, so that
- * compilers that write them in another order give the same. In C++ a class is called by its own
- * name, and only tags that begin with an underscore have typedefs.
+ * A typedef of the record at file scope is such a name if it is declared in the same file as the
+ * record, or if the tag begins with an underscore. If one typedef repeats the tag, the tag is the
+ * name. Of several typedefs the shortest wins, and of these the first in the alphabet, so the
+ * result does not depend on the order in which a compiler writes them. A C++ class keeps its own
+ * name, unless its tag begins with an underscore.
  */
 #ifndef MPROF_INGEST_TYPES_ALIAS_H
 #define MPROF_INGEST_TYPES_ALIAS_H
@@ -16,13 +16,13 @@
 
 struct types_aliases;
 
-/* NULL where memory is exhausted. */
+/* Returns NULL if memory is exhausted. */
 struct types_aliases *types_aliases_new(void);
 void types_aliases_free(struct types_aliases *aliases);
 
 /*
- * The typedef's name of the record `die`, in libdw's memory; NULL: its tag is its name. All units
- * of C are read at the first question about a record of C.
+ * Returns the typedef that names the record `die`, in libdw's memory, or NULL if its tag is its
+ * name. The first question about a record in C reads all units in C.
  */
 const char *types_alias(struct types_aliases *aliases, struct types_index *index, Dwarf_Die *die);
 

@@ -7,7 +7,10 @@
 
 #include "ingest/symbols_file.h"
 
-/* The bytes of the section of code that holds `address`, from there to its end; NULL: none. */
+/*
+ * Returns the bytes from `address` to the end of the section of code that holds it. NULL: none
+ * does.
+ */
 const uint8_t *types_code(const struct symbols_file *file, uint64_t address, size_t *size);
 
 #endif
