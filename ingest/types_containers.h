@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the containers of libstdc++ allocate, as the class of a member function says: the word of
- * the frames around an allocator (types_outer.h).
+ * The types that the containers of libstdc++ allocate, as the class of a member function gives
+ * them. types_outer.h uses this for the frames around an allocator.
  */
 #ifndef MPROF_INGEST_TYPES_CONTAINERS_H
 #define MPROF_INGEST_TYPES_CONTAINERS_H
@@ -13,44 +13,44 @@ enum types_container_kind {
     TYPES_CONTAINER_ELEMENTS, /* an array of its elements */
     TYPES_CONTAINER_NODES,    /* a node for each */
     TYPES_CONTAINER_HASH,     /* nodes, and an array of pointers to them */
-    TYPES_CONTAINER_DEQUE,    /* arrays of elements, and an array of pointers to those */
+    TYPES_CONTAINER_DEQUE,    /* arrays of elements, and an array of pointers to these arrays */
     TYPES_CONTAINER_STRING    /* characters */
 };
 
-/* Of a deque's or a hash table's two kinds of blocks, which one. */
+/* Which of the two kinds of blocks of a deque or a hash table. */
 enum types_container_part {
     TYPES_PART_UNKNOWN,
     TYPES_PART_CONTENT, /* elements or nodes */
-    TYPES_PART_TABLE    /* pointers to those */
+    TYPES_PART_TABLE    /* pointers to the content */
 };
 
 struct types_container {
     enum types_container_kind kind;
-    const char *template;   /* of the node, e.g. "std::_List_node" */
+    const char *template;   /* name of the node, e.g. "std::_List_node" */
     char *class;            /* name of the container's class in its one spelling; to be freed */
     char *element;          /* name of its elements; to be freed */
-    struct types_type type; /* of its elements, where `typed` */
+    struct types_type type; /* of its elements, if `typed` */
     bool typed;
     bool cached; /* a hash table whose nodes keep the hash */
     bool cached_known;
 };
 
 /*
- * The container of which that frame's function is a member, or a member of a class in it, or which
- * it makes as a whole (make_shared). False where it is of none, or of one whose elements are not
- * known.
+ * Finds the container of which that frame's function is a member, or a member of a class in it, or
+ * which the function makes as a whole (make_shared). Returns false if there is none or its elements
+ * are not known.
  */
 bool types_container_at(const struct types_site *site, size_t frame,
                         struct types_container *container);
 void types_container_free(struct types_container *container);
 
-/* Which part the frame's function allocates, by its name. */
+/* Tells by its name which part the frame's function allocates. */
 enum types_container_part types_container_part_of(const struct types_site *site, size_t frame);
 
 /*
- * The type that the container allocates in a block of `size` bytes, in its one spelling. To be
- * freed; NULL where memory is exhausted. `*sized` becomes true where the size had a say,
- * `*elements` where it is the elements' type.
+ * Returns the type that the container allocates in a block of `size` bytes, in its one spelling.
+ * The caller frees it. NULL if memory is exhausted. Sets `*sized` to true if the answer depends on
+ * the size, and `*elements` to whether it is the type of the elements.
  */
 char *types_container_block(const struct types_container *container, enum types_container_part part,
                             struct types_index *index, uint64_t size, bool *sized, bool *elements);

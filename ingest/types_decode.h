@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Instructions of x86-64, as far as following a pointer needs: the length of every instruction,
- * the operands of moves, lea, add, sub, push and pop, the targets of branches, and for all others
- * which general registers they may write. Source: Intel 64 and IA-32 Architectures Software
- * Developer's Manual, volume 2, appendix A (opcode maps) and section 2 (formats).
+ * Decodes x86-64 instructions as far as following a pointer needs it: the length of every
+ * instruction, the operands of moves, lea, add, sub, push and pop, the targets of branches, and for
+ * all other instructions the general registers that they may write. Source: Intel 64 and IA-32
+ * Architectures Software Developer's Manual, volume 2, appendix A (opcode maps) and section 2
+ * (formats).
  */
 #ifndef MPROF_INGEST_TYPES_DECODE_H
 #define MPROF_INGEST_TYPES_DECODE_H
@@ -31,14 +32,14 @@ enum decode_register {
 };
 
 enum decode_operation {
-    DECODE_OTHER, /* writes the registers of `writes`, and memory that is not looked at */
+    DECODE_OTHER, /* writes the registers in `writes`, and memory, which is ignored */
     DECODE_MOVE,  /* to = from; 64 bits, or 32 that are widened */
     DECODE_LEA,   /* to = address of from */
     DECODE_ADD,   /* to += from; `writes` has the register too */
     DECODE_SUBTRACT,
     DECODE_PUSH, /* from */
     DECODE_POP,  /* to */
-    DECODE_CALL, /* `target`, or 0 where it is not in the instruction */
+    DECODE_CALL, /* `target`, or 0 if the instruction does not contain it */
     DECODE_JUMP,
     DECODE_BRANCH, /* conditional jump */
     DECODE_RETURN,
@@ -63,7 +64,9 @@ struct decode_instruction {
     struct decode_operand to, from;
 };
 
-/* Decodes the instruction at `address`, of which `size` bytes are there. False: none is. */
+/*
+ * Decodes the instruction at `address`; `size` bytes are available. Returns false if there is none.
+ */
 bool types_decode(const uint8_t *bytes, size_t size, uint64_t address,
                   struct decode_instruction *instruction);
 

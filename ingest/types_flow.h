@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the result of an allocation goes: the machine code behind the call is followed, with the
- * result in rax, and every place of known type that receives it is written down.
+ * Follows the result of an allocation through the machine code after the call, where it is in rax,
+ * and notes every place of known type that receives it.
  *
- * How: an abstract interpretation of the function. Registers and slots of the stack hold values:
- * the result (plus an offset), a pointer of known type (loaded from a variable), an address of
- * the module, an address on the stack. First the code from the function's beginning to the call
- * is run in the order it stands, forgetting everything where branches meet, to know what the
- * registers hold that survive the call. Then the code behind the call is run along both sides of
- * each branch. All is bounded by the limits in types_flow.c.
+ * This is an abstract interpretation of the function. Registers and stack slots hold values: the
+ * result (plus an offset), a pointer of known type (loaded from a variable), an address of the
+ * module, or an address on the stack. First the code from the start of the function to the call is
+ * run in the order of its addresses, to learn the contents of the registers that survive the call.
+ * Everything is forgotten where branches meet. Then the code after the call is run along both sides
+ * of each branch. Limits in types_flow.c bound all this.
  *
- * Compilers make one call of two that stand in the arms of a choice: then one way leads to one
- * class and another way to another. So each piece of evidence says on which ways it was met.
+ * Compilers merge two calls in the arms of a branch into one. Then one way through the code leads
+ * to one class and another way to another class. So each piece of evidence tells on which ways it
+ * was met.
  */
 #ifndef MPROF_INGEST_TYPES_FLOW_H
 #define MPROF_INGEST_TYPES_FLOW_H
@@ -20,19 +21,19 @@
 
 enum types_evidence_kind {
     TYPES_EVIDENCE_PLACE,       /* a variable, member or global that receives the result */
-    TYPES_EVIDENCE_ARGUMENT,    /* a parameter that the result is passed as */
+    TYPES_EVIDENCE_ARGUMENT,    /* a parameter as which the result is passed */
     TYPES_EVIDENCE_CONSTRUCTOR, /* `this` of a constructor */
-    TYPES_EVIDENCE_TABLE,       /* the table of virtual functions that is stored at its start */
-    TYPES_EVIDENCE_THROWN,      /* thrown as an exception of the class whose typeinfo is given */
-    TYPES_EVIDENCE_OWN          /* the block itself, at stored_at, points to its own inside */
+    TYPES_EVIDENCE_TABLE,       /* the table of virtual functions stored at its start */
+    TYPES_EVIDENCE_THROWN,      /* thrown as an exception of the class of this typeinfo */
+    TYPES_EVIDENCE_OWN          /* the block itself, at stored_at, points into itself */
 };
 
 struct types_evidence {
     enum types_evidence_kind kind;
-    struct types_type type; /* what the place points to; unused where there is a symbol */
-    int64_t offset;         /* of the pointer from the block's start */
-    bool indexed;           /* a number that is not known was added, too */
-    int64_t stored_at;      /* of what points to its own inside */
+    struct types_type type; /* the type that the place points to; unused with a symbol */
+    int64_t offset;         /* of the pointer from the start of the block */
+    bool indexed;           /* an unknown number was also added */
+    int64_t stored_at;      /* offset of a pointer that points into its own block */
     const char *symbol;     /* of a table, a typeinfo, or a constructor without debug information */
     uint32_t ends;          /* bit n: it was met on the way to end n of the flow */
 };
@@ -42,18 +43,18 @@ struct types_evidence {
 
 struct types_flow {
     size_t count;
-    size_t end_count; /* of ways through the code that met different evidence */
-    int64_t offset;   /* of what the call returned, from the block's start */
+    size_t end_count; /* number of ways through the code with different evidence */
+    int64_t offset;   /* of the value that the call returned, from the start of the block */
     bool returned;    /* the function returns the result */
-    bool shared;      /* a constructor was called whose code has several names: types_folded.h */
+    bool shared;      /* a constructor was called whose code has several names (types_folded.h) */
     int64_t returned_offset;
-    struct types_evidence evidence[TYPES_EVIDENCE_MAX]; /* in the order it was met; last */
+    struct types_evidence evidence[TYPES_EVIDENCE_MAX]; /* in the order in which it was met; last */
 };
 
 /*
  * Follows the result of the call that returns to the site's return address. rax is `offset` bytes
- * behind the block's start. With `in_memory` the result is not in rax, but where the call's first
- * argument pointed (posix_memalign). False where memory is exhausted.
+ * after the start of the block. With `in_memory` the result is not in rax but in the memory that
+ * the call's first argument pointed to (posix_memalign). Returns false if memory is exhausted.
  */
 bool types_flow_follow(const struct types_site *site, int64_t offset, bool in_memory,
                        struct types_flow *flow);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a record is made of: its members with their places, so that what lies between them can be
- * seen.
+ * Lists the members of a record with their places, so that the gaps between them show.
  */
 #ifndef MPROF_INGEST_TYPES_LAYOUT_H
 #define MPROF_INGEST_TYPES_LAYOUT_H
@@ -11,9 +10,9 @@
 
 /*
  * Calls `each` with `context` for every member and base class of `record` that has bytes in it, in
- * order of declaration, until it returns false. Names and types belong to the layout and are gone
- * when `each` returns. A base class of virtual inheritance, whose place only the running program
- * knows, is left out; what is no record has no members. False where `each` said so.
+ * order of declaration, until it returns false. The layout owns names and types; they are valid
+ * only during the call. It leaves out virtual base classes, whose place only the running program
+ * knows. A type that is not a record has no members. Returns false if `each` did.
  */
 bool types_layout_each(struct types_index *index, const struct types_type *record,
                        types_member_function *each, void *context);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Functions and classes of the C++ standard libraries, as DWARF declares them: in which namespace
- * they stand, and their template arguments.
+ * Functions and classes of the C++ standard libraries as DWARF declares them: their namespace and
+ * their template arguments.
  */
 #ifndef MPROF_INGEST_TYPES_LIBRARY_H
 #define MPROF_INGEST_TYPES_LIBRARY_H
@@ -9,30 +9,30 @@
 #include "ingest/types_site.h"
 
 /*
- * The entry of the function of one of the site's frames, as it was declared, with its unit and DIE.
- * NULL where it has none.
+ * Returns the entry of the declared function of one of the site's frames, with its unit and DIE.
+ * NULL: it has none.
  */
 const struct types_entry *types_frame_function(const struct types_site *site, size_t frame,
                                                const struct types_unit **unit, Dwarf_Die *function);
 
-/* True where the function of that frame is the standard library's. */
+/* True if the function of that frame belongs to the standard library. */
 bool types_is_standard(const struct types_site *site, size_t frame);
 
-/* True where the scopes of `entry` and outward, namespaces and classes, are `space`: "std::pmr". */
+/* True if the scopes from `entry` outward, namespaces and classes, are `space`: "std::pmr". */
 bool types_in_space(const struct types_unit *unit, uint32_t entry, const char *space);
 
-/* True where `text` without its template arguments is `name`. */
+/* True if `text` without its template arguments is `name`. */
 bool types_is_template(const char *text, const char *name);
 
 bool types_is_class(const struct types_entry *entry);
 
-/* The first template argument that is a type. */
+/* Finds the first template argument that is a type. */
 bool types_first_argument(struct types_index *index, Dwarf_Die *template, Dwarf_Die *argument);
 
-/* What the class calls its value_type; false where it declares none. */
+/* Finds the type that the class declares as value_type. Returns false if it declares none. */
 bool types_declared_value(struct types_index *index, Dwarf_Die *class, Dwarf_Die *value);
 
-/* The allocator class's value_type, or else its own first argument. */
+/* Finds the allocator class's value_type, or else its own first argument. */
 bool types_value_type(struct types_index *index, Dwarf_Die *allocator, Dwarf_Die *value);
 
 #endif
