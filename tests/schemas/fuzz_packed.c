@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fuzz target of packed chunks. The first byte chooses what the rest is: a payload as it stands in
- * a trace, or records of chunks, which must come back byte for byte. Built by clang with MPROF_FUZZ
- * it is a libFuzzer program; otherwise tests/fuzz_replay.c replays the corpus.
+ * Fuzz target for packed chunks. The first byte tells what the rest is: a payload of a trace, or
+ * records of chunks, which must come back byte for byte. With clang and MPROF_FUZZ it is a
+ * libFuzzer program; otherwise tests/fuzz_replay.c replays the corpus.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { ROOM = 1 << 16 };
 
-/* Whatever it says, only what the records may take is written. */
+/* Reads any payload. Nothing may be written beyond the size of its records. */
 static void read_payload(const uint8_t *data, size_t size)
 {
     struct trace_packed packed;
@@ -33,7 +33,7 @@ static void read_payload(const uint8_t *data, size_t size)
     free(records);
 }
 
-/* A copy of `size` bytes of records as a chunk. */
+/* Adds a chunk with a copy of `size` bytes of records. */
 static void add_chunk(struct trace_packer *packer, const uint8_t *data, size_t size)
 {
     struct trace_chunk_header header = {.magic = TRACE_CHUNK_MAGIC,
@@ -49,7 +49,7 @@ static void add_chunk(struct trace_packer *packer, const uint8_t *data, size_t s
     free(chunk);
 }
 
-/* Two chunks, cut apart anywhere: that a record goes on in the next one is no matter of packing. */
+/* Packs two chunks, cut anywhere: packing does not mind if a record continues in the next one. */
 static void pack_and_read(const uint8_t *data, size_t size)
 {
     struct trace_packed packed;

@@ -34,7 +34,7 @@ static void test_forms(void **state)
           "31m \xc2\x9b"
           "31m",
           "\\x9b31m \\xc2\\x9b31m");
-    /* Turned directions and separators of lines. */
+    /* Changes of direction, and line separators. */
     check("\xe2\x80\xae\xe2\x80\xa8\xe2\x81\xa6\xef\xbb\xbf",
           "\\xe2\\x80\\xae\\xe2\\x80\\xa8\\xe2\\x81\\xa6\\xef\\xbb\\xbf");
 }
@@ -47,14 +47,14 @@ static void test_bad_utf8(void **state)
     check("\xc3", "\\xc3");
     check("\xe2\x82", "\\xe2\\x82");
     check("\xf0\x9f\x99", "\\xf0\\x9f\\x99");
-    /* An ESC and a slash in too many bytes, a surrogate, and what lies past the last glyph. */
+    /* Overlong forms, a surrogate, and a number above the last glyph. */
     check("\xc0\x9b\xe0\x80\x9b", "\\xc0\\x9b\\xe0\\x80\\x9b");
     check("\xed\xa0\x80", "\\xed\\xa0\\x80");
     check("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80");
     check("\xc3(", "\\xc3(");
 }
 
-/* Nothing is cut in the middle, and nothing is written past the end. */
+/* No glyph is cut in the middle, and nothing is written past the end. */
 static void test_cut(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* schemas/trace-format.md: the worked bytes, round trips, and damage that must be noticed. */
+/* schemas/trace-format.md: the worked bytes, round trips, and damage that a reader must notice. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -147,7 +147,7 @@ static void random_nodes_come_back(void **state)
         uint64_t value;
     } put[N];
     static uint8_t bytes[N * TRACE_RECORD_MAX];
-    /* As they were written before there were bits for them: the first id and module 1. */
+    /* The older form without the bits for next id and same module: the first id and module 1. */
     static const uint8_t old[] = {0x05, 0x02, 0x00, 0x01, 0xA0, 0x22};
     uint8_t *p = bytes;
     uint32_t id = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Packed chunks come back byte for byte, whatever stands in them; damage is noticed or harmless. */
+/* Packed chunks with any records come back byte for byte; damage is noticed or harmless. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static uint64_t random_number(void)
     return seed ^= seed << 17;
 }
 
-/* One record of any kind, with values of any length. */
+/* Writes one record of a random kind, with values of random length. */
 static uint8_t *put_any(uint8_t *p, struct trace_coding *coding, uint64_t *ticks)
 {
     uint8_t payload[300];
@@ -74,7 +74,7 @@ static void make_chunk(uint8_t *chunk, uint32_t slot, bool records)
 
 static uint8_t chunks[CHUNKS][CHUNK], records[CHUNKS * CHUNK];
 
-/* Packs `count` chunks and gives a copy of the payload. */
+/* Packs `count` chunks. Returns a copy of the payload. */
 static uint8_t *pack(unsigned count, enum trace_packing packing, size_t *length)
 {
     struct trace_packer *packer = trace_packer_new(sizeof records, packing);
@@ -118,7 +118,7 @@ static void assert_packed_comes_back(unsigned count, enum trace_packing packing,
     free(payload);
 }
 
-/* `method`: where it is to be small. */
+/* Checks small and quick packing. `method` is the expected one for small. */
 static void assert_comes_back(unsigned count, uint64_t method)
 {
     assert_packed_comes_back(count, TRACE_PACK_SMALL, method);
@@ -142,8 +142,8 @@ static void what_does_not_decode_comes_back(void **state)
     assert_comes_back(2, 0);
 }
 
-/* A program whose allocator gives out again what was freed last of a size, in chunks that other
- * threads go on in. Addresses grow over the table's size, blocks of earlier chunks are freed. */
+/* A program whose allocator reuses the block of a size that was freed last. Its chunks pass to
+ * other threads, it has more addresses than the table, and it frees blocks of earlier chunks. */
 struct program {
     uint64_t address[3000], size[3000], ticks, top;
     uint64_t freed[8][3000];
@@ -166,7 +166,7 @@ static void program_keep(struct program *program, uint64_t address, uint64_t siz
     program->size[program->live++] = size;
 }
 
-/* Mostly the last block, or one near it. */
+/* Ends a block: mostly the last one, or one near it. */
 static uint64_t program_end(struct program *program, bool forget)
 {
     unsigned back = random_number() % 3 ? 0 : (unsigned)(random_number() % program->live);
@@ -274,7 +274,7 @@ static void a_program_is_predicted(void **state)
     assert_comes_back(CHUNKS, 2);
 }
 
-/* More blocks than are known at a time, half of them live when they are forgotten. */
+/* More blocks than the model can know; half of them are live when it forgets them. */
 static void many_blocks_come_back(void **state)
 {
     (void)state;
@@ -315,12 +315,12 @@ static void many_blocks_come_back(void **state)
     trace_packer_free(packer);
 }
 
-/* What says the same in another way than the codec does still comes back, byte by byte. */
+/* Records that the codec would write in another way still come back byte for byte. */
 static void other_spellings_come_back(void **state)
 {
     (void)state;
     static const uint8_t tail[][8] = {
-        {0x03, 0x85, 0x00, 0x20},             /* a varint longer than need be */
+        {0x03, 0x85, 0x00, 0x20},             /* a varint that is too long */
         {0x43, 0x05, 0x80, 0x02},             /* steps of 1 where 16 would do */
         {0x05, 0x02, 0x00, 0x01, 0xA0, 0x22}, /* NODE without its bits: moved as it is */
     };
@@ -336,8 +336,7 @@ static void other_spellings_come_back(void **state)
     }
 }
 
-/* Payload of method 2 whose bytes are changed anywhere: some records of the right length, or none.
- */
+/* A payload of method 2 with changed bytes gives some records of the right length, or none. */
 static void damaged_predictions_are_harmless(void **state)
 {
     (void)state;
@@ -349,7 +348,7 @@ static void damaged_predictions_are_harmless(void **state)
     uint8_t *payload = pack(1, TRACE_PACK_SMALL, &length);
     for (size_t at = 0; at < length; at += at < 300 ? 1 : 29) {
         payload[at] ^= (uint8_t)(1u << at % 8);
-        uint8_t *room = malloc(CHUNK); /* of this size, so that a sanitizer sees its end */
+        uint8_t *room = malloc(CHUNK); /* exact size: a sanitizer checks its end */
         if (!trace_packed_open(&packed, payload, length) || trace_packed_size(&packed) > CHUNK ||
             !trace_packed_records(&packed, room))
             refused++;
@@ -403,7 +402,7 @@ static void regular_events_become_small(void **state)
     assert_true(length * 8 < events);
 }
 
-/* Each is refused, or gives some records; a sanitizer sees what else it does. */
+/* Each payload is refused, or gives some records; a sanitizer finds other faults. */
 static void damaged_payloads_are_harmless(void **state)
 {
     (void)state;
@@ -422,7 +421,7 @@ static void damaged_payloads_are_harmless(void **state)
     }
     assert_true(refused > 50 && same > 50);
     for (size_t cut = 0; cut < length; cut += cut < 300 ? 1 : 97) {
-        uint8_t *copy = malloc(cut + 1); /* of this size, so that a sanitizer sees its end */
+        uint8_t *copy = malloc(cut + 1); /* exact size: a sanitizer checks its end */
         memcpy(copy, payload, cut);
         bool good = trace_packed_open(&packed, copy, cut) && trace_packed_size(&packed) <= CHUNK &&
                     trace_packed_records(&packed, records);

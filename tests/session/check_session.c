@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_session SESSION: compares what the session library computes from the columns with what
- * ingest counted while it replayed the trace: meta, function_total and timeline. The two share
- * no code. Prints each difference; exit status 1 where there is one.
+ * check_session SESSION: compares the results that the session library computes from the columns
+ * with the counts of ingest from its replay of the trace: meta, function_total and timeline. The
+ * two share no code. Prints each difference; exit status 1 if there is one.
  */
 #include <inttypes.h>
 #include <sqlite3.h>
@@ -126,7 +126,7 @@ static void check_timeline(struct selection *all)
     free(slots);
 }
 
-/* `leaked` is v_leak, and with what the runtime keeps it is all that is live. */
+/* `leaked` is the same as v_leak. With the runtime's blocks it gives all live blocks. */
 static void check_leaks(void)
 {
     struct session_error error;

@@ -25,7 +25,8 @@ static uint32_t random_frame(struct fixture_program *program)
     return (uint32_t)((function - 1) * FIXTURE_LINES + fixture_random(program, FIXTURE_LINES) + 1);
 }
 
-/* Outermost frames of an earlier stack, new ones below, at times a wrapper innermost. */
+/* Makes a stack: the outermost frames of an earlier one, new frames inside them, sometimes a
+ * wrapper as the innermost. */
 static void make_stack(struct fixture_program *program, size_t position)
 {
     struct fixture_stack *stack = &program->stacks[position];
@@ -113,7 +114,7 @@ static void address_give(struct addresses *addresses, uint64_t address, uint64_t
     addresses->list[class][addresses->count[class]++] = address;
 }
 
-/* ---- frees to come: a binary heap by time ---- */
+/* ---- future frees: a binary heap by time ---- */
 
 struct coming {
     uint64_t ns;
@@ -197,7 +198,7 @@ static void begin(struct run *run, uint64_t now, const struct fixture_allocation
     uint64_t part = fixture_random(program, stacks) * fixture_random(program, stacks) / stacks;
     uint64_t chosen = (part + phase_of(program, now) * (stacks / 7)) % stacks;
     const struct fixture_stack *stack = &program->stacks[chosen];
-    /* Now and then no stack was taken. */
+    /* A few allocations have no stack. */
     made->stack = fixture_random(program, 300) == 0 ? 0 : (uint32_t)chosen + 1;
     made->alloc_ns = now;
     made->kind = stack->kind;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fuzz target of the filter parser. Built by clang with MPROF_FUZZ it is a libFuzzer program;
- * otherwise tests/fuzz_replay.c replays the corpus.
+ * Fuzz target for the filter parser. With clang and MPROF_FUZZ it is a libFuzzer program; otherwise
+ * tests/fuzz_replay.c replays the corpus.
  */
 #include <stddef.h>
 #include <stdint.h>

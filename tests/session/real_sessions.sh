@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Records real programs and compares the session library's numbers with those of ingest.
+# Records real programs and compares the session library's numbers with ingest's.
 set -euo pipefail
 bin=$MPROF_BUILD/bin
 work=$(mktemp -d)

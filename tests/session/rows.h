@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rows of a session by SQL, for tests to compute the same thing the slow and plain way. */
+/* Reads the rows of a session by SQL, for tests that compute results in a slow, plain way. */
 #ifndef MPROF_TESTS_SESSION_ROWS_H
 #define MPROF_TESTS_SESSION_ROWS_H
 
@@ -11,7 +11,7 @@ struct row {
     uint32_t stack, thread, type, kind, function, module;
 };
 
-/* All rows by id; the caller frees them. Fails the test where it cannot. */
+/* Returns all rows by id; the caller frees them. Fails the test if it cannot. */
 struct row *rows_load(const char *path, size_t *count);
 
 #endif

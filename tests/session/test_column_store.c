@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Column chunks under a budget: what is evicted comes back the same. */
+/* Column chunks under a budget: an evicted chunk comes back the same. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,7 +62,7 @@ static void test_budget(void **state)
         assert_true(column_store_held(small) <= BUDGET_LEAST);
     }
     assert_true(column_store_reads(small) > column_store_reads(large));
-    /* What is held is not read again. */
+    /* A chunk in memory is not read again. */
     uint64_t reads = column_store_reads(large);
     chunk_sum(large, 3, COLUMN_SIZE);
     assert_int_equal(column_store_reads(large), reads);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Damaged sessions: whatever bytes a file has, opening and asking end in an answer or in an
- * error that names the file, never in a crash (the sanitizers watch the same program).
+ * Damaged sessions: for any bytes in a file, opening and queries end in an answer or in an error
+ * that names the file, never in a crash (the sanitizers watch the same program).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -125,7 +125,7 @@ static void test_flipped_bytes(void **state)
         write_file(BAD, bad, size);
         opened += try_session();
     }
-    /* Both ways are met, or the test tests little. */
+    /* Both outcomes must occur, otherwise the test checks little. */
     assert_true(opened > ROUNDS / 20);
     assert_true(opened < ROUNDS);
     free(bad);
@@ -144,7 +144,7 @@ static void test_cut_files(void **state)
     free(good);
 }
 
-/* Tables that say what the schema forbids, or nothing at all. */
+/* Tables with contents that the schema forbids, or with no rows. */
 static void test_odd_tables(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The examples of schemas/filter-language.md run, and its table of errors is true. */
+/* The examples of schemas/filter-language.md run, and its table of errors is correct. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,8 @@ static void test_examples(void **state)
     assert_true(examples >= 8);
 }
 
-/* `| `text` | column | message |` with "\|" for a bar in the text; false for other lines. */
+/* Reads `| `text` | column | message |` with "\|" for a bar in the text. Returns false for other
+ * lines. */
 static bool error_row(const char *line, char *text, int *column, char *message)
 {
     if (strncmp(line, "| `", 3) != 0)

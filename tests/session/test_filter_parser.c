@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Filter texts: which are good, and where and why the others are refused. */
+/* Filter texts: good ones, and the columns and reasons of errors in bad ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -167,7 +167,7 @@ static void test_bad(void **state)
     }
 }
 
-/* `count` times `part`, between `before` and `after`. */
+/* Returns `part` `count` times, between `before` and `after`. */
 static char *repeated(const char *before, const char *part, size_t count, const char *after)
 {
     char *text = malloc(strlen(before) + strlen(part) * count + strlen(after) + 1);
@@ -201,7 +201,7 @@ static void test_nesting(void **state)
         assert_true(error.column > 100);
         free(text);
     }
-    /* A long chain of steps is no nesting. */
+    /* A long chain of steps does not count as nesting. */
     char *text = repeated("all", " | where size > 1", 5000, "");
     assert_true(filter_check(text, NULL));
     free(text);

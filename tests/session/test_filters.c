@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What filters select, against SQLite: the same condition as SQL over v_allocation gives the
- * same ids. Then properties that hold whatever the filter is.
+ * Compares filters with SQLite: the same condition as SQL over v_allocation gives the same ids.
+ * Then checks properties that hold for every filter.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -349,7 +349,7 @@ static uint64_t count_of(const char *filter)
     return count;
 }
 
-/* p and not p are all of it and share nothing, nulls or not. */
+/* p and not p together give everything and share nothing, with or without nulls. */
 static void test_complements(void **state)
 {
     (void)state;
@@ -385,7 +385,7 @@ static void test_run_errors(void **state)
     assert_int_equal(error.column, 22);
     assert_null(selection_new(session, "all | wher", &error));
     assert_int_equal(error.column, 7);
-    /* Names double the work each time: refused, not run for hours. */
+    /* Each name doubles the work: the filter is refused, not run for hours. */
     char text[1024] = "a0 = all; ";
     for (int i = 1; i < 20; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), "a%d = a%d + a%d; ", i, i - 1,
@@ -393,7 +393,7 @@ static void test_run_errors(void **state)
     snprintf(text + strlen(text), sizeof text - strlen(text), "a19");
     assert_null(selection_new(session, text, &error));
     assert_non_null(strstr(error.message, "more than 1000 pipelines"));
-    /* A session goes on after errors. */
+    /* A session can be used after errors. */
     assert_int_equal(count_of("all"), 1000);
     close_fixture();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The memory grid and its questions: against plain computations over the rows. */
+/* Compares the memory grid and its queries with plain computations over the rows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +78,7 @@ static void check_cell(struct selection *selection, uint64_t ns, uint64_t from, 
     assert_int_equal(cell->color, selection_color(selection, SESSION_COLOR_FUNCTION, &allocation));
 }
 
-/* Every colouring gives a cell the colour that its allocation has elsewhere. */
+/* With every colouring a cell has the colour that its allocation has elsewhere. */
 static void check_colors(struct selection *selection, uint64_t ns, uint64_t address)
 {
     struct session_cell cells[CELLS];
@@ -192,7 +192,7 @@ static void check_session(uint64_t seed, size_t allocations)
     static const char *const filters[] = {"all", "all | where size > 64 and thread == 1",
                                           "all | color red where size > 64"};
     uint64_t end = session_duration_ns(session);
-    /* Forwards and backwards, near and far: each list may be made from the one before. */
+    /* Forwards and backwards, near and far: each list is made from the one before. */
     const uint64_t times[] = {0,       end / 4,       end / 4 + 700, end / 3,
                               end / 5, end / 2 + 100, end + 1,       session_peak_ns(session)};
     for (size_t t = 0; t < sizeof times / sizeof times[0]; t++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Peaks, legends, timelines, functions: against plain computations over the rows. */
+/* Compares peaks, legends, timelines and functions with plain computations over the rows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,7 +86,7 @@ static int compare_events(const void *left, const void *right)
     return a->allocated - b->allocated; /* frees first: live at t is alloc <= t < free */
 }
 
-/* Largest live bytes in [from, to], what was live before counted in, and when first. */
+/* Returns the largest live bytes in [from, to], with blocks from before, and their first time. */
 static uint64_t brute_peak(const struct selection *selection, uint64_t from, uint64_t to,
                            uint64_t *peak_ns)
 {

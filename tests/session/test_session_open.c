@@ -68,7 +68,7 @@ static void test_damaged_values(void **state)
 {
     (void)state;
     fresh(1000);
-    /* Size: every value becomes one above max. */
+    /* Column size: every value becomes larger than max. */
     assert_true(fixture_sql(PATH, "UPDATE column_chunk SET data = "
                                   "CAST(printf('%.*c', length(data), 'z') AS BLOB) WHERE id = 1"));
     struct session_error error = {.column = 0};

@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 "$MPROF_BUILD/tests/make_session" "$work/session.db" 2000 100 50 2 1 || exit 1
 failed=0
 
-# expect STATUS PATTERN ARGUMENTS…: how it ends, and what it says.
+# expect STATUS PATTERN ARGUMENTS…: checks the exit status and the message.
 expect() {
     local status=$1 pattern=$2
     shift 2

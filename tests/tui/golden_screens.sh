@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Plays every script of tests/tui/screens at two sizes on a generated session, and compares the
-# screens with tests/golden/screens. MPROF_UPDATE_GOLDEN=1 writes them anew instead.
+# Runs every script of tests/tui/screens at two sizes on a generated session, and compares the
+# screens with tests/golden/screens. MPROF_UPDATE_GOLDEN=1 writes them instead.
 set -eu
 export LC_ALL=C.UTF-8 TZ=UTC TERM=xterm-256color HOME=/nonexistent
 unset NO_COLOR
@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 [ "${MPROF_UPDATE_GOLDEN:-0}" = 1 ] && mkdir -p "$golden"
 failed=0
 
-# play NAME SCRIPT SIZE [options]: one dump of $session compared with one golden file.
+# play NAME SCRIPT SIZE [options]: compares one dump of $session with one golden file.
 session=$work/session.db
 play() {
     local name=$1 script=$2 size=$3
@@ -56,7 +56,7 @@ session=$work/mismatched.db
 play mismatched.80x24 first 80x24
 session=$work/session.db
 
-# Keys that come together show in the end what they show one by one.
+# Keys that come together end in the same screen as keys that come one by one.
 for keys in '3 ] ] ] Right Down Down + + [ [ n' '2 Left Left + Right L Left - v Right Right' \
     '4 Down Down > Down r PgDn Up Enter' '3 p } Down + Enter Down Down'; do
     printf 'key %s\n' "$keys" >"$work/single"

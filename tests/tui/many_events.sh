@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Keys, clicks, sizes and commands without sense, always the same ones: the browser must stay
-# upright, and every screen must have its height and stay within its width.
+# Random keys, clicks, sizes and commands, always the same ones: the browser must not fail, and every
+# screen must have the right height and stay within its width.
 set -u
 export LC_ALL=C.UTF-8 TZ=UTC
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$MPROF_BUILD/tests/make_session" "$work/session.db" 3000 100 60 3 1 || exit 1
 
-# events SEED COUNT: a script.
+# events SEED COUNT: writes a script.
 events() {
     awk -v seed="$1" -v count="$2" '
     function pick(list, n) { n = split(list, part, " "); return part[1 + int(rand() * n)] }
@@ -38,7 +38,7 @@ for seed in 1 2 3; do
         cat "$work/err"
         failed=1
     fi
-    # Columns are bytes that do not continue a character: the session has no wide glyphs.
+    # Columns are the bytes that do not continue a character: the session has no wide glyphs.
     LC_ALL=C awk -v seed="$seed" '
         function check() { if (wanted && rows != wanted) { print "seed " seed ": screen " n " has " rows " rows, not " wanted; bad = 1 } }
         /^== [0-9]+x[0-9]+ ==$/ { check(); n++; split($2, size, "x"); wanted = size[2]; width = size[1]; rows = 0; next }

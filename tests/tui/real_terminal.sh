@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# mprof-tui in a real terminal (tmux on a socket of its own): starts, answers keys and the mouse,
-# follows a resize, stops and goes on by Ctrl-Z and fg, and gives the terminal back as it was
-# after q, after a signal, and after Ctrl-C.
+# mprof-tui in a real terminal (tmux on its own socket): starts, answers keys and the mouse, follows a
+# resize, stops and goes on by Ctrl-Z and fg, and restores the terminal after q, after a signal, and
+# after Ctrl-C.
 set -u
 command -v tmux >/dev/null || exit 77
 export LC_ALL=C.UTF-8 TZ=UTC TERM=xterm-256color HOME=/nonexistent
@@ -15,7 +15,7 @@ trap 'tm kill-server 2>/dev/null; rm -rf "$work"' EXIT
 
 fail() { printf 'failed: %s; the screen is:\n' "$1"; tm capture-pane -p; exit 1; }
 
-# wait_for PATTERN: until the screen shows it; gives up after about 20 s of looking.
+# wait_for PATTERN: waits until the screen shows it, and gives up after about 20 s.
 wait_for() {
     local tries=0
     until tm capture-pane -p | grep -qE -- "$1"; do
@@ -81,7 +81,7 @@ sed 's/rows [0-9]*; columns [0-9]*;//' "$work/before" >"$work/a"
 sed 's/rows [0-9]*; columns [0-9]*;//' "$work/after" >"$work/b"
 diff "$work/a" "$work/b" || fail 'the terminal is not as it was'
 
-# Signals: the terminal is given back by the handler.
+# Signals: the handler restores the terminal.
 for signal in TERM SEGV INT; do
     say 'clear'
     wait_gone 'status='
@@ -99,7 +99,7 @@ for signal in TERM SEGV INT; do
     sed 's/rows [0-9]*; columns [0-9]*;//' "$work/after" >"$work/b"
     diff "$work/a" "$work/b" || fail "the terminal is not as it was after SIG$signal"
 done
-# Terminals that can do less: no colour and no cursor keys to speak of; sixteen colours; ASCII.
+# Simpler terminals: no colour and hardly any cursor keys; sixteen colours; ASCII.
 for less in 'TERM=vt100' 'TERM=linux' 'TERM=xterm-256color NO_COLOR=1' 'TERM=xterm LC_ALL=C'; do
     say clear
     wait_gone 'done-'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The browser on a session that is being recorded: it says so, shows what is new when it looks
-# again, stays where it was, and takes over the finished session. First by a script, then by
+# The browser on a session that is being recorded: it says so, shows new data when it checks again,
+# keeps its position, and changes to the finished session. First by a script, then by
 # mprof-run --open --live in a real terminal.
 set -u
 command -v tmux >/dev/null || exit 77
@@ -31,7 +31,7 @@ until_seen() {
 }
 until_seen 1000
 
-# Its keys come from here; a FIFO lets it wait where the program and mprof-ingest go on.
+# Its keys come from this script. A FIFO makes it wait while the program and mprof-ingest go on.
 mprof-tui --script keys --size 100x30 --view functions steps.db >screens.txt 3>&- 4<&- &
 browser=$!
 exec 5>keys
@@ -57,7 +57,7 @@ done
 count() { sed -n 's/.* of \([0-9,]*\) allocations.*/\1/p' "screen.$1" | tr -d ,; }
 [ "$(count 00)" -ge 1000 ] && [ "$(count 01)" -ge $(($(count 00) + 1000)) ] || fail "counts: $(count 00), $(count 01)"
 [ "$(count 05)" -eq "$(sqlite3 steps.db "SELECT value FROM meta WHERE key = 'rows'")" ] || fail "in the end $(count 05)"
-# What was selected on the first screen is selected on all.
+# The row selected on the first screen is selected on all screens.
 selected() { sed -n 's/.*callers of \([^ ]*\) .*/\1/p' "screen.$1"; }
 [ -n "$(selected 00)" ] || fail 'no function is selected'
 for n in 01 04 05; do

@@ -39,8 +39,8 @@ static void boundary_inside_a_cell_shows_both_layers(void **state)
     struct area area = area_whole(grid);
     const struct bar_layer layers[] = {{12, RED, '#'}, {14, BLUE, 'o'}};
     bars_column(&area, 0, layers, 2, 32, CELL_DEFAULT);
-    check(grid, 3, 0x2588, 1, CELL_DEFAULT); /* full of red */
-    check(grid, 2, 0x2584, 1, 4);            /* half red upon blue */
+    check(grid, 3, 0x2588, 1, CELL_DEFAULT); /* all red */
+    check(grid, 2, 0x2584, 1, 4);            /* half red on blue */
     check(grid, 1, 0x2588, 4, CELL_DEFAULT);
     check(grid, 0, 0x2582, 4, CELL_DEFAULT); /* two eighths */
     grid_free(grid);
@@ -53,7 +53,7 @@ static void crowded_cells_show_the_two_largest(void **state)
     struct area area = area_whole(grid);
     const struct bar_layer layers[] = {{1, RED, '#'}, {4, BLUE, 'o'}, {3, GREEN, '+'}};
     bars_column(&area, 0, layers, 3, 8, CELL_DEFAULT);
-    check(grid, 0, 0x2585, 4, 2); /* blue 4 of 7, rounded to five eighths, upon green */
+    check(grid, 0, 0x2585, 4, 2); /* blue 4 of 7, rounded to five eighths, on green */
     grid_free(grid);
 }
 

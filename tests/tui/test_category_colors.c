@@ -35,12 +35,12 @@ static void another_order_changes_no_colour(void **state)
     ASSIGN(&colors, 1, assigned, "d", "b");
     assert_int_equal(assigned[0], 3);
     assert_int_equal(assigned[1], 1);
-    /* A new one takes what is free, and the others stay. */
+    /* A new one takes a free colour, and the others keep theirs. */
     ASSIGN(&colors, 1, assigned, "e", "d", "a");
     assert_int_equal(assigned[1], 3);
     assert_int_equal(assigned[2], 0);
     assert_int_equal(assigned[0], 1);
-    /* It had b's; together the first keeps it. */
+    /* It had the same colour as b; if both are shown, the first one keeps it. */
     ASSIGN(&colors, 1, assigned, "b", "e");
     assert_int_equal(assigned[0], 1);
     assert_int_not_equal(assigned[1], 1);

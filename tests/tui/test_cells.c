@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The grid of cells: clipping, wide glyphs, ASCII, and the dumps that golden screens rest on. */
+/* The grid of cells: clipping, wide glyphs, ASCII, and the dumps for golden screens. */
 #include "tui/cells.h"
 
 #include <locale.h>
@@ -15,7 +15,7 @@
 static const struct cell_style plain = {CELL_DEFAULT, CELL_DEFAULT, 0};
 static const struct cell_style bold = {CELL_DEFAULT, CELL_DEFAULT, CELL_BOLD};
 
-/* The whole grid as text; the caller frees it. */
+/* Returns the whole grid as text; the caller frees it. */
 static char *dump(const struct grid *grid)
 {
     char *text = NULL;
@@ -57,9 +57,9 @@ static void wide_glyphs_take_two_cells(void **state)
     struct grid *grid = grid_new(5, 2, 256, false);
     struct area whole = area_whole(grid);
     assert_int_equal(area_text(&whole, 0, 0, plain, "日本語"), 6);
-    expect(grid, "日本\n\n"); /* the third does not fit, and is not halved */
+    expect(grid, "日本\n\n"); /* the third does not fit, and is not cut in half */
     area_put(&whole, 1, 0, 'x', plain);
-    expect(grid, " x本\n\n"); /* half of a glyph does not stay behind */
+    expect(grid, " x本\n\n"); /* no half of a glyph remains */
     area_put(&whole, 2, 0, 'y', plain);
     expect(grid, " xy\n\n");
     grid_free(grid);

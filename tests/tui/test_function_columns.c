@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Columns of the functions view: where they stand, and the order they sort into. */
+/* Columns of the functions view: their positions, and the order in which they sort. */
 #include "tui/functions.h"
 
 #include "fixture.h"
@@ -36,7 +36,7 @@ static void columns_stand_side_by_side(void **state)
     assert_true(columns >= 8);
 }
 
-/* Whether rows are in order by what the column shows, whichever the session's names are. */
+/* Each column sorts rows by the number that it shows. */
 static void rows_sort_by_every_number(void **state)
 {
     (void)state;

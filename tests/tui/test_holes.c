@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The search for holes against a plain look at every cell, and the examples of the help. */
+/* Compares the search for holes with a plain look at every cell, and checks the help's examples. */
 #include "tui/help.h"
 #include "tui/memory_holes.h"
 
@@ -54,7 +54,7 @@ static int close_world(void **state)
     return 0;
 }
 
-/* Every hole's first cell, in order, by looking at each cell by itself. */
+/* Finds every hole's first cell, in order, by looking at each cell separately. */
 static size_t plain_holes(struct world *world, uint64_t *holes, size_t capacity, uint64_t *largest)
 {
     size_t count = 0;

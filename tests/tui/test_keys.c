@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table of keys: the same key means the same everywhere, and names read back. */
+/* The table of keys: a key has the same meaning everywhere, and names can be read back. */
 #include "tui/keys.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where addresses stand in the memory grid, and back. */
+/* The rows of addresses in the memory grid, and the addresses of rows. */
 #include "tui/memory_grid.h"
 
 #include <setjmp.h>
@@ -63,7 +63,7 @@ static void everything_is_fitted_in_with_the_smallest_cells(void **state)
     assert_int_equal(memory_fitting_cell(&map, 32), 8);
     assert_int_equal(memory_fitting_cell(&map, 31), 16);
     assert_int_equal(memory_fitting_cell(&map, 7), 64);
-    /* Fewer rows than headings: larger cells would win nothing. */
+    /* Fewer rows than headings: larger cells would save nothing. */
     uint64_t cell = memory_fitting_cell(&map, 1);
     struct memory_map trial = map;
     trial.bytes_per_cell = cell;
