@@ -11,7 +11,7 @@
 
 /*
  * Makes room for `needed` items of `item_size` bytes in *items (a pointer from malloc), doubling
- * *capacity. False where memory is exhausted; nothing changed then. New items are zero.
+ * *capacity. New items are zero. False if memory is exhausted; then nothing has changed.
  */
 bool array_reserve(void *items, size_t *capacity, size_t needed, size_t item_size);
 
@@ -31,7 +31,7 @@ static inline uint64_t hash_combine(uint64_t hash, uint64_t value)
     return hash_number(hash ^ (value + UINT64_C(0x9e3779b97f4a7c15)));
 }
 
-/* FNV-1a; NULL hashes as the empty string. */
+/* Hashes by FNV-1a. NULL has the hash of the empty string. */
 uint64_t hash_text(const char *text);
 
 /*
@@ -42,7 +42,7 @@ uint64_t hash_text(const char *text);
  *          (index = index_map_next(&map, hash, &probe)) != INDEX_NONE;)
  *         if (the item at `index` is the one) …
  *
- * Zero-initialised is empty. Hashes come from traces, so each map mixes in a seed of its own.
+ * A zero-initialised map is empty. Hashes come from traces, so each map mixes in its own seed.
  */
 struct index_map {
     struct index_slot {
@@ -54,7 +54,7 @@ struct index_map {
 
 #define INDEX_NONE UINT32_MAX
 
-/* A random number, the same through the whole run: what hostile input cannot know. */
+/* Returns a random number, the same through the whole run, which hostile input cannot know. */
 uint64_t hash_seed(void);
 
 static inline size_t index_map_begin(const struct index_map *map, uint64_t hash)
@@ -76,7 +76,7 @@ static inline uint32_t index_map_next(const struct index_map *map, uint64_t hash
     }
 }
 
-/* Adds `index` under `hash`. False where memory is exhausted. */
+/* Adds `index` under `hash`. False if memory is exhausted. */
 bool index_map_insert(struct index_map *map, uint64_t hash, uint32_t index);
 void index_map_free(struct index_map *map);
 

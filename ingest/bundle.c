@@ -21,13 +21,13 @@ struct bundle {
     const char *sysroot;   /* "": none */
     const char *directory; /* of the program */
     uint64_t copied;       /* bytes, before they are compressed */
-    char **names;          /* of all files so far: each goes in once */
+    char **names;          /* of all files so far: each is added once */
     size_t name_count, name_capacity;
     struct index_map by_name;
     bool good;
 };
 
-/* The whole file, to be freed. NULL with `reason` set. */
+/* Reads the whole file. The caller frees the result. NULL with `reason` set. */
 static uint8_t *read_file(const struct bundle *bundle, const char *path, struct stat *about,
                           char reason[200])
 {
@@ -67,7 +67,7 @@ static uint8_t *read_file(const struct bundle *bundle, const char *path, struct 
     return bytes;
 }
 
-/* As an SQLite archive has it: compressed where that is shorter. */
+/* Writes a file as SQLite archives hold it: compressed if that is shorter. */
 static bool put_copy(struct bundle *bundle, const char *name, const uint8_t *bytes,
                      const struct stat *about)
 {
@@ -108,8 +108,8 @@ static bool is_known(struct bundle *bundle, const char *name)
 }
 
 /*
- * The name in the archive: `place` without its first '/', and without "." and ".." as if no folder
- * were a link, so that nothing is unpacked beside the folder that it is unpacked into.
+ * Makes the name in the archive: `place` without its first '/'. "." and ".." are resolved as if no
+ * folder were a link, so that no file is unpacked outside the folder for the archive.
  */
 static void name_copy(char *name, size_t size, const char *place)
 {
@@ -131,7 +131,7 @@ static void name_copy(char *name, size_t size, const char *place)
     }
 }
 
-/* A file that was wanted; `path` NULL: it could not be, for the reason `why`. */
+/* Adds a file that is wanted. `path` NULL: it cannot be added, for the reason `why`. */
 static void put_file(struct bundle *bundle, const char *kind, const char *path, const char *place,
                      const char *why)
 {
@@ -154,7 +154,7 @@ static void put_file(struct bundle *bundle, const char *kind, const char *path, 
                                                      sizeof row / sizeof *row);
 }
 
-/* Where libdw finds separate debug information below any root. */
+/* Gives the place where libdw finds separate debug information below any root. */
 static void place_debug(const struct bundle *bundle, const struct symbols_path *file,
                         char place[PLACE_MAX])
 {
@@ -182,7 +182,8 @@ struct split_units {
     const char *from; /* place of the file that names them */
 };
 
-/* Under any root libdw finds it beside the file that names it, but not by an absolute name. */
+/* Adds a .dwo file. libdw finds it under any root beside the file that names it, but not by an
+ * absolute name. */
 static void put_split(void *context, const struct symbols_split *split)
 {
     const struct split_units *units = context;
@@ -193,7 +194,7 @@ static void put_split(void *context, const struct symbols_split *split)
     put_file(units->bundle, "debug", split->path, place, "");
 }
 
-/* What dwp(1) gathered from the .dwo files stands beside the module. */
+/* Adds the file beside the module in which dwp(1) gathered the .dwo files. */
 static void put_package(struct bundle *bundle, const char *path, const char *place)
 {
     char package[PLACE_MAX + 8], package_place[PLACE_MAX + 8];
@@ -231,7 +232,7 @@ static void put_module(struct bundle *bundle, struct symbols *symbols,
     free(paths);
 }
 
-/* Of a file of the recorded machine: with the root that stands for it here, if it is there. */
+/* Adds a file of the recorded machine: the one below `sysroot` if it is there. */
 static void put_below_root(struct bundle *bundle, const char *kind, const char *place)
 {
     char path[PLACE_MAX];

@@ -34,7 +34,7 @@ static bool has_line(const struct bypassed_lines *lines, const char *line, uint6
     return false;
 }
 
-/* A damaged trace may name very many. */
+/* Adds a line unless it is there. A damaged trace may have very many. */
 static bool add_line(struct bypassed_lines *lines, const char *line)
 {
     const size_t length = strlen(line), start = lines->length + (lines->count > 0);
@@ -68,7 +68,7 @@ bool bypassed_add(struct bypassed *bypassed, const struct trace_extension *exten
     if (!path)
         return false;
     for (char *c = path; *c; c++)
-        if (*c == '\n') /* it would end the line */
+        if (*c == '\n') /* would end the line */
             *c = '?';
     bool good;
     if (extension->reason == TRACE_BYPASS_LATE) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The modules that the recorder did not see all calls of, as the trace names them. */
+/* The modules of which the recorder did not see all calls, as the trace names them. */
 #ifndef MPROF_INGEST_BYPASSED_H
 #define MPROF_INGEST_BYPASSED_H
 
@@ -10,7 +10,7 @@
 #include "ingest/array.h"
 #include "ingest/trace_extended.h"
 
-/* Lines, each once. Zero-initialised: none. */
+/* A set of lines. Zero-initialised: none. */
 struct bypassed_lines {
     char *text; /* NULL: none */
     size_t length, capacity, count;
@@ -21,11 +21,11 @@ struct bypassed_lines {
 
 /* One module a line. */
 struct bypassed {
-    struct bypassed_lines late;   /* paths: recorded from some moment on only */
+    struct bypassed_lines late;   /* paths: only recorded from some moment on */
     struct bypassed_lines unseen; /* "PATH (WHY)": not recorded */
 };
 
-/* Adds what a BYPASS record says. False: memory is exhausted. */
+/* Adds the module of a BYPASS record. False if memory is exhausted. */
 bool bypassed_add(struct bypassed *bypassed, const struct trace_extension *extension);
 void bypassed_free(struct bypassed *bypassed);
 

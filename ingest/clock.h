@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From a trace's ticks to nanoseconds since it began: the straight line through two clock pairs
- * (schemas/trace-format.md, "Time"), exact in 128-bit arithmetic.
+ * Converts a trace's ticks to nanoseconds since it began, along the straight line through two clock
+ * pairs (schemas/trace-format.md, "Time"), exactly, in 128-bit arithmetic.
  */
 #ifndef MPROF_INGEST_CLOCK_H
 #define MPROF_INGEST_CLOCK_H
@@ -16,18 +16,18 @@ struct trace_time {
     uint64_t factor;    /* ns per tick, as factor / 2^shift, rounded down */
     unsigned shift;
     bool scaled;  /* false: ticks are nanoseconds */
-    bool unknown; /* the clock ticks otherwise, and no second pair says how: taken as 1:1 */
+    bool unknown; /* ticks are not nanoseconds, but without a second pair they count as 1:1 */
 };
 
 /*
- * The line through the first and the last clock pair of the file. `record_ticks` and `record_ns`
- * are the latest pair that stands in a CLOCK record, 0 where there is none: it counts where the
- * header has no end pair.
+ * Makes the line through the first and the last clock pair of the file. `record_ticks` and
+ * `record_ns` are the pair of the latest CLOCK record, 0 if there is none. It counts if the header
+ * has no end pair.
  */
 void trace_time_init(struct trace_time *time, const struct trace_file *file, uint64_t record_ticks,
                      uint64_t record_ns);
 
-/* Nanoseconds since the start, at most INT64_MAX; 0 for stamps before the start. */
+/* Returns the nanoseconds since the start, at most INT64_MAX, or 0 for stamps before the start. */
 static inline uint64_t trace_time_ns(const struct trace_time *time, uint64_t ticks)
 {
     if (ticks <= time->start_ticks)

@@ -46,7 +46,7 @@ static uint64_t hash_context(const struct context_node *node)
                         (uint64_t)node->parent << 32 | node->module);
 }
 
-/* The node of the same context that came first, or `place` itself after adding it. */
+/* Links the node at `place` to the first node of the same context. Adds it if it is the first. */
 static bool fold(struct context_tree *tree, struct index_map *contexts, uint32_t place)
 {
     const struct context_node *node = &tree->nodes[place];
@@ -55,7 +55,7 @@ static bool fold(struct context_tree *tree, struct index_map *contexts, uint32_t
     uint32_t other;
     tree->same_as[place] = place;
     if (node->parent == CONTEXT_LOST)
-        return true; /* what is under different lost nodes is not known to be the same */
+        return true; /* nodes under lost ones are not known to be the same context */
     while ((other = index_map_next(contexts, hash, &probe)) != INDEX_NONE) {
         const struct context_node *known = &tree->nodes[other];
         if (known->value == node->value && known->parent == node->parent &&
@@ -67,7 +67,7 @@ static bool fold(struct context_tree *tree, struct index_map *contexts, uint32_t
     return index_map_insert(contexts, hash, place);
 }
 
-/* Parents are ids before and places after. A parent is resolved before its children. */
+/* Resolves a node after its parents. Each parent's id becomes its place. */
 static bool resolve_path(struct context_tree *tree, struct index_map *contexts, uint32_t place,
                          uint32_t *path)
 {
@@ -96,7 +96,7 @@ static bool resolve_path(struct context_tree *tree, struct index_map *contexts, 
     return true;
 }
 
-/* The contexts of the nodes that were linked by an earlier call. */
+/* Collects the contexts of the nodes that an earlier call has linked. */
 static bool collect_contexts(const struct context_tree *tree, struct index_map *contexts)
 {
     bool good = true;

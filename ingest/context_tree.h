@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The calling context tree of a trace: what the ids of stacks mean.
+ * The calling context tree of a trace, which gives the ids of stacks their meaning.
  *
  * Order of calls: context_tree_add() for every NODE record in any order, context_tree_resolve()
- * once, then the lookups. A node is named by its place, an index from 0; two definitions of the
- * same frame under the same parent are one context and have one place.
+ * once, then the lookups. A node's place is its index from 0. Two definitions of the same frame
+ * under the same parent are one context and have one place.
  */
 #ifndef MPROF_INGEST_CONTEXT_TREE_H
 #define MPROF_INGEST_CONTEXT_TREE_H
@@ -16,7 +16,7 @@
 #include "ingest/array.h"
 
 #define CONTEXT_ROOT UINT32_MAX       /* parent of an outermost frame */
-#define CONTEXT_LOST (UINT32_MAX - 1) /* not defined in what could be read of the trace */
+#define CONTEXT_LOST (UINT32_MAX - 1) /* not defined in the readable parts of the trace */
 
 struct context_node {
     uint64_t value; /* as in the NODE record */
@@ -29,26 +29,26 @@ struct context_node {
 
 struct context_tree {
     struct context_node *nodes;
-    size_t count, capacity, resolved; /* resolved: the first so many nodes are linked */
+    size_t count, capacity, resolved; /* resolved: this many nodes, the first ones, are linked */
     struct index_map by_id;
     uint32_t *same_as;  /* place of the first node that is the same context */
-    uint64_t redefined; /* ids that were defined again, otherwise than before */
+    uint64_t redefined; /* ids that were defined again with another meaning */
 };
 
-/* False where memory is exhausted. A second definition of an id is counted and ignored. */
+/* Adds a node. Counts and ignores a second definition of an id. False if memory is exhausted. */
 bool context_tree_add(struct context_tree *tree, uint32_t id, uint32_t parent, unsigned frame,
                       uint32_t module, uint64_t value);
 
-/* Links parents, folds equal contexts, cuts cycles (as lost). False: memory is exhausted. */
+/* Links parents, folds equal contexts and cuts cycles (as lost). False if memory is exhausted. */
 bool context_tree_resolve(struct context_tree *tree);
 
 /*
- * The same of a tree that still grows: the nodes that were added first, `count` of them, and are
- * not linked yet; called again when there are more. Nodes beyond are lost to context_tree_find().
+ * Does the same for a tree that still grows: links those of the first `count` nodes that are not
+ * linked yet. Call it again when there are more. context_tree_find() takes later nodes for lost.
  */
 bool context_tree_resolve_first(struct context_tree *tree, size_t count);
 
-/* Place of the node `id`, CONTEXT_LOST where it was not defined. */
+/* Returns the place of the node `id`, or CONTEXT_LOST if it is not defined. */
 uint32_t context_tree_find(const struct context_tree *tree, uint32_t id);
 
 void context_tree_free(struct context_tree *tree);

@@ -9,7 +9,8 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-/* FRAMES_NONE for NULL. *good becomes false where memory is exhausted. */
+/* Returns the row of `path`, or FRAMES_NONE for NULL. *good becomes false if memory is exhausted.
+ */
 static uint32_t find_source_file(struct frames *frames, const char *path, bool *good)
 {
     uint64_t hash = hash_text(path);
@@ -31,8 +32,9 @@ static uint32_t find_source_file(struct frames *frames, const char *path, bool *
 }
 
 /*
- * Two functions of a module are the same where names and the place of declaration agree: static
- * functions of one name in two files are two, inlined copies of one are one.
+ * Returns the row of a function. Functions of a module are the same if names and the place of
+ * declaration agree. So static functions of one name in two files are two, and all inlined copies
+ * of a function are one.
  */
 static uint32_t find_function(struct frames *frames, uint32_t module,
                               const struct symbols_frame *symbol, bool *good)
@@ -78,8 +80,8 @@ static bool add_range(struct frames *frames, uint64_t hash, uint32_t module,
 {
     struct symbols_frame symbols[SYMBOLS_FRAMES_MAX];
     size_t count = symbols_lookup(frames->symbols, module, pc, symbols);
-    /* Calls of mprof.h are inlined. Like malloc's own they are no frames, and who calls them is an
-     * allocator. */
+    /* Calls of mprof.h are inlined. They are not frames, as malloc's own are not, and their caller
+     * is an allocator. */
     size_t entry = count > 1 && symbols[0].inlined && call_site_is_report(symbols[0].function);
     bool good = array_reserve(&frames->ranges, &frames->range_capacity, frames->range_count + 1,
                               sizeof *frames->ranges) &&

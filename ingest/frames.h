@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Distinct program counters as frames, functions and source files: the names of a session.
+ * The names of a session: frames, functions and source files of distinct program counters.
  *
- * Each distinct pc of a module is symbolized once, when it is first asked for; its frames
- * (inlined ones innermost first) are consecutive rows. Functions of the same file that was
- * loaded twice (dlclose, dlopen) are the same functions.
+ * Each distinct pc of a module is symbolized once, when it is first asked for. Its frames (inlined
+ * ones innermost first) are consecutive rows. If a file was loaded twice (dlclose, dlopen), its
+ * functions are the same.
  */
 #ifndef MPROF_INGEST_FRAMES_H
 #define MPROF_INGEST_FRAMES_H
@@ -21,7 +21,7 @@ struct frame_row {
     uint32_t function, source_file; /* indices; source_file may be FRAMES_NONE */
     uint32_t line;
     bool inlined;
-    bool bare; /* no unwinding rule covers it: the frame pointer led to its caller */
+    bool bare; /* no unwinding rule covers it; the walk used the frame pointer */
 };
 
 struct function_row {
@@ -32,7 +32,7 @@ struct function_row {
     unsigned operator_new; /* enum operator_new */
 };
 
-/* Which frames a pc has: rows first … first + count - 1, innermost first. */
+/* The frames of a pc: rows first … first + count - 1, innermost first. */
 struct frame_range {
     uint32_t first, count;
 };
@@ -51,8 +51,9 @@ struct frames {
 };
 
 /*
- * Frames of `pc` (as symbols_lookup() wants it) of `module`; functions are those of
- * `function_module`, which stands for all modules of the same file. count 0: memory is exhausted.
+ * Returns the frames of `pc` (as symbols_lookup() wants it) of `module`. Their functions are rows
+ * of `function_module`, which represents all modules of the same file. count 0: memory is
+ * exhausted.
  */
 struct frame_range frames_at(struct frames *frames, uint32_t module, uint32_t function_module,
                              uint64_t pc);

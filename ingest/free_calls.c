@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a call is, as far as it is known. */
+/* The form of a call, as far as it is known. */
 enum call_form {
     CALL_LOOKED_UP = 1,
     CALL_HEAP = 2, /* malloc and its kin; free */
     CALL_OPERATOR = 4,
     CALL_ARRAY = 8,
-    CALL_ARRAY_UNSURE = 16, /* perhaps that of arrays, which left no frame */
+    CALL_ARRAY_UNSURE = 16, /* perhaps the operator for arrays, which left no frame */
     CALL_ALIGNED = 32,
     CALL_SIZED = 64,
     CALL_NOTHROW = 128,
@@ -69,7 +69,7 @@ static unsigned form_of_freeing(const char *linkage)
     return is_one_of(linkage, heap) ? CALL_HEAP : form_of_operator(linkage, 'd', "Pv");
 }
 
-/* By the demangled name of a frame. */
+/* Returns the form of an operator by the demangled name of its frame. 0: it is not the operator. */
 static unsigned form_of_frame(const char *name, const char *operator_name)
 {
     const size_t length = strlen(operator_name);
@@ -89,8 +89,9 @@ static unsigned form_of_frame(const char *name, const char *operator_name)
 }
 
 /*
- * The outermost of the innermost operators, and what the frame around them calls. The operator of
- * arrays ends in a jump to the other one: where only that one is seen, it may be either.
+ * Returns the form of a stack's call: of the outermost of the operators at the stack's inner end,
+ * or of the call in the frame around them. The operator for arrays ends in a jump to the other one,
+ * so the other one alone may be either.
  */
 static unsigned form_of_stack(struct type_table *types, uint32_t stack, const char *operator_name,
                               unsigned (*form_of)(const char *))

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * By which function blocks were freed, and which were freed by another than goes with how they were
- * allocated.
+ * Finds the function by which a block was freed, and the blocks that were freed by a function that
+ * does not match their allocation.
  *
- * A free's stack tells (mprof-run --free-stacks): by an operator delete on it, and by the function
- * that the code before its return address calls, since operators end in a jump to free and leave no
- * frame. Where neither tells (a call through a pointer, a destructor that ends in a jump), nothing
- * is said. That realloc was called is known without a stack.
+ * A free's stack (mprof-run --free-stacks) shows it in two ways: by a frame of an operator delete,
+ * and by the function that the code before the return address calls, since operators end in a jump
+ * to free and leave no frame. If neither shows it (a call through a pointer, a destructor that ends
+ * in a jump), the function is unknown. A call of realloc is known without a stack.
  */
 #ifndef MPROF_INGEST_FREE_CALLS_H
 #define MPROF_INGEST_FREE_CALLS_H
@@ -14,7 +14,7 @@
 #include "ingest/live_table.h"
 #include "ingest/type_table.h"
 
-/* Blocks of one stack that were freed otherwise than they were allocated, by another. */
+/* Blocks of one stack that one other stack freed, by a function that does not match. */
 struct mismatch_row {
     uint32_t stack, free_stack; /* free_stack 0: by realloc */
     uint8_t kind;
@@ -32,14 +32,15 @@ struct free_calls {
 };
 
 /*
- * Notes that `block` is freed by a call of this stack, or (0) by realloc. *mismatch is where it was
- * added up, if it does not fit, otherwise NULL; valid until the next call. False where memory is
- * exhausted.
+ * Notes that `block` is freed by a call of this stack, or (0) by realloc. *mismatch is the row to
+ * which the block was added if the functions do not match, otherwise NULL. It is valid until the
+ * next call. False if memory is exhausted.
  */
 bool free_calls_note(struct free_calls *calls, const struct live_block *block, uint32_t stack,
                      const struct mismatch_row **mismatch);
 
-/* 'free', 'delete[]', … as in the session; NULL where it is not known. `stack` was noted before. */
+/* Returns 'free', 'delete[]', … as in the session, or NULL if it is not known. `stack` was noted
+ * before. */
 const char *free_calls_name(const struct free_calls *calls, uint32_t stack);
 
 void free_calls_free(struct free_calls *calls);

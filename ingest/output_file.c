@@ -18,8 +18,8 @@
 #define INFIX ".part."
 #define RANDOM_DIGITS 12
 
-/* Allows what is not there, and regular files where `force` says so. Links are not followed: the
- * rename would replace the link. */
+/* Allows a target that does not exist, and with `force` a regular file. It does not follow a link,
+ * because the rename would replace the link. */
 static bool check_target(const char *target, bool force, struct ingest_status *status)
 {
     struct stat about;
@@ -100,10 +100,10 @@ bool output_file_finish(struct output_file *file, struct ingest_status *status)
 {
     if (!check_target(file->target, file->force, status))
         return false;
-    /* Another file may get the name between check and rename: without force it stays. */
+    /* Another file may get the name between check and rename. Without force it stays. */
     const unsigned flags = file->force ? 0 : RENAME_NOREPLACE;
     if (renameat2(AT_FDCWD, file->part, AT_FDCWD, file->target, flags) != 0 &&
-        /* Some file systems know no flags. */
+        /* Some file systems do not know the flags. */
         (errno != EINVAL || flags == 0 || rename(file->part, file->target) != 0))
         return ingest_fail(status, INGEST_BAD_INPUT, "%s: cannot be renamed to %s: %s", file->part,
                            file->target, strerror(errno));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What did not fit: counted by kind in full, and kept one by one up to a bound per kind.
+ * The problems of a trace. All are counted by kind, and each kind keeps its first ones, up to a
+ * bound.
  */
 #ifndef MPROF_INGEST_PROBLEMS_H
 #define MPROF_INGEST_PROBLEMS_H
@@ -15,16 +16,16 @@
 enum problem_kind {
     PROBLEM_DAMAGE,          /* bytes of the trace that could not be read */
     PROBLEM_MISSING_CHUNK,   /* a gap in a thread's sequence, or the file is cut */
-    PROBLEM_CLOCK,           /* times are not to be trusted */
-    PROBLEM_UNMATCHED_FREE,  /* free of what was not seen to be allocated */
+    PROBLEM_CLOCK,           /* times cannot be trusted */
+    PROBLEM_UNMATCHED_FREE,  /* free of a block whose allocation was not seen */
     PROBLEM_DOUBLE_FREE,     /* freed before, and not allocated again in between */
-    PROBLEM_MISMATCHED_FREE, /* freed by another function than goes with its allocation */
+    PROBLEM_MISMATCHED_FREE, /* freed by a function that does not match its allocation */
     PROBLEM_OVERLAP,         /* an address was allocated while it was live */
     PROBLEM_ORPHANED_STACK,  /* the stack was defined in a lost part of the trace */
     PROBLEM_DROPPED,         /* events that the recorder could not record */
     PROBLEM_IMPOSSIBLE_SIZE, /* larger than the address space: counted as 0 bytes */
     PROBLEM_FAILED,          /* the allocator returned NULL */
-    PROBLEM_RECORD,          /* a record that says nothing usable */
+    PROBLEM_RECORD,          /* a record that is not usable */
     PROBLEM_KINDS
 };
 
@@ -40,12 +41,12 @@ struct problems {
     size_t kept_count, capacity;
 };
 
-/* 'damage', 'unmatched free', … */
+/* Returns 'damage', 'unmatched free', … */
 const char *problem_name(enum problem_kind kind);
 
 /*
- * Counts one, and returns the kept problem to fill in (all numbers PROBLEM_NONE, detail as
- * given), or NULL where enough of its kind are kept.
+ * Counts a problem. Returns the kept one to fill in (all numbers PROBLEM_NONE, detail as given), or
+ * NULL if it is not kept.
  */
 struct problem *problems_add(struct problems *problems, enum problem_kind kind, const char *format,
                              ...) __attribute__((format(printf, 3, 4)));

@@ -33,7 +33,7 @@ static void *find_in(const struct recent *recent, const struct recent_generation
     return NULL;
 }
 
-/* Adds a copy; with `move` nothing is left at `item`, which may lie in the older generation. */
+/* Adds a copy. With `move` it clears `item`, which may lie in the older generation. */
 static void *put(struct recent *recent, uint64_t hash, void *item, bool move)
 {
     struct recent_generation *young = &recent->young, dropped = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How the ingest library tells what went wrong: one status, carried up to main().
+ * The errors of the ingest library: one status, which is passed up to main().
  *
  * A function that can fail takes a `struct ingest_status *` and returns false or NULL after
  * ingest_fail(). The message is one line for a person: what, where, what to do next. Names in it
@@ -13,8 +13,8 @@
 
 enum ingest_code {
     INGEST_OK = 0,
-    INGEST_BAD_INPUT,   /* the trace or the target file: exit status 1 */
-    INGEST_BAD_USAGE,   /* the command line: exit status 2 */
+    INGEST_BAD_INPUT,   /* in the trace or the target file: exit status 1 */
+    INGEST_BAD_USAGE,   /* in the command line: exit status 2 */
     INGEST_INTERRUPTED, /* the user asked to stop */
 };
 
@@ -23,11 +23,11 @@ struct ingest_status {
     char message[1024];
 };
 
-/* Fills `status` and returns false, so that a caller can `return ingest_fail(...)`. */
+/* Fills `status`. Returns false, so that a caller can `return ingest_fail(...)`. */
 bool ingest_fail(struct ingest_status *status, enum ingest_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* ingest_fail() for exhausted memory, with what it was wanted for. */
+/* Calls ingest_fail() for exhausted memory. `what` names what the memory was for. */
 bool ingest_fail_memory(struct ingest_status *status, const char *what);
 
 #endif
