@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the variables of one function are, by address: in a register or on its stack. Those of
- * the functions inlined into it are among them.
+ * The places of the variables of one function, by address: in a register or on its stack. They
+ * include those of the functions inlined into it.
  *
  * Places on the stack are counted from the canonical frame address (DWARF 5, section 6.4), which
- * does not move while the function runs; types_locals_frame() relates it to rsp and rbp.
+ * does not move while the function runs. types_locals_frame() relates it to rsp and rbp.
  */
 #ifndef MPROF_INGEST_TYPES_LOCALS_H
 #define MPROF_INGEST_TYPES_LOCALS_H
@@ -14,11 +14,11 @@
 struct types_local {
     uint64_t start, end;   /* addresses in the module at which the place holds */
     Dwarf_Die variable;    /* DW_TAG_variable or DW_TAG_formal_parameter */
-    Dwarf_Die function;    /* that declares it */
+    Dwarf_Die function;    /* the function that declares it */
     bool on_stack;         /* `base` + `offset` is its address; otherwise `base` holds its value */
-    uint8_t base;          /* register as encoded in instructions; TYPES_FRAME_ADDRESS */
-    int64_t offset;        /* in registers: what is to be added to get the value */
-    uint64_t piece_offset; /* of the bytes that stand there, in the variable */
+    uint8_t base;          /* register as encoded in instructions, or TYPES_FRAME_ADDRESS */
+    int64_t offset;        /* in a register: add this to get the value */
+    uint64_t piece_offset; /* offset in the variable of the bytes at this place */
     uint64_t piece_size;   /* 0: the whole variable */
 };
 
@@ -32,11 +32,16 @@ struct types_locals {
     Dwarf_Addr unwinding_bias;
 };
 
-/* Those of the site's function; none without DWARF. False where memory is exhausted. */
+/*
+ * Reads the variables of the site's function; there are none without DWARF. Returns false if memory
+ * is exhausted.
+ */
 bool types_locals_read(struct types_locals *locals, const struct types_site *site);
 void types_locals_free(struct types_locals *locals);
 
-/* At `pc` the canonical frame address is register `base` + `offset`. False: not known. */
+/*
+ * Tells that at `pc` the canonical frame address is register `base` + `offset`. False: not known.
+ */
 bool types_locals_frame(const struct types_locals *locals, uint64_t pc, uint8_t *base,
                         int64_t *offset);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the type rules read once about each module of the program. */
+/* The facts that the type rules read once about each module of the program. */
 #ifndef MPROF_INGEST_TYPES_MODULES_H
 #define MPROF_INGEST_TYPES_MODULES_H
 
@@ -19,23 +19,23 @@ struct types_module {
     struct types_globals *globals; /* NULL: no DWARF */
     struct types_folded *folded;   /* NULL: no DWARF */
     struct types_objects *objects; /* NULL: the module could not be opened */
-    time_t built;                  /* 0: not known */
+    time_t built;                  /* time of the last change; 0: not known */
 };
 
-/* Zero-initialised: none. */
+/* Empty if zero-initialised. */
 struct types_modules {
     struct types_module *rows;
     size_t count, capacity;
 };
 
 /*
- * Returns what is known about a module, and reads it at the first call; `file` is NULL where it
- * could not be opened. Nothing is known where memory is exhausted. It holds until the next call.
+ * Returns the facts about a module, which the first call reads. `file` is NULL if the module could
+ * not be opened. Without memory the facts are empty. Valid until the next call.
  */
 const struct types_module *types_modules_of(struct types_modules *modules, uint32_t module,
                                             const struct symbols_file *file);
 
-/* Frees what the rows hold. */
+/* Frees the rows and their contents. */
 void types_modules_free(struct types_modules *modules);
 
 #endif

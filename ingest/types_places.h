@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The declared type of a place: of a register, a slot of the stack or a global variable, as the
- * debug information says it for one address of a function's code.
+ * The declared type of a place (a register, a stack slot or a global variable), as the debug
+ * information gives it for one address in a function's code.
  */
 #ifndef MPROF_INGEST_TYPES_PLACES_H
 #define MPROF_INGEST_TYPES_PLACES_H
@@ -15,18 +15,18 @@ struct types_places {
 };
 
 /*
- * All: false where no variable is known to be there at `pc`; `type` is that of the variable, or
- * of its member at the place. Of registers only those that hold the plain value.
+ * All return false if no known variable is there at `pc`. `type` is that of the variable, or of its
+ * member at the place. Of registers, only those count that hold the plain value.
  */
 bool types_place_register(const struct types_places *places, uint64_t pc, uint8_t number,
                           struct types_type *type);
-/* `offset` from the canonical frame address. */
+/* `offset` is from the canonical frame address. */
 bool types_place_stack(const struct types_places *places, uint64_t pc, int64_t offset,
                        struct types_type *type);
 bool types_place_global(const struct types_places *places, uint64_t address,
                         struct types_type *type);
 
-/* The type of what stands in `local`; false where it cannot be said. */
+/* Finds the type of the value in `local`. Returns false if it is not known. */
 bool types_place_of(const struct types_places *places, const struct types_local *local,
                     struct types_type *type);
 

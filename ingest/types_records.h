@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The records that answers named, so that their members can be told later.
+ * The records that answers named, kept so that their members can be listed later.
  */
 #ifndef MPROF_INGEST_TYPES_RECORDS_H
 #define MPROF_INGEST_TYPES_RECORDS_H
@@ -10,18 +10,18 @@
 
 struct types_records;
 
-/* NULL where memory is exhausted. */
+/* Returns NULL if memory is exhausted. */
 struct types_records *types_records_new(void);
 void types_records_free(struct types_records *records);
 
 /*
- * Keeps `type` under `name`, which must live as long, and its size, unless there is one already
- * or it is no record. `index` must outlive it. Where memory is exhausted it is not kept.
+ * Keeps `type` under `name`, which must live as long as the list, and its size, unless one is there
+ * already or it is not a record. `index` must outlive the list. Without memory nothing is kept.
  */
 void types_records_add(struct types_records *records, const char *name, struct types_index *index,
                        const struct types_type *type);
 
-/* types_members() (types.h) of what was kept. */
+/* Does what types_members() (types.h) says, for the records kept. */
 bool types_records_members(const struct types_records *records, const char *name, uint64_t size,
                            types_member_function *each, void *context);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One machine frame of an allocation's stack, with all that the type rules ask about it.
+ * One machine frame of an allocation's stack, with everything that the type rules ask about it.
  */
 #ifndef MPROF_INGEST_TYPES_SITE_H
 #define MPROF_INGEST_TYPES_SITE_H
@@ -26,13 +26,13 @@ struct types_site {
     struct types_objects *objects;   /* NULL: the module could not be opened */
     struct types_functions *functions;
     struct types_sources *sources;
-    time_t built;                 /* the module: younger sources are not its own */
-    struct types_facts *facts;    /* what was read about the site (types_facts.h) */
-    struct symbols_frame *frames; /* inlined ones expanded, innermost first */
+    time_t built; /* time of the module's last change; a newer source file is not its own */
+    struct types_facts *facts;    /* the facts read about the site (types_facts.h) */
+    struct symbols_frame *frames; /* innermost first, with inlined ones */
     size_t frame_count;
-    Dwarf_Die *entries; /* of those frames, where there is DWARF */
+    Dwarf_Die *entries; /* of those frames, if there is DWARF */
     size_t entry_count;
-    size_t level; /* of those frames the one whose variables and text are asked */
+    size_t level; /* the one of those frames whose variables and text are examined */
 };
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The type of a block by the sizeof operators of its source statement, and by the type that is
- * handed to a macro there.
+ * Finds the type of a block from the sizeof operators in its source statement, and from the type
+ * that a macro gets there.
  */
 #ifndef MPROF_INGEST_TYPES_SIZEOF_H
 #define MPROF_INGEST_TYPES_SIZEOF_H
@@ -9,26 +9,26 @@
 #include "ingest/types_choose.h"
 
 /*
- * `size` was asked of the allocator, the statement's pointer is `offset` bytes behind the block's
- * start. True: choice->type and choice->single are set.
+ * Chooses by sizeof. `size` is the size asked of the allocator; the statement's pointer is `offset`
+ * bytes after the start of the block. If it returns true, choice->type and choice->single are set.
  *
- * A sizeof that is multiplied says what an element is, where all of the statement name one type
- * and its size divides the block. A record's that is added to something says what the block begins
- * with. Any other sizeof in a sum says nothing: "length + sizeof(void *)".
+ * A sizeof that is multiplied gives the element, if all of them in the statement name one type and
+ * its size divides the block. A record's sizeof to which something is added gives the type at the
+ * start of the block. Any other sizeof in a sum tells nothing: "length + sizeof(void *)".
  */
 bool types_sizeof_choose(const struct types_site *site, const char *text, uint64_t size,
                          int64_t offset, struct types_choice *choice);
 
 /*
- * True where a sizeof of the statement names `record`: what it is added to, or whether a macro adds
- * it, is not asked.
+ * True if a sizeof in the statement names `record`, no matter to what it is added or whether a
+ * macro adds it.
  */
 bool types_sizeof_names(const struct types_site *site, const char *text,
                         const struct types_type *record);
 
 /*
- * "luaM_newvector(L, n, Node)": functions take no types, so that it is a macro, and the only type
- * it is given is that of the elements where its size divides the block.
+ * Chooses by "luaM_newvector(L, n, Node)". Functions take no types, so this is a macro. The only
+ * type it gets is that of the elements, if its size divides the block.
  */
 bool types_macro_choose(const struct types_site *site, const char *text, uint64_t size,
                         int64_t offset, struct types_choice *choice);

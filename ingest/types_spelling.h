@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One spelling for a type's name, whichever compiler wrote it.
+ * Gives a type's name one spelling for all compilers.
  *
- * gcc says "vector<long unsigned int, std::allocator<long unsigned int> >" where clang says
- * "vector<unsigned long, std::allocator<unsigned long> >"; both become
- * "std::vector<unsigned long>" here (with the namespace in front, which the caller gives).
+ * gcc writes "vector<long unsigned int, std::allocator<long unsigned int> >" where clang writes
+ * "vector<unsigned long, std::allocator<unsigned long> >". Both become "std::vector<unsigned long>"
+ * here (with the namespace in front, which the caller gives).
  */
 #ifndef MPROF_INGEST_TYPES_SPELLING_H
 #define MPROF_INGEST_TYPES_SPELLING_H
 
 /*
- * The name in its one spelling: integer words in the usual order, `const` in front of what it
- * qualifies, one space before `*` and `&`, no inline namespaces of the standard libraries, no
- * template arguments of the standard library that are the default, no suffixes of literals. What
- * cannot be parsed is left as it is. The result belongs to the caller, free(); NULL where memory
- * is exhausted.
+ * Returns the name in its one spelling: integer words in the usual order, `const` before the word
+ * it qualifies, one space before `*` and `&`, no inline namespaces of the standard libraries, no
+ * default template arguments of the standard library, no suffixes of literals. It leaves a name
+ * that cannot be parsed as it is. The caller frees the result. NULL if memory is exhausted.
  */
 char *types_spelling(const char *name);
 
 /*
- * Template argument `index` (from 0) of the outermost template of `name`, in its one spelling;
- * NULL where there is none. "std::allocator<int>" has "int". Belongs to the caller.
+ * Returns template argument `index` (from 0) of the outermost template of `name`, in its one
+ * spelling. "std::allocator<int>" has "int". The caller frees it. NULL: there is none.
  */
 char *types_spelling_argument(const char *name, unsigned index);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What registers and slots of the stack hold at one point of a function (types_flow.h).
+ * The contents of registers and stack slots at one point of a function (types_flow.h).
  */
 #ifndef MPROF_INGEST_TYPES_STATE_H
 #define MPROF_INGEST_TYPES_STATE_H
@@ -18,13 +18,16 @@ enum types_value_kind {
 
 struct types_value {
     enum types_value_kind kind;
-    bool indexed;  /* an index was added: of a pointer, a multiple of an element's size */
-    uint8_t scale; /* of the index, 0: not known */
+    bool indexed;  /* an index was added; to a pointer, a multiple of an element's size */
+    uint8_t scale; /* of the index; 0: not known */
     int64_t offset;
     struct types_type type;
 };
 
-/* Offsets come from the program's own code, any number: they wrap as the machine's do. */
+/*
+ * Adds offsets. They come from the program's own code and can be any number, so they wrap as the
+ * machine's do.
+ */
 static inline int64_t types_offset_sum(int64_t left, int64_t right)
 {
     return (int64_t)((uint64_t)left + (uint64_t)right);
@@ -41,29 +44,34 @@ struct types_state {
     size_t slot_count;
 };
 
-/* Value of a register at `pc`: what is tracked, or else a pointer by its declared type. */
+/*
+ * Returns the value of a register at `pc`: the tracked one, or else a pointer by its declared type.
+ */
 struct types_value types_state_register(const struct types_state *state,
                                         const struct types_places *places, uint64_t pc,
                                         uint8_t number);
 
-/* The address that a memory operand means at `pc`; unknown where it cannot be said. */
+/* Returns the address that a memory operand means at `pc`, which may be unknown. */
 struct types_value types_state_address(const struct types_state *state,
                                        const struct types_places *places, uint64_t pc,
                                        const struct decode_operand *operand);
 
-/* What stands at an address: a tracked slot, or a pointer by the declared type of the place. */
+/*
+ * Returns the value at an address: that of a tracked slot, or a pointer by the place's declared
+ * type.
+ */
 struct types_value types_state_load(const struct types_state *state,
                                     const struct types_places *places, uint64_t pc,
                                     const struct types_value *address);
 
-/* The declared type of the place at an address; false where it is not known. */
+/* Finds the declared type of the place at an address. Returns false if it is not known. */
 bool types_state_place(const struct types_places *places, uint64_t pc,
                        const struct types_value *address, struct types_type *type);
 
-/* Remembers `value` in the slot, forgets the slot where it is unknown. */
+/* Remembers `value` in the slot. Forgets the slot if the value is unknown. */
 void types_state_store(struct types_state *state, int64_t slot, const struct types_value *value);
 
-/* Forgets the registers of the mask. */
+/* Forgets the registers in the mask. */
 void types_state_clobber(struct types_state *state, uint32_t registers);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The statement of a source file that stands at a line, as one line of text: comments and
- * strings taken out, blanks made one.
+ * Reads the statement at a line of a source file as one line of text, without comments and strings,
+ * and with single blanks.
  */
 #ifndef MPROF_INGEST_TYPES_STATEMENT_H
 #define MPROF_INGEST_TYPES_STATEMENT_H
@@ -13,26 +13,29 @@
 
 #define TYPES_STATEMENT_MAX 1024
 
-/* The files that were read last. */
+/* The files read last. */
 struct types_sources;
 
-/* Files of an absolute path are looked for below `root` first (NULL: there is none), then as they
- * are. NULL where memory is exhausted. */
+/*
+ * Makes an empty store of files. A file with an absolute path is looked for below `root` first
+ * (NULL: there is none), then as it is. Returns NULL if memory is exhausted.
+ */
 struct types_sources *types_sources_new(const char *root);
 void types_sources_free(struct types_sources *sources);
 
-/* How often a file was read. */
+/* Returns how often a file was read. */
 uint64_t types_sources_files_read(const struct types_sources *sources);
 
 /*
- * The statement at `line` and `column`, from 1. Column 0: not known; of several statements of the
- * line it is then the first, unless another could allocate. False where the file cannot be read, is
- * younger than `built`, has no such line, or the statement is longer than TYPES_STATEMENT_MAX.
+ * Reads the statement at `line` and `column`, from 1. Column 0 means unknown: then it reads the
+ * first of several statements in the line, unless another could allocate. Returns false if the file
+ * cannot be read, is newer than `built`, has no such line, or the statement is longer than
+ * TYPES_STATEMENT_MAX.
  */
 bool types_statement_read(struct types_sources *sources, const char *file, uint32_t line,
                           uint32_t column, time_t built, char statement[TYPES_STATEMENT_MAX]);
 
-/* The same of the lines of `text`. */
+/* Does the same with the lines of `text`. */
 bool types_statement_at(const char *text, uint32_t line, uint32_t column,
                         char statement[TYPES_STATEMENT_MAX]);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Words and parentheses of a statement as types_statement.h gives it: comments and strings are
- * gone, blanks are one space each.
+ * Reads words and parentheses of a statement from types_statement.h: without comments and strings,
+ * with single blanks.
  */
 #ifndef MPROF_INGEST_TYPES_TEXT_H
 #define MPROF_INGEST_TYPES_TEXT_H
@@ -9,13 +9,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* True for a character of identifiers. */
+/* True for a character of an identifier. */
 bool types_text_is_word(char c);
 
-/* The next `word` of the text that is a word of its own; NULL: none. */
+/* Returns the next `word` of the text that is not part of a longer word, or NULL. */
 const char *types_text_find(const char *text, const char *word);
 
-/* Behind the parenthesis that closes the one at `open`; NULL where none does. */
+/* Returns the position after the parenthesis that closes the one at `open`, or NULL. */
 const char *types_text_behind(const char *open);
 
 const char *types_text_skip_blanks(const char *text);
