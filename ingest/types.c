@@ -27,20 +27,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Wrappers around wrappers that are looked through. */
+/* The number of wrappers around wrappers that the rules look through. */
 #define WRAPPERS_MAX 16
-/* Frames behind the allocator that may tell whose characters it allocates. */
+/* The number of frames outside the allocator that may tell whose characters it allocates. */
 #define STRING_FRAMES 6
 
 struct types {
     struct symbols *symbols;
     struct types_modules modules;
     struct types_memo *memo;
-    struct types_records *records; /* those that answers named */
-    void *candidates;              /* lists of them */
+    struct types_records *records; /* named by answers */
+    void *candidates;              /* struct types_candidate_list */
     struct types_sources *sources;
     struct types_sites *sites;
-    struct types_sites *outer; /* those around the site that is looked at, which stays open */
+    struct types_sites *outer; /* for frames around the current site, which stays open */
     struct types_functions *functions;
     struct types_work work;
 };
@@ -79,7 +79,7 @@ void types_free(struct types *types)
     free(types);
 }
 
-/* The site of a frame, kept in `sites`; NULL where memory is exhausted. It holds until the next
+/* Returns the site of a frame, kept in `sites`. NULL if memory is exhausted. Valid until the next
  * call for the same `sites`. */
 static struct types_site *open_site(struct types *types, struct types_sites *sites,
                                     const struct types_frame *frame)
@@ -118,7 +118,7 @@ static const char *keep(struct types *types, char *name)
     return kept;
 }
 
-/* Fills the answer with a type; characters and void are a buffer. */
+/* Fills the answer with a type. Characters and void are a buffer. */
 static void answer_with(struct types *types, const struct types_site *site,
                         const struct types_type *type, uint64_t size, uint64_t cookie,
                         struct types_answer *answer)
@@ -155,7 +155,7 @@ static const struct types_frame *look_at(struct site_frames *around, size_t numb
     return number < around->count ? &around->frames[number] : NULL;
 }
 
-/* The string whose function called the allocator of characters; NULL: none did. */
+/* Returns the string whose function called the allocator of characters. NULL: none did. */
 static const struct types_string *string_of(struct site_frames *around)
 {
     const struct types_frame *frame;
@@ -182,7 +182,7 @@ static void string_answer(const struct types_string *string, uint64_t size, enum
                                     .rule = rule};
 }
 
-/* Bytes, as a library's function is known to make. */
+/* Answers with bytes, for a library's function that is known to make them. */
 static void buffer_answer(uint64_t size, struct types_answer *answer)
 {
     *answer = (struct types_answer){.name = "buffer",
@@ -192,10 +192,7 @@ static void buffer_answer(uint64_t size, struct types_answer *answer)
                                     .rule = TYPES_RULE_LIBRARY};
 }
 
-/*
- * By the type's name alone, where there is nothing more: its size is that of a pointer or of a
- * type of that name.
- */
+/* Answers with the type's name alone. The size is that of a pointer or of a type of that name. */
 static void name_answer(struct types *types, const struct types_site *site, const char *name,
                         uint64_t size, struct types_answer *answer)
 {
@@ -208,7 +205,7 @@ static void name_answer(struct types *types, const struct types_site *site, cons
     if ((length > 0 && name[length - 1] == '*') || strcmp(name, "unsigned long") == 0)
         answer->size = 8;
     else if (strcmp(name, "std::string") == 0 && size % 32 == 0)
-        answer->size = 32; /* libstdc++, which is declared only */
+        answer->size = 32; /* libstdc++'s, which is only declared */
     answer->name = symbols_keep(types->symbols, name);
     answer->count = types_count(size, answer->size);
 }
@@ -220,13 +217,14 @@ static const struct types_site *open_outer(void *context, size_t number)
     return frame == NULL ? NULL : open_site(around->types, around->types->outer, frame);
 }
 
-/* Of a string, perhaps: the frames further out tell. */
+/* Tells that the type may be that of a string. The frames further out tell. */
 static bool is_character(const struct types_type *type, const char *name)
 {
     return type->shape == TYPES_CHARACTER || types_string_of_character(name) != NULL;
 }
 
-/* What the innermost allocator at the site names, in its one spelling; to be freed. */
+/* Returns the type that the innermost allocator at the site names, in its one spelling. The caller
+ * frees it. */
 static char *named_inside(const struct types_site *site, struct site_frames *around,
                           struct types_type *type, bool *typed)
 {
@@ -243,13 +241,15 @@ static char *named_inside(const struct types_site *site, struct site_frames *aro
     return strdup(string->name);
 }
 
-/* True where the block has room for whole ones of that type: what no allocator says is doubtful. */
+/* True if the block holds a whole number of that type. An answer that no allocator gave is
+ * doubtful. */
 static bool is_plausible(const struct types_answer *answer, uint64_t size)
 {
     return answer->size > 0 && size % answer->size == 0;
 }
 
-/* True where a function of a pool called the first frame's, which has no name in its library. */
+/* True if a pool's function called the function of the first frame, which has no name in its
+ * library. */
 static bool called_by_pool(struct site_frames *around)
 {
     struct symbols_frame caller[SYMBOLS_FRAMES_MAX];
@@ -260,9 +260,9 @@ static bool called_by_pool(struct site_frames *around)
 }
 
 /*
- * By the standard library's own frames: a typed allocator, and, where functions may stand for
- * others, what is around it. `*for_all` becomes false where frames further out had a say, so that
- * it does not hold for all stacks with that frame.
+ * Answers from the standard library's own frames: a typed allocator and, if functions may stand for
+ * others, the frames around it. `*for_all` becomes false if frames further out decided, so that the
+ * answer does not hold for all stacks with that frame.
  */
 static bool infer_by_library(const struct types_site *site, struct site_frames *around,
                              uint64_t size, struct types_answer *answer, bool *for_all,
@@ -309,7 +309,7 @@ static bool infer_by_library(const struct types_site *site, struct site_frames *
     return false;
 }
 
-/* What a frame's own name says about the block; `*for_all` and `*any_size`: infer_by_library(). */
+/* Answers from a frame's own name. `*for_all` and `*any_size` are those of infer_by_library(). */
 static bool infer_by_name(const struct types_site *site, struct site_frames *around, uint64_t size,
                           struct types_answer *answer, bool *for_all, bool *any_size)
 {
@@ -335,7 +335,8 @@ static bool infer_by_name(const struct types_site *site, struct site_frames *aro
     return infer_by_library(site, around, size, answer, for_all, any_size);
 }
 
-/* What an operator new of a class makes, is an object of the class or of one derived from it. */
+/* Asks for an object from now on: an operator new of a class makes an object of that class or of a
+ * derived one. */
 static void ask_for_object(const char *function, struct types_question *question)
 {
     if (question->by == TYPES_BY_FUNCTION && types_is_class_operator_new(function))
@@ -350,7 +351,7 @@ static void take_step(const struct types_site *site, struct site_frames *around,
     struct types_question question = step->question;
     const char *function = site->frames[site->frame_count - 1].function;
     step->known = true;
-    /* What has no debug information knows no sizes. */
+    /* Code without debug information knows no sizes. */
     step->any_size = site->index == NULL;
     step->answer = (struct types_answer){.count = 1};
     step->next = question;
@@ -369,9 +370,10 @@ static void take_step(const struct types_site *site, struct site_frames *around,
         step->any_size = any_size;
         return;
     }
-    /* Without debug information the caller has a say. */
+    /* Without debug information the answer depends on the caller. */
     site->facts->nameless = site->entry_count > 0 && any_size;
-    /* What ends in a jump leaves no frame: operator new[], members of strings in the library. */
+    /* A function that ends in a jump leaves no frame: operator new[], members of strings in the
+     * library. */
     struct types_call called;
     types_called(site, &called);
     const char *called_name =
@@ -412,7 +414,7 @@ static void take_step(const struct types_site *site, struct site_frames *around,
     step->go_on = choice.wrapper;
 }
 
-/* What the rules gave up is a matter of the module. */
+/* Tells the symbolizer which modules' debug information the rules gave up. */
 static void tell_spent(const struct types *types)
 {
     for (size_t i = 0; i < types->modules.count; i++) {

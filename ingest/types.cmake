@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Growing arrays, hashing and caches, for all of ingest.
+# Growing arrays, hashing and caches for all of ingest.
 add_library(mprof_array STATIC array.c recent.c)
 target_link_libraries(mprof_array PRIVATE mprof_warnings mprof_sanitized)
 target_include_directories(mprof_array PUBLIC ${CMAKE_SOURCE_DIR})
 
-# Type rules: what was allocated, from debug information and machine code.
+# The type rules find the types of allocations from debug information and machine code.
 add_library(mprof_types STATIC
   types.c
   types_alias.c

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A record by what is the same in all units that have it, and its best typedef. */
+/* A record, identified by facts that are the same in all units, and its best typedef. */
 struct alias {
     const char *tag;
     uint64_t size, line;
@@ -18,9 +18,9 @@ struct types_aliases {
     struct alias *list;
     size_t count, capacity;
     struct index_map by_record;
-    Dwarf_CU **read; /* units of C++ that have been read */
+    Dwarf_CU **read; /* units in C++ that have been read */
     size_t read_count, read_capacity;
-    bool all; /* units of C have been read */
+    bool all; /* the units in C have been read */
 };
 
 struct types_aliases *types_aliases_new(void)
@@ -105,7 +105,7 @@ static void add(struct types_aliases *aliases, const struct alias *key, const ch
     aliases->list[aliases->count++].name = repeats ? NULL : name;
 }
 
-/* The complete record that a typedef names without another typedef between. */
+/* Finds the complete record that a typedef names directly, without another typedef. */
 static bool typedef_target(Dwarf_Die *die, Dwarf_Die *record)
 {
     Dwarf_Attribute attribute;

@@ -12,10 +12,10 @@
 
 /* A member function of a class template, or (`scope` NULL) a function template. */
 struct typed_allocator {
-    const char *space; /* namespaces and classes around it, without inline ones */
-    const char *scope; /* class */
+    const char *space; /* the namespaces and classes around it, without inline ones */
+    const char *scope; /* the class */
     const char *function;
-    bool unwrap; /* the argument is an allocator: its value_type is meant */
+    bool unwrap; /* the argument is an allocator, whose value_type is meant */
 };
 
 /* The allocated type is the first template argument of the class, or else of the function. */
@@ -30,7 +30,7 @@ static const struct typed_allocator typed_allocators[] = {
     {.space = "std", .scope = "allocator_traits", .function = "allocate", .unwrap = true},
     {.space = "std", .scope = "polymorphic_allocator", .function = "allocate"},
     {.space = "std::pmr", .scope = "polymorphic_allocator", .function = "allocate"},
-    /* What std::function and std::any hold where it does not fit in them. */
+    /* The contents of std::function and std::any that do not fit inside them. */
     {.space = "std::_Function_base", .scope = "_Base_manager", .function = "_M_create"},
     {.space = "std::_Function_base", .scope = "_Base_manager", .function = "_M_clone"},
     {.space = "std::_Function_base", .scope = "_Base_manager", .function = "_M_init_functor"},
@@ -41,7 +41,7 @@ static const struct typed_allocator typed_allocators[] = {
     {.space = "std", .function = "get_temporary_buffer"},
 };
 
-/* Which template argument of a container's node is the element. libstdc++, then libc++. */
+/* Which template argument of a container's node is its element: first libstdc++, then libc++. */
 static const struct {
     const char *name;
     int element;
@@ -58,7 +58,7 @@ static const struct {
     {"std::__shared_ptr_emplace", 0},
 };
 
-/* What follows "operator new" in a name that is one. */
+/* True if `behind`, the text after "operator new", ends the operator's name. */
 static bool ends_operator(const char *behind)
 {
     return *behind == '(' || *behind == '[' || *behind == '\0';
@@ -72,7 +72,8 @@ bool types_is_operator_new(const char *function)
     return strncmp(function, operator_new, length) == 0 && ends_operator(function + length);
 }
 
-/* Behind "Class::operator new"; NULL where the function is none. */
+/* Returns the position after "Class::operator new", or NULL if the function is not such an
+ * operator. */
 static const char *behind_class_operator(const char *function)
 {
     int depth = 0;
@@ -177,7 +178,7 @@ bool types_is_text_function(const char *function)
     return strcmp(function, filebuf) == 0;
 }
 
-/* "std::pair<const K, V>" for libc++'s std::__value_type<K, V>; NULL: another type. */
+/* Returns "std::pair<const K, V>" for libc++'s std::__value_type<K, V>. NULL: another type. */
 static char *pair_of_value(const char *element)
 {
     char *pair = NULL, *spelled = NULL;
@@ -268,7 +269,7 @@ static bool allocated_type(struct types_index *index, Dwarf_Die *entry, struct t
     return true;
 }
 
-/* "int" of "allocator<int>", and of "allocator_traits<std::allocator<int> >". */
+/* Returns "int" for "allocator<int>" and for "allocator_traits<std::allocator<int> >". */
 static char *argument_in_name(struct types_index *index, Dwarf_Die *entry)
 {
     Dwarf_Die function;

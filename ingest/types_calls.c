@@ -30,14 +30,14 @@ const struct types_unit *types_home_unit(const struct types_site *site, size_t f
     for (int i = 0; i < 4 && dwarf_attr(&at, DW_AT_abstract_origin, &attribute) != NULL &&
                     dwarf_formref_die(&attribute, &at) != NULL;
          i++)
-        /* A partial unit, made by dwz, has only what several units share. */
+        /* A partial unit, which dwz makes, has only the entries that several units share. */
         if (dwarf_cu_die(at.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) != NULL &&
             dwarf_tag(&unit) == DW_TAG_compile_unit)
             home = at;
     return types_index_unit(site->index, &home);
 }
 
-/* ISO C11, 7.24, and the checking forms of the Linux Standard Base. */
+/* The functions of ISO C11, 7.24, and the checking forms of the Linux Standard Base. */
 static bool returns_first(const char *name)
 {
     static const char *const names[] = {
@@ -51,7 +51,8 @@ static bool returns_first(const char *name)
     return false;
 }
 
-/* Of the C library, the Itanium C++ ABI and libstdc++, whose own begin with std::__throw_. */
+/* The functions of the C library, the Itanium C++ ABI and libstdc++, whose own begin with
+ * std::__throw_. */
 static bool is_without_return(const char *name)
 {
     static const char *const names[] = {
@@ -73,7 +74,8 @@ static bool is_without_return(const char *name)
     return strncmp(name, "_ZSt", 4) == 0 && strstr(name, "__throw_") != NULL;
 }
 
-/* A function of one statement, "return first;": how programs hide a pointer from the compiler. */
+/* True for a function with only the statement "return first;". Programs hide a pointer from the
+ * compiler that way. */
 static bool only_returns_first(const struct types_site *site, uint64_t target)
 {
     bool copied = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Candidates (types.h): all records of a size, as mprof named them in 1988 (Zorn and Hilfinger, "A
- * Memory Allocation Profiler for C and Lisp Programs", USENIX Summer 1988).
+ * Candidates (types.h) are all records of a size. mprof listed them the same way in 1988 (Zorn and
+ * Hilfinger, "A Memory Allocation Profiler for C and Lisp Programs", USENIX Summer 1988).
  */
 #include "ingest/types_candidates.h"
 

@@ -42,8 +42,8 @@ static void choose(struct types_choice *choice, const struct types_type *type, i
 
 /* ---- one object by operator new --------------------------------------------------------- */
 
-/* "Foo" of "Foo::Foo(int)", "vtable for Foo" and "typeinfo for Foo", in its one spelling; to be
- * freed. */
+/* Returns "Foo" for "Foo::Foo(int)", "vtable for Foo" and "typeinfo for Foo", in its one spelling.
+ * The caller frees it. */
 static char *class_of_symbol(struct symbols *symbols, const char *linkage)
 {
     static const char *const tables[] = {"vtable for ", "typeinfo for "};
@@ -67,7 +67,7 @@ static char *class_of_symbol(struct symbols *symbols, const char *linkage)
     return spelled;
 }
 
-/* The class that a constructor, a table of virtual functions or a typeinfo belongs to. */
+/* Finds the class to which a constructor, a table of virtual functions or a typeinfo belongs. */
 static bool class_of(const struct types_site *site, const struct types_evidence *evidence,
                      struct types_type *type)
 {
@@ -81,7 +81,8 @@ static bool class_of(const struct types_site *site, const struct types_evidence 
     return found;
 }
 
-/* The class of an object of that size by a piece of evidence; false where it names none. */
+/* Finds the class of an object of that size from a piece of evidence. Returns false if it names
+ * none. */
 static bool class_made(const struct types_site *site, const struct types_evidence *evidence,
                        uint64_t size, struct types_type *class)
 {
@@ -91,7 +92,7 @@ static bool class_made(const struct types_site *site, const struct types_evidenc
            class->shape == TYPES_RECORD && class->size == size;
 }
 
-/* True where an object of `outer` is also one of `inner`, or begins with one. */
+/* True if an object of `outer` is also one of `inner`, or begins with one. */
 static bool includes(const struct types_site *site, const struct types_type *outer,
                      const struct types_type *inner)
 {
@@ -99,8 +100,8 @@ static bool includes(const struct types_site *site, const struct types_type *out
            types_has_member_at(site->index, outer, 0, inner);
 }
 
-/* Of the classes whose objects have that size, by one kind of evidence, the one that is derived
- * from the others or holds them as its first member. */
+/* Looks at the classes whose objects have that size, by one kind of evidence. Chooses the one that
+ * is derived from the others or holds them as its first member. */
 static bool choose_class(const struct types_site *site, const struct types_flow *flow,
                          enum types_evidence_kind kind, uint64_t size, struct types_type *class)
 {
@@ -117,8 +118,8 @@ static bool choose_class(const struct types_site *site, const struct types_flow 
 }
 
 /*
- * True where objects of several classes are made of the block: neither of two includes the other,
- * or one way through the code ends with less than `class`, which includes all others.
+ * True if the block becomes objects of several classes: neither of two includes the other, or one
+ * way through the code ends with less than `class`, which includes all others.
  */
 static bool is_class_torn(const struct types_site *site, const struct types_flow *flow,
                           uint64_t size, const struct types_type *class)
@@ -137,7 +138,7 @@ static bool is_class_torn(const struct types_site *site, const struct types_flow
     return (some & ~whole) != 0;
 }
 
-/* The first place that points to a type of the block's size. */
+/* Chooses the first place that points to a type of the block's size. */
 static bool choose_whole(const struct types_site *site, const struct types_flow *flow,
                          enum types_evidence_kind kind, uint64_t size, struct types_type *type)
 {
@@ -152,7 +153,7 @@ static bool choose_whole(const struct types_site *site, const struct types_flow 
     return false;
 }
 
-/* What the function's declared return type points to. */
+/* Finds the type that the function's declared return type points to. */
 static bool returned_type(const struct types_site *site, struct types_type *type)
 {
     struct types_type pointer;
@@ -163,8 +164,8 @@ static bool returned_type(const struct types_site *site, struct types_type *type
 }
 
 /*
- * A base class that a pointer names may stand for any class derived from it: of classes with
- * virtual functions only the constructor or the table says which.
+ * Chooses the type of one object. A pointer to a base class may stand for any derived class. For
+ * classes with virtual functions, only the constructor or the table tells which.
  */
 static void choose_object(const struct types_site *site, const struct types_flow *flow,
                           uint64_t size, struct types_choice *choice)
@@ -177,11 +178,12 @@ static void choose_object(const struct types_site *site, const struct types_flow
             choice->torn = true;
             return;
         }
-        /* A constructor may be that of the first member, which fills the whole object. */
+        /* The constructor may be that of the first member, which fills the whole object. */
         if (!placed || types_is_derived(site->index, &class, &place) ||
             types_has_member_at(site->index, &class, 0, &place) ||
             types_is_polymorphic(site->index, &place)) {
-            /* The address of its table is in the code: what stores another is another function. */
+            /* The code contains the address of its table, so a function that stores another table
+             * is another function. */
             bool sure = tabled || types_is_polymorphic(site->index, &class) ||
                         (!flow->shared && !types_outer_constructs_doubted(site, &class));
             choose(choice, &class, 0, sure ? TYPES_EXACT : TYPES_INFERRED, TYPES_RULE_CONSTRUCTOR);
@@ -201,7 +203,7 @@ static void choose_object(const struct types_site *site, const struct types_flow
         choose(choice, &place, 0, TYPES_INFERRED, TYPES_RULE_ARGUMENT);
 }
 
-/* An exception, behind what the C++ library keeps about it: of the class that is thrown. */
+/* Chooses the class of a thrown exception, which follows the C++ library's own data about it. */
 static bool choose_thrown(const struct types_site *site, const struct types_flow *flow,
                           uint64_t size, struct types_choice *choice)
 {
@@ -223,7 +225,7 @@ static bool choose_thrown(const struct types_site *site, const struct types_flow
 
 /* ---- other allocations ------------------------------------------------------------------ */
 
-/* True where `behind` says that bytes of something else stand behind the record of `front`. */
+/* True if `behind` shows that the block has bytes of something else after the record of `front`. */
 static bool is_behind(const struct types_site *site, const struct types_evidence *front,
                       const struct types_evidence *behind, uint64_t size)
 {
@@ -235,8 +237,8 @@ static bool is_behind(const struct types_site *site, const struct types_evidence
         return behind->type.die.addr != front->type.die.addr &&
                (behind->type.shape == TYPES_RECORD || behind->type.shape == TYPES_CHARACTER ||
                 behind->type.shape == TYPES_SCALAR);
-    /* A member of the record points there, and not to a record of its own kind: a list in an array
-     * does that. */
+    /* A member of the record points there, and not to a record of its own kind, as a list in an
+     * array does. */
     struct types_type member, pointee;
     return behind->kind == TYPES_EVIDENCE_OWN && behind->stored_at >= front->offset &&
            types_member_at(site->index, &front->type, (uint64_t)(behind->stored_at - front->offset),
@@ -246,8 +248,8 @@ static bool is_behind(const struct types_site *site, const struct types_evidence
 }
 
 /*
- * A record, and behind it, in the same block, something that another pointer points to: the block
- * is one object of the record's type with what follows it.
+ * Chooses a record that is followed, in the same block, by something that another pointer points
+ * to. The block is then one object of the record's type with that data after it.
  */
 static bool choose_record_in_front(const struct types_site *site, const struct types_flow *flow,
                                    uint64_t size, struct types_choice *choice)
@@ -269,8 +271,8 @@ static bool choose_record_in_front(const struct types_site *site, const struct t
 }
 
 /*
- * True where the block begins, there or in front of it, with a record that is not as long as the
- * block: what else it holds are pieces of it, not what it is.
+ * True if the block has, at or before the place, a record that is not as long as the block. The
+ * rest of the block then belongs to that record and is not the block's type.
  */
 static bool is_behind_record(const struct types_site *site, const struct types_flow *flow,
                              const struct types_evidence *place, uint64_t size)
@@ -286,7 +288,8 @@ static bool is_behind_record(const struct types_site *site, const struct types_f
     return false;
 }
 
-/* The place that fits best, the first of those that fit alike; records of the very size first. */
+/* Chooses the place that fits best, the first of those that fit alike. Records of exactly the size
+ * come first. */
 static bool choose_place(const struct types_site *site, const struct types_flow *flow,
                          enum types_operator by, uint64_t size, struct types_choice *choice)
 {
@@ -298,7 +301,7 @@ static bool choose_place(const struct types_site *site, const struct types_flow 
         if (evidence->kind != TYPES_EVIDENCE_PLACE)
             continue;
         enum types_fit fit = types_fit(site->index, &evidence->type, size, evidence->offset);
-        /* A pointer to somewhere in the block says only that it has characters there. */
+        /* A pointer to somewhere in the block tells only that it has characters there. */
         if (evidence->indexed && fit != TYPES_FIT_BUFFER)
             continue;
         bool better = best == TYPES_FIT_NOT || (fit == TYPES_FIT_WHOLE && best != TYPES_FIT_WHOLE &&
@@ -308,7 +311,8 @@ static bool choose_place(const struct types_site *site, const struct types_flow 
         if (fit == TYPES_FIT_ARRAY && evidence->type.shape == TYPES_SCALAR &&
             is_behind_record(site, flow, evidence, size))
             continue;
-        /* Not an array of heads, but one object that begins with a head: which, is not known. */
+        /* This is not an array of heads but one object that begins with a head. Its kind is not
+         * known. */
         if (fit == TYPES_FIT_ARRAY && by == TYPES_BY_FUNCTION &&
             types_is_head(site->index, &evidence->type))
             continue;
@@ -319,7 +323,8 @@ static bool choose_place(const struct types_site *site, const struct types_flow 
     return best != TYPES_FIT_NOT;
 }
 
-/* A record that the whole block can be, by a place or parameter that points to its start. */
+/* True if a place or parameter points to the start and names a record that the whole block can
+ * be. */
 static bool is_claim(const struct types_site *site, const struct types_flow *flow, size_t number,
                      uint64_t size)
 {
@@ -330,7 +335,8 @@ static bool is_claim(const struct types_site *site, const struct types_flow *flo
            types_fit(site->index, &evidence->type, size, evidence->offset) == TYPES_FIT_WHOLE;
 }
 
-/* The ends of the ways on which the block is a record of that type, or one that begins with it. */
+/* Returns the ends of the ways on which the block is a record of that type, or one that begins with
+ * it. */
 static uint32_t ends_with(const struct types_site *site, const struct types_flow *flow,
                           uint64_t size, const struct types_type *type)
 {
@@ -344,8 +350,8 @@ static uint32_t ends_with(const struct types_site *site, const struct types_flow
 }
 
 /*
- * True where the block becomes one record on one way through the code, and on another way another:
- * no type is on all ways that name any.
+ * True if the block becomes one record on one way through the code and another on another way, so
+ * that no type is on all ways that name any.
  */
 static bool is_torn(const struct types_site *site, const struct types_flow *flow, uint64_t size)
 {
@@ -360,7 +366,8 @@ static bool is_torn(const struct types_site *site, const struct types_flow *flow
     return all != 0;
 }
 
-/* A record with all that the pointers into the block name, and of its very size. */
+/* Chooses a record of exactly that size that has all the types that pointers into the block
+ * name. */
 static bool choose_surrounding(const struct types_site *site, const struct types_flow *flow,
                                enum types_operator by, uint64_t size, struct types_choice *choice)
 {
@@ -386,8 +393,7 @@ static bool choose_return(const struct types_site *site, const struct types_flow
     return true;
 }
 
-/* True where the record of `size` bytes ends in text that begins at `offset`, or text follows it.
- */
+/* True if the record ends in text that begins at `offset`, or if text follows it. */
 static bool has_text_at(const struct types_site *site, const struct types_type *record,
                         int64_t offset)
 {
@@ -397,8 +403,9 @@ static bool has_text_at(const struct types_site *site, const struct types_type *
 }
 
 /*
- * A record in front of the text that the function returns: "struct text *t = malloc(sizeof *t + n);
- * … return t->characters;". A function that returns void * hands on what others will fill.
+ * Chooses a record before the text that the function returns: "struct text *t = malloc(sizeof *t +
+ * n); … return t->characters;". A function that returns void * hands on memory that others will
+ * fill.
  */
 static bool choose_record_before_text(const struct types_site *site, const struct types_flow *flow,
                                       uint64_t size, struct types_choice *choice)
@@ -427,8 +434,8 @@ static bool choose_record_before_text(const struct types_site *site, const struc
 }
 
 /*
- * Bytes that are given out in pieces: pointers to bytes are set to the block's start and to its
- * end, whatever is placed at its start first.
+ * Chooses bytes that are given out in pieces. Pointers to bytes are set to the block's start and to
+ * its end, no matter what is placed at its start first.
  */
 static bool choose_bytes_with_end(const struct types_flow *flow, uint64_t size,
                                   struct types_choice *choice)
@@ -450,7 +457,8 @@ static bool choose_bytes_with_end(const struct types_flow *flow, uint64_t size,
     return true;
 }
 
-/* A parameter may be of a base class or a first member: only the very size is believed. */
+/* Chooses by a parameter. It may be of a base class or a first member, so only exactly the size is
+ * believed. */
 static void choose_argument(const struct types_site *site, const struct types_flow *flow,
                             uint64_t size, struct types_choice *choice)
 {
@@ -460,7 +468,7 @@ static void choose_argument(const struct types_site *site, const struct types_fl
         choose(choice, &type, 0, TYPES_INFERRED, TYPES_RULE_ARGUMENT);
 }
 
-/* True where the result leaves the function as a pointer that names no type. */
+/* True if the result leaves the function as a pointer that names no type. */
 static bool is_wrapper(const struct types_site *site, const struct types_flow *flow)
 {
     struct types_type type;
@@ -468,7 +476,7 @@ static bool is_wrapper(const struct types_site *site, const struct types_flow *f
         return false;
     if (site->entry_count == 0)
         return true;
-    /* What returns no pointer may leave it in rax all the same. */
+    /* A function that returns no pointer may still leave it in rax. */
     return returned_type(site, &type) &&
            (type.shape == TYPES_VOID || type.shape == TYPES_CHARACTER);
 }
@@ -487,7 +495,8 @@ void types_choose(const struct types_site *site, const struct types_flow *whole_
     if (choose_bytes_with_end(flow, size, choice) ||
         (by == TYPES_BY_FUNCTION && choose_record_before_text(site, flow, size, choice)))
         return;
-    /* new T[n] names its type where it stands, characters too: its function is no wrapper. */
+    /* new T[n] names its type on the spot, even for characters, so its function is not a
+     * wrapper. */
     if (by == TYPES_BY_NEW_ARRAY &&
         (choose_place(site, flow, by, size, choice) || choose_return(site, flow, size, choice)))
         return;
@@ -498,7 +507,7 @@ void types_choose(const struct types_site *site, const struct types_flow *whole_
     if (choose_surrounding(site, flow, by, size, choice))
         return;
     if (wrapper) {
-        /* An object that is made here and goes out as a handle. */
+        /* An object that is made here and returned as a handle. */
         if (flow->returned_offset == 0 &&
             choose_whole(site, flow, TYPES_EVIDENCE_PLACE, size, &type) &&
             type.shape == TYPES_RECORD && by == TYPES_BY_FUNCTION)
@@ -532,7 +541,7 @@ void types_choose_record_with_tail(const struct types_site *site, const struct t
             evidence->offset != flow->offset || evidence->type.shape == TYPES_VOID ||
             evidence->type.size == 1)
             continue;
-        /* Other places are those of heads: a header that all objects of a program begin with. */
+        /* Skips places of heads: a header with which all objects of a program begin. */
         if (types_is_head(site->index, &evidence->type))
             continue;
         if (evidence->type.shape != TYPES_RECORD || evidence->type.size == 0 ||

@@ -10,17 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* libstdc++'s bits of a deque, __deque_buf_size(). */
+/* The bytes of one array of libstdc++'s deque, __deque_buf_size(). */
 #define DEQUE_BYTES 512
-/* Which argument of std::_Hashtable has its traits, whose first one says that hashes are kept. */
+/* The argument of std::_Hashtable with its traits. The first of these tells that hashes are
+ * kept. */
 #define HASH_TRAITS 9
 
-/* What vector<bool> keeps its bits in. */
+/* The type in which vector<bool> keeps its bits. */
 #define BITS "unsigned long"
 
 struct row {
     const char *class;
-    int element; /* template argument; -1: only the class's value_type says */
+    int element; /* the template argument; -1: only the class's value_type tells */
     enum types_container_kind kind;
     const char *template;
 };
@@ -48,7 +49,7 @@ static const struct row rows[] = {
     {"basic_string", 0, TYPES_CONTAINER_STRING, NULL},
 };
 
-/* Functions that make such a thing of their first template argument. */
+/* Functions that make such an object of their first template argument. */
 static const struct row makers[] = {
     {"make_shared", 0, TYPES_CONTAINER_NODES, "std::_Sp_counted_ptr_inplace"},
     {"allocate_shared", 0, TYPES_CONTAINER_NODES, "std::_Sp_counted_ptr_inplace"},
@@ -63,7 +64,8 @@ static const struct row *row_of(const struct types_unit *unit, const struct type
     return NULL;
 }
 
-/* The elements of a class or function template: its value_type, or the row's template argument. */
+/* Reads the elements of a class or function template: its value_type, or the row's template
+ * argument. */
 static bool read_element(const struct types_site *site, Dwarf_Die *template, const char *name,
                          const struct row *row, struct types_container *container)
 {
@@ -132,7 +134,7 @@ static bool read_maker(const struct types_site *site, const struct types_unit *u
         container->kind = makers[i].kind;
         container->template = makers[i].template;
         container->class = strdup("");
-        /* An array has a control block of its own kind. */
+        /* An array has another kind of control block. */
         return container->class != NULL &&
                read_element(site, die, function->name, &makers[i], container) &&
                strchr(container->element, '[') == NULL;

@@ -4,7 +4,7 @@
 #include "ingest/types_source.h"
 #include "ingest/types_stated.h"
 
-/* True where machine code brings the block, or a part of it, to a pointer to `type`. */
+/* True if machine code puts the block, or a part of it, into a pointer to `type`. */
 static bool reaches(const struct types_site *site, const struct types_flow *flow,
                     const struct types_type *type)
 {
@@ -17,9 +17,10 @@ static bool reaches(const struct types_site *site, const struct types_flow *flow
 }
 
 /*
- * A place of another size than the block's may be of a base class, a first member or bytes: there
- * the source's own word is better, where it can be had. Not that of a statement around an inlined
- * function which keeps the block: it hands another one on.
+ * Lets the source refine the choice. A place of another size than the block's may be of a base
+ * class, a first member or bytes, and the source is better evidence if it is available. A statement
+ * around an inlined function that keeps the block does not count, because it hands on another
+ * block.
  */
 static void refine(const struct types_site *site, const struct types_flow *flow,
                    const struct types_question *question, bool front, struct types_choice *choice)
@@ -42,8 +43,9 @@ static void refine(const struct types_site *site, const struct types_flow *flow,
 }
 
 /*
- * A function may make objects of many kinds and return all as a pointer to what they begin with.
- * Where the pointer's type is not that of the whole block, the caller may know better.
+ * Tells whether the question is headed from now on. A function may make objects of many kinds and
+ * return all as a pointer to their common head. If the pointer's type is not that of the whole
+ * block, the caller may know better.
  */
 static bool is_headed(const struct types_flow *flow, const struct types_question *question,
                       const struct types_choice *choice)
@@ -63,12 +65,12 @@ void types_decide(const struct types_site *site, const struct types_flow *flow,
     if (question->by == TYPES_BY_FUNCTION &&
         types_source_pool(site, question->size, question->offset, choice))
         return;
-    /* What a function returns may be the head of objects of many kinds, unless one before it
-     * said so already. */
+    /* The result of a function may be the head of objects of many kinds, unless an inner function
+     * already said so. */
     bool front = question->by == TYPES_BY_FUNCTION && !question->opaque &&
                  (question->headed || !flow->returned);
     refine(site, flow, question, front, choice);
-    /* Behind a head stands one object, whatever a multiple of its size the block is. */
+    /* A head begins one object, even if the block's size is a multiple of its size. */
     if (question->headed && choice->chosen && choice->rule == TYPES_RULE_RECEIVER &&
         choice->type.shape == TYPES_RECORD && !types_is_head(site->index, &choice->type))
         choice->single = true;
@@ -76,7 +78,7 @@ void types_decide(const struct types_site *site, const struct types_flow *flow,
                   (choice->whole || choice->single || choice->rule == TYPES_RULE_SOURCE);
     if (question->headed && !object)
         choice->chosen = false;
-    /* Bytes may be those of a record and what follows it, but not where the source says bytes. */
+    /* Bytes may be those of a record and the data after it, but not if the source says bytes. */
     bool open = !choice->chosen || choice->type.size == 1;
     if (open && !choice->wrapper && question->by == TYPES_BY_FUNCTION &&
         !types_source_bytes(site, question->size, question->offset, choice) && front)

@@ -26,7 +26,7 @@ static uint8_t next_byte(struct decoder *decoder)
     return decoder->bytes[decoder->at++];
 }
 
-/* A signed number of 1, 2, 4 or 8 bytes; of none, 0. */
+/* Reads a signed number of 1, 2, 4 or 8 bytes. No bytes give 0. */
 static int64_t next_number(struct decoder *decoder, int bytes)
 {
     uint64_t value = 0;
@@ -44,7 +44,8 @@ static int immediate_bytes(const struct decoder *decoder)
     return decoder->operand_prefix ? 2 : 4;
 }
 
-/* `immediate` bytes follow the operand: an address relative to rip counts from behind them. */
+/* Reads the operand, which `immediate` bytes follow. An address relative to rip counts from after
+ * them. */
 static void read_operand(struct decoder *decoder, int immediate)
 {
     uint8_t byte = next_byte(decoder);
@@ -206,7 +207,7 @@ static void decode_register_opcode(struct decoder *decoder, uint8_t opcode,
     }
 }
 
-/* ModRM operand that is written, and the register field is not. */
+/* Decodes an instruction that writes its ModRM operand but not the register field. */
 static void decode_writes_operand(struct decoder *decoder, int immediate,
                                   struct decode_instruction *out)
 {
@@ -496,7 +497,8 @@ static void decode_two_byte(struct decoder *decoder, struct decode_instruction *
     }
 }
 
-/* Vector instructions move no general register but for a few, which are taken to write all. */
+/* Decodes a vector instruction. Only a few write a general register; these are assumed to write all
+ * of theirs. */
 static void decode_vector(struct decoder *decoder, uint8_t prefix, struct decode_instruction *out)
 {
     uint8_t map = 1, other = 0;
