@@ -42,7 +42,7 @@ enum trace_state {
     TRACE_STATE_DISK_FULL = 2, /* no space: later events are counted in dropped_events only */
     TRACE_STATE_LIMIT = 3,     /* RLIMIT_FSIZE or --max-size reached: counted in the same way */
     TRACE_STATE_ERROR = 4,     /* another error, see stop_errno */
-    TRACE_STATE_EXEC = 5,      /* the process went on as another program */
+    TRACE_STATE_EXEC = 5,      /* the process has executed another program */
 };
 
 /* The progress of a request from outside; trace-format.md, "Control from outside". */
@@ -67,7 +67,7 @@ enum trace_answer {
     TRACE_ANSWER_NOT_DONE = 2,
 };
 
-/* What the programs that a run executes later do. */
+/* The instruction for programs that a run executes later. */
 enum trace_run { TRACE_RUN_RECORD = 0, TRACE_RUN_NOT_YET = 1, TRACE_RUN_OVER = 2 };
 enum trace_paused { TRACE_PAUSED_NOT = 0, TRACE_PAUSED = 1, TRACE_PAUSED_FROM_START = 2 };
 
@@ -106,7 +106,7 @@ struct trace_file_header {
     char request_name[TRACE_REQUEST_NAME];
     uint32_t run;         /* enum trace_run */
     uint32_t sealed;      /* not 0: an observer has ended the recording */
-    uint64_t freed_bytes; /* of slots that observers have packed, or not taken all of */
+    uint64_t freed_bytes; /* space of slots that observers have given back or not taken */
     uint32_t told;        /* not 0: a process of the run has said that the disk is full */
     uint32_t reserved;
 };
@@ -131,7 +131,7 @@ struct trace_chunk_header {
     uint32_t thread;   /* recorder's thread number, from 1 */
     uint32_t sequence; /* 0, 1, 2, … per thread: a gap is a lost chunk */
     uint64_t trace_id;
-    uint64_t base_ticks; /* clock pair taken when the chunk was begun */
+    uint64_t base_ticks; /* clock pair at the beginning of the chunk */
     uint64_t base_monotonic_ns;
     uint32_t header_sum; /* low half of trace_sum() of the bytes before this field */
     uint32_t commit;     /* dynamic: bytes of this chunk that are valid, header included */

@@ -106,8 +106,8 @@ static inline bool trace_model_is_live(const struct trace_model *model, uint64_t
     return block != 0 && block <= model->blocks && model->block[block].live;
 }
 
-/* Returns the live block allocated last but `rank`, or 0 if there is none. trace_model_rank()
- * returns the rank of a block, or TRACE_MODEL_RANKS. */
+/* Returns the live block with a rank, 0 if there is none. Rank 0 is the block allocated last, rank
+ * 1 the one before it. trace_model_rank() returns the rank of a block, or TRACE_MODEL_RANKS. */
 static inline uint32_t trace_model_ranked(const struct trace_model *model, unsigned rank)
 {
     uint32_t block = model->block[0].before;
@@ -133,8 +133,9 @@ static inline uint32_t trace_model_after(const struct trace_model *model)
     return model->block[model->before].after;
 }
 
-/* Stores the address of the block of a class that was freed last but `rank`; false if there is
- * none. trace_model_freed_rank() returns the rank of an address, or TRACE_MODEL_RANKS. */
+/* Stores the address of the freed block with a rank in its class; false if there is none. Rank 0 is
+ * the block freed last. trace_model_freed_rank() returns the rank of an address, or
+ * TRACE_MODEL_RANKS. */
 static inline bool trace_model_freed_at(const struct trace_model *model, unsigned class,
                                         unsigned rank, uint64_t *address)
 {

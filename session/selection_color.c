@@ -37,7 +37,7 @@ static unsigned lifetime_class(uint64_t life_ns)
         return LIFETIMES - 1;
     uint64_t lifetime = life_ns - 1;
     unsigned bits = 63 - (unsigned)__builtin_clzll(lifetime | 1);
-    unsigned digits = bits * 1233 >> 12; /* log10(2) is 1233 / 4096 and a little */
+    unsigned digits = bits * 1233 >> 12; /* log10(2) is slightly more than 1233 / 4096 */
     unsigned class = digits < 2 ? 0 : digits - 2;
     class = class < LIFETIMES - 2 ? class : LIFETIMES - 2;
     return class + (lifetime >= bounds[class]);

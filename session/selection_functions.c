@@ -80,7 +80,7 @@ static void add_self(const struct stacks *stacks, const struct stack_sum *sums,
     }
 }
 
-/* `seen` holds, by function, the last stack + 1 that counted for it. */
+/* Adds the totals. `seen` holds, by function, the last stack + 1 that counted for it. */
 static void add_total(const struct stacks *stacks, const struct stack_sum *sums, uint32_t *seen,
                       struct session_function_row *rows)
 {

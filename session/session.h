@@ -266,7 +266,7 @@ size_t selection_color(struct selection *selection, enum session_color_by by,
 struct session_slot {
     uint64_t live_bytes; /* at the slot's end */
     uint64_t live_count;
-    uint64_t peak_bytes; /* largest live bytes at 17 moments of the slot and at the peak */
+    uint64_t peak_bytes; /* largest live bytes at 17 moments in the slot, and at the peak */
     uint64_t allocated_bytes, allocated_count, freed_bytes, freed_count;
     uint64_t color_bytes[SESSION_COLORS]; /* live at the slot's end, by legend position */
 };

@@ -41,13 +41,13 @@ enum action {
     ACTION_SORT_RIGHT,
     ACTION_SORT_REVERSE,
 
-    ACTION_GOTO,   /* asks, then comes again with text */
-    ACTION_SEARCH, /* asks, then comes again with text */
+    ACTION_GOTO,   /* asks for text, then comes again with it */
+    ACTION_SEARCH, /* asks for text, then comes again with it */
     ACTION_CLICK,  /* with a position */
     ACTION_WHEEL_UP,
     ACTION_WHEEL_DOWN,
 
-    /* The browser's own; views never see them. */
+    /* Actions of the browser; views never get them. */
     ACTION_FILTER,
     ACTION_COMMAND,
     ACTION_HELP,

@@ -47,7 +47,7 @@ struct browser {
 const struct view_ops *browser_view(enum view_number number);
 /* Sends an action to the current view and fulfils the view's wishes. */
 bool browser_act(struct browser *browser, const struct view_input *input);
-/* Goes to a view; `remember` lets Esc come back. */
+/* Goes to a view. With `remember` Esc goes back. */
 void browser_go(struct browser *browser, enum view_number number, bool remember);
 /* Applies a filter and remembers the one before. Returns false with `error` set if it is bad. */
 bool browser_filter(struct browser *browser, const char *text, struct session_error *error);

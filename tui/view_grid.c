@@ -82,7 +82,7 @@ static void load_regions(struct memory_grid *grid, struct exploration *explorati
         exploration_complain(exploration, "%s", error.message);
 }
 
-/* Keeps the cursor on memory, at the beginning of a cell. */
+/* Moves the cursor into a region, to the beginning of a cell, and scrolls to it. */
 static void place_cursor(struct memory_grid *grid)
 {
     const struct memory_map *map = &grid->map;
