@@ -53,6 +53,23 @@ for program in many_sizes many_sites; do
     rm "$work/m.bin"
 done
 
+# Sixty short processes of one program: the traces of a folder in one call, and each by itself.
+mkdir "$work/short"
+for i in $(seq 60); do
+    "$MPROF_BUILD/bin/mprof-run" --quiet -o "$work/short/$i.bin" -- /usr/bin/python3 -c "print($i)" >/dev/null
+done
+ingest_rows 'python3, 60 short traces' "$work/short" stack
+for _ in $(seq "$runs"); do
+    events=0
+    for trace in "$work"/short/*.bin; do
+        measure "$ingest" -q --force -o "$work/s.db" "$trace"
+        events=$((events + $(meta events)))
+    done
+    row 'python3, 60 short traces, a call each' "$events" '-'
+done
+best
+rm -r "$work/short"
+
 # Some 5 M events with stacks of a real depth. -S -E: the same start everywhere.
 cat >"$work/program.py" <<'PYTHON'
 import json
