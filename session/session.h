@@ -276,11 +276,13 @@ bool selection_timeline(struct selection *selection, uint64_t from_ns, uint64_t 
                         enum session_color_by by, struct session_slot *slots,
                         struct session_error *error);
 
-/* The share of one function (call site) in the bytes allocated in [from, to). */
+/* The share of one function (call site) in the allocations of a span. */
 struct session_share {
     uint32_t function;
     uint64_t bytes, count;
 };
+/* Writes the functions that allocated most bytes in [from, to), largest first, up to `capacity`.
+ * Returns their number, 0 if memory is exhausted or a chunk is damaged. */
 size_t selection_top_functions(struct selection *selection, uint64_t from_ns, uint64_t to_ns,
                                struct session_share *shares, size_t capacity);
 
@@ -299,11 +301,13 @@ struct session_function_row {
  * set. */
 bool selection_functions(struct selection *selection, struct session_function_row **rows,
                          size_t *count, struct session_error *error);
-/* A caller or callee of one function: totals of the stacks through that edge. By bytes. */
+/* A caller or callee of one function: totals of the stacks through that edge. */
 struct session_edge {
     uint32_t function;
     uint64_t bytes, count;
 };
+/* Stores the callers and callees of one function, largest first by bytes. The caller frees both
+ * arrays. Returns false with `error` set. */
 bool selection_edges(struct selection *selection, uint32_t function, struct session_edge **callers,
                      size_t *caller_count, struct session_edge **callees, size_t *callee_count,
                      struct session_error *error);
