@@ -35,6 +35,28 @@ static bool names_kind(const struct types_site *site, const struct types_evidenc
            !types_is_head(site->index, &whole->type);
 }
 
+/* True for a record that is nothing but a pointer to its own kind. */
+static bool is_bare_link(const struct types_site *site, const struct types_type *type)
+{
+    struct types_type member, pointee;
+    return type->shape == TYPES_RECORD && type->size == sizeof(void *) &&
+           types_member_at(site->index, type, 0, &member) &&
+           types_pointee(site->index, &member, &pointee) && types_same(site->index, &pointee, type);
+}
+
+/*
+ * True where `link` is how a free list names what is given back to it, and `whole` is what the
+ * block was until then.
+ */
+static bool was_before(const struct types_site *site, const struct types_evidence *whole,
+                       const struct types_evidence *link, uint64_t size)
+{
+    return link->kind == TYPES_EVIDENCE_PLACE && whole->kind == TYPES_EVIDENCE_PLACE &&
+           !whole->indexed && whole->offset == link->offset && is_bare_link(site, &link->type) &&
+           !is_bare_link(site, &whole->type) &&
+           types_fit(site->index, &whole->type, size, whole->offset) >= TYPES_FIT_ARRAY;
+}
+
 void types_surround_reduce(const struct types_site *site, const struct types_flow *flow,
                            uint64_t size, struct types_flow *reduced)
 {
@@ -44,6 +66,7 @@ void types_surround_reduce(const struct types_site *site, const struct types_flo
         bool held = false;
         for (size_t k = 0; k < flow->count && !held; k++)
             held = k != i && (names_kind(site, &flow->evidence[k], &flow->evidence[i]) ||
+                              was_before(site, &flow->evidence[k], &flow->evidence[i], size) ||
                               (types_fit(site->index, &flow->evidence[k].type, size,
                                          flow->evidence[k].offset) >= TYPES_FIT_ARRAY &&
                                holds(site, &flow->evidence[k], &flow->evidence[i])));

@@ -217,3 +217,25 @@ CASE(record_behind_room)
     KNOWN(new_session(1), "session_behind_room", 1);
     KNOWN(new_session(2), "session_behind_room", 1);
 }
+
+/* ---- a free list of the program's own ------------------------------------------------------ */
+
+struct free_slot {
+    struct free_slot *next;
+};
+static struct free_slot *free_slots;
+static inline void give_back(void *block)
+{
+    struct free_slot *slot = block;
+    slot->next = free_slots;
+    free_slots = slot;
+}
+CASE(given_back_to_a_free_list)
+{
+    int *numbers = malloc(2 * corpus_one * sizeof *numbers);
+    for (unsigned long i = 0; i <= corpus_one; i++)
+        numbers[i] = 3;
+    KNOWN(numbers, "int", 2);
+    give_back(numbers);
+    KEEP(free_slots);
+}
