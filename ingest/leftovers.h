@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Files that another run makes, or a killed run has left, beside a target (output_file.h). */
+/* Unfinished files beside a target: another run is making them, or a killed run has left them
+ * (output_file.h). */
 #ifndef MPROF_INGEST_LEFTOVERS_H
 #define MPROF_INGEST_LEFTOVERS_H
 
@@ -8,9 +9,10 @@
 #include "ingest/status.h"
 
 /*
- * Removes those of `target` that are certainly of no use: their process has ended, the file is this
- * user's and a database, a trace or the beginning of one, and nobody holds a lock on it. False with
- * `status` set where a process that runs holds the lock of one: it writes the same target.
+ * Removes the files of `target` that are certainly useless: their process has ended, the file is
+ * this user's and a database, a trace or the beginning of one, and no process holds a lock on it.
+ * False with `status` set if a running process holds the lock of one: it is writing the same
+ * target.
  */
 bool leftovers_remove(const char *target, struct ingest_status *status);
 

@@ -17,10 +17,10 @@ enum {
     PERIOD_MS = 1000,
     WAIT_FOR_HEADER = 50, /* times FIRST_MS, for a recorder that has only just begun */
     FIRST_MS = 100,
-    STILL_POLLS = 4, /* without a process to wait for, a trace that stands still has ended */
+    STILL_POLLS = 4, /* without a process to wait for, a trace that does not grow has ended */
     SETTLED_POLLS = 3,
-    PIECES_WHERE_BEHIND = 3, /* times as long: replayed more, and shown more rarely */
-    SETTLE_MS = 100, /* others who write into the trace see the program's end a little later */
+    PIECES_WHERE_BEHIND = 3, /* times longer pieces: more is replayed between two states shown */
+    SETTLE_MS = 100,         /* other writers of the trace see the program's end a little later */
 };
 
 struct live {
@@ -35,13 +35,13 @@ struct live {
     struct totals totals;
     struct type_table types;
     struct replay replay;
-    struct row_batch *full, *shown; /* the batch that replay fills; one for what is only shown */
-    uint64_t first_new;             /* of the first batch that is not whole in the session */
+    struct row_batch *full, *shown; /* the batch that replay fills; one for temporary rows */
+    uint64_t first_new;             /* row of the first batch that is not whole in the session */
     struct session_known known;     /* rows that the session has already */
     bool replays;                   /* replay has begun: the clock's rate is known */
     bool in_transaction;
-    int process; /* that records, -1: not seen from here */
-    bool ended;  /* it has */
+    int process; /* the one that records, -1: it cannot be seen from here */
+    bool ended;  /* the process has */
     struct live_lag lag;
 };
 
@@ -68,7 +68,7 @@ static bool begin_transaction(struct live *live)
     return live->in_transaction;
 }
 
-/* A full batch of replay's: its rows are complete, and written once. */
+/* Takes a full batch of replay. Its rows are complete and are written once. */
 static struct row_batch *take_batch(void *context, struct row_batch *full)
 {
     struct live *live = context;
@@ -80,7 +80,7 @@ static struct row_batch *take_batch(void *context, struct row_batch *full)
     return full;
 }
 
-/* A batch of what is shown: replaced by the next transaction. */
+/* Writes a batch of rows that the next transaction replaces. */
 static struct row_batch *show_batch(void *context, struct row_batch *full)
 {
     struct live *live = context;
@@ -91,7 +91,7 @@ struct type_sums {
     uint64_t allocations, bytes, live_count, live_bytes;
 };
 
-/* The sums of types count rows that are put out; those of live blocks will be put out again. */
+/* Saves the sums of types, which count written rows. Rows of live blocks will be written again. */
 static struct type_sums *keep_sums(const struct type_table *types)
 {
     struct type_sums *kept = malloc((types->count + 1) * sizeof *kept);
@@ -118,7 +118,7 @@ static bool put_fact(const struct table_sink *sink, const char *key, uint64_t va
                      (const struct writer_value[]){value_text(key), value_number(value)}, 2);
 }
 
-/* How this state of the session stands to the program. */
+/* Writes how far this state of the session is behind the program. */
 static bool put_standing(struct live *live, const struct table_sink *sink)
 {
     return put_fact(sink, "behind_ns", live->lag.behind_ns) &&
@@ -137,7 +137,7 @@ static bool put_tables(struct live *live, const struct replay *shown, uint64_t e
                                   live->options->suppressions};
     struct table_sink sink = writer_live_tables(live->writer);
     uint64_t last_ticks = live->scan.last_ticks;
-    live->scan.last_ticks = end_ticks; /* the session lasts so long by now */
+    live->scan.last_ticks = end_ticks; /* the end of the session so far */
     bool good = session_frames_put(&sink, &facts) && session_tables_put(&sink, &facts) &&
                 put_standing(live, &sink);
     live->scan.last_ticks = last_ticks;
@@ -146,8 +146,8 @@ static bool put_tables(struct live *live, const struct replay *shown, uint64_t e
 }
 
 /*
- * What replay holds by now, which is at `end_ticks`, as a whole session: replay itself goes on as
- * if nothing had been.
+ * Publishes the state of replay at `end_ticks` as a whole session. It works on a copy, so replay
+ * itself is unchanged.
  */
 static bool publish(struct live *live, uint64_t end_ticks)
 {
@@ -157,7 +157,7 @@ static bool publish(struct live *live, uint64_t end_ticks)
     bool good = kept != NULL && begin_transaction(live);
     memcpy(live->shown, live->replay.batch, sizeof *live->shown);
     shown.batch = live->shown;
-    shown.skips_rows = false; /* what is live has rows always */
+    shown.skips_rows = false; /* live blocks always have rows */
     shown.sink = (struct row_sink){live, show_batch};
     totals_extend(&live->totals, trace_time_ns(&live->replay.time, end_ticks));
     totals_finish(&live->totals, &live->stacks);
@@ -184,7 +184,7 @@ static bool tell_program(struct live *live)
     return symbols_set_program(live->symbols, &program);
 }
 
-/* Replay begins when the trace has said who runs, and how fast its clock ticks. */
+/* Begins replay as soon as the trace tells which program runs, and how fast its clock ticks. */
 static bool begin_replay(struct live *live)
 {
     struct trace_time time;
@@ -199,7 +199,7 @@ static bool begin_replay(struct live *live)
                        &live->types, (struct row_sink){live, take_batch}, live->status);
 }
 
-/* Replays what there is, for some time at most: *all says whether that was all. */
+/* Replays the events that there are, for about `most_ms` at most. *all: no event is left. */
 static bool replay_new(struct live *live, uint64_t most_ms, bool *all)
 {
     struct trace_event event;
@@ -227,7 +227,7 @@ static bool look_again(struct live *live)
     return stacks_extend(&live->stacks) || ingest_fail_memory(live->status, "the stacks");
 }
 
-/* The recorder's header, as it is now: a look at a long trace takes a while. */
+/* Reads the state of the trace again, because a look at a long trace takes a while. */
 static bool program_has_ended(const struct live *live)
 {
     uint32_t state = TRACE_STATE_RECORDING;
@@ -236,7 +236,7 @@ static bool program_has_ended(const struct live *live)
            (live->process >= 0 && live_process_wait(live->process, 0));
 }
 
-/* Before a state is shown that is at `end_ticks`. */
+/* Updates the lag, before the state at `end_ticks` is shown. */
 static void find_lag(struct live *live, uint64_t end_ticks)
 {
     const struct trace_time *time = &live->replay.time;
@@ -264,9 +264,9 @@ static void report(const struct live *live)
 }
 
 /*
- * One look at the trace, and a transaction where there is something to show. A long trace is shown
- * as it is replayed, a piece in a second, or in as long as it takes to show one. When the program
- * has ended and much is left, that is no longer worth it: the whole session is made again in less
+ * Looks at the trace once, and writes a transaction if there is anything to show. It shows a long
+ * trace in pieces. Replay of a piece takes a second, or as long as it took to show the last one.
+ * When the program has ended and much is left, it stops: making the whole session again takes less
  * time.
  */
 static bool look(struct live *live, bool last)
@@ -308,7 +308,7 @@ static bool recording(const struct live *live)
     return trace_file_header(live->file)->state == TRACE_STATE_RECORDING;
 }
 
-/* A recorder that has only just begun may not have written its header yet. */
+/* Opens the trace. Waits for its header if the recorder has only just begun. */
 static bool open_trace(struct live *live)
 {
     for (int i = 0; live->file == NULL && i < WAIT_FOR_HEADER && !interrupted(live); i++) {
@@ -328,7 +328,8 @@ static bool open_trace(struct live *live)
     return live->file != NULL;
 }
 
-/* Others who write into the trace, as mprof-run does, end a little later than the program. */
+/* Waits until the trace stops growing, and reads the rest. Other processes that write into it, such
+ * as mprof-run, end a little later than the program. */
 static bool settle(struct live *live)
 {
     uint64_t before = UINT64_MAX;
@@ -340,11 +341,12 @@ static bool settle(struct live *live)
         before = committed;
         live_process_wait(-1, SETTLE_MS);
     }
-    /* Far behind, the whole session is made again in less time than the rest takes here. */
+    /* Far behind, making the whole session again takes less time than the rest takes here. */
     return live->lag.behind_ns > LIVE_LAG_CAUGHT_NS || look(live, true);
 }
 
-/* How long to wait after a look that took so long: a look a second, and half the time at most. */
+/* Returns how long to wait after a look that took this long: one look a second, and at least as
+ * long a pause as a long look. */
 static int pause_after(uint64_t took)
 {
     return took * 2 > PERIOD_MS ? (int)took : PERIOD_MS - (int)took;

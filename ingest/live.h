@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A trace that is still being recorded becomes a session that can be read meanwhile.
+ * Turns a trace that is still being recorded into a session that can be read at the same time.
  *
- * Every second what was recorded since is replayed and written as one transaction (writer_live.h);
- * less often where one takes long. Blocks that are live have rows too, which the next transaction
- * replaces. What is shown is right for the moment that it shows, but for events of a thread that
- * was held up (live_trace.h), and but for the last digits of times, as the clock's rate is known
- * better the longer it runs. Each state says how far it is behind, and whether the program has
- * ended (live_lag.h). So the end of the program is no end of this: the caller then makes the
- * whole session again by ingest_run().
+ * Every second, or less often if it takes long, it replays the newly recorded events and writes
+ * them as one transaction (writer_live.h). Live blocks have rows too, which the next transaction
+ * replaces. The session is right for the moment that it shows, with two exceptions: events of a
+ * thread that was held up come late (live_trace.h), and the last digits of times change, because
+ * the clock's rate gets more exact with time. Each state tells how far it is behind, and whether
+ * the program has ended (live_lag.h). The session is not finished when the program has ended: the
+ * caller then makes the whole session again by ingest_run().
  */
 #ifndef MPROF_INGEST_LIVE_H
 #define MPROF_INGEST_LIVE_H
@@ -16,9 +16,10 @@
 #include "ingest/ingest.h"
 
 /*
- * Returns true when the program has ended, the trace has stopped growing without one, or
- * options->writer.interrupted is set: the session then exists, unfinished. False with `status` set
- * where there is no trace or the session cannot be written.
+ * Makes the live session. Returns true when the program has ended, when the trace of a process that
+ * cannot be seen has stopped growing, or when options->writer.interrupted is set. The session then
+ * exists, unfinished. False with `status` set if there is no trace or the session cannot be
+ * written.
  */
 bool ingest_live(const struct ingest_options *options, struct ingest_status *status);
 

@@ -17,10 +17,10 @@ static uint64_t clock_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* When the process began, by the real-time clock; UINT64_MAX: unknown. */
+/* Returns when the process began, by the real-time clock. UINT64_MAX: unknown. */
 static uint64_t begin_of(uint32_t pid)
 {
-    enum { FIELDS_BEFORE = 20 }; /* of /proc/PID/stat, behind the program's name: proc(5) */
+    enum { FIELDS_BEFORE = 20 }; /* of /proc/PID/stat, after the program's name: proc(5) */
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%u/stat", pid);
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);

@@ -15,8 +15,8 @@ static size_t home(const struct live_table *table, uint64_t address)
 }
 
 /*
- * Empty blocks. Blocks are found in no order, so in a large table each is on another page of
- * memory: with large pages the processor knows where most of them are.
+ * Allocates empty blocks. Blocks are looked up in a random order, so in a large table each is on
+ * another page of memory. With large pages most of them are in the processor's TLB.
  */
 static struct live_block *new_blocks(size_t capacity)
 {
@@ -27,12 +27,12 @@ static struct live_block *new_blocks(size_t capacity)
     if (blocks == NULL)
         return NULL;
     if (large)
-        madvise(blocks, size, MADV_HUGEPAGE); /* where there are none it is as fast as it was */
+        madvise(blocks, size, MADV_HUGEPAGE); /* only speed depends on it */
     memset(blocks, 0, size);
     return blocks;
 }
 
-/* Rebuilds without the freed blocks, twice as large if more than three eighths are live. */
+/* Rebuilds the table without the freed blocks, twice as large if over three eighths are live. */
 static bool rebuild(struct live_table *table)
 {
     size_t old_capacity = table->capacity, capacity = old_capacity ? old_capacity : 512;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Live blocks by address: an open-addressing hash with the blocks in place, linear probing.
+ * The table of live blocks, keyed by address: an open-addressing hash table with linear probing
+ * that holds the blocks themselves.
  *
- * Freed blocks stay where they are, marked, until the table is next rebuilt: malloc gives the
- * same addresses again and again, and a second free of one is then seen as what it is. The table
- * stays below four times the most blocks that were ever live at once (and 1024).
+ * Freed blocks stay in the table, marked, until it is rebuilt: malloc returns the same addresses
+ * again and again, and a second free of one is recognised. The table never has more places than
+ * four times the most blocks that were ever live at once (or 1024).
  */
 #ifndef MPROF_INGEST_LIVE_TABLE_H
 #define MPROF_INGEST_LIVE_TABLE_H
@@ -18,39 +19,39 @@ enum block_state { BLOCK_EMPTY = 0, BLOCK_LIVE, BLOCK_FREED };
 struct live_block {
     uint64_t address;
     uint64_t size;
-    uint64_t alloc_ns;   /* of a block that was freed: when that was */
+    uint64_t alloc_ns;   /* of a freed block: the time of the free */
     uint64_t realloc_of; /* row id; 0: none */
     uint64_t order;      /* number of the allocation, from 1 */
     uint32_t count;      /* objects */
     uint32_t stack;      /* stack_id of the session */
     uint32_t thread;
     uint32_t arena;
-    uint32_t type; /* that the program named, 0: none */
+    uint32_t type; /* the one that the program named, 0: none */
     uint8_t kind;
     uint8_t alignment; /* log2 + 1; 0: the allocator's own */
     uint8_t state;     /* enum block_state */
 };
 
 struct live_table {
-    struct live_block *blocks;   /* each in a cache line of its own */
+    struct live_block *blocks;   /* each in its own cache line */
     size_t capacity, used, live; /* used: live and freed */
     uint64_t seed;
 };
 
 /*
- * The block at `address`: live, freed, or an empty one to be filled with it (then call
- * live_table_claim()). NULL where memory is exhausted. Valid until the next call.
+ * Returns the block at `address`: live, freed, or an empty one to fill (then call
+ * live_table_claim()). NULL if memory is exhausted. Valid until the next call.
  */
 struct live_block *live_table_find(struct live_table *table, uint64_t address);
 
-/* Brings the memory of the block at `address` near, for a live_table_find() soon. */
+/* Prefetches the block at `address`, for a live_table_find() soon. */
 void live_table_expect(const struct live_table *table, uint64_t address);
 
 /* Makes `block`, from live_table_find() of the same address just before, live. */
 void live_table_claim(struct live_table *table, struct live_block *block);
 void live_table_release(struct live_table *table, struct live_block *block);
 
-/* Forgets everything and gives the memory back. */
+/* Empties the table and frees its memory. */
 void live_table_clear(struct live_table *table);
 
 #endif

@@ -7,14 +7,14 @@
 #include "ingest/array.h"
 #include "ingest/trace_cursor.h"
 
-/* A chunk as it stood at the last poll. */
+/* A chunk as it was at the last poll. */
 struct live_chunk {
     struct trace_slot slot;
-    struct trace_cursor *scan; /* stands behind what was scanned; NULL: not begun, or done */
+    struct trace_cursor *scan; /* positioned after the scanned records; NULL: not begun, or done */
     bool known, scanned, closed;
 };
 
-/* One chunk whose events are due, standing at its next one. */
+/* One chunk whose events are due, positioned at its next one. */
 struct live_run {
     struct live_chunk *chunk;
     struct trace_cursor cursor;
@@ -34,10 +34,10 @@ struct live_trace {
     size_t waiting_count, waiting_capacity;
     struct live_run **runs;
     size_t run_count, run_capacity;
-    struct live_run *given; /* whose event was given last; NULL: none */
-    uint64_t given_limit;   /* while its next event is below, it is the next one of all */
+    struct live_run *given; /* the one whose event was given last; NULL: none */
+    uint64_t given_limit;   /* below this stamp its next event is the next one of all */
     uint64_t limit, seen;   /* highest stamps that the polls have seen */
-    size_t nodes_seen;      /* nodes at the end of the poll before */
+    size_t nodes_seen;      /* nodes at the end of the previous poll */
     uint64_t committed;
 };
 
@@ -80,7 +80,7 @@ void live_trace_free(struct live_trace *live)
 
 /* ---- polling ---------------------------------------------------------------------------- */
 
-/* What the slot has more, as records. */
+/* Scans the records that the chunk has gained. */
 static bool scan_chunk(struct live_trace *live, struct live_chunk *chunk)
 {
     bool begins = chunk->scan == NULL;
@@ -110,7 +110,8 @@ static struct live_chunk *find_chunk(struct live_trace *live, uint32_t number)
     return live->chunks[number];
 }
 
-/* A slot that is being begun may look damaged: the next poll sees it whole. */
+/* Takes a slot as it is now. One that is just being begun may look damaged, but the next poll sees
+ * it whole. */
 static bool poll_slot(struct live_trace *live, const struct trace_slot *slot)
 {
     if (slot->damage != NULL)
@@ -125,7 +126,7 @@ static bool poll_slot(struct live_trace *live, const struct trace_slot *slot)
             return false;
         live->waiting[live->waiting_count++] = chunk;
     }
-    /* The seal and the commit are read at once but not written at once. */
+    /* One read gets the seal and the commit, but they are written one after the other. */
     chunk->closed = chunk->known && chunk->slot.sealed && chunk->slot.commit == slot->commit;
     chunk->known = true;
     chunk->slot = *slot;
@@ -143,7 +144,7 @@ static int compare_begin(const void *a, const void *b)
 
 static bool advance(struct live_trace *live, struct live_run *run);
 
-/* Runs that stood at the end of what was committed may go on; those that are done go. */
+/* Lets runs continue that had no committed event left, and frees those that are done. */
 static bool wake_runs(struct live_trace *live)
 {
     size_t kept = 0;
@@ -171,14 +172,14 @@ bool live_trace_poll(struct live_trace *live, struct ingest_status *status)
     size_t count = good ? trace_file_slots(live->file, &slots) : 0;
     live->committed = 0;
     live->limit = live->seen;
-    /* The event that was given last is over; its run must step before the others are looked at. */
+    /* The event that was given last is done. Its run must step before the slots are polled. */
     if (good && live->given != NULL)
         good = advance(live, live->given);
     for (size_t i = 0; good && i < count; i++)
         good = poll_slot(live, &slots[i]);
     if (good)
         qsort(live->waiting, live->waiting_count, sizeof(struct live_chunk *), compare_begin);
-    /* The parents of all nodes that the poll before has seen are known by now. */
+    /* By now the parents of all nodes that the previous poll has seen are known. */
     good =
         good && context_tree_resolve_first(&live->scan->tree, live->nodes_seen) && wake_runs(live);
     live->nodes_seen = live->scan->tree.count;
@@ -203,14 +204,14 @@ uint64_t live_trace_committed(const struct live_trace *live)
 
 /* ---- merging ---------------------------------------------------------------------------- */
 
-/* Whether an extended record is an event: the scan has read the others. */
+/* Tells whether an extended record is an event. The scan has read the others. */
 static bool is_event(const struct live_run *run)
 {
     uint64_t type = run->record.extended.type;
     return type >= TRACE_EXT_ARENA && type <= TRACE_EXT_LAST && type != TRACE_EXT_CLOCK;
 }
 
-/* Whether the record is an event, and when. */
+/* Tells whether the record is an event, and sets the run's kind and key. */
 static bool take_record(struct live_run *run)
 {
     const struct trace_record *record = &run->record;
@@ -241,7 +242,7 @@ static bool take_record(struct live_run *run)
     return false;
 }
 
-/* Moves to the chunk's next event, if one is committed. False where memory is exhausted. */
+/* Moves to the chunk's next event, if one is committed. False if memory is exhausted. */
 static bool advance(struct live_trace *live, struct live_run *run)
 {
     if (run->has_event && run->kind == EVENT_FREE && run->record.kind == TRACE_REALLOC &&
@@ -301,8 +302,9 @@ static bool before(const struct live_run *a, const struct live_run *b)
 }
 
 /*
- * The run with the next event of all, NULL: none has one. There are few runs, one for each thread
- * that lives, and the next event is mostly of the same run: they are looked through in order.
+ * Returns the run with the next event of all, or NULL if none has one. It looks at all runs in
+ * turn, since they are few, one for each running thread, and the next event is mostly of the same
+ * run.
  */
 static struct live_run *find_first(struct live_trace *live)
 {
@@ -324,7 +326,7 @@ static struct live_run *find_first(struct live_trace *live)
     return first;
 }
 
-/* Runs that are done are freed at the next poll. */
+/* Returns the run with the next event, or NULL. Runs that are done are freed at the next poll. */
 static struct live_run *next_run(struct live_trace *live, bool *good)
 {
     struct live_run *run = live->given;

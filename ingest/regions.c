@@ -8,7 +8,7 @@
 
 static const uint64_t page = 4096;
 
-/* The end of a range that is rounded up to pages; at most the end of the address space. */
+/* Returns the end of a range, rounded up to pages, at most the end of the address space. */
 static uint64_t range_end(uint64_t address, uint64_t size)
 {
     uint64_t rounded =
@@ -16,7 +16,7 @@ static uint64_t range_end(uint64_t address, uint64_t size)
     return rounded > UINT64_MAX - address ? UINT64_MAX : address + rounded;
 }
 
-/* The first live region that ends behind `address`. */
+/* Returns the index of the first live region that ends after `address`. */
 static size_t find_live(const struct regions *regions, uint64_t address)
 {
     size_t low = 0, high = regions->live_count;
@@ -43,7 +43,7 @@ static bool insert_live(struct regions *regions, size_t at, const struct region_
     return true;
 }
 
-/* The part of `row` from `begin` to `end`. */
+/* Returns the part of `row` from `begin` to `end`. */
 static struct region_row piece(const struct region_row *row, uint64_t begin, uint64_t end)
 {
     struct region_row part = *row;
@@ -54,7 +54,7 @@ static struct region_row piece(const struct region_row *row, uint64_t begin, uin
     return part;
 }
 
-/* Ends the part of live region `at` that lies in [begin, end); what is left of it stays. */
+/* Ends the part of live region `at` that lies in [begin, end). The rest stays live. */
 static bool end_part(struct regions *regions, size_t at, uint64_t begin, uint64_t end,
                      const struct region_end *by)
 {
@@ -129,7 +129,7 @@ static bool add_file(struct regions *regions, const char *file, size_t length, u
     *index = 0;
     if (length == 0)
         return true;
-    /* Most programs map one file after another, in pieces. */
+    /* Most programs map one file after another, in several pieces. */
     if (regions->file_count != 0) {
         const char *last = regions->files[regions->file_count - 1];
         if (strlen(last) == length && memcmp(last, file, length) == 0) {
@@ -148,7 +148,7 @@ static bool add_file(struct regions *regions, const char *file, size_t length, u
     return true;
 }
 
-/* What mremap does not say: it is as it was before. */
+/* Copies the properties that an mremap keeps from the region before. */
 static void take_over(const struct regions *regions, struct region_row *row)
 {
     const struct region_row *before = NULL, *left = &regions->left;
