@@ -7,7 +7,7 @@
 
 /* Longer chains of typedefs, pointers and members than any source has. */
 #define CHAIN_MAX 64
-/* Records within records that are looked into: all members at an offset, or the last ones. */
+/* The depth of records within records: of all members at an offset, or of the last ones. */
 #define MEMBER_DEPTH 8
 #define FLEXIBLE_DEPTH 8
 
@@ -75,8 +75,8 @@ static uint64_t size_of(Dwarf_Die *stripped)
 }
 
 /*
- * libstdc++ says "extern template" of its strings, and clang then writes their declaration only.
- * Their size is part of the library's ABI.
+ * Returns the size of libstdc++'s strings. It declares them "extern template", and clang then
+ * writes only their declaration. Their size is part of the library's ABI.
  */
 static uint64_t library_size(struct types_index *index, Dwarf_Die *stripped)
 {
@@ -99,7 +99,7 @@ bool types_from(struct types_index *index, Dwarf_Die *die, struct types_type *ty
             return true;
         }
     if (!types_strip(&type->die, &stripped)) {
-        /* A typedef of void, or "auto" that was never deduced. */
+        /* This is a typedef of void, or "auto" that was never deduced. */
         *type = (struct types_type){.shape = TYPES_VOID};
         return true;
     }
@@ -156,7 +156,7 @@ static bool is_static(Dwarf_Die *member)
     return dwarf_hasattr(member, DW_AT_external) || dwarf_hasattr(member, DW_AT_declaration);
 }
 
-/* The first array element's type, and `*offset` within that element. */
+/* Finds the type of the array's elements, and makes `*offset` the offset within one. */
 static bool element_at(struct types_index *index, Dwarf_Die *array, uint64_t *offset,
                        struct types_type *element)
 {
@@ -166,7 +166,8 @@ static bool element_at(struct types_index *index, Dwarf_Die *array, uint64_t *of
     return true;
 }
 
-/* Whether a data member or base class of a record lies over `offset`; then where, and its type. */
+/* Tells whether a data member or base class of a record covers `offset`, and finds its start and
+ * type. */
 static bool member_covers(struct types_index *index, Dwarf_Die *member, uint64_t offset,
                           uint64_t *start, struct types_type *type)
 {
@@ -209,7 +210,7 @@ enum member_found {
 static enum member_found member_at(struct types_index *index, const struct types_type *record,
                                    uint64_t offset, struct types_type *member, int depth);
 
-/* Of the members of a union the pointer. */
+/* Finds the pointer among the members of a union. */
 static enum member_found union_member_at(struct types_index *index, Dwarf_Die *record,
                                          uint64_t offset, struct types_type *found, int depth)
 {
@@ -295,7 +296,7 @@ static uint64_t array_bound(Dwarf_Die *array)
     return 0;
 }
 
-/* The last member with bytes of its own; false: none. */
+/* Finds the last member with bytes of its own. Returns false if there is none. */
 static bool last_member(struct types_index *index, Dwarf_Die *record, Dwarf_Die *last)
 {
     Dwarf_Die member;
@@ -336,7 +337,7 @@ static bool flexible_end(struct types_index *index, const struct types_type *typ
     if (dwarf_child(&stripped, &member) != 0)
         return false;
     do {
-        /* An array itself is one of the forms that the union's bytes have. */
+        /* An array is itself one of the forms that the union's bytes can have. */
         if (dwarf_tag(&member) != DW_TAG_member || !types_of(index, &member, &inner) ||
             inner.shape != TYPES_RECORD || !flexible_end(index, &inner, depth - 1, start))
             continue;

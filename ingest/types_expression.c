@@ -15,7 +15,7 @@
 
 /* ---- names of types --------------------------------------------------------------------- */
 
-/* Without template arguments, behind the last "::". */
+/* Returns the part after the last "::", without template arguments. */
 static const char *last_part(const char *name, size_t *length)
 {
     const char *start = name;
@@ -30,7 +30,7 @@ static const char *last_part(const char *name, size_t *length)
     return start;
 }
 
-/* True where `name` is `wanted`, or ends in it behind a namespace. */
+/* True if `name` is `wanted`, or ends in it after a namespace. */
 static bool ends_in(const char *name, const char *wanted)
 {
     size_t length = strlen(name), tail = strlen(wanted);
@@ -125,7 +125,8 @@ static bool is_named(Dwarf_Die *die, const char *name)
     return found != NULL && strcmp(found, name) == 0;
 }
 
-/* A variable or parameter declared in `scope` or in a block of it that holds the site. */
+/* Finds a variable or parameter that is declared in `scope` or in a block inside it that holds the
+ * site. */
 static bool find_in_scope(const struct types_site *site, Dwarf_Die *scope, const char *name,
                           struct types_type *type)
 {
@@ -152,8 +153,8 @@ static bool find_in_scope(const struct types_site *site, Dwarf_Die *scope, const
     return found;
 }
 
-/* Reads the variables of that name below `scope`, `*found` says whether any was; false: of several
- * types. */
+/* Reads the variables of that name below `scope`. `*found` tells whether there is one. Returns
+ * false if there are several of different types. */
 static bool read_all_named(const struct types_site *site, Dwarf_Die *scope, const char *name,
                            int depth, bool *found, struct types_type *type)
 {
@@ -178,8 +179,8 @@ static bool read_all_named(const struct types_site *site, Dwarf_Die *scope, cons
 }
 
 /*
- * An inlined function lacks the variables that the compiler keeps nowhere; the function that it is
- * an instance of has them all. Which block the site is in is not known there.
+ * Finds a variable in the function of which this inlined one is an instance. The instance lacks the
+ * variables that the compiler keeps nowhere. It is not known here in which block the site is.
  */
 static bool find_in_origin(const struct types_site *site, Dwarf_Die *function, const char *name,
                            struct types_type *type)
@@ -218,7 +219,7 @@ static bool find_member(const struct types_site *site, const struct types_type *
     return false;
 }
 
-/* What a pointer points to, or an array holds. */
+/* Goes to the type that a pointer points to, or that an array holds. */
 static bool dereference(const struct types_site *site, struct types_type *type)
 {
     struct types_type inner;
@@ -243,7 +244,7 @@ static const char *read_word(const char *at, char word[TEXT_MAX])
     return at + length;
 }
 
-/* Members and elements behind the variable's name. */
+/* Reads the members and elements after the variable's name. */
 static bool read_postfix(const struct types_site *site, const char *at, struct types_type *type)
 {
     char word[TEXT_MAX];

@@ -13,12 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of code before the call that are looked at. */
+/* The most code before the call that is examined, in bytes. */
 #define PREFIX_MAX 65536
-/* Code behind the call: instructions in all, and paths that wait. */
+/* Limits for the code after the call: all instructions, and paths that wait. */
 #define STEPS_MAX 600
 #define PATHS_MAX 12
-/* Beyond that for each path that still waits then: what it leads to soon. */
+/* The further instructions for each path that still waits at that limit, to see where it soon
+ * leads. */
 #define STEPS_EXTRA 48
 #define VISITED_MAX 2048
 
@@ -43,10 +44,10 @@ struct follower {
     size_t path_count;
     uint64_t visited[VISITED_MAX];
     size_t visited_count;
-    uint64_t start, end; /* of the part of the function that holds the call */
+    uint64_t start, end; /* of the part of the function that contains the call */
 };
 
-/* Registers that a call may change, and those that carry arguments: System V ABI, 3.2. */
+/* The registers that a call may change, and those that carry arguments: System V ABI, 3.2. */
 #define CALL_CLOBBERS 0x0fc7u
 static const uint8_t argument_registers[] = {DECODE_RDI, DECODE_RSI, DECODE_RDX,
                                              DECODE_RCX, DECODE_R8,  DECODE_R9};
@@ -61,7 +62,7 @@ static void add_pointer(struct follower *follower, enum types_evidence_kind kind
         types_way_add(&follower->way, kind, &pointee, value, NULL);
 }
 
-/* Variables that stand, from `pc` on, in a register that holds the result. */
+/* Looks at the variables that, from `pc` on, lie in a register that holds the result. */
 static void look_at_variables(struct follower *follower, uint64_t pc)
 {
     const struct types_locals *locals = &follower->places.locals;
@@ -98,7 +99,7 @@ static void look_at_store(struct follower *follower, uint64_t pc, const struct t
     if (value->kind == TYPES_VALUE_RESULT && to->kind == TYPES_VALUE_RESULT && !value->indexed &&
         !to->indexed && value->offset > to->offset)
         types_way_add_own(&follower->way, to->offset, value->offset);
-    /* The address points behind two words: Itanium C++ ABI, 2.5.2. */
+    /* The stored address skips the first two words: Itanium C++ ABI, 2.5.2. */
     if (value->kind == TYPES_VALUE_ADDRESS && to->kind == TYPES_VALUE_RESULT) {
         const char *symbol = types_objects_find(follower->site->objects, (uint64_t)value->offset);
         if (symbol != NULL && strncmp(symbol, "_ZTV", 4) == 0)
@@ -107,7 +108,7 @@ static void look_at_store(struct follower *follower, uint64_t pc, const struct t
     }
 }
 
-/* __cxa_throw(object, its typeinfo, destructor): Itanium C++ ABI, 2.4.3. */
+/* Looks at __cxa_throw(object, its typeinfo, destructor): Itanium C++ ABI, 2.4.3. */
 static void look_at_throw(struct follower *follower, const struct types_call *call)
 {
     const struct types_value *object = &follower->state.registers[DECODE_RDI];
@@ -214,7 +215,7 @@ static void call(struct follower *follower, const struct decode_instruction *in)
     follower->lost = target.no_return;
 }
 
-/* A word below the stack's end, where the frame address is counted from rsp. */
+/* Stores a word below the end of the stack, if the frame address is counted from rsp. */
 static void push(struct follower *follower, uint64_t pc, const struct decode_instruction *in)
 {
     uint8_t base;
@@ -290,7 +291,7 @@ static void find_bounds(struct follower *follower)
     }
 }
 
-/* Also in another part of the function, which a compiler may lay elsewhere. */
+/* True also for another part of the function, because a compiler may put one elsewhere. */
 static bool in_function(const struct follower *follower, uint64_t address)
 {
     const struct types_site *site = follower->site;
@@ -302,7 +303,7 @@ static bool in_function(const struct follower *follower, uint64_t address)
     return dwarf_haspc(&function, address - site->file->bias) == 1;
 }
 
-/* Runs the code from the function's beginning up to the call, as it stands. */
+/* Runs the code from the start of the function up to the call, in the order of its addresses. */
 static void run_prefix(struct follower *follower)
 {
     size_t size;
@@ -336,7 +337,7 @@ static void run_prefix(struct follower *follower)
     }
 }
 
-/* ---- behind the call -------------------------------------------------------------------- */
+/* ---- after the call --------------------------------------------------------------------- */
 
 static bool visit_once(struct follower *follower, uint64_t key)
 {
@@ -350,8 +351,9 @@ static bool visit_once(struct follower *follower, uint64_t key)
 }
 
 /*
- * An instruction is run again where other places hold the result: paths may meet there. And where
- * another record was met on the way: then to see what both ways have in common.
+ * Tells whether to run an instruction. It is run again if other places hold the result, because
+ * paths may meet there. It is also run again if another record was met on the way, to see what both
+ * ways have in common.
  */
 static bool visit(struct follower *follower, uint64_t address)
 {
@@ -404,7 +406,7 @@ static void leave(struct follower *follower)
     follower->flow->returned_offset = value->offset;
 }
 
-/* Goes on at `*pc` behind the instruction; false where the path ends. */
+/* Moves `*pc` on from the instruction. Returns false if the path ends. */
 static bool advance(struct follower *follower, const struct decode_instruction *in, uint64_t *pc)
 {
     switch (in->operation) {
@@ -433,7 +435,7 @@ static bool advance(struct follower *follower, const struct decode_instruction *
     }
 }
 
-/* True while a register or a slot holds the result. */
+/* True while a register or a stack slot holds the result. */
 static bool holds_result(const struct types_state *state)
 {
     for (size_t i = 0; i < 16; i++)
@@ -445,8 +447,7 @@ static bool holds_result(const struct types_state *state)
     return false;
 }
 
-/* Runs the code from `pc` on for at most `*steps` instructions, and takes those that it ran off
- * them. */
+/* Runs the code from `pc` on for at most `*steps` instructions, and subtracts the ones it ran. */
 static void run_path(struct follower *follower, uint64_t pc, unsigned *steps)
 {
     while (*steps > 0 && in_function(follower, pc) && visit(follower, pc) &&
@@ -474,7 +475,7 @@ static void start_behind_call(struct follower *follower, int64_t offset, bool in
     struct types_value place = types_state_register(&follower->state, &follower->places,
                                                     follower->site->return_address - 1, DECODE_RDI);
     types_state_clobber(&follower->state, CALL_CLOBBERS);
-    /* What the code before the call did with its own results is no evidence. */
+    /* The code before the call handled its own results, which are no evidence. */
     follower->flow->count = 0;
     follower->way.seen = 0;
     follower->way.last = 0;
@@ -499,7 +500,7 @@ static void take_path(struct follower *follower, size_t number, unsigned *steps)
     run_path(follower, address, steps);
 }
 
-/* Runs the code behind the call along all paths, the last that was met first. */
+/* Runs the code after the call along all paths, the last path found first. */
 static void run_paths(struct follower *follower)
 {
     unsigned steps = STEPS_MAX;

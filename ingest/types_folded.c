@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A jump, with endbr64 before it, and no more. */
+/* Enough for a function that is only a jump, with endbr64 before it. */
 #define JUMP_BYTES_MAX 16
 
 struct named_start {
     uint64_t start;
-    const char *name; /* in libdwfl's memory */
+    const char *name; /* owned by libdwfl */
 };
 
 struct types_folded {
@@ -24,7 +24,7 @@ struct types_folded {
 
 /* ---- the compiler ----------------------------------------------------------------------- */
 
-/* The last -O of the command line counts; gcc folds from -O2 on, and for size. */
+/* Tells whether gcc folds. The last -O of the command line counts: from -O2 on, and for size. */
 static bool optimizes(const char *producer)
 {
     bool folds = false, named = false;
@@ -33,7 +33,7 @@ static bool optimizes(const char *producer)
         folds = level == '2' || level == '3' || level == 's' || level == 'z' || level == 'f';
         named = true;
     }
-    /* Without any option it keeps silent about all of them (-gno-record-gcc-switches). */
+    /* A producer without any option records none of them (-gno-record-gcc-switches). */
     return folds || (!named && strstr(producer, " -m") == NULL);
 }
 
@@ -69,7 +69,7 @@ static int compare_starts(const void *left, const void *right)
 
 /*
  * True for names of one function: its clones (".part.0"), and the variants of a constructor or
- * destructor, which differ by one digit behind C or D (Itanium C++ ABI, 5.1.4.3).
+ * destructor, which differ by one digit after C or D (Itanium C++ ABI, 5.1.4.3).
  */
 static bool same_function(const char *left, const char *right)
 {
@@ -94,7 +94,8 @@ static bool add_start(struct types_folded *folded, uint64_t start)
     return true;
 }
 
-/* Where a function of `size` bytes jumps that does nothing else, 0: another function. */
+/* Returns the address to which a function of `size` bytes jumps if it does nothing else. 0: another
+ * function. */
 static uint64_t jump_target(const struct symbols_file *file, uint64_t start, uint64_t size)
 {
     size_t held;

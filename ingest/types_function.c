@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Those used last that are kept for certain. */
+/* The number of last used functions that are certainly kept. */
 #define FUNCTIONS 64
-/* Jumps in the code before a call that are looked at. */
+/* The most jumps in the code before a call that are examined. */
 #define TARGETS_MAX 8192
 
 struct kept_function {
@@ -87,7 +87,7 @@ static int compare_addresses(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-/* Forgets all about the code. */
+/* Forgets everything about the code. */
 static void begin_again(struct types_function *function)
 {
     function->scanned = function->start;
@@ -98,7 +98,7 @@ static void begin_again(struct types_function *function)
 bool types_function_scan(struct types_function *function, const uint8_t *code, uint64_t end)
 {
     if (end < function->scanned)
-        begin_again(function); /* later jumps say nothing about an earlier call */
+        begin_again(function); /* later jumps tell nothing about an earlier call */
     size_t known = function->target_count;
     bool good = true;
     while (good && function->scanned < end) {

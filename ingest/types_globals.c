@@ -17,7 +17,7 @@ struct global {
 
 struct types_globals {
     const struct symbols_file *file;
-    struct global *globals; /* by address */
+    struct global *globals; /* sorted by address */
     size_t count, capacity;
     bool read;
 };
@@ -71,11 +71,11 @@ static void add(struct types_globals *globals, Dwarf_Die *variable)
     globals->globals[globals->count++] = (struct global){address + globals->file->bias, *variable};
 }
 
-/* Also the static variables of functions. */
+/* Reads the unit's variables, including the static ones of functions. */
 static void read_unit(struct types_globals *globals, const Dwarf_Die *unit)
 {
     struct symbols_walk_entry entry;
-    size_t shut = SIZE_MAX; /* entries deeper than this stand in none that declares globals */
+    size_t shut = SIZE_MAX; /* deeper entries lie inside one that declares no globals */
     struct symbols_walk *walk = symbols_walk_begin(unit);
     while (walk != NULL && symbols_walk_next(walk, &entry)) {
         if (entry.depth > shut)

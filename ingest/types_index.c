@@ -14,11 +14,12 @@
 /* Deeper nesting than any compiler writes, and more entries than any unit has. */
 #define NESTING_MAX 256
 #define ENTRIES_MAX (1U << 24)
-/* Records that begin with the same members before those are their head: two may do so by chance. */
+/* Enough records that begin with the same members, so that these are their head. Two may do so by
+ * chance. */
 #define ALIKE_MIN 3
-/* Steps that the rules may take in a file: so many for each byte of its debug information. */
+/* The steps that the rules may take in a file for each byte of its debug information. */
 #define STEPS_A_BYTE UINT64_C(32)
-/* An entry that is kept takes more memory than its bytes in the file: it is counted as so many. */
+/* An entry that is kept takes more memory than its bytes in the file. It counts as this many. */
 #define BYTES_AN_ENTRY 2
 
 /* A complete record, by its name. */
@@ -30,11 +31,11 @@ struct named {
 struct types_index {
     const struct symbols_file *file;
     void *units;                   /* tree of struct types_unit by `unit` */
-    const struct types_unit *last; /* the one asked for last, NULL: none yet */
+    const struct types_unit *last; /* the last one asked for; NULL: none yet */
     bool all;                      /* every unit has been read */
     struct types_unit **list;
     size_t count, capacity;
-    struct named *names; /* by hash, once every unit has been read */
+    struct named *names; /* sorted by hash, once every unit has been read */
     size_t name_count;
     struct types_aliases *aliases; /* NULL: not asked for yet */
     struct symbols_budget budget;
@@ -102,7 +103,7 @@ static bool is_kept(int tag)
     }
 }
 
-/* Entries below which types can be declared. */
+/* True for entries below which types can be declared. */
 static bool is_scope(int tag)
 {
     return tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type ||
@@ -154,7 +155,7 @@ static bool read_unit(struct types_index *index, struct types_unit *unit, Dwarf_
 {
     uint32_t parents[NESTING_MAX] = {TYPES_NO_PARENT};
     struct symbols_walk_entry entry;
-    size_t shut = SIZE_MAX; /* entries deeper than this stand in one that declares no types */
+    size_t shut = SIZE_MAX; /* deeper entries lie inside one that declares no types */
     bool good = true;
     struct symbols_walk *walk = symbols_walk_begin(root);
     while (good && walk != NULL && symbols_walk_next(walk, &entry)) {
@@ -231,7 +232,7 @@ static bool is_complete_record(const struct types_entry *entry)
             entry->tag == DW_TAG_union_type);
 }
 
-/* FNV-1a of a name without template arguments. */
+/* Hashes a name without template arguments (FNV-1a). */
 static uint64_t hash_name(const char *name, size_t length)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -250,7 +251,7 @@ static int compare_names(const void *left, const void *right)
     return a->entry < b->entry ? -1 : a->entry > b->entry;
 }
 
-/* Without memory there are no names: definitions in other units are then not found. */
+/* Without memory there are no names, so definitions in other units are not found. */
 static void index_names(struct types_index *index)
 {
     size_t total = 0;
@@ -271,7 +272,7 @@ static void index_names(struct types_index *index)
         qsort(index->names, index->name_count, sizeof *index->names, compare_names);
 }
 
-/* The first of the records with that name's hash. */
+/* Returns the first of the records with that hash of their name. */
 static size_t first_named(const struct types_index *index, uint64_t hash)
 {
     size_t low = 0, high = index->name_count;
@@ -371,7 +372,7 @@ bool types_index_next(struct types_index *index, const char *name, size_t length
     return false;
 }
 
-/* The type of a member behind typedefs and const; false for what has none. */
+/* Finds the type of a member behind typedefs and const. Returns false if it has none. */
 static bool member_type(Dwarf_Die *member, Dwarf_Die *type)
 {
     Dwarf_Attribute attribute;
@@ -387,7 +388,7 @@ static bool member_type(Dwarf_Die *member, Dwarf_Die *type)
     return false;
 }
 
-/* The type of the first member or base class. */
+/* Finds the type of the first member or base class. */
 static bool first_member_type(struct types_index *index, Dwarf_Die *record, Dwarf_Die *type)
 {
     Dwarf_Die member;
@@ -409,7 +410,8 @@ static bool same_offset(Dwarf_Die *left, Dwarf_Die *right)
            left_offset == right_offset;
 }
 
-/* True where `other` begins with all members of `record`, two at least, as a macro writes them. */
+/* True if `other` begins with all members of `record`, at least two, as when a macro writes
+ * them. */
 static bool begins_alike(struct types_index *index, Dwarf_Die *record, Dwarf_Die *other)
 {
     Dwarf_Die member, counterpart, type, other_type;

@@ -6,11 +6,11 @@
 #include "ingest/types_code.h"
 #include "ingest/types_decode.h"
 
-/* What is longer has more ways to end than one. */
+/* A longer function has more than one way to end. */
 enum { JUMPS_MAX = 16, DEPTH_MAX = 3 };
-/* Bytes of code that are looked at for one call: a bound for files that are made up. */
+/* The most bytes of code that are examined for one call, as a limit for made-up files. */
 enum { CODE_BYTES_MAX = 65536 };
-/* No form is that: some other function may be jumped to. */
+/* Not a form: it may jump to some other function. */
 #define FORM_OPEN UINT32_MAX
 
 struct jumps {
@@ -18,22 +18,22 @@ struct jumps {
     size_t count;
 };
 
-/* What one question is about, and what may still be read for it. */
+/* One question, and the bytes that may still be read for it. */
 struct jumps_search {
     const struct types_site *site;
     unsigned (*form_of)(const char *linkage);
     uint64_t bytes_left;
 };
 
-/* The parts that a compiler moves away from a function end in jumps back into it. */
+/* True for a part that a compiler moved out of a function. It ends in jumps back into it. */
 static bool is_part(const char *name)
 {
     const char *suffix = strstr(name, ".cold");
     return suffix != NULL && (suffix[5] == '\0' || suffix[5] == '.');
 }
 
-/* Adds where the code of the function at `start` jumps to outside of it. False: that is not known.
- */
+/* Adds the targets to which the function at `start` jumps outside its own code. Returns false if
+ * they are not known. */
 static bool jumps_read(struct jumps_search *search, const struct symbols_place *place,
                        struct jumps *jumps)
 {
@@ -71,7 +71,7 @@ static unsigned form_at(struct jumps_search *search, uint64_t target, unsigned d
         const unsigned form = search->form_of(place.name);
         if (form != 0)
             return form;
-        /* Of another module, which does not free what it is given without a frame of its own. */
+        /* Another module's function: if it freed the block, it would have a frame of its own. */
         if (strstr(place.name, "@plt") || is_part(place.name))
             return 0;
     }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Deeper than any compiler lets classes derive from one another. */
+/* Deeper inheritance than any compiler allows. */
 #define BASES_DEPTH 64
 
 static bool number_of(Dwarf_Die *die, unsigned name, uint64_t *number)
@@ -18,7 +18,7 @@ static bool number_of(Dwarf_Die *die, unsigned name, uint64_t *number)
     return true;
 }
 
-/* True where the record has no bytes of its own, as the base classes that only lend functions. */
+/* True if the record has no bytes of its own, like base classes that only lend functions. */
 static bool is_empty(struct types_index *index, const struct types_type *type, int depth)
 {
     Dwarf_Die die = type->die, stripped, child;
@@ -40,7 +40,8 @@ static bool is_empty(struct types_index *index, const struct types_type *type, i
     return true;
 }
 
-/* The bytes that a member takes; of a bit field those that it touches. False: not known. */
+/* Finds the bytes that a member takes, for a bit field those that it touches. Returns false if they
+ * are not known. */
 static bool place_of(Dwarf_Die *die, uint64_t type_size, struct types_member *member)
 {
     uint64_t bits, bit, start = 0;
@@ -66,7 +67,7 @@ static bool place_of(Dwarf_Die *die, uint64_t type_size, struct types_member *me
     return true;
 }
 
-/* True where `die` has bytes in its record; `member` then lacks only the name of its type. */
+/* True if `die` has bytes in its record. Then fills `member` except for the name of its type. */
 static bool is_stored(struct types_index *index, Dwarf_Die *die, struct types_type *type,
                       struct types_member *member)
 {

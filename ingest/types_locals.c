@@ -11,7 +11,7 @@
 #define NESTING_MAX 128
 #define LOCALS_MAX 20000
 
-/* Registers are numbered otherwise in DWARF: System V ABI, AMD64 supplement, figure 3.36. */
+/* Translates DWARF's number of a register: System V ABI, AMD64 supplement, figure 3.36. */
 static bool machine_register(uint64_t number, uint8_t *machine)
 {
     static const uint8_t numbers[] = {DECODE_RAX, DECODE_RDX, DECODE_RCX, DECODE_RBX,
@@ -24,7 +24,7 @@ static bool machine_register(uint64_t number, uint8_t *machine)
 
 struct reader {
     struct types_locals *locals;
-    uint8_t frame_base; /* register, TYPES_FRAME_ADDRESS or DECODE_NO_REGISTER */
+    uint8_t frame_base; /* a register, TYPES_FRAME_ADDRESS or DECODE_NO_REGISTER */
     Dwarf_Addr bias;
 };
 
@@ -37,7 +37,8 @@ static bool append(struct types_locals *locals, const struct types_local *local)
     return true;
 }
 
-/* One operation that says a place, `*is_value` where DW_OP_stack_value may follow it. */
+/* Reads one operation that gives a place. `*is_value` tells whether DW_OP_stack_value may follow
+ * it. */
 static bool read_place(const struct reader *reader, const Dwarf_Op *operation,
                        struct types_local *local, bool *is_value)
 {
@@ -66,7 +67,7 @@ static bool read_place(const struct reader *reader, const Dwarf_Op *operation,
     return false;
 }
 
-/* The places that an expression names: one, or one for each piece of the variable. */
+/* Reads the places that an expression names: one, or one for each piece of the variable. */
 static bool read_expression(const struct reader *reader, struct types_local local,
                             const Dwarf_Op *operations, size_t count)
 {
@@ -92,7 +93,7 @@ static bool read_expression(const struct reader *reader, struct types_local loca
             offset += operations[i].number;
             i++;
         } else if (i < count) {
-            return true; /* more than a place */
+            return true; /* not just a place */
         }
         if (known && !append(reader->locals, &local))
             return false;
@@ -101,9 +102,9 @@ static bool read_expression(const struct reader *reader, struct types_local loca
 }
 
 /*
- * A place without a list holds while the scope that declares the variable runs (DWARF 5, 2.6.1): of
- * an inlined constructor's parameter not in the rest of the function, where the register or slot
- * belongs to others.
+ * Reads a place without a list. It holds while the scope that declares the variable runs (DWARF 5,
+ * 2.6.1). So the place of an inlined constructor's parameter does not hold in the rest of the
+ * function, where the register or slot belongs to others.
  */
 static bool read_in_scope(const struct reader *reader, struct types_local local,
                           const Dwarf_Die *scope, const Dwarf_Op *operations, size_t count)
@@ -153,8 +154,8 @@ static bool has_addresses(Dwarf_Die *scope)
     return dwarf_ranges(scope, 0, &base, &start, &end) > 0;
 }
 
-/* `owners` and `scopes`: for each depth the function, and the innermost scope that has addresses.
- */
+/* Reads a function. For each depth, `owners` has the function and `scopes` the innermost scope that
+ * has addresses. */
 static bool read_function(const struct reader *reader, Dwarf_Die *function)
 {
     Dwarf_Die path[NESTING_MAX], owners[NESTING_MAX], scopes[NESTING_MAX];
