@@ -6,7 +6,7 @@
 #include "ingest/types_code.h"
 #include "ingest/types_decode.h"
 
-/* A longer function has more than one way to end. */
+/* Beyond these limits a function has more than one way to end. */
 enum { JUMPS_MAX = 16, DEPTH_MAX = 3 };
 /* The most bytes of code that are examined for one call, as a limit for made-up files. */
 enum { CODE_BYTES_MAX = 65536 };

@@ -7,18 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Those used last that are kept for certain: each a frame and a size, or a frame. */
+/* The numbers of last used items that are certainly kept: steps for a frame and a size, flows for a
+ * frame. */
 #define STEPS 65536
 #define FLOWS 16384
 
 struct kept_flow {
-    struct types_question question; /* with size and operator left out */
-    void *bytes;                    /* of the struct types_flow, up to its last evidence */
+    struct types_question question; /* without size and operator */
+    void *bytes;                    /* the struct types_flow, up to its last evidence */
 };
 
 struct types_memo {
     struct recent steps, flows;
-    struct types_step spare; /* where memory is exhausted */
+    struct types_step spare; /* used if memory is exhausted */
     struct types_flow flow;  /* the one asked for last */
 };
 
@@ -63,7 +64,7 @@ static uint64_t hash_of(const struct types_question *question)
                          (uint64_t)question->opaque << 1 | question->in_memory);
 }
 
-/* Both kinds of item begin with their question. */
+/* Compares questions, with which both kinds of item begin. */
 static bool same_question(const void *item, const void *key)
 {
     return memcmp(item, key, sizeof(struct types_question)) == 0;

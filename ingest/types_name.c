@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names of types, put together from DWARF entries (types_entries.h).
+ * Names of types, composed from DWARF entries (types_entries.h).
  */
 #include "ingest/types_entries.h"
 
@@ -33,7 +33,7 @@ static bool is_record(int tag)
     return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
 
-/* Prefix and suffix around the name of the type that was reached, e.g. "const " and " *". */
+/* Joins a prefix such as "const ", the name of the inner type, and a suffix such as " *". */
 static char *join(const char *before, const char *name, const char *after)
 {
     char *joined = NULL;
@@ -61,7 +61,8 @@ static char *qualify(struct types_index *index, Dwarf_Die *die, const char *name
     return qualified;
 }
 
-/* By its typedef where it stands at file scope and has one that is known better than its tag. */
+/* Returns the typedef of a record at file scope if it is better known than the tag, otherwise the
+ * tag. */
 static char *record_name(struct types_index *index, Dwarf_Die *die)
 {
     const struct types_unit *unit = types_index_unit(index, die);
@@ -73,8 +74,9 @@ static char *record_name(struct types_index *index, Dwarf_Die *die)
 }
 
 /*
- * The file that declares `die`. From DWARF 5 on file 0 is the unit's own; dwarf_decl_file() takes
- * it for none, and would end the process where a split unit has no files.
+ * Returns the file that declares `die`. From DWARF 5 on, file 0 is the unit's own, but
+ * dwarf_decl_file() takes it for none. That function would also end the process if a split unit has
+ * no files.
  */
 static const char *declaring_file(Dwarf_Die *die)
 {
@@ -112,7 +114,8 @@ static char *nameless(Dwarf_Die *die)
                : name;
 }
 
-/* Typedefs of the file's own scope are the user's words; those inside classes are not. */
+/* True if the typedef is the user's word: one at the file's own scope is, one inside a class is
+ * not. */
 static bool typedef_names(struct types_index *index, Dwarf_Die *die, Dwarf_Die *stripped)
 {
     const char *name = dwarf_diename(die);
@@ -182,7 +185,7 @@ static char *pointer_name(struct types_index *index, Dwarf_Die *die, int depth, 
     return wrapped_name(index, die, depth, "", mark);
 }
 
-/* As the compilers would write it, before it gets its one spelling. */
+/* Returns the name as the compilers would write it, before it gets its one spelling. */
 static char *raw_name(struct types_index *index, Dwarf_Die *die, int depth)
 {
     Dwarf_Die stripped;
@@ -237,7 +240,7 @@ char *types_tag_name(struct types_index *index, const struct types_type *type)
     return name;
 }
 
-/* The last part of a qualified name, without template arguments. */
+/* Returns the last part of a qualified name, without template arguments. */
 static const char *last_part(const char *name, size_t *length)
 {
     const char *start = name;

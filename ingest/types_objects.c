@@ -6,18 +6,19 @@
 #include <gelf.h>
 #include <stdlib.h>
 
-/* Objects within one another that are looked through. */
+/* The number of objects inside one another that are searched. */
 #define NESTING_MAX 16
 
 struct object {
     uint64_t start, end;
-    size_t order; /* in the tables */
+    size_t order; /* position in the tables */
     const char *name;
 };
 
 struct types_objects {
     const struct symbols_file *file;
-    struct object *list; /* by start, of those with one start the first in the tables last */
+    struct object *list; /* sorted by start; of those with the same start, the first in the tables
+                            comes last */
     size_t count, capacity;
     bool read;
 };

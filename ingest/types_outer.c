@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Machine frames that are looked at, and template arguments within one another. */
+/* Limits for the machine frames examined, and for template arguments inside one another. */
 #define FRAMES_MAX 16
 #define NESTING_MAX 6
 
-/* ---- what may be another's -------------------------------------------------------------- */
+/* ---- code that another function may share ---------------------------------------------- */
 
 static enum types_folding folding_at(const struct types_site *site)
 {
@@ -22,7 +22,7 @@ static enum types_folding folding_at(const struct types_site *site)
     return types_folding_of(&function);
 }
 
-/* True where the function that the machine frame runs has other names, too. */
+/* True if the function that the machine frame runs has other names too. */
 static bool is_shared(const struct types_site *site)
 {
     return types_folded_at(site->folded, site->frames[site->frame_count - 1].start);
@@ -33,8 +33,8 @@ bool types_outer_doubted(const struct types_site *site)
     return site->entry_count > 0 && (folding_at(site) != TYPES_FOLDING_NONE || is_shared(site));
 }
 
-/* True where only one unit can name the type: it, or an argument of it, is of a function or of a
- * namespace without name. */
+/* True if only one unit can name the type: it, or an argument of it, belongs to a function or an
+ * unnamed namespace. */
 static bool is_local(struct types_index *index, Dwarf_Die *type, int depth)
 {
     Dwarf_Die stripped, argument, child;
@@ -66,8 +66,8 @@ static bool is_local(struct types_index *index, Dwarf_Die *type, int depth)
 }
 
 /*
- * True where an inlined function of the program from `first` on may have been folded before it was
- * inlined: one that was declared inline is every unit's, and gcc leaves it alone.
+ * True if a function of the program, from `first` on, may have been folded before it was inlined.
+ * gcc does not fold a function that was declared inline, because it belongs to every unit.
  */
 static bool is_inlined_own(const struct types_site *site, size_t first)
 {
@@ -104,17 +104,18 @@ bool types_outer_constructs_doubted(const struct types_site *site, const struct 
 struct walk {
     struct types_container container; /* the outermost so far */
     enum types_container_part part;
-    char *allocator; /* what the outermost allocator names; NULL: none */
+    char *allocator; /* the type that the outermost allocator names; NULL: none */
     struct types_type allocated;
-    struct types_index *index; /* of the outermost that had a say */
+    struct types_index *index; /* of the outermost frame that decided */
     bool differs, local;
     bool cached, cached_known;
-    bool anchored;       /* one is a function that has its code for itself */
-    size_t frame, level; /* of the one that had a say last */
+    bool anchored;       /* one frame's function has its code for itself */
+    size_t frame, level; /* of the frame that decided last */
     bool done;
 };
 
-/* Members of these, and these functions, stand between an allocator and its user. */
+/* True for a function that lies between an allocator and its user: a member of one of these
+ * classes, or one of these functions. */
 static bool is_between(const struct types_unit *unit, const struct types_entry *function)
 {
     static const char *const classes[] = {"allocator_traits", "__alloc_traits", "__shared_count",
@@ -136,7 +137,7 @@ static bool is_between(const struct types_unit *unit, const struct types_entry *
     return false;
 }
 
-/* Notes where a frame had a say. */
+/* Notes which frame decided. */
 static void note(struct walk *walk, const struct types_site *site, size_t frame, size_t level)
 {
     walk->anchored = walk->anchored || (level + 1 == site->entry_count && !is_shared(site));
@@ -164,7 +165,7 @@ static bool take_allocator(struct walk *walk, const struct types_site *site, siz
     return true;
 }
 
-/* True where `outer` is the container around `inner` and not the same, seen further out. */
+/* True if `outer` is the container around `inner`, not the same one seen further out. */
 static bool holds_inner(const struct types_container *outer, const struct types_container *inner)
 {
     return inner->kind != TYPES_CONTAINER_NONE &&
@@ -191,7 +192,7 @@ static void take_container(struct walk *walk, const struct types_site *site, siz
     note(walk, site, frame, level);
 }
 
-/* Reads the site's frames from `level` on; the walk is done at the first of the program. */
+/* Reads the site's frames. The walk ends at the first frame of the program. */
 static void walk_site(struct walk *walk, const struct types_site *site, size_t frame)
 {
     for (size_t level = 0; level < site->entry_count && !walk->done; level++) {
@@ -215,17 +216,17 @@ static void walk_site(struct walk *walk, const struct types_site *site, size_t f
     walk->done = walk->done || site->entry_count == 0;
 }
 
-/* True where no frame that had a say can be somebody else's. */
+/* True if no frame that decided can belong to another function. */
 static bool is_certain(const struct walk *walk, const struct types_site *site, size_t frame)
 {
     if (walk->differs || walk->anchored || site->entry_count == 0)
         return !walk->differs && walk->anchored;
-    /* All was inlined into a function of the program. */
+    /* Everything was inlined into a function of the program. */
     return walk->frame == frame && !is_shared(site) && folding_at(site) != TYPES_FOLDING_PROGRAM &&
            !walk->local && !is_inlined_own(site, walk->level + 1);
 }
 
-/* The word of the outermost container, or else of the outermost allocator. */
+/* Names the block by the outermost container, or else by the outermost allocator. */
 static void name_block(const struct walk *walk, const struct types_site *site, uint64_t size,
                        struct types_outer *outer)
 {

@@ -8,7 +8,7 @@ static bool holds(const struct types_local *local, uint64_t pc)
     return local->start <= pc && pc < local->end;
 }
 
-/* The scalar at `offset` in the variable. */
+/* Finds the scalar at `offset` in the variable. */
 static bool type_within(const struct types_places *places, const Dwarf_Die *variable,
                         uint64_t offset, struct types_type *type)
 {

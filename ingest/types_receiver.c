@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Words that are followed by a parenthesis and are no functions. */
+/* True for words that a parenthesis follows and that are not functions. */
 static bool is_keyword(const char *word, size_t length)
 {
     static const char *const words[] = {"if",     "while",   "for",      "switch",    "return",
@@ -19,7 +19,8 @@ static bool is_keyword(const char *word, size_t length)
     return false;
 }
 
-/* The call whose result is asked for: by name, or the only one; NULL: none, or several. */
+/* Finds the call that gives the result: the one with the name, or the only one. NULL: none, or
+ * several. */
 static const char *find_call(const char *text, const char *callee)
 {
     const char *named = NULL, *only = NULL;
@@ -50,7 +51,7 @@ static const char *skip_blanks_back(const char *text, const char *at)
     return at;
 }
 
-/* In front of "(T *)" that ends at `at`; `at` where there is no cast. */
+/* Returns the position before the "(T *)" that ends at `at`, or `at` if there is no cast. */
 static const char *skip_cast_back(const char *text, const char *at)
 {
     if (at == text || at[-1] != ')')
@@ -62,7 +63,8 @@ static const char *skip_cast_back(const char *text, const char *at)
     return at - open >= 3 && skip_blanks_back(open, at - 1)[-1] == '*' ? open : at;
 }
 
-/* The expression that ends at `end`: "name", "a->b[i].c", with the stars that dereference it. */
+/* Returns the start of the expression that ends at `end`: "name", "a->b[i].c", with the stars that
+ * dereference it. */
 static const char *expression_start(const char *text, const char *end)
 {
     const char *at = end;
@@ -86,12 +88,13 @@ static const char *expression_start(const char *text, const char *end)
     const char *stars = at;
     while (stars > text && (stars[-1] == '*' || stars[-1] == ' '))
         stars--;
-    /* Behind a type's name they belong to a declaration. */
+    /* After a type's name, stars belong to a declaration. */
     bool declares = stars > text && (types_text_is_word(stars[-1]) || stars[-1] == '>');
     return declares || memchr(stars, '*', (size_t)(at - stars)) == NULL ? at : stars;
 }
 
-/* In front of the namespaces of a function's name that begins at `at`: "std::malloc". */
+/* Returns the position before the namespaces of a function's name that begins at `at`:
+ * "std::malloc". */
 static const char *skip_spaces_of_name_back(const char *text, const char *at)
 {
     while (at >= text + 2 && at[-1] == ':' && at[-2] == ':') {
@@ -119,7 +122,7 @@ static bool find_receiver(const struct types_site *site, const char *text, const
            types_pointee(site->index, &type, pointee);
 }
 
-/* A name in capitals, or one that begins as constants of C++ do: kBlockSize. */
+/* True for a name in capitals, or one that begins like constants in C++: kBlockSize. */
 static bool is_constant(const char *word, size_t length)
 {
     if (length > 1 && word[0] == 'k' && word[1] >= 'A' && word[1] <= 'Z')

@@ -15,7 +15,7 @@ struct record {
 };
 
 struct types_records {
-    void *tree; /* of struct record, by name and size */
+    void *tree; /* of struct record, sorted by size and name */
 };
 
 static int compare_records(const void *left, const void *right)

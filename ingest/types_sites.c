@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Those used last that are kept for certain. */
+/* The number of last used sites that are certainly kept. */
 #define SITES 8192
 
 struct kept_site {
@@ -69,7 +69,7 @@ struct types_site *types_sites_find(struct types_sites *sites, const struct type
     return kept == NULL ? NULL : kept->site;
 }
 
-/* A copy of `count` items, with room for one at least. */
+/* Copies `count` items, with room for at least one. */
 static void *copy_of(const void *items, size_t count, size_t size)
 {
     void *copy = malloc((count + 1) * size);

@@ -6,18 +6,19 @@
 
 #include <string.h>
 
-/* More of them than a statement that allocates has. */
+/* More operators than a statement that allocates has. */
 #define OPERANDS_MAX 16
 
 struct operand {
-    struct types_type type; /* TYPES_UNUSABLE: cannot be told */
-    bool summand;           /* of the whole size, or of a part of it */
+    struct types_type type; /* TYPES_UNUSABLE: not known */
+    bool summand;           /* of the whole size or a part of it */
     bool multiplied;
 };
 
-/* ---- where it stands -------------------------------------------------------------------- */
+/* ---- the place of a sizeof ------------------------------------------------------------- */
 
-/* The sign at `at` adds or subtracts: it is no part of "->", "++", "--", and has a left side. */
+/* True if the sign at `at` adds or subtracts: it is not part of "->", "++", "--", and has a left
+ * side. */
 static bool is_sign(const char *start, const char *at)
 {
     if ((*at != '+' && *at != '-') || at[1] == '>' || at[1] == *at || (at > start && at[-1] == *at))
@@ -27,7 +28,8 @@ static bool is_sign(const char *start, const char *at)
     return at > start && (types_text_is_word(at[-1]) || at[-1] == ')' || at[-1] == ']');
 }
 
-/* From `at` back to the parenthesis or comma that the operand stands behind; signs on the way. */
+/* Goes back from `at` to the parenthesis or comma before the operand, and notes the signs on the
+ * way. */
 static const char *argument_start(const char *text, const char *at, const char **term, bool *sum)
 {
     int depth = 0;
@@ -75,7 +77,8 @@ static bool all_blank(const char *start, const char *end)
     return start + strspn(start, " ") >= end;
 }
 
-/* What the operand from `start` to `end` is part of, through parentheses that only group. */
+/* Finds the expression around the operand from `start` to `end`, past parentheses that only
+ * group. */
 static void place_operand(const char *text, const char *start, const char *end,
                           struct operand *operand)
 {
@@ -95,7 +98,7 @@ static void place_operand(const char *text, const char *start, const char *end,
             before--;
         if (before == text || !types_text_is_word(before[-1]))
             continue;
-        /* A call: one that is part of another's argument may round the size, as ROUND8(sizeof x)
+        /* A call that is part of another call's argument may round the size, as ROUND8(sizeof x)
          * does. */
         while (before > text && types_text_is_word(before[-1]))
             before--;
@@ -106,9 +109,9 @@ static void place_operand(const char *text, const char *start, const char *end,
     }
 }
 
-/* ---- what it names ---------------------------------------------------------------------- */
+/* ---- the type it names ------------------------------------------------------------------ */
 
-/* "T *" and "T **" are pointers, whatever T is. */
+/* Reads a type's name or an expression. "T *" and "T **" are pointers, no matter what T is. */
 static bool read_name(const struct types_site *site, const char *text, size_t length,
                       struct types_type *type)
 {
@@ -123,7 +126,8 @@ static bool read_name(const struct types_site *site, const char *text, size_t le
            types_expression_value(site, text, length, type);
 }
 
-/* The operand of the sizeof whose word ends at `at`; its end, NULL where it has none. */
+/* Reads the operand of the sizeof whose word ends at `at`. Returns its end, or NULL if it has
+ * none. */
 static const char *read_operand(const struct types_site *site, const char *at,
                                 struct types_type *type)
 {
@@ -163,9 +167,9 @@ static size_t read_operands(const struct types_site *site, const char *text,
     return count;
 }
 
-/* ---- what they say together ------------------------------------------------------------- */
+/* ---- all of them together --------------------------------------------------------------- */
 
-/* The first record that other things are added to. */
+/* Finds the first record to which something is added. */
 static const struct operand *find_header(const struct operand *operands, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -214,7 +218,7 @@ bool types_sizeof_names(const struct types_site *site, const char *text,
 
 /* ---- types given to macros -------------------------------------------------------------- */
 
-/* Macros that are given a type for something else than to allocate it. */
+/* True for macros that get a type for another purpose than allocation. */
 static bool is_other_macro(const char *name, size_t length)
 {
     static const char *const others[] = {
@@ -227,7 +231,7 @@ static bool is_other_macro(const char *name, size_t length)
     return false;
 }
 
-/* A type's name alone: words, and no variable of that name. */
+/* Reads an argument that is just a type's name: words, and not a variable with that name. */
 static bool read_type_argument(const struct types_site *site, const char *start, const char *end,
                                struct types_type *type)
 {
@@ -245,7 +249,8 @@ static bool read_type_argument(const struct types_site *site, const char *start,
            !types_expression_value(site, start, length, &variable);
 }
 
-/* The types among the arguments of the call whose parenthesis is at `open`; false: two of them. */
+/* Reads the types among the arguments of the call whose parenthesis is at `open`. Returns false if
+ * there are two. */
 static bool read_arguments(const struct types_site *site, const char *open, const char *end,
                            struct types_choice *choice, bool *found)
 {

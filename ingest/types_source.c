@@ -15,7 +15,7 @@
 
 /* ---- casts and new ---------------------------------------------------------------------- */
 
-/* True where `at`, behind a cast, begins with a call; "(" stands before it in C++. */
+/* True if a call begins at `at`, after a cast. In C++ a "(" comes before it. */
 static bool is_call(const char *at)
 {
     size_t word = 0;
@@ -25,7 +25,8 @@ static bool is_call(const char *at)
     return word > 0 && *types_text_skip_blanks(at + word) == '(';
 }
 
-/* The type in "T *" between `start` and `end`, without the star; its length, 0: no pointer. */
+/* Returns the length of the type in "T *" between `start` and `end`, without the star. 0: not a
+ * pointer. */
 static size_t pointed_length(const char *start, const char *end)
 {
     while (end > start && end[-1] == ' ')
@@ -33,7 +34,8 @@ static size_t pointed_length(const char *start, const char *end)
     return end > start && end[-1] == '*' ? (size_t)(end - start - 1) : 0;
 }
 
-/* "static_cast<T *>(" at `text`: T, and what stands behind the parenthesis; NULL: no such cast. */
+/* Reads "static_cast<T *>(" at `text`: finds T, and returns the position after the parenthesis.
+ * NULL: no such cast. */
 static const char *read_cxx_cast(const char *text, const char **name, size_t *length)
 {
     static const char *const casts[] = {"static_cast", "reinterpret_cast"};
@@ -56,8 +58,8 @@ static const char *read_cxx_cast(const char *text, const char **name, size_t *le
     return NULL;
 }
 
-/* The next cast of a call to a pointer, "(T *)call(" or that of C++: T, and where it ends; NULL:
- * none. */
+/* Finds the next cast of a call to a pointer, "(T *)call(" or that of C++. Returns the end of the
+ * cast. NULL: none. */
 static const char *next_cast(const char *text, const char **name, size_t *length)
 {
     for (const char *at = text; *at != '\0'; at++) {
@@ -76,7 +78,7 @@ static const char *next_cast(const char *text, const char **name, size_t *length
     return NULL;
 }
 
-/* "(T *)" directly in front of a call, or static_cast<T *>(call()). */
+/* Chooses by "(T *)" directly before a call, or static_cast<T *>(call()). */
 static bool choose_cast(const struct types_site *site, const char *text, uint64_t size,
                         int64_t offset, struct types_choice *choice)
 {
@@ -98,7 +100,7 @@ static bool choose_cast(const struct types_site *site, const char *text, uint64_
     return fit >= TYPES_FIT_ARRAY;
 }
 
-/* "new T(", "new T[", "new (std::nothrow) T{": one in the statement. */
+/* Chooses by "new T(", "new T[", "new (std::nothrow) T{", if there is one in the statement. */
 static bool choose_new(const struct types_site *site, const char *text, enum types_operator by,
                        uint64_t size, int64_t offset, struct types_choice *choice)
 {
@@ -136,7 +138,7 @@ static bool choose_new(const struct types_site *site, const char *text, enum typ
 
 /* ---- the statement ---------------------------------------------------------------------- */
 
-/* The function that the statement at the site's level calls; NULL: not known. */
+/* Returns the function that the statement at the site's level calls. NULL: not known. */
 static const char *callee(const struct types_site *site)
 {
     struct types_call call;
@@ -146,7 +148,8 @@ static const char *callee(const struct types_site *site)
     return call.linkage;
 }
 
-/* A record that is shorter than the block: it begins with one, unless that is a head of others. */
+/* True for a record that is shorter than the block, which then begins with one. A head of other
+ * records does not count. */
 static bool is_front(const struct types_site *site, const struct types_type *type, uint64_t size,
                      int64_t offset)
 {
@@ -155,13 +158,14 @@ static bool is_front(const struct types_site *site, const struct types_type *typ
            !types_is_polymorphic(site->index, type);
 }
 
-/* By what the receiver points to; of another size than the block's only where `front`. */
+/* Chooses the type that the receiver points to. Its size may differ from the block's only if
+ * `front`. */
 static bool choose_receiver(const struct types_site *site, const struct types_type *pointee,
                             uint64_t size, int64_t offset, bool front, struct types_choice *choice)
 {
     enum types_fit fit = types_fit(site->index, pointee, size, offset);
     if (pointee->size == 1)
-        return false; /* bytes say nothing of what stands in them */
+        return false; /* bytes do not tell their contents */
     if (fit == TYPES_FIT_ARRAY && pointee->shape == TYPES_RECORD &&
         types_is_head(site->index, pointee))
         return false;
@@ -174,14 +178,15 @@ static bool choose_receiver(const struct types_site *site, const struct types_ty
     return true;
 }
 
-/* By the statement of the site's level. */
+/* Chooses by the statement at the site's level. */
 static bool choose_by_statement(const struct types_site *site, const char *text, uint64_t size,
                                 int64_t offset, bool front, struct types_choice *choice)
 {
     struct types_type pointee;
     bool received = types_receiver(site, text, callee(site), &pointee);
     if (types_sizeof_choose(site, text, size, offset, choice)) {
-        /* Of a sum the receiver says which part stands in front, unless that begins with it. */
+        /* For a sum, the receiver tells which part comes first, unless that part begins with the
+         * receiver's type. */
         if (choice->single && received && pointee.shape == TYPES_RECORD &&
             (is_front(site, &pointee, size, offset) ||
              types_fit(site->index, &pointee, size, offset) >= TYPES_FIT_FLEXIBLE) &&
@@ -189,7 +194,7 @@ static bool choose_by_statement(const struct types_site *site, const char *text,
             choice->type = pointee;
         return true;
     }
-    /* "T *p = allocate(add(sizeof(T), n))": whatever is added to it, the block begins with a T. */
+    /* "T *p = allocate(add(sizeof(T), n))": the block begins with a T, no matter what is added. */
     if (received && is_front(site, &pointee, size, offset) &&
         types_sizeof_names(site, text, &pointee)) {
         choice->type = pointee;
@@ -201,7 +206,7 @@ static bool choose_by_statement(const struct types_site *site, const char *text,
            (received && choose_receiver(site, &pointee, size, offset, front, choice));
 }
 
-/* True where the inlined function at the site's level hands on a pointer that names no type. */
+/* True if the inlined function at the site's level hands on a pointer that names no type. */
 static bool hands_on(const struct types_site *site)
 {
     struct types_type pointer, type;
@@ -212,7 +217,7 @@ static bool hands_on(const struct types_site *site)
            (type.shape == TYPES_VOID || type.shape == TYPES_CHARACTER);
 }
 
-/* Where in its line the site's level calls what it calls, from 1; 0: not known. */
+/* Returns the column, from 1, of the call in the line of the site's level. 0: not known. */
 static uint32_t call_column(const struct types_site *site)
 {
     Dwarf_Word column = 0;
@@ -231,14 +236,15 @@ static uint32_t call_column(const struct types_site *site)
     return line != NULL && dwarf_linecol(line, &number) == 0 && number > 0 ? (uint32_t)number : 0;
 }
 
-/* Inlined functions that hand memory on name sizes of their own, and no types of their callers. */
+/* Skips inlined functions that hand memory on. They name sizes of their own, and no types of their
+ * callers. */
 static void leave_wrappers(struct types_site *site)
 {
     while (site->level + 1 < site->entry_count && hands_on(site))
         site->level++;
 }
 
-/* Nor does an operator new of a class. */
+/* Skips a class's operator new, which does not name its callers' types either. */
 static void leave_operators(struct types_site *site)
 {
     while (site->level + 1 < site->entry_count &&
@@ -286,7 +292,7 @@ bool types_source_bytes(const struct types_site *site, uint64_t size, int64_t of
     return true;
 }
 
-/* Blocks of at least so many bytes are given out in pieces. */
+/* Blocks of at least this many bytes are given out in pieces. */
 #define POOL_MIN 1024
 
 bool types_source_pool(const struct types_site *site, uint64_t size, int64_t offset,

@@ -44,9 +44,10 @@ static void append_string(struct text *text, const char *string)
 /* ---- default template arguments --------------------------------------------------------- */
 
 /*
- * `defaults` are the arguments from `first` on that a user does not write; %0 and %1 stand for
- * the arguments themselves, * for anything (the same policy has different names by compiler).
- * Source: the synopses of the containers in ISO C++17, clauses 24-26; libstdc++'s shared_ptr.
+ * `defaults` are the arguments from `first` on that a user does not write. %0 and %1 are the
+ * arguments themselves, * matches anything (the same policy has different names in different
+ * compilers). Source: the synopses of the containers in ISO C++17, clauses 24-26; libstdc++'s
+ * shared_ptr.
  */
 struct standard_template {
     const char *name;
@@ -113,7 +114,7 @@ static bool is_default(const char *pattern, char *const *arguments, const char *
     return *argument == '\0';
 }
 
-/* How many of the arguments a user would write. */
+/* Returns how many of the arguments a user would write. */
 static unsigned written_arguments(const char *name, char *const *arguments, unsigned count)
 {
     for (size_t i = 0; i < sizeof standard_templates / sizeof *standard_templates; i++) {
@@ -167,7 +168,7 @@ static void free_arguments(char **arguments, unsigned count)
         free(arguments[i]);
 }
 
-/* "<A, B>" into `arguments`, each in its one spelling, to be freed. */
+/* Parses "<A, B>" into `arguments`, each in its one spelling. The caller frees them. */
 static bool parse_arguments(struct parser *parser, char **arguments, unsigned *count)
 {
     *count = 0;
@@ -192,7 +193,7 @@ static bool parse_arguments(struct parser *parser, char **arguments, unsigned *c
     return true;
 }
 
-/* The template's arguments after the name that stands in `out` from `start` on. */
+/* Parses the template's arguments, which follow the name in `out` from `start` on. */
 static bool parse_template(struct parser *parser, struct text *out, size_t start)
 {
     char *arguments[ARGUMENTS_MAX];
@@ -216,7 +217,7 @@ static bool parse_template(struct parser *parser, struct text *out, size_t start
     return good;
 }
 
-/* Namespaces that users do not write, since they are inline. */
+/* True for namespaces that users do not write because they are inline. */
 static bool is_inline_namespace(const char *name, size_t length)
 {
     static const char *const names[] = {"__cxx11", "__1", "__ndk1", "_V2"};
@@ -226,7 +227,7 @@ static bool is_inline_namespace(const char *name, size_t length)
     return false;
 }
 
-/* "(anonymous namespace)", "{lambda(int)#1}", "'lambda'": kept as they are. */
+/* Copies "(anonymous namespace)", "{lambda(int)#1}", "'lambda'" as they are. */
 static bool parse_nameless(struct parser *parser, struct text *out)
 {
     char open = *parser->at;
@@ -248,7 +249,7 @@ static bool parse_nameless(struct parser *parser, struct text *out)
     return true;
 }
 
-/* A name with its namespaces and template arguments. */
+/* Parses a name with its namespaces and template arguments. */
 static bool parse_name(struct parser *parser, struct text *out)
 {
     size_t start = out->length;
@@ -278,14 +279,14 @@ static bool parse_name(struct parser *parser, struct text *out)
     }
 }
 
-/* "(Color)1", as one compiler writes a constant of an enumeration. */
+/* True for "(Color)1", as one compiler writes a constant of an enumeration. */
 static bool is_cast(const char *text)
 {
     const char *close = *text == '(' ? strchr(text, ')') : NULL;
     return close != NULL && (isdigit((unsigned char)close[1]) || close[1] == '-');
 }
 
-/* Numbers, without suffixes. */
+/* Parses a number and drops its suffix. */
 static bool parse_literal(struct parser *parser, struct text *out)
 {
     if (*parser->at == '(') {
@@ -375,7 +376,7 @@ static bool parse_parameters(struct parser *parser, struct text *out)
     return true;
 }
 
-/* Pointers, references, arrays and parameters behind the type's name. */
+/* Parses pointers, references, arrays and parameters after the type's name. */
 static bool parse_declarator(struct parser *parser, struct text *out)
 {
     for (;;) {

@@ -3,7 +3,7 @@
 
 static const struct types_value unknown = {.kind = TYPES_VALUE_UNKNOWN};
 
-/* The value of a place whose declared type is a pointer. */
+/* Returns the value of a place whose declared type is a pointer. */
 static struct types_value pointer_value(const struct types_places *places,
                                         const struct types_type *type)
 {
@@ -62,7 +62,7 @@ struct types_value types_state_address(const struct types_state *state,
     }
     if (!indexed)
         return value;
-    /* base + index: either may be the pointer where the scale is 1. */
+    /* In base + index, either may be the pointer if the scale is 1. */
     if (value.kind != TYPES_VALUE_POINTER && value.kind != TYPES_VALUE_RESULT &&
         operand->scale == 1) {
         value = types_state_register(state, places, pc, operand->index);
@@ -73,7 +73,7 @@ struct types_value types_state_address(const struct types_state *state,
     return value.kind == TYPES_VALUE_POINTER || value.kind == TYPES_VALUE_RESULT ? value : unknown;
 }
 
-/* Within the pointer's type, or, where it points into an array, within one element. */
+/* Finds the place inside the pointer's type or, if it points into an array, inside one element. */
 static bool place_behind_pointer(const struct types_places *places,
                                  const struct types_value *address, struct types_type *type)
 {
@@ -84,7 +84,7 @@ static bool place_behind_pointer(const struct types_places *places,
     bool inside = offset >= 0 && (uint64_t)offset < whole->size;
     if (!inside && whole->shape == TYPES_RECORD && !address->indexed)
         return false;
-    /* The index counts elements of the record's type, or else of an array within it. */
+    /* The index counts elements of the record's type, or of an array inside it. */
     if (whole->shape == TYPES_RECORD && address->scale > 1 && address->scale != whole->size &&
         !types_is_array_at(places->site->index, whole, (uint64_t)offset))
         return false;

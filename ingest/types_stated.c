@@ -4,9 +4,9 @@
 #include <dwarf.h>
 #include <string.h>
 
-/* A vendor's attribute, which libdw's header does not name: llvm/BinaryFormat/Dwarf.def. */
+/* A vendor's attribute that libdw's header does not name: llvm/BinaryFormat/Dwarf.def. */
 #define ATTRIBUTE_LLVM_ALLOC_TYPE 0x3e0e
-/* Blocks and inlined functions within one another. */
+/* The limit for blocks and inlined functions inside one another. */
 #define NESTING_MAX 128
 
 static bool next_sibling(Dwarf_Die *die)
@@ -15,7 +15,8 @@ static bool next_sibling(Dwarf_Die *die)
     return dwarf_siblingof(die, die) == 0 && dwarf_dieoffset(die) > offset;
 }
 
-/* DWARF 5 has an attribute of its own for the return address, GNU's form of it low_pc. */
+/* True if the call returns to `address`. DWARF 5 has its own attribute for the return address, and
+ * GNU's form uses low_pc. */
 static bool returns_to(Dwarf_Die *call, uint64_t address)
 {
     Dwarf_Attribute attribute;
@@ -25,7 +26,8 @@ static bool returns_to(Dwarf_Die *call, uint64_t address)
            found == address;
 }
 
-/* GNU's compilers never write the attribute: their functions need not be searched. */
+/* True for a unit of GNU's compilers. They never write the attribute, so their functions need no
+ * search. */
 static bool is_gnu_unit(const Dwarf_Die *function)
 {
     Dwarf_Attribute attribute;
@@ -36,7 +38,7 @@ static bool is_gnu_unit(const Dwarf_Die *function)
     return producer != NULL && strncmp(producer, "GNU ", 4) == 0;
 }
 
-/* The call within `function` that returns to `address`, the function's own or an inlined one's. */
+/* Finds the call in `function`, or in one inlined into it, that returns to `address`. */
 static bool find_call(Dwarf_Die *function, uint64_t address, Dwarf_Die *call)
 {
     Dwarf_Die path[NESTING_MAX];

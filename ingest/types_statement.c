@@ -11,13 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A larger file is no hand-written source. */
+/* A larger file was not written by hand. */
 #define FILE_MAX (16 << 20)
-/* Lines before the given one at which its statement may begin, and behind it to its end. */
+/* The most lines of a statement before the given line, and after it. */
 #define LINES_BEFORE 4
 #define LINES_BEHIND 8
 
-/* The last character of a line that is no blank and in no comment. */
+/* Returns the last character of a line that is not blank and not in a comment. */
 static char last_character(const char *start, const char *end)
 {
     char last = '\0';
@@ -30,7 +30,7 @@ static char last_character(const char *start, const char *end)
             at += 2;
             continue;
         }
-        if (at + 1 < end && at[0] == '*' && at[1] == '/') { /* of a comment that began before */
+        if (at + 1 < end && at[0] == '*' && at[1] == '/') { /* of a comment that began earlier */
             last = '\0';
             at++;
             continue;
@@ -41,7 +41,7 @@ static char last_character(const char *start, const char *end)
     return last;
 }
 
-/* True where a statement ends, or a line that belongs to none (blank, preprocessor). */
+/* True if a statement ends here, or if the line belongs to none (blank, preprocessor). */
 static bool ends_statement(const char *start, const char *end)
 {
     char last = last_character(start, end);
@@ -84,7 +84,8 @@ static bool put(struct copier *copier, char c)
     return true;
 }
 
-/* Behind a comment, string or character that begins at `at`; `at` where none does. */
+/* Returns the position after a comment, string or character that begins at `at`, or `at` if none
+ * does. */
 static const char *skip_quoted(const char *at)
 {
     if (at[0] == '/' && at[1] == '/')
@@ -102,7 +103,7 @@ static const char *skip_quoted(const char *at)
     return at;
 }
 
-/* True where the line goes on behind `at` with what could be a call, or new. */
+/* True if the rest of the line after `at` has a possible call, or new. */
 static bool calls_behind(const char *at)
 {
     while (*at != '\0' && *at != '\n') {
@@ -114,7 +115,7 @@ static bool calls_behind(const char *at)
     return false;
 }
 
-/* The statement around the line that begins at `wanted`, at its column where that is known. */
+/* Reads the statement around the line that begins at `wanted`, at its column if that is known. */
 static bool statement_at(const char *text, const char *wanted, uint32_t column,
                          char statement[TYPES_STATEMENT_MAX])
 {
@@ -138,7 +139,7 @@ static bool statement_at(const char *text, const char *wanted, uint32_t column,
         copier.depth -= *at == ')';
         if (copier.depth <= 0 && at >= wanted && (*at == ';' || *at == '{' || *at == '}') &&
             copier.length > 0) {
-            if (at < target) { /* it ends in front of the column */
+            if (at < target) { /* it ends before the column */
                 copier.length = 0;
                 at++;
                 continue;
@@ -166,9 +167,9 @@ bool types_statement_at(const char *text, uint32_t line, uint32_t column,
 
 /* ---- files ------------------------------------------------------------------------------ */
 
-/* A file as long is kept only until the next of its kind is asked for. */
+/* A file of this length is kept only until the next such file is asked for. */
 #define LONG_FILE (512 << 10)
-/* Shorter files that are kept for certain. */
+/* The number of shorter files that are certainly kept. */
 #define SHORT_FILES 32
 
 struct source {
@@ -176,12 +177,12 @@ struct source {
     char *text; /* NULL: it cannot be read */
     size_t length;
     time_t modified;
-    size_t *lines; /* where each begins */
+    size_t *lines; /* where each line begins */
     size_t count, capacity;
 };
 
 struct types_sources {
-    char *root;           /* before absolute paths, if the file is there; NULL: none */
+    char *root;           /* put before absolute paths if the file is there; NULL: none */
     struct recent shorts; /* of struct source */
     struct source longer;
     uint64_t files_read;
@@ -269,7 +270,8 @@ static int open_source(const struct types_sources *sources, const char *file)
     return descriptor >= 0 ? descriptor : open(file, flags);
 }
 
-/* Fills an empty source; without a text where the file cannot be read. False: no memory. */
+/* Fills an empty source. It has no text if the file cannot be read. Returns false if memory is
+ * exhausted. */
 static bool read_source(struct types_sources *sources, const char *file, struct source *source)
 {
     struct stat information;
@@ -291,7 +293,7 @@ static bool read_source(struct types_sources *sources, const char *file, struct 
     return true;
 }
 
-/* NULL where memory is exhausted. It holds until the next call. */
+/* Returns the file. NULL if memory is exhausted. Valid until the next call. */
 static const struct source *find_source(struct types_sources *sources, const char *file)
 {
     uint64_t hash = hash_text(file);

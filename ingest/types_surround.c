@@ -11,7 +11,7 @@ static bool is_record_place(const struct types_evidence *evidence)
            evidence->type.shape == TYPES_RECORD && evidence->type.size > 0;
 }
 
-/* True where `part` is a member of the records that `whole` points to, at that place. */
+/* True if `part` is a member, at that place, of the records that `whole` points to. */
 static bool holds(const struct types_site *site, const struct types_evidence *whole,
                   const struct types_evidence *part)
 {
@@ -25,8 +25,7 @@ static bool holds(const struct types_site *site, const struct types_evidence *wh
            types_has_member_at(site->index, &whole->type, (uint64_t)offset, &part->type);
 }
 
-/* True where `head` is what records of many kinds begin with, and `whole` says which stands there.
- */
+/* True if records of many kinds begin with `head`, and `whole` tells the kind at that place. */
 static bool names_kind(const struct types_site *site, const struct types_evidence *whole,
                        const struct types_evidence *head)
 {
@@ -75,7 +74,7 @@ void types_surround_reduce(const struct types_site *site, const struct types_flo
     }
 }
 
-/* True where all places that name records inside the block are members of `record`. */
+/* True if all places that name records inside the block are members of `record`. */
 static bool agrees(const struct types_site *site, const struct types_flow *flow, uint64_t size,
                    int64_t offset, const struct types_type *record)
 {

@@ -10,10 +10,10 @@
 
 struct tag {
     uint64_t address;
-    const char *symbol; /* of the symbol table, kept by the symbolizer */
+    const char *symbol; /* in the symbol table; kept by the symbolizer */
 };
 
-/* The variables of one module, by address. */
+/* The variables of one module, sorted by address. */
 struct tag_module {
     bool read;
     struct tag *tags;
@@ -22,11 +22,11 @@ struct tag_module {
 
 struct types_tags {
     struct symbols *symbols;
-    struct tag_module *modules; /* by id; zero: not read yet */
+    struct tag_module *modules; /* by id; all zero: not read yet */
     size_t module_count;
 };
 
-/* Ids of modules are dense in a trace; one that is not real must not make the table huge. */
+/* Ids of modules are dense in a trace. A made-up id must not make the table huge. */
 enum { MODULE_ID_MAX = 1 << 20 };
 
 struct types_tags *types_tags_new(struct symbols *symbols)
@@ -52,7 +52,8 @@ static bool is_type_identifier(const char *symbol)
     return strncmp(symbol, "_ZN15TYPE_IDENTIFIER", 20) == 0;
 }
 
-/* Of several names at one address that of a type comes first, then the shortest. */
+/* Sorts by address. Of several names at one address, that of a type comes first, then the
+ * shortest. */
 static int compare_tags(const void *left, const void *right)
 {
     const struct tag *a = left, *b = right;
@@ -96,7 +97,7 @@ static bool read_module(struct types_tags *tags, uint32_t id, struct tag_module 
     return true;
 }
 
-/* NULL where there is no such module, or memory is exhausted. */
+/* Returns the module, which the first call reads. NULL if there is none, or memory is exhausted. */
 static struct tag_module *find_module(struct types_tags *tags, uint32_t id)
 {
     if (id == 0 || id >= MODULE_ID_MAX)
@@ -126,12 +127,12 @@ static const char *find_symbol(const struct tag_module *module, uint64_t address
                                                                        : NULL;
 }
 
-/* Without the words in front that say how the object may be used; `name` is changed. */
+/* Removes the leading words that tell how the object may be used. Changes `name`. */
 static const char *without_qualifiers(char *name)
 {
     static const char *const qualifiers[] = {"const ", "volatile "};
     const size_t kinds = sizeof qualifiers / sizeof *qualifiers;
-    /* "const char *" is a pointer: there the word belongs to what is pointed to. */
+    /* "const char *" is a pointer: there the word belongs to the type pointed to. */
     if (strpbrk(name, "*&([") != NULL)
         return name;
     for (size_t i = 0; i < kinds; i++)
@@ -142,7 +143,7 @@ static const char *without_qualifiers(char *name)
     return name;
 }
 
-/* "TYPE_IDENTIFIER<T>::mDummy" is T; NULL where it is something else. The caller frees. */
+/* Returns T for "TYPE_IDENTIFIER<T>::mDummy", otherwise NULL. The caller frees it. */
 static char *type_of(const char *name)
 {
     static const char before[] = "TYPE_IDENTIFIER<", after[] = ">::mDummy";
@@ -162,7 +163,7 @@ const char *types_tags_name(struct types_tags *tags, uint32_t id, uint64_t addre
     const char *symbol = module == NULL ? NULL : find_symbol(module, address);
     if (symbol == NULL)
         return NULL;
-    /* Link-time optimisation puts a number behind the names of what it makes local. */
+    /* Link-time optimisation adds a number to the names of objects that it makes local. */
     char *plain = strndup(symbol, strcspn(symbol, "."));
     if (plain == NULL)
         return NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types_way.h"
 
-/* Notes that evidence was met on this way through the code. */
+/* Notes that a piece of evidence was met on this way through the code. */
 static void meet(struct types_way *way, size_t number)
 {
     const struct types_evidence *evidence = &way->flow->evidence[number];
