@@ -2,7 +2,7 @@
 /*
  * Reads the session's file: the only part of the session library that knows SQLite.
  *
- * Order of calls: database_open(), then database_each() and database_blob() in any order,
+ * Order of calls: database_open(), then database_each() and database_chunk() in any order,
  * database_close(). Read only.
  */
 #ifndef MPROF_SESSION_DATABASE_H
