@@ -14,6 +14,7 @@
 #include "capture/entry_confine.h"
 #include "capture/entry_process.h"
 #include "capture/operators.h"
+#include "capture/program_suppressions.h"
 #include "capture/recorder.h"
 
 __attribute__((constructor)) static void lifecycle_begin(void);
@@ -47,6 +48,8 @@ static void lifecycle_begin(void)
         bypass_begin();
     }
 #endif
+    if (recorder_is_at_work())
+        program_suppressions_ask();
     /* These functions run in reverse order: the one that is registered first runs last. */
     at_quick_exit(lifecycle_end_quickly);
 }

@@ -165,6 +165,8 @@ static bool option_set(struct options *options, struct option_word key, struct o
         return options->mmap = true;
     if (option_is(key, "compress") && value.length == 0)
         return options->compress = true;
+    if (option_is(key, "suppressions") && value.length == 0)
+        return options->suppressions = true;
     if (option_is(key, "max-size"))
         return option_size(value, &options->max_size,
                            TRACE_FILE_HEADER_SIZE + TRACE_CHUNK_SIZE_DEFAULT, UINT64_MAX);

@@ -26,6 +26,7 @@
  *   sample=SIZE             records only a sample of the heap's blocks, one sample point in SIZE
  *                           bytes on average, with K, M or G after the number
  *   toggle=NUMBER           this signal switches recording off and on
+ *   suppressions            asks the program's own __lsan_default_suppressions() once
  *   without=NUMBER:…        system calls, by number, that must not be made, since a sandbox would
  *                           end the program for them. mprof-run sets it.
  *   root=PID                the process that writes MPROF_OUTPUT itself; any other writes beside
@@ -70,9 +71,10 @@ struct options {
     bool follow_fork, follow_exec;
     uint64_t max_size; /* of a trace, in bytes; 0: no limit */
     struct disk_space_limit min_free;
-    uint64_t sample; /* mean bytes between sample points; 0: everything is recorded */
-    uint32_t toggle; /* number of a signal; 0: none */
-    uint32_t root;   /* process id; 0: the first process that comes */
+    uint64_t sample;   /* mean bytes between sample points; 0: everything is recorded */
+    bool suppressions; /* the program is asked for those that it carries */
+    uint32_t toggle;   /* number of a signal; 0: none */
+    uint32_t root;     /* process id; 0: the first process that comes */
     uint32_t without[OPTIONS_WITHOUT]; /* numbers of system calls */
     uint32_t without_count;
 };

@@ -52,6 +52,7 @@ const struct own_call own_calls[] = {
     CALL(getrandom, false, 0, 0, GRND_NONBLOCK),
     CALL(sigaltstack, false, 0),
     CALL(sched_yield, false, 0),
+    CALL(nanosleep, false, 0),
     CALL(membarrier, false, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED),
     CALL(process_vm_readv, false, 1),
     CALL(pidfd_open, false, 0),

@@ -17,6 +17,7 @@
 #include "capture/options.h"
 #include "capture/os.h"
 #include "capture/process_record.h"
+#include "capture/program_suppressions.h"
 #include "capture/real.h"
 #include "capture/requests.h"
 #include "capture/seccomp_mode.h"
@@ -119,6 +120,7 @@ static bool recorder_take_options(const struct options *options)
                      (options->sample ? TRACE_FILE_SAMPLED : 0u) |
                      (options->compress ? TRACE_FILE_PACKED : 0u);
     trace_file_set_sampling(options->sample);
+    program_suppressions_want(options->suppressions);
     if (!select_process_init(options->sample)) {
         message_line("no memory for the table of a sample; nothing is recorded", NULL);
         return false;
@@ -222,6 +224,7 @@ static bool recorder_begin_trace(void)
     if (!thread || !process_record_write(thread))
         return false;
     bypass_put_known(thread);
+    program_suppressions_put(thread);
     if (recorder.autosave)
         recorder_put_autosave(thread);
     if (recorder.paused || recorder.waiting)

@@ -30,17 +30,16 @@ static void wait_a_little(void)
 static _Noreturn void become_ingest(const struct run_live *live)
 {
     char name[] = "mprof-ingest", option[] = "--live", quiet[] = "--quiet", output[] = "-o",
-         force[] = "--force", end[] = "--";
+         force[] = "--force", suppressions[] = "--suppressions=program", end[] = "--";
     char *session = strdup(live->session), *trace = strdup(live->trace);
-    char *argv[] = {name,
-                    option,
-                    quiet,
-                    output,
-                    session,
-                    live->force ? force : end,
-                    live->force ? end : trace,
-                    live->force ? trace : NULL,
-                    NULL};
+    char *argv[10] = {name, option, quiet, output, session};
+    size_t count = 5;
+    if (live->force)
+        argv[count++] = force;
+    if (live->suppressions)
+        argv[count++] = suppressions;
+    argv[count++] = end;
+    argv[count++] = trace;
     while (!has_bytes(live->trace))
         wait_a_little();
     if (session && trace)

@@ -15,6 +15,7 @@ struct run_live {
     const char *session; /* the session to be made from it */
     const char *log;     /* takes the program's output; NULL: the program has the terminal */
     bool force;          /* replace the session */
+    bool suppressions;   /* use those that the program carries */
     bool browse;         /* open the browser too */
     pid_t ingest, browser;
 };

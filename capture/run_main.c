@@ -29,7 +29,7 @@ struct arguments {
     const char *trace;
     const char *session;
     bool force, open, live, quiet, compress;
-    bool without_stacks, waits_for_call;
+    bool without_stacks, waits_for_call, suppressions;
     char settings[1024];
     struct run_watch watch;
     char **program;
@@ -151,6 +151,10 @@ static int take_option(struct arguments *arguments, enum run_option option, cons
         break;
     case RUN_OPTION_TOGGLE:
         good = set_toggle(arguments, value);
+        break;
+    case RUN_OPTION_SUPPRESSIONS:
+        arguments->suppressions = true;
+        good = add_setting(arguments, "suppressions", NULL);
         break;
     case RUN_OPTION_QUIET:
         arguments->quiet = true;
@@ -400,7 +404,13 @@ static int open_session(const struct arguments *arguments, char *trace)
     char session[PATH_MAX + 8];
     choose_session(arguments, trace, session, sizeof session);
     char ingest_name[] = "mprof-ingest", output[] = "-o", force[] = "--force";
-    char *ingest[] = {ingest_name, trace, output, session, arguments->force ? force : NULL, NULL};
+    char suppressions[] = "--suppressions=program";
+    char *ingest[] = {ingest_name, trace, output, session, NULL, NULL, NULL};
+    size_t count = 4;
+    if (arguments->force)
+        ingest[count++] = force;
+    if (arguments->suppressions)
+        ingest[count++] = suppressions;
     int status = arguments->live ? 0 : run_own(ingest_name, ingest);
     if (status != 0)
         return status;
@@ -436,6 +446,7 @@ static int begin_live(const struct arguments *arguments, struct run_child *child
     child->trace = names->trace;
     child->log = at_terminal() ? names->log : NULL;
     *live = (struct run_live){.trace = names->trace,
+                              .suppressions = arguments->suppressions,
                               .session = names->session,
                               .log = child->log,
                               .force = arguments->force,

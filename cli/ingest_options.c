@@ -30,7 +30,7 @@ static const struct command_option options[] = {
     [INGEST_OPTION_SUPPRESSIONS] =
         {0, "suppressions", "FILE",
          .help = "lines leak:PATTERN, as LeakSanitizer takes them, name the stacks that are no "
-                 "leaks"},
+                 "leaks; program: those that the program carries (mprof-run --suppressions)"},
     [INGEST_OPTION_DEBUG_DIR] = {0, "debug-dir", "DIR",
                                  .help = "look for separate debug files there too"},
     [INGEST_OPTION_SYSROOT] = {0, "sysroot", "DIR",

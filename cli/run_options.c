@@ -54,6 +54,9 @@ static const struct command_option options[] = {
                              .help = "stop recording when it has gone on so long"},
     [RUN_OPTION_TOGGLE] = {0, "toggle", "SIGNAL", .choices = "SIGUSR1 SIGUSR2 SIGPROF SIGRTMIN+1",
                            .help = "this signal to the program switches recording off and on"},
+    [RUN_OPTION_SUPPRESSIONS] = {0, "suppressions",
+                                 .help = "ask the program once for the suppressions of leaks that "
+                                         "it carries (__lsan_default_suppressions)"},
     [RUN_OPTION_QUIET] = {'q', "quiet", .help = "do not say where the trace is"},
     [RUN_OPTION_HELP] = {'h', "help", .help = "print this text"},
     [RUN_OPTION_VERSION] = {'V', "version", .help = "print the version"},

@@ -24,6 +24,7 @@ struct pipeline {
     struct totals totals;
     struct type_table types;
     struct replay replay;
+    struct suppressions *joined; /* with those that the program carries; NULL: not asked for */
 };
 
 static double seconds_now(void)
@@ -83,12 +84,27 @@ static bool finish_rows(struct pipeline *pipeline)
            writer_frames_done(pipeline->writer);
 }
 
+static bool join_suppressions(struct pipeline *pipeline)
+{
+    const struct ingest_options *options = pipeline->options;
+    if (options->carried_suppressions)
+        pipeline->joined =
+            carried_join(&pipeline->scan.carried, options->suppressions, &pipeline->scan.problems);
+    return pipeline->joined != NULL || !options->carried_suppressions ||
+           ingest_fail_memory(pipeline->status, "the suppressions");
+}
+
 static bool write_tables(struct pipeline *pipeline)
 {
     const struct ingest_options *options = pipeline->options;
-    struct session_facts facts = {pipeline->file,       &pipeline->scan,   &pipeline->replay,
-                                  &pipeline->stacks,    &pipeline->totals, {0},
-                                  options->suppressions};
+    struct session_facts facts = {.file = pipeline->file,
+                                  .scan = &pipeline->scan,
+                                  .replay = &pipeline->replay,
+                                  .stacks = &pipeline->stacks,
+                                  .totals = &pipeline->totals,
+                                  .suppressions = pipeline->joined != NULL ? pipeline->joined
+                                                                           : options->suppressions,
+                                  .carried_suppressions = options->carried_suppressions};
     struct table_sink sink = writer_tables(pipeline->writer);
     struct redact *redact = options->redact ? redact_new(options->source_root, &facts) : NULL;
     if (redact != NULL)
@@ -142,7 +158,7 @@ static bool run(struct pipeline *pipeline)
                        &pipeline->totals, &pipeline->types, writer_sink(pipeline->writer),
                        status) &&
            replay_all(pipeline) && replay_finish(&pipeline->replay, status) &&
-           finish_rows(pipeline) && write_tables(pipeline);
+           finish_rows(pipeline) && join_suppressions(pipeline) && write_tables(pipeline);
 }
 
 static void summarize(const struct pipeline *pipeline, struct ingest_summary *summary)
@@ -175,6 +191,7 @@ static void summarize(const struct pipeline *pipeline, struct ingest_summary *su
         .damaged_bytes = scan->damaged_bytes,
         .unseen_modules = scan->bypassed.unseen.count,
         .late_modules = scan->bypassed.late.count,
+        .lost_suppressions = scan->problems.counts[PROBLEM_SUPPRESSIONS],
         .missing_chunks = scan->problems.counts[PROBLEM_MISSING_CHUNK],
         .ended = scan->ended || header->state != TRACE_STATE_RECORDING,
         .unknown_clock = pipeline->replay.time.unknown,
@@ -189,6 +206,10 @@ static void summarize(const struct pipeline *pipeline, struct ingest_summary *su
                    .start_ticks = header->start_ticks,
                    .time = pipeline->replay.time},
     };
+    for (size_t i = scan->problems.kept_count; i-- > 0;)
+        if (scan->problems.kept[i].kind == PROBLEM_SUPPRESSIONS)
+            memcpy(summary->why_suppressions, scan->problems.kept[i].detail,
+                   sizeof summary->why_suppressions);
 }
 
 bool ingest_run(const struct ingest_options *options, struct ingest_summary *summary,
@@ -206,6 +227,7 @@ bool ingest_run(const struct ingest_options *options, struct ingest_summary *sum
         summary->seconds = seconds_now() - begin;
     }
     writer_close(pipeline->writer);
+    suppressions_free(pipeline->joined);
     replay_free(&pipeline->replay);
     totals_free_memory(&pipeline->totals);
     type_table_free(&pipeline->types);

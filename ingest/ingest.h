@@ -30,6 +30,7 @@ struct ingest_options {
     struct writer_options writer;
     struct shared_names *names; /* of the traces of one call; NULL: this is the only one */
     const struct suppressions *suppressions; /* stacks that are no leaks; NULL: none */
+    bool carried_suppressions;               /* those that the program carries, too */
     bool bundle;                             /* copy the files that the names come from */
     bool redact; /* leave out what redact.h says; `source_root` may be NULL */
     const char *source_root;
@@ -56,7 +57,7 @@ struct ingest_summary {
     uint64_t threads, stacks, events;
     uint64_t sample_interval; /* 0: not sampled */
     uint64_t dropped, unmatched_frees, double_frees, mismatched_frees, overlaps, orphaned_events,
-        damaged_bytes, missing_chunks, unseen_modules, late_modules;
+        damaged_bytes, missing_chunks, unseen_modules, late_modules, lost_suppressions;
     bool ended; /* the recorder closed the trace */
     bool unknown_clock;
     uint32_t state;      /* enum trace_state */
@@ -64,6 +65,8 @@ struct ingest_summary {
     double seconds;
     uint32_t machines; /* whose processes are in the session */
     uint64_t inherited_frees, presumed_inherited_frees;
+    char why_suppressions[sizeof((struct problem *)NULL)->detail]; /* the first that was lost; "":
+                                                                      none */
     struct ingest_origin origin;
 };
 

@@ -128,13 +128,18 @@ static bool put_standing(struct live *live, const struct table_sink *sink)
 
 static bool put_tables(struct live *live, const struct replay *shown, uint64_t end_ticks)
 {
-    struct session_facts facts = {live->file,
-                                  &live->scan,
-                                  shown,
-                                  &live->stacks,
-                                  &live->totals,
-                                  live->known,
-                                  live->options->suppressions};
+    struct suppressions *joined =
+        live->options->carried_suppressions
+            ? carried_join(&live->scan.carried, live->options->suppressions, NULL)
+            : NULL;
+    struct session_facts facts = {.file = live->file,
+                                  .scan = &live->scan,
+                                  .replay = shown,
+                                  .stacks = &live->stacks,
+                                  .totals = &live->totals,
+                                  .known = live->known,
+                                  .suppressions =
+                                      joined != NULL ? joined : live->options->suppressions};
     struct table_sink sink = writer_live_tables(live->writer);
     uint64_t last_ticks = live->scan.last_ticks;
     live->scan.last_ticks = end_ticks; /* the end of the session so far */
@@ -142,6 +147,7 @@ static bool put_tables(struct live *live, const struct replay *shown, uint64_t e
                 put_standing(live, &sink);
     live->scan.last_ticks = last_ticks;
     live->known = session_tables_known(&facts);
+    suppressions_free(joined);
     return good;
 }
 

@@ -105,6 +105,11 @@ static bool many(const struct options *options)
            (stat(options->traces[0], &about) == 0 && S_ISDIR(about.st_mode));
 }
 
+static bool is_suppressing(const struct options *options)
+{
+    return options->suppressions != NULL || options->ingest.carried_suppressions;
+}
+
 /* Takes one option. -1 to go on, otherwise the exit status. */
 static int take_option(struct options *options, enum ingest_option option, const char *value)
 {
@@ -138,7 +143,10 @@ static int take_option(struct options *options, enum ingest_option option, const
         good = set_redact(options, value);
         break;
     case INGEST_OPTION_SUPPRESSIONS:
-        options->suppressions = value;
+        if (strcmp(value, "program") == 0)
+            options->ingest.carried_suppressions = true;
+        else
+            options->suppressions = value;
         break;
     case INGEST_OPTION_LIVE:
         options->live = true;
@@ -188,7 +196,7 @@ static int parse(int argc, char **argv, struct options *options)
         good = fail_usage("--redact makes a session of a finished trace, without copies of files: "
                           "not with --bundle, --live and the like",
                           "");
-    if (good && options->suppressions != NULL &&
+    if (good && is_suppressing(options) &&
         (options->compress || options->rebuild || options->dump != DUMP_NONE))
         good = fail_usage("--suppressions makes a session of a trace: not with --compress, --dump "
                           "and --rebuild",
@@ -335,7 +343,7 @@ static bool ingest_suppressing(struct options *options, struct ingest_status *st
         if (run.count > 1)
             summary_run_print(stdout, &run);
         summary_print(stdout, &summary, options->ingest.session);
-        good = options->suppressions == NULL || say_suppressed(options->ingest.session, status);
+        good = !is_suppressing(options) || say_suppressed(options->ingest.session, status);
     }
     run_free(&run);
     free(summary.program);

@@ -22,6 +22,7 @@ const char *problem_name(enum problem_kind kind)
         [PROBLEM_IMPOSSIBLE_SIZE] = "impossible size",
         [PROBLEM_FAILED] = "failed allocation",
         [PROBLEM_RECORD] = "unusable record",
+        [PROBLEM_SUPPRESSIONS] = "lost suppressions",
     };
     return names[kind];
 }

@@ -26,6 +26,7 @@ enum problem_kind {
     PROBLEM_IMPOSSIBLE_SIZE, /* larger than the address space: counted as 0 bytes */
     PROBLEM_FAILED,          /* the allocator returned NULL */
     PROBLEM_RECORD,          /* a record that is not usable */
+    PROBLEM_SUPPRESSIONS,    /* the suppressions inside the program are missing or damaged */
     PROBLEM_KINDS
 };
 

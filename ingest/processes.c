@@ -265,6 +265,9 @@ static void add_summary(struct ingest_summary *sum, const struct ingest_summary 
     sum->orphaned_events += part->orphaned_events;
     sum->damaged_bytes += part->damaged_bytes;
     sum->missing_chunks += part->missing_chunks;
+    sum->lost_suppressions += part->lost_suppressions;
+    if (sum->why_suppressions[0] == '\0')
+        memcpy(sum->why_suppressions, part->why_suppressions, sizeof sum->why_suppressions);
     sum->seconds += part->seconds;
 }
 
@@ -352,6 +355,8 @@ static bool summarize(struct processes *processes)
         sum->missing_chunks = whole.missing_chunks;
         sum->unseen_modules = whole.unseen_modules;
         sum->late_modules = whole.late_modules;
+        sum->lost_suppressions = whole.lost_suppressions;
+        memcpy(sum->why_suppressions, whole.why_suppressions, sizeof sum->why_suppressions);
         sum->machines = whole.machines;
         sum->seconds = whole.seconds;
         sum->all_events = whole.events;

@@ -179,6 +179,9 @@ bool session_meta_put(const struct table_sink *sink, const struct session_facts 
            put_arenas(sink, facts) && put_oddities(sink, facts) && put_bypassed(sink, facts) &&
            (facts->suppressions == NULL ||
             put_number(sink, "suppressions", suppressions_count(facts->suppressions))) &&
+           (!facts->carried_suppressions ||
+            put_number(sink, "lost_suppressions",
+                       facts->scan->problems.counts[PROBLEM_SUPPRESSIONS])) &&
            put_number(sink, "duration_ns",
                       trace_time_ns(&facts->replay->time, facts->scan->last_ticks)) &&
            put_number(sink, "timeline_slot_ns", facts->totals->slot_ns) &&

@@ -22,6 +22,7 @@ struct session_facts {
     const struct totals *totals;
     struct session_known known;
     const struct suppressions *suppressions; /* NULL: none */
+    bool carried_suppressions;               /* those of the program are among them, if any */
 };
 
 /* All that there is by now, as the `known` of a later call. */

@@ -69,6 +69,7 @@ static void put_odd(FILE *out, const struct ingest_summary *summary)
         {"with lost stacks", summary->orphaned_events},
         {"damaged bytes", summary->damaged_bytes},
         {"missing chunks", summary->missing_chunks},
+        {"lost suppressions", summary->lost_suppressions},
         {"modules not recorded", summary->unseen_modules},
         {"modules recorded from after their start only", summary->late_modules},
     };
@@ -146,6 +147,11 @@ void summary_print(FILE *out, const struct ingest_summary *summary, const char *
                     ? ", as it seems: only its parent's trace can tell"
                     : ", some presumed: a parent's trace is missing");
     put_odd(out, summary);
+    if (summary->lost_suppressions) {
+        fputs("             lost suppressions: ", out);
+        put_text(out, summary->why_suppressions);
+        fputs(summary->lost_suppressions > 1 ? ", …\n" : "\n", out);
+    }
     if (summary->all_events)
         fputs("             (odd and inherited are of the whole run, and so is the time)\n", out);
     fprintf(out, "took         %.2f s, %.2f million events/s\n", summary->seconds, rate / 1e6);

@@ -125,6 +125,34 @@ static char *trim(char *line, size_t length)
     return line + strspn(line, " \t");
 }
 
+struct suppressions *suppressions_copy(const struct suppressions *suppressions)
+{
+    struct suppressions *copy = calloc(1, sizeof *copy);
+    for (size_t i = 0; copy != NULL && suppressions != NULL && i < suppressions->count; i++)
+        if (!add_pattern(copy, suppressions->patterns[i])) {
+            suppressions_free(copy);
+            copy = NULL;
+        }
+    return copy;
+}
+
+bool suppressions_add_line(struct suppressions *suppressions, const char *line, size_t length,
+                           bool *is_suppression)
+{
+    static const char kind[] = "leak:";
+    const size_t kind_length = sizeof kind - 1;
+    char *copy = strndup(line, length);
+    if (copy == NULL)
+        return false;
+    const char *text = trim(copy, strlen(copy));
+    const bool is_empty = *text == '\0' || *text == '#';
+    const bool is_leak = strncmp(text, kind, kind_length) == 0 && text[kind_length] != '\0';
+    *is_suppression = is_empty || is_leak;
+    const bool good = !is_leak || add_pattern(suppressions, text + kind_length);
+    free(copy);
+    return good;
+}
+
 static bool read_lines(struct suppressions *suppressions, FILE *file, const char *path, FILE *notes,
                        struct ingest_status *status)
 {

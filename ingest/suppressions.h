@@ -24,6 +24,16 @@ struct suppressions;
  * is none of these. Free it by suppressions_free().
  */
 struct suppressions *suppressions_read(const char *path, FILE *notes, struct ingest_status *status);
+/* Copies the patterns; NULL has none. NULL where memory is exhausted. */
+struct suppressions *suppressions_copy(const struct suppressions *suppressions);
+
+/*
+ * Adds the pattern of a line, which need not end in a zero byte. *is_suppression is false where it
+ * is neither one of leaks nor empty nor a comment. False: memory is exhausted.
+ */
+bool suppressions_add_line(struct suppressions *suppressions, const char *line, size_t length,
+                           bool *is_suppression);
+
 size_t suppressions_count(const struct suppressions *suppressions);
 void suppressions_free(struct suppressions *suppressions);
 

@@ -189,6 +189,11 @@ static void put_timed(FILE *out, const struct trace_extension *extension)
         fprintf(out, "bypass reason %" PRIu64, extension->reason);
         put_text(out, "path", extension->name);
         break;
+    case TRACE_EXT_SUPPRESSIONS:
+        fprintf(out, "suppressions outcome %" PRIu64 " bytes %" PRIu64 " offset %" PRIu64,
+                extension->reason, extension->size, extension->offset);
+        put_text(out, "text", extension->name);
+        break;
     case TRACE_EXT_RSS:
         fprintf(out, "rss bytes %" PRIu64, extension->resident);
         break;

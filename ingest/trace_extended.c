@@ -167,6 +167,12 @@ static void get_timed(struct payload *payload, struct trace_extension *extension
         extension->reason = number(payload);
         extension->name = text(payload);
         break;
+    case TRACE_EXT_SUPPRESSIONS:
+        extension->reason = number(payload);
+        extension->size = number(payload);
+        extension->offset = number(payload);
+        extension->name = text(payload);
+        break;
     case TRACE_EXT_CLOCK:
         extension->monotonic_ns = number(payload);
         break;

@@ -29,8 +29,8 @@ struct trace_extension {
     uint64_t resident, reason, resumed, monotonic_ns;
     uint64_t pid, parent_pid, parent_trace, flags, argument_count;
     uint64_t fork_before, fork_after; /* ticks, 0: not known */
-    struct trace_text
-        name; /* of a thread, arena, mark, snapshot; path of a module or mapped file */
+    struct trace_text name; /* of a thread, arena, mark, snapshot; path of a module or mapped file;
+                               a piece of text */
     struct trace_text build_id, exe, directory, host, kernel, boot_id;
     const uint8_t *rest, *rest_end; /* the strings of argv, or a module's segments */
 };

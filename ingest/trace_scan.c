@@ -250,6 +250,8 @@ static bool scan_extended(struct trace_scan *scan, struct trace_cursor *cursor,
         return true;
     case TRACE_EXT_BYPASS:
         return bypassed_add(&scan->bypassed, &extension);
+    case TRACE_EXT_SUPPRESSIONS:
+        return carried_add(&scan->carried, &extension);
     case TRACE_EXT_DROPPED:
         scan->dropped_events += extension.count;
         return true;
@@ -415,6 +417,7 @@ void trace_scan_free(struct trace_scan *scan)
     context_tree_free(&scan->tree);
     threads_free(&scan->threads);
     bypassed_free(&scan->bypassed);
+    carried_free(&scan->carried);
     problems_free(&scan->problems);
     *scan = (struct trace_scan){0};
 }

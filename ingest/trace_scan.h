@@ -10,6 +10,7 @@
 #define MPROF_INGEST_TRACE_SCAN_H
 
 #include "ingest/bypassed.h"
+#include "ingest/carried.h"
 #include "ingest/context_tree.h"
 #include "ingest/problems.h"
 #include "ingest/threads.h"
@@ -54,8 +55,9 @@ struct trace_scan {
     struct trace_process process;
     struct problems problems;
     struct bypassed bypassed;
-    uint64_t events;     /* alloc, free and realloc records, arena ones included */
-    uint64_t last_ticks; /* the highest stamp */
+    struct carried carried; /* suppressions */
+    uint64_t events;        /* alloc, free and realloc records, arena ones included */
+    uint64_t last_ticks;    /* the highest stamp */
     uint64_t clock_ticks, clock_monotonic_ns; /* of the latest CLOCK record, 0: none */
     uint64_t damaged_bytes;
     uint64_t unknown_records;

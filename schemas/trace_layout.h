@@ -208,8 +208,9 @@ enum trace_extended {
     TRACE_EXT_PROTECT = 24,
     TRACE_EXT_BYPASS = 25,
     TRACE_EXT_BARE_CODE = 26,
-    TRACE_EXT_LAST = TRACE_EXT_BARE_CODE, /* higher numbers are unknown */
-    TRACE_EXT_PACKED = 64,                /* in containers only: anywhere else it is unknown */
+    TRACE_EXT_SUPPRESSIONS = 27,
+    TRACE_EXT_LAST = TRACE_EXT_SUPPRESSIONS, /* higher numbers are unknown */
+    TRACE_EXT_PACKED = 64,                   /* in containers only: anywhere else it is unknown */
 };
 
 enum trace_drop_reason {
@@ -225,6 +226,18 @@ enum trace_bypass {
     TRACE_BYPASS_REFUSED = 4,   /* its slots cannot be written */
     TRACE_BYPASS_MISSED = 5,    /* found when the program ended */
 };
+
+/* What came of the question for the program's own suppressions. */
+enum trace_suppressions {
+    TRACE_SUPPRESSIONS_TEXT = 0,      /* its text */
+    TRACE_SUPPRESSIONS_NONE = 1,      /* the program has no such function */
+    TRACE_SUPPRESSIONS_CRASHED = 2,   /* the function ended its process */
+    TRACE_SUPPRESSIONS_LATE = 3,      /* it did not return in time */
+    TRACE_SUPPRESSIONS_NOT_ASKED = 4, /* no process could be had that calls it */
+};
+
+/* The most bytes of such a text; what is longer is cut. */
+#define TRACE_SUPPRESSIONS_MAX 65536u
 
 enum trace_end_reason {
     TRACE_END_EXIT = 0,

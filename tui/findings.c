@@ -82,6 +82,10 @@ static void add_losses(struct collection *to)
     if (ambiguous > 0)
         add(to, FINDING_BAD, "", VIEW_SAME, "%s pairs of events could be read two ways",
             format_count(a, ambiguous));
+    if (number(to, "lost_suppressions") > 0)
+        add(to, FINDING_BAD, "", VIEW_SAME,
+            "of the program's own suppressions %s texts or lines are missing or damaged",
+            format_count(a, number(to, "lost_suppressions")));
     if (number(to, "machines") > 1)
         add(to, FINDING_BAD, "", VIEW_SAME,
             "processes of %s machines: clocks aligned by real time, the peak is that of one",

@@ -93,5 +93,6 @@ used = set()
 for path in recording.glob.glob(recording.os.environ["MPROF_SOURCE"] + "/capture/*.[ch]"):
     if not re.search(r"entry_(close|confine|map)|confinement|shadow_stack|arch_|own_calls|run_sandbox", path):
         used |= set(re.findall(r"SYS_(\w+)", open(path).read()))
+used -= {"clone", "wait4"}  # mprof-run has made these by then
 check(used <= set(needed), f"not in own_calls.c: {used - set(needed)}")
 recording.done()

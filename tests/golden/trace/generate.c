@@ -88,6 +88,10 @@ static void first_thread(struct lane *lane, struct trace_builder *builder)
                   "/opt/game/pool.so");
     lane_extended(lane, TRACE_EXT_PROTECT, "wnnnn", N(2079), N(0x7f0000003000), N(0x1000), N(1),
                   N(2));
+    lane_extended(lane, TRACE_EXT_SUPPRESSIONS, "wnnns", N(2080), N(TRACE_SUPPRESSIONS_TEXT), N(24),
+                  N(0), "leak:once\n#\nle");
+    lane_extended(lane, TRACE_EXT_SUPPRESSIONS, "wnnns", N(2080), N(TRACE_SUPPRESSIONS_TEXT), N(24),
+                  N(14), "ak:twice\n\n");
     lane_extended(lane, TRACE_EXT_SNAPSHOT, "ws", N(2080), "before \"threads\"");
     lane_extended(lane, TRACE_EXT_RSS, "wn", N(2090), N(8192));
     lane_extended(lane, TRACE_EXT_RECORDING, "wn", N(2092), N(0));

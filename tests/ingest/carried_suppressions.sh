@@ -1,0 +1,202 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# --suppressions=program: what the program's own __lsan_default_suppressions lists is no leak, on request
+# of mprof-run only. The function runs in a process of its own: the program stays as it was, whatever the
+# function does. What is missing is said in one line and counted. LeakSanitizer, where it runs, hits the same.
+set -u
+run=$MPROF_BUILD/bin/mprof-run ingest=$MPROF_BUILD/bin/mprof-ingest
+rm -rf carried && mkdir carried && cd carried || exit 1
+failed=0
+complain() { echo "FAILED: $*"; failed=1; }
+same() { [ "$2" = "$3" ] || complain "$1: '$2', not '$3'"; }
+
+cat >function.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+extern int asked;
+int asked;
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    char *text = malloc(200000);
+    asked++;
+    if (getenv("CRASH"))
+        abort();
+    if (getenv("SPIN"))
+        for (;;)
+            pause();
+    strcpy(text, "# of the program\nleak:known_once\n  leak:^known_twice$\r\nleak:nobody");
+    if (getenv("LINES"))
+        strcat(text, "\nrace:known_once\nrubbish\nleak:\n");
+    if (getenv("LONG")) {
+        strcat(text, "\n");
+        memset(text + strlen(text), '#', 70000);
+    }
+    if (getenv("PIECES")) {
+        memset(text, '#', 5000);
+        strcpy(text + 5000, "\nleak:known_once");
+    }
+    return text;
+}
+C
+cat >main.c <<'C'
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+extern int asked;
+static volatile int children;
+static void child_ended(int number) { children += number != 0; }
+__attribute__((noinline)) static void known_once(void) { *(volatile char *)malloc(100) = 1; }
+__attribute__((noinline)) static void known_twice(void) { *(volatile char *)malloc(200) = 1; }
+__attribute__((noinline)) static void real_leak(void) { *(volatile char *)malloc(40) = 1; }
+__attribute__((noinline)) static void forget(void)
+{
+    volatile char stack[8192];
+    for (unsigned i = 0; i < sizeof stack; i++)
+        stack[i] = 0;
+}
+int main(int argc, char **argv)
+{
+    signal(SIGCHLD, child_ended);
+    if (wait(NULL) > 0 || children || (asked && !getenv("SANITIZED"))) {
+        puts("the program has seen it");
+        return 1;
+    }
+    known_once();
+    for (int i = 0; i < 2; i++)
+        known_twice();
+    real_leak();
+    forget();
+    if (argc > 1 && fork() == 0) {
+        known_once();
+        forget();
+        execl(argv[1], argv[1], (char *)NULL);
+    }
+    if (argc > 1)
+        wait(NULL);
+    return 0;
+}
+C
+cat >other.c <<'C'
+#include <stdlib.h>
+__attribute__((noinline)) static void known_once(void) { *(volatile char *)malloc(300) = 1; }
+int main(void) { known_once(); return 0; }
+C
+build() { # NAME FLAGS...
+    gcc -O0 -g -o "$1" main.c "${@:2}" || exit 1
+}
+gcc -O0 -shared -fPIC -o libfunction.so function.c || exit 1
+build executable function.c
+build exported -rdynamic function.c
+cp exported stripped && strip stripped
+build hidden -fvisibility=hidden function.c
+build linked -L. -lfunction -Wl,-rpath,"$PWD"
+gcc -O0 -g -o other other.c || exit 1
+
+record() { # NAME PROGRAM [OPTION...]: the program's status and output are its own
+    "$run" --quiet --force "${@:3}" -o "$1.bin" -- "./$2" >"$1.out" 2>&1 || complain "$1: status $?"
+    [ ! -s "$1.out" ] || complain "$1: $(cat "$1.out")"
+}
+session() { # NAME OPTION...
+    "$ingest" --force "${@:2}" -o "$1.db" "$1.bin" >"$1.summary" 2>"$1.notes" || complain "$1: $(cat "$1.notes")"
+    [ ! -s "$1.notes" ] || complain "$1: notes: $(cat "$1.notes")"
+    "$MPROF_BUILD/tests/check_session" "$1.db" || complain "check_session $1"
+}
+leaks() { sqlite3 "$1.db" "SELECT live_bytes FROM v_leak ORDER BY 1" | tr '\n' ' '; }
+fact() { sqlite3 "$1.db" "SELECT value FROM meta WHERE key = '$2'"; }
+
+for program in executable exported stripped hidden linked; do
+    record $program $program --suppressions
+    session $program --suppressions=program
+    want='40 '
+    [ $program = stripped ] && want='40 100 400 ' # its own functions have no names
+    same "leaks of $program" "$(leaks $program)" "$want"
+    same "patterns of $program" "$(fact $program suppressions)/$(fact $program lost_suppressions)" 3/0
+done
+same "hits" "$(sqlite3 executable.db 'SELECT pattern, live_count, live_bytes FROM v_suppression ORDER BY 1' | tr '\n' ' ')" \
+    '^known_twice$|2|400 known_once|1|100 '
+
+# On request only, of both programs; and together with a file, whose patterns come first.
+session executable
+same "without the option" "$(leaks executable)" '40 100 400 '
+same "nothing said" "$(fact executable suppressions)$(fact executable lost_suppressions)" ''
+printf 'leak:real\nleak:once\n' >file
+session executable --suppressions=program --suppressions=file
+same "with a file" "$(leaks executable)/$(fact executable suppressions)" '/5'
+same "the file first" "$(sqlite3 executable.db "SELECT live_bytes FROM v_suppression WHERE pattern = 'once'")" 100
+printf 'leak:real\n' >program
+session executable --suppressions=./program
+same "a file of that name" "$(leaks executable)" '100 400 '
+record unasked executable
+session unasked --suppressions=program
+same "unasked" "$(leaks unasked)/$(fact unasked lost_suppressions)" '40 100 400 /1'
+grep -q 'lost suppressions: the trace has none of the program.s: record it by mprof-run --suppressions' unasked.summary ||
+    complain "unasked: $(cat unasked.summary)"
+record other other --suppressions
+session other --suppressions=program
+same "a program without" "$(leaks other)/$(fact other lost_suppressions)" '300 /0'
+
+# What the function may do.
+lost() { # VARIABLE LOST LEAKS SAID
+    export "$1=1"
+    record "$1" executable --suppressions
+    unset "$1"
+    session "$1" --suppressions=program
+    same "leaks with $1" "$(leaks "$1")" "$3"
+    same "lost with $1" "$(fact "$1" lost_suppressions)" "$2"
+    same "problems with $1" "$(sqlite3 "$1.db" "SELECT count(*) FROM problem WHERE kind = 'lost suppressions'")" "$2"
+    same "lines of $1" "$(grep -c 'lost suppressions: ' "$1.summary")" "$(($2 > 0))"
+    [ "$2" = 0 ] || grep -q "lost suppressions: .*$4" "$1.summary" || complain "$1: $(cat "$1.summary")"
+}
+lost CRASH 1 '40 100 400 ' 'ended the process'
+lost SPIN 1 '40 100 400 ' 'did not return'
+lost LINES 3 '40 ' "line 5 of the program's names no leaks: 'race:known_once'"
+lost LONG 1 '40 ' 'too long'
+lost PIECES 0 '40 400 '
+[ ! -e core ] || complain "a core"
+
+# A piece whose offset is damaged: it and what comes behind are lost.
+"$ingest" --dump PIECES.bin | grep -c ' suppressions outcome 0 bytes 5016 offset' | grep -qx 3 || complain "pieces"
+python3 - <<'PY' || complain "python"
+import re
+data = bytearray(open("PIECES.bin", "rb").read())
+# total 5016, offset 3800, length 1216: varints
+at = data.index(bytes([0x98, 0x27, 0xD8, 0x1D, 0xC0, 0x09]))
+data[at + 2] ^= 1
+open("damaged.bin", "wb").write(data)
+PY
+session damaged --suppressions=program
+same "damaged" "$(leaks damaged)/$(fact damaged lost_suppressions)" '40 100 400 /1'
+grep -q 'lost suppressions: pieces of the program.s text are missing' damaged.summary || complain "damaged: $(cat damaged.summary)"
+
+# Of a run each process has its own: the forked child the parent's, what it executes none.
+"$run" --quiet --force --suppressions -o run.bin -- ./executable "$PWD/other" || complain "run"
+"$ingest" --force --process=all --suppressions=program -o run.db run.bin >run.summary || complain "ingest of the run"
+same "of the run" "$(leaks run)/$(fact run suppressions)/$(fact run lost_suppressions)" '40 300 /3/0'
+
+# mprof-run --open hands it on.
+"$run" --quiet --force --suppressions --open --session=open.db -o open.bin -- ./executable </dev/null >open.out 2>&1 ||
+    complain "open: $(cat open.out)"
+same "opened" "$(leaks open)" '40 '
+"$ingest" --rebuild --suppressions=program open.db 2>/dev/null
+same "with --rebuild" $? 2
+
+
+# LeakSanitizer hits the same with the same function.
+if gcc -fsanitize=leak -x c -o try - <<<'int main(void) { return 0; }' 2>/dev/null && ./try 2>/dev/null; then
+    build checked -fsanitize=leak function.c
+    SANITIZED=1 ./checked >lsan 2>&1
+    session executable --suppressions=program
+    same "LeakSanitizer's hits" \
+        "$(sed -n '/Suppressions used/,$p' lsan | awk '$1 ~ /^[0-9]+$/ {print $3 "|" $1 "|" $2}' | sort | tr '\n' ' ')" \
+        "$(sqlite3 executable.db 'SELECT pattern, live_count, live_bytes FROM v_suppression' | sort | tr '\n' ' ')"
+else
+    echo "(LeakSanitizer does not run here: not compared)"
+fi
+[ $failed -eq 0 ] && echo "the program's own suppressions hold"
+exit $failed
