@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* 10 MiB with their hash table. */
+/* They take 10 MiB with their hash table. */
 enum { CHAINS = 1 << 18 };
 
 struct call_chain {
@@ -13,7 +13,7 @@ struct call_chain {
     uint32_t length;
 };
 
-/* Takes the place of a frame behind a stack's outermost one. */
+/* Stands after a stack's outermost frame as if it were a frame. */
 static const struct types_frame end_of_stack = {UINT32_MAX, UINT64_MAX};
 
 void call_chains_free(struct call_chains *chains)
@@ -23,7 +23,7 @@ void call_chains_free(struct call_chains *chains)
     *chains = (struct call_chains){0};
 }
 
-/* The number of the chain `inner` and one frame more. */
+/* Returns the number of the chain that extends `inner` by one frame. */
 static uint32_t extend(struct call_chains *chains, uint32_t inner, const struct types_frame *frame)
 {
     uint64_t hash = hash_combine(hash_combine(hash_seed() ^ inner, frame->pc), frame->module);

@@ -25,8 +25,8 @@ struct symbols_perf_map *symbols_perf_map_open(const char *path, uint64_t since_
 void symbols_perf_map_free(struct symbols_perf_map *map);
 
 /*
- * Returns the name of the code at the absolute address `pc` and sets *start to where it begins.
- * NULL: unknown.
+ * Returns the name of the code at the absolute address `pc`, and sets *start to its start. NULL:
+ * unknown.
  */
 const char *symbols_perf_map_find(const struct symbols_perf_map *map, uint64_t pc, uint64_t *start);
 

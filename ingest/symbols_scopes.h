@@ -28,7 +28,7 @@ struct symbols_scope {
 /* The names of a scope and where its function is declared. */
 struct symbols_naming {
     const void
-        *origin; /* address in memory of the entry with these names; NULL: one scope has them */
+        *origin; /* address in memory of the entry that names it; NULL: the names are one scope's */
     const char *name; /* DW_AT_name, qualified if it has no linkage name; NULL: none */
     const char *linkage_name;
     const char *decl_file;

@@ -14,7 +14,7 @@ enum { MEMOS = 65536 };
 
 struct type_memo {
     uint64_t size;
-    uint32_t of; /* number of a call chain, or where there is none a stack; 0: empty */
+    uint32_t of; /* number of a call chain, or of a stack if it has no chain; 0: empty */
     uint8_t kind;
     bool by_stack;
     struct type_answer answer;
@@ -34,8 +34,9 @@ struct named_type {
 };
 
 /*
- * What is known of one stack. Mostly it has one size, or one answer for all sizes. Otherwise its
- * call chain, those of its frames that had a say for the sizes asked so far, has the answers.
+ * The answers for one stack. Most stacks have one size, or one answer for all sizes. For other
+ * stacks the call chain has the answers. It consists of the frames that decided for the sizes asked
+ * so far.
  */
 struct type_of_stack {
     uint64_t size;
@@ -113,8 +114,8 @@ static uint32_t find_row(struct type_table *table, const struct types_answer *an
     return (uint32_t)table->count++;
 }
 
-/* The `limit` innermost machine frames of a stack: the last of each pc's rows is inlined into no
- * other. */
+/* Writes the `limit` innermost machine frames of a stack. The last of a pc's rows is the one that
+ * is not inlined. */
 static size_t machine_frames(const struct stacks *stacks, uint32_t stack,
                              struct types_frame *frames, size_t limit)
 {
@@ -168,13 +169,14 @@ static struct type_answer infer(struct type_table *table, uint32_t stack, uint64
     of_stack->any_size = found.any_size;
     if (found.any_size)
         of_stack->count = shown ? found.size : 0;
-    /* A longer chain has the answers for which a shorter one is enough, too. */
+    /* A longer chain also holds the answers for which a shorter one is enough. */
     else if (found.frames > call_chains_length(&table->chains, of_stack->chain))
         of_stack->chain = call_chains_find(&table->chains, frames, count, found.frames);
     return answer;
 }
 
-/* The question's key: what the chain of the stack answers, holds for all stacks with that chain. */
+/* Makes the key of a question. An answer for the stack's chain holds for all stacks with that
+ * chain. */
 static struct type_memo question_of(uint32_t stack, uint64_t size, uint8_t kind,
                                     const struct type_of_stack *of_stack)
 {
@@ -189,7 +191,7 @@ static uint64_t hash_of(const struct type_memo *asked)
                         (uint64_t)asked->kind << 1 | asked->by_stack);
 }
 
-/* The answer for a size that is not the one asked for last. */
+/* Finds the answer for a size other than the one asked last. */
 static struct type_answer find_by_size(struct type_table *table, uint32_t stack, uint64_t size,
                                        uint8_t kind, struct type_of_stack *of_stack)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The types of a session: which type each allocation has, and the sums of each.
+ * The types of a session: the type of each allocation, and the sums of each type.
  *
- * Type ids are rows of the table `type`, from 1; 0 is unknown. The answers of the type rules are
- * kept: one for each stack, and in a table of bounded size those for the call chains and sizes
- * asked last.
+ * Type ids are rows of the table `type`, from 1; 0 is unknown. The table keeps the answers of the
+ * type rules: one for each stack and, up to a limit, those for the call chains and sizes asked
+ * last.
  */
 #ifndef MPROF_INGEST_TYPE_TABLE_H
 #define MPROF_INGEST_TYPE_TABLE_H
@@ -48,7 +48,7 @@ struct type_table {
     struct index_map by_name;
     struct recent memos; /* of struct type_memo */
     struct call_chains chains;
-    uint64_t questions;             /* that the rules were asked */
+    uint64_t questions;             /* asked of the rules so far */
     struct type_of_stack *by_stack; /* by stack id: the last answer */
     size_t by_stack_capacity;
     struct types_tags *tags; /* for types that the program names itself */
@@ -91,15 +91,14 @@ uint32_t type_table_named(struct type_table *table, uint32_t module, uint64_t sy
 void type_table_count(struct type_table *table, uint32_t type, uint64_t size, bool live);
 
 /*
- * Returns which operator new of C++ asked for the blocks of this stack (enum operator_new). 0:
+ * Returns the operator new of C++ that asked for the blocks of this stack (enum operator_new). 0:
  * none.
  */
 unsigned type_table_operator(struct type_table *table, uint32_t stack);
 
 /*
  * Writes the types that blocks like `block` could have to names[0 …], at most
- * TYPE_TABLE_CANDIDATES, in no meaningful order. Returns their number. Possibly none of them is
- * right.
+ * TYPE_TABLE_CANDIDATES, in no meaningful order. Returns their number. Possibly none is right.
  */
 size_t type_table_candidates(struct type_table *table, const struct unknown_block *block,
                              const char **names);

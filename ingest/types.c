@@ -139,15 +139,15 @@ static void answer_with(struct types *types, const struct types_site *site,
         answer->element = keep(types, types_node_element(answer->name));
 }
 
-/* The frames of a stack from the site's on, and how many of them were looked at, as in the answer.
- */
+/* The frames of a stack from the site's on, and the number of them that were examined, as in the
+ * answer. */
 struct site_frames {
     struct types *types;
     const struct types_frame *frames;
     size_t count, seen;
 };
 
-/* The frame that lies `number` outside the site's; NULL: the stack ends before. */
+/* Returns the frame `number` frames outside the site's. NULL: the stack ends before it. */
 static const struct types_frame *look_at(struct site_frames *around, size_t number)
 {
     if (around->seen <= number)
@@ -217,7 +217,7 @@ static const struct types_site *open_outer(void *context, size_t number)
     return frame == NULL ? NULL : open_site(around->types, around->types->outer, frame);
 }
 
-/* Tells that the type may be that of a string. The frames further out tell. */
+/* True if the type may be that of a string's characters. Frames further out tell. */
 static bool is_character(const struct types_type *type, const char *name)
 {
     return type->shape == TYPES_CHARACTER || types_string_of_character(name) != NULL;
@@ -241,8 +241,8 @@ static char *named_inside(const struct types_site *site, struct site_frames *aro
     return strdup(string->name);
 }
 
-/* True if the block holds a whole number of that type. An answer that no allocator gave is
- * doubtful. */
+/* True if the block holds a whole number of that type. An answer that no allocator gave is doubtful
+ * otherwise. */
 static bool is_plausible(const struct types_answer *answer, uint64_t size)
 {
     return answer->size > 0 && size % answer->size == 0;
@@ -343,7 +343,7 @@ static void ask_for_object(const char *function, struct types_question *question
         question->by = types_is_operator_new_array(function) ? TYPES_BY_NEW_ARRAY : TYPES_BY_NEW;
 }
 
-/* The step along a frame that no memo has. */
+/* Takes a step that is not in the memo yet. */
 static void take_step(const struct types_site *site, struct site_frames *around,
                       struct types_step *step)
 {
@@ -450,7 +450,7 @@ void types_infer(struct types *types, const struct types_frame *frames, size_t c
             types->work.steps++;
             take_step(site, &around, step);
         }
-        /* Frames further out had a say. */
+        /* Counts frames further out that the answer depends on. */
         if (!step->known && seen < i + around.seen)
             seen = i + around.seen;
         if (step->answer.name != NULL)

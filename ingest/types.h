@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What was allocated: the type of an allocation from its stack and size, by debug information,
- * machine code and source text of the program as it was built.
+ * Finds the type of an allocation from its stack and size, with the debug information, machine code
+ * and source text of the program as it was built.
  *
  * Order of calls: types_new() over a symbolizer whose modules are registered, types_infer() for
- * each distinct (frames that have a say, size, kind) (the caller caches), types_free() before
- * symbols_free().
+ * each distinct combination of the frames that decide, size and kind (the caller caches),
+ * types_free() before symbols_free().
  *
- * How: the stack is walked from the innermost frame outward. A frame of a typed allocator names
- * the type (types_allocators.h), or the compiler states it at the call (types_stated.h). Otherwise
- * the machine code behind the call is followed to see where the result goes (types_flow.h): into a
- * constructor's `this` or a table of virtual functions, a variable, a member, a global, or out of
- * the function. A function that returns the result as it is, under no type, is a wrapper, and its
- * caller is asked in the same way. What no rule names, the source line may (types_source.h).
+ * The rules walk the stack from the innermost frame outward. A frame of a typed allocator names the
+ * type (types_allocators.h), or the compiler states it at the call (types_stated.h). Otherwise the
+ * rules follow the machine code after the call to see where the result goes (types_flow.h): into a
+ * constructor's `this`, a table of virtual functions, a variable, a member, a global, or out of the
+ * function. A function that returns the result unchanged and without a type is a wrapper, and the
+ * rules examine its caller in the same way. If no rule finds a name, the source line may give one
+ * (types_source.h).
  */
 #ifndef MPROF_INGEST_TYPES_H
 #define MPROF_INGEST_TYPES_H
@@ -66,8 +67,9 @@ struct types_answer {
      */
     bool any_size;
     /*
-     * How many of the innermost frames had a say: all stacks that begin with them have this answer
-     * for a block of that size and kind. One more than there are says that the stack's end did.
+     * The number of innermost frames that decided the answer. All stacks that begin with these
+     * frames have this answer for a block of that size and kind. A number one above that of the
+     * frames means that the end of the stack decided too.
      */
     size_t frames;
 };
@@ -89,7 +91,10 @@ static inline uint64_t types_count(uint64_t size, uint64_t unit)
 void types_infer(struct types *types, const struct types_frame *frames, size_t count, uint64_t size,
                  uint8_t kind, struct types_answer *answer);
 
-/* Innermost frames whose units are searched for candidates: the site and wrappers within it. */
+/*
+ * The number of innermost frames whose units are searched for candidates: the site and the wrappers
+ * inside it.
+ */
 #define TYPES_CANDIDATE_FRAMES 4
 
 /*

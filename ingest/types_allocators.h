@@ -51,8 +51,10 @@ const struct types_string *types_string_of_function(const char *function);
  */
 bool types_is_pool_function(const char *function);
 
-/* True for a function of the C or C++ library that makes a block of characters: text for its
- * caller, or the buffer of a file. */
+/*
+ * True for a function of the C or C++ library that makes a block of characters: text for its
+ * caller, or the buffer of a file.
+ */
 bool types_is_text_function(const char *function);
 
 /*

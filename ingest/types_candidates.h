@@ -28,8 +28,7 @@ void types_candidate_lists_free(void *lists);
 
 /*
  * Fills an empty list with the names of the records of its size, and of typedefs of such records,
- * in the unit of the site's innermost function. Each name appears once, and the list may lack room
- * for all.
+ * in the unit of the site's innermost function: each name once, and as many as there is room for.
  */
 void types_candidates_at(const struct types_site *site, struct types_candidate_list *list);
 

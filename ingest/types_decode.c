@@ -44,8 +44,8 @@ static int immediate_bytes(const struct decoder *decoder)
     return decoder->operand_prefix ? 2 : 4;
 }
 
-/* Reads the operand, which `immediate` bytes follow. An address relative to rip counts from after
- * them. */
+/* Reads the operand; `immediate` bytes follow it. An address relative to rip counts from the end of
+ * these bytes. */
 static void read_operand(struct decoder *decoder, int immediate)
 {
     uint8_t byte = next_byte(decoder);

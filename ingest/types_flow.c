@@ -386,7 +386,7 @@ static void add_path(struct follower *follower, uint64_t address)
     path->state = follower->state;
 }
 
-/* True where the function is declared to return nothing. */
+/* True if the function is declared to return nothing. */
 static bool returns_nothing(const struct types_site *site)
 {
     struct types_type type;
@@ -396,7 +396,8 @@ static bool returns_nothing(const struct types_site *site)
     return types_of(site->index, &function, &type) && type.shape == TYPES_VOID;
 }
 
-/* A function that returns nothing may leave the result in rax by chance. */
+/* Notes that the function returns the result. A function that returns nothing may leave it in rax
+ * by chance. */
 static void leave(struct follower *follower)
 {
     const struct types_value *value = &follower->state.registers[DECODE_RAX];

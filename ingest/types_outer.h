@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads the type of a block from the frames around a typed allocator. This matters where functions
- * may stand for others (types_folded.h), because then the allocator's own name is the least
- * reliable one. If `allocate<Token>` runs in `vector<Request>::reserve`, one function was kept for
- * both, and the vector is right.
+ * Reads the type of a block from the frames around a typed allocator. It is needed if functions may
+ * stand for others (types_folded.h), because then the allocator's own name is the least reliable
+ * one. If `allocate<Token>` runs in `vector<Request>::reserve`, one function was kept for both, and
+ * the vector is right.
  *
  * The rules read the frames of the standard library outward from the allocator to the first frame
  * of the program. Each allocator and each container tells what its blocks hold, and the outermost
@@ -41,7 +41,7 @@ void types_outer_read(const struct types_site *site, types_outer_open *open, voi
                       const char *inner, uint64_t size, struct types_outer *outer);
 
 /*
- * True if the code at the site may be that of another function which makes objects of another
+ * True if the code at the site may be that of another function, which makes objects of another
  * class. Then constructors there are not certain evidence.
  */
 bool types_outer_constructs_doubted(const struct types_site *site, const struct types_type *class);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Finds the variable or member to which the source statement assigns the result of its call, and
- * the type that it is declared to point to: "table->items = (struct item *)allocate(size)".
+ * the type to which it is declared to point: "table->items = (struct item *)allocate(size)".
  */
 #ifndef MPROF_INGEST_TYPES_RECEIVER_H
 #define MPROF_INGEST_TYPES_RECEIVER_H
