@@ -351,8 +351,8 @@ static bool settle(struct live *live)
     return live->lag.behind_ns > LIVE_LAG_CAUGHT_NS || look(live, true);
 }
 
-/* Returns how long to wait after a look that took this long: one look a second, and at least as
- * long a pause as a long look. */
+/* Returns how long to wait after a look of `took` ms: one look begins each second, but after a long
+ * look the pause is as long as the look. */
 static int pause_after(uint64_t took)
 {
     return took * 2 > PERIOD_MS ? (int)took : PERIOD_MS - (int)took;

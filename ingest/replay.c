@@ -8,8 +8,8 @@
 
 static const uint64_t largest_size = UINT64_C(1) << 47;
 
-/* Kinds of the session beyond those of the trace: table `kind` of schemas/session.sql. */
-/* schemas/session.sql, table kind: pairs of new and new[], by their form. */
+/* Kinds that a session has and a trace has not (table `kind` of schemas/session.sql): new by its
+ * form, each followed by new[]. */
 enum { KIND_NEW = 9, KIND_NEW_NOTHROW = 12, KIND_NEW_ALIGNED = 14, KIND_NEW_ALIGNED_NOTHROW = 16 };
 
 struct thread_row *replay_thread(struct replay *replay, uint32_t number)
@@ -34,8 +34,8 @@ void replay_problem(struct replay *replay, const struct trace_event *event, enum
     problem->byte_offset = (int64_t)event->offset;
 }
 
-/* What the program said comes first. What an arena gave out is not the result of a call that the
- * rules could follow. */
+/* Returns the type of a block. A type that the program named comes first. Blocks of an arena are
+ * not the result of a call that the type rules can follow. */
 static struct type_answer type_of(const struct replay *replay, const struct live_block *block)
 {
     if (block->type != 0 || block->arena != 0)
@@ -117,7 +117,7 @@ uint64_t replay_close(struct replay *replay, const struct live_block *block, uin
     return replay_put_row(replay, block, lifetime + 1, thread, stack);
 }
 
-/* Ends a live block of the heap. Returns the row's id, 0: failed. */
+/* Ends a live block of the heap. Returns the row's id, or 0 if the sink failed. */
 static uint64_t close_block(struct replay *replay, struct live_block *block, uint32_t thread,
                             uint32_t stack)
 {
@@ -127,7 +127,8 @@ static uint64_t close_block(struct replay *replay, struct live_block *block, uin
     return row;
 }
 
-/* Whether the block is freed by what goes with how it was allocated, as far as that is known. */
+/* Notes a problem if the function that frees the block does not match its allocation. False if
+ * memory is exhausted. */
 static bool note_free(struct replay *replay, const struct live_block *block, uint32_t thread,
                       uint32_t stack)
 {
@@ -159,7 +160,7 @@ bool replay_close_late(struct replay *replay, struct live_block *block,
     return close_block(replay, block, waiting->thread, waiting->stack) != 0;
 }
 
-/* A block is in the way of one that is allocated at its address. */
+/* Ends or sets aside a live block whose address another allocation has got. */
 static bool clear_place(struct replay *replay, const struct trace_event *event,
                         struct live_block *block)
 {
@@ -273,7 +274,7 @@ static bool handle_allocate(struct replay *replay, const struct trace_event *eve
     block->alignment = log2_plus_1(record->alignment);
     if (replay->autosave != 0 && --replay->until_autosave == 0 && !replay_autosave(replay))
         return false;
-    /* At one stamp of an exact clock, its free by another thread may have come first. */
+    /* With an exact clock, its free by another thread may have the same stamp and come first. */
     struct pending_free waiting;
     if (replay->pending_count == 0 || replay->fast_clock ||
         !replay_take_free(replay, block, &waiting))
@@ -281,7 +282,7 @@ static bool handle_allocate(struct replay *replay, const struct trace_event *eve
     return replay_close_late(replay, block, &waiting);
 }
 
-/* A thread's stamp that goes on ends what waited for it. */
+/* Settles frees and blocks that waited until the stamp of the event's thread moved on. */
 static bool settle_fast(struct replay *replay, const struct trace_event *event)
 {
     if (replay->pending_count != 0 && !replay_settle_frees(replay, event))
@@ -301,8 +302,9 @@ void replay_expect(void *context, const struct trace_record *record)
 }
 
 /*
- * Whether the event's thread is one of the program's. The scan counted what stands behind a thread
- * number that cannot be as lost, and observers outside tell no more than what needs no thread.
+ * Tells whether the event can be replayed: its thread is one of the program's, or it does not need
+ * one. The scan has counted the records of an impossible thread number as lost. Observers outside
+ * the program only record events that need no thread.
  */
 static bool has_thread(struct replay *replay, const struct trace_event *event)
 {
@@ -332,7 +334,7 @@ bool replay_event(struct replay *replay, const struct trace_event *event,
             !replay_settle_frees(replay, event))
             return status->code == INGEST_OK ? ingest_fail_memory(status, "live blocks") : false;
         replay->now_ticks = event->ticks;
-        /* Only a damaged run is not sorted; time stands still for its stragglers. */
+        /* Only a damaged run is not sorted. Time does not go back for its late events. */
         if (ns > replay->now_ns)
             replay->now_ns = ns;
     }

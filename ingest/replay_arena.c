@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Replay of custom allocators: arenas and what they gave out.
+ * Replays the events of custom allocators: arenas and their blocks.
  *
- * A block is known by its arena and its address, so that an arena's first block may lie where the
- * block of the heap lies that it was cut from. A reset frees all blocks of an arena and of those
- * that have their memory from it. Only arenas in which something may be live are looked at: each
- * is put into its parent's list when it gives out a block, and taken out by the parent's reset.
+ * A block is identified by its arena and its address, because an arena's first block may have the
+ * address of the heap block that it was cut from. A reset frees all blocks of an arena and of the
+ * arenas that get their memory from it. It only visits arenas that may have live blocks: an arena
+ * is put into its parent's list when it gives out a block, and the parent's reset takes it out.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 enum { KIND_ARENA = 11 };
 
-/* Row of the arena; ARENA_NO_ROW where there is none yet. */
+/* Returns the row of the arena, or ARENA_NO_ROW if there is none yet. */
 static uint32_t known_arena(const struct replay *replay, uint64_t id, uint64_t hash)
 {
     size_t probe = index_map_begin(&replay->arena_by_id, hash);
@@ -34,8 +34,8 @@ struct live_table *replay_blocks(struct replay *replay, uint64_t arena)
     return index == ARENA_NO_ROW ? NULL : &replay->arenas[index].blocks;
 }
 
-/* Row of the arena, a new one where it must be: one that was never named exists all the same.
- * ARENA_NO_ROW where memory is exhausted. */
+/* Returns the row of the arena, a new one if there is none: an arena need not have a name.
+ * ARENA_NO_ROW if memory is exhausted. */
 static uint32_t find_arena(struct replay *replay, uint64_t id)
 {
     uint64_t hash = hash_combine(hash_seed(), id);
@@ -53,7 +53,7 @@ static uint32_t find_arena(struct replay *replay, uint64_t id)
     return index;
 }
 
-/* Puts the arena, and those that it lies in, into the lists of their parents. */
+/* Puts the arena, and the arenas that it lies in, into the lists of their parents. */
 static bool list_arena(struct replay *replay, uint32_t index)
 {
     while (!replay->arenas[index].listed) {
@@ -97,7 +97,8 @@ static void count_block(struct replay *replay, struct arena_row *arena,
     }
 }
 
-/* `realloc_of`: row of the block that this one was, 0: none; `type`: what was in that one. */
+/* Allocates a block. `realloc_of` is the row of the block that this one was, 0: none. `type` is the
+ * type of that one. */
 static bool arena_allocate(struct replay *replay, uint32_t index, const struct trace_event *event,
                            uint64_t realloc_of, uint32_t type)
 {
@@ -130,13 +131,13 @@ static bool arena_allocate(struct replay *replay, uint32_t index, const struct t
     block->type = type;
     block->alignment = 0;
     count_block(replay, arena, block);
-    /* What a sampled block stands for goes by its size. */
+    /* A sampled block's weight depends on its size. */
     if (replay->sampled && !totals_know_size(replay->totals, block->size))
         return false;
     return true;
 }
 
-/* *row is that of the block that was ended, 0 where there was none. */
+/* Frees a block. *row is the row of the block that was ended, 0 if there was none. */
 static bool arena_release(struct replay *replay, uint32_t index, const struct trace_event *event,
                           uint64_t address, uint64_t *row)
 {
@@ -163,7 +164,7 @@ static bool arena_release(struct replay *replay, uint32_t index, const struct tr
     return true;
 }
 
-/* The type of the block there, 0: it is not known, or there is none. */
+/* Returns the type of the block at `address`. 0: it is not known, or there is no block. */
 static uint32_t type_at(struct replay *replay, uint32_t index, uint64_t address)
 {
     const struct live_block *block = live_table_find(&replay->arenas[index].blocks, address);
@@ -177,12 +178,13 @@ static bool reset_blocks(struct replay *replay, struct arena_row *arena, uint32_
     for (size_t i = 0; good && i < arena->blocks.capacity; i++)
         if (arena->blocks.blocks[i].state == BLOCK_LIVE)
             good = end_block(replay, arena, &arena->blocks.blocks[i], thread, &row);
-    /* The next reset must not sweep what this one has emptied. */
+    /* The next reset must not go through this table again. */
     live_table_clear(&arena->blocks);
     return good;
 }
 
-/* The arenas that are still to be reset are one list through next_sibling. */
+/* Resets an arena and those under it. Arenas that are still to be reset are linked through
+ * next_sibling. */
 static bool arena_reset(struct replay *replay, uint32_t index, uint32_t thread)
 {
     uint32_t todo = ARENA_NO_ROW;
@@ -208,7 +210,7 @@ static bool arena_reset(struct replay *replay, uint32_t index, uint32_t thread)
     }
 }
 
-/* Whether there may be an arena `id` beside those that are known; otherwise it is damage. */
+/* Tells whether there can be an arena `id`, given the known ones. If not, the record is damaged. */
 static bool possible(const struct replay *replay, uint64_t id)
 {
     return session_id_possible(id, replay->arena_count + 1);
@@ -217,7 +219,7 @@ static bool possible(const struct replay *replay, uint64_t id)
 static bool name_arena(const struct replay *replay, struct arena_row *arena,
                        const struct trace_extension *extension)
 {
-    /* Named twice, it stays where it was first said to lie. Without a parent it is in no list. */
+    /* If it is named twice, it keeps its first parent. Without a parent it is in no list. */
     if (arena->parent == 0) {
         arena->parent = possible(replay, extension->parent) ? (uint32_t)extension->parent : 0;
         arena->listed = false;
@@ -247,7 +249,7 @@ bool replay_arena(struct replay *replay, const struct trace_event *event)
     case TRACE_EXT_ARENA_ALLOC:
         return arena_allocate(replay, index, event, 0, 0);
     case TRACE_EXT_ARENA_REALLOC:
-        /* What is in a block stays in it. */
+        /* The block keeps its contents, and so its type. */
         type = type_at(replay, index, extension->old_address);
         return arena_release(replay, index, event, extension->old_address, &row) &&
                arena_allocate(replay, index, event, row, type);

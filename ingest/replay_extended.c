@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Replay of what is rare: marks, samples; and of what is left at the end. */
+/* Replays rare records, such as marks and samples, and writes the blocks left at the end. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +68,8 @@ static bool protect_region(struct replay *replay, const struct trace_event *even
     return row.stack != INDEX_NONE && regions_protect(&replay->regions, &row);
 }
 
-/* What the program says of a block that is not live (allocated while paused, say) is no matter. */
+/* Sets the type of a block that the program names. Ignores a block that is not live, for example
+ * one that was allocated during a pause. */
 static bool name_type(struct replay *replay, const struct trace_event *event)
 {
     const struct trace_extension *extension = event->extension;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Frees of inherited blocks.
+ * Notes frees of inherited blocks.
  *
- * A forked process owns a copy of what was live in its parent. Its trace does not say what that
- * was: the parent's does, which may be read later, or not at all. So the first free of an address
- * that the process has not had from its own allocator is noted here, with all that is needed to
- * find the parent's block when both traces are in one session (ingest/writer_inherit.h). The
- * address counts as freed from then on, so that the next free of it is a double free.
+ * A forked process owns a copy of the blocks that were live in its parent. Only the parent's trace
+ * has those blocks, and that trace may be read later, or never. So the first free of an address
+ * that the process did not get from its own allocator is noted here, with all that is needed to
+ * find the parent's block when both traces are in one session (ingest/writer_inherit.h). From then
+ * on the address counts as freed, so the next free of it is a double free.
  */
 #include "ingest/replay_internal.h"
 

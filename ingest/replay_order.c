@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Events whose order their stamps do not tell.
+ * Finds the order of events whose stamps do not tell it.
  *
- * Exact clock: an allocation and its free by another thread may have one stamp, and the free may
- * come first. It waits until the time goes on.
+ * Exact clock: an allocation and its free by another thread may have the same stamp, and the free
+ * may come first. Then the free waits until the time moves on.
  *
- * Fast clock: a stamp says only that the event lies between it and the next stamp of its thread.
- * An address is given out and freed in turn, which orders what the stamps do not:
- *  - A free of what is not live waits until its thread's next stamp. It is then the free of what
- *    another thread has allocated there meanwhile; earlier, if the address is given out once more.
- *  - A block whose address is given out again while it is live waits, aside, until the next stamp
- *    of the thread that got the address; a free that comes until then is its own. If none comes,
- *    it was an overlap.
- * Each pair that is made in one of these ways could be read otherwise, and counts as ambiguous.
- * Three threads that hand one address around within one interval may still be read wrongly: a free
- * too early takes the block before its own, and is missed later, as an unmatched free and an
- * overlap.
+ * Fast clock: a stamp only tells that the event lies between it and the next stamp of its thread.
+ * But an address is given out and freed in turn, which orders events that their stamps do not:
+ *  - A free of an address that is not live waits until its thread's next stamp. Then it frees the
+ *    block that another thread has allocated there since. If the address is given out once more
+ *    before, it frees that block at once.
+ *  - If the address of a live block is given out again, the block is set aside until the next stamp
+ *    of the thread that got the address. A free that comes until then is the old block's. If none
+ *    comes, it was an overlap.
+ * Each pair that is made in one of these ways could also be read differently, and counts as
+ * ambiguous. If three threads pass one address around within one interval, the order may still be
+ * wrong: a free that comes too early ends the block before its own. Later, where that free is
+ * missing, the trace shows an unmatched free and an overlap.
  */
 #include <stdlib.h>
 
 #include "ingest/replay_internal.h"
 
-/* More events of unknown order than that are no race but a stopped clock. */
+/* The most events whose order may be unknown at a time. More of them mean a stopped clock, not a
+ * race. */
 enum { WAITING_MOST = 1024 };
 
 static bool settle_free(struct replay *replay, const struct pending_free *waiting)
@@ -140,7 +142,7 @@ bool replay_take_displaced(struct replay *replay, const struct trace_event *even
                            struct live_block *block)
 {
     for (size_t i = 0; i < replay->displaced_count; i++) {
-        /* The thread that got the address frees what it got. */
+        /* The thread that got the address frees its own block. */
         if (replay->displaced[i].block.address != address ||
             replay->displaced[i].thread == event->thread)
             continue;

@@ -9,13 +9,13 @@
 #include "ingest/trace_cursor.h"
 #include "schemas/printable.h"
 
-/* Bytes of a session for each allocation: its row, its place in the index by stack, its columns. */
+/* Bytes of a session for each allocation: its row, its index entry by stack and its columns. */
 #define SESSION_PER_ALLOCATION 70u
-/* The tables, as they are where nothing happened. */
+/* Bytes of an empty session. */
 #define SESSION_LEAST (UINT64_C(400) << 10)
-/* So many chunks are looked into, from all parts of the trace. */
+/* How many chunks are read, from all parts of the trace. */
 #define CHUNKS_READ 32u
-/* What is less is not worth a line. */
+/* A smaller session is not worth a line. */
 #define ROOM_TOLD (UINT64_C(16) << 20)
 
 static bool room_is_allocation(const struct trace_record *record)
@@ -39,7 +39,7 @@ static uint64_t room_allocations_in(const struct trace_file *file, const struct 
     return count;
 }
 
-/* Allocations in a trace: as many for its bytes as in some of its chunks. */
+/* Estimates the allocations in a trace: as many for each byte as in some of its chunks. */
 static uint64_t room_allocations(const char *path)
 {
     struct ingest_status status = {INGEST_OK, ""};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How much room on the disk a session will take, as far as its traces tell before they are read.
+ * Estimates the disk space that a session will take, before its traces are read in full.
  */
 #ifndef MPROF_INGEST_ROOM_H
 #define MPROF_INGEST_ROOM_H
@@ -12,16 +12,16 @@
 #include "ingest/processes.h"
 
 struct room {
-    /* Bytes, as a part of the traces suggests: a third more or less. */
+    /* Bytes, estimated from a part of the traces: up to a third more or less is possible. */
     uint64_t needed;
-    uint64_t available; /* bytes that a user may still write where the session goes; 0: not known */
+    uint64_t available; /* bytes free for users on the session's file system; 0: not known */
 };
 
-/* Traces that cannot be read count nothing: whoever reads them says why. */
+/* Estimates the space. Traces that cannot be read count as 0 bytes; the ingest tells why. */
 struct room room_of(const struct trace_list *traces, const char *session);
 
-/* Says it in a line, where it is more than a few megabytes, or, where `only_short`, only if it does
- * not fit. */
+/* Prints it in one line, if it is more than a few megabytes. With `only_short` it prints only if
+ * the session does not fit. */
 void room_say(FILE *out, const struct room *room, const char *session, bool only_short);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Completed allocations by column: what replay fills and the writer empties. One batch is one
- * chunk of schemas/columns.md; rows of the table `allocation` come from the same numbers.
+ * Completed allocations by column. Replay fills a batch, and the writer empties it. One batch is
+ * one chunk of schemas/columns.md. Rows of the table `allocation` are made of the same numbers.
  */
 #ifndef MPROF_INGEST_ROW_BATCH_H
 #define MPROF_INGEST_ROW_BATCH_H
@@ -17,7 +17,7 @@ struct row_batch {
     uint64_t column[COLUMN_TOTAL][COLUMN_CHUNK_ROWS];
 };
 
-/* A row of the table `column_chunk`, but for its data. */
+/* A row of the table `column_chunk`, without its data. */
 struct row_batch_chunk {
     uint64_t id;
     uint64_t min, max;
@@ -26,8 +26,8 @@ struct row_batch_chunk {
 };
 
 /*
- * Packs column `column` of a batch that has rows into `data`, which holds
- * column_data_length(batch->rows, 8) bytes, and says what stands there.
+ * Packs column `column` of a batch that has rows into `data`, which has room for
+ * column_data_length(batch->rows, 8) bytes. `chunk` describes the result.
  */
 static inline void row_batch_pack(const struct row_batch *batch, unsigned column, uint8_t *data,
                                   struct row_batch_chunk *chunk)
@@ -45,10 +45,10 @@ static inline void row_batch_pack(const struct row_batch *batch, unsigned column
     chunk->length = column_data_length(batch->rows, chunk->width);
 }
 
-/* Where full batches go, and the last one, which may not be full. */
+/* The receiver of full batches, and of the last one, which may not be full. */
 struct row_sink {
     void *context;
-    /* Takes `full` (NULL at first) and returns an empty batch; NULL where it cannot go on. */
+    /* Takes `full` (NULL at first). Returns an empty batch, or NULL if it cannot continue. */
     struct row_batch *(*exchange)(void *context, struct row_batch *full);
 };
 
