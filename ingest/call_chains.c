@@ -13,7 +13,7 @@ struct call_chain {
     uint32_t length;
 };
 
-/* Stands after a stack's outermost frame as if it were a frame. */
+/* The mark that comes after the outermost frame in the chain of a whole stack. */
 static const struct types_frame end_of_stack = {UINT32_MAX, UINT64_MAX};
 
 void call_chains_free(struct call_chains *chains)

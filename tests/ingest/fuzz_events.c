@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fuzz target of the merge and the replay: the input is a programme of events by three threads on
- * a handful of addresses and arenas, written as a well-formed trace, so that every input reaches
- * the pairing. Whatever the order, the sums must agree with the rows. Built by clang with
- * MPROF_FUZZ it is a libFuzzer program; otherwise tests/fuzz_replay.c replays the corpus.
+ * Fuzz target of the merge and the replay. The input is a programme of events by three threads on a
+ * handful of addresses and arenas. It is written as a well-formed trace, so every input reaches the
+ * pairing. In any order of events, the sums must agree with the rows. Built by clang with
+ * MPROF_FUZZ, this is a libFuzzer program; otherwise tests/fuzz_replay.c replays the corpus.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -94,7 +94,7 @@ static void put_event(struct lane *lane, struct input *input, uint64_t ticks)
     }
 }
 
-/* Nodes 1 to 6; stacks 7 and 8 are never defined. */
+/* Writes nodes 1 to 6. Stacks 7 and 8 are never defined. */
 static void put_nodes(struct lane *lane)
 {
     for (uint32_t id = 1; id <= 6; id++)
@@ -116,7 +116,7 @@ static struct trace_builder *build(struct input input)
     for (unsigned n = 0; n < EVENTS_MOST && input.at < input.end; n++) {
         unsigned head = take(&input, 256), lane = head % LANES;
         now += head / LANES % 4;
-        /* A thread that has not read the clock lately. */
+        /* From 192 on, the thread has not read the clock lately. */
         uint64_t ticks = head >= 192 ? last[lane] : now;
         last[lane] = ticks;
         put_event(&lanes[lane], &input, ticks);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fuzz target of the trace reader and the replay: input that begins with the magic is a trace
- * file; any other is the records of one chunk, whose header is made right, so that the fuzzer need
- * not guess sums. Built by clang with MPROF_FUZZ it is a libFuzzer program; otherwise it replays
- * the golden traces.
+ * Fuzz target of the trace reader and the replay. Input that begins with the magic is a trace file.
+ * Any other input is the records of one chunk, whose header is corrected, so that the fuzzer does
+ * not have to guess sums. Built by clang with MPROF_FUZZ, this is a libFuzzer program; otherwise it
+ * replays the golden traces.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Writes the trace of a process of some machine. usage: machine_traces FILE HOST BOOT MONOTONIC
- * REALTIME PID BYTES
+ * Writes the trace of a process of some machine.
+ * usage: machine_traces FILE HOST BOOT MONOTONIC REALTIME PID BYTES
  *
- * It begins at these clocks (ns), allocates BYTES 100 us later, frees them after another 1000 us
- * and ends 100 us after that. BOOT may be "-": a trace from before the boot id was recorded.
+ * The process begins at these clocks (ns), allocates BYTES 100 us later, frees them after another
+ * 1000 us and ends 100 us after that. BOOT may be "-", for a trace from before the boot id was
+ * recorded.
  */
 #include <stdio.h>
 #include <stdlib.h>

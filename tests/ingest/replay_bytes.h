@@ -5,10 +5,10 @@
 
 #include "tests/ingest/replay_fixture.h"
 
-/* Replays `bytes` through a file in memory, `size` bytes long (a hole behind them). */
+/* Replays `bytes` through a file in memory that is `size` bytes long (with a hole after them). */
 struct replayed *replay_bytes(const uint8_t *bytes, size_t length, uint64_t size);
 
-/* Fails unless it was refused with a message, or its sums agree with one another. */
+/* Fails unless the trace was refused with a message, or its sums agree with one another. */
 void assert_sound(const struct replayed *replayed, const char *what, size_t where);
 
 #endif

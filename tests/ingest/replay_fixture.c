@@ -7,7 +7,7 @@
 
 static struct row_batch *keep_rows(void *context, struct row_batch *full)
 {
-    static struct row_batch batch; /* large: one for all, one run at a time */
+    static struct row_batch batch; /* large, so it is static; only one run at a time */
     struct replayed *replayed = context;
     if (full == NULL)
         return &batch;

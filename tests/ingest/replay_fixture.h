@@ -23,9 +23,9 @@ struct replayed {
     bool good;
 };
 
-/* Saves and ends `builder`, frees it, and replays what was saved. */
+/* Saves and ends `builder`, frees it, and replays the saved trace. */
 struct replayed *replay_built(struct trace_builder *builder);
-/* The same of a file; `good` is false where it cannot be read. */
+/* Replays a file. `good` is false if it cannot be read. */
 struct replayed *replay_file(const char *path);
 void replayed_free(struct replayed *replayed);
 

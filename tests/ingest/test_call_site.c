@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which names are allocators, wrappers and operators, as a demangler writes them. */
+/* The names that are allocators, wrappers and operators, as a demangler writes them. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>

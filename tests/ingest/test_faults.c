@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Damaged traces: every truncation, every flipped bit of every byte that means something, lengths
- * that lie. Nothing crashes, hangs or allocates without bound (run under a sanitizer for the full
- * meaning), and what was loaded adds up.
+ * that lie. Nothing crashes, hangs or allocates without bound (run this under a sanitizer for the
+ * full meaning), and the loaded data adds up.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -18,7 +18,7 @@
 static uint8_t worked[65536];
 static size_t worked_length;
 
-/* What a cut has taken is said with its place in the file. */
+/* Checks that a message gives the place in the file of the data that a cut removed. */
 static void assert_cut_is_told(const struct replayed *replayed, size_t length)
 {
     const struct problems *problems = &replayed->scan.problems;
@@ -42,7 +42,7 @@ static void every_truncation(void **state)
         if (replayed->good && length <= 8192 + 200)
             assert_cut_is_told(replayed, length);
         replayed_free(replayed);
-        /* Behind the committed bytes of the last chunk there are only zeros. */
+        /* After the committed bytes of the last chunk there are only zeros. */
         if (length == 8192 + 200)
             length = worked_length - 2;
     }
@@ -85,7 +85,7 @@ static void every_flipped_bit(void **state)
             }
 }
 
-/* One chunk with the extended record `type` whose payload is `payload`. */
+/* Replays one chunk with the extended record `type` whose payload is `payload`. */
 static void lie(unsigned type, const char *format, uint64_t a, uint64_t b, uint64_t c)
 {
     struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
@@ -137,7 +137,8 @@ static void ids_and_sizes_that_lie(void **state)
     replayed_free(replayed);
 }
 
-/* Numbers that no reader of the session could keep an array by: refused, and said. */
+/* No reader of the session could index an array by these numbers. They are refused with a
+ * message. */
 static void numbers_far_from_all_others(void **state)
 {
     (void)state;
@@ -174,7 +175,7 @@ static void numbers_far_from_all_others(void **state)
     }
 }
 
-/* Observers outside tell no allocations. */
+/* Observers outside the process report no allocations. */
 static void allocations_from_outside(void **state)
 {
     (void)state;
@@ -195,7 +196,7 @@ static void allocations_from_outside(void **state)
     replayed_free(replayed);
 }
 
-/* A file that is said to be a tebibyte long and is a hole: stepped over, not read. */
+/* The file claims to be a tebibyte long and is a hole. It is skipped, not read. */
 static void a_file_of_holes(void **state)
 {
     (void)state;
@@ -206,7 +207,7 @@ static void a_file_of_holes(void **state)
     replayed_free(replayed);
 }
 
-/* Ten thousand stacks on one chain of ten thousand frames: bounded by the limits of stacks.c. */
+/* Ten thousand stacks on one chain of ten thousand frames stay within the limits of stacks.c. */
 static void deep_stacks(void **state)
 {
     (void)state;
@@ -225,7 +226,7 @@ static void deep_stacks(void **state)
     replayed_free(replayed);
 }
 
-/* The same place in two modules whose records are lost is two functions, each of its module. */
+/* The same place in two modules whose records are lost is two functions, one in each module. */
 static void modules_that_are_lost(void **state)
 {
     (void)state;

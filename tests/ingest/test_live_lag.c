@@ -23,7 +23,7 @@ static void what_is_left_is_behind(void **state)
     (void)state;
     assert_int_equal(behind(10, 10, 100, false), 0); /* the program does nothing: all is shown */
     assert_int_equal(behind(8, 12, 60, false), 52);  /* much may have come since that look */
-    assert_int_equal(behind(8, 12, 60, true), 4);    /* nothing comes any more */
+    assert_int_equal(behind(8, 12, 60, true), 4);    /* nothing more comes */
     assert_int_equal(behind(12, 12, 60, true), 0);
     assert_int_equal(behind(12, 13, 11, false), 0); /* clocks differ a little */
 }

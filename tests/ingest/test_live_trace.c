@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A trace that grows under the reader: looked at after every few records, it gives the events in
- * the same order as the merge of the whole file does, and never one that is not committed.
+ * A trace that grows under the reader. When looked at after every few records, it gives the events
+ * in the same order as the merge of the whole file, and never an event that is not committed.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -51,7 +51,7 @@ static void begin(struct growing *growing)
     snprintf(growing->path, sizeof growing->path, "/proc/self/fd/%d", growing->descriptor);
 }
 
-/* The file as it is by now: what was written before is written again as it was. */
+/* Saves the file in its present state. Earlier data is written again unchanged. */
 static void save(struct growing *growing)
 {
     const struct trace_builder *builder = growing->builder;
@@ -116,7 +116,7 @@ static void look(struct growing *growing, struct live_trace *live, bool last)
     assert_int_equal(status.code, INGEST_OK);
 }
 
-/* What the merge gives of the finished file must be what was seen, one by one. */
+/* Compares the merge of the finished file, event by event, with the events seen. */
 static void compare_with_merge(const struct growing *growing)
 {
     struct ingest_status status = {INGEST_OK, ""};
@@ -151,7 +151,7 @@ static void grow(uint64_t seed, unsigned records_a_look)
     struct live_trace *live = live_trace_new(file, &scan);
     for (unsigned n = 1; n < RECORDS; n++) {
         put_record(&growing, n);
-        /* Stamps that go on between the looks are what the limit stands on. */
+        /* The limit depends on stamps that advance between the looks. */
         if (n % records_a_look == 0) {
             growing.now++;
             save(&growing);

@@ -63,7 +63,7 @@ static void test_modes_and_names(void **state)
     assert_int_equal(access(TARGET, F_OK), -1);
     assert_true(output_file_finish(&a, &status));
     check_content(TARGET, "a");
-    /* The other one came too late, and may not replace it. */
+    /* The other one came too late and may not replace it. */
     assert_false(output_file_finish(&b, &status));
     assert_non_null(strstr(status.message, "exists already"));
     char part[256];
@@ -84,7 +84,7 @@ static void test_replacing(void **state)
     assert_true(output_file_begin(&file, TARGET, true, &status));
     put(file.part, "new");
     check_content(TARGET, "old");
-    /* Something else takes the name while the file is made: a link, whose target stays. */
+    /* While the file is made, something else takes its name: a link, whose target stays. */
     put("output_file.other", "other");
     assert_int_equal(rename(TARGET, "output_file.old"), 0);
     assert_int_equal(symlink("output_file.other", TARGET), 0);

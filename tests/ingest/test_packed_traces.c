@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Traces with packed chunks: the same as before they were packed, at every point at which whoever
- * packs can be stopped; and as trace_compress() writes them, cut and damaged everywhere.
+ * Traces with packed chunks. They read the same as before they were packed, at every point at which
+ * the packer can be stopped. Those that trace_compress() writes are cut and damaged everywhere.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -30,7 +30,7 @@ static void sum_file_header(uint8_t *bytes, uint32_t flags)
     memcpy(bytes, &header, sizeof header);
 }
 
-/* Puts a container with all `slots` into the slot behind them. Returns the file's length. */
+/* Puts a container with all `slots` into the slot after them. Returns the file's length. */
 static size_t add_container(uint8_t *bytes, uint32_t slots)
 {
     uint8_t *slot = bytes + TRACE_FILE_HEADER_SIZE + (size_t)slots * CHUNK;
@@ -84,7 +84,7 @@ static void assert_as_worked(const uint8_t *bytes, size_t length, const char *wh
     replayed_free(packed);
 }
 
-/* The container is there; of the slots, which are then freed, more and more reads as zero. */
+/* The container is there. More and more of the slots, which are then freed, read as zero. */
 static void stopped_while_it_frees_the_slots(void **state)
 {
     (void)state;
@@ -144,7 +144,7 @@ static void every_truncation(void **state)
         struct replayed *replayed = replay_bytes(dense, length, length);
         assert_true(replayed->good);
         assert_sound(replayed, "cut at", length);
-        /* What is lost is said. */
+        /* A message tells the loss. */
         assert_true(replayed->scan.damaged_bytes +
                         replayed->scan.problems.counts[PROBLEM_MISSING_CHUNK] >
                     0);
@@ -163,7 +163,7 @@ static void every_flipped_bit(void **state)
             bytes[at] ^= (uint8_t)(1u << bit);
             struct replayed *replayed = replay_bytes(bytes, dense_length, dense_length);
             assert_sound(replayed, "flipped at", at);
-            /* Either it is noticed, or nothing came of it. */
+            /* Either it is noticed, or it has no effect. */
             if (replayed->good && replayed->scan.damaged_bytes == plain->scan.damaged_bytes &&
                 replayed->scan.problems.counts[PROBLEM_MISSING_CHUNK] == 0 &&
                 replayed->totals.bytes != plain->totals.bytes)
@@ -173,7 +173,7 @@ static void every_flipped_bit(void **state)
     replayed_free(plain);
 }
 
-/* Behind damage the next container is found. */
+/* The container after damage is found. */
 static void containers_behind_damage_are_read(void **state)
 {
     (void)state;

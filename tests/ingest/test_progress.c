@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The progress line says what is waited for, also behind the last event. */
+/* The progress line tells what is waited for, even after the last event. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #include "ingest/progress.h"
 
-/* What a report writes to stderr. */
+/* Returns the text that a report writes to stderr. */
 static const char *shown(enum ingest_phase phase, uint64_t done, uint64_t total)
 {
     static char text[256];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The cache of two generations: what was used last is there, whatever the hashes. */
+/* The cache of two generations holds the items used last, with any hashes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +46,8 @@ static bool has(struct recent *recent, uint64_t hash, uint32_t key)
     return item != NULL;
 }
 
-/* As many as the limit live side by side though all have one hash, asked in turn for ever. */
+/* Items up to the limit live side by side, even if all have one hash and are asked in turn without
+ * end. */
 static void test_collisions_do_not_evict(void **state)
 {
     struct recent recent = {.item_size = sizeof(struct item), .limit = 100, .drop = drop};
@@ -59,7 +60,8 @@ static void test_collisions_do_not_evict(void **state)
     recent_free(&recent);
 }
 
-/* What is used again outlives what is not, and no more than twice the limit are kept. */
+/* An item that is used again outlives one that is not, and no more than twice the limit are
+ * kept. */
 static void test_used_again_stays(void **state)
 {
     struct recent recent = {.item_size = sizeof(struct item), .limit = 10, .drop = drop};

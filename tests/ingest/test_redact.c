@@ -25,7 +25,7 @@ static void test_text(void **state)
     (void)state;
     struct redact *redact = redact_new("/home/a/project/", NULL);
     assert_non_null(redact);
-    /* No path. */
+    /* Not paths. */
     check(redact, "", "");
     check(redact, "operator/(Matrix, Matrix)", "operator/(Matrix, Matrix)");
     check(redact, "operator/=", "operator/=");

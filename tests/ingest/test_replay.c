@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Merge, replay and totals, against computations that are as plain as they are slow. */
+/* Merge, replay and totals, compared with computations that are as simple as they are slow. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static uint64_t draw(void)
     return state_of_random ^= state_of_random << 17;
 }
 
-/* Start ticks of built traces, in nanoseconds there. */
+/* The start ticks of built traces, which are nanoseconds there. */
 enum { START = 1000 };
 
 static uint64_t cell(const struct replayed *replayed, size_t row, enum column column)
@@ -62,7 +62,7 @@ static void merge_is_sorted_and_complete(void **state)
     assert_int_equal(status.code, INGEST_OK);
     assert_int_equal(count, EVENTS);
     assert_memory_equal(seen, put, sizeof seen);
-    /* One a lane, and the next one, which begins at the stamp at which the last ends. */
+    /* For each lane one, and the next one, which begins at the stamp at which the last ends. */
     assert_true(merge_most_open(merge) <= 2 * LANES);
     merge_free(merge);
     trace_file_close(file);
@@ -128,8 +128,8 @@ static void equal_stamps_are_read_either_way(void **state)
 }
 
 /*
- * Stamps that are read now and then: a block goes from thread 1 to thread 2, whose last read is
- * older, and is freed by thread 1, whose last read is older too.
+ * Stamps that are read only now and then. A block goes from thread 1 to thread 2, whose last read
+ * is older, and is freed by thread 1, whose last read is older too.
  */
 static void old_stamps_are_ordered_by_turn(void **state)
 {
@@ -140,10 +140,10 @@ static void old_stamps_are_ordered_by_turn(void **state)
     lane_begin(&one, builder, 1, START);
     lane_begin(&two, builder, 2, START);
     lane_alloc(&one, 2000, 0x1000, 10, 0);
-    lane_alloc(&two, 2500, 0x1000, 20, 0); /* in truth behind the free at 3000 */
+    lane_alloc(&two, 2500, 0x1000, 20, 0); /* really after the free at 3000 */
     lane_free(&one, 3000, 0x1000);
     lane_free(&two, 4000, 0x1000);
-    lane_free(&one, 5000, 0x2000); /* in truth behind the allocation at 5500 */
+    lane_free(&one, 5000, 0x2000); /* really after the allocation at 5500 */
     lane_alloc(&two, 5500, 0x2000, 30, 0);
     lane_alloc(&one, 6000, 0x3000, 40, 0);
     lane_alloc(&two, 6500, 0x3000, 50, 0); /* an overlap: no free until 2 reads again */
@@ -178,7 +178,7 @@ static void oddities_are_counted_not_guessed(void **state)
     lane_begin(&lane, builder, 1, START);
     lane_free(&lane, 1100, 0x9000);
     lane_alloc(&lane, 1200, 0x1000, 10, 0);
-    lane_alloc(&lane, 1300, 0x1000, 20, 7); /* overlap, and a stack that nobody defined */
+    lane_alloc(&lane, 1300, 0x1000, 20, 7); /* overlap, and a stack that is not defined */
     lane_free(&lane, 1400, 0x1000);
     lane_free(&lane, 1500, 0x1000);
     lane_alloc(&lane, 1600, 0x2000, UINT64_MAX, 0);
@@ -200,7 +200,7 @@ static void oddities_are_counted_not_guessed(void **state)
     replayed_free(replayed);
 }
 
-/* A random program, and what plain bookkeeping says of it. */
+/* A random program, and its expected sums from simple bookkeeping. */
 enum { STACKS = 40, PLACES = 300, STEPS = 60000 };
 
 struct expected {
@@ -240,7 +240,7 @@ static void peaks_are_those_of_brute_force(void **state)
         lane_node(&lanes[0], id, id % 4 ? id + 1 : 0, TRACE_FRAME_RETURN, 0, 0x1000 + id);
     for (int i = 0; i < STEPS; i++) {
         unsigned at = (unsigned)(draw() % PLACES);
-        /* Up, down and up again, so that old peaks are passed more than once. */
+        /* Goes up, down and up again, so that old peaks are passed more than once. */
         uint64_t scale = 1 + (uint64_t)(i / 5000 % 4) * 40;
         struct lane *lane = &lanes[draw() % 3];
         ticks += 1 + draw() % 20;
@@ -273,7 +273,7 @@ static void peaks_are_those_of_brute_force(void **state)
         assert_int_equal(row->usage.at_peak_bytes, expected.at_peak[id]);
         assert_int_equal(totals->functions[row->function].peak_bytes, expected.own_peak[id]);
     }
-    /* The timeline's slots are the same facts cut by time. */
+    /* The timeline's slots are the same facts, divided by time. */
     uint64_t allocated = 0, freed = 0, highest = 0;
     for (size_t i = 0; i < totals->slot_count; i++) {
         allocated += totals->slots[i].allocated_bytes;

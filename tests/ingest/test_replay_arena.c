@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Replay of arenas against plain bookkeeping: arenas that lie in one another in any way, also in a
- * circle, with blocks at the same addresses.
+ * Replay of arenas, compared with simple bookkeeping: arenas that lie inside one another in any
+ * way, even in a circle, with blocks at the same addresses.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -27,7 +27,7 @@ static uint64_t draw(uint64_t below)
     return state_of_random % below;
 }
 
-/* Each block has a size of its own: the number of its step, from 1. */
+/* Each block has its own size: the number of its step, from 1. */
 struct expected_block {
     uint64_t arena, count, end_ticks, was; /* end_ticks 0: live; was: size of the one before */
 };
@@ -117,7 +117,7 @@ static void compare_rows(const struct model *model, const struct replayed *repla
         uint64_t size = columns[COLUMN_SIZE], was = columns[COLUMN_REALLOC_OF];
         const struct expected_block *block = &model->blocks[size];
         uint64_t life =
-            block->end_ticks ? block->end_ticks - (START + size) + 1 : 0; /* one tick a step */
+            block->end_ticks ? block->end_ticks - (START + size) + 1 : 0; /* one tick per step */
         assert_int_equal(columns[COLUMN_ARENA], block->arena);
         assert_int_equal(columns[COLUMN_COUNT_OF_OBJECTS], block->count);
         assert_int_equal(columns[COLUMN_LIFE_NS], life);
@@ -164,7 +164,7 @@ static void arenas_are_as_plain_bookkeeping_says(void **state)
     }
 }
 
-/* Every n-th allocation of the heap, from where the program asks for it. */
+/* Every n-th allocation of the heap counts, from the place where the program asks for it. */
 static void autosave_counts_allocations_of_the_heap(void **state)
 {
     (void)state;
@@ -190,7 +190,7 @@ static void autosave_counts_allocations_of_the_heap(void **state)
     replayed_free(replayed);
 }
 
-/* Types whose symbol nobody knows leave the type open; counts and sizes hold all the same. */
+/* A type whose symbol is unknown leaves the type open. Counts and sizes still hold. */
 static void types_of_what_is_not_there_are_no_matter(void **state)
 {
     (void)state;

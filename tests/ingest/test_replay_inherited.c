@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A forked process frees what its parent allocated: noted once each, and never as unmatched. */
+/* A forked process frees blocks that its parent allocated. Each is noted once, and never as
+ * unmatched. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -12,7 +13,7 @@
 
 enum { START = 1000 };
 
-/* One thread's trace, of a process that was forked where `parent` is not 0. */
+/* Begins one thread's trace, of a forked process if `parent` is not 0. */
 static struct trace_builder *begin(struct lane *lane, uint64_t parent)
 {
     struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
@@ -44,7 +45,7 @@ static void put_frees(struct lane *lane)
     lane_free(lane, 1100, 0x1000);
     lane_alloc(lane, 1200, 0x1000, 16, 0); /* the memory again, now its own */
     lane_free(lane, 1300, 0x1000);
-    lane_free(lane, 1400, 0x1000); /* a double free whoever allocated it */
+    lane_free(lane, 1400, 0x1000); /* a double free, no matter who allocated it */
     lane_free(lane, 1500, 0x2000);
     lane_free(lane, 1600, 0x2000); /* the second free of an inherited block */
 }
@@ -71,7 +72,7 @@ static void a_free_is_inherited_once(void **state)
     replayed_free(replayed);
 }
 
-/* The same of a process that nobody forked. */
+/* The same in a process that was not forked. */
 static void others_inherit_nothing(void **state)
 {
     (void)state;

@@ -31,7 +31,7 @@ static void test_files_are_one_by_path_and_build_id(void **state)
 
     assert_true(shared_names_begin(&names, &options));
     assert_true(names.symbols == symbols && names.types == types);
-    /* No id of the trace before is known. */
+    /* No id of the earlier trace is known. */
     assert_int_equal(symbols_file_number(symbols, 1), symbols_file_number(symbols, 0));
     assert_true(symbols_file_number(symbols, 0) != none);
     symbols_module(symbols, 9, "/opt/program", one_id, sizeof one_id);
@@ -75,7 +75,7 @@ static void test_few_files_stay_open(void **state)
         assert_true(files > 0 && files <= 300);
         most = files > most ? files : most;
     }
-    assert_true(most > 1); /* and yet are kept for a while */
+    assert_true(most > 1); /* but they are kept for a while */
     shared_names_free(&names);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Bulk load of b-trees against SQLite, which reads the file and checks it: trees from no entry to
- * four levels, rows with and without overflow pages, numbers of pages around that of the locks.
+ * Bulk load of b-trees, checked by SQLite, which reads the file: trees from no entry to four
+ * levels, rows with and without overflow pages, numbers of pages around that of the locks.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -45,7 +45,8 @@ static void check(sqlite3 *database)
     sqlite3_finalize(query);
 }
 
-/* A new database with the table t(id, number, data) and its index by number; opens the pages. */
+/* Makes a new database with the table t(id, number, data) and its index by number, and opens the
+ * pages. */
 static void make(struct writer_pages *pages, int page_size, uint32_t lock, uint32_t *roots)
 {
     sqlite3 *database;
@@ -63,7 +64,8 @@ static void make(struct writer_pages *pages, int page_size, uint32_t lock, uint3
     assert_int_equal(pages->page_size, page_size);
 }
 
-/* The record (NULL, value, blob of `length` bytes) or, with length 0, (NULL, value, NULL). */
+/* Encodes the record (NULL, value, blob of `length` bytes) or, with length 0, (NULL, value,
+ * NULL). */
 static size_t encode_row(uint8_t *record, uint64_t value, size_t length)
 {
     uint8_t head[16], *at = head + 1;
@@ -78,7 +80,7 @@ static size_t encode_row(uint8_t *record, uint64_t value, size_t length)
     return head[0] + 8 + length;
 }
 
-/* The index entry (value, row). */
+/* Encodes the index entry (value, row). */
 static size_t encode_key(uint8_t *record, uint64_t value, uint64_t row)
 {
     record[0] = 3;
@@ -121,7 +123,7 @@ static void fill(struct writer_pages *pages, const uint32_t *roots, uint64_t row
     close(descriptor);
 }
 
-/* What SQLite finds there, by table and by index; and that it can go on writing. */
+/* Compares what SQLite finds there, by table and by index, and checks that it can write more. */
 static void compare(uint64_t rows, size_t longest)
 {
     sqlite3 *database;
@@ -174,7 +176,7 @@ static void load(int page_size, uint32_t lock, uint64_t rows, size_t longest)
 static void every_small_number(void **state)
 {
     (void)state;
-    /* Over the edges from one page to two, and from two levels to three. */
+    /* Crosses from one page to two, and from two levels to three. */
     for (uint64_t rows = 0; rows < 90; rows++)
         load(512, lock_byte, rows, 0);
     for (uint64_t rows = 880; rows < 980; rows += 3)
@@ -201,7 +203,8 @@ static void overflow_pages(void **state)
 static void page_of_the_locks(void **state)
 {
     (void)state;
-    /* SQLite's own seam for tests of this; before it knows a file's pages they have 4096 bytes. */
+    /* Uses SQLite's own control for such tests. Before it knows a file's pages, they have 4096
+     * bytes. */
     unsigned before = (unsigned)sqlite3_test_control(SQLITE_TESTCTRL_PENDING_BYTE, 0);
     for (unsigned page = 8; page < 40; page++) {
         sqlite3_test_control(SQLITE_TESTCTRL_PENDING_BYTE, page * 512);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sums of functions, threads and processes that are counted in one pass, against the same sums as
- * SQL has them: over stacks with recursion, threads of no process, frames of no stack. Frames of
- * several sessions that wait in a file, against INSERT.
+ * Sums of functions, threads and processes, counted in one pass and compared with SQL's sums: over
+ * stacks with recursion, threads of no process, frames of no stack. Frames of several sessions that
+ * wait in a file, compared with INSERT.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -37,7 +37,7 @@ static int64_t number(sqlite3 *database, const char *sql)
     return value;
 }
 
-/* Both tables hold the same rows. */
+/* Checks that both tables hold the same rows. */
 static void compare(sqlite3 *database, const char *table, const char *expected)
 {
     char sql[256];
@@ -57,7 +57,7 @@ static sqlite3 *open_database(const char *tables)
     return database;
 }
 
-/* 50 functions, 200 frames, 300 stacks of 1 to 20 frames each, of which some repeat. */
+/* 50 functions, 200 frames, 300 stacks of 1 to 20 frames each, some of which repeat. */
 static const char function_tables[] =
     "CREATE TABLE function(id INTEGER PRIMARY KEY);"
     "CREATE TABLE frame(id INTEGER PRIMARY KEY, function_id INTEGER);"
@@ -76,7 +76,7 @@ static const char function_tables[] =
     "n;"
     "INSERT INTO stack_frame SELECT s.id, f.id - 1, 1 + (s.id * 13 + f.id * f.id) % 200"
     "  FROM stack s JOIN frame f ON f.id <= 1 + s.id % 20 WHERE s.id > 0;"
-    /* Of no stack, and no frame. */
+    /* Without a stack, and without a frame. */
     "INSERT INTO stack_frame VALUES (5, 99, 1000), (4000, 0, 1);";
 
 static const char function_expected[] =
@@ -128,7 +128,8 @@ static void test_functions(void **state)
     sqlite3_close(database);
 }
 
-/* Threads 1 to 6 and 100, of processes 1, 2 and 3; thread 6 is of no process that is there. */
+/* Threads 1 to 6 and 100, of processes 1, 2 and 3. Thread 6 belongs to a process that is not
+ * there. */
 static const char owner_tables[] =
     "CREATE TABLE process(id INTEGER PRIMARY KEY, allocations, frees, bytes, live_count, "
     "live_bytes,"
@@ -187,7 +188,7 @@ static void test_owners(void **state)
         const size_t place = (random >> 8) % 64;
         const int64_t thread = threads[(random >> 20) % 8];
         if (live[place].size != 0) {
-            /* Every fifth was ended by nobody. */
+            /* About every fifth block is freed by no thread. */
             put_event(database, &owners, ns, true, live[place].thread, live[place].size,
                       random % 5 == 0 ? 0 : thread);
             live[place].size = 0;
@@ -239,7 +240,8 @@ static bool stop(const void *context)
     return *(const bool *)context;
 }
 
-/* Two sessions, of which the second counts on from the first; more rows than wait at once. */
+/* Two sessions, the second of which continues the first one's numbers. More rows than wait at
+ * once. */
 static void test_frames(void **state)
 {
     (void)state;
@@ -285,7 +287,7 @@ static void test_frames(void **state)
     unlink(frames_path);
 }
 
-/* What stops it, and a file that cannot be read again, are said. */
+/* A failure that stops it, and a file that cannot be read again, give a message. */
 static void test_frames_fail(void **state)
 {
     (void)state;

@@ -23,7 +23,7 @@ static uint64_t monotonic(const struct trace_builder *builder, uint64_t ticks)
     return start_monotonic_ns + (builder->header.clock == TRACE_CLOCK_TSC ? ns / 2 : ns);
 }
 
-/* Room for `length` zero bytes at the end of the file; returns their offset. */
+/* Adds room for `length` zero bytes at the end of the file. Returns their offset. */
 static size_t extend(struct trace_builder *builder, size_t length)
 {
     size_t at = builder->length;
@@ -134,7 +134,7 @@ void lane_seal(struct lane *lane)
     memcpy(chunk(lane), &header, sizeof header);
 }
 
-/* Where the next record goes; it may need `length` bytes. */
+/* Returns the place of the next record, which may need `length` bytes. */
 static uint8_t *room(struct lane *lane, size_t length)
 {
     if (lane->used + length > lane->builder->header.chunk_size) {

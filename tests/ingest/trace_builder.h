@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Makes traces for tests and benchmarks, byte by byte as schemas/trace-format.md says.
+ * Makes traces for tests and benchmarks, byte by byte as schemas/trace-format.md describes them.
  *
  * Order of calls: trace_builder_new(); lanes with lane_begin(); records; trace_builder_save();
- * trace_builder_free(). A lane is one thread's run of chunks: the next chunk begins by itself when
- * one is full. Failures (memory, disk) end the test program.
+ * trace_builder_free(). A lane is one thread's run of chunks. When a chunk is full, the next one
+ * begins by itself. Failures (memory, disk) end the test program.
  */
 #ifndef MPROF_TESTS_INGEST_TRACE_BUILDER_H
 #define MPROF_TESTS_INGEST_TRACE_BUILDER_H
@@ -25,18 +25,22 @@ struct lane {
     struct trace_builder *builder;
     struct trace_coding coding;
     uint32_t slot, thread, sequence;
-    size_t used; /* bytes of the present chunk, its header included */
+    size_t used; /* bytes of the present chunk, with its header */
 };
 
-/* Clock pair n of a built trace: `ticks` as nanoseconds, or 2 ticks a nanosecond for the TSC. */
+/*
+ * Clock pair n of a built trace is `ticks` as nanoseconds, or 2 ticks per nanosecond for the TSC.
+ */
 struct trace_builder *trace_builder_new(uint32_t chunk_size, enum trace_clock clock);
 void trace_builder_free(struct trace_builder *builder);
 
-/* Sets the end pair and the state; sums the header. Call before save; may be called again. */
+/*
+ * Sets the end pair and the state, and sums the header. Call it before save; you may call it again.
+ */
 void trace_builder_end(struct trace_builder *builder, enum trace_state state, uint64_t end_ticks);
 void trace_builder_save(const struct trace_builder *builder, const char *path);
 
-/* A slot that was handed out and never begun. */
+/* Adds a slot that was handed out and never begun. */
 void trace_builder_unused_slot(struct trace_builder *builder);
 
 void lane_begin(struct lane *lane, struct trace_builder *builder, uint32_t thread,
@@ -50,7 +54,7 @@ void lane_alloc(struct lane *lane, uint64_t ticks, uint64_t address, uint64_t si
 void lane_alloc_kind(struct lane *lane, uint64_t ticks, uint64_t address, uint64_t size,
                      uint32_t stack, enum trace_alloc_kind kind, unsigned log2_alignment);
 void lane_free(struct lane *lane, uint64_t ticks, uint64_t address);
-/* The short forms. */
+/* These write the short forms. */
 void lane_arena_alloc(struct lane *lane, uint64_t ticks, uint32_t arena, uint64_t address,
                       uint64_t size, uint64_t count, uint32_t stack);
 void lane_arena_free(struct lane *lane, uint64_t ticks, uint32_t arena, uint64_t address);
@@ -59,11 +63,11 @@ void lane_realloc(struct lane *lane, uint64_t before, uint64_t after, uint64_t o
                   uint64_t address, uint64_t size, uint32_t stack,
                   enum trace_realloc_outcome outcome);
 /*
- * An extended record by a format: 'n' a varint (uint64_t), 's' a string (const char *), 'w' a time
- * in absolute ticks (uint64_t), written as what the coding state needs.
+ * Writes an extended record by a format: 'n' is a varint (uint64_t), 's' a string (const char *),
+ * 'w' a time in absolute ticks (uint64_t), written in the form that the coding state needs.
  */
 void lane_extended(struct lane *lane, unsigned type, const char *format, ...);
-/* Goes on as another thread in the same chunk. */
+/* Continues as another thread in the same chunk. */
 void lane_switch(struct lane *lane, uint32_t thread, uint32_t sequence, uint64_t ticks);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * symbolize [--debug-dir DIR] FILE: reads hexadecimal addresses from standard input, one a line,
- * and prints for each "0xADDRESS" and then, innermost first, a line with the function and one
- * with "file:line" ("??:0"), as addr2line -a -i -f -C does. The status goes to standard error.
+ * symbolize [--debug-dir DIR] FILE: reads hexadecimal addresses from standard input, one per line.
+ * For each it prints "0xADDRESS" and then, innermost first, a line with the function and one with
+ * "file:line" ("??:0"), as addr2line -a -i -f -C does. The status goes to standard error.
  */
 #include "ingest/symbols.h"
 

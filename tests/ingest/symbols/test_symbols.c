@@ -61,7 +61,8 @@ static void equal_intervals_give_the_greater_value(void **state)
     symbols_intervals_free(&map);
 }
 
-/* Damaged input overlaps without nesting: the answer is still one that covers the address. */
+/* Damaged input overlaps without nesting. The answer is still an interval that covers the
+ * address. */
 static void overlaps_are_covered_by_one_of_them(void **state)
 {
     (void)state;
@@ -99,7 +100,7 @@ static struct symbols *with_module(const char *path, const uint8_t *build_id, si
     return symbols;
 }
 
-/* What cannot be used is named in one line, and lookups still give one frame. */
+/* Checks that one line names a file that cannot be used, and that lookups still give one frame. */
 static void assert_unusable(const char *path, const char *reason)
 {
     struct symbols *symbols = with_module(path, NULL, 0);
@@ -178,7 +179,7 @@ static void a_sysroot_stands_before_every_path(void **state)
     symbols_free(symbols);
 }
 
-/* A library loaded by a relative path is below the directory in which the program ran. */
+/* A library loaded by a relative path lies below the directory in which the program ran. */
 static void relative_paths_need_the_directory(void **state)
 {
     (void)state;
@@ -194,7 +195,7 @@ static void relative_paths_need_the_directory(void **state)
     symbols_free(symbols);
 }
 
-/* Our own vdso's build-id, by the program headers of its image. */
+/* Finds our own vdso's build-id by the program headers of its image. */
 static size_t vdso_build_id(const uint8_t **build_id)
 {
     const uint8_t *image = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
@@ -278,7 +279,7 @@ static void perf_maps_name_generated_code(void **state)
     assert_string_equal(generated(symbols, 0x7f0000001020), "?+0x7f0000001020");
     assert_string_equal(generated(symbols, 0x7f0000002008), "prefixed");
     assert_string_equal(generated(symbols, 0x7f0000003008), "new");
-    /* Written before the recording began: of an earlier process with that number. */
+    /* The file was written before the recording began, by an earlier process with that number. */
     program.start_ns = ((uint64_t)information.st_mtim.tv_sec + 5) * 1000000000;
     assert_true(symbols_set_program(symbols, &program));
     assert_string_equal(generated(symbols, 0x7f0000001000), "?+0x7f0000001000");
@@ -320,7 +321,7 @@ static void names_of_other_languages_are_demangled(void **state)
     symbols_free(symbols);
 }
 
-/* Names stay valid, and the same name is the same pointer. */
+/* Names stay valid, and equal names are equal pointers. */
 static void names_are_shared(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Two constructors with the same code: where the linker keeps one, the call does not say whose. */
+/* Two constructors with the same code. If the linker keeps one, the call does not tell which. */
 struct Meter {
     explicit Meter(long start);
     long read, last, next;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Calls the function of alloc_type.s, of which the compiler says what one of its calls makes. */
+/* Calls the function of alloc_type.s. The compiler states there what one of its calls makes. */
 #include "tests/programs/types/truth.h"
 
 void *make(int which);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Preloaded into a test program: writes one line for each allocation whose type the program has
- * stated just before (tests/programs/types/truth.h) to the file $ALLOCATION_LOG:
+ * Preloaded into a test program. For each allocation whose type the program has stated just before
+ * (tests/programs/types/truth.h), it writes one line to the file $ALLOCATION_LOG:
  *
- *     TYPE|COUNT|SIZE|KIND|PATH 0xPC|PATH 0xPC|…
+ * TYPE|COUNT|SIZE|KIND|PATH 0xPC|PATH 0xPC|…
  *
- * Frames innermost first, PC an address in the ELF file, one before the return address.
+ * The innermost frame comes first. PC is an address in the ELF file, one before the return address.
  */
 #include "schemas/trace_layout.h"
 
@@ -77,7 +77,7 @@ static void log_allocation(size_t size, unsigned kind)
     if (output == NULL || next_type == NULL)
         return;
     const char *type = next_type;
-    next_type = NULL; /* what the logger itself allocates is not logged */
+    next_type = NULL; /* the logger's own allocations are not logged */
     fprintf(output, "%s|%lu|%zu|%u", type, next_count, size, kind);
     write_frames();
 }

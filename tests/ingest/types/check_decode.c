@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * check_decode FILE: reads from standard input the addresses at which the instructions of FILE
- * begin, in hexadecimal and in order ("-" where a run of code ends), and compares the length of
- * each instruction with the distance to the next. Prints what differs; exit status 1 then.
+ * begin, in hexadecimal and in order ("-" where a run of code ends). Compares the length of each
+ * instruction with the distance to the next. Prints the differences; exit status 1 if there are
+ * any.
  */
 #include "ingest/symbols.h"
 #include "ingest/types_code.h"

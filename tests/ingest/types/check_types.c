@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_types [--share PERCENT] [--quiet] LOG: infers the type of each allocation of a log
+ * check_types [--share PERCENT] [--quiet] LOG: infers the type of each allocation in a log
  * (allocation_logger.c) and compares it with the stated one. Prints a line for each, "ok", "none"
- * or "WRONG", and the figures. One object without an answer must be among the candidates. Exit
- * status 1 where one is wrong or fewer than PERCENT of the sites are typed.
+ * or "WRONG", and the figures. If one object has no answer, it must be among the candidates. Exit
+ * status 1 if an answer is wrong or fewer than PERCENT of the sites are typed.
  */
 #include "ingest/types.h"
 
@@ -67,7 +67,8 @@ static const char *const rules[] = {
     [TYPES_RULE_STATED] = "stated",
 };
 
-/* One object of unknown type is a candidate, where a type of the block's size was stated. */
+/* True if one object of unknown type is a candidate, given that a type of the block's size was
+ * stated. */
 static bool is_candidate(struct types *types, const struct types_frame *frames, size_t frame_count,
                          uint64_t size, const char *type)
 {
@@ -80,8 +81,8 @@ static bool is_candidate(struct types *types, const struct types_frame *frames, 
 }
 
 /*
- * The stated type "?" says that it cannot be known: any answer but none is wrong. "?T" says that no
- * more is asked for: T or none.
+ * The stated type "?" means that it cannot be known, so only no answer is right. "?T" means that T
+ * or no answer is right.
  */
 static void compare(const char *type, uint64_t count, uint64_t size,
                     const struct types_answer *answer, bool quiet, struct figures *figures)

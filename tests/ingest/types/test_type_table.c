@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The types of a session's stacks are those that the rules give for each stack and size alone, and
- * the rules are asked once for the frames that have a say, not once for each stack and size. The
- * test's own functions are the stacks' frames.
+ * The types of a session's stacks are those that the rules give for each stack and size alone. The
+ * rules are asked once for the frames that decide, not once for each stack and size. The stacks'
+ * frames are the test's own functions.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,7 +56,8 @@ static __attribute__((noinline)) void *allocate(size_t size)
     return malloc(size);
 }
 
-/* Makes objects of all kinds: of a head alone it is sure, otherwise its caller knows. */
+/* Makes objects of all kinds. For a block of the head's size this function decides the type, for
+ * others its caller. */
 static __attribute__((noinline)) struct head *make(size_t size)
 {
     struct head *made = allocate(size);
@@ -85,7 +86,8 @@ static __attribute__((noinline)) void make_bytes(size_t size)
     bytes = allocate(size);
 }
 
-/* A recording of `count` stacks, which are nodes 1 to `count`, of two or three frames each. */
+/* Makes a recording of `count` stacks, which are nodes 1 to `count`, of two or three frames
+ * each. */
 static struct replayed *replay_stacks(const uint64_t (*frames)[3], uint32_t count)
 {
     struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
@@ -109,7 +111,7 @@ static struct replayed *replay_stacks(const uint64_t (*frames)[3], uint32_t coun
     return replayed;
 }
 
-/* The name by the rules alone, of the stack with those frames. */
+/* Returns the name that the rules alone give for the stack with those frames. */
 static const char *name_by_rules(struct types *types, struct symbols *symbols,
                                  const uint64_t frames[3], uint64_t size)
 {
@@ -131,7 +133,7 @@ static const char *name_by_table(struct replayed *replayed, uint32_t node, uint6
     return answer.type == 0 ? NULL : replayed->types.rows[answer.type].name;
 }
 
-/* Stacks that differ in an outer frame only, which is asked for some sizes and not for others. */
+/* Stacks that differ only in an outer frame, which is asked for some sizes and not for others. */
 static void test_other_sizes_ask_further_out(void **state)
 {
     uint64_t frames[2][3] = {{0}};
@@ -161,7 +163,7 @@ static void test_other_sizes_ask_further_out(void **state)
     replayed_free(replayed);
 }
 
-/* A function that decides alone: its callers' number must not matter. */
+/* A function decides alone, so the number of its callers must not matter. */
 static void test_rules_are_asked_once_for_a_size(void **state)
 {
     uint64_t frames[STACKS][3] = {{0}};
@@ -174,7 +176,7 @@ static void test_rules_are_asked_once_for_a_size(void **state)
         for (uint32_t i = 1; i <= STACKS; i++)
             name_by_table(replayed, i, size);
     assert_in_range(replayed->types.questions, 1, STACKS + SIZES);
-    /* Blocks that no rule can name are told apart by their stack all the same. */
+    /* Blocks that no rule can name are still told apart by their stack. */
     assert_null(name_by_table(replayed, 1, 1));
     assert_int_equal(replayed->types.unknown_count, STACKS * TYPE_TABLE_UNKNOWN_SIZES);
     replayed_free(replayed);

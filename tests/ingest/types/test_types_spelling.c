@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names of types as gcc and clang write them, and the one spelling that they become. */
+/* Names of types as gcc and clang write them, and the one spelling that they get. */
 #include "ingest/types_spelling.h"
 
 #include <setjmp.h>

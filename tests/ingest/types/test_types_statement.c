@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The statement of a source text at a line. */
+/* The statement at a line of a source text. */
 #include "ingest/types_statement.h"
 
 #include <setjmp.h>
@@ -47,7 +47,7 @@ static void expect_column(const char *text, uint32_t column, const char *expecte
     assert_string_equal(statement, expected);
 }
 
-/* Of several statements of one line the column tells which; without it none is guessed. */
+/* If a line has several statements, the column selects one. Without it none is guessed. */
 static void test_columns(void **state)
 {
     char statement[TYPES_STATEMENT_MAX];
@@ -119,7 +119,7 @@ static void test_files(void **state)
     assert_string_equal(statement, "c = new C;");
     assert_false(types_statement_read(sources, "statement-two.c", 2, 0, later, statement));
     assert_false(types_statement_read(sources, "statement-three.c", 1, 0, later, statement));
-    /* Younger than the program: it may be another text. */
+    /* Newer than the program, so it may be another text. */
     assert_false(types_statement_read(sources, "statement-one.c", 3, 0, 1, statement));
     assert_true(types_statement_read(sources, "statement-one.c", 3, 0, later, statement));
     types_sources_free(sources);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The same call sites again, with other sizes, cost arithmetic: what was read is read once. The
- * test asks for the types of its own calls.
+ * The same call sites again, with other sizes, cost only arithmetic, because everything is read
+ * once. The test asks for the types of its own calls.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@ static int find_bias(struct dl_phdr_info *info, size_t size, void *unused)
 
 static struct types_frame called_from;
 
-/* An allocator that writes down who called it. */
+/* An allocator that notes its caller. */
 static __attribute__((noinline)) void *allocate(size_t size)
 {
     called_from =
@@ -60,7 +60,7 @@ static struct pair {
     uint64_t key, value;
 } *volatile pairs;
 
-/* Returns nothing, and leaves the block in rax. */
+/* Returns nothing, but leaves the block in rax. */
 static __attribute__((noinline)) void make_pairs(size_t size)
 {
     pairs = allocate(size);
@@ -68,7 +68,7 @@ static __attribute__((noinline)) void make_pairs(size_t size)
 
 enum { CALLS = 8 };
 
-/* Several calls in one function, in the order in which they stand. */
+/* Makes several calls in one function, in the order of their addresses. */
 static __attribute__((noinline)) void make_many(struct types_frame calls[CALLS])
 {
     uint16_t *volatile a = allocate(20);
@@ -123,7 +123,7 @@ static void test_sites_are_read_once(void **state)
     symbols_free(symbols);
 }
 
-/* A function that returns nothing is not asked about with its caller. */
+/* The caller of a function that returns nothing is not asked. */
 static void test_nothing_is_returned(void **state)
 {
     struct symbols_options options = {NULL, NULL};
@@ -151,7 +151,7 @@ static const char *asked_at(struct types *types, const struct types_frame *frame
     return answer.name;
 }
 
-/* A function is read once for all its calls, and each answer is what it is asked for alone. */
+/* A function is read once for all its calls, and each answer is the same as when asked alone. */
 static void test_functions_are_read_once(void **state)
 {
     struct symbols_options options = {NULL, NULL};
@@ -172,7 +172,7 @@ static void test_functions_are_read_once(void **state)
         assert_true(name == names[i]);
         types_free(alone);
     }
-    /* Backwards: what was read of later calls says nothing about an earlier one. */
+    /* Backwards: facts read about later calls tell nothing about an earlier one. */
     struct types *backwards = types_new(symbols);
     for (size_t i = CALLS; i-- > 0;)
         assert_true(asked_at(backwards, &calls[i]) == names[i]);

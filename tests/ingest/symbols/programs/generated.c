@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * generated: code made while it runs calls malloc, and /tmp/perf-PID.map names it, as runtimes do.
- * The allocation is kept. x86_64.
+ * generated: makes code that calls malloc while it runs, and names it in /tmp/perf-PID.map, as
+ * runtimes do. The allocation is kept. x86_64.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What it allocates is what one of its functions is said to return. */
+/* Allocates a block. Its type is the return type that the debug information has for give(). */
 #include <stdlib.h>
 
 void *volatile kept;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* keeper LIBRARY: one large allocation, kept, by a function of a library that it loads. */
+/* keeper LIBRARY: a function of a library that it loads makes one large allocation and keeps it. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdio.h>

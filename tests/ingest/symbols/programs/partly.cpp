@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// A function of one unit only that is inlined in one place and called in another.
+// A function, known to one unit only, that is inlined in one place and called in another.
 #include <cstdlib>
 
 void *volatile sink;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// Inlined functions that are local: of a function, of an unnamed namespace, a lambda.
+// Local functions that are inlined: of a function, of an unnamed namespace, a lambda.
 #include <cstdlib>
 
 void *volatile sink;
