@@ -17,7 +17,7 @@ struct pipeline {
     struct ingest_status *status;
     struct trace_file *file;
     struct shared_names *names, own_names;
-    struct symbols *symbols; /* of the names */
+    struct symbols *symbols; /* owned by `names` */
     struct writer *writer;
     struct trace_scan scan;
     struct stacks stacks;
@@ -52,7 +52,7 @@ static bool replay_all(struct pipeline *pipeline)
         merge_watch(merge, (struct merge_watcher){&pipeline->replay, replay_expect});
     for (uint64_t n = 0; good && merge_next(merge, &event, pipeline->status); n++) {
         good = replay_event(&pipeline->replay, &event, pipeline->status);
-        /* A new stack may have had its names and types looked up, in files of any size. */
+        /* The lookup of a new stack's names and types may have read files of any size. */
         if (n % EVENTS_PER_LOOK != 0 && pipeline->stacks.count == stacks_seen)
             continue;
         stacks_seen = pipeline->stacks.count;
@@ -75,7 +75,7 @@ static bool put_frame(void *context, uint64_t stack, uint64_t frame)
     return writer_put_frame(context, stack, frame);
 }
 
-/* The second thread may have gigabytes to write still. */
+/* Waits for the second thread, which may still have gigabytes to write. */
 static bool finish_rows(struct pipeline *pipeline)
 {
     report(pipeline, INGEST_ROWS, writer_bytes(pipeline->writer));

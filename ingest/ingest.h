@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A trace becomes a session: the whole pipeline in one call.
+ * Turns a trace into a session: the whole pipeline in one call.
  */
 #ifndef MPROF_INGEST_INGEST_H
 #define MPROF_INGEST_INGEST_H
@@ -13,13 +13,13 @@
 #include "ingest/suppressions.h"
 #include "ingest/writer.h"
 
-/* INGEST_LIVE, while the program runs, and INGEST_LIVE_ENDED count events, and the ns that they are
- * behind. */
+/* The phases of the progress bar. In INGEST_LIVE (the program runs) and INGEST_LIVE_ENDED `done` is
+ * the events and `total` the ns that the session is behind. */
 enum ingest_phase {
     INGEST_SCAN,
     INGEST_REPLAY,
-    INGEST_ROWS,  /* waits for the rows to be written: `done` bytes of the session are there */
-    INGEST_WRITE, /* writes the other tables behind them */
+    INGEST_ROWS,  /* waits for the rows to be written; `done`: bytes of the session so far */
+    INGEST_WRITE, /* writes the other tables after them */
     INGEST_LIVE,
     INGEST_LIVE_ENDED
 };
@@ -29,18 +29,18 @@ struct ingest_options {
     const char *debug_dir, *sysroot; /* for the symbolizer; NULL: none */
     struct writer_options writer;
     struct shared_names *names; /* of the traces of one call; NULL: this is the only one */
-    const struct suppressions *suppressions; /* stacks that are no leaks; NULL: none */
+    const struct suppressions *suppressions; /* stacks that are not leaks; NULL: none */
     bool carried_suppressions;               /* those that the program carries, too */
     bool bundle;                             /* copy the files that the names come from */
-    bool redact; /* leave out what redact.h says; `source_root` may be NULL */
+    bool redact; /* leave out what redact.h lists; `source_root` may be NULL */
     const char *source_root;
-    const char *process; /* of several: the one to select (schemas/process_choice.h), NULL: any */
-    /* Called now and then: how far the phase is, `done` of `total` bytes. NULL: not called. */
+    const char *process; /* the one to select (schemas/process_choice.h), NULL: any */
+    /* Called from time to time: `done` of the phase's `total` bytes are done. NULL: not called. */
     void (*progress)(void *context, enum ingest_phase phase, uint64_t done, uint64_t total);
     void *progress_context;
 };
 
-/* Where the process of a trace comes from, and the trace's own time. */
+/* The origin of the process of a trace, and the trace's own time. */
 struct ingest_origin {
     uint64_t trace_id;
     uint64_t parent_trace;            /* trace_id of the process that forked it; 0: none */
@@ -49,7 +49,7 @@ struct ingest_origin {
     struct trace_time time;
 };
 
-/* What the summary says. */
+/* The numbers of the summary. */
 struct ingest_summary {
     char *program; /* free() */
     uint64_t allocations, frees, reallocs, bytes;
@@ -61,16 +61,17 @@ struct ingest_summary {
     bool ended; /* the recorder closed the trace */
     bool unknown_clock;
     uint32_t state;      /* enum trace_state */
-    uint64_t all_events; /* of the whole run, where this is of one of its processes; otherwise 0 */
+    uint64_t all_events; /* of the whole run if this is one of its processes, otherwise 0 */
     double seconds;
-    uint32_t machines; /* whose processes are in the session */
+    uint32_t machines; /* how many machines the session's processes ran on */
     uint64_t inherited_frees, presumed_inherited_frees;
     char why_suppressions[sizeof((struct problem *)NULL)->detail]; /* the first that was lost; "":
                                                                       none */
     struct ingest_origin origin;
 };
 
-/* False with `status` set; the session file is then not there (or is the old one). */
+/* Makes the session. False with `status` set; the session file then does not exist, or is still the
+ * old one. */
 bool ingest_run(const struct ingest_options *options, struct ingest_summary *summary,
                 struct ingest_status *status);
 

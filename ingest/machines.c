@@ -7,12 +7,13 @@
 #include "ingest/trace_cursor.h"
 #include "ingest/trace_extended.h"
 
-/* The record stands at the beginning; a damaged trace is not looked through for it. */
+/* The PROCESS record is at the beginning. A damaged trace is not searched any further. */
 enum { CHUNKS_LOOKED_AT = 4 };
 
 static const uint64_t latest_ns = UINT64_MAX / 8;
 
-/* Traces from before the boot id was recorded: the clocks of one boot differ by so much at most. */
+/* For traces without a boot id, which older recorders wrote: in one boot the offsets of the clocks
+ * differ by less than this. */
 static const int64_t same_boot_ns = 1000000000;
 
 static void copy_text(char *to, size_t size, struct trace_text text)
@@ -22,7 +23,7 @@ static void copy_text(char *to, size_t size, struct trace_text text)
     to[length] = '\0';
 }
 
-/* True where the chunk has the PROCESS record. */
+/* Reads the PROCESS record. True if the chunk has it. */
 static bool read_chunk(struct trace_cursor *cursor, struct machine_start *start)
 {
     struct trace_record record;
@@ -58,7 +59,7 @@ bool machines_read(const struct trace_file *file, struct machine_start *start)
     return true;
 }
 
-/* What the real-time clock shows more than the monotonic one. */
+/* Returns the real-time clock minus the monotonic one. */
 static int64_t offset_of(const struct machine_start *start)
 {
     return (int64_t)(start->realtime_ns - start->monotonic_ns);
@@ -89,7 +90,7 @@ static int compare_start(const void *a, const void *b)
     return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
 }
 
-/* By the real-time clock, as the first trace of the machine has it. */
+/* Places each trace on the line of time by the real-time clock of its machine's first trace. */
 static void place(struct machine_start **sorted, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -115,7 +116,7 @@ static uint32_t number(struct machine_start **sorted, size_t count, uint32_t *nu
             *known = ++machines;
         sorted[i]->machine = *known;
         sorted[i]->start_ns -= begin;
-        if (sorted[i]->start_ns > latest_ns) /* no clock that is right: sums of times must fit */
+        if (sorted[i]->start_ns > latest_ns) /* a wrong clock: sums of times must not overflow */
             sorted[i]->start_ns = latest_ns;
     }
     return machines;

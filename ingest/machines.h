@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which machines the traces of a session are of, and where each begins on one line of time.
+ * Finds the machine of each trace of a session, and where each trace begins on one line of time.
  *
- * Processes of one boot of one kernel share CLOCK_MONOTONIC, containers on it too, whatever host
- * they say they are. Between machines there is nothing but the real-time clocks: each machine's
- * first trace says how far the two are apart there, which holds for its other traces, so that what
- * happens on one machine stays in order even where its real-time clock was set in between. How far
- * the machines' clocks are wrong nobody can tell from here.
+ * Processes of one boot of one kernel share CLOCK_MONOTONIC, even in containers with other host
+ * names. Between machines only the real-time clocks can be compared. The first trace of a machine
+ * gives the offset from its monotonic to its real-time clock, and this offset is used for all its
+ * traces. So events of one machine stay in order even if its real-time clock was set in between.
+ * The errors of the machines' clocks are unknown.
  */
 #ifndef MPROF_INGEST_MACHINES_H
 #define MPROF_INGEST_MACHINES_H
@@ -20,10 +20,11 @@ struct machine_start {
     uint64_t start_ns; /* after the first trace of all */
 };
 
-/* Takes what the trace says of its start; the rest is zero. False where memory is exhausted. */
+/* Reads the start of a trace. `machine` and `start_ns` stay zero. False if memory is exhausted. */
 bool machines_read(const struct trace_file *file, struct machine_start *start);
 
-/* Fills in `machine` and `start_ns` of all. Returns how many machines there are, 0: no memory. */
+/* Fills in `machine` and `start_ns` of all. Returns the number of machines, or 0 if memory is
+ * exhausted. */
 uint32_t machines_align(struct machine_start *const *starts, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* mprof-ingest: a trace becomes a session. */
+/* mprof-ingest: turns a trace into a session. */
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -82,7 +82,7 @@ static bool set_redact(struct options *options, const char *root)
            fail_usage("--redact takes an absolute path, not ", root);
 }
 
-/* TRACE with .bin replaced by .db, otherwise with .db appended. */
+/* Makes the default name: TRACE with .bin replaced by .db, or else with .db appended. */
 static bool set_default_session(struct options *options)
 {
     const char *trace = options->ingest.trace;
@@ -97,7 +97,7 @@ static bool set_default_session(struct options *options)
     return true;
 }
 
-/* Whether the session is to be of several traces. */
+/* Tells whether the session is made of several traces. */
 static bool many(const struct options *options)
 {
     struct stat about;
@@ -110,7 +110,7 @@ static bool is_suppressing(const struct options *options)
     return options->suppressions != NULL || options->ingest.carried_suppressions;
 }
 
-/* Takes one option. -1 to go on, otherwise the exit status. */
+/* Takes one option. Returns -1 to continue, otherwise the exit status. */
 static int take_option(struct options *options, enum ingest_option option, const char *value)
 {
     bool good = true;
@@ -170,7 +170,7 @@ static int take_option(struct options *options, enum ingest_option option, const
     return good ? -1 : 2;
 }
 
-/* Returns -1 to go on, otherwise the exit status. */
+/* Reads the command line. Returns -1 to continue, otherwise the exit status. */
 static int parse(int argc, char **argv, struct options *options)
 {
     const char *value;
@@ -236,16 +236,16 @@ static bool dump(const struct options *options, struct ingest_status *status)
     return good;
 }
 
-/* Signals end it without a trace of it. */
+/* Lets signals end the work in order, so that nothing unfinished is left. */
 static void catch_interrupts(void)
 {
-    /* A second signal ends it at once: the symbols of a large file may take a while. */
+    /* A second signal ends the process at once: the symbols of a large file may take a while. */
     struct sigaction action = {.sa_handler = note_interrupt, .sa_flags = (int)SA_RESETHAND};
     interrupted = 0;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
-    /* A limit of the size of files is then an error of writing, and what was begun is removed. */
+    /* A write above the limit of file sizes then fails, and the unfinished file is removed. */
     signal(SIGXFSZ, SIG_IGN);
 }
 
@@ -255,13 +255,14 @@ static bool same_file(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* The first signal ends the watching, and what was recorded by then becomes the session. */
+/* Makes a live session until the program ends or a first signal comes. Then the whole session is
+ * made of what was recorded by then. */
 static bool watch(struct options *options, struct ingest_status *status)
 {
     if (!ingest_live(&options->ingest, status))
         return false;
     catch_interrupts();
-    options->ingest.writer.force = true; /* it is ours */
+    options->ingest.writer.force = true; /* this process made the file */
     return true;
 }
 
@@ -270,7 +271,7 @@ static void tell_left_out(const char *why)
     say("mprof-ingest", "left out: %s", why);
 }
 
-/* Ingests the traces that were named, and what their runs have left beside them. */
+/* Ingests the traces that were named, and the other traces of their runs. */
 static bool ingest_traces(const struct options *options, struct run *run,
                           struct ingest_summary *summary, struct ingest_status *status)
 {
@@ -291,7 +292,8 @@ static bool ingest_traces(const struct options *options, struct run *run,
     return good;
 }
 
-/* Of a recording that goes on nobody knows how much is to come. */
+/* Prints how much space the session will take, unless the trace is still being recorded and its
+ * size is unknown. */
 static void say_room(const struct options *options)
 {
     struct ingest_status unreadable = {INGEST_OK, ""};
@@ -306,7 +308,7 @@ static void say_room(const struct options *options)
     trace_list_free(&list);
 }
 
-/* Says which suppressions hit how much, as LeakSanitizer's summary does. */
+/* Prints how much each suppression has matched, as LeakSanitizer's summary does. */
 static bool say_suppressed(const char *session, struct ingest_status *status)
 {
     struct suppressed_list list;
@@ -364,7 +366,7 @@ __attribute__((format(printf, 2, 3))) static void put_fact(const char *name, con
     putchar('\n');
 }
 
-/* Reads the suppressions first: a bad line ends it before anything is begun. */
+/* Ingests. It reads the suppressions first, so a bad line ends it before any work begins. */
 static bool ingest(struct options *options, struct ingest_status *status)
 {
     struct suppressions *suppressions = NULL;
@@ -388,7 +390,7 @@ static bool rebuild(const struct options *options, struct ingest_status *status)
     return true;
 }
 
-/* A process that has ended can stand there until its parent asks for it: it writes no more. */
+/* Tells whether a process runs. A zombie does not: it writes no more. */
 static bool runs(pid_t process)
 {
     char name[48], line[512] = "";
@@ -400,7 +402,7 @@ static bool runs(pid_t process)
         (void)!fgets(line, sizeof line, file);
         fclose(file);
     }
-    /* The state is the letter after the name, which may hold anything. */
+    /* The state is the letter after the name, which may contain any characters. */
     const char *end_of_name = strrchr(line, ')');
     return !end_of_name ||
            (strncmp(end_of_name, ") Z", 3) != 0 && strncmp(end_of_name, ") X", 3) != 0);
@@ -450,7 +452,7 @@ int main(int argc, char **argv)
     }
     free(options.default_session);
     if (status.code == INGEST_INTERRUPTED && interrupted != 0) {
-        /* Whoever waits for us sees the signal, as if we had not caught it. */
+        /* The parent sees the signal, as if it had not been caught. */
         signal(interrupted, SIG_DFL);
         raise(interrupted);
     }

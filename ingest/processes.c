@@ -35,12 +35,12 @@ struct processes {
     struct ingest_summary *summary;
     struct ingest_summary *parts; /* of each process, in the order of starts */
     struct ingest_status *status;
-    struct start *starts; /* of what can be read, the first process first */
+    struct start *starts; /* of traces that can be opened, the first process first */
     size_t count;
     uint32_t machines;
-    char **reasons; /* of what is left out; free() each */
+    char **reasons; /* why traces are left out; free() each */
     size_t reason_count, reason_capacity;
-    /* Sessions while they are made: of all, and of the process to be added. */
+    /* Sessions while they are made: of all processes, and of the one to add. */
     struct output_file whole, part, frame_file;
     struct writer_frames frames; /* of all parts, in `frame_file` */
     struct writer_merge *merge;
@@ -49,7 +49,7 @@ struct processes {
     size_t added_count;
 };
 
-/* Tells whether a file of the list is this one: it was named twice. */
+/* Tells whether the file is in the list already, because it was named twice. */
 static bool is_listed(const struct trace_list *list, const struct trace_file_id *id)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -94,14 +94,14 @@ static bool is_trace(int folder, const char *name)
     return same;
 }
 
-/* PID or PID.N, as the recorder names them; a session beside it is named otherwise. */
+/* Tells whether the recorder has named the file: PID or PID.N. A session has another name. */
 static bool is_of_run(int folder, const char *name)
 {
     (void)folder;
     return *name >= '1' && *name <= '9' && name[strspn(name, "0123456789.")] == '\0';
 }
 
-/* Adds what is `wanted` in a folder, by number, and counts it. */
+/* Adds and counts the files in a folder that are `wanted`, by name, numbers in their order. */
 static bool add_folder(struct trace_list *list, const char *path,
                        bool (*wanted)(int folder, const char *name), size_t *found,
                        struct ingest_status *status)
@@ -126,7 +126,7 @@ static bool add_folder(struct trace_list *list, const char *path,
     return good;
 }
 
-/* A trace, and what its run has left beside it. What it is not is said when it is opened. */
+/* Adds a trace and the others of its run. Whether it is a trace is checked when it is opened. */
 static bool add_run(struct trace_list *list, const char *path, struct ingest_status *status)
 {
     char *folder = NULL;
@@ -163,8 +163,8 @@ void trace_list_free(struct trace_list *list)
 }
 
 /*
- * The message about a trace as the session shows it; free() it. Messages begin with the path, in
- * its printable form, which to redact is more than the absolute paths in a text.
+ * Returns the message about a trace as the session shows it; free() it. Messages begin with the
+ * path in its printable form. With --redact this path is redacted even if it is not absolute.
  */
 static char *reason_of(const struct processes *processes, const char *path, const char *message)
 {
@@ -177,7 +177,7 @@ static char *reason_of(const struct processes *processes, const char *path, cons
     return redact_text(NULL, message + (begins && slash != NULL ? slash + 1 - shown : 0));
 }
 
-/* A trace that cannot be opened. False where that is no reason to go on without it. */
+/* Leaves out a trace that cannot be opened. False if the error is not one of the trace itself. */
 static bool leave_out(struct processes *processes, const char *path,
                       const struct ingest_status *why)
 {
@@ -205,7 +205,7 @@ static int compare_starts(const void *a, const void *b)
     return strcmp(x->trace, y->trace);
 }
 
-/* Where each trace lies on the line of time, and on which machine. */
+/* Finds the machine of each trace and its place on the line of time. */
 static bool align_starts(struct processes *processes)
 {
     struct machine_start **starts = malloc((processes->count + 1) * sizeof(struct machine_start *));
@@ -271,7 +271,7 @@ static void add_summary(struct ingest_summary *sum, const struct ingest_summary 
     sum->seconds += part->seconds;
 }
 
-/* One trace, as the whole if it is the first. */
+/* Adds one trace. The first one becomes the whole session. */
 static bool add_process(struct processes *processes, const struct start *start)
 {
     struct ingest_options options = *processes->options;
@@ -280,18 +280,18 @@ static bool add_process(struct processes *processes, const struct start *start)
     options.trace = start->trace;
     options.names = &processes->names;
     options.session = first ? processes->whole.part : processes->part.part;
-    options.writer.force = true; /* the name is ours */
+    options.writer.force = true; /* this process made the file */
     options.writer.draft = &processes->frames;
     if (!first)
         writer_merge_expect(processes->merge);
-    /* It could be opened: what fails now (the disk is full, say) fails for all. */
+    /* The trace could be opened, so an error now (a full disk, for example) concerns all. */
     if (!ingest_run(&options, &summary, processes->status))
         return false;
     processes->added[processes->added_count++] = (struct added){summary.origin, start->at.start_ns};
     processes->parts[start - processes->starts] = summary;
     if (first) {
         *processes->summary = summary;
-        processes->summary->program = NULL; /* it stays with the part */
+        processes->summary->program = NULL; /* the part owns it */
         processes->merge =
             writer_merge_open(processes->whole.part, &options.writer, processes->status);
         return processes->merge != NULL &&
@@ -304,7 +304,7 @@ static bool add_process(struct processes *processes, const struct start *start)
     return good;
 }
 
-/* A stamp of the trace, in the time of the session. What a damaged trace says may be no time. */
+/* Converts a stamp of a trace to the time of the session. Limits the stamp of a damaged trace. */
 static uint64_t session_ns(const struct added *added, uint64_t ticks)
 {
     const uint64_t latest_ns = UINT64_MAX / 8, ns = trace_time_ns(&added->origin.time, ticks);
@@ -312,9 +312,9 @@ static uint64_t session_ns(const struct added *added, uint64_t ticks)
 }
 
 /*
- * When each forked process was forked, by the parent's clock: both take their stamps from the same
- * counter, but each trace has a line of its own from there to nanoseconds. A trace that does not
- * say when says at least that it was before its own beginning.
+ * Tells when each forked process was forked, by the parent's clock. Both processes take their
+ * stamps from the same counter, but each trace has its own line from there to nanoseconds. If a
+ * trace does not give the time of its fork, it is known to be before the trace's own beginning.
  */
 static bool tell_forks(struct processes *processes)
 {
@@ -335,7 +335,7 @@ static bool tell_forks(struct processes *processes)
     return true;
 }
 
-/* Of the selected process what its own trace says; what is odd is said of the whole run. */
+/* Makes the summary: that of the selected process, with the problems of the whole run. */
 static bool summarize(struct processes *processes)
 {
     struct ingest_summary *sum = processes->summary;
@@ -411,7 +411,7 @@ bool ingest_processes(const struct ingest_options *options, const struct trace_l
     struct processes processes = {
         .options = options, .left_out = left_out, .run = run, .summary = summary, .status = status};
     processes.whole.descriptor = processes.part.descriptor = processes.frame_file.descriptor = -1;
-    /* The second and the third are never put in place. */
+    /* The second and the third file never get the session's name. */
     bool good =
         output_file_begin(&processes.whole, options->session, options->writer.force, status) &&
         output_file_begin(&processes.part, options->session, options->writer.force, status) &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The traces of several processes become one session.
+ * Turns the traces of several processes into one session.
  */
 #ifndef MPROF_INGEST_PROCESSES_H
 #define MPROF_INGEST_PROCESSES_H
@@ -15,23 +15,24 @@ struct trace_list {
     struct trace_file_id {
         dev_t device;
         ino_t inode;
-    } * ids; /* of each; zeros: it is not there */
+    } * ids; /* of each; zeros: there is no such file */
     size_t count, capacity, id_capacity;
 };
 
 /*
- * Adds the trace `path` and the other traces of its run, which lie in the folder `path`.d; or of a
- * directory all traces in it (files that begin as a trace does), by name. What is in the list comes
- * into it once. False with `status` set. Zero-initialised is empty; then trace_list_free().
+ * Adds the trace `path` and the other traces of its run, which lie in the folder `path`.d. If
+ * `path` is a directory, it adds all traces in it (files that begin like a trace), by name. A trace
+ * is added only once. False with `status` set. A zero-initialised list is empty. Call
+ * trace_list_free() in the end.
  */
 bool trace_list_add(struct trace_list *list, const char *path, struct ingest_status *status);
 void trace_list_free(struct trace_list *list);
 
 /*
- * ingest_run() of each trace, put together (ingest/writer_merge.h); options->trace is not looked
- * at. Traces that cannot be read at all are left out, which `left_out` hears and the session's
- * table `problem` tells; false with `status` set where none is left. `run` hears of the processes,
- * run_free(), and `summary` is of the selected one, or of all.
+ * Ingests each trace by ingest_run() and merges the results (ingest/writer_merge.h). Ignores
+ * options->trace. It leaves out traces that cannot be opened; it tells them to `left_out` and to
+ * the session's table `problem`. False with `status` set, also if no trace is left. `run` gets the
+ * processes (then call run_free()), and `summary` is that of the selected process, or of all.
  */
 bool ingest_processes(const struct ingest_options *options, const struct trace_list *list,
                       void (*left_out)(const char *why), struct run *run,

@@ -4,18 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Innermost frames that are looked at. */
+/* The most frames of a stack that are looked at, from the innermost. */
 #define FRAMES_MAX 24
 
-/* What a function's name or its module says. */
+/* What a function's name or its module tells. */
 enum says {
     SAYS_NOTHING,
     SAYS_POOL,   /* it makes the emergency pool */
     SAYS_STDIO,  /* it makes a stream's buffer */
     SAYS_LOADER, /* it is the dynamic linker's */
-    SAYS_LOCALE, /* what it and the functions of libc below it ask for is kept */
+    SAYS_LOCALE, /* it and the libc functions that it calls allocate data of the locale */
     SAYS_START,  /* it calls the initialization of a module */
-    SAYS_LIBRARY /* of libstdc++, and no more is known */
+    SAYS_LIBRARY /* it is in libstdc++, and no more is known */
 };
 
 struct runtime_blocks {
@@ -26,7 +26,7 @@ struct runtime_blocks {
 static const struct {
     const char *name;
     enum says says;
-    bool libc; /* only where the module is the C library: the name is not a reserved one */
+    bool libc; /* holds only in the C library, because the name is not reserved */
 } known[] = {
     {"_GLOBAL__sub_I_eh_alloc.cc", SAYS_POOL, false},
     {"(anonymous namespace)::pool::pool()", SAYS_POOL, false},
@@ -55,7 +55,7 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* The last component of the path of a function's module; "" where it is not known. */
+/* Returns the last component of the path of a function's module, or "" if it is not known. */
 static const char *module_name(const struct stacks *stacks, const struct function_row *function)
 {
     const struct module_row *module =
@@ -113,10 +113,10 @@ static const char *const words[] = {
 };
 
 /*
- * From the innermost frame outward, as long as the frames are of one module, so that a function of
- * the program which the runtime calls is none of it. Frames of libstdc++ alone that the loader
- * called, and that asked once, made the pool: its initialization takes nothing else from the heap.
- * So the pool is known where the library has no names.
+ * Looks from the innermost frame outward, as long as the frames are in one module. So a function of
+ * the program that the runtime calls does not count as runtime. If the loader called the
+ * initialization of libstdc++, and that allocated once, the block is the pool: the initialization
+ * allocates nothing else. So the pool is recognised even if the library has no names.
  */
 const char *runtime_blocks_of(const struct runtime_blocks *blocks, size_t stack)
 {

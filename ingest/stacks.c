@@ -7,8 +7,8 @@
 #include "schemas/trace_codec.h"
 
 /*
- * A stack is kept to this depth, four times the recorder's limit. All stacks together keep at most
- * `frames_limit` frames (rows of stack_frame): beyond, each new stack keeps its innermost few.
+ * A stack is kept to this depth, four times the recorder's limit. When all stacks together have
+ * more than `frames_limit` frames (rows of stack_frame), each new stack keeps its innermost few.
  */
 enum { DEPTH_LIMIT = 16384, DEPTH_LIMIT_BEYOND = 32 };
 static const uint64_t frames_limit = 64000000;
@@ -32,7 +32,7 @@ static bool add_row(struct stacks *stacks, uint32_t node, enum stack_state state
     return true;
 }
 
-/* Modules of the same path and build-id are one file: the first of them stands for all. */
+/* Finds modules with the same path and build-id, which are one file. The first represents all. */
 static bool group_modules(struct stacks *stacks)
 {
     const struct trace_scan *scan = stacks->scan;
@@ -61,7 +61,7 @@ static bool group_modules(struct stacks *stacks)
     return good;
 }
 
-/* *items, an array of zeros from calloc(), with room for `count` of them. */
+/* Grows *items, an array of zeros from calloc(), from `had` to `count` items. */
 static bool grow_zeroed(void *items, size_t had, size_t count, size_t size)
 {
     void *old, *grown;
@@ -78,7 +78,7 @@ bool stacks_extend(struct stacks *stacks)
 {
     const struct trace_scan *scan = stacks->scan;
     size_t room = scan->tree.count + 1;
-    /* Recorders number nodes from 1 without gaps; ids far beyond the count are found by hash. */
+    /* Recorders number nodes from 1 without gaps. Ids far above the count are found by hash. */
     size_t ids = scan->tree.count * 2 + 1024;
     if (room > stacks->node_room) {
         if (!grow_zeroed(&stacks->by_node, stacks->node_room, room, sizeof *stacks->by_node) ||
@@ -137,7 +137,7 @@ static bool name_node(struct stacks *stacks, uint32_t place)
     if (stacks->node_frames[place].count != 0 || is_marker(node))
         return true;
     if (node->frame == TRACE_FRAME_RETURN && pc > 0)
-        pc--; /* within the call, not behind it */
+        pc--; /* in the call, not after it */
     module = module_id ? trace_scan_module(stacks->scan, module_id) : NULL;
     if (module == NULL)
         module_id = 0; /* defined in a lost part of the trace */
@@ -150,7 +150,7 @@ static bool name_node(struct stacks *stacks, uint32_t place)
     return range.count != 0;
 }
 
-/* Symbolizes the stack's nodes; sets how many are kept, the depth and the state. */
+/* Symbolizes the stack's nodes. Sets how many are kept, the depth and the state. */
 static bool measure(struct stacks *stacks, struct stack_row *row)
 {
     const struct context_tree *tree = &stacks->scan->tree;
@@ -177,7 +177,8 @@ static bool measure(struct stacks *stacks, struct stack_row *row)
     return true;
 }
 
-/* The innermost frame that is no allocator; where all are, the outermost. */
+/* Finds the call site: the innermost frame that is not an allocator, or if all are, the outermost
+ * one. */
 static void find_call_site(struct stacks *stacks, struct stack_row *row)
 {
     struct stack_walk walk = stacks_walk(row);
@@ -188,7 +189,8 @@ static void find_call_site(struct stacks *stacks, struct stack_row *row)
         const struct function_row *about = &stacks->frames.functions[function];
         row->call_site_frame = frame;
         row->function = function;
-        /* operator new[] calls operator new: the outermost of the innermost operators counts. */
+        /* operator new[] calls operator new: of the operators at the inner end, the outermost
+         * counts. */
         if (operators && about->operator_new != OPERATOR_OTHER)
             row->operator_new = about->operator_new;
         else

@@ -6,7 +6,8 @@
 #include "schemas/printable.h"
 #include "schemas/trace_codec.h"
 
-/* "12,345": in threes, into one of a few static places, so that several fit into one printf. */
+/* Returns "12,345", grouped in threes. The text is in one of a few static buffers, so several
+ * results fit into one printf. */
 static const char *grouped(uint64_t number)
 {
     static char places[8][32];
@@ -23,7 +24,7 @@ static const char *grouped(uint64_t number)
     return places[next];
 }
 
-/* "1.2 MiB (1,258,291 bytes)" */
+/* Prints "1.2 MiB (1,258,291 bytes)". */
 static void put_size(FILE *out, uint64_t bytes)
 {
     static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};

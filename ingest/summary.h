@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What mprof-ingest says at the end, in ten lines, and a few more of a run of several processes.
+ * Prints mprof-ingest's summary at the end: ten lines, and a few more for a run of several
+ * processes.
  */
 #ifndef MPROF_INGEST_SUMMARY_H
 #define MPROF_INGEST_SUMMARY_H
@@ -11,7 +12,8 @@
 #include "ingest/writer_run.h"
 #include "ingest/writer_suppressed.h"
 
-/* The processes of a run as a tree, the selected one marked, and which one the rest is of. */
+/* Prints the processes of a run as a tree, with the selected one marked, and then tells which
+ * process the rest of the summary is about. */
 void summary_run_print(FILE *out, const struct run *run);
 
 void summary_print(FILE *out, const struct ingest_summary *summary, const char *session);

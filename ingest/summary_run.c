@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The processes of a run as a tree: one line for each process id, with the programs that it
- * executed one after another and the sums of what they allocated. Of many processes those are shown
- * that allocated most, and those that started them.
+ * Prints the processes of a run as a tree: one line for each process id, with the programs that it
+ * executed one after another and the sums of their allocations. If there are many processes, it
+ * shows those that allocated most, and those that started them.
  */
 #include "ingest/summary.h"
 
@@ -11,14 +11,15 @@
 
 #include "schemas/printable.h"
 
-/* Processes that are shown, columns of their programs' names, and of what stands before those. */
+/* SHOWN: processes that are shown. NAMES_WIDTH: columns of their programs' names, with the indent,
+ * which is at most INDENT_MAX. */
 enum { SHOWN = 20, NAMES_WIDTH = 40, INDENT_MAX = 16 };
 
 struct node {
     size_t parent, first, next; /* places of nodes; SIZE_MAX: none */
     size_t last_program;        /* place in the run */
     uint64_t allocations, bytes;
-    uint64_t largest; /* bytes of it or of one below it */
+    uint64_t largest; /* the most bytes of it or of a process below it */
     unsigned depth;
     bool selected;
 };
@@ -27,7 +28,7 @@ struct tree {
     FILE *out;
     const struct run *run;
     size_t *process;    /* by place in the run: the place of the process's first program */
-    struct node *nodes; /* by place of the first program; `count` is above all */
+    struct node *nodes; /* by place of the first program; nodes[count] is the root */
 };
 
 static void add_program(struct tree *tree, size_t place)
@@ -46,7 +47,8 @@ static void add_program(struct tree *tree, size_t place)
     node->selected |= place == tree->run->selected;
 }
 
-/* Children come after their parent: from the last back, lists get in order and sums are whole. */
+/* Links children to their parents. Children come after their parent, so from the last node to the
+ * first, lists come out in order and each `largest` is complete. */
 static void link_nodes(struct tree *tree)
 {
     const size_t count = tree->run->count;
@@ -89,7 +91,7 @@ static int compare_bytes(const void *a, const void *b)
     return x > y ? -1 : x < y;
 }
 
-/* The least that a process, or one that it started, must have allocated to be shown. */
+/* Returns the bytes that a process, or one below it, must have allocated at least to be shown. */
 static uint64_t find_least(const struct tree *tree, size_t processes)
 {
     uint64_t least = 0, *bytes = calloc(processes + 1, sizeof *bytes);
@@ -112,7 +114,7 @@ static const char *last_part(const char *path)
     return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
-/* The programs of a process, in order, those in the middle left out where there is no room. */
+/* Prints the programs of a process, in order. Leaves out those in the middle that do not fit. */
 static void print_programs(const struct tree *tree, size_t process, int room)
 {
     char names[4 * NAMES_WIDTH + 1] = "";
@@ -157,7 +159,7 @@ static void print_process(const struct tree *tree, size_t process)
             node->bytes);
 }
 
-/* Prints what is below `from`, each before what it started. Returns how many are left out. */
+/* Prints the nodes below `from`, each before its children. Returns how many it leaves out. */
 static size_t print_tree(const struct tree *tree, size_t from, uint64_t least)
 {
     const size_t top = tree->run->count;

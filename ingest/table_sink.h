@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Rows of all tables of a session but `allocation` and `column_chunk`, on their way to the writer.
+ * Passes rows to the writer, of all tables of a session except `allocation` and `column_chunk`.
  */
 #ifndef MPROF_INGEST_TABLE_SINK_H
 #define MPROF_INGEST_TABLE_SINK_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Columns are those of schemas/session.sql in order. */
+/* The tables. A row's columns are those of schemas/session.sql, in order. */
 enum writer_table {
     WRITER_META,
     WRITER_MODULE,
@@ -46,8 +46,8 @@ enum writer_table {
 #define WRITER_STACK_FRAMES_AT_ONCE 8
 
 /*
- * NULL text is NULL, whatever the number says. A path and private text are text that is written
- * otherwise where the session is to be handed to others (redact.h).
+ * A value of a row. With NULL text it is NULL. Paths and private text are changed when they are
+ * written if the session is made for other people (redact.h).
  */
 struct writer_value {
     enum {
@@ -75,19 +75,19 @@ static inline struct writer_value value_text(const char *text)
     return (struct writer_value){text ? VALUE_TEXT : VALUE_NULL, 0, text, 0};
 }
 
-/* The path of a file, and nothing else. */
+/* Makes a value of one file's path. */
 static inline struct writer_value value_path(const char *path)
 {
     return (struct writer_value){path ? VALUE_PATH : VALUE_NULL, 0, path, 0};
 }
 
-/* A path on each line; behind it may stand what has no slash. */
+/* Makes a value of lines that each begin with a path. Text without a slash may follow the path. */
 static inline struct writer_value value_paths(const char *paths)
 {
     return (struct writer_value){paths ? VALUE_PATHS : VALUE_NULL, 0, paths, 0};
 }
 
-/* Text about the user or the machine: arguments, host, boot, working directory. */
+/* Makes a value of text about the user or the machine: arguments, host, boot, working directory. */
 static inline struct writer_value value_private(const char *text)
 {
     return (struct writer_value){text ? VALUE_PRIVATE : VALUE_NULL, 0, text, 0};
@@ -108,7 +108,7 @@ static inline struct writer_value value_real(double real)
     return (struct writer_value){VALUE_REAL, 0, NULL, real};
 }
 
-/* False with the writer's status set. */
+/* The receiver of rows. put() returns false with the writer's status set. */
 struct table_sink {
     void *context;
     bool (*put)(void *context, enum writer_table table, const struct writer_value *values,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The threads of a trace by the recorder's number.
+ * The threads of a trace, by the recorder's number.
  */
 #ifndef MPROF_INGEST_THREADS_H
 #define MPROF_INGEST_THREADS_H
@@ -15,12 +15,12 @@
 
 struct thread_row {
     uint32_t number;
-    bool named; /* a THREAD record told its tid and name */
+    bool named; /* a THREAD record gave its tid and name */
     uint64_t tid;
-    char name[64]; /* as the kernel has it (15 bytes), or longer by pthread_setname */
+    char name[64]; /* the kernel's (up to 15 bytes), or a longer one by pthread_setname */
     uint64_t start_ticks, end_ticks; /* THREAD_TIME_NONE: not known */
     uint64_t allocations, frees, bytes;
-    uint32_t segments, last_sequence; /* chunk segments found, the highest number */
+    uint32_t segments, last_sequence; /* chunk segments found, and their highest number */
 };
 
 struct threads {
@@ -29,13 +29,14 @@ struct threads {
     struct index_map by_number;
 };
 
-/* Index of the thread's row; INDEX_NONE where there is none. */
+/* Returns the index of the thread's row, or INDEX_NONE if there is none. */
 uint32_t threads_known(const struct threads *threads, uint32_t number);
 
-/* Whether a thread may have that number beside those that are known; otherwise it is damage. */
+/* Tells whether a thread can have this number, given the known ones. If not, it is damage. */
 bool threads_possible(const struct threads *threads, uint64_t number);
 
-/* Index of the thread's row, made where it is new; INDEX_NONE where memory is exhausted. */
+/* Returns the index of the thread's row, which it adds if it is new. INDEX_NONE if memory is
+ * exhausted. */
 uint32_t threads_find(struct threads *threads, uint32_t number);
 void threads_free(struct threads *threads);
 

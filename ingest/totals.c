@@ -12,7 +12,7 @@ void totals_init(struct totals *totals, uint64_t duration_ns)
     totals->slot_count = (size_t)(duration_ns / totals->slot_ns) + 1;
 }
 
-/* Two slots, the second of which has begun or not, as one. */
+/* Joins two slots into one. `begun`: the second one has begun. */
 static struct timeline_slot join_slots(const struct timeline_slot *first,
                                        const struct timeline_slot *second, bool begun)
 {
@@ -63,7 +63,7 @@ static void advance_slot(struct totals *totals, uint64_t ns)
     }
 }
 
-/* NULL where memory is exhausted. */
+/* Returns the row of a size, which it adds if it is new. NULL if memory is exhausted. */
 static struct size_row *find_size(struct totals *totals, uint64_t size)
 {
     const size_t small = sizeof totals->small_sizes / sizeof *totals->small_sizes;
@@ -142,7 +142,7 @@ void totals_free(struct totals *totals, struct stacks *stacks, uint32_t stack, u
     slot = &totals->slots[totals->slot];
     slot->freed_bytes += size;
     slot->freed_count++;
-    find_size(totals, size)->frees++; /* it has a row since its allocation */
+    find_size(totals, size)->frees++; /* not NULL: the allocation added the row */
     totals->frees += counted;
 }
 

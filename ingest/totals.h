@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The running sums of a session: the program's live bytes and peak, shares of stacks and
- * functions, slots of the timeline, sizes. Only the process heap counts here: what lies in an
- * arena was already counted as the arena's backing.
+ * functions, slots of the timeline, sizes. Only the process heap counts here: blocks of an arena
+ * were already counted as the arena's memory.
  */
 #ifndef MPROF_INGEST_TOTALS_H
 #define MPROF_INGEST_TOTALS_H
@@ -21,7 +21,8 @@ struct size_row {
     uint64_t size, allocations, frees;
 };
 
-/* Of the allocations whose call site is in a function; all else is a sum over its stacks. */
+/* The live bytes of the allocations whose call site is in a function. All other numbers of a
+ * function are sums over its stacks. */
 struct function_usage {
     uint64_t live_bytes, peak_bytes;
 };
@@ -29,7 +30,7 @@ struct function_usage {
 struct totals {
     uint64_t allocations, frees, reallocs, bytes;
     uint64_t live_bytes, live_count, peak_bytes, peak_count, peak_ns;
-    uint64_t generation; /* peaks so far */
+    uint64_t generation; /* number of peaks so far */
 
     struct function_usage *functions; /* by function index */
     size_t function_capacity;
@@ -37,48 +38,48 @@ struct totals {
     struct size_row *sizes;
     size_t size_count, size_capacity;
     struct index_map by_size;
-    uint32_t small_sizes[1024]; /* index + 1 of a size below: no hashing for the common ones */
+    uint32_t small_sizes[1024]; /* index + 1 of a size below 1024, found without a hash */
 
     uint64_t slot_ns, slot_end;
-    size_t slot_count, slot; /* how many there are, the present one */
+    size_t slot_count, slot; /* how many there are, and the current one */
     struct timeline_slot slots[TIMELINE_SLOTS];
 };
 
-/* `duration_ns` of the whole trace is known beforehand and makes the slots equal. */
+/* Begins the sums. `duration_ns` is that of the whole trace, which is divided into equal slots. */
 void totals_init(struct totals *totals, uint64_t duration_ns);
 /*
- * For a trace that is still being recorded: it lasts `duration_ns` by now, no less than what was
- * counted. Where the slots are too many then, two become one.
+ * Extends the timeline of a trace that is still being recorded to `duration_ns`, which is not
+ * before the last event counted. If there are too many slots then, every two of them become one.
  */
 void totals_extend(struct totals *totals, uint64_t duration_ns);
 void totals_free_memory(struct totals *totals);
-/* Puts the size among the sizes without a block. False where memory is exhausted. */
+/* Adds a size without counting a block. False if memory is exhausted. */
 bool totals_know_size(struct totals *totals, uint64_t size);
 
 /*
- * One allocation of `size` bytes by `stack` at `ns`, which never runs backwards from call to
- * call. False where memory is exhausted.
+ * Counts an allocation of `size` bytes by `stack` at `ns`, which never decreases from call to call.
+ * False if memory is exhausted.
  */
 bool totals_allocate(struct totals *totals, struct stacks *stacks, uint32_t stack, uint64_t size,
                      uint64_t ns);
 
 /*
- * The end of an allocation that was counted; `counted` is false where it was not the program that
- * freed it (an overlap): it is then no free.
+ * Counts the end of an allocation. `counted` is false if the program did not free it (an overlap);
+ * then it does not count as a free.
  */
 void totals_free(struct totals *totals, struct stacks *stacks, uint32_t stack, uint64_t size,
                  uint64_t ns, uint64_t lifetime_ns, bool counted);
 
 /*
- * Adds what was counted on another machine, after its last event: sums are added, peaks are not.
- * The program's peak, and the shares at it, are those of the machine where it is largest; of the
- * timeline nothing but the length of its slots is taken over. `sum` and `stacks` begin with zeros.
- * False where memory is exhausted.
+ * Adds the totals of another machine, after its last event. Sums are added, peaks are not. The
+ * program's peak, and the shares at it, are those of the machine where the peak is largest. Of the
+ * timeline it takes only the length of the slots. `sum` and `stacks` begin with zeros. False if
+ * memory is exhausted.
  */
 bool totals_join(struct totals *sum, struct stacks *stacks, const struct totals *part,
                  const struct stacks *part_stacks);
 
-/* After the last event: fills the remaining slots and the shares at the peak. */
+/* Fills the remaining slots and the shares at the peak, after the last event. */
 void totals_finish(struct totals *totals, struct stacks *stacks);
 
 #endif

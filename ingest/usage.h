@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What one owner of allocations (a stack, a function) holds over time, and what it held when the
- * program's live bytes were at their peak.
+ * The live blocks of one owner of allocations (a stack, a function) over time, and at the moment
+ * when the program's live bytes were at their peak.
  *
- * The share at the peak is kept lazily: each new peak of the program begins a generation. An owner
- * that has not changed since then holds now what it held at the peak, so only before a change, and
- * only if its generation is old, its present holding is put down as its share. After the last event
- * usage_finish() does so for all. Costs one comparison an event instead of a sweep each peak.
+ * The share at the peak is updated lazily. Each new peak of the program begins a generation. An
+ * owner that has not changed since then still holds its share at the peak. So the share is only
+ * copied before a change, if the owner's generation is old. After the last event usage_finish()
+ * copies it for all owners. This costs one comparison for each event instead of a sweep for each
+ * peak.
  */
 #ifndef MPROF_INGEST_USAGE_H
 #define MPROF_INGEST_USAGE_H
@@ -14,12 +15,12 @@
 #include <stdint.h>
 
 struct usage {
-    uint64_t allocations, bytes; /* in all */
+    uint64_t allocations, bytes; /* in total */
     uint64_t live_count, live_bytes;
     uint64_t at_peak_count, at_peak_bytes;
     uint64_t peak_bytes, peak_ns; /* of this owner alone */
     uint64_t lifetime_ns;         /* sum over freed allocations */
-    uint64_t generation;          /* of the program's peak, when at_peak_* was put down */
+    uint64_t generation;          /* of the program's peak, when at_peak_* was copied */
 };
 
 static inline void usage_settle(struct usage *usage, uint64_t generation)
@@ -54,7 +55,7 @@ static inline void usage_free(struct usage *usage, uint64_t generation, uint64_t
     usage->lifetime_ns += lifetime_ns;
 }
 
-/* After the last event: an owner that never changed since the peak holds its share still. */
+/* Copies the share of an owner that has not changed since the peak, after the last event. */
 static inline void usage_finish(struct usage *usage, uint64_t generation)
 {
     usage_settle(usage, generation);
