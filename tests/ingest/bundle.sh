@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# mprof-ingest --bundle: with the session and the trace alone, everything else having gone, the trace
-# is ingested to the same names and types; what could not be copied is said.
+# mprof-ingest --bundle: with only the session and the trace, after all other files have gone, the
+# trace is ingested to the same names and types. A message tells which files could not be copied.
 set -u
 export PATH="$MPROF_BUILD/bin:/usr/bin:/bin"
 command -v gcc g++ objcopy sqlite3 >/dev/null || exit 77
@@ -15,7 +15,7 @@ mkdir place source
 cp "$here/keeper.c" "$here/keeper_plug.c" source
 gcc -O2 -g -Wl,--build-id -o place/keeper source/keeper.c -ldl || exit 1
 gcc -O2 -g -shared -fPIC -Wl,--build-id -o place/plug.so source/keeper_plug.c || exit 1
-# The library's debug information is a file of its own.
+# The library's debug information lies in a file of its own.
 mkdir -p debug/.build-id
 id=$(readelf -n place/plug.so | sed -n 's/.*Build ID: //p')
 mkdir -p "debug/.build-id/${id:0:2}"
@@ -37,11 +37,11 @@ is "$(ask bundled.db "SELECT count(*) FROM bundle WHERE name LIKE '%vdso%' AND s
 is "$(ask bundled.db "SELECT count(*) FROM bundle JOIN sqlar USING (name)")" "$(ask bundled.db "SELECT count(*) FROM bundle WHERE state = 'copied'")" 'copies'
 is "$(ask bundled.db 'PRAGMA integrity_check')" ok integrity
 is "$(ask bundled.db "SELECT sqlar_uncompress(data, sz) FROM sqlar WHERE name LIKE '%source/keeper.c'")" "$(cat source/keeper.c)" 'the text of a source'
-# All else is as without.
+# Everything else is the same as without the bundle.
 everything() { sqlite3 "$1" .dump | grep -vE '^INSERT INTO (bundle|sqlar)|^INSERT INTO sqlite_stat'; }
 cmp <(everything plain.db) <(everything bundled.db) || fail 'the bundle changed the session'
 
-# Another machine: nothing of it is there.
+# Another machine, which has none of the files.
 mkdir elsewhere && mv place source debug elsewhere
 mprof-ingest --quiet -o nameless.db trace.bin || fail 'ingest without the files'
 names='SELECT function, file, line, symbols, confidence, type FROM v_allocation JOIN module ON name = module ORDER BY size, alloc_ns'
@@ -53,14 +53,15 @@ cmp <(everything plain.db) <(everything again.db) || fail 'another session'
 cmp "root$PWD/place/keeper" elsewhere/place/keeper || fail 'another program'
 mprof-tui --script /dev/null --size 80x24 bundled.db >screen.txt || fail 'the browser'
 
-# What has changed or gone is said, and nothing leads out of the folder it is unpacked into.
+# A message tells which files have changed or gone, and nothing leads out of the folder into which
+# the bundle is unpacked.
 mkdir place && echo changed >place/keeper
 mprof-ingest --quiet --bundle -o missing.db trace.bin || fail 'ingest --bundle without the files'
 ask missing.db "SELECT state FROM bundle WHERE name LIKE '%place/keeper'" | grep -q 'no readable ELF file' || fail "keeper: $(ask missing.db 'SELECT * FROM bundle')"
 ask missing.db "SELECT state FROM bundle WHERE name LIKE '%place/plug.so'" | grep -q 'No such file' || fail 'plug.so'
 is "$(ask missing.db "SELECT count(*) FROM sqlar WHERE name LIKE '/%' OR name LIKE '%..%'")" 0 'names that lead out'
 
-# Split debug information: one file a unit, named from where the compiler ran.
+# Split debug information: one file for each unit, named from where the compiler ran.
 mkdir objects && cp elsewhere/source/* objects
 for way in '-gdwarf-5 -gsplit-dwarf' '-gdwarf-4 -gsplit-dwarf'; do
     rm -rf place root away split*.db split.bin && mkdir place away
@@ -84,7 +85,7 @@ for way in '-gdwarf-5 -gsplit-dwarf' '-gdwarf-4 -gsplit-dwarf'; do
     mv away/*.c objects
 done
 
-# A type that only the text of the source names is found in the unpacked one.
+# A type that only the source text names is found in the unpacked text.
 rm -rf place root away && mkdir place away
 cat >objects/coin.c <<'TEXT'
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# --suppressions=program: what the program's own __lsan_default_suppressions lists is no leak, on request
-# of mprof-run only. The function runs in a process of its own: the program stays as it was, whatever the
-# function does. What is missing is said in one line and counted. LeakSanitizer, where it runs, hits the same.
+# --suppressions=program: blocks that the program's own __lsan_default_suppressions lists are no
+# leaks, but only if mprof-run was asked for it. The function runs in a process of its own, so the
+# program stays as it was, no matter what the function does. One line tells and counts what is
+# missing. LeakSanitizer, where it runs, hits the same blocks.
 set -u
 run=$MPROF_BUILD/bin/mprof-run ingest=$MPROF_BUILD/bin/mprof-ingest
 rm -rf carried && mkdir carried && cd carried || exit 1
@@ -121,7 +122,7 @@ done
 same "hits" "$(sqlite3 executable.db 'SELECT pattern, live_count, live_bytes FROM v_suppression ORDER BY 1' | tr '\n' ' ')" \
     '^known_twice$|2|400 known_once|1|100 '
 
-# On request only, of both programs; and together with a file, whose patterns come first.
+# Only on request, of both programs; and together with a file, whose patterns come first.
 session executable
 same "without the option" "$(leaks executable)" '40 100 400 '
 same "nothing said" "$(fact executable suppressions)$(fact executable lost_suppressions)" ''
@@ -160,7 +161,7 @@ lost LONG 1 '40 ' 'too long'
 lost PIECES 0 '40 400 '
 [ ! -e core ] || complain "a core"
 
-# A piece whose offset is damaged: it and what comes behind are lost.
+# A piece whose offset is damaged is lost, and so are the pieces after it.
 "$ingest" --dump PIECES.bin | grep -c ' suppressions outcome 0 bytes 5016 offset' | grep -qx 3 || complain "pieces"
 python3 - <<'PY' || complain "python"
 import re
@@ -174,12 +175,13 @@ session damaged --suppressions=program
 same "damaged" "$(leaks damaged)/$(fact damaged lost_suppressions)" '40 100 400 /1'
 grep -q 'lost suppressions: pieces of the program.s text are missing' damaged.summary || complain "damaged: $(cat damaged.summary)"
 
-# Of a run each process has its own: the forked child the parent's, what it executes none.
+# In a run each process has its own: the forked child has its parent's, the program it executes has
+# none.
 "$run" --quiet --force --suppressions -o run.bin -- ./executable "$PWD/other" || complain "run"
 "$ingest" --force --process=all --suppressions=program -o run.db run.bin >run.summary || complain "ingest of the run"
 same "of the run" "$(leaks run)/$(fact run suppressions)/$(fact run lost_suppressions)" '40 300 /3/0'
 
-# mprof-run --open hands it on.
+# mprof-run --open passes it on.
 "$run" --quiet --force --suppressions --open --session=open.db -o open.bin -- ./executable </dev/null >open.out 2>&1 ||
     complain "open: $(cat open.out)"
 same "opened" "$(leaks open)" '40 '
@@ -187,7 +189,7 @@ same "opened" "$(leaks open)" '40 '
 same "with --rebuild" $? 2
 
 
-# LeakSanitizer hits the same with the same function.
+# LeakSanitizer hits the same blocks with the same function.
 if gcc -fsanitize=leak -x c -o try - <<<'int main(void) { return 0; }' 2>/dev/null && ./try 2>/dev/null; then
     build checked -fsanitize=leak function.c
     SANITIZED=1 ./checked >lsan 2>&1

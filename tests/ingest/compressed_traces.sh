@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# mprof-ingest --compress: the records stay what they are, in place and elsewhere; what it refuses
-# it leaves alone; the golden compressed traces still load.
+# mprof-ingest --compress: the records stay the same, in place and elsewhere. It leaves alone what
+# it refuses. The golden compressed traces still load.
 set -u
 golden=$MPROF_SOURCE/tests/golden/trace ingest=$MPROF_BUILD/bin/mprof-ingest
 rm -rf compressed && mkdir compressed && cd compressed || exit 1
@@ -19,8 +19,8 @@ expect() { # STATUS PATTERN COMMAND...
 records() { "$ingest" --dump "$1" | tail -n +2; } # without the line of the file header
 same() { cmp <(records "$1") <(records "$2") || complain "$2 holds other records than $1"; }
 
-# Made once and kept, as the recorder of that time wrote records: dense, with a container among its
-# slots, and dense with predicted records.
+# Made once and kept, with records as the recorder wrote them then: dense, with a container among
+# its slots, and dense with predicted records.
 for kept in "$golden"/packed/*.bin; do
     records "$kept" | sed 's/ open$/ sealed/' | cmp - "$golden/packed/records.txt" ||
         complain "$kept holds other records"
@@ -38,7 +38,7 @@ same before.bin large.bin
 expect 0 . "$ingest" --compress large.bin
 same before.bin large.bin
 
-# The session is the same, but for the bytes of the trace and its name.
+# The session is the same, except for the bytes of the trace and its name.
 "$ingest" --quiet -o plain.db before.bin && "$ingest" --quiet -o packed.db large.bin || complain "no session"
 for db in plain packed; do
     sqlite3 $db.db .dump | grep -vE "'trace(_bytes)?'" | sed "/INTO process/s/'[a-z]*\\.bin'//" >$db.sql
@@ -59,7 +59,7 @@ for bad in chunk-magic record sum cut; do
     "$ingest" --compress bad.bin >out.txt 2>&1
     status=$?
     case $bad in
-    record | sum) # every byte is kept, and the damage with it
+    record | sum) # every byte is kept, including the damage
         [ $status -eq 0 ] || complain "bad-$bad: $(cat out.txt)"
         "$ingest" --dump bad.bin | grep -q '^damage' || complain "bad-$bad: the damage is gone" ;;
     *)
@@ -69,7 +69,7 @@ for bad in chunk-magic record sum cut; do
     [ ! -e bad.bin.part ] || complain "bad.bin.part was left behind"
 done
 
-# A trace that some process still records is not replaced: this shell plays that process.
+# A trace that a process is still recording is not replaced. This shell plays that process.
 cp before.bin growing.bin
 python3 - growing.bin $$ <<'PYTHON'
 import struct, subprocess, sys
@@ -98,7 +98,7 @@ expect 1 'still records it' "$ingest" --compress growing.bin
 expect 0 . "$ingest" --compress -o grown.bin growing.bin
 same before.bin grown.bin
 
-# No room: nothing is left, the trace is as it was.
+# No room: nothing is left behind, and the trace is as it was.
 cp before.bin full.bin
 (ulimit -f 8; trap '' XFSZ; "$ingest" --compress full.bin) >out.txt 2>&1 && complain "no room, and no error"
 grep -q 'cannot be written' out.txt || complain "no room: $(cat out.txt)"

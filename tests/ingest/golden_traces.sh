@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # The golden traces: the generator still writes the checked-in bytes; worked.bin decodes to
-# worked.txt and becomes the session worked.sql; each bad-*.bin gives its bad-*.txt.
-# MPROF_REFRESH=1 writes the expected files anew instead of comparing.
+# worked.txt and becomes the session worked.sql; each bad-*.bin gives its bad-*.txt. MPROF_REFRESH=1
+# writes the expected files again instead of comparing.
 set -u
 golden=$MPROF_SOURCE/tests/golden/trace ingest=$MPROF_BUILD/bin/mprof-ingest
 rm -rf golden && mkdir golden && cd golden || exit 1
@@ -24,7 +24,7 @@ expect worked.txt
 "$ingest" --dump=time worked.bin >worked-by-time.txt || failed=1
 expect worked-by-time.txt
 "$ingest" --quiet worked.bin || failed=1
-# Addresses of names and versions of programs are not part of it.
+# Addresses of names and versions of programs are left out.
 sqlite3 worked.db .dump | grep -v "'ingest_version'" >worked.sql
 expect worked.sql
 [ "$(sqlite3 worked.db 'PRAGMA application_id; PRAGMA user_version; PRAGMA integrity_check' | tr '\n' ' ')" \

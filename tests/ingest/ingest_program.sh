@@ -8,7 +8,7 @@ rm -rf program && mkdir program && cd program || exit 1
 failed=0
 complain() { echo "FAILED: $*"; failed=1; }
 
-expect() { # STATUS PATTERN COMMAND...: the exit status, and what it says on stderr or stdout
+expect() { # STATUS PATTERN COMMAND...: the exit status, and its text on stderr or stdout
     local status=$1 pattern=$2 got
     shift 2
     "$@" >out.txt 2>&1
@@ -34,7 +34,7 @@ expect 1 'cannot be created' "$ingest" -o /nonexistent/x.db small.bin
 expect 0 '^allocations  150,000, ' "$ingest" small.bin
 [ "$(wc -l <out.txt)" -eq 10 ] || complain "the summary has not ten lines: $(cat out.txt)"
 
-plan() { # PATTERN CONDITION: how SQLite comes to the allocations of v_allocation
+plan() { # PATTERN CONDITION: how SQLite finds the allocations of v_allocation
     sqlite3 small.db "EXPLAIN QUERY PLAN SELECT sum(size), max(function) FROM v_allocation
         WHERE $2" >out.txt
     grep -qE "$1" out.txt || complain "no plan '$1' for $2: $(cat out.txt)"
@@ -67,7 +67,7 @@ flock -x "$(part $$)" -c "'$ingest' --force small.bin" >out.txt 2>&1
 [ $? -eq 1 ] && grep -q 'another mprof-ingest' out.txt || complain "a locked part was taken: $(cat out.txt)"
 rm -f small.db.part*
 
-# What is derived from the rows can be made anew, and is then what it was.
+# Everything derived from the rows can be made again, and is then as it was.
 cp small.db rebuilt.db
 sqlite3 rebuilt.db "DELETE FROM column_chunk WHERE id % 3 = 1; UPDATE column_chunk SET min = min + 1;
     DELETE FROM timeline; DELETE FROM function_total; DELETE FROM type_total; DELETE FROM size_bin;
@@ -91,15 +91,15 @@ sqlite3 rebuilt.db "UPDATE allocation SET free_ns = alloc_ns - 1 WHERE id = 77"
 expect 1 'row 77: freed before' "$ingest" --rebuild rebuilt.db
 [ "$(sqlite3 rebuilt.db 'SELECT count(*) FROM timeline')" -gt 1 ] || complain "a failed rebuild left its mark"
 
-# An unfinished trace is normal, said in one line.
+# An unfinished trace is normal. One line says so.
 head -c 200000 small.bin >cut.bin
 printf '\0\0\0\0' | dd of=cut.bin bs=1 seek=88 conv=notrunc status=none
 expect 0 'not closed: the program was killed' "$ingest" -o cut.db cut.bin
 
-# Interrupted or killed, no session appears, and the next run takes over what was left.
+# If ingest is interrupted or killed, no session appears, and the next run takes over the part file.
 "$MPROF_BUILD/tests/synthetic_trace" large.bin 1500000 || exit 1
 for signal in INT KILL; do
-    # A background job of a script ignores SIGINT: env sets it back.
+    # A background job of a script ignores SIGINT. env restores it.
     env --default-signal=INT "$ingest" --quiet large.bin &
     pid=$!
     while kill -0 $pid 2>/dev/null && [ "$(stat -c %s large.db.part.* 2>/dev/null | sort -n | tail -1 | grep . || echo 0)" -lt 100000 ]; do :; done
@@ -112,7 +112,7 @@ for signal in INT KILL; do
 done
 rm -f large.bin large.db.part*
 
-# Columns, sums and views against the rows.
+# Columns, sums and views, compared with the rows.
 python3 - small.db <<'PYTHON' || failed=1
 import sqlite3, struct, sys
 db = sqlite3.connect(sys.argv[1])

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# What forked children free of their parents' blocks is paired with the parents' rows: each free that
-# the program tells of, and no other. While the forks were made other threads allocated and freed.
+# Frees by forked children of their parents' blocks are paired with the parents' rows: each free
+# that the program reports, and no other. Other threads allocated and freed during the forks.
 set -u
 run=$MPROF_BUILD/bin/mprof-run ingest=$MPROF_BUILD/bin/mprof-ingest
 rm -rf inherited && mkdir inherited && cd inherited || exit 1
@@ -10,7 +10,7 @@ complain() { echo "FAILED: $*"; failed=1; }
 
 mkdir traces run
 "$run" --quiet -o run/t.bin -- "$MPROF_BUILD/tests/inherits" 3>log || exit 1
-# Each by itself, without the run around it.
+# Each trace by itself, without the run around it.
 cp run/t.bin traces/t.bin
 for trace in run/t.bin.d/*; do cp "$trace" "traces/t.bin.$(basename "$trace")"; done
 "$ingest" -o all.db traces >out.txt 2>&1 || complain "all of them: $(cat out.txt)"
@@ -18,7 +18,7 @@ grep -q '^inherited .*frees of blocks from before a fork$' out.txt || complain "
 "$ingest" -q -o reversed.db $(ls -r traces/*) || complain "in another order"
 cmp -s <(sqlite3 all.db .dump) <(sqlite3 reversed.db .dump) || complain "another order gives another session"
 
-# A child alone: what it freed was its parent's, as it seems. The parent is missing, or the one between.
+# A child alone seems to have freed its parent's blocks. The parent is missing, or the one between.
 trace_of() { sqlite3 all.db "SELECT trace FROM process WHERE id = ($1)"; }
 grandchild=$(sqlite3 all.db "SELECT id FROM process WHERE forked_from > 1")
 between=$(sqlite3 all.db "SELECT forked_from FROM process WHERE id = $grandchild")
@@ -61,12 +61,12 @@ check('own frees', own == 20)
 sizes = whole.execute('''SELECT n.size, a.size FROM inherited_free f JOIN allocation n ON n.id = f.realloc_to
     JOIN allocation a ON a.id = f.allocation_id''').fetchall()
 check('blocks that realloc made', len(sizes) == 20 and all(n in (9000, a - 1) for n, a in sizes), sizes)
-# Nothing twice: sums are those of the processes alone, and every row is of one process.
+# Nothing counts twice: sums are those of the processes alone, and every row belongs to one process.
 check('allocations', meta['allocations'] == whole.execute('SELECT sum(allocations) FROM process').fetchone()[0]
       == whole.execute('SELECT count(*) FROM allocation').fetchone()[0])
 check('one block, one free', whole.execute('''SELECT count(*) FROM inherited_free GROUP BY process_id, allocation_id
     HAVING count(*) > 1''').fetchone() is None)
-# What a process inherited, by reference and as a sum.
+# Inherited blocks, by reference and as a sum.
 by_reference = dict((p, (n, b)) for p, n, b in whole.execute('SELECT process_id, count(*), sum(size) FROM v_inherited GROUP BY 1'))
 sums = dict((p, (n, b)) for p, n, b in whole.execute('SELECT id, inherited_count, inherited_bytes FROM process WHERE forked_from IS NOT NULL'))
 check('what was inherited', by_reference == sums and len(sums) >= 14, by_reference, sums)
@@ -74,7 +74,7 @@ check('at least what was kept', all(n >= 180 for n, _ in sums.values()), sums)
 check('the grandchild', whole.execute('SELECT count(DISTINCT allocated_by) FROM v_inherited WHERE process_id = ?', (grandchild,)).fetchone() == (2,))
 check('executed programs inherit nothing', whole.execute('''SELECT count(*) FROM process WHERE program LIKE '%true'
     AND parent_trace_id = 0 AND forked_from IS NULL AND inherited_count IS NULL AND inherited_frees = 0''').fetchone() == (2,))
-# It is a test only where threads were at work while the forks were made.
+# This tests something only if threads were at work during the forks.
 check('threads at work during a fork', whole.execute('''SELECT count(*) FROM process c JOIN process p ON p.id = c.forked_from
     JOIN allocation a ON a.id BETWEEN p.first_allocation_id AND p.last_allocation_id
     WHERE a.alloc_ns BETWEEN c.forked_ns AND c.forked_until_ns''').fetchone()[0] > 0)

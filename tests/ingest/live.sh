@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# mprof-ingest --live: what a running program has done so far can be read while it runs, and the
-# session of the finished program is the one that a plain run makes of its trace.
+# mprof-ingest --live: the events of a running program can be read while it runs. The session of the
+# finished program is the one that a plain run makes of its trace.
 set -u
 export PATH="$MPROF_BUILD/bin:/usr/bin:/bin:$PATH"
 rm -rf live && mkdir live && cd live || exit 1
@@ -9,7 +9,7 @@ fail() { echo "FAILED: $*"; exit 1; }
 ask() { sqlite3 -readonly -cmd '.timeout 5000' "$1" "$2" 2>/dev/null; } # SESSION SQL
 blocks() { ask "$1" 'SELECT count(*) FROM allocation WHERE size BETWEEN 17 AND 99'; }
 
-# until WHAT COMMAND…: waits for a condition; the suite's own limit of time ends a wait in vain.
+# until_true WHAT COMMAND…: waits for a condition. The suite's own time limit ends a wait in vain.
 until_true() {
     local what=$1
     shift
@@ -21,13 +21,13 @@ until_true() {
 }
 at_least() { [ "$(blocks "$1")" -ge "$2" ] 2>/dev/null; } # SESSION ROWS
 
-start() { # NAME: the program, and who watches it
+start() { # NAME: the program, and its watcher
     mkfifo "$1.to" "$1.from"
     mprof-run --quiet -o "$1.bin" -- "$MPROF_BUILD/tests/stages" <"$1.to" >"$1.from" &
     program=$!
     exec 3>"$1.to" 4<"$1.from"
     step 1
-    # A background job of a script ignores SIGINT: env sets it back.
+    # A background job of a script ignores SIGINT. env restores it.
     env --default-signal=INT mprof-ingest --quiet --live -o "$1.db" "$1.bin" \
         >"$1.txt" 2>&1 3>&- 4<&- &
     watcher=$!
@@ -38,7 +38,7 @@ step() { # NUMBER
     read -r answer <&4
     [ "$answer" = "$1" ] || fail "step $1 gave '$answer'"
 }
-is_plain() { # NAME: its session is that of a plain run, in all tables
+is_plain() { # NAME: its session equals that of a plain run, in all tables
     mprof-ingest --quiet -o "$1.plain.db" "$1.bin" || fail "plain ingest of $1"
     sqlite3 "$1.db" .dump >"$1.sql"
     sqlite3 "$1.plain.db" .dump >"$1.plain.sql"
@@ -65,7 +65,7 @@ same 'SELECT count(DISTINCT stack_id) FROM stack_frame' 'SELECT count(*) FROM st
 [ "$(ask ends.db 'PRAGMA integrity_check')" = ok ] || fail 'integrity'
 mprof-ingest --live -o ends.db ends.bin 2>refused.txt && fail 'an existing session was replaced'
 grep -q 'exists already' refused.txt || fail "the refusal says: $(cat refused.txt)"
-# The browser opens it as it stands.
+# The browser opens it as it is.
 mprof-tui --script /dev/null --size 80x24 ends.db >screen.txt || fail 'the browser'
 for n in 3 4 5 6 7 8 9; do step $n; done
 exec 3>&-
@@ -74,10 +74,10 @@ wait $watcher || fail "mprof-ingest: $(cat ends.txt)"
 is_plain ends
 [ "$(blocks ends.db)" -eq 9000 ] || fail "blocks: $(blocks ends.db)"
 
-# Ctrl-C ends it while the program goes on.
+# Ctrl-C ends it while the program runs on.
 start interrupted
 until_true 'the first step is seen' at_least interrupted.db 1000
-# mprof-run, which samples the resident set, stands still, so that the trace stays what it is now.
+# mprof-run, which samples the resident set, is stopped, so that the trace stays as it is now.
 kill -STOP $program
 kill -INT $watcher
 wait $watcher || fail "interrupted: $(cat interrupted.txt)"
@@ -95,7 +95,8 @@ step 2
 exec 3>&-
 wait $program || fail 'the program, whose watcher has gone'
 
-# So does SIGKILL of the program. Its own kills nothing but itself: what was seen stays, unfinished.
+# SIGKILL of the program ends it too. SIGKILL of ingest ends only ingest: the events seen so far
+# stay, unfinished.
 start killed
 until_true 'the first step is seen' at_least killed.db 1000
 step 2
@@ -116,7 +117,7 @@ wait $program
 mprof-ingest --quiet --force -o orphan.db orphan.bin || fail 'ingest of the orphan'
 is_plain orphan
 
-# One that cannot keep up counts what has been freed, and has rows of what is live.
+# A session that cannot keep up counts the freed blocks, and has rows for the live ones.
 export MPROF_TEST_LIVE_LAG=1
 start lags
 until_true 'the first step is seen' at_least lags.db 1000
@@ -136,7 +137,7 @@ same 'SELECT count(*) FROM allocation' 'SELECT sum(rows) FROM column_chunk WHERE
 mprof-tui --script /dev/null --size 120x24 lags.db >screen.txt || fail 'the browser of one that lags'
 grep -q 'freed allocations are counted without details' screen.txt || fail "nothing said of it: $(cat screen.txt)"
 grep -q 'live now' screen.txt && ! grep -qE 'leaked|never freed' screen.txt || fail "live blocks are called leaked: $(cat screen.txt)"
-# The title says how far behind a state is, and whether the program has ended.
+# The title tells how far behind a state is, and whether the program has ended.
 title() { # SQL EXPECTED
     sqlite3 late.db "$1" && mprof-tui --script /dev/null --size 120x24 late.db >screen.txt || fail "the browser after $1"
     grep -qF "$2" screen.txt || fail "no '$2': $(head -3 screen.txt)"
@@ -149,7 +150,7 @@ wait $program && wait $watcher || fail "lags: $(cat lags.txt)"
 is_plain lags
 [ -z "$(ask lags.db "SELECT key FROM meta WHERE key IN ('skipped_allocations', 'behind_ns', 'program_ended')")" ] || fail 'facts of a live session are left'
 
-# Between the program's end and the finished session it says that it has ended.
+# Between the program's end and the finished session, it says that the program has ended.
 for try in 1 2 3 4 5 6; do
     start "last$try"
     until_true 'the first step is seen' at_least "last$try.db" 1000
@@ -179,7 +180,7 @@ PYTHON
     [ $try -lt 6 ] || fail "never seen that it has ended: $(cat ended.txt)"
 done
 
-# A finished trace is loaded at once; what is no trace is refused.
+# A finished trace is loaded at once. A file that is not a trace is refused.
 mprof-ingest --quiet --live -o after.db ends.bin || fail 'a finished trace'
 cmp -s <(sqlite3 after.db .dump) ends.sql || fail 'a finished trace gave another session'
 mprof-ingest --live -o none.db none.bin 2>refused.txt && fail 'no trace, and no error'

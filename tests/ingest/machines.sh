@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Traces of several hosts or boots in one session: each process knows its machine, the clocks are
-# aligned by real time and that is said, and what lived on two machines is never added.
+# Traces of several hosts or boots in one session. Each process knows its machine. The clocks are
+# aligned by real time, and the session says so. Blocks that lived on two machines are never added.
 set -u
 ingest=$MPROF_BUILD/bin/mprof-ingest make=$MPROF_BUILD/tests/machine_traces
 rm -rf machines && mkdir machines && cd machines || exit 1
@@ -32,13 +32,13 @@ expect two.db "SELECT max(peak_bytes) FROM v_function" "1000 "
 "$MPROF_BUILD/bin/mprof-tui" --script /dev/null --size 120x30 two.db >screen.txt 2>&1 || complain "the browser: $(cat screen.txt)"
 grep -q '2 machines' screen.txt || complain "the browser does not say it: $(cat screen.txt)"
 
-# Two that began at one moment are still two, whichever is read first.
+# Two that began at one moment are still two, no matter which is read first.
 "$make" f.bin alpha boot-1 5000000000 $t 100 1000
 "$make" g.bin beta boot-2 9000000 $t 200 700
 "$ingest" -q -o same.db f.bin g.bin || complain "same moment"
 expect same.db "SELECT count(DISTINCT machine), max(start_ns) FROM process" "2|0 "
 
-# One kernel is one machine, whatever its containers are called, and its monotonic clock counts.
+# One kernel is one machine, whatever names its containers have, and its monotonic clock counts.
 "$ingest" -q -o one.db a.bin c.bin e.bin || complain "one"
 expect one.db "SELECT pid, machine, start_ns FROM process ORDER BY id" "100|1|0 300|1|200000 500|1|600000 "
 expect one.db "SELECT key, value FROM meta WHERE key IN ('machines', 'clock_alignment', 'peak_bytes') ORDER BY key" \
@@ -50,7 +50,7 @@ cp all.db rebuilt.db
 "$ingest" -q --rebuild rebuilt.db || complain "--rebuild"
 cmp -s <(sqlite3 all.db .dump) <(sqlite3 rebuilt.db .dump) || complain "rebuilt, it is another session"
 
-# Without boot ids the host and the distance of its clocks decide.
+# Without boot ids, the host and the distance of its clocks decide.
 "$make" f.bin alpha - 5000000000 $t 600 10
 "$make" g.bin alpha - 5000100000 $((t + 100000)) 700 20
 "$make" h.bin alpha - 5000100000 $((t + 90000000000)) 800 40

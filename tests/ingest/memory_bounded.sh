@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Ingest's memory is bounded by live blocks and stacks: four times the events take no more of it, but
-# for the blocks that are never freed and, with the index, for the rows that are sorted at once.
-# Only with MPROF_SOAK=1.
+# Live blocks and stacks bound ingest's memory. Four times the events take no more of it, except for
+# the blocks that are never freed and, with the index, for the rows that are sorted at once. Only
+# with MPROF_SOAK=1.
 set -u
 [ "${MPROF_SOAK:-0}" = 1 ] || exit 77
 rm -rf memory && mkdir memory && cd memory || exit 1
@@ -22,7 +22,8 @@ few=$(peak small.bin none) many=$(peak large.bin none) indexed=$(peak large.bin 
 [ "$(sqlite3 s.db 'PRAGMA quick_check')" = ok ] || { echo "FAILED: quick_check"; exit 1; }
 rm -rf ../memory
 echo "peak KiB: $few with $small allocations, $many with $large, $indexed with the index"
-# 1 in 200 is never freed and takes up to four places of 64 bytes; 8 bytes a row are sorted at once.
+# 1 in 200 is never freed and takes up to four places of 64 bytes; 8 bytes per row are sorted at
+# once.
 never_freed=$(((large - small) / 200 * 4 * 64 / 1024))
 [ "$many" -le $((few + never_freed + 16384)) ] || { echo "FAILED: memory grew with the events"; exit 1; }
 [ "$indexed" -le $((many + 16 * 8 * 1024 + 16384)) ] || { echo "FAILED: the index took more memory"; exit 1; }

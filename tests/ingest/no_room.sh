@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# A disk that fills up, and kills, at many points of an ingest: no half session under its name, and the
-# one that was there is as it was.
+# A disk that fills up, and kills, at many points of an ingest. No half session appears under its
+# name, and the earlier session is as it was.
 set -u
 export PATH="$MPROF_BUILD/bin:/usr/bin:/bin"
 rm -rf no_room && mkdir no_room && cd no_room || exit 1
@@ -11,7 +11,8 @@ fail() { echo "FAILED: $*"; exit 1; }
 mprof-ingest --quiet -o old.db small.bin && mprof-ingest --quiet -o whole.db large.bin || fail ingest
 size=$(stat -c %s whole.db)
 
-# It says before how much it will need, of a compressed trace too, and by --quiet only where that may not fit.
+# Ingest tells first how much room it needs, for a compressed trace too; with --quiet only if that
+# may not fit.
 cp large.bin packed.bin && mprof-ingest --quiet --compress packed.bin || fail compress
 for trace in large packed; do
     mprof-ingest --force -o told.db $trace.bin 2>told.txt >/dev/null || fail "$trace: $(cat told.txt)"
@@ -29,7 +30,7 @@ intact() {
     [ "$(ls "$1")" = session.db ] || fail "$2: left behind: $(ls "$1")"
 }
 
-# A file system with room for a part of it. Without the right to mount one this part is left out.
+# A file system with too little room. Without the right to mount one, this part is skipped.
 mkdir disk
 if mount -t tmpfs -o size=1m none disk 2>/dev/null; then
     trap 'umount disk' EXIT
@@ -43,7 +44,7 @@ if mount -t tmpfs -o size=1m none disk 2>/dev/null; then
             fail "room for $part %, and it did not say so before: $(cat message.txt)"
         intact disk "room for $part %"
     done
-    # A session that is written while the program runs keeps what it had.
+    # A session that is written while the program runs keeps its contents.
     rm -f disk/*
     mount -o remount,size=8m disk
     mkfifo to from
@@ -71,7 +72,7 @@ else
     echo 'no right to mount: full disks are left out'
 fi
 
-# A limit of the size of files.
+# A limit on the size of files.
 mkdir limit
 for part in 5 50 95; do
     cp old.db limit/session.db
@@ -80,7 +81,7 @@ for part in 5 50 95; do
     intact limit "a limit of $part %"
 done
 
-# SIGKILL at many sizes. The part stays, and the next run takes it over.
+# SIGKILL at many sizes. The part file stays, and the next run takes it over.
 mkdir kill
 cp old.db kill/session.db
 for part in 1 5 20 40 60 80 90 97; do
@@ -90,7 +91,7 @@ for part in 1 5 20 40 60 80 90 97; do
     kill -KILL $pid 2>/dev/null
     wait $pid 2>/dev/null
     [ $? -eq 137 ] || { echo "it was done before $part %"; break; }
-    # The kill may come when the new session has just taken its place, whole.
+    # The kill may come just after the whole new session has taken its place.
     cmp -s whole.db kill/session.db && cp old.db kill/session.db
     cmp -s old.db kill/session.db || fail "killed at $part %: the old session is not as it was"
 done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# A file that ingest writes replaces regular files alone, follows no link, and is its user's alone; and
-# names from outside reach the terminal in their printable form.
+# A file that ingest writes replaces only regular files, follows no link, and is its user's alone.
+# Names from outside reach the terminal in their printable form.
 set -u
 export PATH="$MPROF_BUILD/bin:/usr/bin:/bin"
 rm -rf output_files && mkdir output_files && cd output_files || exit 1
@@ -10,7 +10,7 @@ complain() { echo "FAILED: $*"; failed=1; }
 "$MPROF_BUILD/tests/synthetic_trace" small.bin 2000 3 50 || exit 1
 mprof-ingest --quiet -o plain.db small.bin || exit 1
 
-# refused TARGET WORDS: --force is no reason to replace it.
+# refused TARGET WORDS: --force does not replace it.
 refused() {
     local before after
     before=$(stat -c '%F %i %t:%T' "$1")
@@ -31,19 +31,19 @@ ln -s plain.db link.db
 refused link.db 'is a symbolic link'
 ln -s nowhere dangling.db
 refused dangling.db 'is a symbolic link'
-# A device like /dev/null, made here so that nothing else can be hit; that takes rights.
+# A device like /dev/null, made here so that nothing else can be hit. Making it takes rights.
 mknod null c 1 3 2>/dev/null && refused null 'is no regular file'
 mprof-ingest --quiet -o plain.db small.bin 2>out.txt
 [ $? -eq 1 ] && grep -q 'exists already' out.txt || complain "replaced without --force: $(cat out.txt)"
 
-# What others put beside the session is neither written nor followed.
+# Files that others put beside the session are neither written nor followed.
 echo precious >precious
 for name in part part.1; do ln -s precious "planted.db.$name"; done
 mprof-ingest --quiet -o planted.db small.bin || complain "with links beside it"
 [ "$(cat precious)" = precious ] || complain "a link beside the session was followed"
 cmp -s plain.db planted.db || complain "with links beside it the session is another one"
 
-# Modes: whatever the umask allows.
+# Modes: what the umask allows.
 mode() { [ "$(stat -c %a "$2")" = "$1" ] || complain "$2 has mode $(stat -c %a "$2"), not $1"; }
 (
     umask 000
@@ -54,10 +54,11 @@ mode() { [ "$(stat -c %a "$2")" = "$1" ] || complain "$2 has mode $(stat -c %a "
     mprof-run --quiet -o true.bin -- /bin/true
 )
 for file in open.db both.db packed.bin bundle.db true.bin; do mode 600 $file; done
-# Who has opened a trace to others finds it so after --compress.
+# A trace opened to others still is after --compress.
 cp small.bin shared.bin && chmod 640 shared.bin && mprof-ingest --quiet --compress shared.bin && mode 640 shared.bin
 
-# A FIFO or device is no place for a trace: the program runs on, and a line says why nothing is recorded.
+# A FIFO or device cannot hold a trace. The program runs on, and a line tells why nothing is
+# recorded.
 for place in fifo null folder; do
     [ -e $place ] || continue
     MPROF_OUTPUT=$place LD_PRELOAD="$MPROF_BUILD/lib/libmprof.so" timeout 200 /bin/echo ran >out.txt 2>err.txt ||

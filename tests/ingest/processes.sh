@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The traces of a program and its children in one session: each process has in it what its own
-# session has, rows, stacks, types and sums, and the peak is that of all together.
+# The traces of a program and its children in one session. Each process has in it the same rows,
+# stacks, types and sums as in its own session, and the peak is that of all together.
 set -u
 run=$MPROF_BUILD/bin/mprof-run ingest=$MPROF_BUILD/bin/mprof-ingest
 rm -rf processes && mkdir processes && cd processes || exit 1
@@ -47,7 +47,7 @@ C
 gcc -g -O1 -fno-builtin -o tree tree.c || exit 1
 mkdir traces run
 "$run" --quiet -o run/t.bin -- ./tree >/dev/null || exit 1
-# Each by itself, without the run around it.
+# Each trace by itself, without the run around it.
 cp run/t.bin traces/t.bin
 for trace in run/t.bin.d/*; do cp "$trace" "traces/t.bin.$(basename "$trace")"; done
 set -- traces/t.bin*
@@ -58,14 +58,14 @@ done
 "$ingest" -o all.db "$@" >out.txt 2>&1 || complain "all of them: $(cat out.txt)"
 ls | grep -qE '\.(all|one|part)$' && complain "files were left behind: $(ls)"
 
-# The sums of each process can be made anew.
+# The sums of each process can be made again.
 cp all.db rebuilt.db
 sqlite3 rebuilt.db "UPDATE process SET allocations = 7, frees = 7, bytes = 7, live_count = 7, live_bytes = 7, peak_bytes = 7, peak_ns = 7"
 "$ingest" -q --rebuild rebuilt.db || complain "--rebuild"
 cmp -s <(sqlite3 rebuilt.db .dump | sort) <(sqlite3 all.db .dump | sort) || complain "rebuilt processes are others"
 rm rebuilt.db
 
-# What a killed run has left goes with the next one to the same session, and nothing else.
+# The next run to the same session removes the files of a killed run, and nothing else.
 for files in 2 3; do
     "$ingest" -q --force -o killed.db "$@" &
     pid=$!
@@ -87,12 +87,12 @@ want=$(printf '%s\n' killed.db.part "$(part "$gone").other" "$(part "$gone" othe
 [ "$left" = "$want" ] || complain "left behind: $left, not $want"
 rm -f killed.db* other.db*
 
-# A directory is all traces in it, and what is no trace is passed over.
+# A directory stands for all traces in it. Other files are skipped.
 echo 'no trace' >traces/README
 "$ingest" -q traces || complain "the directory"
 cmp -s <(sqlite3 all.db .dump) <(sqlite3 traces.db .dump) || complain "the directory gives another session"
 
-# A trace that cannot be used is left out, and that is told.
+# A trace that cannot be used is left out, with a message.
 head -c 200 traces/t.bin >cut.bin
 "$ingest" -q -o rest.db cut.bin "$@" 2>err.txt || complain "with one that is cut"
 grep -q 'left out: cut.bin: the file ends' err.txt || complain "left out in silence: $(cat err.txt)"
@@ -145,7 +145,7 @@ for path in sys.argv[2:]:
     total += len(rows)
 same('rows', one('SELECT count(*), max(id) FROM allocation'), (total, total))
 same('meta', dict(whole.execute('SELECT key, value FROM meta'))['rows'], total)
-# The peak, by a sum of one's own.
+# The peak, by a sum of our own.
 events = [(ns, 1, size) for ns, size in whole.execute('SELECT alloc_ns, size FROM allocation WHERE arena_id = 0')]
 events += [(ns, 2 if ns == begin else 0, -size) for ns, begin, size in
            whole.execute('SELECT free_ns, alloc_ns, size FROM allocation WHERE free_ns IS NOT NULL AND arena_id = 0')]
@@ -156,7 +156,7 @@ for _, _, size in sorted(events):
 same('peak', one("SELECT value FROM meta WHERE key = 'peak_bytes'")[0], peak)
 same('at peak', one('SELECT sum(at_peak_bytes) FROM stack')[0], peak)
 same('live', one('SELECT sum(live_bytes) FROM process')[0], live)
-# One function, whichever process called it; and by process through the view.
+# One function for all processes that called it; and by process through the view.
 same('build', whole.execute("SELECT count(*), sum(self_count) FROM v_function WHERE function = 'build'").fetchone(), (1, 900))
 same('by process', sorted(n for n, in whole.execute(
     "SELECT count(*) FROM v_allocation WHERE function = 'build' GROUP BY pid")), [100, 200, 300, 300])

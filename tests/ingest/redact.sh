@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# mprof-ingest --redact: a session to be handed to others. What identifies user and machine is nowhere in
-# the file; functions, types, sizes and the source tree are as they were.
+# mprof-ingest --redact: a session to give to others. Nothing that identifies user and machine is in
+# the file. Functions, types, sizes and the source tree are as they were.
 set -u
 export PATH="$MPROF_BUILD/bin:/usr/bin:/bin"
 rm -rf redact && mkdir redact && cd redact || exit 1
 failed=0
 complain() { echo "FAILED: $*"; failed=1; }
 
-# A program whose folders, file names and arguments can be told from all others.
+# A program whose folders, file names and arguments differ from all others.
 home="$PWD/home/quentin/secretclient"
 mkdir -p "$home/tree/src" "$home/tree/lib" "$home/out of tree"
 cat >"$home/tree/src/main.cc" <<'CC'
@@ -67,7 +67,7 @@ for compiler in g++ clang++; do
 done
 [ $compilers -gt 0 ] || exit 77
 
-# Several traces, one of them not to be used: its name is in no problem.
+# Several traces, one of which cannot be used: its name is in no problem.
 head -c 200 t.bin >"$home/quentin.bin"
 mprof-ingest --quiet --redact -o both.db t.bin t.bin "$home/quentin.bin" 2>/dev/null || complain "several traces"
 [ "$(sqlite3 both.db "SELECT count(*) FROM problem WHERE kind = 'trace left out'")" = 1 ] || complain "no problem is noted"

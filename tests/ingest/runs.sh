@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# A run is one recording: the trace of a wrapper brings the traces of all its processes with it, the
-# session knows who started and executed whom, and selects the process that allocated most.
+# A run is one recording. The trace of a wrapper brings the traces of all its processes with it. The
+# session knows which process started and executed which, and selects the one that allocated most.
 set -u
 run=$MPROF_BUILD/bin/mprof-run ingest=$MPROF_BUILD/bin/mprof-ingest
 rm -rf run.work && mkdir run.work && cd run.work || exit 1
@@ -36,7 +36,7 @@ int main(int argc, char **argv)
 C
 gcc -g -O0 -fno-builtin -o eater eater.c || exit 1
 
-# Wrappers as pyenv and nvm have them: a script that env starts, which looks around and executes.
+# Wrappers like those of pyenv and nvm: a script that env starts, which looks around and executes.
 cat >wrapper <<'SH'
 #!/usr/bin/env sh
 here=$(dirname "$(readlink -f "$0")")
@@ -78,7 +78,7 @@ shows ' readlink · 1 of ' "--process"
 shows "$readlink of $readlink allocations" "--process"
 screen --process all wrapped.db
 shows "$all of $all allocations" "all"
-# A filter that speaks of processes is of all of them.
+# A filter that names processes applies to all of them.
 screen --filter 'process readlink' wrapped.db
 shows "$readlink of $all allocations" "a filter by process"
 printf 'key :\ntype process readlink\nkey Enter\ndump\n' >keys
@@ -93,7 +93,7 @@ done
 LC_ALL=C "$MPROF_BUILD/bin/mprof-tui" --script keys --process nobody wrapped.db 2>err.txt
 [ $? -eq 1 ] && grep -q 'no process of the session is called "nobody"' err.txt || complain "--process nobody: $(cat err.txt)"
 
-# Another is selected by its name, by its number, and all of them.
+# Another one is selected by its name or by its number, and also all of them.
 pid=$(ask wrapped.db "SELECT pid FROM process WHERE program = 'readlink'")
 for which in readlink "$pid.2"; do
     "$ingest" -q --force --process "$which" wrapped.bin || complain "--process $which"
@@ -108,11 +108,11 @@ cp wrapped.db before.db
 "$ingest" -q --force --process nobody wrapped.bin 2>err.txt
 [ $? -eq 2 ] && grep -q 'no process of the run is nobody' err.txt && cmp -s wrapped.db before.db || complain "--process nobody: $(cat err.txt)"
 
-# What is named twice comes once, and a session has no process twice.
+# A trace that is named twice comes once, and a session has no process twice.
 "$ingest" -q -o twice.db wrapped.bin wrapped.bin.d wrapped.bin.d/* || complain "named twice"
 [ "$(ask twice.db 'SELECT count(*) FROM process')" = "$(ask wrapped.db 'SELECT count(*) FROM process')" ] || complain "named twice: it is there twice"
 
-# A script of a shell is a run, too; a process that is killed in it is there with what it had.
+# A shell script is a run too. A process that is killed in it is there with what it had.
 "$run" -q -o killed.bin sh -c './eater 300 killed; ./eater 200; ./eater 50' 2>/dev/null
 "$ingest" -q killed.bin || complain "with one that was killed"
 is killed.db "the killed one is selected" "SELECT argv, ending FROM v_process WHERE selected" "./eater 300 killed|killed or running"
@@ -128,7 +128,7 @@ SH
 is again.db "one process, six programs" "SELECT count(DISTINCT pid), count(*), max(place), count(executed_from) FROM v_process" "1|6|6|5"
 is again.db "the last one is selected" "SELECT place FROM v_process WHERE selected" 6
 
-# What is deleted of a run is missed, and the rest is a session.
+# Deleted files of a run are reported as missing, and the rest is a session.
 mkdir part && cp -r again.bin again.bin.d part && rm part/again.bin part/again.bin.d/*.3
 "$ingest" -q part/again.bin 2>err.txt || complain "a run without its first trace: $(cat err.txt)"
 grep -q 'left out: part/again.bin: .*No such file' err.txt || complain "missing in silence: $(cat err.txt)"
@@ -139,13 +139,13 @@ printf 'no trace' >part/again.bin.d/"$(basename part/again.bin.d/*.2)"
 rm -r part/again.bin.d
 "$ingest" -q --force part/again.bin 2>err.txt && complain "a session of nothing"
 
-# Programs that write titles over their arguments are known by what they were started with.
+# Programs that write titles over their arguments are known by the arguments they were started with.
 gcc -O1 -fno-builtin -o titles "$MPROF_SOURCE/tests/programs/titles.c" || exit 1
 "$run" -q -o titles.bin ./titles one two || complain "titles"
 "$ingest" -q titles.bin || complain "titles"
 is titles.db "titles" "SELECT program, argv, executable = '$PWD/titles' FROM process" "./titles|./titles one two|1 ./titles|./titles one two|1"
 
-# One process alone is what it was.
+# One process alone is as it was.
 "$run" -o alone.bin ./eater 2>said.txt || complain "alone"
 grep -q "recorded $PWD/alone.bin\$" said.txt || complain "said of one process: $(cat said.txt)"
 "$ingest" alone.bin >out.txt || complain "alone"

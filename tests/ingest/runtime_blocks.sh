@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# What the language's runtime keeps to the end is named as such and is no leak: a C++ program that
-# frees all it allocates has none, with each C++ library and linked in each way. What the program
-# itself leaves is a leak, also of the same size, before main, or made by a stream's callback.
+# Blocks that the language's runtime keeps to the end are named as such and are no leaks. A C++
+# program that frees everything it allocates has none, with each C++ library and linked in each way.
+# Blocks that the program itself leaves are leaks, even if they have the same size, were made before
+# main, or by a stream's callback.
 set -u
 rm -rf runtime_blocks && mkdir runtime_blocks && cd runtime_blocks || exit 1
 failed=0
@@ -54,7 +55,7 @@ record() { # PROGRAM
     "$MPROF_BUILD/tests/check_session" "$1.db" || complain "$1: check_session"
 }
 
-clean() { # PROGRAM KIND...: no leak, and what the runtime keeps is of these kinds
+clean() { # PROGRAM KIND...: no leak, and the runtime's blocks are of these kinds
     local program=$1 leaks kinds
     shift
     record "$program"
@@ -79,7 +80,7 @@ found=$(sqlite3 leaks.db "SELECT live_bytes FROM v_leak ORDER BY 1" | tr '\n' ' 
 [ "$found" = '333 4096 72704 ' ] || complain "leaks: $found"
 [ "$(sqlite3 leaks.db "SELECT live_bytes FROM v_runtime WHERE kind = 'C++ exceptions'")" = 72704 ] ||
     complain "leaks: the pool"
-# A program whose name begins like the dynamic linker's is none.
+# A program whose name begins like the dynamic linker's is not the linker.
 cp leaks ld-leaks && record ld-leaks
 found=$(sqlite3 ld-leaks.db "SELECT live_bytes FROM v_leak ORDER BY 1" | tr '\n' ' ')
 [ "$found" = '333 4096 72704 ' ] || complain "ld-leaks: $found"

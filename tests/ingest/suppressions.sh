@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# --suppressions: stacks that a pattern names are live at the end and no leaks, in v_leak, in the
-# filter `leaked` and in the browser's finding; the session and the summary say what hit. The
-# patterns mean what LeakSanitizer takes them for, which is asked where it runs.
+# --suppressions: blocks from stacks that a pattern names are live at the end and no leaks, in
+# v_leak, in the filter `leaked` and in the browser's finding. The session and the summary tell
+# which patterns hit. The patterns mean the same as in LeakSanitizer, which the test asks where it
+# runs.
 set -u
 run=$MPROF_BUILD/bin/mprof-run ingest=$MPROF_BUILD/bin/mprof-ingest
 rm -rf suppressions && mkdir suppressions && cd suppressions || exit 1
@@ -10,7 +11,7 @@ failed=0
 complain() { echo "FAILED: $*"; failed=1; }
 same() { [ "$2" = "$3" ] || complain "$1: '$2', not '$3'"; }
 
-# wrap() asks for all: what is suppressed and what is not have the same call site.
+# wrap() makes all requests, so suppressed and other blocks have the same call site.
 cat >plugin.c <<'C'
 #include <stdlib.h>
 void plugin_keep(void);
@@ -82,7 +83,7 @@ leaks() { # SESSION
     sqlite3 "$1" "SELECT live_bytes FROM v_leak ORDER BY 1" | tr '\n' ' '
 }
 
-# What each pattern leaves: once 100, twice 400, real 40, third 500 and 600, plugin 3000.
+# The blocks that each pattern leaves: once 100, twice 400, real 40, third 500 and 600, plugin 3000.
 pattern() { # LEFT PATTERN...
     suppress pattern.db "${@:2}"
     same "left by ${*:2}" "$(leaks pattern.db)" "$1"
@@ -101,7 +102,7 @@ pattern '3000 ' '^wrap$'
 pattern '' '*'
 pattern '40 500 600 3000 ' once twice
 
-# The session and the summary say what hit. Blocks are still live.
+# The session and the summary tell which patterns hit. Blocks are still live.
 cat >comments <<'FILE'
 # from the test suite
    leak:known_twice  
@@ -124,7 +125,7 @@ before=$(leaks said.db)
 "$ingest" --quiet --rebuild said.db || complain "rebuild"
 same "rebuilt" "$(leaks said.db)" "$before"
 
-# The browser's finding, where the call site is the same for leaks and for what is suppressed.
+# The browser's finding, if leaks and suppressed blocks have the same call site.
 finding() { # SESSION
     echo dump >keys
     "$MPROF_BUILD/bin/mprof-tui" --script keys --size 160x50 --view overview "$1"
@@ -134,7 +135,7 @@ grep -q '140 B never freed in 2' found || complain "finding: $(cat found)"
 suppress all.db '*'
 finding all.db | grep -q 'nothing leaked: suppressions' || complain "finding of all: $(finding all.db)"
 
-# A bad line, and a file that is not there: where, status 1, no session.
+# A bad line, and a file that is not there: the place, status 1, no session.
 bad() { # WHAT FILE
     local status=0
     "$ingest" --suppressions="$2" -o bad.db one.bin >out 2>err || status=$?
@@ -151,7 +152,7 @@ bad 'cannot be read' .
 "$ingest" --suppressions=comments --rebuild said.db 2>/dev/null
 same "with --rebuild" $? 2
 
-# Patterns compare with names before they are redacted, and are redacted themselves.
+# Patterns are compared with names before these are redacted, and are redacted themselves.
 printf 'leak:%s/plugin.c$\n' "$PWD" >patterns
 "$ingest" --quiet --redact=/nowhere --suppressions=patterns -o redacted.db one.bin || complain "redacted"
 same "hits where redacted" "$(sqlite3 redacted.db 'SELECT * FROM v_suppression')" 'plugin.c$|1|1|3000'

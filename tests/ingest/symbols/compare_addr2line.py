@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""compare_addr2line.py SYMBOLIZE BINARY [COUNT]: frames of random addresses of code, ours against
-those of addr2line -a -i -f -C. Every difference must belong to a class that is named here, and
-is checked for being what the class says; anything else fails."""
+"""compare_addr2line.py SYMBOLIZE BINARY [COUNT]: compares our frames of random
+addresses of code with those of addr2line -a -i -f -C. Every difference must belong to a class that
+is named here, and is checked against the description of its class. Any other difference fails."""
 
 import collections
 import functools
@@ -22,7 +22,7 @@ def run(*command, text=None, check=True):
 
 
 def code_ranges():
-    """Sections with code, but for the linkage table, which addr2line does not know."""
+    """Sections with code, except the linkage table, which addr2line does not know."""
     ranges = []
     for line in run("objdump", "-h", "-w", binary).splitlines():
         field = line.split()
@@ -59,7 +59,7 @@ def place(text):
 
 
 def parse(output, address=r"0x[0-9a-f]{16}"):
-    """{address: [(function, place), …]} of addr2line's format."""
+    """Reads addr2line's format into {address: [(function, place), …]}."""
     result, frames, function = {}, None, None
     for line in output.splitlines():
         if re.fullmatch(address, line) and function is None:
@@ -108,21 +108,21 @@ def bare(function):
         previous = name
         name = re.sub(r"<[^<>]*>|\([^()]*\)|\{[^{}]*\}", "", name)
     name = re.sub(r"( const|&)*$", "", name)
-    # Within a name of gcc's own "operator std::string" the blank belongs to it.
+    # In gcc's own "operator std::string" the blank belongs to the name.
     return re.split(r"::|(?<!operator) ", name)[-1].removesuffix(".cold")
 
 
 def same_bare(mine, other):
-    """The destructor of a class without a name is "~" in debug information."""
+    """Compares bare names. The destructor of a class without a name is "~" in debug information."""
     return bare(mine) == bare(other) or (bare(other) == "~" and bare(mine).startswith("~"))
 
 
 @functools.lru_cache(maxsize=None)
 def second_opinion():
-    """The frames by LLVM, which has a DWARF reader of its own."""
+    """Returns the frames that LLVM finds, which has its own reader of DWARF."""
     text = "".join(f"{address:#x}\n" for address in random_addresses())
     output = run("llvm-addr2line", "-a", "-i", "-f", "-e", binary, text=text)
-    # One demangler for all, so that only what was read is compared.
+    # One demangler for all, so that only the names themselves are compared.
     return parse(run("c++filt", text=output), r"0x[0-9a-f]+")
 
 
@@ -131,7 +131,7 @@ def nameless(function):
 
 
 def confirmed(address, ours, theirs):
-    """LLVM finds the same calls at the same places; a name may also be as addr2line's."""
+    """True if LLVM finds the same calls at the same places. A name may also be addr2line's."""
     llvm = second_opinion()[address]
     if len(ours) != len(llvm):
         return False
@@ -145,26 +145,26 @@ def confirmed(address, ours, theirs):
 def classify_name(address, ours, theirs, depth):
     mine, other = ours[depth][0], theirs[depth][0]
     if mine == CLONE.sub("", other):
-        # A part or copy of a function is that function for us.
+        # We show a part or copy of a function as that function.
         return "clone suffix"
     if depth == 0 and other in covering(address):
-        # With no linkage name in DWARF addr2line takes the ELF symbol that covers the address
-        # (the outer function's, or its cold part's), even for a call inlined into it.
+        # If DWARF has no linkage name, addr2line takes the ELF symbol that covers the address (the
+        # outer function's, or its cold part's), even for a call inlined into it.
         return "ELF symbol instead of the inlined function"
     if mine in NAMES and same_bare(mine, other):
-        # We take it from the symbol at the function's beginning, also for an inlined call of a
-        # function that stands out of line too, and have the full name.
+        # We take the name from the symbol at the function's start, even for an inlined call of a
+        # function that also has code of its own, and so have the full name.
         return "function without a linkage name"
     return None
 
 
 def classify(address, ours, theirs):
-    """The name of the class of a difference; None for a difference without excuse."""
+    """Returns the name of a difference's class, None for a difference without excuse."""
     if len(ours) == 1 and nameless(ours[0][0]):
-        # addr2line names padding after the function in front of it.
+        # addr2line names padding after the function before it.
         return None if covering(address) else "padding"
     if len(ours) != len(theirs):
-        # Binutils 2.40 does not read every DW_FORM_rnglistx, nor split units.
+        # Binutils 2.40 reads neither every DW_FORM_rnglistx nor split units.
         return "inlined calls that addr2line misses" if confirmed(address, ours, theirs) else None
     classes = set()
     for depth, (mine, other) in enumerate(zip(ours, theirs)):
@@ -182,7 +182,7 @@ def classify(address, ours, theirs):
 
 
 def examples(addresses, ours, theirs, name):
-    """For reading: differences of one class, by --show CLASS."""
+    """Prints differences of one class for reading, with --show CLASS."""
     for address in addresses:
         if ours[address] != theirs[address] and name == classify(address, ours[address],
                                                                  theirs[address]):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""compare_nm.py SYMBOLIZE BINARY [--dynamic]: names by symbol alone. Every function of nm -C
-(-D with --dynamic) with a size is asked for at its first and last byte and must come back under
-one of the names that nm has for that address."""
+"""compare_nm.py SYMBOLIZE BINARY [--dynamic]: checks names by symbol alone. It asks for
+the first and last byte of every function of nm -C (-D with --dynamic) that has a size. The answer
+must be one of the names that nm has for that address."""
 
 import re
 import subprocess
@@ -15,7 +15,7 @@ def run(*command, text=None):
 
 
 def overlapping(intervals):
-    """Whether any two of different beginnings overlap."""
+    """True if two with different starts overlap."""
     ordered = sorted(set(intervals))
     return any(b[0] < a[1] and a[0] != b[0] for a, b in zip(ordered, ordered[1:]))
 

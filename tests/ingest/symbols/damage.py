@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""damage.py SYMBOLIZE PROGRAM [COUNT [SEED]]: damaged copies of a program with debug information. Each
-must be answered for every address asked, without a crash and without running on for ever."""
+"""damage.py SYMBOLIZE PROGRAM [COUNT [SEED]]: makes damaged copies of a program with debug
+information. Each must give an answer for every address, without a crash and without an endless loop."""
 
 import os
 import random
@@ -15,7 +15,7 @@ seed = int(sys.argv[4]) if len(sys.argv) > 4 else 1988
 
 
 def sections(text):
-    """(name, offset, size) of what the symbolizer reads."""
+    """Returns (name, offset, size) of each section that the symbolizer reads."""
     for line in text.splitlines():
         match = re.match(r"\s*\[ *\d+\] (\.\S+) +\S+ +[0-9a-f]+ ([0-9a-f]+) ([0-9a-f]+)", line)
         if match and re.match(r"\.debug|\..*sym$|\..*str.*tab|\.eh_frame|\.rela|\.plt", match[1]):

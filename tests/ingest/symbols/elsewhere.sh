@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# A recorded program whose debug information, or the program itself, is elsewhere: debuginfod,
-# dwz, --debug-dir, --sysroot, a library of a relative path, a file that was built anew.
+# A recorded program whose debug information, or the program itself, is elsewhere: debuginfod, dwz,
+# --debug-dir, --sysroot, a library with a relative path, a file that was built again.
 set -u
 here=$MPROF_SOURCE/tests/ingest/symbols
 ingest=$MPROF_BUILD/bin/mprof-ingest
@@ -76,7 +76,7 @@ if command -v dwz >/dev/null; then
     has "$(cat without.txt)" "keeper" "a common file that is gone"
 fi
 
-# A real server, asked only where the variable is set.
+# A real server, which is asked only if the variable is set.
 if command -v debuginfod >/dev/null; then
     port=
     for port in $(shuf -i 20000-60000 -n 10 --random-source=<(yes "$$")); do
@@ -104,12 +104,13 @@ if command -v debuginfod >/dev/null; then
     unset DEBUGINFOD_URLS
 fi
 
-# Built anew: the recorded build-id is not that of the file, whose names would be lies.
+# Built again: the file does not have the recorded build-id, so its names would be lies.
 gcc -O1 -g -Wl,--build-id -DANOTHER -o "root$work/place/keeper" source/keeper.c -ldl || exit 1
 has "$(names trace.bin --sysroot "$work/root")" "keeper+0x" "a file that was built anew"
 has "$(status keeper)" "changed since the recording: its build-id is" "a file that was built anew"
 
-# Code that a runtime generated: named by the map that it left, if that is of the recording's time.
+# Code that a runtime generated gets its names from the map that it left, if that dates from the
+# recording.
 if [ "$(uname -m)" = x86_64 ]; then
     gcc -O2 -g -o generated "$here/programs/generated.c" || exit 1
     record generated.bin ./generated

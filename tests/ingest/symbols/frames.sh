@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Frames of 1,000 random addresses of each program against addr2line, LLVM as the second opinion.
-# frames.sh COMPILER...: a pair "cc c++". The ways of writing debug information that differ most;
-# with MPROF_SOAK=1 every way that the compilers know.
+# Frames of 1,000 random addresses of each program, compared with addr2line; LLVM gives a second
+# opinion. frames.sh COMPILER...: a pair "cc c++". Uses the ways of writing debug information that
+# differ most; with MPROF_SOAK=1, every way that the compilers know.
 set -u
 here=$MPROF_SOURCE/tests/ingest/symbols
 symbolize=$MPROF_BUILD/tests/symbolize
@@ -38,7 +38,7 @@ for flags in "${ways[@]}"; do
     build "c-$1-$number${flags// /}" "$1" "$flags" plain.c
     build "cxx-$1-$number${flags// /}" "$2" "$flags" shapes.cpp second.cpp
 done
-# Split units: addr2line does not follow them, LLVM does.
+# Split units: LLVM follows them, addr2line does not.
 (cd "$work" && "$2" -O2 -g -gsplit-dwarf -w -o split "$here/programs/shapes.cpp" "$here/programs/second.cpp") || bad=1
 compare split
 exit $bad

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""hostile.py WAY PROGRAM: replaces debug information of the program (its build-id stays) by what asks
-for more time or memory than its size allows. WAY: lines, nesting, ranges, units, bomb, cut; of types, which
-functions of the program are said to return: unions, bases."""
+"""hostile.py WAY PROGRAM: replaces debug information of the program (its build-id stays) by other data
+that asks for more time or memory than its size allows. WAY: lines, nesting, ranges, units, bomb, cut.
+The types that functions of the program return, according to the new data: unions, bases."""
 
 import os
 import struct
@@ -13,7 +13,7 @@ way, program = sys.argv[1:3]
 
 
 def sections(data):
-    """name -> (offset of its header, offset, size)"""
+    """Returns name -> (offset of its header, offset, size)."""
     table, = struct.unpack_from("<Q", data, 0x28)
     size, count, names = struct.unpack_from("<HHH", data, 0x3A)
     headers = [table + i * size for i in range(count)]
@@ -31,7 +31,7 @@ def read():
 
 
 def replace(contents):
-    """The sections get new contents; those of the debug information that are not named go."""
+    """Gives sections new contents. Removes the sections of debug information that are not named."""
     names = [name for name in sections(read()) if name.startswith(".debug_") and name not in contents]
     command = ["objcopy"]
     for number, (name, content) in enumerate(contents.items()):
@@ -80,21 +80,21 @@ def head(number=1):
     return uleb(number) + struct.pack("<QQ", START, SIZE)
 
 
-if way == "lines":  # one byte a row, twenty million of them
+if way == "lines":  # one byte per row, twenty million of them
     program_bytes = b"\0" + uleb(9) + b"\2" + struct.pack("<Q", START) + b"\x12" * 20000000 + b"\0\1\1"
     tables = bytes([1, 1, 1, 0xFB, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1]) + b"\0a.c\0\0\0\0\0"
     rest = struct.pack("<I", len(tables)) + tables + program_bytes
     replace({".debug_abbrev": abbreviation(1, 0x11, 0, LOW, HIGH, LINES) + b"\0",
              ".debug_info": unit(head() + struct.pack("<I", 0)),
              ".debug_line": struct.pack("<IH", len(rest) + 2, 4) + rest})
-elif way == "nesting":  # a million blocks, each in the one before
+elif way == "nesting":  # a million blocks, each inside the one before
     replace({".debug_abbrev": abbreviation(1, 0x11, 1, LOW, HIGH) + abbreviation(2, 0x0B, 1) + b"\0",
              ".debug_info": unit(head() + uleb(2) * 1000000 + b"\0" * 1000001)})
 elif way == "ranges":  # fifty thousand functions, each of the same twenty thousand pieces
     replace({".debug_abbrev": abbreviation(1, 0x11, 1, LOW, HIGH) + abbreviation(2, 0x2E, 0, RANGES) + b"\0",
              ".debug_info": unit(head() + (uleb(2) + struct.pack("<I", 0)) * 50000 + b"\0"),
              ".debug_ranges": b"".join(struct.pack("<QQ", i % SIZE, i % SIZE + 1) for i in range(20000)) + b"\0" * 16})
-elif way == "units":  # the same of units
+elif way == "units":  # the same for units
     one = unit(uleb(1) + struct.pack("<QI", START, 0))
     replace({".debug_abbrev": abbreviation(1, 0x11, 0, LOW, RANGES) + b"\0", ".debug_info": one * 50000,
              ".debug_ranges": b"".join(struct.pack("<QQ", i % SIZE, i % SIZE + 1) for i in range(20000)) + b"\0" * 16})
@@ -115,7 +115,7 @@ elif way in ("unions", "bases"):
              abbreviation(5, 0x0D, 0, TYPE, PLACE) + abbreviation(6, 0x13, 1, NAME, SIZE1) +
              abbreviation(8, 0x1C, 0, TYPE, PLACE) + b"\0")
     body = head() + uleb(2) + struct.pack("<QQI", START, SIZE, 0)
-    at = 11 + len(body)  # of the pointer, behind the unit's head
+    at = 11 + len(body)  # of the pointer, after the unit's head
     body = body[:-4] + struct.pack("<I", at) + uleb(3) + struct.pack("<I", at + 5)
     at += 5
     if way == "unions":  # eight, each of a thousand of the next

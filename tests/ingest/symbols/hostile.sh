@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# A program whose debug information asks for more than its size allows: the trace is ingested within
-# bounds of memory and processor time, and the module's status says what was given up.
+# A program whose debug information asks for more than its size allows. The trace is ingested within
+# limits of memory and processor time, and the module's status tells what was given up.
 set -u
 here=$MPROF_SOURCE/tests/ingest/symbols
 command -v gcc objcopy sqlite3 /usr/bin/python3 >/dev/null || exit 77
@@ -19,7 +19,7 @@ hostile() { # SOURCE WAY...
     for way in "${@:2}"; do
         cp whole program
         /usr/bin/python3 "$here/hostile.py" "$way" program || exit 1
-        # Bounds that a runaway meets: 60 s of processor time, 2 GiB of addresses.
+        # Limits that a runaway hits: 60 s of processor time, 2 GiB of addresses.
         (ulimit -t 60 -v 2097152; "$ingest" --quiet --force -o session.db trace.bin) >out.txt 2>&1
         status=$?
         said=$(sqlite3 session.db "SELECT symbols FROM module WHERE name = 'program'")

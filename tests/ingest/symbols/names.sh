@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Names by symbol alone, against nm: a program without DWARF, one with only the dynamic table,
+# Names by symbol alone, compared with nm: a program without DWARF, one with only the dynamic table,
 # libraries of the system; the linkage table; a stripped program; a separate debug file.
 set -u
 here=$MPROF_SOURCE/tests/ingest/symbols
@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 bad=0
 fail() { echo "$*"; bad=1; }
 names() { /usr/bin/python3 "$here/compare_nm.py" "$symbolize" "$@" || bad=1; }
-# first_name FILE ADDRESS [OPTIONS]: and the status in $work/status
+# first_name FILE ADDRESS [OPTIONS]: prints the name and writes the status into $work/status
 first_name() { echo "$2" | "$symbolize" "${@:3}" "$1" 2>"$work/status" | sed -n 2p; }
 expect() { [ "$1" = "$2" ] || fail "expected '$2', got '$1' ($3)"; }
 
@@ -22,7 +22,7 @@ names "$work/dynsym" --dynamic
 strip -g -o "$work/libmprof.so" "$MPROF_BUILD/lib/libmprof.so"
 names "$work/libmprof.so"
 
-# Of aliases the global name without underscores, of an IFUNC the public name; always the same.
+# Of aliases the global name without underscores wins, of an IFUNC the public name; always the same.
 (cd "$here/programs" && gcc -O2 -o "$work/plain" plain.c) || exit 1
 at=$(nm "$work/plain" | awk '$3 == "visible_length" {print $1}')
 expect "$(first_name "$work/plain" "$at")" visible_length "aliases"
@@ -36,7 +36,7 @@ while read -r at name; do
     expect "$(first_name "$work/plain" "$at")" "$name" "linkage table"
 done <"$work/plt"
 
-# Without any symbol: all of a function is one name, the module and where the function begins.
+# Without any symbol, the whole function has one name: the module and where the function begins.
 read -r start size < <(nm -S "$work/plain" | awk '$4 == "visible_length" {print $1, $2}')
 strip -o "$work/stripped" "$work/plain"
 want=$(printf 'stripped+0x%x' "0x$start")
@@ -44,8 +44,8 @@ for offset in 0 1 $((0x$size - 1)); do
     expect "$(first_name "$work/stripped" "$(printf '%x' $((0x$start + offset)))")" "$want" "stripped"
 done
 
-# Inlined functions without a linkage name: the names of what they stand in, by gcc, from its own
-# debug information and from a split one; by clang the linkage names say it.
+# Inlined functions without a linkage name: the name tells what they lie in. With gcc it comes from
+# its own debug information and from a split one; with clang the linkage names tell it.
 qualified() { # SOURCE COMPILER FLAGS NAME...: the function of each call of malloc, inlined or not
     local source=$1 compiler=$2 flags=$3 name at
     shift 3
@@ -63,8 +63,8 @@ for flags in -g "-g -gdwarf-4" "-g -gsplit-dwarf"; do
     qualified qualified.cpp g++ "$flags" "shop::fill(int)::{lambda}::operator()" "shop::fill(int)::Local::grab" \
         "shop::(anonymous namespace)::hidden"
 done
-# One that stands out of line as well has one name in both places. What clang's line tables alone
-# leave out is not made up.
+# A function that is inlined and also has code of its own has one name in both places. Names that
+# clang's line tables alone leave out are not made up.
 for flags in -g -g1 "-g -gsplit-dwarf"; do
     qualified partly.cpp g++ "$flags" "shop::grab(int)"
 done
@@ -92,7 +92,7 @@ strip -o "$work/bare" "$work/whole"
 expect "$(echo "$at" | "$symbolize" --debug-dir "$work/debug" "$work/bare" 2>"$work/status")" \
     "$want" "--debug-dir"
 expect "$(cat "$work/status")" dwarf "status of --debug-dir"
-# The same with its common parts in a file of their own, as Debian's debug packages have it.
+# The same with its common parts in a file of their own, as in Debian's debug packages.
 if command -v dwz >/dev/null; then
     cp "$work/whole" "$work/copy" && cp "$work/whole" "$work/copy2"
     (cd "$work" && dwz -m "$work/common.debug" copy copy2 2>/dev/null) &&

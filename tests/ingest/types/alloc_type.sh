@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # The type that a compiler states at a call (DW_AT_LLVM_alloc_type) is exact, and holds for that
-# call alone. No compiler that writes it is at hand: the debug information is written by hand.
+# call alone. No compiler that writes it is available, so the debug information is written by hand.
 set -u
 here=$MPROF_SOURCE/tests/ingest/types
 as -o alloc_type.o "$here/alloc_type.s" &&

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""corpus.py (PROGRAM-COMPILER-LEVEL SESSION)…: compares the type of each block with what the program itself
-stated of it (tests/programs/types/corpus/corpus.h), and prints a table.
+"""corpus.py (PROGRAM-COMPILER-LEVEL SESSION)…: compares the type of each block with the one
+that the program itself stated (tests/programs/types/corpus/corpus.h), and prints a table.
 
 Fails for a wrong `exact`, for more than 2 % wrong among the `inferred` of a compiler and level, for a type that
-is unknown or wrong where the program says that it must be known, and for a statement about no block.
+is unknown or wrong although the program says that it must be known, and for a statement about no block.
 """
 import collections
 import sqlite3
@@ -14,7 +14,7 @@ INFERRED_WRONG_MAX = 0.02
 
 
 class Blocks:
-    """The session's blocks; which of them holds an address at a time."""
+    """The session's blocks. Finds the one that holds an address at a time."""
 
     def __init__(self, session):
         database = sqlite3.connect(f"file:{session}?mode=ro", uri=True)
@@ -35,8 +35,8 @@ class Blocks:
 class Judge:
     def __init__(self):
         self.faults = []  # (kind, program, place, stated, found)
-        self.cases = collections.defaultdict(set)  # of a program
-        self.answers = collections.defaultdict(collections.Counter)  # of a way to build
+        self.cases = collections.defaultdict(set)  # by program
+        self.answers = collections.defaultdict(collections.Counter)  # by way to build
 
     def compare(self, name, how, case, truth, row):
         """Counts the answer about the block of `row`; `truth` is (types, count)."""
@@ -88,7 +88,7 @@ class Judge:
         return total
 
     def verdict(self):
-        """True where nothing is wrong but a few that are inferred."""
+        """True if nothing is wrong except a few inferred types."""
         total = self.table()
         good = total["blocks"] > 0 and all(fault[0] == "wrong inferred" for fault in self.faults)
         for way, counts in self.answers.items():

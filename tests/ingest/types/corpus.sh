@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Types of the corpus: small cases that state what they allocate (tests/programs/types/corpus), built
-# by gcc and clang in several ways, recorded, and judged by corpus.py. With MPROF_SOAK=1 every program
-# is built by both at -O0, -O1, -O2, -O3, -Oz, and -O2 and -O3 with -flto; otherwise each by some.
+# Types of the corpus: small cases that state what they allocate (tests/programs/types/corpus). They
+# are built by gcc and clang in several ways, recorded, and judged by corpus.py. With MPROF_SOAK=1
+# both compilers build every program with -O0, -O1, -O2, -O3, -Oz, and with -O2 and -O3 with -flto;
+# otherwise each program in some of these ways.
 set -u
 here=$MPROF_SOURCE/tests/programs/types/corpus
 command -v clang >/dev/null && command -v clang++ >/dev/null || exit 77
@@ -32,7 +33,7 @@ mkdir -p corpus && cd corpus && rm -f -- * || exit 1
 for compiler in gcc clang; do
     for level in ${levels[$compiler]}; do
         programs=(arrays.c makers.c structures.c objects.cpp placement.cpp)
-        case ${MPROF_SOAK:-0}$compiler$level in # what takes long to compile
+        case ${MPROF_SOAK:-0}$compiler$level in # these take long to compile
         1*) programs+=(folded.cpp containers.cpp pools.cpp) ;;
         0gcc-O2 | 0gcc-O2-flto | 0clang-O2) programs+=(folded.cpp containers.cpp) ;;
         0gcc-O0 | 0clang-Oz) programs+=(pools.cpp) ;;

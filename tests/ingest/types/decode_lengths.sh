@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Every instruction of real code has the length that objdump says. Data between functions, which
-# objdump calls (bad), is left out, and so are the forms of x87 with fwait in front, which objdump
+# Every instruction of real code has the length that objdump gives. Left out are data between
+# functions, which objdump calls (bad), and the forms of x87 with fwait before them, which objdump
 # shows as one instruction.
 set -u
 command -v objdump >/dev/null || exit 77

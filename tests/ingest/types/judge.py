@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""judge.py: what tests/types/truth.py holds against an exact type, by stacks whose answer is known, and
-against a program's counts."""
+"""judge.py: checks the objections of tests/types/truth.py to an exact type, with stacks whose answer is
+known, and those to a program's counts."""
 import collections
 import os
 import sys

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The C++ programs of tests/programs/types with clang's own library: allocators and containers of
-# libc++ are named as exactly as those of libstdc++, and a node's element as users of it know it.
-# ./dev test unpacks the headers to the directory beside the build.
+# The C++ programs of tests/programs/types with clang's own library. Allocators and containers of
+# libc++ are named as exactly as those of libstdc++, and a node's element has the name that its
+# users know. ./dev test unpacks the headers to the directory beside the build.
 set -u
 headers=$(echo "$MPROF_BUILD"-libcxx/usr/lib/llvm-*/include/c++/v1)
 [ -d "$headers" ] || { echo "no headers of libc++ in $MPROF_BUILD-libcxx: ./dev test fetches them"; exit 77; }

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Compiles the programs of tests/programs/types by gcc and clang with -g and -O0, -O1, -O2, runs
-# each under the logger and compares what is inferred with what the program states, -O2 also with
-# the source out of reach. Nothing may be wrong; of the sites at least 75 % in C and 85 % in C++ must be typed.
+# each under the logger and compares the inferred types with those that the program states; for -O2
+# also without the source. Nothing may be wrong. At least 75 % of the sites in C and 85 % in C++
+# must be typed.
 set -u
 shopt -s nullglob
 command -v clang >/dev/null && command -v clang++ >/dev/null || exit 77

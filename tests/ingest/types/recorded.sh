@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Types of a real recording: the session of a program has, for each function of it that allocates
-# one kind of thing, that type, its confidence and the count of elements.
+# Types of a real recording. For each function of the program that allocates one kind of thing, the
+# session has that type, its confidence and the count of elements.
 set -u
 failed=0
 expect() { # DATABASE SQL RESULT
@@ -25,7 +25,7 @@ table|1|64|inferred
 node_t|1|32|inferred"
 expect recorded-c.db "SELECT type, extra_bytes FROM v_allocation
     WHERE function = 'header_malloc'" "nameless|8"
-# One record, whatever stands behind it.
+# One record, no matter what follows it.
 expect recorded-c.db "SELECT type, count, extra_bytes FROM v_allocation
     WHERE function = 'flexible'" "message|1|111"
 record programs/types/objects.cpp g++ recorded-cc
@@ -54,7 +54,7 @@ state|24|4|(enum at layout.cpp:20)"
         WHERE s.function LIKE 'hidden(%' ORDER BY 1)" "secret_one,secret_two"
 done
 expect recorded-c.db "SELECT count(*) FROM v_type WHERE allocations = 0" "0"
-# A linker that folds leaves both names at one address: then neither constructor is exact.
+# A linker that folds leaves both names at one address. Then neither constructor is exact.
 for fold in none all; do
     g++ -g -ffunction-sections -fuse-ld=gold -Wl,--icf=$fold -o recorded-$fold "$MPROF_SOURCE/tests/ingest/types/alike.cpp" &&
         "$MPROF_BUILD/bin/mprof-run" -o recorded-$fold.bin ./recorded-$fold 2>/dev/null &&
