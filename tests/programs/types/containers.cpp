@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the containers of the standard library allocate. */
+/* The blocks that the containers of the standard library allocate. */
 #include "truth.h"
 
 #include <deque>
@@ -15,7 +15,7 @@ struct Point {
     int x, y, z;
 };
 
-/* The libraries name their nodes otherwise, and libc++ rounds the sizes of strings. */
+/* The libraries have different names for their nodes, and libc++ rounds the sizes of strings. */
 #ifdef _LIBCPP_VERSION
 #define MAP_NODE "std::__tree_node<std::__value_type<int, Point>, void *>"
 #define SET_NODE "std::__tree_node<std::string, void *>"

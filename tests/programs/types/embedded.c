@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Blocks that are more than what the pointer to them says: records around it, and bytes behind. */
+/* Blocks that are more than the type of their pointer: records around it, and bytes after it. */
 #include "truth.h"
 
 #include <stddef.h>
@@ -23,7 +23,7 @@ struct joined {
     struct state state;
     struct global global;
 };
-/* Ends in an array that is longer than declared, or shorter than the padding behind it. */
+/* Ends in an array that is longer than declared, or shorter than the padding after it. */
 struct text {
     struct text *next;
     unsigned length;
@@ -240,7 +240,7 @@ __attribute__((noinline)) static void lengths(struct slots *slots, size_t length
     keep(values);
 }
 
-/* What the union's other member points to is not what is allocated. */
+/* The union's other member points to another type than the allocated one. */
 struct either {
     union {
         struct value *value;

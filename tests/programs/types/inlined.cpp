@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Constructors that are inlined one behind another: each keeps its object in the same register, and
- * clang says of their parameters only where they are, not in which code.
+ * Constructors that are inlined one after another. Each keeps its object in the same register, and
+ * clang tells only where their parameters are, not in which code.
  */
 #include "truth.h"
 

@@ -180,7 +180,7 @@ __attribute__((noinline)) static std::unique_ptr<Shape> smart(int n)
     return std::unique_ptr<Shape>(new Circle(n));
 }
 
-/* An arena: what its user puts into the block is not what the block is. */
+/* An arena: the objects that its user puts into the block do not give the block's type. */
 __attribute__((noinline)) static char *new_block(std::size_t n)
 {
     TRUTH("buffer", n);
@@ -219,7 +219,7 @@ struct Refused : Problem {
     long column = 3;
 };
 
-/* The C++ library's own words stand in front of what is thrown. libc++abi takes the block by a
+/* The C++ library's own data comes before the thrown object. libc++abi gets the block from a
  * function of its own, through memory, where no rule follows it. */
 #ifdef _LIBCPP_VERSION
 #define THROWN(type) TRUTH("?" type, 1)
@@ -243,7 +243,7 @@ __attribute__((noinline)) static void thrown(int n)
     }
 }
 
-/* A map is its tree, and nothing else; only a union points to it. */
+/* A map consists only of its tree, and only a union points to it. */
 struct Value {
     typedef std::map<int, Plain> Members;
     union {

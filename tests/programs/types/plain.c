@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The ways of C to receive what was allocated. */
+/* The ways in which C programs receive an allocated block. */
 #include "truth.h"
 
 #include <stdint.h>
@@ -205,7 +205,7 @@ __attribute__((noinline)) static void followed(size_t length)
     keep(message);
 }
 
-/* Objects of several kinds that begin alike; "circle" is a multiple of the head's size. */
+/* Objects of several kinds with the same first members; "circle" is a multiple of the head's size. */
 struct head {
     struct head *next;
     long kind;
@@ -271,7 +271,7 @@ __attribute__((noinline)) static void untyped(size_t size)
     keep(malloc(size));
 }
 
-/* A block that is given out in pieces: two states, and behind them numbers. */
+/* A block that is given out in pieces: two states, and numbers after them. */
 struct state {
     double costs[5];
     long repeats[2];
@@ -306,7 +306,7 @@ __attribute__((noinline)) static void carved(struct coder *coder, size_t size)
     keep(coder);
 }
 
-/* What compilers keep of `all_names` is its members: of the inlined function `names` is left out.
+/* Compilers keep only the members of `all_names`, and leave out `names` of the inlined function.
  */
 struct names {
     const char **list;
@@ -328,7 +328,7 @@ __attribute__((noinline)) static void inlined(const char *name)
     keep(all_names.list);
 }
 
-/* What is allocated to keep account of the blocks does not leave the function that hands them on.
+/* The memory that keeps account of the blocks does not leave the function that hands them on.
  */
 struct pool {
     void *next;
@@ -388,7 +388,7 @@ __attribute__((noinline)) static void *from_piece(size_t size)
     return new_piece(size)->free;
 }
 
-/* A record without any name has that of the place where it stands, by every compiler. */
+/* With every compiler, a record without any name is named after its place in the source. */
 #define TEXT_OF(line) #line
 #define PLACE_OF(line) "(struct at plain.c:" TEXT_OF(line) ")"
 #define NAMELESS_RECORDS(name, pointer)                                                            \
@@ -407,7 +407,7 @@ __attribute__((noinline)) static void without_name(size_t count)
     keep(records);
 }
 
-/* A function without debug information: its records are its own, the program knows their begin. */
+/* A function without debug information: only it knows its records, the program knows their start. */
 __asm__(".text\n"
         ".type foreign_new, @function\n"
         "foreign_new:\n"

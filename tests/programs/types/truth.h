@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A test program says what its next allocation is: TRUTH("type", count). The words go to whoever
- * listens (a preloaded logger); without one they do nothing.
+ * A test program states the type of its next allocation: TRUTH("type", count). The statement goes
+ * to a preloaded logger; without one it does nothing.
  */
 #ifndef TRUTH_H
 #define TRUTH_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Arrays, records and bytes behind records, in the ways that C programs allocate them. */
+/* Arrays, records, and records with bytes after them, as C programs allocate them. */
 #include "corpus.h"
 
 #include <stdint.h>
@@ -376,7 +376,7 @@ CASE(bytes_with_count_in_front)
 {
     char *bytes = counted_bytes(50 + corpus_few);
     bytes[0] = 'x';
-    /* A wrapper that puts a count in front, or a counted record with bytes: both are so written. */
+    /* A wrapper that puts a count first, or a counted record with bytes: both look like this. */
     IS(bytes, "counted|buffer", ANY_COUNT);
 }
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Small cases that say what they allocate, for a judge that compares it with what a session says
- * (tests/ingest/types/corpus.py). The truth comes from the running program: each statement names an
+ * Small cases that state what they allocate, for a judge that compares this with a session
+ * (tests/ingest/types/corpus.py). The truth comes from the running program. Each statement names an
  * address and the type of the block that holds it, and goes into the trace as a mark.
  *
  *     CASE(name) { ... }            a function of its own, run once
  *     IS(address, type, count)      the live block that holds the address; it may stay unknown
  *     KNOWN(address, type, count)   the same, but unknown is a fault, and so is any wrong answer
- *     MADE(type, count)             the last block that was made, where no address of it is at hand
+ *     MADE(type, count)             the last block made, if none of its addresses is available
  *     MADE_KNOWN(type, count)
  *
- * `type` as mprof spells it; of several that are right, with "|" between. "?": it cannot be known,
- * any answer is wrong; "*": it has no name that both compilers give it. ANY_COUNT: how many
- * elements is not asked.
+ * `type` is spelled as mprof does; "|" separates several right ones. "?": it cannot be known, and
+ * any answer is wrong. "*": it has no name that both compilers give it. ANY_COUNT: the number of
+ * elements is not checked.
  */
 #ifndef CORPUS_H
 #define CORPUS_H

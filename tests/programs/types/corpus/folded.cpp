@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Classes alike, whose functions compilers make one; own containers and allocators. */
+/* Similar classes, whose functions compilers fold into one; own containers and allocators. */
 #include "corpus.h"
 
 #include <cstdlib>

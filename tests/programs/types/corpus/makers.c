@@ -117,7 +117,7 @@ CASE(wrapped_copy)
     KNOWN(must_copy("a text"), "buffer", 7);
 }
 
-/* One maker of either of two: the caller says which, not the maker. */
+/* One maker for two types: the caller decides which, not the maker. */
 CASE(wrapped_for_two)
 {
     struct pair *pair = must(sizeof *pair);
@@ -172,7 +172,7 @@ CASE(factory_by_address)
         KNOWN(node, "node", 1);
 }
 
-/* Objects of several kinds that begin alike. */
+/* Objects of several kinds with the same first members. */
 struct object {
     struct object *next;
     long kind;
@@ -202,7 +202,7 @@ CASE(objects_with_a_head)
     IS(text, "text_object", 1);
 }
 
-/* One call, used as either. */
+/* One call, used for either type. */
 struct square {
     long kind;
     double side;
@@ -358,7 +358,7 @@ CASE(pool_of_bytes_inline)
     KEEP(node);
 }
 
-/* The first object is placed where the block is made. */
+/* The function that makes the block also places the first object. */
 struct region {
     void *block;
     size_t used, size;
@@ -421,7 +421,7 @@ CASE(pool_of_one_kind)
     KEEP(take_node());
 }
 
-/* A chunk with a header of its own in front. */
+/* A chunk that begins with its own header. */
 struct chunk_header {
     struct chunk_header *next;
     char *free, *end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Memory that classes take for themselves: own operators new, placement, pools. */
+/* Memory that classes manage themselves: own operators new, placement, pools. */
 #include "corpus.h"
 
 #include <cstdlib>

@@ -13,7 +13,7 @@ struct Point {
     int x, y, z;
 };
 
-/* A resource that asks malloc at its own place. */
+/* A resource that calls malloc in its own code. */
 class Counting : public std::pmr::memory_resource
 {
     void *do_allocate(size_t size, size_t) override
@@ -101,7 +101,7 @@ CASE(pool_gives_a_large_block)
     static std::pmr::unsynchronized_pool_resource pool;
     static std::pmr::vector<Point> points(&pool);
     points.resize(1000000);
-    /* Larger than the pool keeps: a block of its own. */
+    /* Larger than the pool keeps, so it gets its own block. */
     IS(points.data(), "Point|buffer", ANY_COUNT);
 }
 CASE(resource_asked_alone)

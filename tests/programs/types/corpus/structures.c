@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Structures that programs build of their own: vectors, tables, trees, lists. */
+/* Structures that programs build themselves: vectors, tables, trees, lists. */
 #include "corpus.h"
 
 #include <stdlib.h>
