@@ -38,7 +38,7 @@ void carried_free(struct carried *carried)
     *carried = (struct carried){0};
 }
 
-/* Why there is no text, or not all of it. NULL: nothing is lost. */
+/* Returns why some or all of the text is missing, or NULL if none is. */
 static const char *why_lost(const struct carried *carried)
 {
     if (!carried->found)
@@ -65,7 +65,7 @@ static const char *why_lost(const struct carried *carried)
                : NULL;
 }
 
-/* The bytes of whole lines: of a text that is cut the last line may be a part of one. */
+/* Returns the bytes in whole lines. The last line of a text that was cut may be incomplete. */
 static size_t whole_lines(const struct carried *carried)
 {
     size_t length = carried->length;

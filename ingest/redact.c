@@ -9,7 +9,7 @@ struct redact {
     struct table_sink sink;
 };
 
-/* Columns of the widest row. */
+/* The most columns of a row. */
 #define COLUMNS_MAX 32
 
 static bool begins_with(const char *text, const char *start)
@@ -28,7 +28,7 @@ static bool is_of_system(const char *path)
     return false;
 }
 
-/* Resolves "." and ".." of an absolute path in its place, without a look at links. */
+/* Resolves "." and ".." of an absolute path in place. It does not look at links. */
 static void normalize(char *path)
 {
     char *to = path;
@@ -52,7 +52,7 @@ static const char *last_component(const char *path)
     return slash == NULL ? path : slash + 1;
 }
 
-/* Returns the part of a path that stays, in `path` itself, which is changed. */
+/* Returns the part of a path that is kept. The result lies in `path`, which changes. */
 static const char *kept(const struct redact *redact, char *path)
 {
     if (*path != '/')
@@ -71,8 +71,8 @@ static bool ends_path(char letter)
 }
 
 /*
- * Returns the end of the path at `text`. A blank belongs to it where a slash follows that begins no
- * path of its own.
+ * Returns the end of the path at `text`. A blank belongs to the path if the word after it has a
+ * slash, but does not begin with one.
  */
 static const char *path_end(const char *text)
 {
@@ -119,7 +119,7 @@ char *redact_text(const struct redact *redact, const char *text)
     return copy;
 }
 
-/* Returns what a path on each line becomes; free() it. NULL where memory is exhausted. */
+/* Returns lines of paths, redacted; free() it. NULL if memory is exhausted. */
 static char *redacted_lines(const struct redact *redact, const char *text)
 {
     char *copy = malloc(strlen(text) + 1), *to = copy;
@@ -140,7 +140,7 @@ static char *redacted_lines(const struct redact *redact, const char *text)
     return copy;
 }
 
-/* Returns what a value's text becomes; free() it. NULL where memory is exhausted. */
+/* Returns a value's text, redacted; free() it. NULL if memory is exhausted. */
 static char *redacted(const struct redact *redact, enum writer_table table,
                       const struct writer_value *value)
 {
@@ -150,7 +150,7 @@ static char *redacted(const struct redact *redact, enum writer_table table,
         return redacted_lines(redact, value->text);
     if (value->type == VALUE_TEXT)
         return redact_text(redact, value->text);
-    /* Source files are relative to their unit's folder; other paths to the working directory. */
+    /* Source files are relative to their unit's folder, other paths to the working directory. */
     if (*value->text != '/' && table != WRITER_SOURCE_FILE)
         return strdup(last_component(value->text));
     char *path = strdup(value->text);
@@ -238,7 +238,7 @@ static bool find_files(struct files *files, const struct session_facts *facts)
     return true;
 }
 
-/* Length of the folder, with its last slash, that two paths have in common. */
+/* Returns the length of the folder, with its last slash, that two paths have in common. */
 static size_t common_folder(const char *a, const char *b)
 {
     size_t folder = 0;
@@ -248,7 +248,7 @@ static size_t common_folder(const char *a, const char *b)
     return folder;
 }
 
-/* Tells whether the folder names a project, not a place where all of a user's projects lie. */
+/* Tells whether the folder can be that of a project: it is not a home or a folder above one. */
 static bool is_root(const char *path, size_t length)
 {
     size_t slashes = 0;
@@ -258,8 +258,9 @@ static bool is_root(const char *path, size_t length)
 }
 
 /*
- * The folder of all files, or else the deepest that holds half of them. In sorted order these lie
- * together, so that the first and last of each such run tell.
+ * Finds the folder of all files, or else the deepest one that holds half of them. The files of a
+ * folder are adjacent in sorted order, so it compares the first and last of each run of half the
+ * files.
  */
 static char *find_root(const struct files *files)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The keys of the table `meta`. */
+/* Writes the keys of the table `meta`. */
 #include <stdio.h>
 #include <time.h>
 
@@ -21,7 +21,7 @@ static bool put_number(const struct table_sink *sink, const char *key, uint64_t 
     return put_value(sink, key, value_number(number));
 }
 
-/* How recording stood when the trace was read. */
+/* Returns the state of the recording when the trace was read. */
 static const char *ending(const struct session_facts *facts)
 {
     switch (trace_file_header(facts->file)->state) {
@@ -66,7 +66,7 @@ static bool put_process(const struct table_sink *sink, const struct session_fact
            put_number(sink, "page_size", header->page_size);
 }
 
-/* The row of the table `process`. */
+/* Writes the row of the table `process`. */
 static bool put_process_row(const struct table_sink *sink, const struct session_facts *facts)
 {
     const struct trace_process *process = &facts->scan->process;
@@ -123,7 +123,7 @@ static bool put_totals(const struct table_sink *sink, const struct session_facts
            put_number(sink, "stacks", facts->stacks->count - 1);
 }
 
-/* Apart from the heap's: an arena's memory is counted there once already. */
+/* Writes the sums of arenas, separate from those of the heap, which already count their memory. */
 static bool put_arenas(const struct table_sink *sink, const struct session_facts *facts)
 {
     const struct replay *replay = facts->replay;
@@ -163,7 +163,7 @@ static bool put_oddities(const struct table_sink *sink, const struct session_fac
            put_number(sink, "sample_interval", header->sample_interval);
 }
 
-/* Modules whose calls are missing, from some moment on or altogether. */
+/* Writes the modules whose calls are missing, all or those before some moment. */
 static bool put_bypassed(const struct table_sink *sink, const struct session_facts *facts)
 {
     const struct bypassed *bypassed = &facts->scan->bypassed;

@@ -12,13 +12,13 @@
     (sink)->put((sink)->context, (table), (const struct writer_value[]){__VA_ARGS__},              \
                 sizeof((const struct writer_value[]){__VA_ARGS__}) / sizeof(struct writer_value))
 
-/* Rows are numbered from 1 in the session where they are indices from 0 here. */
+/* Makes an id of an index: the session numbers rows from 1. */
 static struct writer_value value_index(uint32_t index)
 {
     return index == FRAMES_NONE ? value_null() : value_number((uint64_t)index + 1);
 }
 
-/* 0 is "unknown" for lines. */
+/* Makes a value of a line number, where 0 is "unknown". */
 static struct writer_value value_line(uint32_t line)
 {
     return line ? value_number(line) : value_null();
@@ -95,7 +95,7 @@ bool session_frames_each(const struct stacks *stacks, session_frame_function *ea
     return good;
 }
 
-/* Many rows a statement. */
+/* Puts the frames of a stack, many rows with each statement. */
 static bool put_frames_of(const struct table_sink *sink, const struct stacks *stacks, size_t stack)
 {
     struct writer_value values[3 * WRITER_STACK_FRAMES_AT_ONCE];
@@ -126,7 +126,7 @@ bool session_frames_put(const struct table_sink *sink, const struct session_fact
     return good;
 }
 
-/* Puts the reason why a stack is no leak. No pattern is said to hit blocks of the runtime. */
+/* Puts the reason why blocks of a stack are not leaks. Blocks of the runtime get no pattern. */
 static bool put_runtime_stack(const struct table_sink *sink, const struct runtime_blocks *blocks,
                               const struct suppressor *suppressor, size_t stack)
 {
@@ -275,7 +275,7 @@ static bool put_inherited(const struct table_sink *sink, const struct session_fa
     return good;
 }
 
-/* "rwx", with dashes; the rest of the bits is not said. */
+/* Returns "rwx", with dashes. Other bits are not shown. */
 static const char *protection_name(uint32_t protection)
 {
     static const char *const names[] = {"---", "r--", "-w-", "rw-", "--x", "r-x", "-wx", "rwx"};
@@ -337,14 +337,15 @@ static bool put_sums(const struct table_sink *sink, const struct session_facts *
     for (size_t i = 0; good && i < totals->size_count; i++) {
         const struct size_row *row = &totals->sizes[i];
         if (row->allocations == 0)
-            continue; /* arenas only */
+            continue; /* a size of arenas only */
         good = PUT(sink, WRITER_SIZE_BIN, value_number(row->size), value_number(row->allocations),
                    value_number(row->frees), value_number(row->allocations - row->frees));
     }
     return good;
 }
 
-/* How many allocations a recorded one of `size` bytes stands for: trace-format.md, "Sampling". */
+/* Returns how many allocations a recorded one of `size` bytes represents (trace-format.md,
+ * "Sampling"). */
 static double sample_weight(uint64_t size, uint64_t interval)
 {
     return -1.0 / expm1(-(double)(size ? size : 1) / (double)interval);

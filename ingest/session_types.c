@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table `type` and those that go with it, from what replay left.
+ * Writes the table `type` and those that belong to it, from the results of replay.
  */
 #include "ingest/session_tables.h"
 

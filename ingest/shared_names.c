@@ -3,12 +3,12 @@
 
 #include <stddef.h>
 
-/* Debug information that stays open from trace to trace. Beyond that all is read again. */
+/* Bytes of debug information that stay open from trace to trace. With more, all is read again. */
 #define BYTES_MAX (UINT64_C(512) << 20)
 
 /*
- * Files that stay open. Those without a build-id are opened for each trace, and a process may have
- * 1024 descriptors at most where its limit is the usual one.
+ * Files that stay open. Files without a build-id are opened for each trace, and the usual limit of
+ * a process is 1024 descriptors.
  */
 #define FILES_MAX 256
 

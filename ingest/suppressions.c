@@ -16,18 +16,19 @@ struct suppressions {
 struct suppressor {
     const struct suppressions *suppressions;
     const struct stacks *stacks;
-    /* By row: the place of the first pattern that matches it, `count` of the patterns: none. */
+    /* By row: the place of the first pattern that matches it, or the number of patterns for none.
+     */
     size_t *functions, *source_files, *modules; /* modules by their place in the scan */
 };
 
-/* Finds the first `length` bytes of `piece` in `text`. NULL: they are not there. */
+/* Finds the first `length` bytes of `piece` in `text`. NULL if they are not there. */
 static const char *find(const char *text, const char *piece, size_t length)
 {
     return length == 0 ? text : memmem(text, strlen(text), piece, length);
 }
 
-/* Each piece between two `*` is taken where it comes first, which leaves most for the others. The
- * piece before `$` must lie at the end of what is left. */
+/* Each piece between two `*` matches at its first place, which leaves the most text for the others.
+ * The piece before `$` must match at the end of the rest. */
 bool suppression_matches(const char *pattern, const char *text)
 {
     if (*text == '\0')
@@ -75,7 +76,7 @@ static bool add_pattern(struct suppressions *suppressions, const char *pattern)
     return true;
 }
 
-/* Where a line of a suppression file stands, for messages. */
+/* The place of a line in a suppression file, for messages. */
 struct place {
     const char *path;
     size_t line;
@@ -96,7 +97,7 @@ static void note_kind(FILE *notes, const struct place *place, const char *kind, 
             (int)length, kind);
 }
 
-/* Takes a line without blanks at either end. The word of a kind is of letters, digits, - and _. */
+/* Takes a line without blanks at either end. The name of a kind has letters, digits, - and _. */
 static bool take_line(struct suppressions *suppressions, const char *line,
                       const struct place *place, FILE *notes, struct ingest_status *status)
 {
@@ -117,7 +118,7 @@ static bool take_line(struct suppressions *suppressions, const char *line,
            ingest_fail_memory(status, "the suppressions");
 }
 
-/* Cuts blanks from both ends, a carriage return too. */
+/* Cuts blanks, also a carriage return, from both ends. */
 static char *trim(char *line, size_t length)
 {
     while (length > 0 && strchr(" \t\r\n", line[length - 1]) != NULL)
