@@ -43,10 +43,8 @@ static bool is_bare_link(const struct types_site *site, const struct types_type 
            types_pointee(site->index, &member, &pointee) && types_same(site->index, &pointee, type);
 }
 
-/*
- * True where `link` is how a free list names what is given back to it, and `whole` is what the
- * block was until then.
- */
+/* True if `link` is the type by which a free list names blocks given back to it, and `whole` is the
+ * block's type before that. */
 static bool was_before(const struct types_site *site, const struct types_evidence *whole,
                        const struct types_evidence *link, uint64_t size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Records with holes, bit fields and base classes, a node of a container, and a block of which
- * nobody says what it is. */
+/* Records with holes, bit fields and base classes, a node of a container, and a block whose type
+ * nothing tells. */
 #include <cstdlib>
 #include <map>
 

@@ -205,7 +205,7 @@ __attribute__((noinline)) static void followed(size_t length)
     keep(message);
 }
 
-/* Objects of several kinds with the same first members; "circle" is a multiple of the head's size. */
+/* Objects of several kinds with the same head; "circle" is a multiple of the head's size. */
 struct head {
     struct head *next;
     long kind;
@@ -407,7 +407,7 @@ __attribute__((noinline)) static void without_name(size_t count)
     keep(records);
 }
 
-/* A function without debug information: only it knows its records, the program knows their start. */
+/* A function without debug information: only it knows its records; the program knows their head. */
 __asm__(".text\n"
         ".type foreign_new, @function\n"
         "foreign_new:\n"
