@@ -189,8 +189,8 @@ static Dwarf_Die line_entry(struct symbols_dwarf *dwarf, const struct unit *unit
     return dwarf_offdie(dwarf->line_reader, unit->die, &entry) == NULL ? *skeleton : entry;
 }
 
-/* No real unit has so long a line program. libdw uses a hundred bytes of memory for each byte of
- * it. */
+/* No real unit has such a long line program. libdw needs a hundred bytes of memory for each of its
+ * bytes. */
 static bool lines_are_too_long(const struct symbols_dwarf *dwarf, Dwarf_Die *entry)
 {
     static const uint64_t most = 16 << 20;

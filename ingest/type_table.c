@@ -9,7 +9,7 @@
 /* The number of innermost frames that the rules get: the call site with the wrappers and standard
  * containers inside it. */
 enum { FRAMES_SHOWN = 24 };
-/* The number of answers that are certainly kept. */
+/* The number of recent answers that are certainly kept. */
 enum { MEMOS = 65536 };
 
 struct type_memo {

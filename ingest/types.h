@@ -48,7 +48,7 @@ enum types_rule {
     TYPES_RULE_THROWN,      /* the class that is thrown */
     TYPES_RULE_RECEIVER,    /* the variable, member or global that holds the result */
     TYPES_RULE_RETURN,      /* the declared return type of the function */
-    TYPES_RULE_ARGUMENT,    /* the parameter as which the result is passed */
+    TYPES_RULE_ARGUMENT,    /* a parameter that gets the result */
     TYPES_RULE_SOURCE,      /* a cast, sizeof or new on the source line */
     TYPES_RULE_STATED       /* the compiler's statement at the call */
 };

@@ -8,7 +8,7 @@
 #include "ingest/types_site.h"
 
 struct types_call {
-    bool returns_first;  /* memcpy and its kin, which do nothing else with it */
+    bool returns_first;  /* memcpy and its kin, and functions that do nothing else */
     bool no_return;      /* ends the program or raises an exception */
     bool returns_second; /* placement new */
     bool constructor;    /* of a class; the first argument is the object */

@@ -271,8 +271,8 @@ static bool choose_record_in_front(const struct types_site *site, const struct t
 }
 
 /*
- * True if the block has, at or before the place, a record that is not as long as the block. The
- * rest of the block then belongs to that record and is not the block's type.
+ * True if the block has, at or before the place, a record that is not as long as the block. Other
+ * data in the block is then only a part of it and does not give the block's type.
  */
 static bool is_behind_record(const struct types_site *site, const struct types_flow *flow,
                              const struct types_evidence *place, uint64_t size)

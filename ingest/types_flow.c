@@ -15,7 +15,7 @@
 
 /* The most code before the call that is examined, in bytes. */
 #define PREFIX_MAX 65536
-/* Limits for the code after the call: all instructions, and paths that wait. */
+/* Limits for the code after the call: the number of instructions, and of waiting paths. */
 #define STEPS_MAX 600
 #define PATHS_MAX 12
 /* The further instructions for each path that still waits at that limit, to see where it soon
@@ -476,7 +476,7 @@ static void start_behind_call(struct follower *follower, int64_t offset, bool in
     struct types_value place = types_state_register(&follower->state, &follower->places,
                                                     follower->site->return_address - 1, DECODE_RDI);
     types_state_clobber(&follower->state, CALL_CLOBBERS);
-    /* The code before the call handled its own results, which are no evidence. */
+    /* Evidence from the code before the call is about other results, so it does not count. */
     follower->flow->count = 0;
     follower->way.seen = 0;
     follower->way.last = 0;

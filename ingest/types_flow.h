@@ -21,7 +21,7 @@
 
 enum types_evidence_kind {
     TYPES_EVIDENCE_PLACE,       /* a variable, member or global that receives the result */
-    TYPES_EVIDENCE_ARGUMENT,    /* a parameter as which the result is passed */
+    TYPES_EVIDENCE_ARGUMENT,    /* a parameter that gets the result */
     TYPES_EVIDENCE_CONSTRUCTOR, /* `this` of a constructor */
     TYPES_EVIDENCE_TABLE,       /* the table of virtual functions stored at its start */
     TYPES_EVIDENCE_THROWN,      /* thrown as an exception of the class of this typeinfo */

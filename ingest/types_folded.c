@@ -24,7 +24,7 @@ struct types_folded {
 
 /* ---- the compiler ----------------------------------------------------------------------- */
 
-/* Tells whether gcc folds. The last -O of the command line counts: from -O2 on, and for size. */
+/* Tells whether gcc folds: from -O2 on, and for size. The last -O on the command line counts. */
 static bool optimizes(const char *producer)
 {
     bool folds = false, named = false;
@@ -33,7 +33,8 @@ static bool optimizes(const char *producer)
         folds = level == '2' || level == '3' || level == 's' || level == 'z' || level == 'f';
         named = true;
     }
-    /* A producer without any option records none of them (-gno-record-gcc-switches). */
+    /* A producer without any option (-gno-record-gcc-switches) tells nothing, so folding is
+     * assumed. */
     return folds || (!named && strstr(producer, " -m") == NULL);
 }
 

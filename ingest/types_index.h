@@ -73,7 +73,10 @@ bool types_index_definition(struct types_index *index, Dwarf_Die *die, Dwarf_Die
 bool types_index_next(struct types_index *index, const char *name, size_t length, size_t *at,
                       Dwarf_Die *record);
 
-/* True if another record of the same unit begins with a member or base class of type `record`. */
+/*
+ * True if another record of the same unit begins with a member or base class of type `record`, or
+ * several begin with the same members.
+ */
 bool types_index_is_head(struct types_index *index, Dwarf_Die *record);
 
 #endif

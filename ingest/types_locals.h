@@ -40,7 +40,8 @@ bool types_locals_read(struct types_locals *locals, const struct types_site *sit
 void types_locals_free(struct types_locals *locals);
 
 /*
- * Tells that at `pc` the canonical frame address is register `base` + `offset`. False: not known.
+ * Finds the register `base` and the `offset` whose sum is the canonical frame address at `pc`.
+ * Returns false if they are not known.
  */
 bool types_locals_frame(const struct types_locals *locals, uint64_t pc, uint8_t *base,
                         int64_t *offset);

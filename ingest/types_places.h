@@ -16,7 +16,7 @@ struct types_places {
 
 /*
  * All return false if no known variable is there at `pc`. `type` is that of the variable, or of its
- * member at the place. Of registers, only those count that hold the plain value.
+ * member at the place. Only registers that hold the plain value count.
  */
 bool types_place_register(const struct types_places *places, uint64_t pc, uint8_t number,
                           struct types_type *type);

@@ -10,8 +10,9 @@
 
 /*
  * Finds the type that the receiver of the one call in `text` points to. `callee` is the name of the
- * allocating function, or NULL if it is not known. The statement may call other functions too, but
- * a macro with another name only alone. Returns false if there is no receiver, or several.
+ * allocating function, or NULL if it is not known. If exactly one call has that name, the statement
+ * may contain other calls. If none has it, as with a macro, there must be only one call. Returns
+ * false if there is no receiver, or several.
  */
 bool types_receiver(const struct types_site *site, const char *text, const char *callee,
                     struct types_type *pointee);
