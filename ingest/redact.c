@@ -248,7 +248,7 @@ static size_t common_folder(const char *a, const char *b)
     return folder;
 }
 
-/* Tells whether the folder can be that of a project: it is not a home or a folder above one. */
+/* Tells whether the folder can be that of a project: not a home, and not directly below "/". */
 static bool is_root(const char *path, size_t length)
 {
     size_t slashes = 0;

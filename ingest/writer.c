@@ -16,7 +16,7 @@
 #include "ingest/writer_statistics.h"
 #include "session_sql.h"
 
-/* Batches in flight: one that replay fills, one that is written, and two to even out. */
+/* Batches: one that replay fills, one that is being written, and two to even out the load. */
 enum { BATCHES = 4 };
 
 struct writer {
@@ -26,7 +26,7 @@ struct writer {
     sqlite3 *database;
     sqlite3_stmt *insert[WRITER_TABLES];
     struct writer_bulk bulk;
-    uint32_t frame_root; /* of stack_frame, into which go: */
+    uint32_t frame_root; /* root page of stack_frame, which gets: */
     struct writer_pages frame_pages;
     struct writer_btree frames;
     uint64_t last_stack, next_depth;
@@ -39,7 +39,7 @@ struct writer {
     struct row_batch *all[BATCHES], *empty[BATCHES], *full[BATCHES]; /* full[0] is the oldest */
     size_t empty_count, full_count, made;
     bool no_more;
-    bool failed;  /* the second thread, as `bulk` says */
+    bool failed;  /* the second thread has; `bulk` has the error */
     bool sampled; /* weights were put */
 };
 
@@ -76,8 +76,8 @@ static bool told_to_stop(const void *context)
 
 static bool open_database(struct writer *writer)
 {
-    /* No count of SQLite's memory, and so no lock each time it takes some. Refused where SQLite is
-     * in use already, and does no harm then. */
+    /* SQLite does not count its memory, and so takes no lock for each allocation. If SQLite is in
+     * use already, it refuses this, without harm. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     if (sqlite3_open_v2(writer->file.part, &writer->database,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
@@ -85,7 +85,7 @@ static bool open_database(struct writer *writer)
         return fail(writer,
                     writer->database ? sqlite3_errmsg(writer->database) : "memory is exhausted");
     sqlite3_progress_handler(writer->database, 100000, stop_if_interrupted, writer);
-    /* Nobody sees the file before it is complete, so it needs no protection while it is made. */
+    /* No other process uses the file before it is complete, so it needs no protection. */
     return run(writer,
                "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA secure_delete = OFF;"
                "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
@@ -102,7 +102,7 @@ static void close_database(struct writer *writer)
     writer->database = NULL;
 }
 
-/* 0 where there is none. */
+/* Returns the root page of a table or index, or 0 if there is none. */
 static uint32_t root_page(struct writer *writer, const char *name)
 {
     sqlite3_stmt *query = NULL;
@@ -116,7 +116,7 @@ static uint32_t root_page(struct writer *writer, const char *name)
     return page;
 }
 
-/* Makes the empty session, and leaves the file to the second thread. */
+/* Makes the empty session. Then the second thread has the file. */
 static bool create_tables(struct writer *writer)
 {
     char pragmas[160];
@@ -138,7 +138,7 @@ static bool create_tables(struct writer *writer)
            fail(writer, writer_bulk_error(&writer->bulk));
 }
 
-/* Opens the session, whose rows are written, for all other tables. */
+/* Opens the session for all other tables, after its rows are written. */
 static bool open_tables(struct writer *writer)
 {
     if (!open_database(writer))
@@ -230,7 +230,7 @@ struct writer *writer_open(const char *target, const struct writer_options *opti
     return NULL;
 }
 
-/* Waits for the second thread; the database then belongs to the first alone. */
+/* Waits for the second thread. After that only the first thread has the database. */
 static void join(struct writer *writer)
 {
     if (!writer->thread_runs)
@@ -288,7 +288,7 @@ bool writer_frames_done(struct writer *writer)
     return interrupted(writer) ? fail(writer, "") : open_tables(writer);
 }
 
-/* What is made anew from the rows of all parts. */
+/* Tells whether a table is derived again from the rows of all parts. */
 static bool is_derived(enum writer_table table)
 {
     return table == WRITER_TIMELINE || table == WRITER_FUNCTION_TOTAL ||
@@ -319,8 +319,8 @@ struct table_sink writer_tables(struct writer *writer)
 static bool create_indexes(struct writer *writer)
 {
     /*
-     * SQLite sorts the keys in runs as large as the page cache. Runs that fit into the processor's
-     * cache sort in less than half the time of larger ones (measured: 10 M keys, 1 MB against 64).
+     * SQLite sorts the keys in runs of the size of the page cache. Runs that fit into the
+     * processor's cache sort in less than half the time (measured: 10 M keys, 1 MB against 64).
      */
     return writer->options.index != WRITER_INDEX_ALL ||
            (run(writer, "PRAGMA cache_size = -1000;") && run(writer, writer_all_indexes_sql));
@@ -333,8 +333,8 @@ static bool put_statistics(struct writer *writer)
 }
 
 /*
- * A log that lies beside the target belongs to the file that is replaced: SQLite would take it for
- * the new one's.
+ * Removes logs beside the target. They belong to the file that is replaced, but SQLite would use
+ * them for the new one.
  */
 static bool remove_logs(const struct writer *writer)
 {

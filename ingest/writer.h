@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The session file: everything that ingest knows about SQLite.
+ * Writes the session file. Only the writer knows about SQLite.
  *
  * Order of calls: writer_open(), batches through writer_sink() (a second thread writes them),
  * writer_rows_done(), writer_put_frame() for stack_frame, writer_frames_done(), writer_put() for
- * all other tables, writer_commit(), and always writer_close() at last, which removes what was not
- * committed.
+ * all other tables, writer_commit(), and always writer_close() in the end, which removes a session
+ * that was not committed.
  *
- * The session is an output_file: there is never half a session under its name.
+ * The session is an output_file, so the file of that name is always a whole session.
  */
 #ifndef MPROF_INGEST_WRITER_H
 #define MPROF_INGEST_WRITER_H
@@ -26,9 +26,9 @@ struct writer_options {
     enum writer_index index;
     const volatile sig_atomic_t *interrupted; /* not 0: stop; may be NULL */
     /*
-     * Of a draft, which becomes a part of another session (writer_merge.h): its rows of stack_frame
-     * go there. A draft has no indexes of allocation, and nothing of what is made anew from the
-     * rows of all parts. NULL: it is none.
+     * Receives the rows of stack_frame of a draft, a session that becomes a part of another one
+     * (writer_merge.h). A draft has no indexes of allocation, and none of the data that is derived
+     * from the rows of all parts. NULL: the session is not a draft.
      */
     struct writer_frames *draft;
 };
@@ -36,26 +36,26 @@ struct writer_options {
 struct writer;
 
 /*
- * NULL with `status` set. `status` is kept: a failure of the second thread is put there when the
- * sink is next used, or by writer_rows_done().
+ * Opens a new session. NULL with `status` set. `status` must outlive the writer: a failure of the
+ * second thread is put there at the next use of the sink, or by writer_rows_done().
  */
 struct writer *writer_open(const char *target, const struct writer_options *options,
                            struct ingest_status *status);
 struct row_sink writer_sink(struct writer *writer);
-/* Bytes of the session that are written so far. */
+/* Returns the bytes of the session that are written so far. */
 uint64_t writer_bytes(const struct writer *writer);
 
 bool writer_rows_done(struct writer *writer);
-/* One row of stack_frame: stacks ascend, and the frames of one come in the order of depth. */
+/* Puts one row of stack_frame. Rows come by ascending stack and then by depth. */
 bool writer_put_frame(struct writer *writer, uint64_t stack, uint64_t frame);
 bool writer_frames_done(struct writer *writer);
 bool writer_put(struct writer *writer, enum writer_table table, const struct writer_value *values,
                 size_t count);
-/* The same for whoever does not care whose tables they are. */
+/* Returns a sink that calls writer_put(). */
 struct table_sink writer_tables(struct writer *writer);
 /*
- * Builds the indexes, tells SQLite's planner how large things are, closes the file and gives it
- * its name.
+ * Builds the indexes, writes statistics for SQLite's planner, closes the file and gives it its
+ * name.
  */
 bool writer_commit(struct writer *writer);
 void writer_close(struct writer *writer);

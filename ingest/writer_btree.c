@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* First byte of a page. */
+/* The first byte of a page. */
 enum { INDEX_INTERIOR = 2, TABLE_INTERIOR = 5, INDEX_LEAF = 10, TABLE_LEAF = 13 };
 
-/* The header of a page; behind it stand the places of its cells. */
+/* The header of a page. The places of its cells follow it. */
 enum {
     PAGE_CELLS = 3,
     PAGE_CONTENT = 5,
@@ -46,7 +46,7 @@ static void empty_page(const struct writer_btree *tree, struct writer_btree_leve
     level->content = tree->pages->page_size;
 }
 
-/* The level's page, made where it is the first. NULL with the error set. */
+/* Returns a level, whose first page it makes if there is none. NULL with the error set. */
 static struct writer_btree_level *open_level(struct writer_btree *tree, unsigned at)
 {
     if (at < tree->height)
@@ -66,7 +66,7 @@ static struct writer_btree_level *open_level(struct writer_btree *tree, unsigned
     return level;
 }
 
-/* Room for one cell more; NULL where the page is full. */
+/* Makes room for another cell. NULL if the page is full. */
 static uint8_t *add_cell(struct writer_btree_level *level, size_t header, size_t size)
 {
     if (size < CELL_SMALLEST)
@@ -80,7 +80,7 @@ static uint8_t *add_cell(struct writer_btree_level *level, size_t header, size_t
     return level->page + level->content;
 }
 
-/* Takes the last cell back into `cell`, which holds its size. */
+/* Moves the last cell from the page to `cell`, which has room for it. */
 static void take_cell(struct writer_btree_level *level, size_t header, uint8_t *cell)
 {
     memcpy(cell, level->page + level->content, level->last_cell);
@@ -116,8 +116,8 @@ static uint32_t end_page(struct writer_btree *tree, struct writer_btree_level *l
 }
 
 /*
- * `child`, a page of the level below that is complete, with the separator behind it: the varint of
- * its last row, or the index entry that stands between it and the next page.
+ * Adds `child`, a complete page of the level below, with the separator after it: the varint of its
+ * last row, or the index entry between it and the next page.
  */
 static bool push(struct writer_btree *tree, unsigned at, uint32_t child, const uint8_t *separator,
                  size_t length)
@@ -140,7 +140,7 @@ static bool push(struct writer_btree *tree, unsigned at, uint32_t child, const u
     return true;
 }
 
-/* Bytes of a row's record that stand in its leaf; the rest goes to overflow pages. */
+/* Returns the bytes of a row's record that lie in its leaf. The rest goes to overflow pages. */
 static size_t local_length(size_t page_size, size_t length)
 {
     size_t most = page_size - 35, least = (page_size - 12) * 32 / 255 - 23;
@@ -150,7 +150,8 @@ static size_t local_length(size_t page_size, size_t length)
     return fitting <= most ? fitting : least;
 }
 
-/* A chain of pages, each with the number of the next. Returns the first's, 0 with the error set. */
+/* Writes a chain of pages, each with the number of the next one. Returns the first page's number, 0
+ * with the error set. */
 static uint32_t put_overflow(struct writer_btree *tree, const uint8_t *bytes, size_t length)
 {
     struct writer_pages *pages = tree->pages;
@@ -231,7 +232,7 @@ bool writer_btree_finish(struct writer_btree *tree)
         if ((child = end_page(tree, &tree->level[at], child)) == 0)
             return false;
     if (tree->height == 0)
-        return true; /* the root stays the empty leaf that it is */
+        return true; /* the root stays an empty leaf */
     struct writer_btree_level *top = &tree->level[tree->height - 1];
     head_page(tree, top, child);
     return writer_pages_replace(tree->pages, tree->root, top->page);

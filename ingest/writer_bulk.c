@@ -41,7 +41,7 @@ const char *writer_bulk_error(const struct writer_bulk *bulk)
     return strerror(bulk->pages.error);
 }
 
-/* 0 stands for NULL. */
+/* Puts a number, or NULL for 0. */
 static uint8_t *put_or_null(uint8_t *type, uint8_t *data, uint64_t value)
 {
     if (value != 0)
@@ -50,7 +50,7 @@ static uint8_t *put_or_null(uint8_t *type, uint8_t *data, uint64_t value)
     return data;
 }
 
-/* Row `i` of the batch as a record of `allocation`; returns its length. */
+/* Encodes row `i` of the batch as a record of `allocation`. Returns its length. */
 static size_t encode_row(const struct row_batch *batch, size_t i, uint8_t *record)
 {
     static const enum column plain[] = {
@@ -75,7 +75,7 @@ static size_t encode_row(const struct row_batch *batch, size_t i, uint8_t *recor
     return (size_t)(data - record);
 }
 
-/* Stands in front of the blob at packed + CHUNK_HEAD; returns where it begins. */
+/* Puts the record's beginning before the blob at packed + CHUNK_HEAD. Returns the record. */
 static uint8_t *head_chunk(struct writer_bulk *bulk, const int64_t *values, size_t blob_length)
 {
     uint8_t header[16], data[CHUNK_HEAD], *type = header + 1, *end = data;

@@ -18,10 +18,10 @@ struct derived {
     struct ingest_status *status;
     struct writer_rows rows;
     struct row_batch *batch;
-    struct stacks stacks; /* their functions and sums; nothing else is used */
+    struct stacks stacks; /* only their functions and sums are used */
     struct totals totals;
     struct writer_owners owners;
-    uint32_t machine; /* whose rows are counted, 0: all are of one */
+    uint32_t machine; /* the one whose rows are counted, 0: all rows are of one machine */
     uint64_t machines;
 };
 
@@ -53,7 +53,7 @@ static sqlite3_stmt *prepare(struct derived *derived, const char *sql)
     return statement;
 }
 
-/* True where there is a row; false at the end or with the status set. */
+/* Steps to the next row. False at the end or with the status set. */
 static bool next_row(struct derived *derived, sqlite3_stmt *query)
 {
     int result = sqlite3_step(query);
@@ -89,7 +89,7 @@ static bool put_columns(struct derived *derived)
 
 static bool read_row(struct derived *derived, sqlite3_stmt *query)
 {
-    /* In the order of the query's values behind the id; NULL is 0. */
+    /* In the order of the query's values after the id. NULL is 0. */
     static const enum column columns[COLUMN_TOTAL] = {
         COLUMN_ADDRESS,    COLUMN_SIZE,      COLUMN_ALLOC_NS,         COLUMN_LIFE_NS,
         COLUMN_STACK,      COLUMN_THREAD,    COLUMN_FREE_THREAD,      COLUMN_KIND,
@@ -151,7 +151,7 @@ static uint64_t number_of(struct derived *derived, const char *sql)
     return number;
 }
 
-/* One end of a block's life: the query stands at (time, size, stack, id, thread, …). */
+/* A query of the beginnings or ends of blocks: (time, size, stack, id, thread, …). */
 struct life_end {
     sqlite3_stmt *query;
     bool more;
@@ -172,7 +172,8 @@ static bool step(struct derived *derived, struct life_end *end)
     return good(derived) && (!end->more || check_event(derived, end->query));
 }
 
-/* Of one nanosecond: frees, allocations, and then the frees of these allocations. */
+/* Tells whether a free is next. In one nanosecond frees come first, then allocations, then the
+ * frees of these allocations. */
 static bool free_is_next(const struct life_end *allocated, const struct life_end *freed)
 {
     if (!freed->more || !allocated->more)
@@ -265,8 +266,8 @@ static bool replay_machine(struct derived *derived, uint64_t duration_ns)
 }
 
 /*
- * The rows of each machine by themselves: what lives on one is never added to what lives on
- * another. Its peak is the largest of theirs.
+ * Replays the rows of each machine separately: live blocks of different machines are never added
+ * up. The session's peak is the largest of the machines' peaks.
  */
 static bool replay_machines(struct derived *derived, uint64_t duration_ns)
 {
@@ -298,7 +299,7 @@ static bool replay_machines(struct derived *derived, uint64_t duration_ns)
 
 static bool replay_rows(struct derived *derived)
 {
-    /* A free before its allocation would be counted before there is something to take away. */
+    /* A free before its allocation would make sums negative. */
     uint64_t backwards = number_of(derived, "SELECT id FROM allocation WHERE free_ns < alloc_ns");
     if (backwards != 0)
         return fail_row(derived, "allocation", (int64_t)backwards, "freed before it was allocated");
@@ -371,7 +372,7 @@ static bool put_functions(struct derived *derived)
     return result == SQLITE_OK || fail(derived);
 }
 
-/* The peak of several machines is that of one. */
+/* Writes the keys of `meta`. The peak of several machines is that of one of them. */
 static bool put_meta(struct derived *derived)
 {
     const struct totals *totals = &derived->totals;

@@ -7,7 +7,7 @@
 
 #include "ingest/writer_record.h"
 
-/* Rows that are written or read at once. */
+/* How many rows are written or read at once. */
 enum { WAITING_MAX = 32768 };
 
 bool writer_frames_row(struct writer_btree *tree, uint64_t stack, uint64_t depth, uint64_t frame)
@@ -65,7 +65,7 @@ bool writer_frames_add(struct writer_frames *frames, uint64_t stack, uint64_t fr
     return true;
 }
 
-/* The next rows of the file, at most WAITING_MAX; returns how many, 0 with `error` set. */
+/* Reads the next rows of the file, at most WAITING_MAX. Returns how many, 0 with `error` set. */
 static size_t read_rows(struct writer_frames *frames, uint64_t place)
 {
     const uint64_t left = frames->written - place;

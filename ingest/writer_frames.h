@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rows of stack_frame: most rows of all small tables of a session. They are put into the tree
- * of the table in ascending order (ingest/writer_btree.h), while SQLite has the file closed.
+ * Writes the rows of stack_frame, which are the most rows of all small tables of a session. They
+ * are put into the tree of the table in ascending order (ingest/writer_btree.h), while SQLite has
+ * the file closed.
  *
- * Those of a session of several processes wait in a file of their own until the last process is
- * there: writer_frames_begin(), writer_frames_add(), writer_frames_put(), writer_frames_end().
+ * In a session of several processes they wait in a separate file until the last process is done:
+ * writer_frames_begin(), writer_frames_add(), writer_frames_put(), writer_frames_end().
  */
 #ifndef MPROF_INGEST_WRITER_FRAMES_H
 #define MPROF_INGEST_WRITER_FRAMES_H
@@ -16,7 +17,7 @@ struct writer_frame {
 };
 
 struct writer_frames {
-    int descriptor;                    /* of the file, empty at first; the caller's */
+    int descriptor;                    /* of the file, empty at first; owned by the caller */
     uint64_t first_stack, first_frame; /* added to the ids of the session that is read */
     struct writer_frame *waiting;      /* not written yet */
     size_t waiting_count;
@@ -27,16 +28,16 @@ struct writer_frames {
 /* Puts one row; `depth` counts from 0 within a stack. False with the error of the pages set. */
 bool writer_frames_row(struct writer_btree *tree, uint64_t stack, uint64_t depth, uint64_t frame);
 
-/* False with `error` set. */
+/* Begins with an empty file. False with `error` set. */
 bool writer_frames_begin(struct writer_frames *frames, int descriptor);
 
-/* Adds a row: stacks ascend, and those of one stand in the order of depth. False with `error` set.
- */
+/* Adds a row. Rows come by ascending stack and then by depth. False with `error` set. */
 bool writer_frames_add(struct writer_frames *frames, uint64_t stack, uint64_t frame);
 
 /*
  * Puts all rows into the table with the root page `root` of the database file `session`, an open
- * descriptor. `stop` is asked now and then. False with `error` set: EINTR where `stop` said so.
+ * descriptor. Calls `stop` from time to time. False with `error` set, which is EINTR if `stop`
+ * returned true.
  */
 bool writer_frames_put(struct writer_frames *frames, int session, uint32_t root,
                        bool (*stop)(const void *context), const void *context);

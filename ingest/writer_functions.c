@@ -63,7 +63,7 @@ static int read_frames(struct sums *sums)
     return result == SQLITE_DONE ? SQLITE_OK : result;
 }
 
-/* Adds what each stack has to the functions on it. */
+/* Adds the sums of each stack to the functions on it. */
 static int add_totals(struct sums *sums, const struct stacks *stacks)
 {
     sqlite3_stmt *query = NULL;
@@ -75,7 +75,7 @@ static int add_totals(struct sums *sums, const struct stacks *stacks)
         const uint64_t frame = (uint64_t)sqlite3_column_int64(query, 1);
         result = SQLITE_OK;
         if (stack >= stacks->count || frame == 0 || frame > sums->frame_count)
-            continue; /* of no stack, or no frame */
+            continue; /* there is no such stack or frame */
         struct function_sum *sum = &sums->functions[sums->frames[frame - 1] - 1];
         if (sum->stack == stack + 1)
             continue;

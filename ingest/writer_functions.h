@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table function_total, from the sums of stacks and the frames that each has.
+ * Writes the table function_total, from the sums of the stacks and their frames.
  */
 #ifndef MPROF_INGEST_WRITER_FUNCTIONS_H
 #define MPROF_INGEST_WRITER_FUNCTIONS_H
@@ -11,9 +11,9 @@
 #include "ingest/totals.h"
 
 /*
- * Of `stacks`, by id, function and usage are looked at, and the peaks of functions in `totals`.
- * The table is empty before. Returns what SQLite says; SQLITE_CORRUPT where ids of functions or
- * frames have gaps.
+ * Fills the empty table. It uses the function and the usage of `stacks`, by id, and the peaks of
+ * functions in `totals`. Returns SQLite's code: SQLITE_CORRUPT if ids of functions or frames have
+ * gaps.
  */
 int writer_functions_put(sqlite3 *database, const struct stacks *stacks,
                          const struct totals *totals);

@@ -7,10 +7,10 @@
 
 #include "ingest/writer_record.h"
 
-/* Rows that are sorted at once, 8 bytes each. */
+/* How many rows are sorted at once, 8 bytes each. */
 enum { ROWS_AT_ONCE = 16 << 20 };
 
-/* Rows of the index that are written between two looks at whether to stop. */
+/* How many rows of the index are written between two calls of `stop`. */
 enum { ROWS_PER_LOOK = 1 << 18 };
 
 struct build {
@@ -21,7 +21,7 @@ struct build {
     sqlite3 *database;
     sqlite3_stmt *column;
     uint32_t *order;          /* pairs by stack and type */
-    uint64_t *rows;           /* those of the pairs that are at hand, in their places */
+    uint64_t *rows;           /* of the current range of pairs, in their places */
     uint64_t *stacks, *types; /* of one chunk */
 };
 
@@ -32,7 +32,7 @@ static bool fail(struct build *build, int error)
     return false;
 }
 
-/* The pair, or INDEX_NONE where it is not there yet. */
+/* Returns the pair, or INDEX_NONE if there is none yet. */
 static uint32_t find_pair(struct stack_index *index, uint32_t stack, uint32_t type)
 {
     if (stack < index->by_stack_capacity && index->by_stack[stack] != 0) {
@@ -98,7 +98,8 @@ static int compare_pairs(const void *a, const void *b, void *context)
     return x->type < y->type ? -1 : x->type > y->type;
 }
 
-/* Values of one column chunk. Returns how many; 0 behind the last chunk or with the error set. */
+/* Reads the values of one column chunk. Returns how many, 0 after the last chunk or with the error
+ * set. */
 static size_t read_column(struct build *build, uint64_t chunk, unsigned column, uint64_t *values)
 {
     sqlite3_stmt *query = build->column;
@@ -124,7 +125,7 @@ static size_t read_column(struct build *build, uint64_t chunk, unsigned column, 
     return rows;
 }
 
-/* The entry (stack, type, row). */
+/* Puts the entry (stack, type, row). */
 static bool put_row(struct build *build, const struct stack_index_pair *pair, uint64_t row)
 {
     uint8_t record[4 + 3 * 8], *end = record + 4;
@@ -137,8 +138,8 @@ static bool put_row(struct build *build, const struct stack_index_pair *pair, ui
     return writer_btree_put_key(build->tree, record, (size_t)(end - record));
 }
 
-/* The rows of the chunk that belong to pairs at hand go to their places, or out if it is only one.
- */
+/* Puts the chunk's rows of the current pairs into their places. `at_once`: there is only one pair,
+ * and its rows go to the tree at once. */
 static bool place_rows(struct build *build, uint64_t first_row, size_t rows, bool at_once)
 {
     struct stack_index *index = build->index;
@@ -174,7 +175,7 @@ static bool read_columns(struct build *build, bool at_once)
     return build->tree->pages->error == 0;
 }
 
-/* Pairs order[first … end): their entries, in order. */
+/* Puts the entries of the pairs order[first … end), in order. */
 static bool put_pairs(struct build *build, size_t first, size_t end)
 {
     struct stack_index_pair *pairs = build->index->pairs;
@@ -184,7 +185,7 @@ static bool put_pairs(struct build *build, size_t first, size_t end)
         pairs[build->order[i]].next = place;
         place += pairs[build->order[i]].rows;
     }
-    /* One pair with more rows than fit is in order as it is. */
+    /* If one pair has more rows than fit, its rows are in order already. */
     bool at_once = place > ROWS_AT_ONCE;
     good = read_columns(build, at_once);
     place = 0;
@@ -222,7 +223,7 @@ static bool put_all(struct build *build)
     return true;
 }
 
-/* Memory for as many rows as are sorted at once. */
+/* Returns how many rows need memory at once. */
 static uint64_t rows_at_once(const struct stack_index *index)
 {
     uint64_t rows = 0;

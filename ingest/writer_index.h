@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The index of `allocation` by stack and type, sorted without comparing: the rows of each pair of
- * stack and type are counted while they are written, so each one's place is known; then the column
- * chunks are read again and each row goes to its place. Where there are more rows than fit into a
- * fixed memory, the columns are read several times, for a range of pairs each time.
+ * Builds the index of `allocation` by stack and type, by counting sort. The rows of each pair of
+ * stack and type are counted while they are written, so the place of each row is known. Then the
+ * column chunks are read again, and each row goes to its place. If there are more rows than fit
+ * into a fixed amount of memory, the columns are read several times, each time for a range of
+ * pairs.
  *
- * Order of calls: writer_index_count() for each batch, writer_index_build() when the column chunks
- * can be read by SQLite, writer_index_free(). Zero-initialised is empty.
+ * Order of calls: writer_index_count() for each batch, writer_index_build() when SQLite can read
+ * the column chunks, writer_index_free(). A zero-initialised index is empty.
  */
 #ifndef MPROF_INGEST_WRITER_INDEX_H
 #define MPROF_INGEST_WRITER_INDEX_H
@@ -15,7 +16,7 @@
 #include "ingest/row_batch.h"
 #include "ingest/writer_btree.h"
 
-/* Rows with one stack and one type. */
+/* The rows with one stack and one type. */
 struct stack_index_pair {
     uint32_t stack, type;
     uint64_t rows;
@@ -30,13 +31,13 @@ struct stack_index {
     size_t by_stack_capacity;
 };
 
-/* False where memory is exhausted. */
+/* Counts the rows of a batch. False if memory is exhausted. */
 bool writer_index_count(struct stack_index *index, const struct row_batch *batch);
 
 /*
- * Puts an entry for each row into `tree`, from the column chunks of the database `path`. False with
- * the error of the tree's pages set: EIO where the columns cannot be read, EINTR where `stop`,
- * which is asked now and then, said so.
+ * Puts an entry for each row into `tree`, from the column chunks of the database `path`. Calls
+ * `stop` from time to time. False with the error of the tree's pages set: EIO if the columns cannot
+ * be read, EINTR if `stop` returned true.
  */
 bool writer_index_build(struct stack_index *index, const char *path, struct writer_btree *tree,
                         bool (*stop)(const void *context), const void *context);
