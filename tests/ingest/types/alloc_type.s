@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# What clang 21 writes at an allocating call, by hand: a function that returns what malloc gave it,
-# and DWARF 5 for it with DW_AT_LLVM_alloc_type at the first of its calls.
+# The debug information that clang 21 writes at an allocating call, made by hand: a function that
+# returns malloc's result, and its DWARF 5 with DW_AT_LLVM_alloc_type at the first of its calls.
 
         .text
         .globl  make
