@@ -11,7 +11,8 @@
 const char writer_inherit_begin_sql[] =
     "CREATE TEMP TABLE inherit_part(process INTEGER PRIMARY KEY, arena INTEGER, rested INTEGER);";
 
-/* Ids of arenas are those of the trace behind `arena`; whether blocks may be missing. */
+/* Adds a process to inherit_part. `arena`: the session's arena ids are the trace's plus this.
+ * `rested`: blocks may be missing. */
 const char writer_inherit_first_sql[] =
     "INSERT INTO inherit_part SELECT 1, 0,"
     "  EXISTS (SELECT 1 FROM main.mark WHERE kind IN ('pause', 'resume'));";
@@ -25,9 +26,9 @@ const char writer_inherit_part_sql[] =
     "  FROM base, part.inherited_free f;";
 
 /*
- * line: of each forked process its ancestors, the nearest with depth 1, and when the one of the
- * depth before was forked from it; the process itself with depth 0. Processes are in the order of
- * their start, so nobody is forked from a later one, whatever a damaged trace says.
+ * line: the ancestors of each forked process, the nearest with depth 1, and the time when the one
+ * at the depth before was forked from it. The process itself has depth 0. Processes are in the
+ * order of their start, so none is forked from a later one, even if a damaged trace says so.
  */
 static const char ancestors_sql[] =
     "UPDATE process SET forked_from = (SELECT min(p.id) FROM process p"
@@ -47,8 +48,8 @@ static const char ancestors_sql[] =
     "CREATE INDEX temp.line_ancestor ON line(ancestor);";
 
 /*
- * freed: the frees with their arenas as the trace numbers them. wanted: where the block of each may
- * stand. found: what stands there.
+ * freed: the frees, with arenas as the trace numbers them. wanted: the places where the block of
+ * each may be. found: the blocks that are there.
  */
 static const char want_sql[] =
     "CREATE TEMP TABLE freed AS SELECT f.id, f.process_id AS process, f.address, f.free_ns,"
@@ -69,13 +70,14 @@ static const char choose_sql[] =
     "    JOIN freed g ON g.process = l.ancestor AND g.address = f.address AND g.arena = f.arena"
     "    WHERE f.id = found.id AND g.free_ns < l.begin_ns);";
 
-/* The nearest ancestor's block, and of two at one address that the fork met, the first. */
+/* Chooses the nearest ancestor's block, and the first one if two had that address during the fork.
+ */
 static const char pair_sql[] =
     "UPDATE main.inherited_free SET allocation_id = (SELECT allocation FROM found"
     "    WHERE found.id = inherited_free.id ORDER BY depth, alloc_ns LIMIT 1)"
     "  WHERE id IN (SELECT id FROM found)"
     "    AND id NOT IN (SELECT id FROM found WHERE depth = 0);"
-    /* What is none: 2 freed before, 1 not known to anyone, 0 perhaps not seen. */
+    /* Frees of no inherited block: 2 freed before, 1 in no process, 0 perhaps not seen. */
     "CREATE TEMP TABLE other AS SELECT id, 2 AS kind FROM found WHERE depth = 0 GROUP BY id;"
     "INSERT INTO other SELECT id, 2 FROM (SELECT id, allocation_id, row_number() OVER"
     "      (PARTITION BY process_id, allocation_id ORDER BY free_ns, id) AS turn"
@@ -114,8 +116,8 @@ static const char pair_sql[] =
                                 "    WHERE f.process_id = process.id) WHERE parent_trace_id <> 0;";
 
 /*
- * What the parent had of its own at the fork, and what it had inherited and not freed by then. By
- * the ids parents come before their children.
+ * Adds the parent's own live blocks at the fork, and those that it had inherited and not freed by
+ * then. In the order of ids parents come before their children.
  */
 static const char sum_sql[] =
     "UPDATE process SET (inherited_count, inherited_bytes) ="

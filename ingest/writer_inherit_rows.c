@@ -8,10 +8,10 @@
 
 struct fork_row {
     int64_t child, ns;
-    int64_t count, bytes; /* as differences from the fork before, until they are summed up */
+    int64_t count, bytes; /* differences from the previous fork, until they are summed up */
 };
 
-/* A free whose block may be among the rows. Those of one address stand together, by their end. */
+/* A free whose block may be among the rows. Frees of one address are adjacent, sorted by `end`. */
 struct wanted {
     int64_t id, address, arena;
     int64_t begin, end; /* of the fork; with depth 0 the block is older than `end` */
@@ -26,14 +26,14 @@ struct pass {
     size_t fork_count, fork_capacity;
     struct wanted *wanted;
     size_t wanted_count, wanted_capacity;
-    int64_t longest;             /* of all forks */
-    struct index_map by_address; /* the first of each address */
+    int64_t longest;             /* ns of the longest fork */
+    struct index_map by_address; /* the first one of each address */
     sqlite3_stmt *insert;
 };
 
 /* ---- what was live at each fork ------------------------------------------------------------- */
 
-/* The first fork at or after `ns`. */
+/* Returns the index of the first fork at or after `ns`. */
 static size_t first_fork(const struct pass *pass, int64_t ns)
 {
     size_t low = 0, high = pass->fork_count;
@@ -47,8 +47,8 @@ static size_t first_fork(const struct pass *pass, int64_t ns)
     return low;
 }
 
-/* A block that lived from `begin` to `end` (INT64_MAX: to the end) was live at all forks between.
- */
+/* Counts a block that was live from `begin` to `end` (INT64_MAX: to the end) for all forks in
+ * between. */
 static void count_block(struct pass *pass, int64_t begin, int64_t end, int64_t size)
 {
     size_t from = first_fork(pass, begin), to = first_fork(pass, end);
@@ -155,7 +155,8 @@ static int put_found(struct pass *pass, const struct wanted *wanted, int64_t all
     return sqlite3_reset(pass->insert);
 }
 
-/* Index of the first of `address` with an end at or after `ns`; the number of all: none. */
+/* Returns the index of the first one of `address` with an end at or after `ns`. If `address` is not
+ * there, it is the number of all. */
 static size_t first_wanted(const struct pass *pass, int64_t address, int64_t ns)
 {
     uint64_t hash = hash_address(address);
@@ -178,9 +179,9 @@ static size_t first_wanted(const struct pass *pass, int64_t address, int64_t ns)
 }
 
 /*
- * The row's block, that lived from `begin` to `end` (INT64_MAX: to the end). Rows of one address
- * are in the order of time: of two that a fork met, the first is the one that was there when it
- * began.
+ * Finds the frees of the row's block, which was live from `begin` to `end` (INT64_MAX: to the end).
+ * Rows of one address are in the order of time. If two had the address during a fork, the first one
+ * was live when the fork began.
  */
 static int match_row(struct pass *pass, sqlite3_stmt *row, int64_t begin, int64_t end)
 {

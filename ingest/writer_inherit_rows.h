@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One look at the rows of a process that forked: which of its blocks are those that its children
- * freed, and how many it had when it forked each of them. Part of ingest/writer_inherit.c, whose
+ * Reads the rows of a process that forked, once: finds the blocks that its children freed, and
+ * counts how many were live when it forked each child. Part of ingest/writer_inherit.c, whose
  * temporary tables it reads (wanted) and fills (found, own_live).
  */
 #ifndef MPROF_INGEST_WRITER_INHERIT_ROWS_H
@@ -11,7 +11,7 @@
 
 #include <sqlite3.h>
 
-/* SQLite's result code. */
+/* Reads the rows of `process`. Returns SQLite's code. */
 int writer_inherit_rows(sqlite3 *database, int64_t process);
 
 #endif

@@ -37,8 +37,8 @@ static const char *const insert_sql[WRITER_TABLES] = {
 };
 
 /*
- * Horvitz and Thompson's estimator (1952) and its variance for blocks that are taken independently:
- * the sums of w * x and of w * (w - 1) * x * x over what was taken.
+ * Horvitz and Thompson's estimator (1952) and its variance for blocks that are sampled
+ * independently: the sums of w * x and of w * (w - 1) * x * x over the sample.
  */
 const char writer_estimate_sql[] =
     "INSERT INTO estimate SELECT a.stack_id, sum(w.weight), sum(w.weight * a.size),"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The INSERTs of all tables but `allocation` and `column_chunk`. */
+/* The INSERT statements of all tables except `allocation` and `column_chunk`. */
 #ifndef MPROF_INGEST_WRITER_INSERT_H
 #define MPROF_INGEST_WRITER_INSERT_H
 
@@ -7,17 +7,17 @@
 
 #include "ingest/table_sink.h"
 
-/* Returns SQLite's code. */
+/* Prepares the statement of a table. Returns SQLite's code. */
 int writer_insert_prepare(sqlite3 *database, enum writer_table table, sqlite3_stmt **insert);
 
-/* After all rows of a sampled session: what they stand for by their weights, by stack and in all.
- */
+/* Estimates from the weights of all rows of a sampled session what they represent, by stack and in
+ * total. */
 extern const char writer_estimate_sql[];
 
-/* The indexes of `allocation` by time, address and size. */
+/* Makes the indexes of `allocation` by time, address and size. */
 extern const char writer_all_indexes_sql[];
 
-/* One row, or as many as the statement takes. Returns SQLite's code. */
+/* Inserts one row, or as many as the statement takes. Returns SQLite's code. */
 int writer_insert_row(sqlite3_stmt *insert, const struct writer_value *values, size_t count);
 
 #endif

@@ -54,7 +54,7 @@ static void close_database(struct writer_live *writer)
     writer->database = NULL;
 }
 
-/* An empty session under the target's name: nobody sees it before it has its tables. */
+/* Creates an empty session. It gets the target's name when it has its tables. */
 static bool create(struct writer_live *writer, bool force)
 {
     struct output_file file;
@@ -91,7 +91,7 @@ struct writer_live *writer_live_open(const char *target, bool force, struct inge
         return NULL;
     }
     writer->status = status;
-    /* A reader is waited for a moment at most; a power cut is not provided for. */
+    /* It waits for readers for a moment only. It does not protect the file from a power cut. */
     if (create(writer, force) && open_database(writer, target) &&
         sqlite3_busy_timeout(writer->database, 3000) == SQLITE_OK &&
         run(writer, "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;"
@@ -143,8 +143,9 @@ struct table_sink writer_live_tables(struct writer_live *writer)
 }
 
 /*
- * The log begins anew only where nobody reads it. From some size on that is waited for: a reader
- * that takes up the present state now and then is in the log no more when all of it is copied.
+ * Ends the transaction. SQLite can only restart the log when no reader uses it. If the log is
+ * large, it waits for that: when all of the log is copied, a reader that gets the newest state from
+ * time to time no longer uses the log.
  */
 bool writer_live_end(struct writer_live *writer)
 {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A session that others read while it is written, of a program that still runs.
+ * Writes the session of a running program, which other processes read at the same time.
  *
- * Order of calls: writer_live_open(); for each moment that is to be seen writer_live_begin(), the
- * rows that are new by writer_live_rows(), all other tables by writer_live_tables(),
- * writer_live_end(); always writer_live_close(), which leaves the session as the last transaction
- * made it.
+ * Order of calls: writer_live_open(); for each state that is shown writer_live_begin(), the new
+ * rows by writer_live_rows(), all other tables by writer_live_tables(), writer_live_end(); always
+ * writer_live_close(), which leaves the session as the last transaction made it.
  *
- * The file is the session's own, with SQLite's write-ahead log beside it, so that a reader has the
- * state of one transaction as long as it wants. Its table `meta` has the key 'unfinished'. It has
- * neither the indexes of `allocation` nor numbers for SQLite's planner.
+ * The file has the session's name, and SQLite's write-ahead log is beside it. So a reader can keep
+ * the state of one transaction as long as it wants. Its table `meta` has the key 'unfinished'. It
+ * has neither the indexes of `allocation` nor statistics for SQLite's planner.
  */
 #ifndef MPROF_INGEST_WRITER_LIVE_H
 #define MPROF_INGEST_WRITER_LIVE_H
@@ -20,12 +19,13 @@
 
 struct writer_live;
 
-/* Replaces `target` only with `force`. NULL with `status` set; `status` is kept for the rest. */
+/* Opens a new session. Replaces `target` only with `force`. NULL with `status` set. `status` must
+ * outlive the writer. */
 struct writer_live *writer_live_open(const char *target, bool force, struct ingest_status *status);
 
 /*
- * Forgets the rows from `first_id` on, the first of a batch, and all tables but those that only
- * grow (struct session_known).
+ * Begins a transaction. Deletes the rows from `first_id` on, the first of a batch, and all tables
+ * except those that only grow (struct session_known).
  */
 bool writer_live_begin(struct writer_live *writer, uint64_t first_id);
 bool writer_live_rows(struct writer_live *writer, const struct row_batch *batch);

@@ -34,7 +34,7 @@ static bool run(struct writer_merge *merge, const char *sql)
     return sqlite3_exec(merge->database, sql, NULL, NULL, NULL) == SQLITE_OK || fail(merge);
 }
 
-/* `sql` with a text or number for its one parameter. */
+/* Runs `sql` with a text or number for its one parameter. */
 static bool run_with(struct writer_merge *merge, const char *sql, const char *text, int64_t number)
 {
     sqlite3_stmt *statement = NULL;
@@ -63,7 +63,7 @@ static int stop_if_interrupted(void *context)
     return *interrupted != 0;
 }
 
-/* Old ids to new ones; what is looked up stands on the left. */
+/* Maps of old ids to new ones. Lookups are by the first column. */
 static const char maps_sql[] =
     "CREATE TEMP TABLE first(what TEXT PRIMARY KEY, id INTEGER NOT NULL) WITHOUT ROWID;"
     "CREATE TEMP TABLE file_map(old INTEGER PRIMARY KEY, new INTEGER NOT NULL);"
@@ -71,7 +71,7 @@ static const char maps_sql[] =
     "CREATE TEMP TABLE type_map(old INTEGER PRIMARY KEY, new INTEGER NOT NULL);"
     "CREATE TEMP TABLE source_file_key(path TEXT PRIMARY KEY, id INTEGER NOT NULL) WITHOUT ROWID;"
     "INSERT OR IGNORE INTO source_file_key SELECT path, id FROM source_file ORDER BY id;"
-    /* A function by its name and its file in memory, which may lie elsewhere in each process. */
+    /* A function by its name and its module, which may have another address in each process. */
     "CREATE TEMP TABLE function_key(name TEXT, linkage TEXT, path TEXT, build TEXT, id INTEGER,"
     "  PRIMARY KEY(name, linkage, path, build)) WITHOUT ROWID;"
     "INSERT OR IGNORE INTO function_key"
@@ -82,7 +82,7 @@ static const char maps_sql[] =
     "INSERT OR IGNORE INTO type_key"
     "  SELECT name, ifnull(size, -1), confidence, ifnull(element, ''), id FROM type ORDER BY id;";
 
-/* The highest ids before a session is added: its own count on from these. */
+/* Notes the highest ids before a session is added. Its own ids continue from these. */
 static const char first_sql[] =
     "DELETE FROM first;"
     "INSERT INTO first"
@@ -111,7 +111,7 @@ static const char first_sql[] =
     "  max(id) FILTER (WHERE what = 'problem') AS problem,"
     "  max(id) FILTER (WHERE what = 'later') AS later FROM first;";
 
-/* What is the same in both gets one id. */
+/* Gives one id to names that are in both sessions. */
 static const char names_sql[] =
     "INSERT OR IGNORE INTO source_file_key"
     "  SELECT path, (SELECT ifnull(max(id), 0) FROM main.source_file) + row_number() OVER (ORDER "
@@ -220,7 +220,8 @@ static const char rows_sql[] =
     "    iif(free_stack_id = 0, 0, free_stack_id + base.stack), realloc_of + base.row"
     "  FROM base, part.allocation a JOIN type_map t ON t.old = a.type_id ORDER BY a.id;";
 
-/* Of what is counted by process, the sum; of times, the last; of the rest, the first process's. */
+/* Merges `meta`: counts are added, of times the last is taken, and the rest is the first process's.
+ */
 static const char meta_sql[] =
     "UPDATE main.meta SET value = value + (SELECT p.value FROM part.meta p WHERE p.key = meta.key)"
     "  WHERE key IN ('reallocs', 'rows', 'failed_allocations', 'typed_allocations', 'typed_bytes',"

@@ -7,7 +7,7 @@
 
 struct owner_thread {
     int64_t id;
-    size_t process; /* its place among the processes; their number: it has none */
+    size_t process; /* its place among the processes, or their number if it has none */
     uint64_t allocations, frees, bytes;
 };
 
@@ -30,7 +30,7 @@ static size_t find_process(const struct writer_owners *owners, int64_t id)
                                                                           : owners->process_count;
 }
 
-/* NULL: there is none. Ids are mostly dense from 1. */
+/* Finds a thread. Ids are mostly dense from 1. NULL if there is none. */
 static struct owner_thread *find_thread(struct writer_owners *owners, int64_t id)
 {
     size_t low = 0, high = owners->thread_count;

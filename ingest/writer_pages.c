@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Bytes that are written at once: whole pages of every size. */
+/* Bytes that are written at once. It is a multiple of each page size. */
 enum { BUFFER_SIZE = 1 << 20 };
 
 /* Places in the header of the file, which is the start of page 1. */
@@ -91,7 +91,7 @@ uint32_t writer_pages_append(struct writer_pages *pages, const uint8_t *page)
         fail(pages, EFBIG);
         return 0;
     }
-    /* Where the page of the locks was passed over, a hole stays in the file. */
+    /* The skipped page of the locks becomes a hole in the file. */
     if ((pages->buffered + pages->page_size > BUFFER_SIZE ||
          pages->buffer_offset + pages->buffered != offset) &&
         !flush(pages))
@@ -130,7 +130,7 @@ uint8_t *writer_put_varint(uint8_t *at, uint64_t value)
 {
     uint8_t groups[9];
     unsigned count = 0;
-    if (value >> 56 != 0) { /* nine bytes: the last one holds eight bits */
+    if (value >> 56 != 0) { /* nine bytes, of which the last one holds eight bits */
         groups[count++] = (uint8_t)value;
         for (value >>= 8; count < 9; value >>= 7)
             groups[count++] = (uint8_t)(value | 0x80);

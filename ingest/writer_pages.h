@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Appends pages to a database file that SQLite made and has closed, and makes it whole again.
+ * Appends pages to a database file that SQLite has made and closed, and makes it a valid database
+ * again.
  *
  * Order of calls: writer_pages_open(), then writer_pages_append() and writer_pages_replace(),
- * writer_pages_close(). In between nobody may use the file as a database.
+ * writer_pages_close(). In between the file must not be used as a database.
  *
  * The format of pages and of the file's header is SQLite's (https://sqlite.org/fileformat2.html),
  * which promises to keep it.
@@ -15,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* First byte of SQLite's lock range (its PENDING_BYTE). */
+/* The first byte of SQLite's lock range (its PENDING_BYTE). */
 #define WRITER_LOCK_BYTE (UINT32_C(1) << 30)
 
 struct writer_pages {
@@ -23,7 +24,7 @@ struct writer_pages {
     size_t page_size;
     uint32_t count;         /* pages of the file; the first has number 1 */
     uint32_t next;          /* number of the page that will be appended next */
-    uint32_t lock_page;     /* number of the page that SQLite keeps for its locks: never used */
+    uint32_t lock_page;     /* number of the page of SQLite's locks, which is never used */
     uint8_t *buffer;        /* pages that are not written yet */
     size_t buffered;        /* bytes */
     uint64_t buffer_offset; /* of the buffer in the file */
@@ -31,21 +32,21 @@ struct writer_pages {
 };
 
 /*
- * `descriptor` stays the caller's. `lock_byte` is WRITER_LOCK_BYTE, but in tests. False with
- * `error` set, also where the file is not one that pages can be appended to.
+ * Begins. The caller keeps `descriptor`. `lock_byte` is WRITER_LOCK_BYTE, except in tests. False
+ * with `error` set, also if pages cannot be appended to this kind of file.
  */
 bool writer_pages_open(struct writer_pages *pages, int descriptor, uint32_t lock_byte);
 
-/* Returns the page's number, 0 with `error` set. */
+/* Appends a page. Returns its number, 0 with `error` set. */
 uint32_t writer_pages_append(struct writer_pages *pages, const uint8_t *page);
 
-/* Number of the page that is appended behind page `number`. */
+/* Returns the number of the page that is appended after page `number`. */
 uint32_t writer_pages_behind(const struct writer_pages *pages, uint32_t number);
 
-/* Writes a page that was there when the file was opened. */
+/* Replaces a page that existed when the file was opened. */
 bool writer_pages_replace(struct writer_pages *pages, uint32_t number, const uint8_t *page);
 
-/* Writes what is left and the new size. False with `error` set; frees in any case. */
+/* Writes the remaining pages and the new size. Frees memory in any case. False with `error` set. */
 bool writer_pages_close(struct writer_pages *pages);
 
 /* Big-endian numbers and SQLite's varints, as pages hold them. */
@@ -66,7 +67,7 @@ static inline uint32_t writer_get32(const uint8_t *at)
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-/* At most 9 bytes; returns the place behind them. */
+/* Puts a varint of at most 9 bytes. Returns the place after it. */
 uint8_t *writer_put_varint(uint8_t *at, uint64_t value);
 
 #endif

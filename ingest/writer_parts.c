@@ -2,8 +2,9 @@
 #include "ingest/writer_parts.h"
 
 /*
- * The largest sum over an arena's events in order of time; of one nanosecond frees, allocations,
- * and then the frees of these, as writer_derived.c has it. The first of several equal peaks.
+ * The largest sum over an arena's events in the order of time. In one nanosecond frees come first,
+ * then allocations, then the frees of these, as in writer_derived.c. Of equal peaks the first
+ * counts.
  */
 #define ARENA_PEAKS                                                                                \
     " SELECT part, live, min(ns) AS ns FROM"                                                       \

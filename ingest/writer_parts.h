@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sums of arenas out of the rows, with the largest live bytes of each, and those of the process
- * where there is one. Those of threads and of several processes: ingest/writer_owners.h.
+ * SQL that makes the sums of arenas from the rows, with the peak of each, and the sums of the
+ * process if there is only one. For threads and several processes see ingest/writer_owners.h.
  */
 #ifndef MPROF_INGEST_WRITER_PARTS_H
 #define MPROF_INGEST_WRITER_PARTS_H
 
 extern const char writer_parts_sql[];
 
-/* Where the session is of one process alone: its sums are the program's. */
+/* Makes the sums of the process in a session of only one process: they are the program's. */
 extern const char writer_one_process_sql[];
 
 #endif

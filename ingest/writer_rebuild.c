@@ -10,7 +10,7 @@ static int stop_if_interrupted(void *context)
     return *interrupted != 0;
 }
 
-/* -1 where the query has no answer. */
+/* Returns the number that a query gives, or -1 if it gives none. */
 static int64_t number(sqlite3 *database, const char *sql)
 {
     sqlite3_stmt *query = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A session's derived tables made anew: `mprof-ingest --rebuild`.
+ * Makes a session's derived tables again: `mprof-ingest --rebuild`.
  */
 #ifndef MPROF_INGEST_WRITER_REBUILD_H
 #define MPROF_INGEST_WRITER_REBUILD_H
@@ -10,9 +10,9 @@
 #include "ingest/status.h"
 
 /*
- * writer_derived_put() for the session in the file `path`, all or nothing. Refuses what is no
- * session and one that is still being recorded. `interrupted` may be NULL; not 0: stop, and leave
- * the session as it was.
+ * Runs writer_derived_put() on the session in the file `path`, all or nothing. Refuses a file that
+ * is not a session, and a session that is still being recorded. `interrupted` may be NULL. If it
+ * becomes not 0, the function stops and leaves the session as it was. False with `status` set.
  */
 bool writer_rebuild(const char *path, const volatile sig_atomic_t *interrupted,
                     struct ingest_status *status);

@@ -10,7 +10,7 @@
 
 enum { SERIAL_NULL = 0, SERIAL_ZERO = 8, SERIAL_ONE = 9 };
 
-/* Serial type of a blob of `length` bytes. */
+/* Returns the serial type of a blob of `length` bytes. */
 static inline uint64_t writer_serial_blob(uint64_t length)
 {
     return 12 + 2 * length;
@@ -18,11 +18,11 @@ static inline uint64_t writer_serial_blob(uint64_t length)
 
 /*
  * Puts a number as SQLite stores it, in the fewest bytes: its serial type to *type, its bytes to
- * `data`, where 8 can be written. Returns the place behind those that count.
+ * `data`, which must have room for 8. Returns the place after the number's bytes.
  */
 static inline uint8_t *writer_put_number(uint8_t *type, uint8_t *data, int64_t number)
 {
-    /* By the bits that are needed without the sign. */
+    /* By the number of bits, without the sign. */
     static const uint8_t serials[65] = {
         1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3,
         3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,

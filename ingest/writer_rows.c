@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Columns of the table `allocation` behind its id, in its order. */
+/* The columns of the table `allocation` after its id, in order. */
 enum {
     FIELD_ADDRESS,
     FIELD_SIZE,
@@ -151,7 +151,7 @@ static const sqlite3_module batch_module = {
     .xRowid = batch_rowid,
 };
 
-/* Without `id` SQLite appends the next one without a search, and ids are dense. */
+/* Without a value for `id` SQLite appends the next one without a search, and ids are dense. */
 static const char insert_rows_sql[] =
     "INSERT INTO allocation(" BATCH_COLUMNS ") SELECT " BATCH_COLUMNS " FROM row_batch";
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Rows of `allocation` and `column_chunk` from batches.
+ * Writes the rows of `allocation` and `column_chunk` from batches, through SQLite.
  *
  * Order of calls: writer_rows_open() on a database with the schema, writer_rows_put() for each
  * batch in order of ids, writer_rows_close() before the database is closed.
  *
- * `allocation` is filled by INSERT … SELECT from a virtual table that shows the batch: twice as
- * fast as a bound statement for each row.
+ * `allocation` is filled by INSERT … SELECT from a virtual table that shows the batch. This is
+ * twice as fast as a bound statement for each row.
  */
 #ifndef MPROF_INGEST_WRITER_ROWS_H
 #define MPROF_INGEST_WRITER_ROWS_H
@@ -22,10 +22,10 @@ struct writer_rows {
     uint8_t *packed; /* one column of one chunk */
 };
 
-/* An SQLite result code; SQLITE_OK where all went well. */
+/* Begins, or writes a batch. Both return SQLite's code. */
 int writer_rows_open(struct writer_rows *rows, sqlite3 *database);
 int writer_rows_put(struct writer_rows *rows, const struct row_batch *batch);
-/* The column chunks alone, without the rows. */
+/* Writes only the column chunks, without the rows. */
 int writer_rows_put_columns(struct writer_rows *rows, const struct row_batch *batch);
 void writer_rows_close(struct writer_rows *rows);
 

@@ -19,7 +19,7 @@ static char *text(sqlite3_stmt *query, int column)
     return strdup(found != NULL ? found : "");
 }
 
-/* Ids are dense from 1. */
+/* Makes a place of an id. Ids are dense from 1. */
 static size_t place(sqlite3_stmt *query, int column)
 {
     return sqlite3_column_type(query, column) == SQLITE_NULL
@@ -71,7 +71,7 @@ bool writer_run_read(sqlite3 *database, struct run *run, struct ingest_status *s
     return good;
 }
 
-/* What `meta` says of one process is of the selected one. */
+/* Fills the keys of `meta` that are about one process: the selected one. */
 static const char names_sql[] =
     "UPDATE meta SET value = (SELECT CASE meta.key WHEN 'executable' THEN executable"
     "    WHEN 'program' THEN program WHEN 'argv' THEN "
@@ -80,7 +80,7 @@ static const char names_sql[] =
     "    WHERE id = max(1, (SELECT value FROM meta WHERE key = 'selected_process')))"
     "  WHERE key IN ('program', 'executable', 'argv', 'pid', 'parent_pid', 'ending')";
 
-/* 0 is the sum of all. */
+/* Writes the id of the selected process. 0 is the sum of all. */
 static bool write_selected(sqlite3 *database, size_t id, struct ingest_status *status)
 {
     char sql[128];

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Without numbers the planner takes all tables to be of one size and does not use both columns of
- * the index allocation_stack. The true numbers need no scan: they are known.
+ * Without statistics the planner presumes that all tables have the same size, and does not use both
+ * columns of the index allocation_stack. The true numbers are known without a scan.
  *
- * One number is not true: how many rows of `allocation` a stack has. The planner has no idea which
- * share of the rows a condition leaves. With the true number it answers a condition on sizes or
- * times, which no index helps, stack by stack through the index, and that reads every row in random
- * order: seven times as slow as reading the table as it stands (measured with 10 M rows). With a
- * large number it reads the table also for a condition on functions or files, which are found by
- * stack at once. In between there is a narrow range where it does what is right for both. Its
- * place depends on the numbers of rows and stacks, so the planner itself is asked.
+ * One number is not the true one: how many rows of `allocation` a stack has. The planner does not
+ * know which share of the rows a condition selects. With the true number it answers a condition on
+ * sizes or times, which have no index, stack by stack through the index. That reads every row in
+ * random order, and takes seven times as long as reading the table in its order (measured with 10 M
+ * rows). With a large number it also reads the whole table for a condition on functions or files,
+ * although their rows are found by stack at once. In between, in a narrow range, it chooses right
+ * for both. The range depends on the numbers of rows and stacks, so the planner itself is asked.
  */
 #include "ingest/writer_statistics.h"
 
@@ -32,7 +32,7 @@ static const char index_sql[] =
     "  WHERE tbl = 'allocation' AND idx IS NULL"
     "  AND EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'allocation_stack');";
 
-/* The rows of a stack as ?1 hundredths of the truth. */
+/* Sets the rows of a stack to ?1 hundredths of the true number. */
 static const char factor_sql[] =
     "UPDATE sqlite_stat1 SET stat = s.rows || ' ' || (s.rows * ?1 / 100 / s.stacks + 1) || ' ' ||"
     "    (s.rows / s.stacks + 1)"
@@ -40,7 +40,7 @@ static const char factor_sql[] =
     "        FROM sqlite_stat1 a WHERE a.tbl = 'allocation' AND a.idx IS NULL) s"
     "  WHERE idx = 'allocation_stack'";
 
-/* `factor` in hundredths. */
+/* Sets the factor, in hundredths, and lets SQLite read the statistics again. */
 static int set_factor(sqlite3 *database, int factor)
 {
     sqlite3_stmt *update = NULL;
@@ -55,7 +55,7 @@ static int set_factor(sqlite3 *database, int factor)
     return sqlite3_exec(database, "ANALYZE sqlite_schema", NULL, NULL, NULL); /* reads them again */
 }
 
-/* Whether a condition that no index helps is answered by reading the table as it stands. */
+/* Asks the planner whether it reads the whole table for a condition that no index helps. */
 static int ask_planner(sqlite3 *database, bool *scans)
 {
     sqlite3_stmt *plan = NULL;
@@ -72,7 +72,7 @@ static int ask_planner(sqlite3 *database, bool *scans)
     return result != SQLITE_OK ? result : finalized;
 }
 
-/* The lowest factor with which it does, to 2 in 100, found by halving. */
+/* Finds the lowest factor with which it does, to 2 in 100, by bisection, and sets it. */
 static int find_factor(sqlite3 *database)
 {
     enum { MOST = 10000 };

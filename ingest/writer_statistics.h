@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What SQLite's planner is told of a session, in place of ANALYZE: sqlite_stat1.
+ * Writes the statistics of a session for SQLite's planner, the table sqlite_stat1, instead of
+ * ANALYZE.
  */
 #ifndef MPROF_INGEST_WRITER_STATISTICS_H
 #define MPROF_INGEST_WRITER_STATISTICS_H
 
 #include <sqlite3.h>
 
-/* After all rows and indexes. An SQLite result code. */
+/* Writes them, after all rows and indexes. Returns SQLite's code. */
 int writer_statistics_put(sqlite3 *database);
 
 #endif

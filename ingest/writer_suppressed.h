@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reads how much each suppression left out of the leaks of a session: its view v_suppression. */
+/* Reads how much each suppression removed from the leaks of a session: its view v_suppression. */
 #ifndef MPROF_INGEST_WRITER_SUPPRESSED_H
 #define MPROF_INGEST_WRITER_SUPPRESSED_H
 
@@ -19,7 +19,7 @@ struct suppressed_list {
     size_t count;
 };
 
-/* False with `status` set; the list is then empty. */
+/* Reads the list. False with `status` set; the list is then empty. */
 bool suppressed_list_read(struct suppressed_list *list, const char *session,
                           struct ingest_status *status);
 void suppressed_list_free(struct suppressed_list *list);
