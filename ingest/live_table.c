@@ -65,6 +65,14 @@ void live_table_expect(const struct live_table *table, uint64_t address)
         __builtin_prefetch(&table->blocks[home(table, address)], 1);
 }
 
+uint32_t live_table_stack(const struct live_table *table, uint64_t address)
+{
+    if (table->capacity == 0)
+        return 0;
+    const struct live_block *block = &table->blocks[home(table, address)];
+    return block->address == address && block->state == BLOCK_LIVE ? block->stack : 0;
+}
+
 struct live_block *live_table_find(struct live_table *table, uint64_t address)
 {
     if ((table->used + 1) * 4 > table->capacity * 3 && !rebuild(table))

@@ -114,6 +114,9 @@ static bool decode_ahead(struct run *run, const struct merge_watcher *watcher)
         if (watcher->expect != NULL)
             watcher->expect(watcher->context, &ahead->record);
     }
+    for (size_t i = 0; watcher->approach != NULL && i < run->ahead_count; i++)
+        if (run->ahead[i].record.kind != TRACE_EXTENDED)
+            watcher->approach(watcher->context, &run->ahead[i].record);
     return run->ahead_count != 0;
 }
 

@@ -50,6 +50,8 @@ void merge_free(struct merge *merge);
 struct merge_watcher {
     void *context;
     void (*expect)(void *context, const struct trace_record *record); /* NULL: no watcher */
+    /* Sees each record again after that, for memory that only the prefetched memory leads to. */
+    void (*approach)(void *context, const struct trace_record *record); /* NULL: no watcher */
 };
 void merge_watch(struct merge *merge, struct merge_watcher watcher);
 

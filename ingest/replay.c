@@ -301,6 +301,18 @@ void replay_expect(void *context, const struct trace_record *record)
     stacks_expect(replay->stacks, record->stack);
 }
 
+void replay_approach(void *context, const struct trace_record *record)
+{
+    const struct replay *replay = context;
+    if (record->kind != TRACE_FREE && record->kind != TRACE_FREE_STACK &&
+        record->kind != TRACE_REALLOC)
+        return;
+    uint64_t address = record->kind == TRACE_REALLOC ? record->old_address : record->address;
+    uint32_t stack = live_table_stack(&replay->heap, address);
+    stacks_approach(replay->stacks, stack);
+    type_table_approach(replay->types, stack);
+}
+
 /*
  * Tells whether the event can be replayed: its thread is one of the program's, or it does not need
  * one. The scan has counted the records of an impossible thread number as lost. Observers outside

@@ -126,6 +126,9 @@ bool replay_init(struct replay *replay, const struct trace_file *file, struct tr
  * context. */
 void replay_expect(void *context, const struct trace_record *record);
 
+/* The same for the stack that allocated the block which the record frees. */
+void replay_approach(void *context, const struct trace_record *record);
+
 /* Replays one event. False with `status` set if memory is exhausted or the sink failed. */
 bool replay_event(struct replay *replay, const struct trace_event *event,
                   struct ingest_status *status);

@@ -229,13 +229,19 @@ uint32_t stacks_find(struct stacks *stacks, uint32_t node_id)
     return *known;
 }
 
-void stacks_expect(const struct stacks *stacks, uint32_t node_id)
+void stacks_approach(const struct stacks *stacks, uint32_t stack)
 {
-    if (node_id < stacks->by_id_count && stacks->by_id[node_id] != 0) {
-        const struct stack_row *row = &stacks->rows[stacks->by_id[node_id]];
+    if (stack != 0) {
+        const struct stack_row *row = &stacks->rows[stack];
         __builtin_prefetch(row, 1);
         __builtin_prefetch(&row->usage.generation, 1);
     }
+}
+
+void stacks_expect(const struct stacks *stacks, uint32_t node_id)
+{
+    if (node_id < stacks->by_id_count)
+        stacks_approach(stacks, stacks->by_id[node_id]);
 }
 
 struct stack_walk stacks_walk(const struct stack_row *row)

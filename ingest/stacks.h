@@ -61,6 +61,9 @@ uint32_t stacks_find(struct stacks *stacks, uint32_t node_id);
 /* Prefetches the row of the node's stack, for a stacks_find() soon. */
 void stacks_expect(const struct stacks *stacks, uint32_t node_id);
 
+/* The same for the stack with that id. */
+void stacks_approach(const struct stacks *stacks, uint32_t stack);
+
 /*
  * A walk through a stack's frames, innermost first. It begins as stacks_walk(row), and
  * stacks_walk_next() returns FRAMES_NONE after the outermost frame.

@@ -232,6 +232,12 @@ struct type_answer type_table_find(struct type_table *table, uint32_t stack, uin
     return answer;
 }
 
+void type_table_approach(const struct type_table *table, uint32_t stack)
+{
+    if (stack < table->by_stack_capacity)
+        __builtin_prefetch(&table->by_stack[stack], 1);
+}
+
 /*
  * Returns the operator that the frame outside the innermost operators calls. Their own frames do
  * not tell it: operator new[] ends in a jump to operator new and leaves no frame.

@@ -79,6 +79,9 @@ void type_table_free(struct type_table *table);
 struct type_answer type_table_find(struct type_table *table, uint32_t stack, uint64_t size,
                                    uint8_t kind);
 
+/* Brings what is known of the stack near, for a type_table_find() soon. */
+void type_table_approach(const struct type_table *table, uint32_t stack);
+
 /*
  * Returns the type that the program named by the variable at the ELF address `symbol` of module
  * `module`. `size` is that of one object, 0 if unknown. Returns 0 if no name is found or memory is
