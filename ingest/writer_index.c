@@ -23,6 +23,7 @@ struct build {
     uint32_t *order;          /* pairs by stack and type */
     uint64_t *rows;           /* of the current range of pairs, in their places */
     uint64_t *stacks, *types; /* of one chunk */
+    uint64_t low, high;       /* the first and last stack of that range */
 };
 
 static bool fail(struct build *build, int error)
@@ -145,6 +146,8 @@ static bool place_rows(struct build *build, uint64_t first_row, size_t rows, boo
     struct stack_index *index = build->index;
     bool good = true;
     for (size_t i = 0; good && i < rows; i++) {
+        if (build->stacks[i] < build->low || build->stacks[i] > build->high)
+            continue;
         uint32_t found = find_pair(index, (uint32_t)build->stacks[i], (uint32_t)build->types[i]);
         struct stack_index_pair *pair = &index->pairs[found];
         if (found == INDEX_NONE)
@@ -185,6 +188,8 @@ static bool put_pairs(struct build *build, size_t first, size_t end)
         pairs[build->order[i]].next = place;
         place += pairs[build->order[i]].rows;
     }
+    build->low = pairs[build->order[first]].stack;
+    build->high = pairs[build->order[end - 1]].stack;
     /* If one pair has more rows than fit, its rows are in order already. */
     bool at_once = place > ROWS_AT_ONCE;
     good = read_columns(build, at_once);
