@@ -19,7 +19,7 @@ struct bypassed_lines {
     struct index_map by_line;
 };
 
-/* One module a line. */
+/* One module in each line. */
 struct bypassed {
     struct bypassed_lines late;   /* paths: only recorded from some moment on */
     struct bypassed_lines unseen; /* "PATH (WHY)": not recorded */

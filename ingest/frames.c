@@ -9,8 +9,7 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-/* Returns the row of `path`, or FRAMES_NONE for NULL. *good becomes false if memory is exhausted.
- */
+/* Returns the row of `path`, or FRAMES_NONE for NULL. Clears *good if memory is exhausted. */
 static uint32_t find_source_file(struct frames *frames, const char *path, bool *good)
 {
     uint64_t hash = hash_text(path);

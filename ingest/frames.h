@@ -45,7 +45,7 @@ struct frames {
     size_t function_count, function_capacity;
     const char **source_files;
     size_t source_file_count, source_file_capacity;
-    struct frame_range *ranges; /* one a distinct pc */
+    struct frame_range *ranges; /* one for each distinct pc */
     size_t range_count, range_capacity;
     struct index_map by_pc, by_function, by_source_file;
 };

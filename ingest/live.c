@@ -19,7 +19,7 @@ enum {
     FIRST_MS = 100,
     STILL_POLLS = 4, /* without a process to wait for, a trace that does not grow has ended */
     SETTLED_POLLS = 3,
-    PIECES_WHERE_BEHIND = 3, /* times longer pieces: more is replayed between two states shown */
+    PIECES_WHERE_BEHIND = 3, /* pieces are so many times longer: fewer states are shown */
     SETTLE_MS = 100,         /* other writers of the trace see the program's end a little later */
 };
 
@@ -347,7 +347,7 @@ static bool settle(struct live *live)
         before = committed;
         live_process_wait(-1, SETTLE_MS);
     }
-    /* Far behind, making the whole session again takes less time than the rest takes here. */
+    /* If it is far behind, making the whole session again takes less time than the rest here. */
     return live->lag.behind_ns > LIVE_LAG_CAUGHT_NS || look(live, true);
 }
 

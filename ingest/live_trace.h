@@ -3,7 +3,7 @@
  * Gives the events of a trace that is still being recorded, in the order of time as far as it is
  * known.
  *
- * Order of calls: live_trace_new(); live_trace_poll() now and then, and after each poll
+ * Order of calls: live_trace_new(); live_trace_poll() from time to time, and after each poll
  * live_trace_next() until it returns false; live_trace_free().
  *
  * A poll reads the records that were committed since the last one, and scans them for nodes,

@@ -236,7 +236,7 @@ static bool dump(const struct options *options, struct ingest_status *status)
     return good;
 }
 
-/* Lets signals end the work in order, so that nothing unfinished is left. */
+/* Lets signals end the work cleanly, so that nothing unfinished is left. */
 static void catch_interrupts(void)
 {
     /* A second signal ends the process at once: the symbols of a large file may take a while. */

@@ -50,7 +50,7 @@ static uint64_t random_number(void)
     return number & ((UINT64_C(1) << 4 * RANDOM_DIGITS) - 1);
 }
 
-/* Locks the new file. False where another process took it for a leftover and removed it. */
+/* Locks the new file. False if another process took it for a leftover and removed it. */
 static bool lock(const struct output_file *file)
 {
     struct stat locked, named;

@@ -282,7 +282,7 @@ static bool handle_allocate(struct replay *replay, const struct trace_event *eve
     return replay_close_late(replay, block, &waiting);
 }
 
-/* Settles frees and blocks that waited until the stamp of the event's thread moved on. */
+/* Settles the frees and blocks that waited for the next stamp of the event's thread. */
 static bool settle_fast(struct replay *replay, const struct trace_event *event)
 {
     if (replay->pending_count != 0 && !replay_settle_frees(replay, event))

@@ -98,8 +98,8 @@ struct replay {
     struct displaced_block *displaced;
     size_t displaced_count, displaced_capacity;
     bool fast_clock, sampled;
-    bool rested;              /* recording has been paused, or began late, */
-    uint64_t rested_ns;       /* until then; UINT64_MAX: it still is */
+    bool rested;              /* recording was paused, or began late */
+    uint64_t rested_ns;       /* when it last resumed; UINT64_MAX: it has not */
     uint64_t unseen_frees;    /* of blocks that may have been allocated while it was paused */
     uint64_t ambiguous_pairs; /* made by guessing an order that stamps do not tell */
     bool forked;              /* the process owns a copy of its parent's live blocks */

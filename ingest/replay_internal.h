@@ -19,8 +19,7 @@ void replay_problem(struct replay *replay, const struct trace_event *event, enum
 uint64_t replay_put_row(struct replay *replay, const struct live_block *block, uint64_t life_ns,
                         uint32_t free_thread, uint32_t free_stack);
 
-/* Returns the stack id of an event's node, and counts orphans. INDEX_NONE if memory is exhausted.
- */
+/* Returns the stack id of an event's node. Counts orphans. INDEX_NONE if memory is exhausted. */
 uint32_t replay_stack(struct replay *replay, const struct trace_event *event, uint64_t node);
 
 /* Returns `size`, or 0 for an impossible size, which it notes as a problem. */

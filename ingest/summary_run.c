@@ -91,7 +91,7 @@ static int compare_bytes(const void *a, const void *b)
     return x > y ? -1 : x < y;
 }
 
-/* Returns the bytes that a process, or one below it, must have allocated at least to be shown. */
+/* Returns how many bytes a process, or one below it, must have allocated to be shown. */
 static uint64_t find_least(const struct tree *tree, size_t processes)
 {
     uint64_t least = 0, *bytes = calloc(processes + 1, sizeof *bytes);

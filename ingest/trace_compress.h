@@ -16,9 +16,9 @@ struct trace_compress_result {
 
 /*
  * Writes `target`, which may be the trace itself. With `force` a file of that name is replaced when
- * the new one is whole and has been read back. If the trace is damaged, or is `target` and still
- * being recorded, or the file cannot be written, the result is false with `status` set, and nothing
- * has changed.
+ * the new one is whole and has been read back. The caller makes sure that a trace that is replaced
+ * is not being recorded. False with `status` set, and nothing changed, if the trace is damaged or
+ * the file cannot be written.
  */
 bool trace_compress(const struct trace_file *file, const char *target, bool force,
                     const volatile sig_atomic_t *interrupted, struct trace_compress_result *result,

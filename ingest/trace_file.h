@@ -56,7 +56,7 @@ uint64_t trace_file_size(const struct trace_file *file);
 /* Gives the slots that were begun, in file order. Returns how many there are. */
 size_t trace_file_slots(const struct trace_file *file, const struct trace_slot **slots);
 
-/* Returns how many slots were handed out, by the header, but lie behind the end of the file. */
+/* Returns how many slots were handed out, by the header, but lie after the end of the file. */
 uint64_t trace_file_missing_slots(const struct trace_file *file);
 
 /* Reads up to `length` bytes at `offset`. Returns how many it has read. */

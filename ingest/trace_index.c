@@ -100,7 +100,7 @@ static bool index_slots(struct trace_file *file)
         slot->number = (uint32_t)((offset - TRACE_FILE_HEADER_SIZE) / chunk_size);
         trace_index_describe(file, slot, &header, length, (uint32_t)extent);
         if (slot->damage == NULL && slot->thread == TRACE_THREAD_PACKED) {
-            file->slot_count--; /* not the container is indexed, but the chunks in it */
+            file->slot_count--; /* the index has the chunks in a container, not the container */
             if (!trace_containers_add(file, offset, slot->available))
                 return false;
         }

@@ -70,8 +70,7 @@ static const char choose_sql[] =
     "    JOIN freed g ON g.process = l.ancestor AND g.address = f.address AND g.arena = f.arena"
     "    WHERE f.id = found.id AND g.free_ns < l.begin_ns);";
 
-/* Chooses the nearest ancestor's block, and the first one if two had that address during the fork.
- */
+/* Chooses the block of the nearest ancestor, or the first of two at one address during a fork. */
 static const char pair_sql[] =
     "UPDATE main.inherited_free SET allocation_id = (SELECT allocation FROM found"
     "    WHERE found.id = inherited_free.id ORDER BY depth, alloc_ns LIMIT 1)"

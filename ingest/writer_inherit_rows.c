@@ -155,8 +155,8 @@ static int put_found(struct pass *pass, const struct wanted *wanted, int64_t all
     return sqlite3_reset(pass->insert);
 }
 
-/* Returns the index of the first one of `address` with an end at or after `ns`. If `address` is not
- * there, it is the number of all. */
+/* Returns the index of the first one of `address` with an end at or after `ns`, or the number of
+ * all if `address` is not there. */
 static size_t first_wanted(const struct pass *pass, int64_t address, int64_t ns)
 {
     uint64_t hash = hash_address(address);

@@ -220,8 +220,7 @@ static const char rows_sql[] =
     "    iif(free_stack_id = 0, 0, free_stack_id + base.stack), realloc_of + base.row"
     "  FROM base, part.allocation a JOIN type_map t ON t.old = a.type_id ORDER BY a.id;";
 
-/* Merges `meta`: counts are added, of times the last is taken, and the rest is the first process's.
- */
+/* Merges `meta`: adds counts, takes the last of times, and keeps the rest of the first process. */
 static const char meta_sql[] =
     "UPDATE main.meta SET value = value + (SELECT p.value FROM part.meta p WHERE p.key = meta.key)"
     "  WHERE key IN ('reallocs', 'rows', 'failed_allocations', 'typed_allocations', 'typed_bytes',"

@@ -151,7 +151,7 @@ static const sqlite3_module batch_module = {
     .xRowid = batch_rowid,
 };
 
-/* Without a value for `id` SQLite appends the next one without a search, and ids are dense. */
+/* Without a value for `id` SQLite appends the next one without a search, so ids are dense. */
 static const char insert_rows_sql[] =
     "INSERT INTO allocation(" BATCH_COLUMNS ") SELECT " BATCH_COLUMNS " FROM row_batch";
 

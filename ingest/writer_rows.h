@@ -22,7 +22,7 @@ struct writer_rows {
     uint8_t *packed; /* one column of one chunk */
 };
 
-/* Begins, or writes a batch. Both return SQLite's code. */
+/* Prepares the statements. Returns SQLite's code, as the next two functions do. */
 int writer_rows_open(struct writer_rows *rows, sqlite3 *database);
 int writer_rows_put(struct writer_rows *rows, const struct row_batch *batch);
 /* Writes only the column chunks, without the rows. */

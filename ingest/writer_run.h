@@ -17,7 +17,7 @@ struct run_process {
     char *program, *arguments, *ending; /* free() each */
     uint64_t allocations, peak_bytes;
     size_t parent;   /* the place of the process that started it; SIZE_MAX: not in the session */
-    size_t executed; /* the place of the program that executed this one, likewise */
+    size_t executed; /* the place of the program that executed this one; SIZE_MAX: none */
 };
 
 struct run {

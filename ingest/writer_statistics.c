@@ -72,7 +72,7 @@ static int ask_planner(sqlite3 *database, bool *scans)
     return result != SQLITE_OK ? result : finalized;
 }
 
-/* Finds the lowest factor with which it does, to 2 in 100, by bisection, and sets it. */
+/* Sets the lowest factor with which it does so, found by bisection to 2 in 100. */
 static int find_factor(sqlite3 *database)
 {
     enum { MOST = 10000 };
