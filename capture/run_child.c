@@ -126,6 +126,7 @@ static const char *child_prepare(const struct run_child *child, struct child_rep
         child_extend_variable("MPROF_OPTIONS", settings, ",", true) != 0 ||
         (child->operators &&
          child_extend_variable("LD_PRELOAD", child->operators, ":", false) != 0) ||
+        (child->sized && child_extend_variable("LD_PRELOAD", child->sized, ":", false) != 0) ||
         child_extend_variable("LD_PRELOAD", child->library, ":", false) != 0)
         return "the environment";
     return NULL;

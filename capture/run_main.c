@@ -29,7 +29,7 @@ struct arguments {
     const char *trace;
     const char *session;
     bool force, open, live, quiet, compress;
-    bool without_stacks, waits_for_call, suppressions;
+    bool without_stacks, waits_for_call, suppressions, sized_delete, fast_clock;
     char settings[1024];
     struct run_watch watch;
     char **program;
@@ -128,8 +128,11 @@ static int take_option(struct arguments *arguments, enum run_option option, cons
         arguments->without_stacks = strcmp(value, "off") == 0;
         good = add_setting(arguments, "unwind", value);
         break;
-    case RUN_OPTION_DEPTH:
     case RUN_OPTION_CLOCK:
+        arguments->fast_clock = strcmp(value, "fast") == 0;
+        good = add_setting(arguments, "clock", value);
+        break;
+    case RUN_OPTION_DEPTH:
     case RUN_OPTION_FREE_STACKS:
     case RUN_OPTION_FOLLOW:
     case RUN_OPTION_MAX_SIZE:
@@ -152,6 +155,9 @@ static int take_option(struct arguments *arguments, enum run_option option, cons
     case RUN_OPTION_TOGGLE:
         good = set_toggle(arguments, value);
         break;
+    case RUN_OPTION_SIZED_DELETE:
+        arguments->sized_delete = true;
+        break;
     case RUN_OPTION_SUPPRESSIONS:
         arguments->suppressions = true;
         good = add_setting(arguments, "suppressions", NULL);
@@ -173,6 +179,9 @@ static int take_option(struct arguments *arguments, enum run_option option, cons
 static int check_together(const struct arguments *arguments)
 {
     const struct command_line *line = &run_command_line;
+    if (arguments->sized_delete && arguments->fast_clock)
+        return command_line_wrong(
+            line, "--sized-delete needs the order of events: it does not go with --clock=fast");
     if (arguments->live && !arguments->open)
         return command_line_wrong(line, "--live goes with --open");
     if (arguments->without_stacks && arguments->waits_for_call)
@@ -314,6 +323,18 @@ static bool find_operators(const char *library, const char *binary, char operato
     /* The standard library's streams on descriptors call fcntl. */
     return run_sandbox_allows(SYS_fcntl) && access(operators, R_OK) == 0 &&
            run_operators_are_needed(binary);
+}
+
+/* Finds the library of the operators delete with a size beside the recorder. False after a message.
+ */
+static bool find_sized(const char *library, char sized[PATH_MAX + 16])
+{
+    const char *slash = strrchr(library, '/');
+    snprintf(sized, PATH_MAX + 16, "%.*s/libmprof_sized.so", (int)(slash - library), library);
+    if (access(sized, R_OK) == 0)
+        return true;
+    say("mprof-run", "%s: %s; --sized-delete needs it", sized, strerror(errno));
+    return false;
 }
 
 static void count_one(void *context, const char *trace)
@@ -466,6 +487,7 @@ int main(int argc, char **argv)
 {
     struct arguments arguments = {0};
     char library[PATH_MAX], program[PATH_MAX], binary[PATH_MAX], operators[PATH_MAX + 16];
+    char sized[PATH_MAX + 16];
     int status = parse(argc, argv, &arguments);
     if (status < 0)
         status = check_places(&arguments, library, program, binary);
@@ -482,7 +504,10 @@ int main(int argc, char **argv)
     const bool pack = arguments.compress && !arguments.live;
     if (pack && !add_setting(&arguments, "compress", NULL))
         return 2;
+    if (arguments.sized_delete && !find_sized(library, sized))
+        return 1;
     struct run_child child = {
+        .sized = arguments.sized_delete ? sized : NULL,
         .library = library,
         .operators = find_operators(library, binary, operators) ? operators : NULL,
         .trace = arguments.trace,

@@ -57,6 +57,9 @@ static const struct command_option options[] = {
     [RUN_OPTION_SUPPRESSIONS] = {0, "suppressions",
                                  .help = "ask the program once for the suppressions of leaks that "
                                          "it carries (__lsan_default_suppressions)"},
+    [RUN_OPTION_SIZED_DELETE] = {0, "sized-delete",
+                                 .help = "compare the size that C++'s delete states with that of "
+                                         "the block"},
     [RUN_OPTION_QUIET] = {'q', "quiet", .help = "do not say where the trace is"},
     [RUN_OPTION_HELP] = {'h', "help", .help = "print this text"},
     [RUN_OPTION_VERSION] = {'V', "version", .help = "print the version"},

@@ -187,6 +187,7 @@ static void summarize(const struct pipeline *pipeline, struct ingest_summary *su
         .unmatched_frees = scan->problems.counts[PROBLEM_UNMATCHED_FREE],
         .double_frees = scan->problems.counts[PROBLEM_DOUBLE_FREE],
         .mismatched_frees = scan->problems.counts[PROBLEM_MISMATCHED_FREE],
+        .wrong_sizes = scan->problems.counts[PROBLEM_WRONG_SIZE],
         .overlaps = scan->problems.counts[PROBLEM_OVERLAP],
         .orphaned_events = pipeline->replay.orphaned_events,
         .damaged_bytes = scan->damaged_bytes,

@@ -56,8 +56,9 @@ struct ingest_summary {
     uint64_t peak_bytes, peak_count, peak_ns, live_bytes, live_count, duration_ns;
     uint64_t threads, stacks, events;
     uint64_t sample_interval; /* 0: not sampled */
-    uint64_t dropped, unmatched_frees, double_frees, mismatched_frees, overlaps, orphaned_events,
-        damaged_bytes, missing_chunks, unseen_modules, late_modules, lost_suppressions;
+    uint64_t dropped, unmatched_frees, double_frees, mismatched_frees, wrong_sizes, overlaps,
+        orphaned_events, damaged_bytes, missing_chunks, unseen_modules, late_modules,
+        lost_suppressions;
     bool ended; /* the recorder closed the trace */
     bool unknown_clock;
     uint32_t state;      /* enum trace_state */

@@ -16,6 +16,7 @@ const char *problem_name(enum problem_kind kind)
         [PROBLEM_UNMATCHED_FREE] = "unmatched free",
         [PROBLEM_DOUBLE_FREE] = "double free",
         [PROBLEM_MISMATCHED_FREE] = "mismatched free",
+        [PROBLEM_WRONG_SIZE] = "wrong size",
         [PROBLEM_OVERLAP] = "overlap",
         [PROBLEM_ORPHANED_STACK] = "orphaned stack",
         [PROBLEM_DROPPED] = "dropped",

@@ -261,6 +261,7 @@ static void add_summary(struct ingest_summary *sum, const struct ingest_summary 
     sum->unmatched_frees += part->unmatched_frees;
     sum->double_frees += part->double_frees;
     sum->mismatched_frees += part->mismatched_frees;
+    sum->wrong_sizes += part->wrong_sizes;
     sum->overlaps += part->overlaps;
     sum->orphaned_events += part->orphaned_events;
     sum->damaged_bytes += part->damaged_bytes;
@@ -349,6 +350,7 @@ static bool summarize(struct processes *processes)
         sum->unmatched_frees = whole.unmatched_frees;
         sum->double_frees = whole.double_frees;
         sum->mismatched_frees = whole.mismatched_frees;
+        sum->wrong_sizes = whole.wrong_sizes;
         sum->overlaps = whole.overlaps;
         sum->orphaned_events = whole.orphaned_events;
         sum->damaged_bytes = whole.damaged_bytes;

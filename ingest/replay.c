@@ -417,6 +417,7 @@ void replay_free(struct replay *replay)
     free(replay->marks);
     regions_free(&replay->regions);
     free_calls_free(&replay->free_calls);
+    wrong_sizes_free(&replay->wrong_sizes);
     free(replay->samples);
     free(replay->pending);
     free(replay->inherited);

@@ -25,6 +25,7 @@
 
 #include "ingest/clock.h"
 #include "ingest/free_calls.h"
+#include "ingest/wrong_sizes.h"
 #include "ingest/live_table.h"
 #include "ingest/merge.h"
 #include "ingest/regions.h"
@@ -113,6 +114,7 @@ struct replay {
     size_t mark_count, mark_capacity;
     struct regions regions;
     struct free_calls free_calls;
+    struct wrong_sizes wrong_sizes;
     struct rss_row *samples;
     size_t sample_count, sample_capacity;
 };

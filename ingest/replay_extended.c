@@ -91,6 +91,29 @@ static bool name_type(struct replay *replay, const struct trace_event *event)
     return true;
 }
 
+/* Compares the size that an operator delete states. Of unknown blocks nothing is said. */
+static bool compare_size(struct replay *replay, const struct trace_event *event)
+{
+    const struct trace_extension *extension = event->extension;
+    const struct live_block *block = live_table_find(&replay->heap, extension->address);
+    char detail[80];
+    if (block == NULL)
+        return false;
+    if (replay->fast_clock || block->state != BLOCK_LIVE ||
+        wrong_sizes_fit(block->size, extension->size, extension->alignment))
+        return true;
+    const struct wrong_size_row row = {.stack = block->stack,
+                                       .free_stack = replay_stack(replay, event, extension->stack),
+                                       .size = block->size,
+                                       .stated_size = extension->size};
+    if (row.free_stack == INDEX_NONE)
+        return false;
+    snprintf(detail, sizeof detail, "%" PRIu64 " bytes, deleted as %" PRIu64, row.size,
+             row.stated_size);
+    replay_problem(replay, event, PROBLEM_WRONG_SIZE, extension->address, detail);
+    return wrong_sizes_add(&replay->wrong_sizes, &row);
+}
+
 bool replay_autosave(struct replay *replay)
 {
     static const struct trace_text name = {"autosave", 8};
@@ -143,6 +166,8 @@ bool replay_extended(struct replay *replay, const struct trace_event *event)
         return unmap_region(replay, event);
     case TRACE_EXT_PROTECT:
         return protect_region(replay, event);
+    case TRACE_EXT_SIZED_DELETE:
+        return compare_size(replay, event);
     case TRACE_EXT_TYPE:
         return name_type(replay, event);
     default:

@@ -150,6 +150,7 @@ static bool put_oddities(const struct table_sink *sink, const struct session_fac
            put_number(sink, "unmatched_frees", counts[PROBLEM_UNMATCHED_FREE]) &&
            put_number(sink, "double_frees", counts[PROBLEM_DOUBLE_FREE]) &&
            put_number(sink, "mismatched_frees", counts[PROBLEM_MISMATCHED_FREE]) &&
+           put_number(sink, "wrong_sizes", counts[PROBLEM_WRONG_SIZE]) &&
            put_number(sink, "overlaps", counts[PROBLEM_OVERLAP]) &&
            put_number(sink, "unseen_frees", facts->replay->unseen_frees) &&
            put_number(sink, "inherited_frees", facts->replay->inherited_count) &&

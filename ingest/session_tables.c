@@ -320,6 +320,13 @@ static bool put_free_calls(const struct table_sink *sink, const struct session_f
                    value_number(row->free_stack), value_text(row->function),
                    value_number(row->allocations), value_number(row->bytes));
     }
+    const struct wrong_sizes *sizes = &facts->replay->wrong_sizes;
+    for (size_t i = 0; good && i < sizes->count; i++) {
+        const struct wrong_size_row *row = &sizes->rows[i];
+        good = PUT(sink, WRITER_WRONG_SIZE, value_number(row->stack), value_number(row->free_stack),
+                   value_number(row->size), value_number(row->stated_size),
+                   value_number(row->allocations));
+    }
     return good;
 }
 

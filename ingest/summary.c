@@ -66,6 +66,7 @@ static void put_odd(FILE *out, const struct ingest_summary *summary)
         {"unmatched frees", summary->unmatched_frees},
         {"double frees", summary->double_frees},
         {"mismatched frees", summary->mismatched_frees},
+        {"deletes with a wrong size", summary->wrong_sizes},
         {"overlaps", summary->overlaps},
         {"with lost stacks", summary->orphaned_events},
         {"damaged bytes", summary->damaged_bytes},

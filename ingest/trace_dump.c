@@ -189,6 +189,12 @@ static void put_timed(FILE *out, const struct trace_extension *extension)
         fprintf(out, "bypass reason %" PRIu64, extension->reason);
         put_text(out, "path", extension->name);
         break;
+    case TRACE_EXT_SIZED_DELETE:
+        fprintf(out,
+                "sized-delete address 0x%" PRIx64 " size %" PRIu64 " alignment %" PRIu64
+                " stack %" PRIu64,
+                extension->address, extension->size, extension->alignment, extension->stack);
+        break;
     case TRACE_EXT_SUPPRESSIONS:
         fprintf(out, "suppressions outcome %" PRIu64 " bytes %" PRIu64 " offset %" PRIu64,
                 extension->reason, extension->size, extension->offset);

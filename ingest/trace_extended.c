@@ -167,6 +167,12 @@ static void get_timed(struct payload *payload, struct trace_extension *extension
         extension->reason = number(payload);
         extension->name = text(payload);
         break;
+    case TRACE_EXT_SIZED_DELETE:
+        extension->address = number(payload);
+        extension->size = number(payload);
+        extension->alignment = number(payload);
+        extension->stack = number(payload);
+        break;
     case TRACE_EXT_SUPPRESSIONS:
         extension->reason = number(payload);
         extension->size = number(payload);

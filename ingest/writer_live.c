@@ -117,6 +117,7 @@ bool writer_live_begin(struct writer_live *writer, uint64_t first_id)
                "DELETE FROM arena; DELETE FROM "
                "mark; DELETE FROM rss;"
                "DELETE FROM region; DELETE FROM free_call; DELETE FROM mismatch;"
+               "DELETE FROM wrong_size;"
                "DELETE FROM problem; DELETE FROM timeline; DELETE FROM function_total;"
                "DELETE FROM type_total; DELETE FROM size_bin;"
                "DELETE FROM sample_weight; DELETE FROM estimate;"

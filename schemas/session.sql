@@ -193,6 +193,14 @@ CREATE TABLE mismatch(            -- blocks freed by a function that does not ma
   bytes INTEGER NOT NULL,
   PRIMARY KEY(stack_id, kind, free_stack_id)
 ) WITHOUT ROWID;
+CREATE TABLE wrong_size(          -- with mprof-run --sized-delete: blocks deleted with another size
+  stack_id INTEGER NOT NULL,      -- of the allocations
+  free_stack_id INTEGER NOT NULL, -- of the deletes
+  size INTEGER NOT NULL,          -- of the block
+  stated_size INTEGER NOT NULL,   -- what the delete stated
+  allocations INTEGER NOT NULL,
+  PRIMARY KEY(stack_id, free_stack_id, size, stated_size)
+) WITHOUT ROWID;
 CREATE TABLE problem(
   id INTEGER PRIMARY KEY,
   kind TEXT NOT NULL,             -- 'unmatched free', 'double free', 'mismatched free', 'overlap', 'damage', …
@@ -428,6 +436,20 @@ CREATE VIEW v_region AS
   LEFT JOIN module m ON m.id = fr.module_id
   LEFT JOIN source_file s ON s.id = fr.source_file_id
   LEFT JOIN thread t ON t.id = r.thread_id;
+
+CREATE VIEW v_wrong_size AS
+  SELECT x.size AS size, x.stated_size AS stated_size, x.allocations AS allocations,
+         f.name AS function, s.path AS file, fr.line AS line,
+         ff.name AS free_function, fs.path AS free_file, ffr.line AS free_line,
+         x.stack_id AS stack_id, x.free_stack_id AS free_stack_id
+  FROM wrong_size x LEFT JOIN stack st ON st.id = x.stack_id
+  LEFT JOIN frame fr ON fr.id = st.call_site_frame_id
+  LEFT JOIN function f ON f.id = st.function_id
+  LEFT JOIN source_file s ON s.id = fr.source_file_id
+  LEFT JOIN stack fst ON fst.id = nullif(x.free_stack_id, 0)
+  LEFT JOIN frame ffr ON ffr.id = fst.call_site_frame_id
+  LEFT JOIN function ff ON ff.id = fst.function_id
+  LEFT JOIN source_file fs ON fs.id = ffr.source_file_id;
 
 CREATE VIEW v_mismatch AS
   SELECT k.name AS kind, x.function AS freed_by, x.allocations AS allocations, x.bytes AS bytes,

@@ -209,7 +209,8 @@ enum trace_extended {
     TRACE_EXT_BYPASS = 25,
     TRACE_EXT_BARE_CODE = 26,
     TRACE_EXT_SUPPRESSIONS = 27,
-    TRACE_EXT_LAST = TRACE_EXT_SUPPRESSIONS, /* higher numbers are unknown */
+    TRACE_EXT_SIZED_DELETE = 28,
+    TRACE_EXT_LAST = TRACE_EXT_SIZED_DELETE, /* higher numbers are unknown */
     TRACE_EXT_PACKED = 64,                   /* in containers only: anywhere else it is unknown */
 };
 

@@ -129,6 +129,11 @@ static void add_misuse(struct collection *to)
 static void add_mismatches(struct collection *to)
 {
     char a[FORMAT_SIZE], b[FORMAT_SIZE];
+    const uint64_t wrong_sizes = number(to, "wrong_sizes");
+    if (wrong_sizes > 0)
+        add(to, FINDING_ODD, "", VIEW_SAME,
+            "%s blocks were deleted with a size that is not theirs: v_wrong_size",
+            format_count(a, wrong_sizes));
     struct session_mismatch worst;
     struct session_error error;
     uint64_t all = number(to, "mismatched_frees");

@@ -23,7 +23,7 @@ _mprof_run()
     --toggle) mapfile -t COMPREPLY < <(compgen -W 'SIGUSR1 SIGUSR2 SIGPROF SIGRTMIN+1' -- "$word") ;;
     *)
         case $word in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--output= --force --open --live --session= --unwind= --depth= --clock= --free-stacks --follow= --max-size= --min-free= --mmap --compress --sample= --start-on= --start-after= --stop-on= --duration= --toggle= --suppressions --quiet --help --version" -- "$word") ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "--output= --force --open --live --session= --unwind= --depth= --clock= --free-stacks --follow= --max-size= --min-free= --mmap --compress --sample= --start-on= --start-after= --stop-on= --duration= --toggle= --suppressions --sized-delete --quiet --help --version" -- "$word") ;;
         *) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;
         esac
         ;;

@@ -53,6 +53,8 @@ static void first_thread(struct lane *lane, struct trace_builder *builder)
     lane_alloc(lane, 2000, 0x405800, 1, 4);
     lane_alloc(lane, 2010, 0x405820, 2, 6);
     lane_alloc(lane, 2020, 0x405840, 3, 0);
+    lane_extended(lane, TRACE_EXT_SIZED_DELETE, "wnnnn", N(2020), N(0x405820), N(4), N(0), N(2));
+    lane_extended(lane, TRACE_EXT_SIZED_DELETE, "wnnnn", N(2020), N(0x7fff0010), N(4), N(0), N(2));
     lane_extended(lane, 99, "s", "a later version's record");
     lane_extended(lane, TRACE_EXT_ARENA, "wnns", N(2030), N(1), N(0), "pool");
     lane_extended(lane, TRACE_EXT_ARENA_ALLOC, "wnnnnn", N(2040), N(1), N(0x405400), N(64), N(4),

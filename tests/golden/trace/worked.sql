@@ -59,6 +59,7 @@ INSERT INTO meta VALUES('unknown_records',1);
 INSERT INTO meta VALUES('unmatched_frees',1);
 INSERT INTO meta VALUES('unseen_frees',0);
 INSERT INTO meta VALUES('unseen_modules','/opt/game/pool.so (bound to another allocator)');
+INSERT INTO meta VALUES('wrong_sizes',1);
 CREATE TABLE module(
   id INTEGER PRIMARY KEY,
   path TEXT NOT NULL,
@@ -286,6 +287,15 @@ CREATE TABLE mismatch(            -- blocks freed by a function that does not ma
   bytes INTEGER NOT NULL,
   PRIMARY KEY(stack_id, kind, free_stack_id)
 ) WITHOUT ROWID;
+CREATE TABLE wrong_size(          -- with mprof-run --sized-delete: blocks deleted with another size
+  stack_id INTEGER NOT NULL,      -- of the allocations
+  free_stack_id INTEGER NOT NULL, -- of the deletes
+  size INTEGER NOT NULL,          -- of the block
+  stated_size INTEGER NOT NULL,   -- what the delete stated
+  allocations INTEGER NOT NULL,
+  PRIMARY KEY(stack_id, free_stack_id, size, stated_size)
+) WITHOUT ROWID;
+INSERT INTO wrong_size VALUES(5,1,2,4,1);
 CREATE TABLE problem(
   id INTEGER PRIMARY KEY,
   kind TEXT NOT NULL,             -- 'unmatched free', 'double free', 'mismatched free', 'overlap', 'damage', …
@@ -297,9 +307,10 @@ CREATE TABLE problem(
 );
 INSERT INTO problem VALUES(1,'failed allocation',440,NULL,1,4365,'70368744177664 bytes were asked for');
 INSERT INTO problem VALUES(2,'unmatched free',450,2147418128,1,4377,'not seen to be allocated: before recording began, or elsewhere');
-INSERT INTO problem VALUES(3,'dropped',548,NULL,1,4818,'2 events: inside the recorder itself');
-INSERT INTO problem VALUES(4,'double free',555,4216832,2,8290,'freed before, and not allocated in between');
-INSERT INTO problem VALUES(5,'overlap',610,8258304,3,8319,'allocated while it was live: the block before ends here');
+INSERT INTO problem VALUES(3,'wrong size',510,4216864,1,4417,'2 bytes, deleted as 4');
+INSERT INTO problem VALUES(4,'dropped',548,NULL,1,4841,'2 events: inside the recorder itself');
+INSERT INTO problem VALUES(5,'double free',555,4216832,2,8290,'freed before, and not allocated in between');
+INSERT INTO problem VALUES(6,'overlap',610,8258304,3,8319,'allocated while it was live: the block before ends here');
 CREATE TABLE allocation(
   id INTEGER PRIMARY KEY,
   address INTEGER NOT NULL,       -- as a signed 64-bit number
@@ -1582,6 +1593,19 @@ CREATE VIEW v_region AS
   LEFT JOIN module m ON m.id = fr.module_id
   LEFT JOIN source_file s ON s.id = fr.source_file_id
   LEFT JOIN thread t ON t.id = r.thread_id;
+CREATE VIEW v_wrong_size AS
+  SELECT x.size AS size, x.stated_size AS stated_size, x.allocations AS allocations,
+         f.name AS function, s.path AS file, fr.line AS line,
+         ff.name AS free_function, fs.path AS free_file, ffr.line AS free_line,
+         x.stack_id AS stack_id, x.free_stack_id AS free_stack_id
+  FROM wrong_size x LEFT JOIN stack st ON st.id = x.stack_id
+  LEFT JOIN frame fr ON fr.id = st.call_site_frame_id
+  LEFT JOIN function f ON f.id = st.function_id
+  LEFT JOIN source_file s ON s.id = fr.source_file_id
+  LEFT JOIN stack fst ON fst.id = nullif(x.free_stack_id, 0)
+  LEFT JOIN frame ffr ON ffr.id = fst.call_site_frame_id
+  LEFT JOIN function ff ON ff.id = fst.function_id
+  LEFT JOIN source_file fs ON fs.id = ffr.source_file_id;
 CREATE VIEW v_mismatch AS
   SELECT k.name AS kind, x.function AS freed_by, x.allocations AS allocations, x.bytes AS bytes,
          f.name AS function, s.path AS file, fr.line AS line,
