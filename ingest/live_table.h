@@ -47,7 +47,7 @@ struct live_block *live_table_find(struct live_table *table, uint64_t address);
 /* Prefetches the block at `address`, for a live_table_find() soon. */
 void live_table_expect(const struct live_table *table, uint64_t address);
 
-/* The stack of the live block at `address` where the first look finds it; otherwise 0. */
+/* Returns the stack of the live block at `address` if the first probe finds it, otherwise 0. */
 uint32_t live_table_stack(const struct live_table *table, uint64_t address);
 
 /* Makes `block`, from live_table_find() of the same address just before, live. */

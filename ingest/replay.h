@@ -128,7 +128,7 @@ bool replay_init(struct replay *replay, const struct trace_file *file, struct tr
  * context. */
 void replay_expect(void *context, const struct trace_record *record);
 
-/* The same for the stack that allocated the block which the record frees. */
+/* Prefetches, after replay_expect(), the stack that allocated the block that the record frees. */
 void replay_approach(void *context, const struct trace_record *record);
 
 /* Replays one event. False with `status` set if memory is exhausted or the sink failed. */

@@ -61,7 +61,7 @@ uint32_t stacks_find(struct stacks *stacks, uint32_t node_id);
 /* Prefetches the row of the node's stack, for a stacks_find() soon. */
 void stacks_expect(const struct stacks *stacks, uint32_t node_id);
 
-/* The same for the stack with that id. */
+/* Prefetches the row of the stack with this id. */
 void stacks_approach(const struct stacks *stacks, uint32_t stack);
 
 /*

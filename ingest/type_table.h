@@ -79,7 +79,7 @@ void type_table_free(struct type_table *table);
 struct type_answer type_table_find(struct type_table *table, uint32_t stack, uint64_t size,
                                    uint8_t kind);
 
-/* Brings what is known of the stack near, for a type_table_find() soon. */
+/* Prefetches the entry of the stack, for a type_table_find() soon. */
 void type_table_approach(const struct type_table *table, uint32_t stack);
 
 /*
