@@ -20,7 +20,7 @@ enum problem_kind {
     PROBLEM_UNMATCHED_FREE,  /* free of a block whose allocation was not seen */
     PROBLEM_DOUBLE_FREE,     /* freed before, and not allocated again in between */
     PROBLEM_MISMATCHED_FREE, /* freed by a function that does not match its allocation */
-    PROBLEM_WRONG_SIZE,      /* deleted with another size than it has */
+    PROBLEM_WRONG_SIZE,      /* an operator delete stated a wrong size */
     PROBLEM_OVERLAP,         /* an address was allocated while it was live */
     PROBLEM_ORPHANED_STACK,  /* the stack was defined in a lost part of the trace */
     PROBLEM_DROPPED,         /* events that the recorder could not record */

@@ -91,7 +91,8 @@ static bool name_type(struct replay *replay, const struct trace_event *event)
     return true;
 }
 
-/* Compares the size that an operator delete states. Of unknown blocks nothing is said. */
+/* Compares the size that an operator delete states with the block's. Skips blocks that are not
+ * live, and all blocks if the clock is fast. */
 static bool compare_size(struct replay *replay, const struct trace_event *event)
 {
     const struct trace_extension *extension = event->extension;

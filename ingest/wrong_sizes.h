@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Blocks that an operator delete freed with another size than they had (mprof-run --sized-delete).
- */
+/* The blocks that an operator delete freed with a wrong size (mprof-run --sized-delete). */
 #ifndef MPROF_INGEST_WRONG_SIZES_H
 #define MPROF_INGEST_WRONG_SIZES_H
 
@@ -16,7 +15,7 @@ struct wrong_size_row {
     uint64_t allocations;
 };
 
-/* Zero-initialised: none. */
+/* The list of these blocks. Zero-initialised: none. */
 struct wrong_sizes {
     struct wrong_size_row *rows; /* each combination once */
     size_t count, capacity;
@@ -24,12 +23,12 @@ struct wrong_sizes {
 };
 
 /*
- * Tells whether a block of `size` bytes may be deleted with this size. Size 0 states nothing.
- * Alignment 0: none was stated; the operators new that take one may round sizes up to it.
+ * Tells whether a block of `size` bytes may be deleted with `stated_size`, 0 if none was stated.
+ * `alignment` is 0 if none was stated. An operator new that takes one may round the size up to it.
  */
 bool wrong_sizes_fit(uint64_t size, uint64_t stated_size, uint64_t alignment);
 
-/* Adds one block. False: memory is exhausted. */
+/* Adds one block. False if memory is exhausted. */
 bool wrong_sizes_add(struct wrong_sizes *sizes, const struct wrong_size_row *block);
 void wrong_sizes_free(struct wrong_sizes *sizes);
 
