@@ -61,12 +61,11 @@ size_t types_candidates_join(const struct types_candidate_list *list, const char
     return count;
 }
 
-void types_candidates_at(const struct types_site *site, struct types_candidate_list *list)
+/* Adds the records of one unit. */
+static void add_of_unit(const struct types_site *site, const struct types_unit *unit,
+                        struct types_candidate_list *list)
 {
     uint64_t size = list->size;
-    if (site->entry_count == 0)
-        return;
-    const struct types_unit *unit = types_home_unit(site, 0);
     for (size_t i = 0; unit != NULL && i < unit->count && list->count < TYPES_CANDIDATES_MAX; i++) {
         const struct types_entry *entry = &unit->entries[i];
         Dwarf_Die die;
@@ -84,5 +83,16 @@ void types_candidates_at(const struct types_site *site, struct types_candidate_l
         free(spelled);
         if (name != NULL && *name != '(' && !is_known(list->names, list->count, name))
             list->names[list->count++] = name;
+    }
+}
+
+void types_candidates_at(const struct types_site *site, struct types_candidate_list *list)
+{
+    const struct types_unit *last = NULL;
+    for (size_t i = 0; i < site->entry_count; i++) {
+        const struct types_unit *unit = types_home_unit(site, i);
+        if (unit != last)
+            add_of_unit(site, unit, list);
+        last = unit;
     }
 }

@@ -88,17 +88,12 @@ static bool agrees(const struct types_site *site, const struct types_flow *flow,
     return true;
 }
 
-bool types_surround_record(const struct types_site *site, const struct types_flow *flow,
-                           uint64_t size, int64_t offset, struct types_type *record)
+/* By the records of one unit; false where none agrees, or several do. */
+static bool record_of_unit(const struct types_site *site, const struct types_unit *unit,
+                           const struct types_flow *flow, uint64_t size, int64_t offset,
+                           struct types_type *record)
 {
-    bool inside = false, found = false;
-    for (size_t i = 0; i < flow->count; i++)
-        inside =
-            inside || (is_record_place(&flow->evidence[i]) && flow->evidence[i].offset > offset &&
-                       (uint64_t)flow->evidence[i].offset < size);
-    if (!inside || offset < 0 || (uint64_t)offset >= size || site->entry_count == 0)
-        return false;
-    const struct types_unit *unit = types_home_unit(site, 0);
+    bool found = false;
     for (size_t i = 0; unit != NULL && i < unit->count; i++) {
         const struct types_entry *entry = &unit->entries[i];
         struct types_type type;
@@ -114,4 +109,25 @@ bool types_surround_record(const struct types_site *site, const struct types_flo
         found = true;
     }
     return found;
+}
+
+bool types_surround_record(const struct types_site *site, const struct types_flow *flow,
+                           uint64_t size, int64_t offset, struct types_type *record)
+{
+    bool inside = false;
+    for (size_t i = 0; i < flow->count; i++)
+        inside =
+            inside || (is_record_place(&flow->evidence[i]) && flow->evidence[i].offset > offset &&
+                       (uint64_t)flow->evidence[i].offset < size);
+    if (!inside || offset < 0 || (uint64_t)offset >= size)
+        return false;
+    /* Functions of other units may be inlined there: they allocate for what their caller knows. */
+    const struct types_unit *last = NULL;
+    for (size_t i = 0; i < site->entry_count; i++) {
+        const struct types_unit *unit = types_home_unit(site, i);
+        if (unit != last && record_of_unit(site, unit, flow, size, offset, record))
+            return true;
+        last = unit;
+    }
+    return false;
 }

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "capture/mprof.h"
@@ -36,6 +37,14 @@ void corpus_is(const volatile void *address, const char *type, unsigned long cou
 void corpus_known(const volatile void *address, const char *type, unsigned long count)
 {
     state("known", address, type, count);
+}
+
+void *corpus_take(unsigned long size)
+{
+    void *taken = malloc(size);
+    if (taken == NULL)
+        abort();
+    return taken;
 }
 
 int main(void)

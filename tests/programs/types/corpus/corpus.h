@@ -31,6 +31,8 @@ struct corpus_case {
 void corpus_add(struct corpus_case *added);
 void corpus_is(const volatile void *address, const char *type, unsigned long count);
 void corpus_known(const volatile void *address, const char *type, unsigned long count);
+/* malloc() of another unit, which ends the program where it fails. */
+void *corpus_take(unsigned long size);
 
 /* Numbers and a place that no compiler knows. */
 extern volatile unsigned long corpus_one, corpus_few; /* 1 and 5 */

@@ -212,6 +212,15 @@ APART static struct session *new_session(long number)
     sessions = made;
     return made;
 }
+CASE(record_behind_room_from_another_unit)
+{
+    struct session *made;
+    made = &((struct session_behind_room *)(corpus_take(sizeof(struct session_behind_room))))->session;
+    made->number = 3;
+    made->next = sessions;
+    sessions = made;
+    KNOWN(made, "session_behind_room", 1);
+}
 CASE(record_behind_room)
 {
     KNOWN(new_session(1), "session_behind_room", 1);
