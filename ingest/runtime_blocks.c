@@ -7,7 +7,7 @@
 /* The most frames of a stack that are looked at, from the innermost. */
 #define FRAMES_MAX 24
 
-/* What a function's name or its module tells. */
+/* The part of the runtime to which a function belongs, by its name or its module. */
 enum says {
     SAYS_NOTHING,
     SAYS_POOL,   /* it makes the emergency pool */
