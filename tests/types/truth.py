@@ -315,6 +315,8 @@ def contradiction(kind, functions):
         family, word = found[0], (function, found[1])
     if word is None or kind.startswith("std::__detail::_Hash_node_base") or plain(word[1][0]) == "bool":
         return None
+    if kind == "buffer" and plain(word[1][0]) in ("char", "signedchar", "unsignedchar"):
+        return None
     return None if all(plain(element) in plain(kind) for element in word[1]) else word[0]
 
 

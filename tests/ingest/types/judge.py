@@ -27,6 +27,8 @@ CASES = [
     ("std::_Rb_tree_node<std::pair<const int, Request>>", [f"{TREE}::_M_get_node()", "main"], True),
     # A container in a container, the bytes of a string in one, and user code in between.
     ("int", [f"{INTS}::vector({INTS} const&)", f"std::vector<{INTS} >::push_back({INTS} const&)", "main"], False),
+    ("buffer", ["void std::vector<char, std::allocator<char> >::_M_realloc_insert<char>(int)", "main"], False),
+    ("buffer", [f"void {VECTOR}::_M_realloc_insert<Node*>(int)", "main"], True),
     ("std::string buffer", [f"{BYTES}::_M_create(unsigned long&)", f"std::vector<{BYTES} >::reserve(int)"], False),
     ("Thing", ["make(int)", f"{VECTOR}::push_back(Node* const&)", "main"], False),
     ("std::__detail::_Hash_node_base *",
