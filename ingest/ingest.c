@@ -5,9 +5,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "ingest/bundle.h"
-#include "ingest/redact.h"
-#include "ingest/session_tables.h"
+#include "ingest/write/bundle.h"
+#include "ingest/write/redact.h"
+#include "ingest/write/session_tables.h"
 
 /* Events between two looks at the progress bar and at Ctrl-C. */
 enum { EVENTS_PER_LOOK = 16384 };

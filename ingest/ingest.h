@@ -7,11 +7,11 @@
 
 #include <signal.h>
 
-#include "ingest/clock.h"
-#include "ingest/shared_names.h"
-#include "ingest/status.h"
-#include "ingest/suppressions.h"
-#include "ingest/writer.h"
+#include "ingest/base/status.h"
+#include "ingest/replay/shared_names.h"
+#include "ingest/replay/suppressions.h"
+#include "ingest/trace/clock.h"
+#include "ingest/write/writer.h"
 
 /* The phases of the progress bar. In INGEST_LIVE (the program runs) and INGEST_LIVE_ENDED `done` is
  * the events and `total` the ns that the session is behind. */

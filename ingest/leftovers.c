@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ingest/output_file.h"
+#include "ingest/base/output_file.h"
 #include "schemas/trace_layout.h"
 
 /* Tells whether the file is a database or a trace. Page 1 of a database is written late. Until then

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "ingest/status.h"
+#include "ingest/base/status.h"
 
 /*
  * Removes the files of `target` that are certainly useless: their process has ended, the file is

@@ -10,12 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ingest/array.h"
-#include "ingest/machines.h"
-#include "ingest/output_file.h"
-#include "ingest/redact.h"
-#include "ingest/trace_file.h"
-#include "ingest/writer_merge.h"
+#include "ingest/base/array.h"
+#include "ingest/base/output_file.h"
+#include "ingest/replay/machines.h"
+#include "ingest/trace/file.h"
+#include "ingest/write/merge.h"
+#include "ingest/write/redact.h"
 #include "schemas/printable.h"
 
 struct start {

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include "ingest/ingest.h"
-#include "ingest/writer_run.h"
+#include "ingest/write/run.h"
 
 struct trace_list {
     char **paths;
@@ -29,7 +29,7 @@ bool trace_list_add(struct trace_list *list, const char *path, struct ingest_sta
 void trace_list_free(struct trace_list *list);
 
 /*
- * Ingests each trace by ingest_run() and merges the results (ingest/writer_merge.h). Ignores
+ * Ingests each trace by ingest_run() and merges the results (ingest/write/merge.h). Ignores
  * options->trace. It leaves out traces that cannot be opened; it tells them to `left_out` and to
  * the session's table `problem`. False with `status` set, also if no trace is left. `run` gets the
  * processes (then call run_free()), and `summary` is that of the selected process, or of all.

@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 #include "ingest/ingest.h"
-#include "ingest/writer_run.h"
-#include "ingest/writer_suppressed.h"
+#include "ingest/write/run.h"
+#include "ingest/write/suppressed.h"
 
 /* Prints the processes of a run as a tree, with the selected one marked, and then tells which
  * process the rest of the summary is about. */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "session/error.h"
-#include "session/filter_program.h"
+#include "session/filter/program.h"
 #include "session/model.h"
 #include "session/sort_order.h"
 

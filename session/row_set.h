@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "schemas/column_codec.h"
-#include "session/filter_tree.h"
+#include "session/filter/tree.h"
 #include "session/session.h"
 
 #define ROW_SET_WORDS (COLUMN_CHUNK_ROWS / 64)

@@ -5,7 +5,7 @@
 
 #include "session/error.h"
 #include "session/estimate.h"
-#include "session/filter_run.h"
+#include "session/filter/run.h"
 #include "session/model.h"
 #include "session/selection_model.h"
 #include "session/sort_order.h"

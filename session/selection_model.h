@@ -7,7 +7,7 @@
 #define MPROF_SESSION_SELECTION_MODEL_H
 
 #include "session/column_store.h"
-#include "session/filter_program.h"
+#include "session/filter/program.h"
 #include "session/row_set.h"
 #include "session/session.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "session/error.h"
-#include "session/filter_names.h"
+#include "session/filter/names.h"
 #include "session/model.h"
 
 enum { HEAP_MAX = 65536 };

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "session/filter_program.h"
+#include "session/filter/program.h"
 #include "session/row_set.h"
 #include "session/session.h"
 

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "capture/stack.h"
+#include "capture/stack/stack.h"
 
 #define NOINLINE __attribute__((noinline))
 /* Keeps a call from becoming a jump, so that the frame stays. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The dependency rules of docs/architecture.md: a folder is a stage, dependencies run one way,
+# The dependency rules of docs/architecture.md: a folder is a room, dependencies run one way,
 # each foreign library stands behind one door.
 set -u
 cd "$MPROF_SOURCE" || exit 1
@@ -8,21 +8,38 @@ cd "$MPROF_SOURCE" || exit 1
 failed=0
 complain() { printf 'house rule broken: %s\n%s\n' "$1" "$2"; failed=1; }
 
-# may STAGE FOLDERS: a stage includes only these folders of ours.
-may() {
-    local stage=$1 allowed=$2 found
-    [ -d "$stage" ] || return
-    found=$(grep -rnE '#include "' "$stage" --include='*.c' --include='*.h' --include='*.hpp' |
-        grep -vE "#include \"($allowed)/|#include \"mprof(_types)?\.h\"|#include \"session_sql\.h\"")
-    [ -z "$found" ] || complain "$stage may include only: $allowed" "$found"
-}
-may schemas schemas
-may cli 'cli|schemas'
-may capture 'capture|cli|schemas'
-may ingest 'ingest|cli|schemas'
-may session 'session|schemas'
-may tui 'tui|cli|session'
-may report 'report|session'
+# The table of rooms. A file belongs to the row with the longest folder that holds it, and includes
+# files of that room and of those that the row allows.
+crossed=$(sources '*.c' '*.h' '*.hpp' | grep -v '^tests/' | xargs grep -HnE '^ *# *include "' | awk '
+    function room_of(path,    i, best) {
+        best = ""
+        for (i in allowed) if (index(path, i) == 1 && length(i) > length(best)) best = i
+        return best
+    }
+    FNR == NR {
+        if ($0 !~ /^\| `[a-z\/]+` \|/) next
+        n = split($0, cells, "|"); gsub(/[` ]/, "", cells[2])
+        gsub(/[` ]/, "", cells[n - 1])
+        allowed[cells[2]] = cells[2] == "tests/" ? "" : "," cells[n - 1] ","
+        sub(/allroomsofingest\//, "ingest/base/,ingest/trace/,ingest/symbols/,ingest/types/,ingest/replay/,ingest/write/", allowed[cells[2]])
+        rows++
+        next
+    }
+    {
+        file = $0; sub(/:.*/, "", file)
+        target = $0; sub(/^[^"]*"/, "", target); sub(/".*/, "", target)
+        if (target !~ /\// || file ~ /^capture\/(mprof\.h|cxx\/)/) next # made by the build, or for users
+        from = room_of(file); to = room_of(target)
+        if (from == "" || to == "") print $0 ": no row of the table"
+        else if (from != to && index(allowed[from], "," to ",") == 0) print $0
+    }
+    END { if (rows < 20) print "docs/architecture.md: the table of rooms has " rows " rows" }
+' docs/architecture.md -)
+[ -z "$crossed" ] || complain "a room includes only what docs/architecture.md allows" "$crossed"
+
+outside=$(sources 'capture/*.c' 'capture/*.h' 'ingest/*.c' 'ingest/*.h' | grep -xE '(capture|ingest)/[^/]*' |
+    grep -vxE 'capture/mprof\.h|ingest/(main|ingest|processes|progress|leftovers|disk_room|(summary|follow)[a-z_]*)\.[ch]')
+[ -z "$outside" ] || complain "a file of capture and ingest lies in one of their rooms" "$outside"
 
 # only PATTERN WHERE: headers that match PATTERN are included only in files that match WHERE.
 only() {
@@ -31,9 +48,9 @@ only() {
     [ -z "$found" ] || complain "$what stands only in $where" "$found"
 }
 only curses 'n?curses|ncursesw/|term\.h' '^tui/terminal_curses\.c$'
-only libdw 'elfutils/|dwarf\.h|libelf|gelf' '^ingest/(symbols|types|dwarf|elf)[a-z_]*\.[ch]$'
-only zstd 'zstd' '^schemas/trace_packed\.c$'
-only sqlite3 'sqlite3' '^(ingest/writer[a-z_]*\.[ch]|session/[a-z_]+\.[ch])$'
+only libdw 'elfutils/|dwarf\.h|libelf|gelf' '^ingest/(symbols|types)/'
+only zstd 'zstd' '^schemas/pack/trace_packed\.c$'
+only sqlite3 'sqlite3' '^(ingest/write|session)/'
 
 long=$(sources '*.c' '*.h' | xargs wc -l | awk '$2 != "total" && $1 > 600')
 [ -z "$long" ] || complain "no file is longer than 600 lines" "$long"

@@ -13,4 +13,4 @@ ulimit -t 900
 # long functions alone take minutes. The soak looks as far as that.
 limit=()
 [ -n "${MPROF_SOAK:-}" ] || for word in -Xclang -analyzer-config -Xclang max-nodes=60000; do limit+=("--extra-arg=$word"); done
-sources "$1/*.c" | xargs -r -n 4 clang-tidy --quiet -p "$MPROF_BUILD" "${limit[@]}" 2>/dev/null
+sources "$1/*.c" | grep -x "$1/[^/]*" | xargs -r -n 4 clang-tidy --quiet -p "$MPROF_BUILD" "${limit[@]}" 2>/dev/null

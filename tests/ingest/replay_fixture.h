@@ -6,7 +6,7 @@
 #ifndef MPROF_TESTS_INGEST_REPLAY_FIXTURE_H
 #define MPROF_TESTS_INGEST_REPLAY_FIXTURE_H
 
-#include "ingest/replay.h"
+#include "ingest/replay/replay.h"
 #include "tests/ingest/trace_builder.h"
 
 struct replayed {

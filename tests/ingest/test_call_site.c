@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "ingest/call_site.h"
+#include "ingest/replay/call_site.h"
 
 static void roles(void **state)
 {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "ingest/live_lag.h"
+#include "ingest/follow_lag.h"
 
 #define SECONDS(n) (UINT64_C(1000000000) * (n))
 

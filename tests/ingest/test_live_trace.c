@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "ingest/live_trace.h"
+#include "ingest/replay/follow_merge.h"
 #include "tests/ingest/trace_builder.h"
 
 enum { THREADS = 5, RECORDS = 4000, EVENTS_MOST = 3 * RECORDS };

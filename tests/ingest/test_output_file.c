@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Files that are made beside their target (ingest/output_file.h). */
+/* Files that are made beside their target (ingest/base/output_file.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ingest/output_file.h"
+#include "ingest/base/output_file.h"
 
 #define TARGET "output_file.db"
 

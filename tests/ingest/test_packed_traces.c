@@ -12,8 +12,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "ingest/trace_compress.h"
-#include "schemas/trace_packed.h"
+#include "ingest/trace/compress.h"
+#include "schemas/pack/trace_packed.h"
 #include "tests/ingest/replay_bytes.h"
 
 enum { CHUNK = 4096 };

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "ingest/recent.h"
+#include "ingest/base/recent.h"
 
 struct item {
     uint32_t key; /* from 1 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Paths in text as a redacted session has them (ingest/redact.h). */
+/* Paths in text as a redacted session has them (ingest/write/redact.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/redact.h"
+#include "ingest/write/redact.h"
 
 static void check(const struct redact *redact, const char *text, const char *expected)
 {

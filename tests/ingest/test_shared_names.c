@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "ingest/shared_names.h"
+#include "ingest/replay/shared_names.h"
 
 static const uint8_t one_id[] = {1, 2, 3, 4}, other_id[] = {1, 2, 3, 5};
 

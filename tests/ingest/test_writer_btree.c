@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ingest/writer_btree.h"
+#include "ingest/write/btree.h"
 
 static const char path[] = "btree.db";
 static const uint32_t lock_byte = 0x40000000;

@@ -17,9 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ingest/writer_frames.h"
-#include "ingest/writer_functions.h"
-#include "ingest/writer_owners.h"
+#include "ingest/write/frames.h"
+#include "ingest/write/functions.h"
+#include "ingest/write/owners.h"
 
 static void run(sqlite3 *database, const char *sql)
 {

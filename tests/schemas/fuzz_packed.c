@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schemas/trace_packed.h"
+#include "schemas/pack/trace_packed.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

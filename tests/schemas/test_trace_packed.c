@@ -8,9 +8,9 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "schemas/pack/trace_columns.h"
+#include "schemas/pack/trace_packed.h"
 #include "schemas/trace_codec.h"
-#include "schemas/trace_columns.h"
-#include "schemas/trace_packed.h"
 
 enum { CHUNK = 65536, CHUNKS = 5 };
 

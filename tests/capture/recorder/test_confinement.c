@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
-#include "capture/confinement.h"
-#include "capture/seccomp_mode.h"
+#include "capture/os/confinement.h"
+#include "capture/os/seccomp_mode.h"
 
 #define STEPS 24u
 #define HEAD 2u

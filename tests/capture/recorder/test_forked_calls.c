@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "capture/os.h"
-#include "capture/recorder.h"
+#include "capture/os/os.h"
+#include "capture/record/recorder.h"
 
 static int inside[2], leave[2];
 static _Thread_local bool stays;

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture/outside_chunk.h"
-#include "capture/run_sandbox.h"
+#include "capture/run/client_chunk.h"
+#include "capture/run/sandbox.h"
 
 static struct outside outside;
 

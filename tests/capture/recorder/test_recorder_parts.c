@@ -14,12 +14,12 @@
 
 #include <cmocka.h>
 
-#include "capture/bootstrap.h"
-#include "capture/disk_space.h"
-#include "capture/options.h"
-#include "capture/os.h"
-#include "capture/symbol_name.h"
-#include "capture/trace_name.h"
+#include "capture/options/options.h"
+#include "capture/options/trace_name.h"
+#include "capture/os/disk_space.h"
+#include "capture/os/os.h"
+#include "capture/os/symbol_name.h"
+#include "capture/record/bootstrap.h"
 
 static void options_default(void **state)
 {

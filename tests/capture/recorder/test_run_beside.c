@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture/run_beside.h"
+#include "capture/run/trace_watcher.h"
 
 static char around[] = "/tmp/mprof-beside-XXXXXX";
 static char trace[sizeof around + 16];

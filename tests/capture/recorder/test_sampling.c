@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "capture/options.h"
-#include "capture/sample.h"
-#include "capture/sampled_blocks.h"
+#include "capture/options/options.h"
+#include "capture/record/sampled_blocks.h"
+#include "capture/record/sampling.h"
 
 static void distance_is_that_of_the_logarithm(void **unused)
 {

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/unwind_expression.h"
-#include "capture/unwind_rule.h"
-#include "capture/unwind_table.h"
+#include "capture/stack/unwind_expression.h"
+#include "capture/stack/unwind_rule.h"
+#include "capture/stack/unwind_table.h"
 #include "tests/capture/stacks/unwind_evaluate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "capture/stack.h"
+#include "capture/stack/stack.h"
 
 void stack_oracle_init(const struct stack_options *options);
 /* Returns a zeroed and initialised state for the calling thread. */

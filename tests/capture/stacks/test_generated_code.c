@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-#include "capture/code_regions.h"
+#include "capture/stack/code_regions.h"
 #include "schemas/trace_codec.h"
 #include "tests/capture/stacks/event.h"
 #include "tests/capture/stacks/generated_code.h"

@@ -17,10 +17,10 @@
 
 #include <cmocka.h>
 
-#include "capture/module_image.h"
-#include "capture/modules.h"
-#include "capture/os.h"
-#include "capture/shared_table.h"
+#include "capture/os/os.h"
+#include "capture/os/shared_table.h"
+#include "capture/stack/module_image.h"
+#include "capture/stack/modules.h"
 #include "tests/capture/stacks/event.h"
 #include "tests/capture/stacks/shapes.h"
 #include "tests/capture/stacks/stack_oracle.h"

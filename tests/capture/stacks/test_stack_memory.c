@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Compares the bounds of stacks with those that the C library knows. Counts how often they are
  * looked up in all mappings of the process: once for the first thread's stack, and for no other. */
-#include "capture/stack_memory.h"
+#include "capture/stack/memory.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "capture/process_maps.h"
+#include "capture/os/process_maps.h"
 
 #define COROUTINE_STACK 65536u
 #define OWN_STACK (UINT64_C(1) << 20)

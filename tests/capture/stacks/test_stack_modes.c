@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "capture/modules.h"
-#include "capture/shared_table.h"
+#include "capture/os/shared_table.h"
+#include "capture/stack/modules.h"
 #include "schemas/trace_codec.h"
 #include "tests/capture/stacks/event.h"
 #include "tests/capture/stacks/shapes.h"

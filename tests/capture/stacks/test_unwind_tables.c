@@ -14,10 +14,10 @@
 
 #include <cmocka.h>
 
-#include "capture/module_image.h"
-#include "capture/unwind_expression.h"
-#include "capture/unwind_rule.h"
-#include "capture/unwind_table.h"
+#include "capture/stack/module_image.h"
+#include "capture/stack/unwind_expression.h"
+#include "capture/stack/unwind_rule.h"
+#include "capture/stack/unwind_table.h"
 #include "tests/capture/stacks/unwind_evaluate.h"
 
 struct tables {

@@ -14,9 +14,9 @@
 #include <sys/mman.h>
 
 #include "capture/mprof.h"
-#include "capture/recorder.h"
-#include "capture/stack.h"
-#include "capture/thread.h"
+#include "capture/record/recorder.h"
+#include "capture/record/thread.h"
+#include "capture/stack/stack.h"
 
 /*
  * The recorder maps memory by its own system calls, which the sanitizer does not see. It would

@@ -4,7 +4,7 @@
  * For each it prints "0xADDRESS" and then, innermost first, a line with the function and one with
  * "file:line" ("??:0"), as addr2line -a -i -f -C does. The status goes to standard error.
  */
-#include "ingest/symbols.h"
+#include "ingest/symbols/symbols.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/symbols.h"
-#include "ingest/symbols_file.h"
-#include "ingest/symbols_intervals.h"
+#include "ingest/symbols/file.h"
+#include "ingest/symbols/intervals.h"
+#include "ingest/symbols/symbols.h"
 
 #include <elf.h>
 #include <setjmp.h>

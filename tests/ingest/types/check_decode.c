@@ -5,9 +5,9 @@
  * instruction with the distance to the next. Prints the differences; exit status 1 if there are
  * any.
  */
-#include "ingest/symbols.h"
-#include "ingest/types_code.h"
-#include "ingest/types_decode.h"
+#include "ingest/symbols/symbols.h"
+#include "ingest/types/flow/code.h"
+#include "ingest/types/flow/decode.h"
 
 #include <stdio.h>
 #include <stdlib.h>

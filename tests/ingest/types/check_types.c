@@ -5,7 +5,7 @@
  * or "WRONG", and the figures. If one object has no answer, it must be among the candidates. Exit
  * status 1 if an answer is wrong or fewer than PERCENT of the sites are typed.
  */
-#include "ingest/types.h"
+#include "ingest/types/types.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Names of types as gcc and clang write them, and the one spelling that they get. */
-#include "ingest/types_spelling.h"
+#include "ingest/types/spelling.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

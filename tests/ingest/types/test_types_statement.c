@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The statement at a line of a source text. */
-#include "ingest/types_statement.h"
+#include "ingest/types/source/source_statement.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -14,7 +14,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include "ingest/types.h"
+#include "ingest/types/types.h"
 
 enum { SIZES = 4000, ROUNDS = 3 };
 

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The entry points of the heap. Each makes the real call and records it.
+ *
+ * They are compiled with a frame pointer: the stack walk starts at __builtin_frame_address(0) of
+ * the function that the program called. They hold the guard over the real call too, so that an
+ * allocator's own allocations below this library are not taken for the program's.
+ *
+ * errno stays as the real call left it, because recording uses raw system calls only.
+ */
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+
+#include "capture/entry/names.h"
+#include "capture/entry/lifecycle.h"
+#include "capture/os/arch_x86_64.h"
+#include "capture/os/os.h"
+#include "capture/record/events.h"
+#include "capture/record/real.h"
+#include "capture/record/recorder.h"
+#include "capture/record/resize.h"
+
+/* Makes the linker take the constructor out of libmprof.a with the entry points of the heap. */
+__attribute__((used)) static bool (*const allocate_takes_lifecycle)(void) = lifecycle_has_ended;
+
+#define FRAME __builtin_frame_address(0)
+
+/* Returns the size that calloc or reallocarray asks for. If it is too large, the call is recorded
+ * as one of UINT64_MAX bytes that failed. */
+static inline uint64_t entry_product(size_t count, size_t size)
+{
+    size_t product;
+    return __builtin_mul_overflow(count, size, &product) ? UINT64_MAX : product;
+}
+
+/* Returns the binary logarithm of an alignment, which C libraries round up to a power of two. */
+static inline unsigned entry_log2(size_t alignment)
+{
+    return alignment <= 1 ? 0 : 64 - (unsigned)__builtin_clzl(alignment - 1);
+}
+
+void events_put_failed(struct thread *thread, uint64_t size, uint32_t stack)
+{
+    uint8_t *p = thread_extended_begin(thread, 40);
+    if (!p)
+        return;
+    p = thread_put_when(thread, p);
+    p = trace_put_varint(p, size);
+    p = trace_put_varint(p, stack);
+    thread_extended_end(thread, TRACE_EXT_FAILED, p);
+}
+
+void events_put_allocation(struct thread *thread, const void *frame, uint64_t early,
+                           const void *address, uint64_t size, enum trace_alloc_kind kind,
+                           unsigned log2_alignment)
+{
+    if ((thread_ways(thread) & THREAD_SELECTED) && !select_allocation(thread, frame, address, size))
+        return;
+    uint64_t ticks = events_late(thread, early);
+    events_stack_ready(thread);
+    events_put_stamped(thread, frame, ticks, address, size, kind, log2_alignment);
+}
+
+void events_put_other_free(struct thread *thread, const void *frame, const void *address)
+{
+    if ((thread_ways(thread) & THREAD_SELECTED) && !select_free(thread, address))
+        return;
+    uint32_t stack = thread_ways(thread) & THREAD_FREE_STACKS ? events_stack(thread, frame) : 0;
+    uint64_t ticks = events_now(thread);
+    struct chunk *chunk = &thread->chunk;
+    if (!events_room(thread, 1))
+        return;
+    uint8_t *end =
+        thread_ways(thread) & THREAD_FREE_STACKS
+            ? trace_put_free_stack(chunk->cursor, &chunk->coding, ticks, (uintptr_t)address, stack)
+            : trace_put_free(chunk->cursor, &chunk->coding, ticks, (uintptr_t)address);
+    chunk_commit(chunk, end);
+}
+
+ENTRY_POINT void *ENTRY(malloc)(size_t size)
+{
+    struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
+    uint64_t early = events_early(thread);
+    void *address = real.malloc(size);
+    if (thread) {
+        events_put_malloc(thread, FRAME, early, address, size);
+        recorder_leave();
+    }
+    return address;
+}
+
+ENTRY_POINT void *ENTRY(calloc)(size_t count, size_t size)
+{
+    struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
+    uint64_t early = events_early(thread);
+    void *address = real.calloc(count, size);
+    if (thread) {
+        events_put_allocation(thread, FRAME, early, address, entry_product(count, size),
+                              TRACE_KIND_CALLOC, 0);
+        recorder_leave();
+    }
+    return address;
+}
+
+ENTRY_POINT void ENTRY(free)(void *address)
+{
+    if (!address || (__builtin_expect(real.bootstrap_used, 0) && real_is_bootstrap(address)))
+        return;
+    __builtin_prefetch((const char *)address - 16);
+    struct thread *thread = recorder_enter(FRAME, RECORDER_END_OF_BLOCK);
+    if (thread)
+        events_put_free(thread, FRAME, address);
+    real.free(address);
+    if (thread)
+        recorder_leave();
+}
+
+/* Records only the end of the old block, since recording is paused. */
+static void entry_put_paused_resize(struct thread *thread, uint64_t before, const void *old,
+                                    bool failed)
+{
+    struct chunk *chunk = &thread->chunk;
+    if (!failed && events_room(thread, 1))
+        chunk_commit(chunk, trace_put_free(chunk->cursor, &chunk->coding, before, (uintptr_t)old));
+}
+
+/*
+ * Makes and records a resize. It takes the stack and makes room before the first stamp: nothing may
+ * come between the two stamps, and a chunk begun between them would hold the first one too late.
+ */
+static void *entry_resize(struct thread *thread, const void *frame, void *old,
+                          const struct entry_resize *resize)
+{
+    if (__builtin_expect(thread_ways(thread) & THREAD_SELECTED, 0))
+        return select_resize(thread, frame, old, resize);
+    bool paused =
+        atomic_load_explicit(&recorder_page.state, memory_order_relaxed) == RECORDER_PAUSED;
+    uint64_t size = resize->size;
+    uint32_t stack = paused ? 0 : events_stack(thread, frame);
+    if (!events_room(thread, 1))
+        return entry_real_resize(old, resize);
+    uint64_t early = events_early(thread);
+    uint64_t before = early ? early : events_now(thread);
+    void *address = entry_real_resize(old, resize);
+    uint64_t after = events_late(thread, early);
+    struct chunk *chunk = &thread->chunk;
+    if (!recorder_is_own()) /* a handler forked in the real call: this is the child */
+        return address;
+    if (!address && size == 0) /* this C library frees */
+        chunk_commit(chunk, trace_put_free(chunk->cursor, &chunk->coding, before, (uintptr_t)old));
+    else if (paused)
+        entry_put_paused_resize(thread, before, old, !address);
+    else
+        chunk_commit(chunk, trace_put_realloc(chunk->cursor, &chunk->coding, before, after,
+                                              (uintptr_t)old, (uintptr_t)address, size, stack,
+                                              !address         ? TRACE_REALLOC_FAILED
+                                              : address == old ? TRACE_REALLOC_IN_PLACE
+                                                               : TRACE_REALLOC_MOVED,
+                                              resize->array));
+    return address;
+}
+
+/* Does the work of realloc and reallocarray. */
+static inline __attribute__((always_inline)) void *
+entry_reallocate(const void *frame, void *old, const struct entry_resize *resize)
+{
+    bool bootstrap = __builtin_expect(real.bootstrap_used, 0) && old && real_is_bootstrap(old);
+    struct thread *thread =
+        recorder_enter(frame, old && !bootstrap ? RECORDER_END_OF_BLOCK : RECORDER_ALLOCATION);
+    uint64_t size = resize->size;
+    void *address;
+    if (!old || bootstrap) {
+        uint64_t early = events_early(thread);
+        address = bootstrap ? real_move_bootstrap(old, size) : entry_real_resize(NULL, resize);
+        if (thread)
+            events_put_allocation(thread, frame, early, address, size,
+                                  resize->array ? TRACE_KIND_REALLOCARRAY : TRACE_KIND_REALLOC, 0);
+    } else
+        address =
+            thread ? entry_resize(thread, frame, old, resize) : entry_real_resize(old, resize);
+    if (thread)
+        recorder_leave();
+    return address;
+}
+
+ENTRY_POINT void *ENTRY(realloc)(void *old, size_t size)
+{
+    struct entry_resize resize = {size, false};
+    return entry_reallocate(FRAME, old, &resize);
+}
+
+ENTRY_POINT void *ENTRY(reallocarray)(void *old, size_t count, size_t size)
+{
+    struct entry_resize resize = {entry_product(count, size), true};
+    return entry_reallocate(FRAME, old, &resize);
+}
+
+ENTRY_POINT int ENTRY(posix_memalign)(void **result, size_t alignment, size_t size)
+{
+    struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
+    uint64_t early = events_early(thread);
+    int error = real.posix_memalign(result, alignment, size);
+    if (thread) {
+        events_put_allocation(thread, FRAME, early, error ? NULL : *result, size,
+                              TRACE_KIND_POSIX_MEMALIGN, entry_log2(alignment));
+        recorder_leave();
+    }
+    return error;
+}
+
+ENTRY_POINT void *ENTRY(aligned_alloc)(size_t alignment, size_t size)
+{
+    struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
+    uint64_t early = events_early(thread);
+    void *address = real.aligned_alloc(alignment, size);
+    if (thread) {
+        events_put_allocation(thread, FRAME, early, address, size, TRACE_KIND_ALIGNED_ALLOC,
+                              entry_log2(alignment));
+        recorder_leave();
+    }
+    return address;
+}
+
+ENTRY_POINT void *ENTRY(memalign)(size_t alignment, size_t size)
+{
+    struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
+    uint64_t early = events_early(thread);
+    void *address = real.memalign(alignment, size);
+    if (thread) {
+        events_put_allocation(thread, FRAME, early, address, size, TRACE_KIND_MEMALIGN,
+                              entry_log2(alignment));
+        recorder_leave();
+    }
+    return address;
+}
+
+ENTRY_POINT void *ENTRY(valloc)(size_t size)
+{
+    struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
+    uint64_t early = events_early(thread);
+    void *address = real.valloc(size);
+    if (thread) {
+        events_put_allocation(thread, FRAME, early, address, size, TRACE_KIND_VALLOC,
+                              entry_log2(ARCH_PAGE_SIZE));
+        recorder_leave();
+    }
+    return address;
+}
+
+ENTRY_POINT void *ENTRY(pvalloc)(size_t size)
+{
+    struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
+    uint64_t early = events_early(thread);
+    void *address = real.pvalloc(size);
+    if (thread) {
+        events_put_allocation(thread, FRAME, early, address, size, TRACE_KIND_PVALLOC,
+                              entry_log2(ARCH_PAGE_SIZE));
+        recorder_leave();
+    }
+    return address;
+}
+
+#ifndef MPROF_STATIC
+
+/* These two are of C23. C libraries that have them forward to free in the same way. */
+ENTRY_POINT void free_sized(void *address, size_t size)
+{
+    (void)size;
+    free(address);
+}
+
+ENTRY_POINT void free_aligned_sized(void *address, size_t alignment, size_t size)
+{
+    (void)alignment;
+    (void)size;
+    free(address);
+}
+
+#endif

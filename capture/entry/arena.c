@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Records the program's own allocators: mprof_arena_create(), mprof_alloc() and so on.
+ *
+ * A forked child writes a trace of its own and has to name its parent's arenas there again. So a
+ * table keeps the arenas in use, each with the trace that last named it. Each number is given out
+ * once, and its low bits are its place in the table. When the table is full, a new arena is named
+ * only at its creation, and a sample takes none of its blocks.
+ */
+#include <stdatomic.h>
+#include <string.h>
+
+#define MPROF_IMPLEMENTATION
+#include "capture/mprof.h"
+
+#include "capture/entry/arena_sample.h"
+#include "capture/entry/names.h"
+#include "capture/os/os.h"
+#include "capture/record/events.h"
+#include "capture/record/recorder.h"
+#include "capture/record/sampling.h"
+#include "capture/record/thread.h"
+#include "capture/stack/stack.h"
+#include "capture/trace/file.h"
+
+#define FRAME __builtin_frame_address(0)
+#define ARENA_SLOTS 65536u
+#define ARENA_NAME 64u
+#define ARENA_DEPTH 1024u /* arenas inside arenas; more than this is a cycle */
+
+struct arena_slot {
+    _Atomic uint32_t id; /* 0: free */
+    uint32_t parent;
+    _Atomic uint64_t named_in; /* the trace's number */
+    char name[ARENA_NAME];
+    _Atomic uint32_t children;  /* arenas that name it as their parent */
+    struct arena_sample sample; /* --sample */
+};
+
+static struct {
+    _Atomic(struct arena_slot *) slots;
+    _Atomic uint32_t last;
+    _Atomic uint32_t used;
+} arenas;
+
+/* Returns the table, which the first use makes. NULL if there is no memory. */
+static struct arena_slot *arena_table(void)
+{
+    struct arena_slot *table = atomic_load(&arenas.slots), *none = NULL;
+    if (table)
+        return table;
+    table = os_map(ARENA_SLOTS * sizeof *table);
+    if (!table || atomic_compare_exchange_strong(&arenas.slots, &none, table))
+        return table;
+    os_unmap(table, ARENA_SLOTS * sizeof *table);
+    return none;
+}
+
+static struct arena_slot *arena_slot(mprof_arena arena)
+{
+    struct arena_slot *table = atomic_load(&arenas.slots);
+    struct arena_slot *slot = table ? &table[arena % ARENA_SLOTS] : NULL;
+    return slot && atomic_load(&slot->id) == arena ? slot : NULL;
+}
+
+static struct arena_sample *arena_sample(mprof_arena arena)
+{
+    struct arena_slot *slot = arena_slot(arena);
+    return slot ? &slot->sample : NULL;
+}
+
+/* Tells whether the block that ends was recorded. */
+static bool arena_ends(mprof_arena arena, const void *address)
+{
+    return __builtin_expect(sample_mean == 0, 1) ||
+           arena_sample_ends(arena_sample(arena), arena % ARENA_SLOTS, address);
+}
+
+/* Tells whether to record the new block. */
+static bool arena_takes(struct thread *thread, mprof_arena arena, const void *address,
+                        uint64_t size)
+{
+    return __builtin_expect(sample_mean == 0, 1) ||
+           arena_sample_takes(thread, arena_sample(arena), arena % ARENA_SLOTS, address, size);
+}
+
+/* Tells whether `arena` is `outer` or takes its memory from it, directly or through others. */
+static bool arena_is_in(mprof_arena arena, mprof_arena outer)
+{
+    struct arena_slot *slot;
+    for (unsigned depth = 0; arena != outer && depth < ARENA_DEPTH; depth++) {
+        slot = arena_slot(arena);
+        if (!slot || slot->parent == 0)
+            return false;
+        arena = slot->parent;
+    }
+    return arena == outer;
+}
+
+/* Forgets the sampled blocks of the arena and of the arenas under it. */
+static void arena_reset_sample(mprof_arena arena)
+{
+    struct arena_slot *slot = arena_slot(arena), *table = atomic_load(&arenas.slots);
+    if (!slot)
+        return;
+    arena_sample_reset(&slot->sample, arena % ARENA_SLOTS);
+    uint32_t last = atomic_load(&slot->children) ? atomic_load(&arenas.last) + 1 : 0;
+    for (uint32_t place = 0; place < last && place < ARENA_SLOTS; place++) {
+        mprof_arena other = atomic_load(&table[place].id);
+        if (other && other != arena && arena_is_in(other, arena))
+            arena_sample_reset(&table[place].sample, place);
+    }
+}
+
+static void arena_count_child(mprof_arena parent, uint32_t more)
+{
+    struct arena_slot *slot = parent ? arena_slot(parent) : NULL;
+    if (slot)
+        atomic_fetch_add(&slot->children, more);
+}
+
+static void arena_put_name(struct thread *thread, mprof_arena arena, mprof_arena parent,
+                           const char *name)
+{
+    uint8_t *p = thread_extended_begin(thread, ARENA_NAME + 48);
+    if (!p)
+        return;
+    p = thread_put_when(thread, p);
+    p = trace_put_varint(p, arena);
+    p = trace_put_varint(p, parent);
+    p = trace_put_string(p, name, strnlen(name, ARENA_NAME - 1));
+    thread_extended_end(thread, TRACE_EXT_ARENA, p);
+}
+
+/* Names the arena in this trace if it has no name there yet. */
+static void arena_introduce(struct thread *thread, mprof_arena arena)
+{
+    struct arena_slot *slot = arena_slot(arena);
+    uint64_t trace = trace_file_id();
+    if (slot && atomic_exchange(&slot->named_in, trace) != trace)
+        arena_put_name(thread, arena, slot->parent, slot->name);
+}
+
+static bool arena_is_named(mprof_arena arena)
+{
+    struct arena_slot *slot = arena_slot(arena);
+    return !slot || atomic_load_explicit(&slot->named_in, memory_order_relaxed) == trace_file_id();
+}
+
+/* Sets *arena to a new number and returns its place in the table. NULL if the table is full. */
+static struct arena_slot *arena_take_slot(mprof_arena *arena)
+{
+    struct arena_slot *table = arena_table();
+    bool room = table && atomic_fetch_add(&arenas.used, 1) < ARENA_SLOTS - 1;
+    for (uint32_t attempt = 0; room && attempt < ARENA_SLOTS; attempt++) {
+        uint32_t id = atomic_fetch_add(&arenas.last, 1) + 1, none = 0;
+        if (id && atomic_compare_exchange_strong(&table[id % ARENA_SLOTS].id, &none, id)) {
+            *arena = id;
+            return &table[id % ARENA_SLOTS];
+        }
+    }
+    if (table)
+        atomic_fetch_sub(&arenas.used, 1);
+    *arena = atomic_fetch_add(&arenas.last, 1) + 1;
+    return NULL;
+}
+
+ENTRY_POINT mprof_arena mprof_arena_create(const char *name, mprof_arena parent)
+{
+    struct thread *thread = recorder_enter(FRAME, RECORDER_NOTE);
+    mprof_arena arena = 0;
+    if (!thread)
+        return 0;
+    struct arena_slot *slot = arena_take_slot(&arena);
+    if (!name)
+        name = "";
+    if (slot) {
+        size_t length = strnlen(name, ARENA_NAME - 1);
+        slot->parent = parent;
+        arena_count_child(parent, 1);
+        memcpy(slot->name, name, length);
+        slot->name[length] = 0;
+        atomic_store(&slot->named_in, trace_file_id());
+    }
+    arena_put_name(thread, arena, parent, name);
+    recorder_leave();
+    return arena;
+}
+
+static void arena_put_reset(const void *frame, mprof_arena arena)
+{
+    struct thread *thread = arena ? recorder_enter(frame, RECORDER_ARENA_END) : NULL;
+    if (!thread)
+        return;
+    if (sample_mean)
+        arena_reset_sample(arena);
+    if (!arena_is_named(arena))
+        arena_introduce(thread, arena);
+    thread_put_number(thread, TRACE_EXT_ARENA_RESET, arena);
+    recorder_leave();
+}
+
+ENTRY_POINT void mprof_arena_reset(mprof_arena arena)
+{
+    arena_put_reset(FRAME, arena);
+}
+
+ENTRY_POINT void mprof_arena_destroy(mprof_arena arena)
+{
+    struct arena_slot *slot = arena_slot(arena);
+    uint32_t id = arena;
+    arena_put_reset(FRAME, arena);
+    uint32_t parent = slot ? slot->parent : 0;
+    if (slot && atomic_compare_exchange_strong(&slot->id, &id, 0)) {
+        atomic_fetch_sub(&arenas.used, 1);
+        arena_count_child(parent, UINT32_MAX); /* one less */
+    }
+}
+
+/* Records a block of the arena. `old` is the block that was resized into it; NULL: none. */
+static void arena_put_block(struct thread *thread, const void *frame, mprof_arena arena, void *old,
+                            void *address, size_t size, size_t count)
+{
+    if (!arena_is_named(arena))
+        arena_introduce(thread, arena);
+    uint64_t ticks = old ? 0 : events_now(thread);
+    uint32_t stack = events_stack(thread, frame);
+    if (!old) {
+        struct chunk *chunk = &thread->chunk;
+        if (events_room(thread, 1))
+            chunk_commit(chunk, trace_put_arena_alloc(chunk->cursor, &chunk->coding, ticks, arena,
+                                                      (uintptr_t)address, size, count, stack));
+        return;
+    }
+    uint8_t *p = thread_extended_begin(thread, 72);
+    if (!p)
+        return;
+    p = thread_put_when(thread, p);
+    p = trace_put_varint(p, arena);
+    p = trace_put_varint(p, (uintptr_t)old);
+    p = trace_put_varint(p, (uintptr_t)address);
+    p = trace_put_varint(p, size);
+    p = trace_put_varint(p, count);
+    p = trace_put_varint(p, stack);
+    thread_extended_end(thread, TRACE_EXT_ARENA_REALLOC, p);
+}
+
+static void arena_put_free(struct thread *thread, mprof_arena arena, void *address)
+{
+    struct chunk *chunk = &thread->chunk;
+    uint64_t ticks = events_now(thread);
+    if (events_room(thread, 1))
+        chunk_commit(chunk, trace_put_arena_free(chunk->cursor, &chunk->coding, ticks, arena,
+                                                 (uintptr_t)address));
+}
+
+ENTRY_POINT void mprof_alloc(mprof_arena arena, void *address, size_t size, size_t count)
+{
+    struct thread *thread =
+        arena && address ? recorder_enter(FRAME, RECORDER_ARENA_ALLOCATION) : NULL;
+    if (!thread)
+        return;
+    if (arena_takes(thread, arena, address, size))
+        arena_put_block(thread, FRAME, arena, NULL, address, size, count);
+    recorder_leave();
+}
+
+ENTRY_POINT void mprof_free(mprof_arena arena, void *address)
+{
+    struct thread *thread = arena && address ? recorder_enter(FRAME, RECORDER_ARENA_END) : NULL;
+    if (!thread)
+        return;
+    if (arena_ends(arena, address))
+        arena_put_free(thread, arena, address);
+    recorder_leave();
+}
+
+/* Records a resize. While recording is paused, it writes only the end of the old block. */
+ENTRY_POINT void mprof_realloc(mprof_arena arena, void *old, void *address, size_t size,
+                               size_t count)
+{
+    struct thread *thread = arena && address ? recorder_enter(FRAME, RECORDER_ARENA_END) : NULL;
+    if (!thread)
+        return;
+    const bool paused =
+        atomic_load_explicit(&recorder_page.state, memory_order_relaxed) == RECORDER_PAUSED;
+    if (old && !arena_ends(arena, old))
+        old = NULL;
+    if (!paused && arena_takes(thread, arena, address, size))
+        arena_put_block(thread, FRAME, arena, old, address, size, count);
+    else if (old)
+        arena_put_free(thread, arena, old);
+    recorder_leave();
+}
+
+ENTRY_POINT void mprof_type(mprof_arena arena, void *address, const void *symbol, size_t count,
+                            size_t object_size)
+{
+    struct thread *thread = address ? recorder_enter(FRAME, RECORDER_NOTE) : NULL;
+    uint32_t module;
+    uint64_t value;
+    if (!thread)
+        return;
+    bool recorded =
+        !select_is_on ||
+        (arena == 0 ? select_knows(address)
+                    : sample_mean == 0 || arena_sample_has(arena % ARENA_SLOTS, address));
+    uint8_t *p = recorded && stack_place(symbol, &module, &value, thread)
+                     ? thread_extended_begin(thread, 80)
+                     : NULL;
+    if (p) {
+        p = thread_put_when(thread, p);
+        p = trace_put_varint(p, arena);
+        p = trace_put_varint(p, (uintptr_t)address);
+        p = trace_put_varint(p, module);
+        p = trace_put_varint(p, value);
+        p = trace_put_varint(p, count);
+        p = trace_put_varint(p, object_size);
+        thread_extended_end(thread, TRACE_EXT_TYPE, p);
+    }
+    recorder_leave();
+}

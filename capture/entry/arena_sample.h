@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Chooses which blocks of the program's own allocators a sample takes. The choice is made as for
+ * heap blocks, by the bytes that the thread allocates in both.
+ *
+ * The table of sampled_blocks.h holds a block of an arena by its address and by the arena's place
+ * in the table of arenas. Each arena also has a short list of its own blocks in that table, so that
+ * a reset finds them. If it has more blocks than the list can hold, the reset searches the whole
+ * table.
+ *
+ * All functions need the guard held and sampling on.
+ */
+#ifndef MPROF_CAPTURE_ENTRY_ARENA_SAMPLE_H
+#define MPROF_CAPTURE_ENTRY_ARENA_SAMPLE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/record/thread.h"
+
+#define ARENA_SAMPLE_LISTED 8u
+
+/* The sampled blocks of one arena. All zero at first. `place` below is that of the arena, under
+ * 65536. */
+struct arena_sample {
+    _Atomic uint64_t listed[ARENA_SAMPLE_LISTED]; /* 0: none */
+    _Atomic bool more;                            /* some blocks may not be listed */
+};
+
+/* Tells whether to record the new block of `size` bytes. If so, it notes the block. */
+bool arena_sample_takes(struct thread *thread, struct arena_sample *sample, uint32_t place,
+                        const void *address, uint64_t size);
+/* Tells whether the block that ends was recorded. If so, it forgets the block. */
+bool arena_sample_ends(struct arena_sample *sample, uint32_t place, const void *address);
+bool arena_sample_has(uint32_t place, const void *address);
+/* Forgets all blocks of the arena. */
+void arena_sample_reset(struct arena_sample *sample, uint32_t place);
+
+#endif

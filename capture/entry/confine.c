@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Entry points by which a program confines itself: prctl() and syscall(), the two ways to seccomp.
+ * Calls that execute a program or close descriptors also come by syscall().
+ *
+ * The filter is kept before it is set (confinement.h). If it will not let the trace grow, the
+ * recorder first takes room for a while. When that is used up, recording ends and the program goes
+ * on.
+ */
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/entry/confine.h"
+#include "capture/entry/names.h"
+#include "capture/os/arch_x86_64.h"
+#include "capture/os/confinement.h"
+#include "capture/os/os.h"
+#include "capture/record/real.h"
+#include "capture/record/recorder.h"
+#include "capture/trace/file.h"
+
+#define FRAME __builtin_frame_address(0)
+
+typedef int (*prctl_function)(int, ...);
+typedef long (*syscall_function)(long, ...);
+
+__attribute__((used, visibility("hidden"))) _Atomic(syscall_function) entry_confine_syscall;
+static _Atomic(prctl_function) entry_confine_prctl;
+
+long entry_confine_special(long number, long a, long b, long c, long d, long e, long f);
+
+#ifdef MPROF_STATIC
+int __real_prctl(int, ...);
+long __real_syscall(long, ...);
+ARCH_DEFINE_SYSCALL("__wrap_syscall", "entry_confine_syscall", "entry_confine_special");
+
+void entry_confine_resolve(void)
+{
+    atomic_store(&entry_confine_prctl, __real_prctl);
+    atomic_store(&entry_confine_syscall, __real_syscall);
+}
+#else
+ARCH_DEFINE_SYSCALL("syscall", "entry_confine_syscall", "entry_confine_special");
+
+void entry_confine_resolve(void)
+{
+    atomic_store(&entry_confine_prctl, (prctl_function)real_find("prctl"));
+    atomic_store(&entry_confine_syscall, (syscall_function)real_find("syscall"));
+}
+#endif
+
+/* Tells whether vfork made this process, which then shares its parent's memory. */
+static bool entry_is_borrowed(void)
+{
+    return trace_file_is_open() && !trace_file_is_own();
+}
+
+/* After either of these a read of the time-stamp counter faults, and all clocks read it. */
+static const char without_clock[] =
+    "the program takes the clock from itself, by seccomp's strict mode or PR_SET_TSC";
+
+/* Prepares for a filter or strict mode. Returns the argument of confinement_remove(). */
+static uint32_t entry_confine(bool strict, const struct sock_fprog *program)
+{
+    int error = errno;
+    uint32_t kept = CONFINEMENT_NONE;
+    /* In a forked child recording begins with the first event, which would be too late now. */
+    recorder_start();
+    if (!entry_is_borrowed()) {
+        if (strict)
+            recorder_stop_for(without_clock);
+        kept = strict ? confinement_add_strict() : confinement_add(program);
+        if (!trace_file_may_grow(confinement_allows))
+            trace_file_reserve_ahead();
+        confinement_begin();
+    }
+    errno = error;
+    return kept;
+}
+
+static void entry_note_name(const void *frame)
+{
+    if (entry_is_borrowed())
+        return;
+    struct thread *thread = recorder_enter(frame, RECORDER_NOTE);
+    if (!thread)
+        return;
+    thread_update_name(thread);
+    recorder_leave();
+}
+
+ENTRY_POINT int ENTRY(prctl)(int option, ...)
+{
+    unsigned long argument[4];
+    va_list list;
+    va_start(list, option);
+    for (int i = 0; i < 4; i++)
+        argument[i] = va_arg(list, unsigned long);
+    va_end(list);
+    prctl_function next = atomic_load(&entry_confine_prctl);
+    if (!next) {
+        entry_confine_resolve();
+        next = atomic_load(&entry_confine_prctl);
+    }
+    const bool confines = option == PR_SET_SECCOMP && (argument[0] == SECCOMP_MODE_STRICT ||
+                                                       argument[0] == SECCOMP_MODE_FILTER);
+    uint32_t kept = CONFINEMENT_NONE;
+    if (confines)
+        kept = entry_confine(argument[0] == SECCOMP_MODE_STRICT,
+                             (const struct sock_fprog *)argument[1]);
+    if (option == PR_SET_TSC && argument[0] == PR_TSC_SIGSEGV && !entry_is_borrowed())
+        recorder_stop_for(without_clock);
+    int result = next(option, argument[0], argument[1], argument[2], argument[3]);
+    if (confines && result != 0)
+        confinement_remove(kept);
+    if (option == PR_SET_NAME && result == 0)
+        entry_note_name(FRAME);
+    return result;
+}
+
+__attribute__((used, visibility("hidden"))) long
+entry_confine_special(long number, long a, long b, long c, long d, long e, long f)
+{
+    syscall_function next = atomic_load(&entry_confine_syscall);
+    if (!next) {
+        entry_confine_resolve();
+        next = atomic_load(&entry_confine_syscall);
+    }
+    if (number == SYS_prctl)
+        return ENTRY(prctl)((int)a, b, c, d, e);
+    if (number == SYS_execve)
+        return ENTRY(execve)((const char *)a, (char *const *)b, (char *const *)c);
+    if (number == SYS_execveat)
+        return ENTRY(execveat)((int)a, (const char *)b, (char *const *)c, (char *const *)d, (int)e);
+#ifndef MPROF_STATIC
+    if (number == SYS_close)
+        return close((int)a);
+    if (number == SYS_close_range)
+        return close_range((unsigned)a, (unsigned)b, (int)c);
+    if (number == SYS_dup2)
+        return dup2((int)a, (int)b);
+    if (number == SYS_dup3)
+        return dup3((int)a, (int)b, (int)c);
+#endif
+    /* The kernel refuses strict mode with flags or a filter. */
+    const bool strict = a == SECCOMP_SET_MODE_STRICT && b == 0 && c == 0;
+    if (number != SYS_seccomp || (!strict && a != SECCOMP_SET_MODE_FILTER))
+        return next(number, a, b, c, d, e, f);
+    uint32_t kept = entry_confine(strict, (const struct sock_fprog *)c);
+    long result = next(number, a, b, c, d, e, f);
+    if (result < 0)
+        confinement_remove(kept);
+    return result;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The entry points of dlopen, dlmopen and dlsym. They notice libraries that may bypass the
+ * recorder.
+ *
+ * The loader looks at its caller for the run path, the namespace and the next definition. So these
+ * entry points do not call the real function but jump to it, with the stack and the arguments
+ * unchanged. Before that they call a function with the same arguments, which does the work and
+ * returns where to jump.
+ */
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "capture/record/bypass.h"
+#include "capture/record/real.h"
+
+__attribute__((used, visibility("hidden"))) _Atomic(void *) entry_dlopen_next, entry_dlsym_next;
+static _Atomic(void *) entry_dlmopen_next;
+
+void *entry_dlopen_before(const char *file, int mode);
+void *entry_dlmopen_before(Lmid_t space, const char *file, int mode);
+void *entry_dlsym_before(void *handle, const char *name);
+
+/*
+ * Defines an entry point with two arguments. If `condition` leaves the zero flag set and the real
+ * function is known, it jumps there at once.
+ */
+#define ENTRY_WITH_TWO(name, condition)                                                            \
+    ".globl " name "\n"                                                                            \
+    ".type " name ", @function\n" name ":\n"                                                       \
+    ".cfi_startproc\n"                                                                             \
+    "endbr64\n" condition "\n"                                                                     \
+    "jne 1f\n"                                                                                     \
+    "mov entry_" name "_next(%rip), %rax\n"                                                        \
+    "test %rax, %rax\n"                                                                            \
+    "je 1f\n"                                                                                      \
+    "jmp *%rax\n"                                                                                  \
+    "1: push %rdi\n"                                                                               \
+    ".cfi_adjust_cfa_offset 8\n"                                                                   \
+    "push %rsi\n"                                                                                  \
+    ".cfi_adjust_cfa_offset 8\n"                                                                   \
+    "sub $8, %rsp\n"                                                                               \
+    ".cfi_adjust_cfa_offset 8\n"                                                                   \
+    "call entry_" name "_before\n"                                                                 \
+    "add $8, %rsp\n"                                                                               \
+    ".cfi_adjust_cfa_offset -8\n"                                                                  \
+    "pop %rsi\n"                                                                                   \
+    ".cfi_adjust_cfa_offset -8\n"                                                                  \
+    "pop %rdi\n"                                                                                   \
+    ".cfi_adjust_cfa_offset -8\n"                                                                  \
+    "jmp *%rax\n"                                                                                  \
+    ".cfi_endproc\n"                                                                               \
+    ".size " name ", . - " name "\n"
+
+__asm__(".text\n" ENTRY_WITH_TWO("dlopen", "test $8, %esi") /* RTLD_DEEPBIND */
+
+        ".globl dlmopen\n"
+        ".type dlmopen, @function\n"
+        "dlmopen:\n"
+        ".cfi_startproc\n"
+        "endbr64\n"
+        "push %rdi\n"
+        ".cfi_adjust_cfa_offset 8\n"
+        "push %rsi\n"
+        ".cfi_adjust_cfa_offset 8\n"
+        "push %rdx\n"
+        ".cfi_adjust_cfa_offset 8\n"
+        "call entry_dlmopen_before\n"
+        "pop %rdx\n"
+        ".cfi_adjust_cfa_offset -8\n"
+        "pop %rsi\n"
+        ".cfi_adjust_cfa_offset -8\n"
+        "pop %rdi\n"
+        ".cfi_adjust_cfa_offset -8\n"
+        "jmp *%rax\n"
+        ".cfi_endproc\n"
+        ".size dlmopen, . - dlmopen\n"
+
+        ENTRY_WITH_TWO("dlsym", "cmpl $0, bypass_expected(%rip)"));
+
+_Static_assert(RTLD_DEEPBIND == 8, "as the entry point has it");
+
+static void *entry_find(_Atomic(void *) *next, const char *name)
+{
+    void *found = atomic_load_explicit(next, memory_order_acquire);
+    if (!found) {
+        found = real_find(name);
+        atomic_store_explicit(next, found, memory_order_release);
+    }
+    return found;
+}
+
+__attribute__((used)) void *entry_dlopen_before(const char *file, int mode)
+{
+    (void)file;
+    if (mode & RTLD_DEEPBIND)
+        bypass_expect();
+    return entry_find(&entry_dlopen_next, "dlopen");
+}
+
+__attribute__((used)) void *entry_dlmopen_before(Lmid_t space, const char *file, int mode)
+{
+    (void)file;
+    if (space != LM_ID_BASE || (mode & RTLD_DEEPBIND))
+        bypass_expect();
+    return entry_find(&entry_dlmopen_next, "dlmopen");
+}
+
+/* Finds the real dlsym by its version, since dlsym cannot look up itself. On x86_64 it has had this
+ * version from the beginning. */
+__attribute__((used)) void *entry_dlsym_before(void *handle, const char *name)
+{
+    (void)handle;
+    (void)name;
+    void *next = atomic_load_explicit(&entry_dlsym_next, memory_order_acquire);
+    if (!next) {
+        next = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+        atomic_store_explicit(&entry_dlsym_next, next, memory_order_release);
+    }
+    bypass_check();
+    return next;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Begins recording in the library's constructor and ends it in the destructor.
+ *
+ * Most programs allocate before the constructor runs, and recording has then begun already. At exit
+ * the loader chooses the order of destructors; frees after this one are still recorded.
+ */
+#include "capture/entry/lifecycle.h"
+
+#include <stdlib.h>
+
+#include "capture/entry/confine.h"
+#include "capture/entry/control.h"
+#include "capture/entry/operators.h"
+#include "capture/entry/process.h"
+#include "capture/record/bypass.h"
+#include "capture/record/program_suppressions.h"
+#include "capture/record/recorder.h"
+
+__attribute__((constructor)) static void lifecycle_begin(void);
+__attribute__((destructor)) static void lifecycle_end(void);
+
+static bool ended;
+
+bool lifecycle_has_ended(void)
+{
+    return ended;
+}
+
+static void lifecycle_end_quickly(void)
+{
+    ended = true;
+    bypass_end();
+    recorder_end(__builtin_frame_address(0), TRACE_END_QUICK_EXIT);
+}
+
+static void lifecycle_begin(void)
+{
+    recorder_loaded();
+    control_bind();
+    recorder_start();
+    entry_process_resolve();
+    entry_confine_resolve();
+#ifndef MPROF_STATIC
+    /* Not under the guard, because what the loader allocates for its answers is freed later. */
+    if (recorder_is_at_work()) {
+        operators_warn();
+        bypass_begin();
+    }
+#endif
+    if (recorder_is_at_work())
+        program_suppressions_ask();
+    /* These functions run in reverse order: the one that is registered first runs last. */
+    at_quick_exit(lifecycle_end_quickly);
+}
+
+static void lifecycle_end(void)
+{
+    ended = true;
+    bypass_end();
+    recorder_end(__builtin_frame_address(0), TRACE_END_EXIT);
+}

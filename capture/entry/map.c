@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Entry points of mappings: mmap, munmap, mremap and mprotect. They record only with --mmap.
+ *
+ * The real calls are system calls: the C library's functions do no more, and nothing has to be
+ * looked up. A program that maps memory early or in a signal handler could not wait for that.
+ * Mappings that the C library makes for its own use do not come here.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "capture/entry/names.h"
+#include "capture/entry/resident_pages.h"
+#include "capture/os/arch_x86_64.h"
+#include "capture/os/os.h"
+#include "capture/record/events.h"
+#include "capture/record/recorder.h"
+
+#define FRAME __builtin_frame_address(0)
+/* The longest path that is recorded; a longer one is cut. */
+#define PATH_LENGTH 1024u
+
+struct mapping {
+    uintptr_t address, old_address;
+    size_t length;
+    int protection, flags, descriptor;
+    uint64_t offset;
+};
+
+/* Tells whether a system call failed: its result is then a small negative number. */
+static bool map_failed(long result)
+{
+    return result < 0 && result > -4096;
+}
+
+static void *map_result(long result)
+{
+    if (!map_failed(result))
+        return (void *)result;
+    errno = (int)-result;
+    return MAP_FAILED;
+}
+
+/* Writes the path of the mapped file into `path`. Returns its length, 0 if there is none. */
+static size_t map_file(int descriptor, char *path)
+{
+    char link[40], digits[24];
+    const char prefix[] = "/proc/self/fd/";
+    if (descriptor < 0)
+        return 0;
+    digits[sizeof digits - 1] = 0;
+    const char *number = os_decimal(digits + sizeof digits - 1, (uint64_t)descriptor);
+    memcpy(link, prefix, sizeof prefix - 1);
+    memcpy(link + sizeof prefix - 1, number, strlen(number) + 1);
+    long length = os_call(SYS_readlinkat, AT_FDCWD, (long)link, (long)path, PATH_LENGTH, 0, 0);
+    return length > 0 ? (size_t)length : 0;
+}
+
+static uint64_t map_when(const struct thread *thread, uint64_t ticks)
+{
+    const uint64_t last = thread->chunk.coding.ticks;
+    return ticks > last ? ticks - last : 0;
+}
+
+/* Begins an extended record of at most `size` bytes with its time, address and length. */
+static uint8_t *map_begin(struct thread *thread, size_t size, uint64_t ticks, uintptr_t address,
+                          size_t length)
+{
+    uint8_t *p = thread_extended_begin(thread, size);
+    if (!p)
+        return NULL;
+    p = trace_put_varint(p, map_when(thread, ticks));
+    p = trace_put_varint(p, address);
+    return trace_put_varint(p, length);
+}
+
+static void map_put(struct thread *thread, const void *frame, uint64_t ticks,
+                    const struct mapping *mapping)
+{
+    char path[PATH_LENGTH];
+    size_t length = map_file(mapping->descriptor, path);
+    uint32_t stack = events_stack(thread, frame);
+    uint8_t *p = map_begin(thread, length + 100, ticks, mapping->address, mapping->length);
+    if (!p)
+        return;
+    p = trace_put_varint(p, (uint32_t)mapping->protection);
+    p = trace_put_varint(p, (uint32_t)mapping->flags);
+    p = trace_put_varint(p, mapping->offset);
+    p = trace_put_varint(p, stack);
+    p = trace_put_varint(p, mapping->old_address);
+    p = trace_put_string(p, path, length);
+    thread_extended_end(thread, TRACE_EXT_MAP, p);
+}
+
+/* A mapping, or part of one, that is about to end. */
+struct ending {
+    uint64_t ticks;    /* before the call */
+    uint64_t resident; /* its resident bytes plus 1; 0: not known */
+};
+
+static struct ending map_ending(struct thread *thread, uintptr_t address, size_t length)
+{
+    struct ending ending = {0, 0};
+    uint64_t bytes;
+    if (!thread)
+        return ending;
+    if (resident_pages_count(address, length, &bytes))
+        ending.resident = bytes + 1;
+    ending.ticks = thread_clock_before(thread);
+    return ending;
+}
+
+static void map_put_end(struct thread *thread, const void *frame, const struct ending *ending,
+                        uintptr_t address, size_t length)
+{
+    uint32_t stack = events_stack(thread, frame);
+    uint8_t *p = map_begin(thread, 72, ending->ticks, address, length);
+    if (!p)
+        return;
+    p = trace_put_varint(p, stack);
+    p = trace_put_varint(p, ending->resident);
+    thread_extended_end(thread, TRACE_EXT_UNMAP, p);
+}
+
+static void map_put_protection(struct thread *thread, const void *frame, uint64_t ticks,
+                               const struct mapping *mapping)
+{
+    uint32_t stack = events_stack(thread, frame);
+    uint8_t *p = map_begin(thread, 64, ticks, mapping->address, mapping->length);
+    if (!p)
+        return;
+    p = trace_put_varint(p, (uint32_t)mapping->protection);
+    p = trace_put_varint(p, stack);
+    thread_extended_end(thread, TRACE_EXT_PROTECT, p);
+}
+
+static struct thread *map_enter(const void *frame)
+{
+    return __builtin_expect(recorder_mappings, 0) ? recorder_enter(frame, RECORDER_NOTE) : NULL;
+}
+
+ENTRY_POINT void *mmap(void *address, size_t length, int protection, int flags, int descriptor,
+                       off_t offset)
+{
+    struct thread *thread = map_enter(FRAME);
+    long result =
+        arch_syscall(SYS_mmap, (long)address, (long)length, protection, flags, descriptor, offset);
+    if (thread) {
+        const struct mapping mapping = {.address = (uintptr_t)result,
+                                        .length = length,
+                                        .protection = protection,
+                                        .flags = flags,
+                                        .descriptor = flags & MAP_ANONYMOUS ? -1 : descriptor,
+                                        .offset = (uint64_t)offset};
+        if (!map_failed(result))
+            map_put(thread, FRAME, clock_after(), &mapping);
+        recorder_leave();
+    }
+    return map_result(result);
+}
+
+void *mmap64(void *address, size_t length, int protection, int flags, int descriptor, off_t offset)
+    __attribute__((alias("mmap"), visibility("default")));
+
+ENTRY_POINT int munmap(void *address, size_t length)
+{
+    struct thread *thread = map_enter(FRAME);
+    const struct ending ending = map_ending(thread, (uintptr_t)address, length);
+    long result = arch_syscall(SYS_munmap, (long)address, (long)length, 0, 0, 0, 0);
+    if (thread) {
+        if (result == 0)
+            map_put_end(thread, FRAME, &ending, (uintptr_t)address, length);
+        recorder_leave();
+    }
+    return map_result(result) == MAP_FAILED ? -1 : 0;
+}
+
+/* Records nothing if the call fails, although it may have changed some of the pages: the kernel
+ * does not say which. */
+ENTRY_POINT int mprotect(void *address, size_t length, int protection)
+{
+    struct thread *thread = map_enter(FRAME);
+    long result = arch_syscall(SYS_mprotect, (long)address, (long)length, protection, 0, 0, 0);
+    if (thread) {
+        if (result == 0)
+            map_put_protection(thread, FRAME, clock_after(),
+                               &(struct mapping){.address = (uintptr_t)address,
+                                                 .length = length,
+                                                 .protection = protection});
+        recorder_leave();
+    }
+    return map_result(result) == MAP_FAILED ? -1 : 0;
+}
+
+ENTRY_POINT void *mremap(void *old, size_t old_length, size_t length, int flags, ...)
+{
+    va_list arguments;
+    va_start(arguments, flags);
+    void *wanted = flags & (MREMAP_FIXED | MREMAP_DONTUNMAP) ? va_arg(arguments, void *) : NULL;
+    va_end(arguments);
+    struct thread *thread = map_enter(FRAME);
+    const struct ending ending = map_ending(thread, (uintptr_t)old, old_length);
+    long result =
+        arch_syscall(SYS_mremap, (long)old, (long)old_length, (long)length, flags, (long)wanted, 0);
+    if (thread) {
+        /* Ingest knows the file and the protection from the mapping that this one comes from. */
+        const struct mapping mapping = {.address = (uintptr_t)result,
+                                        .old_address = (uintptr_t)old,
+                                        .length = length,
+                                        .descriptor = -1};
+        uint64_t after = clock_after();
+        if (!map_failed(result)) {
+            if (old_length != 0 && !(flags & MREMAP_DONTUNMAP))
+                map_put_end(thread, FRAME, &ending, (uintptr_t)old, old_length);
+            map_put(thread, FRAME, after, &mapping);
+        }
+        recorder_leave();
+    }
+    return map_result(result);
+}

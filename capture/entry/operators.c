@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/entry/operators.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "capture/os/message.h"
+#include "capture/record/real.h"
+
+struct search {
+    const void *allocator; /* an address in the object that has malloc and operator new */
+    bool found;
+};
+
+static bool needs_cxx_library(const struct dl_phdr_info *object, const ElfW(Dyn) * dynamic)
+{
+    const char *strings = NULL;
+    for (const ElfW(Dyn) *entry = dynamic; entry->d_tag != DT_NULL; entry++)
+        if (entry->d_tag == DT_STRTAB)
+            strings = (const char *)entry->d_un.d_ptr;
+    /* The loader has added the base address, except for some objects (the vdso). */
+    if (!strings || (uintptr_t)strings < object->dlpi_addr)
+        return false;
+    for (const ElfW(Dyn) *entry = dynamic; entry->d_tag != DT_NULL; entry++)
+        if (entry->d_tag == DT_NEEDED && (strstr(strings + entry->d_un.d_val, "libstdc++") ||
+                                          strstr(strings + entry->d_un.d_val, "libc++")))
+            return true;
+    return false;
+}
+
+/* Finds an object of C++ code. The allocator itself is one, and does not count. */
+static int search_object(struct dl_phdr_info *object, size_t size, void *argument)
+{
+    struct search *search = (struct search *)argument;
+    const ElfW(Dyn) *dynamic = NULL;
+    bool allocator = false;
+    (void)size;
+    for (unsigned i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        const uintptr_t start = object->dlpi_addr + segment->p_vaddr;
+        if (segment->p_type == PT_DYNAMIC)
+            dynamic = (const ElfW(Dyn) *)start;
+        if (segment->p_type == PT_LOAD && (uintptr_t)search->allocator - start < segment->p_memsz)
+            allocator = true;
+    }
+    search->found = dynamic && !allocator && needs_cxx_library(object, dynamic);
+    return search->found;
+}
+
+void operators_warn(void)
+{
+    Dl_info library, allocator, operators;
+    /* The usual case first: if a question has no answer, the loader allocates a message. */
+    if (!dladdr((void *)real.malloc, &allocator) || !dladdr((void *)getauxval, &library) ||
+        allocator.dli_fbase == library.dli_fbase)
+        return;
+    void *operator_new = dlsym(RTLD_DEFAULT, "_Znwm");
+    if (!operator_new || !dladdr(operator_new, &operators) ||
+        allocator.dli_fbase != operators.dli_fbase)
+        return;
+    struct search search = {.allocator = (void *)real.malloc};
+    dl_iterate_phdr(search_object, &search);
+    if (search.found)
+        message_line(
+            allocator.dli_fname, " has an operator new of its own, which does not call malloc: ",
+            "what C++ code allocates by new is not recorded, malloc and its kin are. ",
+            "Preload libmprof_operators.so too, behind libmprof.so, as mprof-run does.", NULL);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Warns of allocators whose C++ operators do not call malloc.
+ *
+ * tcmalloc, jemalloc and mimalloc bring their own operators new and delete, which take memory
+ * directly. If the recorder is preloaded before such a library, it sees malloc and free but not
+ * these, unless the operators of cxx_operators.c come between.
+ */
+#ifndef MPROF_CAPTURE_ENTRY_OPERATORS_H
+#define MPROF_CAPTURE_ENTRY_OPERATORS_H
+
+/* Prints one line if C++ operators are not recorded and C++ code is loaded. */
+void operators_warn(void);
+
+#endif

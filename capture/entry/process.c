@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Entry points that change or end the process: exec and _exit.
+ *
+ * exec seals the trace before the real call, and unseals it if that fails. A vfork child shares its
+ * parent's memory: recorder_end() sees that the child is not the owner and leaves the trace alone.
+ * The C library's own posix_spawn, system and popen do not come here. They do not have to, because
+ * their child has nothing of its own.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "capture/entry/close.h"
+#include "capture/entry/lifecycle.h"
+#include "capture/entry/names.h"
+#include "capture/entry/process.h"
+#include "capture/os/exec_environment.h"
+#include "capture/os/os.h"
+#include "capture/record/events.h"
+#include "capture/record/real.h"
+#include "capture/record/recorder.h"
+
+#define FRAME __builtin_frame_address(0)
+
+enum { NEXT_EXECVE, NEXT_EXECVPE, NEXT_FEXECVE, NEXT_EXECVEAT, NEXT_EXIT };
+
+#ifdef MPROF_STATIC
+
+/* Linked with -Wl,--wrap=…: the linker names the real functions. */
+int __real_execve(const char *, char *const[], char *const[]);
+int __real_execvpe(const char *, char *const[], char *const[]);
+int __real_fexecve(int, char *const[], char *const[]);
+int __real_execveat(int, const char *, char *const[], char *const[], int);
+void __real__exit(int) __attribute__((noreturn));
+
+static void *entry_find(unsigned which)
+{
+    void *const real_functions[] = {
+        [NEXT_EXECVE] = (void *)__real_execve,   [NEXT_EXECVPE] = (void *)__real_execvpe,
+        [NEXT_FEXECVE] = (void *)__real_fexecve, [NEXT_EXECVEAT] = (void *)__real_execveat,
+        [NEXT_EXIT] = (void *)__real__exit,
+    };
+    return real_functions[which];
+}
+
+/* Only brings this file into every program, since the C library, which is linked later, also has
+ * calls of _exit that are wrapped. The linker has found the real functions already. */
+void entry_process_resolve(void)
+{
+}
+
+#else
+
+/* The real functions. */
+static struct {
+    const char *name;
+    _Atomic(void *) function;
+} entry_next[] = {
+    [NEXT_EXECVE] = {.name = "execve"},   [NEXT_EXECVPE] = {.name = "execvpe"},
+    [NEXT_FEXECVE] = {.name = "fexecve"}, [NEXT_EXECVEAT] = {.name = "execveat"},
+    [NEXT_EXIT] = {.name = "_exit"},
+};
+
+static void *entry_find(unsigned which)
+{
+    void *function = atomic_load_explicit(&entry_next[which].function, memory_order_acquire);
+    if (!function) {
+        function = real_find(entry_next[which].name);
+        atomic_store_explicit(&entry_next[which].function, function, memory_order_release);
+    }
+    return function;
+}
+
+void entry_process_resolve(void)
+{
+    for (unsigned i = 0; i < sizeof entry_next / sizeof *entry_next; i++)
+        entry_find(i);
+    entry_close_resolve();
+    entry_dlclose_resolve();
+    entry_thread_name_resolve();
+}
+
+#endif
+
+typedef int (*execve_function)(const char *, char *const[], char *const[]);
+typedef int (*fexecve_function)(int, char *const[], char *const[]);
+typedef int (*execveat_function)(int, const char *, char *const[], char *const[], int);
+typedef void (*exit_function)(int) __attribute__((noreturn));
+
+/* The environment of a static program preloads nothing that could do harm. */
+#ifdef MPROF_STATIC
+#define SUITABLE(environment_call, envp) ((void)0)
+#else
+#define SUITABLE(environment_call, envp) EXEC_ENVIRONMENT_SUIT(environment_call, envp)
+#endif
+
+static int entry_exec_failed(void)
+{
+    int error = errno;
+    recorder_end_undone();
+    errno = error;
+    return -1;
+}
+
+ENTRY_POINT int ENTRY(execve)(const char *path, char *const argv[], char *const envp[])
+{
+    execve_function next = (execve_function)entry_find(NEXT_EXECVE);
+    SUITABLE(exec_environment_of(path, false, envp), envp);
+    recorder_end(FRAME, TRACE_END_EXEC);
+    next(path, argv, envp);
+    return entry_exec_failed();
+}
+
+ENTRY_POINT int ENTRY(execv)(const char *path, char *const argv[])
+{
+    execve_function next = (execve_function)entry_find(NEXT_EXECVE);
+    char *const *envp = environ;
+    SUITABLE(exec_environment_of(path, false, envp), envp);
+    recorder_end(FRAME, TRACE_END_EXEC);
+    next(path, argv, envp);
+    return entry_exec_failed();
+}
+
+ENTRY_POINT int ENTRY(execvpe)(const char *file, char *const argv[], char *const envp[])
+{
+    execve_function next = (execve_function)entry_find(NEXT_EXECVPE);
+    SUITABLE(exec_environment_of(file, true, envp), envp);
+    recorder_end(FRAME, TRACE_END_EXEC);
+    next(file, argv, envp);
+    return entry_exec_failed();
+}
+
+ENTRY_POINT int ENTRY(execvp)(const char *file, char *const argv[])
+{
+    execve_function next = (execve_function)entry_find(NEXT_EXECVPE);
+    char *const *envp = environ;
+    SUITABLE(exec_environment_of(file, true, envp), envp);
+    recorder_end(FRAME, TRACE_END_EXEC);
+    next(file, argv, envp);
+    return entry_exec_failed();
+}
+
+ENTRY_POINT int ENTRY(fexecve)(int descriptor, char *const argv[], char *const envp[])
+{
+    fexecve_function next = (fexecve_function)entry_find(NEXT_FEXECVE);
+    SUITABLE(exec_environment_of_descriptor(descriptor, envp), envp);
+    recorder_end(FRAME, TRACE_END_EXEC);
+    next(descriptor, argv, envp);
+    return entry_exec_failed();
+}
+
+ENTRY_POINT int ENTRY(execveat)(int directory, const char *path, char *const argv[],
+                                char *const envp[], int flags)
+{
+    execveat_function next = (execveat_function)entry_find(NEXT_EXECVEAT);
+    if (!next) {
+        errno = ENOSYS;
+        return -1;
+    }
+    SUITABLE(exec_environment_at(directory, path, flags, envp), envp);
+    recorder_end(FRAME, TRACE_END_EXEC);
+    next(directory, path, argv, envp, flags);
+    return entry_exec_failed();
+}
+
+/*
+ * Collects the arguments of execl and its kin in an array. It lies on the stack of the caller, as
+ * in the C library, since a vfork child must not allocate.
+ */
+#define COLLECT(first, list)                                                                       \
+    va_list list;                                                                                  \
+    va_start(list, first);                                                                         \
+    size_t count = 1; /* the named first argument */                                               \
+    while (va_arg(list, char *))                                                                   \
+        count++;                                                                                   \
+    va_end(list);                                                                                  \
+    char *argv[count + 1];                                                                         \
+    va_start(list, first);                                                                         \
+    argv[0] = (char *)(uintptr_t)(first);                                                          \
+    for (size_t i = 1; i <= count; i++)                                                            \
+    argv[i] = va_arg(list, char *)
+
+ENTRY_POINT int ENTRY(execl)(const char *path, const char *first, ...)
+{
+    COLLECT(first, list);
+    va_end(list);
+    return ENTRY(execv)(path, argv);
+}
+
+ENTRY_POINT int ENTRY(execlp)(const char *file, const char *first, ...)
+{
+    COLLECT(first, list);
+    va_end(list);
+    return ENTRY(execvp)(file, argv);
+}
+
+ENTRY_POINT int ENTRY(execle)(const char *path, const char *first, ...)
+{
+    COLLECT(first, list);
+    char *const *envp = va_arg(list, char *const *);
+    va_end(list);
+    return ENTRY(execve)(path, argv, envp);
+}
+
+ENTRY_POINT void ENTRY(_exit)(int status)
+{
+    exit_function next = (exit_function)entry_find(NEXT_EXIT);
+    /* In a static program exit() itself calls this at its end. */
+    if (!lifecycle_has_ended())
+        recorder_end(FRAME, TRACE_END_QUICK_EXIT);
+    next(status);
+}
+
+ENTRY_POINT void ENTRY(_Exit)(int status)
+{
+    ENTRY(_exit)(status);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Entry points that start another process: posix_spawn and posix_spawnp. They record nothing, but
+ * choose the environment of programs that cannot be recorded.
+ */
+#include <errno.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "capture/entry/names.h"
+#include "capture/os/exec_environment.h"
+#include "capture/record/real.h"
+
+typedef int (*spawn_function)(pid_t *, const char *, const posix_spawn_file_actions_t *,
+                              const posix_spawnattr_t *, char *const[], char *const[]);
+
+static _Atomic(spawn_function) entry_next_spawn, entry_next_spawnp;
+
+static spawn_function entry_find_spawn(bool search)
+{
+    _Atomic(spawn_function) *place = search ? &entry_next_spawnp : &entry_next_spawn;
+    spawn_function next = atomic_load(place);
+    if (!next) {
+        next = (spawn_function)real_find(search ? "posix_spawnp" : "posix_spawn");
+        atomic_store(place, next);
+    }
+    return next;
+}
+
+static int entry_spawn(bool search, pid_t *process, const char *file,
+                       const posix_spawn_file_actions_t *actions,
+                       const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+{
+    int error = errno;
+    spawn_function next = entry_find_spawn(search);
+    EXEC_ENVIRONMENT_SUIT(exec_environment_of(file, search, envp), envp);
+    errno = error;
+    return next(process, file, actions, attributes, argv, envp);
+}
+
+ENTRY_POINT int posix_spawn(pid_t *process, const char *path,
+                            const posix_spawn_file_actions_t *actions,
+                            const posix_spawnattr_t *attributes, char *const argv[],
+                            char *const envp[])
+{
+    return entry_spawn(false, process, path, actions, attributes, argv, envp);
+}
+
+ENTRY_POINT int posix_spawnp(pid_t *process, const char *file,
+                             const posix_spawn_file_actions_t *actions,
+                             const posix_spawnattr_t *attributes, char *const argv[],
+                             char *const envp[])
+{
+    return entry_spawn(true, process, file, actions, attributes, argv, envp);
+}

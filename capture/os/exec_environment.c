@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/os/exec_environment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "capture/os/confinement.h"
+#include "capture/os/message.h"
+#include "capture/os/os.h"
+#include "capture/os/program_image.h"
+#include "capture/os/program_search.h"
+#include "capture/os/required_calls.h"
+
+static const char preload_name[] = "LD_PRELOAD=";
+static const char options_name[] = "MPROF_OPTIONS=";
+static const char without_name[] = "without=";
+static const char own_name[] = "libmprof.so";
+
+#define PRELOAD_NAME_LENGTH (sizeof preload_name - 1)
+/* The bytes for the numbers of all calls. */
+#define CALLS_TEXT ((size_t)OWN_CALLS_MAX * 6 + sizeof without_name + 1)
+#define OWN_NAME_LENGTH (sizeof own_name - 1)
+
+/*
+ * Writes the numbers of the own calls that the program's filters forbid into `text`, with colons
+ * between (NULL: only counts them). Returns how many they are. Clears *possible if recording cannot
+ * do without one.
+ */
+static size_t exec_forbidden_calls(char *text, bool *possible)
+{
+    size_t count = 0;
+    char digits[24];
+    digits[sizeof digits - 1] = 0;
+    for (size_t i = 0; i < own_calls_count; i++) {
+        const struct own_call *call = &own_calls[i];
+        if (confinement_allows(call->number, call->arguments))
+            continue;
+        *possible = *possible && !call->needed;
+        if (text) {
+            const char *number = os_decimal(digits + sizeof digits - 1, call->number);
+            if (count)
+                *text++ = ':';
+            memcpy(text, number, strlen(number) + 1);
+            text += strlen(number);
+        }
+        count++;
+    }
+    return count;
+}
+
+static bool exec_is_preload(const char *entry)
+{
+    return strncmp(entry, preload_name, PRELOAD_NAME_LENGTH) == 0;
+}
+
+/* Returns the length of one part of the list. The loader splits it at spaces and colons. */
+static size_t exec_part_length(const char *part)
+{
+    return strcspn(part, ": ");
+}
+
+static bool exec_part_is_own(const char *part, size_t length)
+{
+    return length >= OWN_NAME_LENGTH &&
+           strncmp(part + length - OWN_NAME_LENGTH, own_name, OWN_NAME_LENGTH) == 0 &&
+           (length == OWN_NAME_LENGTH || part[length - OWN_NAME_LENGTH - 1] == '/');
+}
+
+static bool exec_preloads_own(const char *entry)
+{
+    const char *part = entry + PRELOAD_NAME_LENGTH;
+    for (;;) {
+        size_t length = exec_part_length(part);
+        if (exec_part_is_own(part, length))
+            return true;
+        if (!part[length])
+            return false;
+        part += length + 1;
+    }
+}
+
+/* Returns the number of all entries, the end included. 0 if the recorder is not preloaded. */
+static size_t exec_count(char *const envp[])
+{
+    size_t count = 0;
+    bool preloaded = false;
+    for (; envp && envp[count]; count++)
+        preloaded = preloaded || (exec_is_preload(envp[count]) && exec_preloads_own(envp[count]) &&
+                                  strlen(envp[count]) < EXEC_TEXT_MAX);
+    return preloaded ? count + 1 : 0;
+}
+
+/* Opens the file to execute for reading. Returns its descriptor, or a negative errno. */
+static int exec_open(int directory, const char *path, int flags)
+{
+    struct stat status;
+    char own[32] = "/proc/self/fd/", digits[24];
+    if (!*path && (flags & AT_EMPTY_PATH)) {
+        if (directory < 0)
+            return -EBADF;
+        /* Open it again, since the descriptor may not be for reading. */
+        digits[sizeof digits - 1] = 0;
+        const char *number = os_decimal(digits + sizeof digits - 1, (uint64_t)directory);
+        memcpy(own + strlen(own), number, strlen(number) + 1);
+        path = own;
+        flags = 0;
+    }
+    const int descriptor = (int)os_call(SYS_openat, directory, (long)path,
+                                        O_RDONLY | O_CLOEXEC | O_NONBLOCK |
+                                            (flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0),
+                                        0, 0, 0);
+    if (descriptor >= 0 && os_status(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
+        (status.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)))
+        return descriptor;
+    if (descriptor >= 0)
+        os_close(descriptor);
+    return descriptor < 0 ? descriptor : -EACCES;
+}
+
+/* Returns the kind of the program, for a script that of its interpreter. Closes the descriptor. */
+static enum program_kind exec_kind(int descriptor)
+{
+    char path[PATH_MAX];
+    enum program_kind kind = PROGRAM_DYNAMIC;
+    for (int depth = 0; descriptor >= 0 && depth <= PROGRAM_SCRIPTS_MAX; depth++) {
+        kind = program_image_read(descriptor);
+        const bool script = program_image_interpreter(descriptor, path, sizeof path);
+        os_close(descriptor);
+        descriptor = script ? exec_open(AT_FDCWD, path, 0) : -ENOENT;
+    }
+    if (descriptor >= 0)
+        os_close(descriptor);
+    return kind;
+}
+
+/* Chooses the environment; the program's own has this many entries. The result has 0 entries if
+ * nothing has to change. Closes the descriptor. */
+static struct exec_environment exec_choose(int descriptor, size_t entries)
+{
+    const struct exec_environment unrecorded = {.entries = entries, .unrecorded = true};
+    struct exec_environment confined = {0};
+    const enum program_kind kind = exec_kind(descriptor);
+    bool possible = true;
+    if (kind == PROGRAM_SANITIZED)
+        message_line("a program that is executed is built with a sanitizer, and runs unrecorded",
+                     NULL);
+    else if (kind == PROGRAM_OTHER_LIBC)
+        message_line("a program that is executed has another C library than glibc, and runs "
+                     "unrecorded",
+                     NULL);
+    else {
+        /* The options may need one more entry. */
+        if (os_is_confined() && exec_forbidden_calls(NULL, &possible) > 0)
+            confined.entries = entries + 1;
+        if (possible)
+            return confined;
+        message_line("the program's own seccomp filter forbids what recording needs; a program "
+                     "that is executed runs unrecorded",
+                     NULL);
+    }
+    return unrecorded;
+}
+
+struct exec_environment exec_environment_at(int directory, const char *path, int flags,
+                                            char *const envp[])
+{
+    const size_t count = exec_count(envp);
+    return path && count ? exec_choose(exec_open(directory, path, flags), count)
+                         : (struct exec_environment){0};
+}
+
+struct exec_environment exec_environment_of_descriptor(int descriptor, char *const envp[])
+{
+    return exec_environment_at(descriptor, "", AT_EMPTY_PATH, envp);
+}
+
+struct exec_environment exec_environment_of(const char *file, bool search, char *const envp[])
+{
+    struct program_search places;
+    char path[PATH_MAX];
+    const size_t count = exec_count(envp);
+    int descriptor = -ENOENT;
+    if (!file || count == 0)
+        return (struct exec_environment){0};
+    if (!search)
+        return exec_environment_at(AT_FDCWD, file, 0, envp);
+    program_search_begin(&places, file);
+    while (descriptor < 0 && program_search_next(&places, path, sizeof path))
+        descriptor = exec_open(AT_FDCWD, path, 0);
+    return exec_choose(descriptor, count);
+}
+
+static void exec_fill_unrecorded(char *const envp[], char **entries, char *preload)
+{
+    size_t count = 0, used = PRELOAD_NAME_LENGTH;
+    memcpy(preload, preload_name, PRELOAD_NAME_LENGTH);
+    for (; *envp; envp++) {
+        if (!exec_is_preload(*envp) || strlen(*envp) >= EXEC_TEXT_MAX) {
+            entries[count++] = *envp;
+            continue;
+        }
+        for (const char *part = *envp + PRELOAD_NAME_LENGTH;;) {
+            size_t length = exec_part_length(part);
+            if (length && !exec_part_is_own(part, length)) {
+                if (used > PRELOAD_NAME_LENGTH)
+                    preload[used++] = ':';
+                memcpy(preload + used, part, length);
+                used += length;
+            }
+            if (!part[length])
+                break;
+            part += length + 1;
+        }
+        preload[used] = 0;
+        if (used > PRELOAD_NAME_LENGTH)
+            entries[count++] = preload;
+    }
+    entries[count] = NULL;
+}
+
+/* Writes the MPROF_OPTIONS of the next program: `old` (NULL: none) and the forbidden calls. */
+static void exec_write_options(const char *old, char *text)
+{
+    bool possible = true;
+    size_t used = sizeof options_name - 1;
+    memcpy(text, options_name, sizeof options_name);
+    /* The calls that were forbidden before still are: they come with the rest. */
+    for (size_t length; old && *old; old += length + (old[length] != 0)) {
+        length = strcspn(old, ",");
+        if (strncmp(old, without_name, sizeof without_name - 1) != 0) {
+            memcpy(text + used, old, length);
+            used += length;
+            text[used++] = ',';
+        }
+    }
+    memcpy(text + used, without_name, sizeof without_name);
+    exec_forbidden_calls(text + used + sizeof without_name - 1, &possible);
+}
+
+static void exec_fill_confined(char *const envp[], char **entries, char *text)
+{
+    const size_t name = sizeof options_name - 1;
+    const char *old = NULL;
+    size_t count = 0;
+    for (; *envp; envp++)
+        if (strncmp(*envp, options_name, name) == 0 && strlen(*envp) < EXEC_TEXT_MAX - CALLS_TEXT)
+            old = *envp + name;
+        else
+            entries[count++] = *envp;
+    exec_write_options(old, text);
+    entries[count++] = text;
+    entries[count] = NULL;
+}
+
+void exec_environment_fill(const struct exec_environment *environment, char *const envp[],
+                           char **entries, char text[EXEC_TEXT_MAX])
+{
+    if (environment->unrecorded)
+        exec_fill_unrecorded(envp, entries, text);
+    else
+        exec_fill_confined(envp, entries, text);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The recorder's rare lines to the user of the program.
+ *
+ * A program may close standard error and get its number again for a file of its own. So a line is
+ * written only while descriptor 2 is still the file that it was when recording began.
+ */
+#ifndef MPROF_CAPTURE_OS_MESSAGE_H
+#define MPROF_CAPTURE_OS_MESSAGE_H
+
+/* Remembers which file standard error is. */
+void message_init(void);
+
+/* Writes "mprof: ", the strings up to a NULL, and a newline, in one write. Cuts the line at 1000
+ * bytes. */
+void message_line(const char *first, ...) __attribute__((sentinel));
+
+#endif

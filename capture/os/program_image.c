@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/os/program_image.h"
+
+#include <elf.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "capture/os/os.h"
+
+#define SEGMENTS_MAX 64u
+#define ENTRIES_MAX 4096u /* of the dynamic section; no program has more */
+
+struct program_image {
+    int descriptor;
+    unsigned count;
+    Elf64_Phdr segments[SEGMENTS_MAX];
+};
+
+static long image_read_some(int descriptor, uint64_t offset, void *to, size_t size)
+{
+    return os_call(SYS_pread64, descriptor, (long)to, (long)size, (long)offset, 0, 0);
+}
+
+static bool image_read(const struct program_image *image, uint64_t offset, void *to, size_t size)
+{
+    return image_read_some(image->descriptor, offset, to, size) == (long)size;
+}
+
+static const Elf64_Phdr *image_segment(const struct program_image *image, uint32_t type)
+{
+    for (unsigned i = 0; i < image->count; i++)
+        if (image->segments[i].p_type == type)
+            return &image->segments[i];
+    return NULL;
+}
+
+/* Returns the file offset of the byte at `address`, or 0 if the file does not contain it. */
+static uint64_t image_offset(const struct program_image *image, uint64_t address)
+{
+    for (unsigned i = 0; i < image->count; i++) {
+        const Elf64_Phdr *segment = &image->segments[i];
+        if (segment->p_type == PT_LOAD && address - segment->p_vaddr < segment->p_filesz)
+            return address - segment->p_vaddr + segment->p_offset;
+    }
+    return 0;
+}
+
+static bool image_entry(const struct program_image *image, unsigned index, Elf64_Dyn *entry)
+{
+    const Elf64_Phdr *dynamic = image_segment(image, PT_DYNAMIC);
+    return dynamic && index < ENTRIES_MAX && index < dynamic->p_filesz / sizeof *entry &&
+           image_read(image, dynamic->p_offset + index * sizeof *entry, entry, sizeof *entry) &&
+           entry->d_tag != DT_NULL;
+}
+
+static bool name_is_sanitizer(const char *name)
+{
+    static const char *const runtimes[] = {
+        "libasan.so",       "libtsan.so",       "liblsan.so",        "libhwasan.so",
+        "libclang_rt.asan", "libclang_rt.tsan", "libclang_rt.hwasan"};
+    for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++)
+        if (strncmp(name, runtimes[i], strlen(runtimes[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool image_is_sanitized(const struct program_image *image)
+{
+    uint64_t strings = 0;
+    Elf64_Dyn entry;
+    for (unsigned i = 0; image_entry(image, i, &entry); i++)
+        if (entry.d_tag == DT_STRTAB)
+            strings = image_offset(image, entry.d_un.d_ptr);
+    if (strings == 0)
+        return false;
+    for (unsigned i = 0; image_entry(image, i, &entry); i++) {
+        char name[32] = "";
+        /* At the end of the file fewer bytes come. The name is still terminated. */
+        if (entry.d_tag == DT_NEEDED &&
+            image_read_some(image->descriptor, strings + entry.d_un.d_val, name, sizeof name - 1) >
+                0 &&
+            name_is_sanitizer(name))
+            return true;
+    }
+    return false;
+}
+
+/* Copies the loader's path to `name`. Returns false if the program names none or cannot be read. */
+static bool image_loader(const struct program_image *image, char *name, size_t size)
+{
+    const Elf64_Phdr *interpreter = image_segment(image, PT_INTERP);
+    memset(name, 0, size);
+    return interpreter &&
+           image_read(image, interpreter->p_offset, name,
+                      interpreter->p_filesz < size ? interpreter->p_filesz : size - 1);
+}
+
+/* Tells whether the program uses musl, whose loader has the same name on every system. */
+static bool image_is_of_musl(const struct program_image *image)
+{
+    static const char musl[] = "ld-musl";
+    char name[64];
+    if (!image_loader(image, name, sizeof name))
+        return false;
+    const char *slash = strrchr(name, '/');
+    return strncmp(slash ? slash + 1 : name, musl, sizeof musl - 1) == 0;
+}
+
+static bool image_read_segments(struct program_image *image, const Elf64_Ehdr *header)
+{
+    return image->count <= SEGMENTS_MAX && header->e_phentsize == sizeof *image->segments &&
+           image_read(image, header->e_phoff, image->segments,
+                      image->count * sizeof *image->segments);
+}
+
+static bool image_read_header(int descriptor, Elf64_Ehdr *header)
+{
+    return image_read_some(descriptor, 0, header, sizeof *header) == (long)sizeof *header &&
+           memcmp(header->e_ident, ELFMAG, SELFMAG) == 0;
+}
+
+static enum program_kind image_kind(int descriptor, const Elf64_Ehdr *header)
+{
+    struct program_image image = {.descriptor = descriptor, .count = header->e_phnum};
+    if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != EM_X86_64)
+        return PROGRAM_FOREIGN;
+    if (!image_read_segments(&image, header))
+        return PROGRAM_DYNAMIC;
+    return !image_segment(&image, PT_INTERP) ? PROGRAM_STATIC
+           : image_is_of_musl(&image)        ? PROGRAM_OTHER_LIBC
+           : image_is_sanitized(&image)      ? PROGRAM_SANITIZED
+                                             : PROGRAM_DYNAMIC;
+}
+
+enum program_kind program_image_read(int descriptor)
+{
+    Elf64_Ehdr header;
+    return image_read_header(descriptor, &header) ? image_kind(descriptor, &header)
+                                                  : PROGRAM_DYNAMIC;
+}
+
+bool program_image_interpreter(int descriptor, char *name, size_t size)
+{
+    char head[257] = ""; /* the kernel reads 256 bytes of a script */
+    if (image_read_some(descriptor, 0, head, sizeof head - 1) <= 2 || head[0] != '#' ||
+        head[1] != '!')
+        return false;
+    const char *from = head + 2 + strspn(head + 2, " \t");
+    const size_t length = strcspn(from, " \t\r\n");
+    if (length == 0 || length >= size)
+        return false;
+    memcpy(name, from, length);
+    name[length] = 0;
+    return true;
+}
+
+bool program_image_loader(int descriptor, char *name, size_t size)
+{
+    Elf64_Ehdr header;
+    struct program_image image = {.descriptor = descriptor};
+    if (!image_read_header(descriptor, &header))
+        return false;
+    image.count = header.e_phnum;
+    return image_read_segments(&image, &header) && image_loader(&image, name, size);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Finds out what kind of program a file is, as far as that decides whether a library can be
+ * preloaded into it.
+ */
+#ifndef MPROF_CAPTURE_OS_PROGRAM_IMAGE_H
+#define MPROF_CAPTURE_OS_PROGRAM_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum program_kind {
+    PROGRAM_DYNAMIC, /* glibc's loader starts it and preloads; also any file that is not ELF */
+    PROGRAM_STATIC,
+    PROGRAM_FOREIGN, /* for another processor: the loader says that it preloads nothing */
+    /* Needs the shared runtime of a sanitizer. The runtime has its own malloc, and ends the program
+     * if another library comes before it. */
+    PROGRAM_SANITIZED,
+    PROGRAM_OTHER_LIBC /* its loader is not glibc's, and ends the program because of the library */
+};
+
+/* Returns the kind of the file behind `descriptor`, which need not be an ELF file. */
+enum program_kind program_image_read(int descriptor);
+
+/*
+ * Copies the interpreter of a script ("#! interpreter argument") into `size` bytes. Returns false
+ * if the file is not a script or the name does not fit.
+ */
+bool program_image_interpreter(int descriptor, char *name, size_t size);
+
+/* How many interpreters in a row may be scripts themselves. This is the kernel's own limit. */
+#define PROGRAM_SCRIPTS_MAX 4
+
+/* Copies the path of the loader that the file names into `size` bytes, and cuts it off there.
+ * Returns false if the file names none. */
+bool program_image_loader(int descriptor, char *name, size_t size);
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/record/bypass_slots.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "capture/os/arch_x86_64.h"
+#include "capture/os/os.h"
+#include "capture/os/process_maps.h"
+
+#define PAGE_MASK (~(uint64_t)(ARCH_PAGE_SIZE - 1))
+
+/* The tables of the dynamic section. NULL and 0 for those that it does not have. */
+struct tables {
+    const ElfW(Sym) * symbols;
+    const char *strings;
+    const uint32_t *hash; /* DT_GNU_HASH */
+    const ElfW(Rela) * rela, *jump;
+    size_t rela_count, jump_count;
+    size_t relative_count; /* relocations at the beginning that have no symbol */
+};
+
+/* A symbol of the object that has one of the names. */
+struct wanted {
+    uint32_t symbol;
+    const struct bypass_name *name;
+};
+
+/* The work on one object. */
+struct work {
+    const struct bypass_object *object;
+    struct bypass_look *look;
+    struct tables tables;
+    struct wanted wanted[BYPASS_NAMES_MAX]; /* by ascending symbol */
+    unsigned wanted_count;
+    bool wanted_known;           /* false: the name of each symbol has to be read */
+    uint64_t closed, closed_end; /* pages that the loader makes read-only */
+    enum { PAGES_UNKNOWN, PAGES_OPENED, PAGES_BUSY, PAGES_REFUSED } pages;
+};
+
+bool bypass_object_measure(struct bypass_object *object)
+{
+    object->start = UINT64_MAX;
+    object->end = 0;
+    object->dynamic = NULL;
+    for (unsigned i = 0; i < object->header_count; i++) {
+        const ElfW(Phdr) *header = &object->headers[i];
+        const uint64_t at = object->bias + header->p_vaddr;
+        if (header->p_type == PT_DYNAMIC)
+            object->dynamic = (const ElfW(Dyn) *)at;
+        if (header->p_type != PT_LOAD)
+            continue;
+        if (at < object->start)
+            object->start = at;
+        if (at + header->p_memsz > object->end)
+            object->end = at + header->p_memsz;
+    }
+    return object->dynamic && object->start < object->end;
+}
+
+/* Returns the table at `address`. The loader has added the bias, but not for every object (the
+ * vdso). NULL if the object has nothing there. */
+static const void *table_at(const struct bypass_object *object, uint64_t address)
+{
+    if (address < object->start)
+        address += object->bias;
+    return address >= object->start && address < object->end ? (const void *)address : NULL;
+}
+
+static struct tables tables_read(const struct bypass_object *object)
+{
+    struct tables tables = {0};
+    for (const ElfW(Dyn) *entry = object->dynamic; entry->d_tag != DT_NULL; entry++) {
+        const void *at = table_at(object, entry->d_un.d_ptr);
+        switch (entry->d_tag) {
+        case DT_SYMTAB:
+            tables.symbols = at;
+            break;
+        case DT_STRTAB:
+            tables.strings = at;
+            break;
+        case DT_GNU_HASH:
+            tables.hash = at;
+            break;
+        case DT_RELA:
+            tables.rela = at;
+            break;
+        case DT_JMPREL:
+            tables.jump = at;
+            break;
+        case DT_RELASZ:
+            tables.rela_count = entry->d_un.d_val / sizeof *tables.rela;
+            break;
+        case DT_RELACOUNT:
+            tables.relative_count = entry->d_un.d_val;
+            break;
+        case DT_PLTRELSZ:
+            tables.jump_count = entry->d_un.d_val / sizeof *tables.jump;
+            break;
+        default:
+            break;
+        }
+    }
+    if (!tables.rela)
+        tables.rela_count = 0;
+    if (tables.relative_count > tables.rela_count)
+        tables.relative_count = tables.rela_count;
+    if (!tables.jump)
+        tables.jump_count = 0;
+    return tables;
+}
+
+/* Searches the hash table of "https://sourceware.org/legacy-ml/binutils/2006-10/msg00377.html". It
+ * begins with the number of buckets, the first symbol in it, the words of the filter and its shift.
+ * Then come filter, buckets and chains. The last hash of a chain has bit 0 set. */
+void *bypass_object_defines(const struct bypass_object *object, const char *name)
+{
+    const struct tables tables = tables_read(object);
+    uint32_t hash = 5381;
+    if (!tables.hash || !tables.symbols || !tables.strings || tables.hash[0] == 0)
+        return NULL;
+    for (const char *c = name; *c; c++)
+        hash = hash * 33 + (uint8_t)*c;
+    const uint32_t *buckets = tables.hash + 4 + (size_t)tables.hash[2] * 2;
+    const uint32_t *chains = buckets + tables.hash[0];
+    uint32_t index = buckets[hash % tables.hash[0]];
+    if (index < tables.hash[1])
+        return NULL;
+    for (;; index++) {
+        const uint32_t found = chains[index - tables.hash[1]];
+        const ElfW(Sym) *symbol = &tables.symbols[index];
+        if ((found | 1) == (hash | 1) && symbol->st_shndx != SHN_UNDEF &&
+            strcmp(tables.strings + symbol->st_name, name) == 0)
+            return (void *)(object->bias + symbol->st_value);
+        if (found & 1)
+            return NULL;
+    }
+}
+
+static const struct bypass_name *name_find(const struct bypass_look *look, const char *text)
+{
+    for (unsigned i = 0; i < look->name_count; i++)
+        if (look->names[i].name[0] == text[0] && strcmp(look->names[i].name, text) == 0)
+            return &look->names[i];
+    return NULL;
+}
+
+/*
+ * Finds the symbols that have one of the names. Symbols that are defined elsewhere come first,
+ * before those of the hash table. That table says how many they are, unless it is empty.
+ */
+static void wanted_find(struct work *work)
+{
+    const struct tables *tables = &work->tables;
+    work->wanted_known = tables->hash && tables->hash[1] > 1;
+    for (uint32_t i = 1; work->wanted_known && i < tables->hash[1]; i++) {
+        const char *text = tables->strings + tables->symbols[i].st_name;
+        const struct bypass_name *name = name_find(work->look, text);
+        if (name && work->wanted_count < BYPASS_NAMES_MAX)
+            work->wanted[work->wanted_count++] = (struct wanted){i, name};
+    }
+}
+
+static const struct bypass_name *wanted_name(const struct work *work, uint32_t symbol)
+{
+    const struct wanted *wanted = work->wanted;
+    if (!work->wanted_known)
+        return name_find(work->look, work->tables.strings + work->tables.symbols[symbol].st_name);
+    if (work->wanted_count == 0 || symbol > wanted[work->wanted_count - 1].symbol)
+        return NULL;
+    while (wanted->symbol < symbol)
+        wanted++;
+    return wanted->symbol == symbol ? wanted->name : NULL;
+}
+
+static bool is_writable_by_headers(const struct bypass_object *object, uint64_t at)
+{
+    for (unsigned i = 0; i < object->header_count; i++) {
+        const ElfW(Phdr) *header = &object->headers[i];
+        if (header->p_type == PT_LOAD && (header->p_flags & PF_W) &&
+            at - (object->bias + header->p_vaddr) < header->p_memsz)
+            return true;
+    }
+    return false;
+}
+
+/* Tells whether the loader has closed all pages of the range and nobody has opened them since. */
+static bool pages_are_closed(uint64_t start, uint64_t end)
+{
+    struct process_maps *maps = process_maps_open();
+    struct process_map map;
+    bool closed = maps != NULL;
+    while (closed && process_maps_next(maps, &map) && map.start < end)
+        closed = map.end <= start || !map.writable;
+    if (maps)
+        process_maps_close(maps);
+    return closed;
+}
+
+static void pages_open(struct work *work)
+{
+    const uint64_t size = work->closed_end - work->closed;
+    if (!pages_are_closed(work->closed, work->closed_end))
+        work->pages = PAGES_BUSY;
+    else if (os_call(SYS_mprotect, (long)work->closed, (long)size, PROT_READ | PROT_WRITE, 0, 0,
+                     0) != 0)
+        work->pages = PAGES_REFUSED;
+    else
+        work->pages = PAGES_OPENED;
+}
+
+static void pages_close(const struct work *work)
+{
+    const uint64_t size = work->closed_end - work->closed;
+    if (work->pages == PAGES_OPENED)
+        os_call(SYS_mprotect, (long)work->closed, (long)size, PROT_READ, 0, 0, 0);
+}
+
+/* Writes the slot. False if it must not be written now. */
+static bool slot_put(struct work *work, uint64_t at, void *function)
+{
+    if (at - work->closed < work->closed_end - work->closed) {
+        if (work->pages == PAGES_UNKNOWN)
+            pages_open(work);
+        work->look->open += work->pages == PAGES_BUSY;
+        work->look->refused += work->pages == PAGES_REFUSED;
+        if (work->pages != PAGES_OPENED)
+            return false;
+    }
+    atomic_store_explicit((_Atomic(void *) *)at, function, memory_order_release);
+    work->look->patched++;
+    return true;
+}
+
+static void slot_look(struct work *work, const ElfW(Rela) * rela, const struct bypass_name *name,
+                      bool weak)
+{
+    const struct bypass_object *object = work->object;
+    struct bypass_look *look = work->look;
+    const uint64_t at = object->bias + rela->r_offset;
+    const unsigned type = (unsigned)ELF64_R_TYPE(rela->r_info);
+    if (at % sizeof(void *) != 0 || !is_writable_by_headers(object, at))
+        return;
+    void *holds = atomic_load_explicit((_Atomic(void *) *)at, memory_order_acquire);
+    look->heap += name->heap;
+    if (holds == name->own || holds == name->global || (!holds && weak))
+        return;
+    if (holds == name->real) {
+        if (slot_put(work, at, name->own))
+            look->late += name->heap;
+    } else if (type == R_X86_64_JUMP_SLOT &&
+               (uint64_t)holds - object->start < object->end - object->start) {
+        if (look->lazy)
+            look->unbound += slot_put(work, at, name->own);
+    } else if (object->bias != 0 && (uint64_t)holds < object->end - object->start) {
+        look->open++;
+    } else if (type != R_X86_64_64) { /* a pointer in data may be set by the program */
+        look->left += name->heap;
+    }
+}
+
+static void relocations_look(struct work *work, const ElfW(Rela) * rela, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const unsigned type = (unsigned)ELF64_R_TYPE(rela[i].r_info);
+        if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT &&
+             (type != R_X86_64_64 || rela[i].r_addend != 0)) ||
+            ELF64_R_SYM(rela[i].r_info) == 0)
+            continue;
+        const uint32_t index = (uint32_t)ELF64_R_SYM(rela[i].r_info);
+        const struct bypass_name *name = wanted_name(work, index);
+        const ElfW(Sym) *symbol = &work->tables.symbols[index];
+        if (name && symbol->st_shndx == SHN_UNDEF) /* a function of another object */
+            slot_look(work, &rela[i], name, ELF64_ST_BIND(symbol->st_info) == STB_WEAK);
+    }
+}
+
+void bypass_slots_look(const struct bypass_object *object, struct bypass_look *look)
+{
+    struct work work = {.object = object, .look = look, .tables = tables_read(object)};
+    if (!work.tables.symbols || !work.tables.strings)
+        return;
+    for (unsigned i = 0; i < object->header_count; i++) {
+        const ElfW(Phdr) *header = &object->headers[i];
+        if (header->p_type != PT_GNU_RELRO)
+            continue;
+        work.closed = (object->bias + header->p_vaddr) & PAGE_MASK;
+        work.closed_end = (object->bias + header->p_vaddr + header->p_memsz) & PAGE_MASK;
+    }
+    wanted_find(&work);
+    relocations_look(&work, work.tables.rela + work.tables.relative_count,
+                     work.tables.rela_count - work.tables.relative_count);
+    relocations_look(&work, work.tables.jump, work.tables.jump_count);
+    pages_close(&work);
+}

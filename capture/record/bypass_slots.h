@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Finds and changes the slots by which a loaded object calls functions of other objects, if they
+ * lead past this library.
+ *
+ * A slot is a word that the loader fills in for a relocation with a symbol. It lies in the jump
+ * table (R_X86_64_JUMP_SLOT) or in the table of addresses (R_X86_64_GLOB_DAT), or it is a pointer
+ * in data (R_X86_64_64). An object that was loaded with RTLD_DEEPBIND finds malloc in the C library
+ * before it finds it here. So its slots hold the C library's function, and can be changed to this
+ * library's.
+ *
+ * Nothing here asks the loader or allocates, so all of it may be called inside malloc.
+ */
+#ifndef MPROF_CAPTURE_RECORD_BYPASS_SLOTS_H
+#define MPROF_CAPTURE_RECORD_BYPASS_SLOTS_H
+
+#define BYPASS_NAMES_MAX 64u
+
+#include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A loaded object. Its headers and tables stay mapped while it is looked at. */
+struct bypass_object {
+    uint64_t bias;
+    const ElfW(Phdr) * headers;
+    unsigned header_count;
+    uint64_t start, end; /* set by bypass_object_measure() */
+    const ElfW(Dyn) * dynamic;
+};
+
+/* Finds the bounds and the dynamic section by the headers. False if there is no dynamic section. */
+bool bypass_object_measure(struct bypass_object *object);
+
+/* Returns the address of the function that the object itself defines under this name, or NULL. */
+void *bypass_object_defines(const struct bypass_object *object, const char *name);
+
+/* A function of this library. An unknown address is NULL. */
+struct bypass_name {
+    const char *name;
+    void *own;
+    void *real;   /* the next definition, which `own` calls */
+    void *global; /* the first definition of all, or a program's jump table */
+    bool heap;    /* its calls are events */
+};
+
+struct bypass_look {
+    const struct bypass_name *names;
+    unsigned name_count; /* at most BYPASS_NAMES_MAX */
+    bool lazy;           /* slots that the loader has not bound yet are changed as well */
+    /* The result of the look. */
+    uint32_t patched; /* slots that lead to this library now */
+    uint32_t late;    /* of these, slots of the heap that could be called before */
+    uint32_t unbound; /* of these, slots that the loader had not bound */
+    uint32_t left;    /* slots of the heap that lead elsewhere and must stay as they are */
+    uint32_t refused; /* slots that had to be changed but could not be */
+    uint32_t open;    /* slots that the loader has not, or may not have, filled in yet */
+    uint32_t heap;    /* all slots of the heap */
+};
+
+/*
+ * Looks at all slots of the object and changes those that hold a `real` function to `own`. If the
+ * loader has made the pages read-only, it opens them and closes them again. If they are still
+ * writable, the loader may be at work there, and their slots count as open. One caller at a time.
+ */
+void bypass_slots_look(const struct bypass_object *object, struct bypass_look *look);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/record/process_record.h"
+
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+
+#include "capture/os/arch_x86_64.h"
+#include "capture/os/os.h"
+#include "capture/record/thread.h"
+
+/* Limits that leave room for the fixed part; the arguments get the rest of the longest payload. */
+#define PATH_SHARE 500u
+#define TEXT_MAX 4096u
+/* The bytes that follow the arguments: two stamps and the boot id. */
+#define BEHIND_MAX 64u
+#define BOOT_ID_LENGTH 36u
+
+static struct process_origin process_origin;
+
+/* Not on the stack, because in a forked child that may be a coroutine's small one. Only one thread
+ * at a time begins a trace. */
+static char text[TEXT_MAX];
+
+/* The arguments that the program was started with, read for its first trace. Programs write titles
+ * over them later; its children and later traces still use the original ones. */
+static char started[TEXT_MAX];
+static size_t started_size;
+
+void process_record_set_origin(struct process_origin origin)
+{
+    process_origin = origin;
+}
+
+static uint8_t *process_put_text(uint8_t *p, const char *string, size_t limit)
+{
+    return trace_put_string(p, string, strnlen(string, limit));
+}
+
+/*
+ * Returns how many of the NUL-terminated arguments fit in `room` bytes, each with its length
+ * before it. Sets *cut if some do not fit.
+ */
+static size_t process_count_arguments(const char *arguments, size_t length, size_t room, bool *cut)
+{
+    size_t count = 0, used = 0;
+    while (used < length) {
+        size_t one = strnlen(arguments + used, length - used);
+        size_t cost = one + 2;
+        if (cost > room) {
+            *cut = true;
+            return count;
+        }
+        room -= cost;
+        used += one + 1;
+        count++;
+    }
+    return count;
+}
+
+static uint8_t *process_put_arguments(uint8_t *p, const uint8_t *end)
+{
+    bool cut = false;
+    if (started_size == 0) {
+        int descriptor = os_open_read("/proc/self/cmdline");
+        long length = descriptor < 0 ? 0 : os_read(descriptor, started, sizeof started);
+        if (descriptor >= 0)
+            os_close(descriptor);
+        started_size = length > 0 ? (size_t)length : 0;
+    }
+    const size_t size = started_size;
+    if (size == sizeof started) /* the buffer is full: more may follow */
+        cut = true;
+    size_t count = process_count_arguments(started, size, (size_t)(end - p) - 8, &cut);
+    p = trace_put_varint(p, cut ? 1 : 0);
+    p = trace_put_varint(p, count);
+    const char *argument = started;
+    for (size_t i = 0; i < count; i++) {
+        size_t one = strnlen(argument, (size_t)(started + size - argument));
+        p = trace_put_string(p, argument, one);
+        argument += one + 1;
+    }
+    return p;
+}
+
+static uint8_t *process_put_path(uint8_t *p, const char *link)
+{
+    if (os_read_link(link, text, sizeof text) < 0)
+        text[0] = 0;
+    return process_put_text(p, text, PATH_SHARE);
+}
+
+static uint8_t *process_put_boot_id(uint8_t *p)
+{
+    int descriptor = os_open_read("/proc/sys/kernel/random/boot_id");
+    long length = descriptor < 0 ? 0 : os_read(descriptor, text, sizeof text);
+    if (descriptor >= 0)
+        os_close(descriptor);
+    return trace_put_string(p, text, length >= (long)BOOT_ID_LENGTH ? BOOT_ID_LENGTH : 0);
+}
+
+bool process_record_write(struct thread *thread)
+{
+    uint8_t *p = thread_extended_begin(thread, TRACE_EXTENDED_MAX);
+    if (!p)
+        return false;
+    const uint8_t *end = p + TRACE_EXTENDED_MAX;
+    struct utsname names;
+    memset(&names, 0, sizeof names);
+    os_call(SYS_uname, (long)&names, 0, 0, 0, 0, 0);
+    p = trace_put_varint(p, (uint64_t)os_process_id());
+    p = trace_put_varint(p, (uint64_t)os_call(SYS_getppid, 0, 0, 0, 0, 0, 0));
+    p = trace_put_varint(p, process_origin.trace_id);
+    p = process_put_path(p, "/proc/self/exe");
+    p = process_put_path(p, "/proc/self/cwd");
+    p = process_put_text(p, names.nodename, sizeof names.nodename);
+    p = process_put_text(p, names.release, sizeof names.release);
+    p = process_put_arguments(p, end - BEHIND_MAX);
+    p = trace_put_varint(p, process_origin.before);
+    p = trace_put_varint(p, process_origin.after);
+    p = process_put_boot_id(p);
+    thread_extended_end(thread, TRACE_EXT_PROCESS, p);
+    return true;
+}

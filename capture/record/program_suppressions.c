@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/record/program_suppressions.h"
+
+#include <elf.h>
+#include <link.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "capture/os/elf_symbols.h"
+#include "capture/os/os.h"
+#include "capture/record/recorder.h"
+
+#define FRAME __builtin_frame_address(0)
+#define NAME "__lsan_default_suppressions"
+/* Bytes of the text in one record. */
+#define PIECE 1900u
+#define WAIT_NS INT64_C(2000000000)
+#define NAP_NS INT64_C(50000)
+#define NAP_MAX_NS INT64_C(5000000)
+
+typedef const char *suppressions_function(void);
+
+/* Where the dynamic linker knows the function, or the static linker: of a shared library, or of a
+ * program that exports it. */
+extern const char *__lsan_default_suppressions(void) __attribute__((weak));
+
+/* Memory that the child process shares. The child alone writes it, before it ends. */
+struct answer {
+    _Atomic bool whole;
+    uint32_t length; /* of the function's text; one more than fits: it is longer */
+    char text[TRACE_SUPPRESSIONS_MAX];
+};
+
+static struct {
+    bool wanted;
+    bool known;
+    enum trace_suppressions outcome;
+    struct answer *answer; /* NULL: there is no text */
+} suppressions;
+
+void program_suppressions_want(bool wanted)
+{
+    suppressions.wanted = wanted;
+}
+
+static void find_name(void *context, const char *name, uint64_t address, uint64_t size)
+{
+    (void)size;
+    if (strcmp(name, NAME) == 0)
+        *(uint64_t *)context = address;
+}
+
+/* How far from the addresses of its file the executable lies. */
+static uintptr_t executable_bias(void)
+{
+    const uintptr_t headers = getauxval(AT_PHDR), count = getauxval(AT_PHNUM);
+    const ElfW(Phdr) *header = (const ElfW(Phdr) *)headers;
+    for (uintptr_t i = 0; header && i < count; i++)
+        if (header[i].p_type == PT_PHDR)
+            return headers - header[i].p_vaddr;
+    return 0;
+}
+
+/* The executable's own comes first, as for the dynamic linker; few programs export it. */
+static suppressions_function *find_function(void)
+{
+    uint64_t address = 0;
+    elf_symbols_of("/proc/self/exe", find_name, &address);
+    if (address)
+        return (suppressions_function *)(executable_bias() + address); /* NOLINT(performance-*) */
+    return __lsan_default_suppressions;
+}
+
+/* Runs in the child process. The text may be no text: to read it ends this process at worst. */
+static _Noreturn void answer_and_end(suppressions_function *function, struct answer *answer)
+{
+    const struct rlimit no_core = {0, 0};
+    os_forked();
+    recorder_sealed(); /* nothing of this process is recorded */
+    os_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
+    os_call(SYS_prlimit64, 0, RLIMIT_CORE, (long)&no_core, 0, 0, 0);
+    const char *text = function();
+    const size_t length = text ? strnlen(text, TRACE_SUPPRESSIONS_MAX + 1) : 0;
+    if (length)
+        memcpy(answer->text, text, length < sizeof answer->text ? length : sizeof answer->text);
+    answer->length = (uint32_t)length;
+    atomic_store(&answer->whole, true);
+    for (;;)
+        os_call(SYS_kill, os_process_id(), SIGKILL, 0, 0, 0, 0);
+}
+
+/* False: the process did not end in time, and is killed. */
+static bool wait_for(long process)
+{
+    int64_t nap = NAP_NS;
+    for (int64_t waited = 0; waited < WAIT_NS; waited += nap) {
+        const struct timespec time = {.tv_nsec = nap};
+        if (os_call(SYS_wait4, process, 0, WNOHANG | __WALL, 0, 0, 0) != 0)
+            return true;
+        os_call(SYS_nanosleep, (long)&time, 0, 0, 0, 0, 0);
+        nap = nap < NAP_MAX_NS ? 2 * nap : nap;
+    }
+    os_call(SYS_kill, process, SIGKILL, 0, 0, 0, 0);
+    os_call_again(SYS_wait4, process, 0, __WALL, 0);
+    return false;
+}
+
+/* The child sends no signal when it ends: the program's handlers and its wait() do not see it. */
+static enum trace_suppressions ask(suppressions_function *function)
+{
+    const long memory = os_call(SYS_mmap, 0, sizeof *suppressions.answer, PROT_READ | PROT_WRITE,
+                                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory < 0 && memory > -4096)
+        return TRACE_SUPPRESSIONS_NOT_ASKED;
+    struct answer *answer = (struct answer *)memory; /* NOLINT(performance-no-int-to-ptr) */
+    const long process = os_call(SYS_clone, 0, 0, 0, 0, 0, 0);
+    if (process == 0)
+        answer_and_end(function, answer);
+    const bool ended = process > 0 && wait_for(process);
+    if (ended && atomic_load(&answer->whole)) {
+        suppressions.answer = answer;
+        return TRACE_SUPPRESSIONS_TEXT;
+    }
+    os_unmap(answer, sizeof *answer);
+    return process < 0 ? TRACE_SUPPRESSIONS_NOT_ASKED
+           : ended     ? TRACE_SUPPRESSIONS_CRASHED
+                       : TRACE_SUPPRESSIONS_LATE;
+}
+
+static enum trace_suppressions ask_any(void)
+{
+    suppressions_function *function = find_function();
+    if (!function)
+        return TRACE_SUPPRESSIONS_NONE;
+    /* A sandbox of which nothing is known but that it punishes calls may punish a new process. */
+    return os_is_confined() ? TRACE_SUPPRESSIONS_NOT_ASKED : ask(function);
+}
+
+void program_suppressions_ask(void)
+{
+    if (!suppressions.wanted || suppressions.known)
+        return;
+    suppressions.outcome = ask_any();
+    suppressions.known = true;
+    struct thread *thread = recorder_enter(FRAME, RECORDER_NOTE);
+    if (!thread)
+        return;
+    program_suppressions_put(thread);
+    recorder_leave();
+}
+
+static bool put_piece(struct thread *thread, size_t total, size_t at, const char *piece,
+                      size_t length)
+{
+    uint8_t *p = thread_extended_begin(thread, PIECE + 64);
+    if (!p)
+        return false;
+    p = thread_put_when(thread, p);
+    p = trace_put_varint(p, suppressions.outcome);
+    p = trace_put_varint(p, total);
+    p = trace_put_varint(p, at);
+    p = trace_put_string(p, piece, length);
+    thread_extended_end(thread, TRACE_EXT_SUPPRESSIONS, p);
+    return true;
+}
+
+void program_suppressions_put(struct thread *thread)
+{
+    const struct answer *answer = suppressions.answer;
+    if (!suppressions.known)
+        return;
+    const size_t total = answer ? answer->length : 0;
+    const size_t kept = total < TRACE_SUPPRESSIONS_MAX ? total : TRACE_SUPPRESSIONS_MAX;
+    size_t at = 0;
+    do {
+        const size_t length = kept - at < PIECE ? kept - at : PIECE;
+        if (!put_piece(thread, total, at, answer ? answer->text + at : "", length))
+            return;
+        at += length;
+    } while (at < kept);
+}

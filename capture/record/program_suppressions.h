@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The suppressions of leaks that the program carries: what its function
+ * __lsan_default_suppressions() returns, which LeakSanitizer calls before the program's
+ * constructors.
+ *
+ * The function is the program's: it may crash, allocate or never return. So a child process calls
+ * it, which has a copy of the program's memory and records nothing. Whatever happens there, the
+ * program goes on as without.
+ *
+ * Order of calls: program_suppressions_ask() once, from the library's constructor;
+ * program_suppressions_put() at the beginning of each trace.
+ */
+#ifndef MPROF_CAPTURE_RECORD_PROGRAM_SUPPRESSIONS_H
+#define MPROF_CAPTURE_RECORD_PROGRAM_SUPPRESSIONS_H
+
+#include <stdbool.h>
+
+struct thread;
+
+/* Whether program_suppressions_ask() is to do anything. False at first. */
+void program_suppressions_want(bool wanted);
+
+/*
+ * Calls the function and writes its text, or why there is none, into the trace. Waits at most two
+ * seconds for it. Not for a thread that holds the guard.
+ */
+void program_suppressions_ask(void);
+
+/* Writes what is known by now into a trace that begins. The thread holds the guard. */
+void program_suppressions_put(struct thread *thread);
+
+#endif

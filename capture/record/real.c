@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/record/real.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/os/arch_x86_64.h"
+#include "capture/os/message.h"
+#include "capture/record/bootstrap.h"
+
+#ifdef MPROF_STATIC
+
+/* The linker provides these names for the real functions, because of -Wl,--wrap=…. */
+void *__real_malloc(size_t);
+void *__real_calloc(size_t, size_t);
+void *__real_realloc(void *, size_t);
+void __real_free(void *);
+int __real_posix_memalign(void **, size_t, size_t);
+void *__real_aligned_alloc(size_t, size_t);
+void *__real_memalign(size_t, size_t);
+void *__real_valloc(size_t);
+void *__real_pvalloc(size_t);
+
+struct real real = {
+    .malloc = __real_malloc,
+    .calloc = __real_calloc,
+    .realloc = __real_realloc,
+    .free = __real_free,
+    .posix_memalign = __real_posix_memalign,
+    .aligned_alloc = __real_aligned_alloc,
+    .memalign = __real_memalign,
+    .valloc = __real_valloc,
+    .pvalloc = __real_pvalloc,
+};
+
+bool real_is_reached(void)
+{
+    return true;
+}
+
+#else
+
+static void *early_allocate(size_t size, size_t alignment)
+{
+    void *block = bootstrap_allocate(size, alignment);
+    if (block)
+        real.bootstrap_used = true;
+    else
+        errno = ENOMEM;
+    return block;
+}
+
+static bool early_resolve(void);
+static void *real_comes_before(const char *name, Dl_info *other);
+
+/* The definitions before the loader has answered. Each asks the loader first. If the question is
+ * already under way, the bootstrap arena serves the call. */
+static void *early_malloc(size_t size)
+{
+    return early_resolve() ? real.malloc(size) : early_allocate(size, 1);
+}
+
+static void *early_calloc(size_t count, size_t size)
+{
+    if (early_resolve())
+        return real.calloc(count, size);
+    size_t product;
+    if (__builtin_mul_overflow(count, size, &product)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return early_allocate(product, 1);
+}
+
+static void *early_realloc(void *block, size_t size)
+{
+    if (early_resolve())
+        return real.realloc(block, size);
+    void *moved = early_allocate(size, 1);
+    if (moved && block && bootstrap_owns(block)) {
+        size_t old = bootstrap_size(block);
+        memcpy(moved, block, old < size ? old : size);
+    }
+    return moved;
+}
+
+static void early_free(void *block)
+{
+    if (early_resolve() && !bootstrap_owns(block))
+        real.free(block);
+}
+
+static int early_posix_memalign(void **block, size_t alignment, size_t size)
+{
+    if (early_resolve())
+        return real.posix_memalign(block, alignment, size);
+    void *memory = early_allocate(size, alignment);
+    if (!memory)
+        return ENOMEM;
+    *block = memory;
+    return 0;
+}
+
+static void *early_aligned_alloc(size_t alignment, size_t size)
+{
+    return early_resolve() ? real.aligned_alloc(alignment, size) : early_allocate(size, alignment);
+}
+
+static void *early_memalign(size_t alignment, size_t size)
+{
+    return early_resolve() ? real.memalign(alignment, size) : early_allocate(size, alignment);
+}
+
+static void *early_valloc(size_t size)
+{
+    return early_resolve() ? real.valloc(size) : early_allocate(size, ARCH_PAGE_SIZE);
+}
+
+static void *early_pvalloc(size_t size)
+{
+    size_t whole = (size + ARCH_PAGE_SIZE - 1) & ~(size_t)(ARCH_PAGE_SIZE - 1);
+    return early_resolve() ? real.pvalloc(size) : early_allocate(whole, ARCH_PAGE_SIZE);
+}
+
+/* Replacements for functions that some C libraries lack. */
+static void *missing_aligned(size_t alignment, size_t size)
+{
+    void *block;
+    int error = real.posix_memalign(&block, alignment, size);
+    errno = error ? error : errno;
+    return error ? NULL : block;
+}
+
+static void *missing_valloc(size_t size)
+{
+    return missing_aligned(ARCH_PAGE_SIZE, size);
+}
+
+static void *missing_pvalloc(size_t size)
+{
+    return missing_aligned(ARCH_PAGE_SIZE,
+                           (size + ARCH_PAGE_SIZE - 1) & ~(size_t)(ARCH_PAGE_SIZE - 1));
+}
+
+struct real real = {
+    .malloc = early_malloc,
+    .calloc = early_calloc,
+    .realloc = early_realloc,
+    .free = early_free,
+    .posix_memalign = early_posix_memalign,
+    .aligned_alloc = early_aligned_alloc,
+    .memalign = early_memalign,
+    .valloc = early_valloc,
+    .pvalloc = early_pvalloc,
+};
+
+enum { EARLY, ASKING, KNOWN };
+static _Atomic int resolution;
+
+/* Asks the loader for the real functions. Returns false while it is being asked. */
+static bool early_resolve(void)
+{
+    int early = EARLY;
+    if (!atomic_compare_exchange_strong(&resolution, &early, ASKING))
+        return early == KNOWN;
+    struct real found = real;
+    const struct {
+        const char *name;
+        void *target;
+        void *fallback;
+    } wanted[] = {
+        {"malloc", &found.malloc, NULL},
+        {"calloc", &found.calloc, NULL},
+        {"realloc", &found.realloc, NULL},
+        {"free", &found.free, NULL},
+        {"posix_memalign", &found.posix_memalign, NULL},
+        {"aligned_alloc", &found.aligned_alloc, (void *)missing_aligned},
+        {"memalign", &found.memalign, (void *)missing_aligned},
+        {"valloc", &found.valloc, (void *)missing_valloc},
+        {"pvalloc", &found.pvalloc, (void *)missing_pvalloc},
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        void *address = dlsym(RTLD_NEXT, wanted[i].name);
+        if (!address)
+            address = wanted[i].fallback;
+        /* No program could run without these, so the early definition stays and reports ENOMEM. */
+        if (address)
+            memcpy(wanted[i].target, &address, sizeof address);
+    }
+    /* If an allocator that comes first lacks reallocarray, calls of that come to the recorder. Its
+     * blocks must not be given to the C library. */
+    Dl_info other;
+    void *first = real_comes_before("realloc", &other);
+    if (first)
+        memcpy(&found.realloc, &first, sizeof first);
+    found.bootstrap_used = real.bootstrap_used;
+    real = found;
+    atomic_store(&resolution, KNOWN);
+    return true;
+}
+
+/* Returns the definition that comes before the recorder's own, and the object that has it in
+ * *other. Returns NULL if there is none. */
+static void *real_comes_before(const char *name, Dl_info *other)
+{
+    void *first = dlsym(RTLD_DEFAULT, name);
+    Dl_info own;
+    const ElfW(Sym) *symbol = NULL;
+    if (!first || !dladdr((void *)real_is_reached, &own) ||
+        !dladdr1(first, other, (void **)&symbol, RTLD_DL_SYMENT) ||
+        own.dli_fbase == other->dli_fbase)
+        return NULL;
+    /* If a program at a fixed address takes the address of malloc, that address lies in its own
+     * jump table. The symbol is there, but it is not a definition. */
+    return symbol && symbol->st_shndx == SHN_UNDEF ? NULL : first;
+}
+
+bool real_is_reached(void)
+{
+    Dl_info other;
+    early_resolve();
+    if (!real_comes_before("malloc", &other))
+        return true;
+    message_line(other.dli_fname, " brings its own malloc, which comes before the recorder's: ",
+                 "nothing is recorded. mprof-run preloads the recorder first; what is linked into ",
+                 "the program itself can call mprof.h.", NULL);
+    return false;
+}
+
+#endif
+
+void *real_find(const char *name)
+{
+    return dlsym(RTLD_NEXT, name);
+}
+
+bool real_is_bootstrap(const void *block)
+{
+    return bootstrap_owns(block);
+}
+
+void *real_move_bootstrap(void *block, size_t size)
+{
+    void *moved = real.malloc(size);
+    if (moved) {
+        size_t old = bootstrap_size(block);
+        memcpy(moved, block, old < size ? old : size);
+    }
+    return moved;
+}

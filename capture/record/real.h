@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The functions behind the entry points: the next definition after ours. A program keeps its own
+ * allocator or that of another preloaded library.
+ *
+ * Until the loader has been asked, and while it is being asked (dlsym itself may allocate), memory
+ * comes from a small bootstrap arena inside the library. Its blocks are never given back. They may
+ * be passed to free() and realloc() at any later time.
+ */
+#ifndef MPROF_CAPTURE_RECORD_REAL_H
+#define MPROF_CAPTURE_RECORD_REAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct real {
+    void *(*malloc)(size_t);
+    void *(*calloc)(size_t, size_t);
+    void *(*realloc)(void *, size_t);
+    void (*free)(void *);
+    int (*posix_memalign)(void **, size_t, size_t);
+    void *(*aligned_alloc)(size_t, size_t);
+    void *(*memalign)(size_t, size_t);
+    void *(*valloc)(size_t);
+    void *(*pvalloc)(size_t);
+    bool bootstrap_used; /* some blocks lie in the bootstrap arena */
+};
+
+/* Usable at any time: the first call through it asks the loader. */
+extern struct real real;
+
+/*
+ * Returns false, after one message, if the program or a library before this one defines malloc
+ * itself. The program's calls never arrive here then.
+ */
+bool real_is_reached(void);
+
+/* Returns the next definition of another function, or NULL if there is none. */
+void *real_find(const char *name);
+
+/* Tells whether `block` lies in the bootstrap arena. Ask only if real.bootstrap_used is set. */
+bool real_is_bootstrap(const void *block);
+/* Reallocates such a block: returns a new block of the real allocator with its contents, or NULL
+ * if there is no memory. */
+void *real_move_bootstrap(void *block, size_t size);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The live blocks that a sample took. A free asks here whether its block was recorded.
+ *
+ * The table is exact: it never has a block that was not taken, and never forgets one. All threads
+ * use it at once without a lock. A block is added before the program gets it and removed before it
+ * is freed, so no two threads work on the same address.
+ *
+ * An address has two places, which are buckets of 16 slots in a table of fixed size, found by
+ * hashing. No search ends early, so a slot that becomes free needs no mark. Almost every free is of
+ * a block that was not taken. A filter of counters, small enough for the processor's cache, finds
+ * that out first.
+ */
+#ifndef MPROF_CAPTURE_RECORD_SAMPLED_BLOCKS_H
+#define MPROF_CAPTURE_RECORD_SAMPLED_BLOCKS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The slots of the table. They take 16 MiB, of which only the pages that were touched count. Nine
+ * tenths can be filled before a block finds no place. */
+#define SAMPLED_BLOCKS_SLOTS (UINT64_C(1) << 21)
+#define SAMPLED_BLOCKS_FILTER 65536u
+
+/* The number of taken blocks under each hash. A count of 255 stays. */
+extern _Atomic uint8_t sampled_blocks_filter[SAMPLED_BLOCKS_FILTER]
+    __attribute__((visibility("hidden")));
+
+static inline uint64_t sampled_blocks_hash(uint64_t address)
+{
+    return address * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* Returns false if there is no memory. */
+bool sampled_blocks_init(void);
+
+/* Adds a block. Returns false if neither place has a free slot. */
+bool sampled_blocks_add(uint64_t address);
+bool sampled_blocks_remove_slow(uint64_t address);
+bool sampled_blocks_has(uint64_t address);
+
+/* Removes the block. Returns false if it was not there. */
+static inline bool sampled_blocks_remove(uint64_t address)
+{
+    const uint64_t at = sampled_blocks_hash(address) >> 48;
+    return __builtin_expect(
+               atomic_load_explicit(&sampled_blocks_filter[at], memory_order_relaxed) != 0, 0) &&
+           sampled_blocks_remove_slow(address);
+}
+
+/* Removes the blocks whose address is `same` in the bits of `mask`. Reads the whole table, which
+ * takes milliseconds. */
+void sampled_blocks_remove_all(uint64_t mask, uint64_t same);
+
+/* Forgets all blocks. No other thread may be inside an event. */
+void sampled_blocks_reset(void);
+
+#endif

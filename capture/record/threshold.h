@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Begins or ends recording when the program has made so many allocations or holds so many bytes.
+ *
+ * Every allocation and free is counted, recorded or not, while a limit is ahead. Each thread counts
+ * for itself and adds to the common sums in grains. A grain is a sixty-fourth of the nearest limit,
+ * and at most 256 allocations or 64 KiB. For each thread the sums lag behind by less than a grain.
+ * Bytes are those that the allocator set aside, because a free does not say how many were asked
+ * for.
+ */
+#ifndef MPROF_CAPTURE_RECORD_THRESHOLD_H
+#define MPROF_CAPTURE_RECORD_THRESHOLD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/options/options.h"
+
+/* The counts of a thread that are not added to the sums yet. */
+struct threshold_part {
+    int64_t live;
+    uint64_t allocations;
+};
+
+/* True while a limit is ahead. */
+extern _Atomic bool threshold_counts;
+
+/* Sets the limits, once, at the start. */
+void threshold_process_init(struct options_limit start, struct options_limit stop);
+
+/* Counts an allocation. Returns true if a limit has been passed: then call threshold_act(). Needs a
+ * live block. */
+bool threshold_count_allocation(struct threshold_part *part, const void *address);
+/* Counts a free in the same way. Call it before the real free. */
+bool threshold_count_free(struct threshold_part *part, const void *address);
+
+/* Begins or ends recording if it is time. The caller must not hold the guard. */
+void threshold_act(void);
+
+#endif

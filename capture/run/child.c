@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/run/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/run/follow.h"
+#include "capture/run/resident.h"
+#include "capture/run/sandbox.h"
+#include "capture/run/sibling_traces.h"
+#include "cli/say.h"
+
+/* The child's report, which it fills before it becomes the program. */
+struct child_report {
+    char trace[PATH_MAX];
+    _Atomic bool named; /* the trace's path is complete */
+    int error;
+    const char *what; /* a literal, so its address is the same on both sides of the fork */
+};
+
+/* How often to check whether the trace has its name, in ms. */
+#define UNNAMED_INTERVAL 1
+/* How often to check whether the program has ended if the kernel does not tell, in ms. */
+#define END_INTERVAL 10
+
+static const int passed_on[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+static volatile sig_atomic_t child_process;
+static volatile sig_atomic_t watch_takes_signal, watch_signals;
+
+static void child_pass_on(int signal_number)
+{
+    if (signal_number == SIGUSR2 && watch_takes_signal)
+        watch_signals++;
+    else if (child_process > 0)
+        kill((pid_t)child_process, signal_number);
+}
+
+/* Sets `name` to `first`, the separator and the old value, in this order or (new_last) reversed. */
+static int child_extend_variable(const char *name, const char *first, const char *separator,
+                                 bool new_last)
+{
+    const char *old = getenv(name);
+    char *value = NULL;
+    if (!old || !*old)
+        return setenv(name, first, 1);
+    int length = new_last ? asprintf(&value, "%s%s%s", old, separator, first)
+                          : asprintf(&value, "%s%s%s", first, separator, old);
+    int result = length < 0 ? -1 : setenv(name, value, 1);
+    free(value);
+    return result;
+}
+
+/*
+ * Returns the folder for traces that are named without one. The program runs even if the working
+ * directory was deleted or cannot be named. The traces then go to the folder of temporary files.
+ */
+static const char *child_folder(char folder[PATH_MAX])
+{
+    const char *temporary = getenv("TMPDIR");
+    if (run_sandbox_allows(SYS_getcwd) && getcwd(folder, PATH_MAX))
+        return folder;
+    if (!temporary || temporary[0] != '/' || access(temporary, W_OK | X_OK) != 0)
+        temporary = "/tmp";
+    say("mprof-run", "the working directory has no name any more: the trace goes to %s", temporary);
+    return temporary;
+}
+
+static const char *child_last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static bool child_name_is_taken(const char *trace)
+{
+    char other[TRACE_NAME_SIZE];
+    return access(trace, F_OK) == 0 ||
+           (trace_name_folder(trace, other) && access(other, F_OK) == 0);
+}
+
+/* Sets the trace's absolute path: the first free mprof.PROGRAM.PID.bin, or the requested one. */
+static bool child_name_trace(const struct run_child *child, char *trace)
+{
+    char working[PATH_MAX];
+    if (child->trace && child->trace[0] == '/')
+        return snprintf(trace, PATH_MAX, "%s", child->trace) < PATH_MAX;
+    const char *folder = child_folder(working);
+    if (child->trace)
+        return snprintf(trace, PATH_MAX, "%s/%s", folder,
+                        folder == working ? child->trace : child_last_part(child->trace)) <
+               PATH_MAX;
+    const char *program = child_last_part(child->path);
+    int length = snprintf(trace, PATH_MAX, "%s/mprof.%s.%d.bin", folder, program, (int)getpid());
+    for (int again = 2; length < PATH_MAX && child_name_is_taken(trace); again++)
+        length = snprintf(trace, PATH_MAX, "%s/mprof.%s.%d.%d.bin", folder, program, (int)getpid(),
+                          again);
+    return length < PATH_MAX;
+}
+
+static const char *child_prepare(const struct run_child *child, struct child_report *report)
+{
+    char *settings = NULL;
+    if (!child_name_trace(child, report->trace)) {
+        errno = errno ? errno : ENAMETOOLONG;
+        return "the trace's name";
+    }
+    if (run_sandbox_allows(SYS_mkdir))
+        run_traces_begin(report->trace);
+    atomic_store(&report->named, true);
+    if (asprintf(&settings, "root=%d%s%s", (int)getpid(), *child->settings ? "," : "",
+                 child->settings) < 0 ||
+        setenv("MPROF_OUTPUT", report->trace, 1) != 0 ||
+        child_extend_variable("MPROF_OPTIONS", settings, ",", true) != 0 ||
+        (child->operators &&
+         child_extend_variable("LD_PRELOAD", child->operators, ":", false) != 0) ||
+        (child->sized && child_extend_variable("LD_PRELOAD", child->sized, ":", false) != 0) ||
+        child_extend_variable("LD_PRELOAD", child->library, ":", false) != 0)
+        return "the environment";
+    return NULL;
+}
+
+static bool child_leave_terminal(const char *log)
+{
+    int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    /* Replaces an existing file and does not follow a link. */
+    struct stat about;
+    if (lstat(log, &about) == 0 && S_ISREG(about.st_mode))
+        unlink(log);
+    int output = open(log, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    return input >= 0 && output >= 0 && dup2(input, STDIN_FILENO) >= 0 &&
+           dup2(output, STDOUT_FILENO) >= 0 && dup2(output, STDERR_FILENO) >= 0;
+}
+
+static _Noreturn void child_become_program(const struct run_child *child,
+                                           struct child_report *report)
+{
+    errno = 0;
+    report->what = child_prepare(child, report);
+    if (!report->what && child->log && !child_leave_terminal(child->log))
+        report->what = child->log;
+    if (!report->what) {
+        execv(child->path, child->argv);
+        report->what = child->path;
+    }
+    report->error = errno ? errno : EINVAL;
+    _exit(127);
+}
+
+/* Returns the smaller of two times; -1 means never. */
+static int child_sooner(int one, int other)
+{
+    return one < 0 || (other >= 0 && other < one) ? other : one;
+}
+
+static bool child_has_ended(pid_t process)
+{
+    siginfo_t info = {.si_pid = 0};
+    return waitid(P_PID, (id_t)process, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+           info.si_pid != 0;
+}
+
+/*
+ * Follows the traces of the run and watches for the conditions until the program ends. Kernels
+ * before 5.3 have no descriptor that reports the end, so there it is polled.
+ */
+static void child_watch(pid_t process, const struct child_report *report, struct run_child *child)
+{
+    const int ended =
+        run_sandbox_allows(SYS_pidfd_open) ? (int)syscall(SYS_pidfd_open, process, 0) : -1;
+    struct pollfd wait_for[2] = {{.fd = ended, .events = POLLIN}, {.fd = -1, .events = POLLIN}};
+    const bool watches = run_watch_has_to_look(&child->watch);
+    struct run_follow *follow = NULL;
+    int ready;
+    do {
+        int next = UNNAMED_INTERVAL;
+        if (!follow && atomic_load(&report->named))
+            follow = run_follow_new(report->trace, child->compress, watches, process);
+        if (follow) {
+            next = run_follow_step(follow);
+            wait_for[1].fd = run_follow_descriptor(follow);
+        }
+        int step = run_watch_step(&child->watch, (unsigned)watch_signals,
+                                  watches ? run_resident_now(process) : 0,
+                                  follow && run_follow_records(follow));
+        if (follow && step >= 0)
+            run_follow_steer(follow, run_watch_wanted(&child->watch));
+        next = child_sooner(next, step);
+        ready = poll(wait_for, 2, ended >= 0 ? next : child_sooner(next, END_INTERVAL));
+    } while ((ready >= 0 || errno == EINTR) &&
+             !(ended >= 0 ? ready > 0 && wait_for[0].revents : child_has_ended(process)));
+    run_follow_free(follow);
+    if (ended >= 0)
+        close(ended);
+}
+
+static int child_wait(pid_t process, const struct child_report *report, struct run_child *child)
+{
+    int status;
+    run_watch_begin(&child->watch, process);
+    child_watch(process, report, child);
+    run_watch_end(&child->watch);
+    while (waitpid(process, &status, 0) < 0)
+        if (errno != EINTR)
+            return 127 << 8;
+    return status;
+}
+
+int run_child(struct run_child *child, const char **what)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, pass = {.sa_handler = child_pass_on};
+    struct sigaction interrupt, quit, before[sizeof passed_on / sizeof *passed_on];
+    sigset_t blocked, old;
+    struct child_report *report =
+        mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    *what = "memory";
+    if (report == MAP_FAILED)
+        return errno;
+    pass.sa_flags = SA_RESTART;
+    sigfillset(&blocked);
+    /* No signal is delivered between the change of the handlers and the fork, so the program starts
+     * with the dispositions that mprof-run was started with. */
+    sigprocmask(SIG_BLOCK, &blocked, &old);
+    pid_t process = fork();
+    if (process == 0) {
+        sigprocmask(SIG_SETMASK, &old, NULL);
+        child_become_program(child, report);
+    }
+    *what = "fork";
+    if (process < 0) {
+        int error = errno;
+        sigprocmask(SIG_SETMASK, &old, NULL);
+        munmap(report, sizeof *report);
+        return error;
+    }
+    child_process = process;
+    watch_takes_signal = run_watch_takes_signal(&child->watch);
+    sigaction(SIGINT, &ignore, &interrupt);
+    sigaction(SIGQUIT, &ignore, &quit);
+    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+        sigaction(passed_on[i], &pass, &before[i]);
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    child->status = child_wait(process, report, child);
+    child_process = 0;
+    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+        sigaction(passed_on[i], &before[i], NULL);
+    sigaction(SIGINT, &interrupt, NULL);
+    sigaction(SIGQUIT, &quit, NULL);
+    memcpy(child->recorded, report->trace, sizeof child->recorded);
+    int error = report->error;
+    *what = report->what;
+    munmap(report, sizeof *report);
+    return error;
+}
+
+_Noreturn void run_child_end_alike(int status)
+{
+    if (!WIFSIGNALED(status))
+        _exit(WEXITSTATUS(status));
+    const int number = WTERMSIG(status);
+    struct rlimit none = {0, 0};
+    sigset_t only;
+    /* The program has already left its core, if it was to leave one. */
+    setrlimit(RLIMIT_CORE, &none);
+    signal(number, SIG_DFL);
+    sigemptyset(&only);
+    sigaddset(&only, number);
+    sigprocmask(SIG_UNBLOCK, &only, NULL);
+    raise(number);
+    _exit(128 + number);
+}

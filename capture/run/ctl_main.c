@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* mprof-ctl: steers a recording from outside, through its trace file. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "capture/run/client.h"
+#include "cli/ctl_options.h"
+#include "cli/say.h"
+#include "schemas/printable.h"
+
+#define DEFAULT_WAIT 5.0
+#define LOOK_INTERVAL_NS 1000000
+
+struct arguments {
+    const char *target, *command, *name;
+    double wait; /* seconds */
+    bool quiet;
+};
+
+static const struct command {
+    const char *name;
+    enum trace_request request; /* 0: status */
+    bool takes_name;
+    const char *done, *already;
+} commands[] = {
+    {.name = "status"},
+    {"pause", TRACE_REQUEST_PAUSE, false, "paused", "was paused already"},
+    {"resume", TRACE_REQUEST_RESUME, false, "records", "was recording already"},
+    {"mark", TRACE_REQUEST_MARK, true, "marked", ""},
+    {"snapshot", TRACE_REQUEST_SNAPSHOT, true, "snapshot taken", ""},
+    {"stop", TRACE_REQUEST_STOP, false, "stopped, the trace is complete", ""},
+};
+
+static bool read_seconds(const char *text, double *seconds)
+{
+    char *end;
+    *seconds = strtod(text, &end);
+    return end != text && *end == 0 && *seconds >= 0 && *seconds <= 1e6;
+}
+
+/* Takes one option. Returns -1 to go on, otherwise the exit status. */
+static int take_option(struct arguments *arguments, enum ctl_option option, const char *value)
+{
+    switch (option) {
+    case CTL_OPTION_WAIT:
+        if (!read_seconds(value, &arguments->wait))
+            return command_line_wrong(&ctl_command_line, "--wait: \"%s\" is no number of seconds",
+                                      value);
+        break;
+    case CTL_OPTION_QUIET:
+        arguments->quiet = true;
+        break;
+    case CTL_OPTION_HELP:
+        command_line_help(&ctl_command_line, stdout);
+        return 0;
+    case CTL_OPTION_VERSION:
+        command_line_version(&ctl_command_line, stdout);
+        return 0;
+    }
+    return -1;
+}
+
+/* Reads the command line. Returns -1 to go on, otherwise the exit status. */
+static int parse(int argc, char **argv, struct arguments *arguments)
+{
+    const char *value;
+    int option, status = -1;
+    while (status < 0 &&
+           (option = command_line_next(&ctl_command_line, argc, argv, &value)) != COMMAND_LINE_END)
+        status = option == COMMAND_LINE_WRONG
+                     ? 2
+                     : take_option(arguments, (enum ctl_option)option, value);
+    if (status >= 0)
+        return status;
+    const int count = argc - optind;
+    if (count < 2 || count > 3) {
+        command_line_wrong(&ctl_command_line, count == 0  ? "which process or trace?"
+                                              : count < 2 ? "what is to be done with it?"
+                                                          : "more than one NAME");
+        return 2;
+    }
+    arguments->target = argv[optind];
+    arguments->command = argv[optind + 1];
+    arguments->name = argv[optind + 2]; /* NULL at the end */
+    return -1;
+}
+
+static const struct command *find_command(const struct arguments *arguments)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(commands[i].name, arguments->command) == 0) {
+            if (commands[i].takes_name == (arguments->name != NULL))
+                return &commands[i];
+            command_line_wrong(&ctl_command_line, "%s takes %s NAME", arguments->command,
+                               commands[i].takes_name ? "a" : "no");
+            return NULL;
+        }
+    command_line_wrong(&ctl_command_line, "\"%s\" is no command", arguments->command);
+    return NULL;
+}
+
+/* Finds the trace of the target, a process id or a path. False after a message. */
+static bool find_trace(const char *target, char *path)
+{
+    if (target[0] == 0 || target[strspn(target, "0123456789")] != 0) {
+        snprintf(path, PATH_MAX, "%s", target);
+        return true;
+    }
+    char *end;
+    errno = 0;
+    long process = strtol(target, &end, 10);
+    if (errno != 0 || process <= 0 || process > INT_MAX) {
+        say("mprof-ctl", "%s is no process id", target);
+        return false;
+    }
+    switch (outside_find((pid_t)process, path)) {
+    case OUTSIDE_GOOD:
+    case OUTSIDE_FINISHED:
+        return true;
+    case OUTSIDE_GONE:
+        say("mprof-ctl", "there is no process %s", target);
+        return false;
+    case OUTSIDE_ERROR:
+        say("mprof-ctl", "cannot read what process %s has mapped: %s; name its trace instead",
+            target, strerror(errno));
+        return false;
+    default:
+        say("mprof-ctl",
+            "process %s is not recorded; start the program by mprof-run, or name "
+            "the trace if it sees other paths than this program",
+            target);
+        return false;
+    }
+}
+
+static void say_error(const char *path, enum outside_status status, pid_t process)
+{
+    switch (status) {
+    case OUTSIDE_NOT_TRACE:
+        say("mprof-ctl", "%s is no trace of this version of mprof", path);
+        break;
+    case OUTSIDE_FINISHED:
+        say("mprof-ctl", "%s is finished: nothing is recorded into it any more", path);
+        break;
+    case OUTSIDE_GONE:
+        say("mprof-ctl", "%s: process %d, which recorded it, has ended", path, (int)process);
+        break;
+    case OUTSIDE_BUSY:
+        say("mprof-ctl", "%s: something else is asked of it just now; try again", path);
+        break;
+    default:
+        say("mprof-ctl", "%s: %s", path, strerror(errno));
+    }
+}
+
+static int say_status(const struct outside *outside, const char *path)
+{
+    static const char *const states[] = {
+        [TRACE_STATE_RECORDING] = "recording",
+        [TRACE_STATE_ENDED] = "finished",
+        [TRACE_STATE_DISK_FULL] = "stopped: the disk had no room left",
+        [TRACE_STATE_LIMIT] = "stopped: the limit of the file's size was reached",
+        [TRACE_STATE_ERROR] = "stopped by an error",
+        [TRACE_STATE_EXEC] = "finished: the process goes on as another program",
+    };
+    static const char *const pauses[] = {"recording", "paused", "not begun yet"};
+    const struct trace_file_header *header = outside->header;
+    uint32_t state = header->state, paused = header->paused;
+    const char *how = state < sizeof states / sizeof *states ? states[state] : "unknown";
+    if (outside_recorder(outside) == OUTSIDE_GONE)
+        how = "the process ended without completing it";
+    else if (state == TRACE_STATE_RECORDING && paused < sizeof pauses / sizeof *pauses)
+        how = pauses[paused];
+    struct stat status;
+    uint64_t bytes = fstat(outside->descriptor, &status) == 0 ? (uint64_t)status.st_size : 0;
+    char name[PRINTABLE_BYTE_MAX * PATH_MAX];
+    printable_copy(name, sizeof name, path);
+    printf("trace    %s\nprocess  %" PRIu32 "\nstate    %s\nbytes    %" PRIu64 "\ndropped  %" PRIu64
+           " events\n",
+           name, header->pid, how, bytes, header->dropped_events);
+    return fflush(stdout) == 0 ? 0 : 1;
+}
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void rest(void)
+{
+    const struct timespec interval = {.tv_nsec = LOOK_INTERVAL_NS};
+    nanosleep(&interval, NULL);
+}
+
+/* Asks, and asks again while another process is asking. */
+static enum outside_status ask(struct outside *outside, enum trace_request request,
+                               const char *name, double until)
+{
+    enum outside_status status;
+    while ((status = outside_ask(outside, request, name)) == OUTSIDE_BUSY && seconds_now() < until)
+        rest();
+    return status;
+}
+
+static int request(struct outside *outside, const struct arguments *arguments,
+                   const struct command *command, const char *path)
+{
+    const pid_t process = (pid_t)outside->header->pid;
+    const double until = seconds_now() + arguments->wait;
+    enum trace_answer answer = TRACE_ANSWER_DONE;
+    enum outside_status status = ask(outside, command->request, arguments->name, until);
+    while (status == OUTSIDE_WAITING) {
+        status = outside_look(outside, &answer);
+        if (status != OUTSIDE_WAITING)
+            break;
+        if (seconds_now() >= until) {
+            bool back = outside_withdraw(outside);
+            say("mprof-ctl",
+                back ? "process %d made no heap call in %g seconds; %s is taken back. --wait gives "
+                       "it longer"
+                     : "process %d has not answered in %g seconds; it is at it: %s",
+                (int)process, arguments->wait, command->name);
+            return 1;
+        }
+        rest();
+    }
+    if (status != OUTSIDE_GOOD) {
+        say_error(path, status, process);
+        return 1;
+    }
+    if (answer == TRACE_ANSWER_NOT_DONE) {
+        say("mprof-ctl", "process %d cannot do it: its recorder is older or out of room",
+            (int)process);
+        return 1;
+    }
+    if (!arguments->quiet)
+        printf("process %d: %s\n", (int)process,
+               answer == TRACE_ANSWER_ALREADY ? command->already : command->done);
+    return fflush(stdout) == 0 ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments arguments = {.wait = DEFAULT_WAIT};
+    char path[PATH_MAX];
+    struct outside outside;
+    int result = parse(argc, argv, &arguments);
+    if (result >= 0)
+        return result;
+    const struct command *command = find_command(&arguments);
+    if (!command)
+        return 2;
+    if (!find_trace(arguments.target, path))
+        return 1;
+    enum outside_status status = outside_open(&outside, path);
+    if (status != OUTSIDE_GOOD) {
+        say_error(path, status, 0);
+        return 1;
+    }
+    result = command->request == 0 ? say_status(&outside, path)
+                                   : request(&outside, &arguments, command, path);
+    outside_close(&outside);
+    return result;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/run/follow.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/os/clock.h"
+#include "capture/run/client.h"
+#include "capture/run/pack.h"
+#include "capture/run/resident.h"
+#include "capture/run/trace_watcher.h"
+
+/* Traces that are followed at a time, with two descriptors each. Further ones get no samples. */
+#define TRACES_MAX 128u
+/* How often to look for a trace that is missing or incomplete, and the interval in ms. */
+#define ATTEMPTS_MAX 1000u
+#define ATTEMPT_INTERVAL 2
+/* A child that ends within this time gets no samples: they would double its trace. */
+#define CHILD_DELAY 40
+#define PACK_INTERVAL 20
+
+struct followed {
+    char *path;
+    struct outside outside;
+    bool open, sampled;
+    unsigned attempts;
+    uint64_t due, pack_due; /* ms */
+    struct run_resident resident;
+    struct run_pack *pack; /* NULL: the trace is not packed */
+    struct run_steer steer;
+};
+
+struct run_follow {
+    const char *trace;
+    bool compress, steers;
+    pid_t program;
+    struct run_beside beside;
+    struct followed *traces[TRACES_MAX];
+    size_t count;
+};
+
+static uint64_t now_ms(void)
+{
+    return clock_nanoseconds(CLOCK_MONOTONIC) / 1000000;
+}
+
+static void followed_close(struct followed *followed)
+{
+    if (followed->open) {
+        run_steer_end(&followed->steer, &followed->outside);
+        run_resident_end(&followed->resident);
+        run_pack_end(followed->pack);
+        outside_close(&followed->outside);
+    }
+    free(followed->path);
+    free(followed);
+}
+
+void run_follow_free(struct run_follow *follow)
+{
+    if (!follow)
+        return;
+    for (size_t i = 0; i < follow->count; i++)
+        followed_close(follow->traces[i]);
+    run_beside_end(&follow->beside);
+    free(follow);
+}
+
+int run_follow_descriptor(const struct run_follow *follow)
+{
+    return follow->beside.watch;
+}
+
+static void follow_add(void *context, const char *path, uint64_t since)
+{
+    struct run_follow *follow = context;
+    for (size_t i = 0; i < follow->count; i++)
+        if (strcmp(follow->traces[i]->path, path) == 0)
+            return;
+    struct followed *followed = follow->count < TRACES_MAX ? calloc(1, sizeof *followed) : NULL;
+    if (!followed)
+        return;
+    followed->path = strdup(path);
+    followed->due = since;
+    if (!follow->steers && strcmp(path, follow->trace) != 0)
+        followed->due += CHILD_DELAY;
+    if (followed->path)
+        follow->traces[follow->count++] = followed;
+    else
+        free(followed);
+}
+
+struct run_follow *run_follow_new(const char *trace, bool compress, bool steers, pid_t program)
+{
+    struct run_follow *follow = calloc(1, sizeof *follow);
+    if (follow) {
+        follow->trace = trace;
+        follow->compress = compress;
+        follow->steers = steers;
+        follow->program = program;
+        run_beside_begin(&follow->beside, trace, compress || steers, now_ms());
+        follow_add(follow, trace, now_ms());
+    }
+    return follow;
+}
+
+/* Tries to open the trace. Returns false if another attempt is useless. */
+static bool followed_open(struct followed *followed, bool compress)
+{
+    if (outside_open(&followed->outside, followed->path) != OUTSIDE_GOOD)
+        return ++followed->attempts < ATTEMPTS_MAX;
+    if (!followed->outside.writable || outside_recorder(&followed->outside) == OUTSIDE_GONE) {
+        outside_close(&followed->outside);
+        return false;
+    }
+    followed->open = true;
+    followed->sampled = true;
+    run_resident_begin(&followed->resident, &followed->outside);
+    if (compress && (followed->outside.header->flags & TRACE_FILE_PACKED))
+        followed->pack = run_pack_begin(&followed->outside);
+    return true;
+}
+
+/* Does one trace's share of the work. Returns false if nothing is left to do for it. */
+static bool followed_step(struct followed *followed, bool compress, uint64_t now)
+{
+    if (!followed->open) {
+        if (!followed_open(followed, compress))
+            return false;
+        if (!followed->open) {
+            followed->due = now + ATTEMPT_INTERVAL;
+            return true;
+        }
+    }
+    if (followed->sampled && now >= followed->due) {
+        followed->sampled = run_resident_sample(&followed->resident, &followed->outside);
+        followed->due = now + (uint64_t)run_resident_interval(&followed->resident);
+    }
+    if (followed->pack && now >= followed->pack_due)
+        followed->pack_due = run_pack_step(followed->pack) ? 0 : now + PACK_INTERVAL;
+    return followed->sampled ||
+           (followed->pack && outside_recorder(&followed->outside) == OUTSIDE_GOOD);
+}
+
+static uint64_t followed_due(const struct followed *followed)
+{
+    uint64_t due = UINT64_MAX;
+    if (!followed->open || followed->sampled)
+        due = followed->due;
+    if (followed->open && followed->pack && followed->pack_due < due)
+        due = followed->pack_due;
+    return due;
+}
+
+/* Tells one process what is wanted. The program itself is told elsewhere (watch.h). */
+static void followed_steer(struct followed *followed, const struct run_follow *follow,
+                           enum run_wanted wanted, double now)
+{
+    struct trace_file_header *header = followed->outside.header;
+    if (strcmp(followed->path, follow->trace) == 0 && wanted != RUN_WANTED_NOTHING)
+        atomic_store((_Atomic uint32_t *)&header->run,
+                     wanted == RUN_WANTED_STOP ? TRACE_RUN_OVER : TRACE_RUN_RECORD);
+    if ((pid_t)header->pid != follow->program)
+        run_steer_step(&followed->steer, &followed->outside, wanted, now);
+}
+
+void run_follow_steer(struct run_follow *follow, enum run_wanted wanted)
+{
+    const double now = run_steer_now();
+    for (size_t i = 0; i < follow->count; i++)
+        if (follow->traces[i]->open)
+            followed_steer(follow->traces[i], follow, wanted, now);
+}
+
+bool run_follow_records(const struct run_follow *follow)
+{
+    for (size_t i = 0; i < follow->count; i++)
+        if (follow->traces[i]->open &&
+            follow->traces[i]->outside.header->paused != TRACE_PAUSED_FROM_START)
+            return true;
+    return false;
+}
+
+int run_follow_step(struct run_follow *follow)
+{
+    uint64_t now = now_ms(), next = UINT64_MAX;
+    const int look = run_beside_step(&follow->beside, now, follow_add, follow);
+    for (size_t i = 0; i < follow->count;) {
+        struct followed *followed = follow->traces[i];
+        if (followed_due(followed) <= now && !followed_step(followed, follow->compress, now)) {
+            followed_close(followed);
+            follow->traces[i] = follow->traces[--follow->count];
+            continue;
+        }
+        if (followed_due(followed) < next)
+            next = followed_due(followed);
+        i++;
+    }
+    if (next == UINT64_MAX)
+        return look;
+    now = now_ms();
+    const int wait = next > now ? (int)(next - now) : 0;
+    return look >= 0 && look < wait ? look : wait;
+}

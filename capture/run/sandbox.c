@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/run/sandbox.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/os/arch_x86_64.h"
+#include "capture/os/required_calls.h"
+#include "capture/os/seccomp_mode.h"
+
+static bool sandbox_punishes[OWN_CALLS_MAX];
+
+static void sandbox_call(const struct own_call *call)
+{
+    const uint64_t *arguments = call->arguments;
+    arch_syscall(call->number, (long)arguments[0], (long)arguments[1], (long)arguments[2],
+                 (long)arguments[3], (long)arguments[4], (long)arguments[5]);
+}
+
+/* Tries the calls from `*at` on, in a child that leaves no core. If a call ends the child, `*at` is
+ * that call. */
+static _Noreturn void sandbox_try(_Atomic size_t *at)
+{
+    if (!sandbox_punishes[0])
+        sandbox_call(&own_calls[0]);
+    for (; atomic_load(at) < own_calls_count; atomic_fetch_add(at, 1))
+        sandbox_call(&own_calls[atomic_load(at)]);
+    _exit(0);
+}
+
+void run_sandbox_look(void)
+{
+    _Atomic size_t *at;
+    if (!seccomp_mode_is_set())
+        return;
+    at = mmap(NULL, sizeof *at, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED)
+        return;
+    while (atomic_load(at) < own_calls_count) {
+        const pid_t process = fork();
+        if (process == 0)
+            sandbox_try(at);
+        if (process < 0)
+            break;
+        /* If SIGCHLD is ignored, this waits too and then fails. Only the progress of the child
+         * counts. */
+        while (waitpid(process, NULL, 0) < 0 && errno == EINTR)
+            ;
+        if (atomic_load(at) < own_calls_count)
+            sandbox_punishes[atomic_fetch_add(at, 1)] = true;
+    }
+    munmap((void *)at, sizeof *at);
+}
+
+bool run_sandbox_allows(long number)
+{
+    for (size_t i = 0; i < own_calls_count; i++)
+        if (own_calls[i].number == number)
+            return !sandbox_punishes[i];
+    return true;
+}
+
+const char *run_sandbox_forbids_recording(void)
+{
+    const bool status = run_sandbox_allows(SYS_fstat) || run_sandbox_allows(SYS_newfstatat);
+    const bool room = run_sandbox_allows(SYS_fallocate) || run_sandbox_allows(SYS_pwrite64);
+    for (size_t i = 0; i < own_calls_count; i++)
+        if (own_calls[i].needed && sandbox_punishes[i])
+            return own_calls[i].name;
+    return !status ? "fstat" : !room ? "fallocate" : NULL;
+}
+
+void run_sandbox_without(char *text, size_t size)
+{
+    size_t used = 0;
+    *text = 0;
+    for (size_t i = 0; i < own_calls_count; i++)
+        if (sandbox_punishes[i] && used < size)
+            used += (size_t)snprintf(text + used, size - used, "%s%u", used ? ":" : "",
+                                     own_calls[i].number);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/run/sibling_program.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/say.h"
+
+bool run_own_folder(char *folder)
+{
+    ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+    if (length <= 0)
+        return false;
+    folder[length] = 0;
+    char *slash = strrchr(folder, '/');
+    if (!slash)
+        return false;
+    *slash = 0;
+    return true;
+}
+
+_Noreturn void run_own_become(const char *name, char *const argv[])
+{
+    char folder[PATH_MAX], path[PATH_MAX + 32];
+    if (run_own_folder(folder)) {
+        snprintf(path, sizeof path, "%s/%s", folder, name);
+        execv(path, argv);
+        say("mprof-run", "cannot run %s: %s", path, strerror(errno));
+    }
+    _exit(127);
+}
+
+int run_own(const char *name, char *const argv[])
+{
+    int status;
+    pid_t process = fork();
+    if (process == 0)
+        run_own_become(name, argv);
+    if (process < 0)
+        return 127;
+    while (waitpid(process, &status, 0) < 0)
+        if (errno != EINTR)
+            return 127;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/run/sibling_traces.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture/run/client.h"
+#include "schemas/trace_layout.h"
+
+bool run_traces_is_name(const char *name)
+{
+    /* Other files in the folder (a session, a part of one) are not traces. */
+    return *name >= '1' && *name <= '9' && strspn(name, "0123456789.") == strlen(name);
+}
+
+void run_traces_begin(const char *trace)
+{
+    char folder[TRACE_NAME_SIZE], around[PATH_MAX];
+    struct stat status;
+    if (!trace_name_folder(trace, folder) || mkdir(folder, 0700) != 0)
+        return;
+    snprintf(around, sizeof around, "%s", trace);
+    char *slash = strrchr(around, '/');
+    if (!slash)
+        return;
+    slash[slash == around] = 0;
+    if (stat(around, &status) == 0 && (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        (void)!chmod(folder, S_IRWXU | (status.st_mode & 01777));
+}
+
+void run_traces_end(const char *trace)
+{
+    char folder[TRACE_NAME_SIZE];
+    if (trace_name_folder(trace, folder))
+        rmdir(folder);
+}
+
+size_t run_traces_beside(const char *trace, time_t since,
+                         void (*each)(void *context, const char *trace), void *context)
+{
+    char folder[TRACE_NAME_SIZE], path[TRACE_NAME_SIZE + 256];
+    struct dirent **entries;
+    const int count =
+        trace_name_folder(trace, folder) ? scandir(folder, &entries, NULL, versionsort) : -1;
+    for (int i = 0; i < count; i++) {
+        struct stat status;
+        snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
+        if (run_traces_is_name(entries[i]->d_name) && lstat(path, &status) == 0 &&
+            S_ISREG(status.st_mode) && status.st_mtime >= since)
+            each(context, path);
+        free(entries[i]);
+    }
+    if (count < 0)
+        return 0;
+    free(entries);
+    return (size_t)count;
+}
+
+/* Tells whether the file is a trace. If a process was killed as its trace began, the file is
+ * empty. */
+static bool is_trace(const char *path)
+{
+    char magic[sizeof TRACE_MAGIC] = "";
+    const int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const ssize_t length = file < 0 ? -1 : read(file, magic, sizeof magic - 1);
+    if (file >= 0)
+        close(file);
+    return length == 0 || (length > 0 && memcmp(magic, TRACE_MAGIC, sizeof magic - 1) == 0);
+}
+
+static void count_trace(void *context, const char *path)
+{
+    *(size_t *)context += is_trace(path);
+}
+
+static void remove_one(void *context, const char *path)
+{
+    (void)context;
+    unlink(path);
+}
+
+/* A file with a trace's name may belong to someone else. So this removes all files or none. */
+bool run_traces_remove(const char *trace)
+{
+    char folder[TRACE_NAME_SIZE];
+    struct stat status;
+    size_t traces = 0;
+    if (!trace_name_folder(trace, folder) || lstat(folder, &status) != 0)
+        return false;
+    if (!S_ISDIR(status.st_mode)) {
+        errno = ENOTDIR;
+        return false;
+    }
+    if (run_traces_beside(trace, 0, count_trace, &traces) > traces + 2) { /* "." and ".." */
+        errno = ENOTEMPTY;
+        return false;
+    }
+    run_traces_beside(trace, 0, remove_one, NULL);
+    return rmdir(folder) == 0 || errno == ENOENT;
+}
+
+struct summing {
+    struct run_traces_sum *sum;
+    long first, last; /* processes: of the first trace, and of the previous one */
+};
+
+static void add_bytes(struct run_traces_sum *sum, const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return;
+    sum->traces++;
+    sum->bytes += (uint64_t)status.st_blocks * 512;
+}
+
+static void add_one(void *context, const char *path)
+{
+    struct summing *summing = context;
+    const long process = strtol(strrchr(path, '/') + 1, NULL, 10);
+    add_bytes(summing->sum, path);
+    /* In the order of numbers, the traces of one process come one after another. */
+    if (process != summing->first && process != summing->last)
+        summing->sum->processes++;
+    summing->last = process;
+}
+
+void run_traces_sum(const char *trace, time_t since, struct run_traces_sum *sum)
+{
+    struct outside outside;
+    struct summing summing = {.sum = sum};
+    *sum = (struct run_traces_sum){0};
+    add_bytes(sum, trace);
+    if (sum->traces > 0)
+        sum->processes = 1;
+    enum outside_status status = outside_open(&outside, trace);
+    if (status == OUTSIDE_GOOD || status == OUTSIDE_FINISHED) {
+        summing.first = (long)outside.header->pid;
+        outside_close(&outside);
+    }
+    run_traces_beside(trace, since, add_one, &summing);
+}

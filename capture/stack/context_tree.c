@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/stack/context_tree.h"
+
+#include <stdatomic.h>
+
+#include "capture/os/shared_table.h"
+#include "capture/stack/modules.h"
+
+/*
+ * An entry is packed into 16 bytes. They also hold its place, which is 27 bits of its path's hash:
+ *
+ *   key    pc 47 bits, frame kind 2, low bits of the place 15
+ *   value  id 26 bits, parent's id 26, high bits of the place 12
+ */
+#define PC_BITS 47u
+#define PC_MASK ((UINT64_C(1) << PC_BITS) - 1)
+#define FRAME_BITS 2u
+#define ID_BITS 26u
+#define ID_MASK ((UINT64_C(1) << ID_BITS) - 1)
+#define PLACE_BITS 27u
+#define PLACE_LOW_BITS (64 - PC_BITS - FRAME_BITS)
+/* The parent's id and the high bits of the place. */
+#define IDENTITY (~ID_MASK)
+/* A runaway tree stops here (about 3 GiB). Later contexts have no stack. */
+#define NODES_MAX ((UINT32_C(1) << ID_BITS) - 1)
+
+static uint64_t node_key(uint64_t path, uint64_t pc, enum trace_node_frame frame)
+{
+    uint64_t place = path >> (64 - PLACE_BITS);
+    return (pc & PC_MASK) | (uint64_t)frame << PC_BITS | place << (PC_BITS + FRAME_BITS);
+}
+
+static uint64_t node_value(uint64_t path, uint32_t parent, uint32_t id)
+{
+    uint64_t place = path >> (64 - PLACE_BITS);
+    return id | (uint64_t)parent << ID_BITS | place >> PLACE_LOW_BITS << (2 * ID_BITS);
+}
+
+static uint64_t node_place(uint64_t key, uint64_t value)
+{
+    uint64_t low = key >> (PC_BITS + FRAME_BITS), high = value >> (2 * ID_BITS);
+    return (high << PLACE_LOW_BITS | low) << (64 - PLACE_BITS);
+}
+
+static uint64_t bare_place(uint64_t key, uint64_t value)
+{
+    (void)value;
+    return key * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static struct {
+    struct shared_table table;
+    struct shared_table bare; /* code that was reported to have no rule */
+    _Atomic uint32_t last_id;
+    const struct stack_sink *sink;
+} tree = {.table = {.identity = IDENTITY, .place = node_place}, .bare = {.place = bare_place}};
+
+void context_tree_init(const struct stack_sink *sink)
+{
+    tree.sink = sink;
+}
+
+/* Tells whether the sink still has to be told that `pc` has no rule. */
+static bool bare_is_new(uint64_t pc)
+{
+    return !shared_table_find(&tree.bare, bare_place(pc, 0), pc, 0, 0);
+}
+
+static uint32_t node_define(uint32_t parent, uint64_t pc, enum trace_node_frame frame, bool bare,
+                            void *context)
+{
+    struct stack_node node = {
+        .parent = parent, .frame = (uint8_t)frame, .bare = bare && bare_is_new(pc), .value = pc};
+    struct module module;
+    if (frame <= TRACE_FRAME_EXACT && modules_find(pc - (frame == TRACE_FRAME_RETURN), &module)) {
+        if (!modules_announce(&module, tree.sink, context))
+            return 0;
+        node.module = module.id;
+        node.value = pc - module.load_bias;
+    }
+    if (atomic_load_explicit(&tree.last_id, memory_order_relaxed) >= NODES_MAX)
+        return 0;
+    node.id = atomic_fetch_add_explicit(&tree.last_id, 1, memory_order_relaxed) + 1;
+    if (!tree.sink->node(context, &node))
+        return 0;
+    if (node.bare)
+        shared_table_insert(&tree.bare, pc, 1);
+    return node.id;
+}
+
+void context_tree_prefetch(uint64_t path)
+{
+    shared_table_prefetch(&tree.table, path);
+}
+
+static inline __attribute__((always_inline)) uint32_t node_find(uint32_t parent, uint64_t path,
+                                                                uint64_t pc,
+                                                                enum trace_node_frame frame,
+                                                                bool bare, void *context)
+{
+    uint64_t key = node_key(path, pc, frame);
+    uint64_t found =
+        shared_table_find(&tree.table, path, key, node_value(path, parent, 0), IDENTITY);
+    if (found)
+        return (uint32_t)(found & ID_MASK);
+    uint32_t id = node_define(parent, pc, frame, bare, context);
+    if (id)
+        shared_table_insert(&tree.table, key, node_value(path, parent, id));
+    return id;
+}
+
+uint32_t context_tree_node(uint32_t parent, uint64_t path, uint64_t pc, enum trace_node_frame frame,
+                           void *context)
+{
+    return node_find(parent, path, pc, frame, false, context);
+}
+
+uint32_t context_tree_bare_node(uint32_t parent, uint64_t path, uint64_t pc,
+                                enum trace_node_frame frame, void *context)
+{
+    return node_find(parent, path, pc, frame, true, context);
+}
+
+void context_tree_forget(uint64_t low, uint64_t high)
+{
+    shared_table_forget(&tree.table, PC_MASK, low, high);
+    shared_table_forget(&tree.bare, UINT64_MAX, low, high);
+}
+
+void context_tree_reset(void)
+{
+    shared_table_reset(&tree.table);
+    shared_table_reset(&tree.bare);
+    atomic_store(&tree.last_id, 0);
+}
+
+void context_tree_restart(void)
+{
+    atomic_store(&tree.table.slots, NULL);
+    atomic_store(&tree.bare.slots, NULL);
+}
+
+uint64_t context_tree_nodes(void)
+{
+    return atomic_load_explicit(&tree.last_id, memory_order_relaxed);
+}
+
+uint64_t context_tree_bytes(void)
+{
+    return shared_table_bytes(&tree.table) + shared_table_bytes(&tree.bare);
+}

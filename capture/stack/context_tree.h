@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The calling context tree: one node for each distinct (caller's node, code address).
+ *
+ * All threads share it without a lock. A new node is written through the sink before its id can be
+ * found. Two threads that meet the same new context at once define it twice, which the trace format
+ * allows. A node costs 16 bytes in a table that is 35 to 70 % full, and nothing else.
+ */
+#ifndef MPROF_CAPTURE_STACK_CONTEXT_TREE_H
+#define MPROF_CAPTURE_STACK_CONTEXT_TREE_H
+
+#include <stdint.h>
+
+#include "schemas/trace_codec.h"
+
+#include "capture/stack/stack.h"
+
+void context_tree_init(const struct stack_sink *sink);
+
+/*
+ * Returns the hash of a path, which says where its node lies in the table. It depends on the code
+ * addresses of the path, not on the id of the parent. So all nodes of a path can be fetched at
+ * once, although only the id of its parent shows that a node is right. 0 is the path of no frames.
+ */
+static inline uint64_t context_tree_path(uint64_t parent_path, uint64_t pc,
+                                         enum trace_node_frame frame)
+{
+    uint64_t hash = (parent_path ^ pc ^ (uint64_t)frame << 47) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+/* Prefetches the place of a node. Call it for each frame of a path before the first is looked
+ * up. */
+void context_tree_prefetch(uint64_t path);
+
+/*
+ * Returns the node of `pc` under `parent` (0: outermost). `pc` is 0 for the markers. `path` is that
+ * of the node itself. 0 if the node is new and could not be written.
+ */
+uint32_t context_tree_node(uint32_t parent, uint64_t path, uint64_t pc, enum trace_node_frame frame,
+                           void *context);
+
+/* Does the same for code that has no rule. The sink is told so once for each pc. */
+uint32_t context_tree_bare_node(uint32_t parent, uint64_t path, uint64_t pc,
+                                enum trace_node_frame frame, void *context);
+
+/* Forgets the nodes with low <= pc < high: code that lies there later gets new ids. */
+void context_tree_forget(uint64_t low, uint64_t high);
+
+/* Forgets all nodes; ids start from 1 again. Only in a process with one thread. */
+void context_tree_reset(void);
+
+/* Forgets all nodes in a process that goes on; ids go on too. The memory is not given back, since a
+ * thread that was held up may still look at it. */
+void context_tree_restart(void);
+
+uint64_t context_tree_nodes(void);
+uint64_t context_tree_bytes(void);
+
+#endif

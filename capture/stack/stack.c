@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * stack_current(): see stack.h for the interface.
+ *
+ * Each thread keeps its last walked stack together with the words that it was read from. The stack
+ * is the same if the caller's frame is the innermost kept one and all these words are unchanged. It
+ * is also known if an inner part that was walked before (a branch) lies unchanged on kept frames
+ * that are unchanged. Otherwise the stack is walked (walk.h).
+ */
+#include "capture/stack/stack.h"
+
+#include <stdatomic.h>
+
+#include "capture/os/os.h"
+#include "capture/stack/branch.h"
+#include "capture/stack/code_regions.h"
+#include "capture/stack/context_tree.h"
+#include "capture/stack/modules.h"
+#include "capture/stack/pairs.h"
+#include "capture/stack/shadow_stack.h"
+#include "capture/stack/thread_state.h"
+#include "capture/stack/unwind_cache.h"
+#include "capture/stack/walk.h"
+
+static struct {
+    const struct stack_sink *sink;
+    enum stack_unwind mode;
+    uint32_t limit;
+    _Atomic uint32_t generation; /* changes when kept stacks must be dropped */
+} stacks;
+
+void stack_process_init(const struct stack_options *options, const struct stack_sink *sink)
+{
+    uint32_t limit = options->depth_limit ? options->depth_limit : STACK_DEPTH_LIMIT;
+    stacks.sink = sink;
+    stacks.mode = options->unwind;
+    stacks.limit = limit < STACK_DEPTH_LIMIT_MAX ? limit : STACK_DEPTH_LIMIT_MAX;
+    modules_init(false);
+    unwind_cache_init(options->unwind);
+    shadow_stack_on = options->unwind == STACK_UNWIND_INSTRUMENT;
+    context_tree_init(sink);
+}
+
+void stack_process_forked(void)
+{
+    modules_reset();
+    unwind_cache_forked();
+    code_regions_forked();
+    shadow_stack_forked();
+    context_tree_reset();
+    atomic_fetch_add(&stacks.generation, 1);
+}
+
+void stack_process_restarted(void)
+{
+    modules_announce_again();
+    context_tree_restart();
+    atomic_fetch_add(&stacks.generation, 1);
+}
+
+void stack_contexts_renew(void)
+{
+    context_tree_restart();
+    atomic_fetch_add(&stacks.generation, 1);
+}
+
+size_t stack_thread_size(void)
+{
+    size_t frame = sizeof(struct stack_kept) + sizeof(struct stack_frame);
+    size_t size = sizeof(struct stack_thread) + sizeof(struct stack_frame) +
+                  sizeof(struct stack_pair) +
+                  stacks.limit * (frame + 3 * sizeof(struct stack_pair)) +
+                  STACK_BRANCHES_ALIGNMENT + sizeof(struct stack_branches);
+    return (size + ARCH_PAGE_SIZE - 1) & ~(size_t)(ARCH_PAGE_SIZE - 1);
+}
+
+void stack_thread_init(struct stack_thread *thread)
+{
+    thread->limit = stacks.limit;
+    thread->count = 0;
+    thread->generation = atomic_load(&stacks.generation);
+    thread->kept = (struct stack_kept *)(thread + 1);
+    thread->changed = (struct stack_frame *)(thread->kept + thread->limit);
+    thread->pairs = (struct stack_pair *)(thread->changed + thread->limit + 1);
+    uintptr_t behind = (uintptr_t)(thread->pairs + 3 * (size_t)thread->limit + 1);
+    thread->branches = (struct stack_branches *)((behind + STACK_BRANCHES_ALIGNMENT - 1) &
+                                                 ~(uintptr_t)(STACK_BRANCHES_ALIGNMENT - 1));
+    if (stacks.mode != STACK_UNWIND_OFF)
+        stack_memory_init(&thread->memory);
+}
+
+/* Returns the node of a stack whose inner part was walked before, or 0 if none is the same. */
+static inline __attribute__((always_inline)) uint32_t
+branch_find(const struct stack_thread *thread, uint64_t pc, uint64_t sp, uint64_t rbp)
+{
+    if (!stack_memory_is_own(&thread->memory, sp))
+        return 0;
+    struct stack_branch_key key = stack_branch_key(thread, pc, sp);
+    const uint64_t *tags = thread->branches->tags[key.set];
+    for (uint32_t way = 0; way < STACK_BRANCH_WAYS; way++) {
+        if (tags[way] != key.tag)
+            continue;
+        const struct stack_branch *branch = &thread->branches->ways[key.set][way];
+        const struct stack_kept *base = stack_branch_base(branch, thread, pc, sp, rbp);
+        if (base && pairs_same(thread->pairs, base->pair_end))
+            return branch->node;
+    }
+    return 0;
+}
+
+/* Handles the modes that do not unwind. Sets *node to 0 if unwinding is off, or to the node of the
+ * shadow stack. Returns false if that is not known: then the stack must be unwound. */
+static __attribute__((noinline)) bool stack_is_known(const struct stack_thread *thread, uint64_t pc,
+                                                     uint64_t sp, void *context, uint32_t *node)
+{
+    *node = 0;
+    if (stacks.mode == STACK_UNWIND_OFF)
+        return true;
+    const struct shadow_request request = {.pc = pc,
+                                           .sp = sp,
+                                           .generation = thread->generation,
+                                           .limit = thread->limit,
+                                           .context = context};
+    return shadow_stack_node(&request, node);
+}
+
+/* Does the part of stack_current() that walks. */
+static __attribute__((noinline)) uint32_t stack_anew(struct stack_thread *thread,
+                                                     const uint64_t *entry, void *context)
+{
+    thread->changed[0] =
+        (struct stack_frame){.rbp = entry[0], .pc = entry[1], .sp = (uint64_t)(entry + 2)};
+    stack_memory_begin(&thread->memory, (uint64_t)entry);
+    return stack_walk(thread, stacks.mode != STACK_UNWIND_EH, context);
+}
+
+uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, void *context)
+{
+    const uint64_t *entry = entry_frame;
+    const uint64_t rbp = entry[0], pc = entry[1], sp = (uint64_t)(entry + 2);
+    uint32_t node, generation = atomic_load_explicit(&stacks.generation, memory_order_acquire);
+    if (__builtin_expect(thread->generation != generation, 0)) {
+        thread->generation = generation;
+        thread->count = 0;
+        stack_branch_clear(thread);
+    }
+    if (__builtin_expect(stacks.mode >= STACK_UNWIND_INSTRUMENT, 0) &&
+        stack_is_known(thread, pc, sp, context, &node))
+        return node;
+    if (__builtin_expect(thread->count != 0, 1)) {
+        const struct stack_kept *top = &thread->kept[thread->count - 1];
+        if (frame_equal(top, pc, sp, rbp, false) && pairs_same(thread->pairs, top->pair_end))
+            return top->node;
+        node = branch_find(thread, pc, sp, rbp);
+        if (node)
+            return node;
+    }
+    return stack_anew(thread, entry, context);
+}
+
+bool stack_place(const void *address, uint32_t *module, uint64_t *value, void *context)
+{
+    struct module found;
+    if (!modules_find((uint64_t)address, &found) || !modules_announce(&found, stacks.sink, context))
+        return false;
+    *module = found.id;
+    *value = (uint64_t)address - found.load_bias;
+    return true;
+}
+
+static void module_gone(const struct module *module, bool announced, void *context)
+{
+    unwind_cache_forget(module->start, module->end);
+    context_tree_forget(module->start, module->end);
+    if (announced)
+        stacks.sink->module_end(context, module->id);
+}
+
+void stack_modules_changed(void *context)
+{
+    atomic_fetch_add(&stacks.generation, 1);
+    modules_sweep(module_gone, context);
+}
+
+void stack_figures(struct stack_figures *figures)
+{
+    figures->nodes = context_tree_nodes();
+    figures->rules = shared_table_used(&unwind_cache_table);
+    figures->modules = modules_announced();
+    figures->bytes = context_tree_bytes() + shared_table_bytes(&unwind_cache_table);
+}

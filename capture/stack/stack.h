@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The calling thread's stack as a node of the calling context tree.
+ *
+ * Interface: stack_process_init() once, stack_thread_init() for each thread's state, then
+ * stack_current() on each event that wants a stack. New nodes and modules are handed to the
+ * caller by stack_sink before any thread can see their ids.
+ *
+ * How it works: an unwinder over .eh_frame with one compact rule per pc, cached. Each thread keeps
+ * its last stack, and only the part that changed is walked and looked up. It uses no lock, no libc
+ * allocation and no loader function that locks (only _dl_find_object, which is lock-free).
+ */
+#ifndef MPROF_CAPTURE_STACK_STACK_H
+#define MPROF_CAPTURE_STACK_STACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture/options/stack_options.h"
+
+/* A module, and below a node, that stack_current() found for the first time. It must be written
+ * before it is published. */
+struct stack_module {
+    uint32_t id;
+    uint64_t load_bias, start, end;
+    const char *path; /* not NULL; "" where unknown */
+    const uint8_t *build_id;
+    size_t build_id_length;
+    size_t segment_count;
+    struct stack_segment {
+        uint64_t address, size;
+        uint32_t flags;
+    } segments[16];
+};
+
+struct stack_node {
+    uint32_t id, parent, module;
+    uint8_t frame; /* enum trace_node_frame */
+    bool bare;     /* this code has no rule, which was not said before: see stack_frame.bare */
+    uint64_t value;
+};
+
+/*
+ * Takes what is new. It is called on the thread that found it, inside stack_current(), and writes
+ * and commits the record. It returns false if the record could not be written, because recording
+ * has stopped. The node is then not published.
+ */
+struct stack_sink {
+    bool (*module)(void *context, const struct stack_module *module);
+    bool (*node)(void *context, const struct stack_node *node);
+    void (*module_end)(void *context, uint32_t module);
+};
+
+void stack_process_init(const struct stack_options *options, const struct stack_sink *sink);
+
+/* Called in a forked child before its first event. Nothing has been written to its trace yet. */
+void stack_process_forked(void);
+
+/* Called at the start of a new trace in the same process. All modules and nodes are new again. */
+void stack_process_restarted(void);
+
+/* Makes known contexts new again, in the same trace, under new ids. */
+void stack_contexts_renew(void);
+
+/* Opaque per-thread state, stack_thread_size() bytes, zeroed by the caller, page-aligned. */
+struct stack_thread;
+size_t stack_thread_size(void);
+/* Finds the bounds of the calling thread's stack without the loader or pthread_getattr_np. */
+void stack_thread_init(struct stack_thread *thread);
+
+/*
+ * Returns the id of the innermost node, or 0 if no stack could be taken.
+ *
+ * The walk begins at the frame of the public entry point (malloc, …), which is compiled with a
+ * frame pointer: pass __builtin_frame_address(0) of it as `entry_frame`. [fp] is the caller's rbp,
+ * [fp + 8] the return address, fp + 16 the caller's stack pointer.
+ */
+uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, void *context);
+
+/*
+ * Finds and announces the module that `address` (of code or data) lies in, and the address in its
+ * ELF file. Returns false if no module is there or it could not be written.
+ */
+bool stack_place(const void *address, uint32_t *module, uint64_t *value, void *context);
+
+/* Drops the rules, nodes and stacks of modules that are no longer mapped, after dlclose(). */
+void stack_modules_changed(void *context);
+
+/* Figures for tests and for the summary. */
+struct stack_figures {
+    uint64_t nodes, rules, modules, bytes; /* bytes: memory mapped for all tables */
+};
+void stack_figures(struct stack_figures *figures);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/stack/unwind_rule.h"
+
+#include "capture/stack/unwind_reader.h"
+
+/* The DWARF expression operations (DWARF 5, 7.7.1) by which rules are recognised. */
+enum {
+    OP_DEREF = 0x06,
+    OP_AND = 0x1a,
+    OP_PLUS = 0x22,
+    OP_PLUS_UCONST = 0x23,
+    OP_SHL = 0x24,
+    OP_GE = 0x2a,
+    OP_LIT0 = 0x30,
+    OP_LIT31 = 0x4f,
+    OP_BREG0 = 0x70,
+    OP_BREG_RIP = 0x80
+};
+
+struct packing {
+    enum unwind_rule_kind kind;
+    bool by_rbp;
+    enum unwind_rbp rbp;
+    int64_t offset, addend, rbp_offset;
+};
+
+static bool fits(int64_t value, unsigned bits)
+{
+    int64_t half = INT64_C(1) << (bits - 1);
+    return value >= -half && value < half;
+}
+
+static uint64_t field(int64_t value, unsigned bits, unsigned shift)
+{
+    return ((uint64_t)value & ((UINT64_C(1) << bits) - 1)) << shift;
+}
+
+static unwind_rule pack(const struct packing *p)
+{
+    if (!fits(p->offset, 28) || !fits(p->addend, 8) || !fits(p->rbp_offset, 22))
+        return UNWIND_RULE_FULL;
+    return (uint64_t)p->kind | (uint64_t)p->by_rbp << 3 | (uint64_t)p->rbp << 4 |
+           field(p->offset, 28, 6) | field(p->addend, 8, 34) | field(p->rbp_offset, 22, 42);
+}
+
+unwind_rule unwind_rule_frame_pointer(void)
+{
+    return pack(&(struct packing){.kind = UNWIND_RULE_FRAME,
+                                  .by_rbp = true,
+                                  .rbp = UNWIND_RBP_AT_CFA,
+                                  .offset = 16,
+                                  .rbp_offset = -16});
+}
+
+static struct unwind_reader expression_reader(const struct unwind_location *location)
+{
+    return (struct unwind_reader){location->expression, location->expression + location->length,
+                                  false};
+}
+
+static bool read_literal(struct unwind_reader *reader, unsigned *value)
+{
+    unsigned op = (unsigned)unwind_read(reader, 1);
+    *value = op - OP_LIT0;
+    return op >= OP_LIT0 && op <= OP_LIT31;
+}
+
+/*
+ * Packs the linker's description of a procedure linkage table: rsp + 8, and eight more after the
+ * instruction that pushes the index: ((rip & a) >= b) << c. rip is known here.
+ */
+static bool pack_plt(struct unwind_reader *reader, uint64_t pc, struct packing *packing)
+{
+    unsigned mask, least, shift;
+    if (unwind_read_sleb(reader) != 0 || !read_literal(reader, &mask) ||
+        unwind_read(reader, 1) != OP_AND || !read_literal(reader, &least) ||
+        unwind_read(reader, 1) != OP_GE || !read_literal(reader, &shift) ||
+        unwind_read(reader, 1) != OP_SHL || unwind_read(reader, 1) != OP_PLUS)
+        return false;
+    uint64_t extra = (uint64_t)((pc & mask) >= least) << shift;
+    packing->offset = (int64_t)((uint64_t)packing->offset + extra);
+    return reader->at == reader->end && !reader->failed;
+}
+
+static bool pack_cfa_expression(const struct unwind_row *row, uint64_t pc, struct packing *packing)
+{
+    struct unwind_reader reader = expression_reader(&row->cfa);
+    unsigned op = (unsigned)unwind_read(&reader, 1);
+    if (op != OP_BREG0 + ARCH_RSP && op != OP_BREG0 + ARCH_RBP)
+        return false;
+    packing->by_rbp = op == OP_BREG0 + ARCH_RBP;
+    packing->offset = unwind_read_sleb(&reader);
+    if (reader.at == reader.end)
+        return !reader.failed;
+    op = (unsigned)unwind_read(&reader, 1);
+    if (op == OP_BREG_RIP)
+        return pack_plt(&reader, pc, packing);
+    if (op != OP_DEREF)
+        return false;
+    packing->kind = UNWIND_RULE_REALIGNED;
+    if (reader.at == reader.end)
+        return !reader.failed;
+    if (unwind_read(&reader, 1) != OP_PLUS_UCONST)
+        return false;
+    packing->addend = (int64_t)unwind_read_uleb(&reader);
+    return reader.at == reader.end && !reader.failed;
+}
+
+static bool pack_cfa(const struct unwind_row *row, uint64_t pc, struct packing *packing)
+{
+    packing->kind = UNWIND_RULE_FRAME;
+    if (row->cfa.how == UNWIND_IS_EXPRESSION)
+        return pack_cfa_expression(row, pc, packing);
+    packing->by_rbp = row->cfa_register == ARCH_RBP;
+    packing->offset = row->cfa.offset;
+    return row->cfa_register == ARCH_RBP || row->cfa_register == ARCH_RSP;
+}
+
+static bool pack_rbp(const struct unwind_row *row, struct packing *packing)
+{
+    const struct unwind_location *location = &row->registers[ARCH_RBP];
+    switch (location->how) {
+    case UNWIND_SAME:
+    case UNWIND_UNDEFINED:
+        packing->rbp = UNWIND_RBP_SAME;
+        return true;
+    case UNWIND_AT_OFFSET:
+        packing->rbp = UNWIND_RBP_AT_CFA;
+        packing->rbp_offset = location->offset;
+        return true;
+    case UNWIND_AT_EXPRESSION: {
+        struct unwind_reader reader = expression_reader(location);
+        bool plain = unwind_read(&reader, 1) == OP_BREG0 + ARCH_RBP;
+        packing->rbp = UNWIND_RBP_AT_RBP;
+        packing->rbp_offset = unwind_read_sleb(&reader);
+        return plain && reader.at == reader.end && !reader.failed;
+    }
+    default:
+        return false;
+    }
+}
+
+unwind_rule unwind_rule_pack(const struct unwind_row *row, uint64_t pc)
+{
+    struct packing packing = {.kind = UNWIND_RULE_FULL};
+    const struct unwind_location *ra = &row->registers[ARCH_RA];
+    if (ra->how == UNWIND_UNDEFINED)
+        return UNWIND_RULE_OUTERMOST;
+    if (row->signal_frame || ra->how != UNWIND_AT_OFFSET || ra->offset != -8 ||
+        row->registers[ARCH_RSP].how != UNWIND_SAME || !pack_cfa(row, pc, &packing) ||
+        !pack_rbp(row, &packing))
+        return UNWIND_RULE_FULL;
+    return pack(&packing);
+}

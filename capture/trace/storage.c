@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/trace/storage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include "capture/os/os.h"
+#include "schemas/trace_layout.h"
+
+#define CHUNK_SIZE TRACE_CHUNK_SIZE_DEFAULT
+#define ATTEMPTS 1000u
+#define MOVE_TURNS 10000u
+#define LEAST_DESCRIPTOR 64 /* programs that number descriptors themselves use lower ones */
+
+static struct {
+    _Atomic int descriptor;
+    _Atomic uint32_t users; /* threads between their read of it and their last use */
+    _Atomic bool writes;    /* slots were written one by one */
+    dev_t device;
+    ino_t inode;
+    const char *path;
+} room = {.descriptor = -1};
+
+/* It is never written, so one page of the kernel serves for all of it. A constant would take space
+ * in the library's file. */
+static char room_zeros[CHUNK_SIZE];
+
+static int room_duplicate(int descriptor, long least)
+{
+    return (int)os_call_again(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, least, 0);
+}
+
+/* Reads the status. Returns false if the descriptor is not the trace's, or no longer. */
+static bool room_look(int descriptor, struct stat *status)
+{
+    return descriptor >= 0 && os_status(descriptor, status) == 0 && status->st_dev == room.device &&
+           status->st_ino == room.inode;
+}
+
+static bool room_is_ours(int descriptor)
+{
+    struct stat status;
+    return room_look(descriptor, &status);
+}
+
+static void room_close(int descriptor)
+{
+    if (room_is_ours(descriptor))
+        os_close(descriptor);
+}
+
+/* Moves the descriptor high up, away from those that programs number themselves. */
+static int room_raise(int descriptor)
+{
+    struct rlimit limit = {0, 0};
+    os_call(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit, 0, 0);
+    rlim_t top = limit.rlim_cur < 1024 ? limit.rlim_cur : 1024;
+    if (top < LEAST_DESCRIPTOR)
+        return descriptor;
+    const int raised = room_duplicate(descriptor, (long)top - 24);
+    if (raised < 0)
+        return descriptor;
+    room_close(descriptor);
+    return raised;
+}
+
+/*
+ * Returns a descriptor of the trace, or a negative errno. If the program has taken the number for a
+ * file of its own, that file is left alone.
+ */
+static int room_find_descriptor(void)
+{
+    int descriptor = atomic_load(&room.descriptor);
+    if (room_is_ours(descriptor))
+        return descriptor;
+    long opened = os_call_again(SYS_openat, AT_FDCWD, (long)room.path, O_RDWR | O_CLOEXEC, 0);
+    if (opened < 0)
+        return (int)opened;
+    if (!room_is_ours((int)opened)) {
+        os_close((int)opened);
+        return -ESTALE;
+    }
+    int raised = room_raise((int)opened);
+    /* If two threads do this at once, the loser uses the winner's descriptor. */
+    if (!atomic_compare_exchange_strong(&room.descriptor, &descriptor, raised)) {
+        room_close(raised);
+        return room_is_ours(descriptor) ? descriptor : -ESTALE;
+    }
+    return raised;
+}
+
+/* Returns how long a file may be. For more the kernel would send SIGXFSZ. */
+static rlim_t room_length_limit(void)
+{
+    struct rlimit limit = {0, 0};
+    return os_call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0) == 0 ? limit.rlim_cur
+                                                                               : RLIM_INFINITY;
+}
+
+/* Appends zeros to the file, wherever its end is by then. Returns the kernel's result. */
+static long room_append(int descriptor, uint64_t length)
+{
+    const struct iovec zeros = {room_zeros, length};
+    return os_call(SYS_pwritev2, descriptor, (long)&zeros, 1, 0, 0, RWF_APPEND);
+}
+
+/*
+ * Appends the zeros of a slot to a file that ends before the slot. The first touch of a page that
+ * is only reserved reads it from the file; a written page costs a third of that. The zeros are
+ * appended, in whichever slot they come to lie, so they cannot hit anything that was written. If
+ * this fails, all works the same, but slower.
+ */
+static void room_append_slot(int descriptor, uint64_t offset)
+{
+    struct stat status;
+    if (room_look(descriptor, &status) && (uint64_t)status.st_size <= offset)
+        room_append(descriptor, sizeof room_zeros);
+}
+
+static bool room_is_unknown(long result)
+{
+    return result == -EOPNOTSUPP || result == -ENOSYS || result == -EPERM || result == -EINVAL;
+}
+
+/*
+ * Appends zeros up to `end`. Returns 0 or a negative errno. A file that only grew by appended bytes
+ * has all its blocks. If the kernel cannot append like this, *known is false and nothing was done.
+ */
+static int room_append_up_to(int descriptor, uint64_t end, bool *known)
+{
+    struct stat status;
+    while (room_look(descriptor, &status)) {
+        const uint64_t length = (uint64_t)status.st_size;
+        if (length >= end)
+            return 0;
+        const uint64_t missing = end - length;
+        const long result =
+            room_append(descriptor, missing < sizeof room_zeros ? missing : sizeof room_zeros);
+        *known = !room_is_unknown(result);
+        if (result <= 0)
+            return result < 0 ? (int)result : -ENOSPC;
+    }
+    return -EBADF;
+}
+
+/* Writes zeros into the range. Returns 0 or a negative errno. */
+static int room_write(int descriptor, uint64_t offset, uint64_t size)
+{
+    for (uint64_t length; size > 0; offset += length, size -= length) {
+        length = size < sizeof room_zeros ? size : sizeof room_zeros;
+        if (!room_is_ours(descriptor))
+            return -EBADF;
+        const long result =
+            os_call_again(SYS_pwrite64, descriptor, (long)room_zeros, (long)length, (long)offset);
+        if (result != (long)length)
+            return result < 0 ? (int)result : -ENOSPC;
+    }
+    return 0;
+}
+
+/*
+ * Reserves the range on the disk. Returns 0 or a negative errno. Filesystems without fallocate, and
+ * sandboxes that do not know it, must find the blocks by a write. That write appends, where it can
+ * hit nothing. The slot itself is written if the file has a limited length, or if the program has
+ * forbidden fallocate since, because holes may then be left.
+ */
+static int room_reserve(int descriptor, uint64_t offset, uint64_t size, rlim_t limit)
+{
+    if (!room_is_ours(descriptor))
+        return -EBADF;
+    long result = os_call_again(SYS_fallocate, descriptor, 0, (long)offset, (long)size);
+    if (!room_is_unknown(result))
+        return (int)result;
+    if (limit == RLIM_INFINITY && !os_is_confined() && !atomic_load(&room.writes)) {
+        bool known = true;
+        result = room_append_up_to(descriptor, offset + size, &known);
+        if (known)
+            return (int)result;
+    }
+    /* From here on there may be holes with more of the file after them. */
+    atomic_store(&room.writes, true);
+    return room_write(descriptor, offset, size);
+}
+
+/* Maps the range. Returns 0 or a negative errno. */
+static int room_map(int descriptor, uint64_t offset, uint64_t size, void **memory)
+{
+    long result = os_call(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor,
+                          (long)offset);
+    bool failed = result < 0 && result > -4096;
+    *memory = failed ? NULL : (void *)result;
+    return failed ? (int)result : 0;
+}
+
+static int room_try(uint64_t offset, uint64_t size, rlim_t limit, void **memory)
+{
+    const int descriptor = room_find_descriptor();
+    if (descriptor < 0)
+        return descriptor;
+    if (size == CHUNK_SIZE && limit == RLIM_INFINITY)
+        room_append_slot(descriptor, offset);
+    int error = room_reserve(descriptor, offset, size, limit);
+    if (!error)
+        error = room_map(descriptor, offset, size, memory);
+    if (error || room_is_ours(descriptor))
+        return error;
+    os_unmap(*memory, size);
+    *memory = NULL;
+    return -EBADF;
+}
+
+/* Tries again if the program closes the descriptor between two calls. A program that closes all
+ * descriptors over and over does that. */
+int trace_room_take(uint64_t offset, uint64_t size, void **memory)
+{
+    const rlim_t limit = room_length_limit();
+    int error = offset + size > limit ? -EFBIG : -EBADF;
+    *memory = NULL;
+    atomic_fetch_add(&room.users, 1);
+    for (unsigned attempt = 0; attempt < ATTEMPTS && (error == -EBADF || error == -ESTALE);
+         attempt++)
+        error = room_try(offset, size, limit, memory);
+    atomic_fetch_sub(&room.users, 1);
+    return error;
+}
+
+int trace_room_begin(int descriptor, const char *path)
+{
+    struct stat status = {0};
+    const int error = os_status(descriptor, &status);
+    if (error) {
+        os_close(descriptor);
+        return error;
+    }
+    room.device = status.st_dev;
+    room.inode = status.st_ino;
+    room.path = path;
+    atomic_store(&room.writes, false);
+    atomic_store(&room.descriptor, room_raise(descriptor));
+    return 0;
+}
+
+void trace_room_end(void)
+{
+    room_close(atomic_exchange(&room.descriptor, -1));
+}
+
+int trace_room_descriptor(void)
+{
+    return atomic_load_explicit(&room.descriptor, memory_order_relaxed);
+}
+
+bool trace_room_has(int descriptor)
+{
+    return descriptor >= 0 && descriptor == atomic_load(&room.descriptor) &&
+           room_is_ours(descriptor);
+}
+
+void trace_room_move(int descriptor)
+{
+    int from = descriptor, other = room_duplicate(descriptor, (long)descriptor + 1);
+    if (other < 0)
+        other = room_duplicate(descriptor, LEAST_DESCRIPTOR);
+    if (!atomic_compare_exchange_strong(&room.descriptor, &from, other < 0 ? -1 : other)) {
+        room_close(other);
+        return;
+    }
+    /* Waits for a while only: a handler that left a record by longjmp stays counted as a user. */
+    for (unsigned turn = 0; turn < MOVE_TURNS && atomic_load(&room.users); turn++)
+        os_yield();
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/base/problems.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ingest/base/array.h"
+
+const char *problem_name(enum problem_kind kind)
+{
+    static const char *const names[PROBLEM_KINDS] = {
+        [PROBLEM_DAMAGE] = "damage",
+        [PROBLEM_MISSING_CHUNK] = "missing chunk",
+        [PROBLEM_CLOCK] = "clock",
+        [PROBLEM_UNMATCHED_FREE] = "unmatched free",
+        [PROBLEM_DOUBLE_FREE] = "double free",
+        [PROBLEM_MISMATCHED_FREE] = "mismatched free",
+        [PROBLEM_WRONG_SIZE] = "wrong size",
+        [PROBLEM_OVERLAP] = "overlap",
+        [PROBLEM_ORPHANED_STACK] = "orphaned stack",
+        [PROBLEM_DROPPED] = "dropped",
+        [PROBLEM_IMPOSSIBLE_SIZE] = "impossible size",
+        [PROBLEM_FAILED] = "failed allocation",
+        [PROBLEM_RECORD] = "unusable record",
+        [PROBLEM_SUPPRESSIONS] = "lost suppressions",
+    };
+    return names[kind];
+}
+
+struct problem *problems_add(struct problems *problems, enum problem_kind kind, const char *format,
+                             ...)
+{
+    va_list arguments;
+    if (problems->counts[kind]++ >= PROBLEMS_KEPT_PER_KIND ||
+        !array_reserve(&problems->kept, &problems->capacity, problems->kept_count + 1,
+                       sizeof *problems->kept))
+        return NULL;
+    struct problem *problem = &problems->kept[problems->kept_count++];
+    problem->kind = kind;
+    problem->ns = problem->address = problem->thread = problem->byte_offset = PROBLEM_NONE;
+    va_start(arguments, format);
+    vsnprintf(problem->detail, sizeof problem->detail, format, arguments);
+    va_end(arguments);
+    return problem;
+}
+
+void problems_free(struct problems *problems)
+{
+    free(problems->kept);
+    *problems = (struct problems){0};
+}

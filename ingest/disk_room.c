@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/disk_room.h"
+
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "ingest/trace/cursor.h"
+#include "schemas/printable.h"
+
+/* Bytes of a session for each allocation: its row, its index entry by stack and its columns. */
+#define SESSION_PER_ALLOCATION 70u
+/* Bytes of an empty session. */
+#define SESSION_LEAST (UINT64_C(400) << 10)
+/* How many chunks are read, from all parts of the trace. */
+#define CHUNKS_READ 32u
+/* A smaller session is not worth a line. */
+#define ROOM_TOLD (UINT64_C(16) << 20)
+
+static bool room_is_allocation(const struct trace_record *record)
+{
+    return record->kind == TRACE_ALLOC || record->kind == TRACE_ALLOC_ATTR ||
+           record->kind == TRACE_REALLOC ||
+           (record->kind == TRACE_EXTENDED && (record->extended.type == TRACE_EXT_ARENA_ALLOC ||
+                                               record->extended.type == TRACE_EXT_ARENA_REALLOC));
+}
+
+static uint64_t room_allocations_in(const struct trace_file *file, const struct trace_slot *slot)
+{
+    struct trace_cursor cursor;
+    struct trace_record record;
+    uint64_t count = 0;
+    if (!trace_cursor_open(&cursor, file, slot))
+        return 0;
+    while (trace_cursor_next(&cursor, &record) == TRACE_GET_RECORD)
+        count += room_is_allocation(&record);
+    trace_cursor_close(&cursor);
+    return count;
+}
+
+/* Estimates the allocations in a trace: as many for each byte as in some of its chunks. */
+static uint64_t room_allocations(const char *path)
+{
+    struct ingest_status status = {INGEST_OK, ""};
+    struct trace_file *file = trace_file_open(path, &status);
+    const struct trace_slot *slots;
+    uint64_t bytes = 0, bytes_read = 0, allocations = 0;
+    if (file == NULL)
+        return 0;
+    const size_t count = trace_file_slots(file, &slots), step = 1 + count / CHUNKS_READ;
+    for (size_t i = 0; i < count; i++) {
+        if (slots[i].damage != NULL)
+            continue;
+        bytes += slots[i].commit;
+        if (i % step == 0) {
+            bytes_read += slots[i].commit;
+            allocations += room_allocations_in(file, &slots[i]);
+        }
+    }
+    trace_file_close(file);
+    return bytes_read ? (uint64_t)((double)allocations * (double)bytes / (double)bytes_read) : 0;
+}
+
+static uint64_t room_available(const char *session)
+{
+    struct statvfs about;
+    char *copy = strdup(session);
+    uint64_t bytes = 0;
+    if (copy != NULL && statvfs(dirname(copy), &about) == 0)
+        bytes = (uint64_t)about.f_bavail * about.f_frsize;
+    free(copy);
+    return bytes;
+}
+
+struct room room_of(const struct trace_list *traces, const char *session)
+{
+    struct room room = {SESSION_LEAST, room_available(session)};
+    for (size_t i = 0; i < traces->count; i++)
+        room.needed += SESSION_PER_ALLOCATION * room_allocations(traces->paths[i]);
+    return room;
+}
+
+static void room_put(FILE *out, uint64_t bytes)
+{
+    const double mebibytes = (double)bytes / (1 << 20);
+    if (mebibytes < 1024)
+        fprintf(out, "%.0f MiB", mebibytes);
+    else
+        fprintf(out, "%.1f GiB", mebibytes / 1024);
+}
+
+void room_say(FILE *out, const struct room *room, const char *session, bool only_short)
+{
+    char name[512];
+    const bool fits = room->available == 0 || room->needed <= room->available;
+    if (room->needed < ROOM_TOLD || (only_short && fits))
+        return;
+    printable_copy(name, sizeof name, session);
+    fprintf(out, "mprof-ingest: %s will take about ", name);
+    room_put(out, room->needed);
+    if (room->available != 0) {
+        fputs(fits ? "; " : ", and may not fit: ", out);
+        room_put(out, room->available);
+        fputs(" are free on its disk", out);
+    }
+    fputc('\n', out);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Tells how far a live session is behind its program, and whether it skips details to catch up.
+ *
+ * A session is right for the moment that it shows. While the program runs and the trace has more
+ * events, the lag is the time from that moment until now. Once the program has ended, it is the
+ * time from that moment to the end of the trace. A session that falls too far behind skips details
+ * until it has caught up: allocations that are freed by then count in all sums, but get no row.
+ */
+#ifndef MPROF_INGEST_FOLLOW_LAG_H
+#define MPROF_INGEST_FOLLOW_LAG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LIVE_LAG_SKIP_NS UINT64_C(5000000000)   /* skips details if it is further behind, */
+#define LIVE_LAG_CAUGHT_NS UINT64_C(2000000000) /* until it is at most this far behind */
+
+struct live_lag {
+    uint64_t behind_ns;
+    bool skips;
+};
+
+/* Times since the trace began. */
+struct live_moment {
+    uint64_t shown_ns;
+    uint64_t newest_ns; /* the last stamp that the trace had when it was looked at */
+    uint64_t now_ns;
+    bool ended; /* the program has */
+};
+
+/* Updates the lag for the moment that is about to be shown. */
+void live_lag_update(struct live_lag *lag, const struct live_moment *moment);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/replay/bypassed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *why(uint64_t reason)
+{
+    switch (reason) {
+    case TRACE_BYPASS_NAMESPACE:
+        return "in a namespace with a heap of its own";
+    case TRACE_BYPASS_OTHER:
+        return "bound to another allocator";
+    case TRACE_BYPASS_REFUSED:
+        return "its memory could not be made writable";
+    case TRACE_BYPASS_MISSED:
+        return "found only at the end";
+    default:
+        return "for a reason that this version does not know";
+    }
+}
+
+static bool has_line(const struct bypassed_lines *lines, const char *line, uint64_t hash)
+{
+    const size_t length = strlen(line);
+    size_t probe = index_map_begin(&lines->by_line, hash);
+    uint32_t index;
+    while ((index = index_map_next(&lines->by_line, hash, &probe)) != INDEX_NONE) {
+        const char *at = lines->text + lines->starts[index];
+        if (strncmp(at, line, length) == 0 && (at[length] == '\n' || at[length] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+/* Adds a line unless it is there. A damaged trace may have very many. */
+static bool add_line(struct bypassed_lines *lines, const char *line)
+{
+    const size_t length = strlen(line), start = lines->length + (lines->count > 0);
+    const uint64_t hash = hash_text(line);
+    if (has_line(lines, line, hash))
+        return true;
+    if (lines->count >= INDEX_NONE - 1 ||
+        !array_reserve(&lines->text, &lines->capacity, start + length + 1, 1) ||
+        !array_reserve(&lines->starts, &lines->start_capacity, lines->count + 1,
+                       sizeof *lines->starts) ||
+        !index_map_insert(&lines->by_line, hash, (uint32_t)lines->count))
+        return false;
+    if (lines->count > 0)
+        lines->text[start - 1] = '\n';
+    memcpy(lines->text + start, line, length + 1);
+    lines->length = start + length;
+    lines->starts[lines->count++] = start;
+    return true;
+}
+
+static void free_lines(struct bypassed_lines *lines)
+{
+    free(lines->text);
+    free(lines->starts);
+    index_map_free(&lines->by_line);
+}
+
+bool bypassed_add(struct bypassed *bypassed, const struct trace_extension *extension)
+{
+    char *path = strndup(extension->name.bytes, extension->name.length), *line = NULL;
+    if (!path)
+        return false;
+    for (char *c = path; *c; c++)
+        if (*c == '\n') /* would end the line */
+            *c = '?';
+    bool good;
+    if (extension->reason == TRACE_BYPASS_LATE) {
+        good = add_line(&bypassed->late, path);
+    } else {
+        good = asprintf(&line, "%s (%s)", path, why(extension->reason)) >= 0;
+        if (good) {
+            good = add_line(&bypassed->unseen, line);
+            free(line);
+        }
+    }
+    free(path);
+    return good;
+}
+
+void bypassed_free(struct bypassed *bypassed)
+{
+    free_lines(&bypassed->late);
+    free_lines(&bypassed->unseen);
+    *bypassed = (struct bypassed){0};
+}

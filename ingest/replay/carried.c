@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/replay/carried.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ingest/base/array.h"
+#include "ingest/replay/suppressions.h"
+
+#define LINE_MAX_SHOWN 60
+
+bool carried_add(struct carried *carried, const struct trace_extension *extension)
+{
+    const struct trace_text *piece = &extension->name;
+    if (!carried->found) {
+        carried->found = true;
+        carried->outcome = extension->reason;
+        carried->total = extension->size;
+    }
+    if (carried->broken || extension->offset != carried->length ||
+        extension->reason != carried->outcome || extension->size != carried->total ||
+        carried->length + piece->length > TRACE_SUPPRESSIONS_MAX ||
+        carried->length + piece->length > carried->total) {
+        carried->broken = true;
+        return true;
+    }
+    if (!array_reserve(&carried->text, &carried->capacity, carried->length + piece->length + 1, 1))
+        return false;
+    memcpy(carried->text + carried->length, piece->bytes, piece->length);
+    carried->length += piece->length;
+    return true;
+}
+
+void carried_free(struct carried *carried)
+{
+    free(carried->text);
+    *carried = (struct carried){0};
+}
+
+/* Returns why some or all of the text is missing, or NULL if none is. */
+static const char *why_lost(const struct carried *carried)
+{
+    if (!carried->found)
+        return "the trace has none of the program's: record it by mprof-run --suppressions";
+    switch (carried->outcome) {
+    case TRACE_SUPPRESSIONS_TEXT:
+        break;
+    case TRACE_SUPPRESSIONS_NONE:
+        return NULL;
+    case TRACE_SUPPRESSIONS_CRASHED:
+        return "the program's __lsan_default_suppressions ended the process that called it";
+    case TRACE_SUPPRESSIONS_LATE:
+        return "the program's __lsan_default_suppressions did not return within two seconds";
+    case TRACE_SUPPRESSIONS_NOT_ASKED:
+        return "no process could be had to call the program's __lsan_default_suppressions";
+    default:
+        return "what became of the program's __lsan_default_suppressions is not known";
+    }
+    if (carried->total > TRACE_SUPPRESSIONS_MAX)
+        return "the program's text is too long: only what is whole of the first 65,536 bytes is "
+               "used";
+    return carried->broken || carried->length != carried->total
+               ? "pieces of the program's text are missing from the trace"
+               : NULL;
+}
+
+/* Returns the bytes in whole lines. The last line of a text that was cut may be incomplete. */
+static size_t whole_lines(const struct carried *carried)
+{
+    size_t length = carried->length;
+    if (carried->length == carried->total && !carried->broken)
+        return length;
+    while (length > 0 && carried->text[length - 1] != '\n')
+        length--;
+    return length;
+}
+
+static bool add_lines(struct suppressions *joined, const struct carried *carried,
+                      struct problems *problems)
+{
+    const size_t length = whole_lines(carried);
+    size_t number = 0;
+    for (size_t at = 0, size; at < length; at += size + 1) {
+        const char *line = carried->text + at, *end = memchr(line, '\n', length - at);
+        bool is_suppression;
+        size = end != NULL ? (size_t)(end - line) : length - at;
+        number++;
+        if (!suppressions_add_line(joined, line, size, &is_suppression))
+            return false;
+        if (!is_suppression && problems != NULL)
+            problems_add(problems, PROBLEM_SUPPRESSIONS,
+                         "line %zu of the program's names no leaks: '%.*s'", number,
+                         size < LINE_MAX_SHOWN ? (int)size : LINE_MAX_SHOWN, line);
+    }
+    return true;
+}
+
+struct suppressions *carried_join(const struct carried *carried, const struct suppressions *file,
+                                  struct problems *problems)
+{
+    const char *lost = why_lost(carried);
+    struct suppressions *joined = suppressions_copy(file);
+    if (joined == NULL)
+        return NULL;
+    if (lost != NULL && problems != NULL)
+        problems_add(problems, PROBLEM_SUPPRESSIONS, "%s", lost);
+    if (carried->outcome == TRACE_SUPPRESSIONS_TEXT && !add_lines(joined, carried, problems)) {
+        suppressions_free(joined);
+        return NULL;
+    }
+    return joined;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Replays rare records, such as marks and samples, and writes the blocks left at the end. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ingest/replay/internal.h"
+
+static bool add_mark(struct replay *replay, const char *kind, struct trace_text name)
+{
+    if (!array_reserve(&replay->marks, &replay->mark_capacity, replay->mark_count + 1,
+                       sizeof *replay->marks))
+        return false;
+    struct mark_row *mark = &replay->marks[replay->mark_count++];
+    *mark = (struct mark_row){.ns = replay->now_ns, .kind = kind};
+    if (name.bytes != NULL)
+        mark->name = strndup(name.bytes, name.length);
+    return name.bytes == NULL || mark->name != NULL;
+}
+
+static bool add_sample(struct replay *replay, uint64_t bytes)
+{
+    if (!array_reserve(&replay->samples, &replay->sample_capacity, replay->sample_count + 1,
+                       sizeof *replay->samples))
+        return false;
+    replay->samples[replay->sample_count++] = (struct rss_row){replay->now_ns, bytes};
+    return true;
+}
+
+static bool map_region(struct replay *replay, const struct trace_event *event)
+{
+    const struct trace_extension *extension = event->extension;
+    uint32_t stack = replay_stack(replay, event, extension->stack);
+    const struct region_row row = {.address = extension->address,
+                                   .size = extension->size,
+                                   .map_ns = replay->now_ns,
+                                   .protection = (uint32_t)extension->protection,
+                                   .flags = (uint32_t)extension->flags,
+                                   .offset = extension->offset,
+                                   .moved_from = extension->old_address,
+                                   .thread = event->thread,
+                                   .stack = stack};
+    return stack != INDEX_NONE &&
+           regions_map(&replay->regions, &row, extension->name.bytes, extension->name.length);
+}
+
+static bool unmap_region(struct replay *replay, const struct trace_event *event)
+{
+    const struct trace_extension *extension = event->extension;
+    const struct region_end by = {.ns = replay->now_ns,
+                                  .resident = extension->resident,
+                                  .thread = event->thread,
+                                  .stack = replay_stack(replay, event, extension->stack)};
+    return by.stack != INDEX_NONE &&
+           regions_unmap(&replay->regions, extension->address, extension->size, &by);
+}
+
+static bool protect_region(struct replay *replay, const struct trace_event *event)
+{
+    const struct trace_extension *extension = event->extension;
+    const struct region_row row = {.address = extension->address,
+                                   .size = extension->size,
+                                   .map_ns = replay->now_ns,
+                                   .protection = (uint32_t)extension->protection,
+                                   .thread = event->thread,
+                                   .stack = replay_stack(replay, event, extension->stack)};
+    return row.stack != INDEX_NONE && regions_protect(&replay->regions, &row);
+}
+
+/* Sets the type of a block that the program names. Ignores a block that is not live, for example
+ * one that was allocated during a pause. */
+static bool name_type(struct replay *replay, const struct trace_event *event)
+{
+    const struct trace_extension *extension = event->extension;
+    struct live_table *table = replay_blocks(replay, extension->arena);
+    struct live_block *block = table == NULL ? NULL : live_table_find(table, extension->address);
+    if (table == NULL || (block != NULL && block->state != BLOCK_LIVE))
+        return true;
+    if (block == NULL)
+        return false;
+    uint64_t count = extension->count, size = extension->size;
+    if (count == 0)
+        count = size == 0 || size > block->size ? block->count : block->size / size;
+    else if (size == 0)
+        size = block->size / count;
+    block->count = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
+    if (extension->module <= UINT32_MAX)
+        block->type =
+            type_table_named(replay->types, (uint32_t)extension->module, extension->symbol, size);
+    return true;
+}
+
+/* Compares the size that an operator delete states with the block's. Skips blocks that are not
+ * live, and all blocks if the clock is fast. */
+static bool compare_size(struct replay *replay, const struct trace_event *event)
+{
+    const struct trace_extension *extension = event->extension;
+    const struct live_block *block = live_table_find(&replay->heap, extension->address);
+    char detail[80];
+    if (block == NULL)
+        return false;
+    if (replay->fast_clock || block->state != BLOCK_LIVE ||
+        wrong_sizes_fit(block->size, extension->size, extension->alignment))
+        return true;
+    const struct wrong_size_row row = {.stack = block->stack,
+                                       .free_stack = replay_stack(replay, event, extension->stack),
+                                       .size = block->size,
+                                       .stated_size = extension->size};
+    if (row.free_stack == INDEX_NONE)
+        return false;
+    snprintf(detail, sizeof detail, "%" PRIu64 " bytes, deleted as %" PRIu64, row.size,
+             row.stated_size);
+    replay_problem(replay, event, PROBLEM_WRONG_SIZE, extension->address, detail);
+    return wrong_sizes_add(&replay->wrong_sizes, &row);
+}
+
+bool replay_autosave(struct replay *replay)
+{
+    static const struct trace_text name = {"autosave", 8};
+    replay->until_autosave = replay->autosave;
+    return add_mark(replay, "snapshot", name);
+}
+
+bool replay_extended(struct replay *replay, const struct trace_event *event)
+{
+    static const struct trace_text unnamed = {NULL, 0};
+    const struct trace_extension *extension = event->extension;
+    char detail[80];
+    switch (extension->type) {
+    case TRACE_EXT_ARENA:
+    case TRACE_EXT_ARENA_ALLOC:
+    case TRACE_EXT_ARENA_REALLOC:
+    case TRACE_EXT_ARENA_FREE:
+    case TRACE_EXT_ARENA_RESET:
+        return replay_arena(replay, event);
+    case TRACE_EXT_AUTOSAVE:
+        replay->autosave = extension->count;
+        replay->until_autosave = extension->count;
+        return true;
+    case TRACE_EXT_MARK:
+        return add_mark(replay, "mark", extension->name);
+    case TRACE_EXT_SNAPSHOT:
+        return add_mark(replay, "snapshot", extension->name);
+    case TRACE_EXT_RECORDING:
+        replay->rested = true;
+        replay->rested_ns = extension->resumed ? replay->now_ns : UINT64_MAX;
+        return add_mark(replay, extension->resumed ? "resume" : "pause", unnamed);
+    case TRACE_EXT_RSS:
+        return add_sample(replay, extension->resident);
+    case TRACE_EXT_DROPPED:
+        snprintf(detail, sizeof detail, "%" PRIu64 " events: %s", extension->count,
+                 extension->reason == TRACE_DROP_REENTRANT ? "inside the recorder itself"
+                 : extension->reason == TRACE_DROP_NO_THREAD
+                     ? "the thread had no state of the recorder"
+                     : "for an unknown reason");
+        replay_problem(replay, event, PROBLEM_DROPPED, 0, detail);
+        return true;
+    case TRACE_EXT_FAILED:
+        replay->failed_allocations++;
+        snprintf(detail, sizeof detail, "%" PRIu64 " bytes were asked for", extension->size);
+        replay_problem(replay, event, PROBLEM_FAILED, 0, detail);
+        return true;
+    case TRACE_EXT_MAP:
+        return map_region(replay, event);
+    case TRACE_EXT_UNMAP:
+        return unmap_region(replay, event);
+    case TRACE_EXT_PROTECT:
+        return protect_region(replay, event);
+    case TRACE_EXT_SIZED_DELETE:
+        return compare_size(replay, event);
+    case TRACE_EXT_TYPE:
+        return name_type(replay, event);
+    default:
+        return true;
+    }
+}
+
+struct order_entry {
+    uint64_t order;
+    const struct live_block *block;
+};
+
+static int compare_order(const void *a, const void *b)
+{
+    const struct order_entry *x = a, *y = b;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+bool replay_put_live(struct replay *replay, const struct live_table *table)
+{
+    struct order_entry *entries = malloc((table->live + 1) * sizeof *entries);
+    size_t count = 0;
+    bool good = entries != NULL;
+    for (size_t i = 0; good && i < table->capacity; i++)
+        if (table->blocks[i].state == BLOCK_LIVE)
+            entries[count++] = (struct order_entry){table->blocks[i].order, &table->blocks[i]};
+    if (good)
+        qsort(entries, count, sizeof *entries, compare_order);
+    for (size_t i = 0; good && i < count; i++)
+        good = replay_put_row(replay, entries[i].block, 0, 0, 0) != 0;
+    free(entries);
+    return good;
+}

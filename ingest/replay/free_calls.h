@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Finds the function by which a block was freed, and the blocks that were freed by a function that
+ * does not match their allocation.
+ *
+ * A free's stack (mprof-run --free-stacks) shows it in two ways: by a frame of an operator delete,
+ * and by the function that the code before the return address calls, since operators end in a jump
+ * to free and leave no frame. If neither shows it (a call through a pointer, a destructor that ends
+ * in a jump), the function is unknown. A call of realloc is known without a stack.
+ */
+#ifndef MPROF_INGEST_REPLAY_FREE_CALLS_H
+#define MPROF_INGEST_REPLAY_FREE_CALLS_H
+
+#include "ingest/replay/live_table.h"
+#include "ingest/replay/type_table.h"
+
+/* Blocks of one stack that one other stack freed, by a function that does not match. */
+struct mismatch_row {
+    uint32_t stack, free_stack; /* free_stack 0: by realloc */
+    uint8_t kind;
+    const char *function;
+    uint64_t allocations, bytes;
+};
+
+struct free_calls {
+    struct type_table *types;
+    uint16_t *allocated_by, *freed_by; /* by stack id: enum call_form; 0: not looked up yet */
+    size_t allocated_capacity, freed_capacity;
+    struct mismatch_row *rows;
+    size_t count, capacity;
+    struct index_map by_stacks;
+};
+
+/*
+ * Notes that `block` is freed by a call of this stack, or (0) by realloc. *mismatch is the row to
+ * which the block was added if the functions do not match, otherwise NULL. It is valid until the
+ * next call. False if memory is exhausted.
+ */
+bool free_calls_note(struct free_calls *calls, const struct live_block *block, uint32_t stack,
+                     const struct mismatch_row **mismatch);
+
+/* Returns 'free', 'delete[]', … as in the session, or NULL if it is not known. `stack` was noted
+ * before. */
+const char *free_calls_name(const struct free_calls *calls, uint32_t stack);
+
+void free_calls_free(struct free_calls *calls);
+
+#endif

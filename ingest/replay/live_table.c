@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/replay/live_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "ingest/base/array.h"
+
+_Static_assert(sizeof(struct live_block) == 64, "a block is one cache line");
+
+static size_t home(const struct live_table *table, uint64_t address)
+{
+    return (size_t)hash_number(address ^ table->seed) & (table->capacity - 1);
+}
+
+/*
+ * Allocates empty blocks. Blocks are looked up in a random order, so in a large table each is on
+ * another page of memory. With large pages most of them are in the processor's TLB.
+ */
+static struct live_block *new_blocks(size_t capacity)
+{
+    const size_t large_page = (size_t)2 << 20;
+    size_t size = capacity * sizeof(struct live_block);
+    bool large = size >= 2 * large_page;
+    struct live_block *blocks = aligned_alloc(large ? large_page : sizeof *blocks, size);
+    if (blocks == NULL)
+        return NULL;
+    if (large)
+        madvise(blocks, size, MADV_HUGEPAGE); /* only speed depends on it */
+    memset(blocks, 0, size);
+    return blocks;
+}
+
+/* Rebuilds the table without the freed blocks, twice as large if over three eighths are live. */
+static bool rebuild(struct live_table *table)
+{
+    size_t old_capacity = table->capacity, capacity = old_capacity ? old_capacity : 512;
+    struct live_block *old = table->blocks, *blocks;
+    if (old_capacity == 0 || table->live * 8 > old_capacity * 3)
+        capacity *= 2;
+    blocks = new_blocks(capacity);
+    if (blocks == NULL)
+        return false;
+    if (table->seed == 0)
+        table->seed = hash_seed();
+    table->blocks = blocks;
+    table->capacity = capacity;
+    table->used = table->live;
+    for (size_t i = 0; i < old_capacity; i++) {
+        if (old[i].state != BLOCK_LIVE)
+            continue;
+        size_t at = home(table, old[i].address);
+        while (blocks[at].state != BLOCK_EMPTY)
+            at = (at + 1) & (capacity - 1);
+        blocks[at] = old[i];
+    }
+    free(old);
+    return true;
+}
+
+void live_table_expect(const struct live_table *table, uint64_t address)
+{
+    if (table->capacity != 0)
+        __builtin_prefetch(&table->blocks[home(table, address)], 1);
+}
+
+uint32_t live_table_stack(const struct live_table *table, uint64_t address)
+{
+    if (table->capacity == 0)
+        return 0;
+    const struct live_block *block = &table->blocks[home(table, address)];
+    return block->address == address && block->state == BLOCK_LIVE ? block->stack : 0;
+}
+
+struct live_block *live_table_find(struct live_table *table, uint64_t address)
+{
+    if ((table->used + 1) * 4 > table->capacity * 3 && !rebuild(table))
+        return NULL;
+    size_t at = home(table, address);
+    while (table->blocks[at].state != BLOCK_EMPTY && table->blocks[at].address != address)
+        at = (at + 1) & (table->capacity - 1);
+    return &table->blocks[at];
+}
+
+void live_table_claim(struct live_table *table, struct live_block *block)
+{
+    table->used += block->state == BLOCK_EMPTY;
+    table->live += block->state != BLOCK_LIVE;
+    block->state = BLOCK_LIVE;
+}
+
+void live_table_release(struct live_table *table, struct live_block *block)
+{
+    table->live--;
+    block->state = BLOCK_FREED;
+}
+
+void live_table_clear(struct live_table *table)
+{
+    free(table->blocks);
+    *table = (struct live_table){.seed = table->seed};
+}

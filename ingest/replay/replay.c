@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/replay/replay.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "ingest/replay/internal.h"
+
+static const uint64_t largest_size = UINT64_C(1) << 47;
+
+/* Kinds that a session has and a trace has not (table `kind` of schemas/session.sql): new by its
+ * form, each followed by new[]. */
+enum { KIND_NEW = 9, KIND_NEW_NOTHROW = 12, KIND_NEW_ALIGNED = 14, KIND_NEW_ALIGNED_NOTHROW = 16 };
+
+struct thread_row *replay_thread(struct replay *replay, uint32_t number)
+{
+    if (replay->thread == NULL || replay->thread->number != number) {
+        uint32_t index = threads_known(&replay->scan->threads, number);
+        replay->thread = index == INDEX_NONE ? NULL : &replay->scan->threads.rows[index];
+    }
+    return replay->thread;
+}
+
+void replay_problem(struct replay *replay, const struct trace_event *event, enum problem_kind kind,
+                    uint64_t address, const char *detail)
+{
+    struct problem *problem = problems_add(&replay->scan->problems, kind, "%s", detail);
+    if (problem == NULL)
+        return;
+    problem->ns = (int64_t)replay->now_ns;
+    if (address != 0)
+        problem->address = (int64_t)address;
+    problem->thread = event->thread;
+    problem->byte_offset = (int64_t)event->offset;
+}
+
+/* Returns the type of a block. A type that the program named comes first. Blocks of an arena are
+ * not the result of a call that the type rules can follow. */
+static struct type_answer type_of(const struct replay *replay, const struct live_block *block)
+{
+    if (block->type != 0 || block->arena != 0)
+        return (struct type_answer){block->type, block->count};
+    return type_table_find(replay->types, block->stack, block->size, block->kind);
+}
+
+uint64_t replay_put_row(struct replay *replay, const struct live_block *block, uint64_t life_ns,
+                        uint32_t free_thread, uint32_t free_stack)
+{
+    struct row_batch *batch = replay->batch;
+    if (batch == NULL)
+        return 0;
+    struct type_answer type = type_of(replay, block);
+    if (replay->skips_rows) {
+        if (block->arena == 0)
+            type_table_count(replay->types, type.type, block->size, life_ns == 0);
+        replay->skipped_rows++;
+        return REPLAY_NO_ROW;
+    }
+    size_t row = batch->rows++;
+    const bool of_none = block->realloc_of == REPLAY_NO_ROW;
+    const bool of_inherited = !of_none && (block->realloc_of & REPLAY_OF_INHERITED) != 0;
+    if (of_inherited)
+        replay_inherited_became(replay, block->realloc_of, replay->rows + 1);
+    if (block->arena == 0)
+        type_table_count(replay->types, type.type, block->size, life_ns == 0);
+    batch->column[COLUMN_ADDRESS][row] = block->address;
+    batch->column[COLUMN_SIZE][row] = block->size;
+    batch->column[COLUMN_ALLOC_NS][row] = block->alloc_ns;
+    batch->column[COLUMN_LIFE_NS][row] = life_ns;
+    batch->column[COLUMN_STACK][row] = block->stack;
+    batch->column[COLUMN_THREAD][row] = block->thread;
+    batch->column[COLUMN_FREE_THREAD][row] = free_thread;
+    batch->column[COLUMN_KIND][row] = block->kind;
+    batch->column[COLUMN_TYPE][row] = type.type;
+    batch->column[COLUMN_ARENA][row] = block->arena;
+    batch->column[COLUMN_COUNT_OF_OBJECTS][row] = type.count;
+    batch->column[COLUMN_ALIGNMENT][row] =
+        block->alignment ? UINT64_C(1) << (block->alignment - 1) : 0;
+    batch->column[COLUMN_REALLOC_OF][row] = of_inherited || of_none ? 0 : block->realloc_of;
+    batch->column[COLUMN_FREE_STACK][row] = free_stack;
+    if (batch->rows == COLUMN_CHUNK_ROWS) {
+        replay->batch = replay->sink.exchange(replay->sink.context, batch);
+        if (replay->batch == NULL)
+            return 0;
+        replay->batch->rows = 0;
+        replay->batch->first_id = replay->rows + 2;
+    }
+    return ++replay->rows;
+}
+
+uint32_t replay_stack(struct replay *replay, const struct trace_event *event, uint64_t node)
+{
+    uint32_t stack = stacks_find(replay->stacks, node > UINT32_MAX ? UINT32_MAX : (uint32_t)node);
+    if (stack != INDEX_NONE && replay->stacks->rows[stack].state == STACK_LOST) {
+        replay->orphaned_events++;
+        replay_problem(replay, event, PROBLEM_ORPHANED_STACK, 0,
+                       "the stack was defined in a part of the trace that is lost");
+    }
+    return stack;
+}
+
+uint64_t replay_size(struct replay *replay, const struct trace_event *event, uint64_t size)
+{
+    if (size <= largest_size)
+        return size;
+    replay_problem(replay, event, PROBLEM_IMPOSSIBLE_SIZE, event->record->address,
+                   "larger than the address space: taken as 0");
+    return 0;
+}
+
+uint64_t replay_close(struct replay *replay, const struct live_block *block, uint64_t ns,
+                      uint32_t thread, uint32_t stack)
+{
+    uint64_t lifetime = ns - block->alloc_ns;
+    totals_free(replay->totals, replay->stacks, block->stack, block->size, replay->now_ns, lifetime,
+                thread != 0);
+    return replay_put_row(replay, block, lifetime + 1, thread, stack);
+}
+
+/* Ends a live block of the heap. Returns the row's id, or 0 if the sink failed. */
+static uint64_t close_block(struct replay *replay, struct live_block *block, uint32_t thread,
+                            uint32_t stack)
+{
+    live_table_release(&replay->heap, block);
+    uint64_t row = replay_close(replay, block, replay->now_ns, thread, stack);
+    block->alloc_ns = replay->now_ns;
+    return row;
+}
+
+/* Notes a problem if the function that frees the block does not match its allocation. False if
+ * memory is exhausted. */
+static bool note_free(struct replay *replay, const struct live_block *block, uint32_t thread,
+                      uint32_t stack)
+{
+    const struct mismatch_row *mismatch;
+    if (!free_calls_note(&replay->free_calls, block, stack, &mismatch))
+        return false;
+    struct problem *problem =
+        mismatch == NULL
+            ? NULL
+            : problems_add(&replay->scan->problems, PROBLEM_MISMATCHED_FREE,
+                           "by %s, which does not go with its allocation", mismatch->function);
+    if (problem == NULL)
+        return true;
+    problem->ns = (int64_t)replay->now_ns;
+    problem->address = (int64_t)block->address;
+    problem->thread = thread;
+    return true;
+}
+
+bool replay_close_late(struct replay *replay, struct live_block *block,
+                       const struct pending_free *waiting)
+{
+    struct thread_row *thread = replay_thread(replay, waiting->thread);
+    if (thread == NULL)
+        return false;
+    thread->frees++;
+    if (waiting->stack != 0 && !note_free(replay, block, waiting->thread, waiting->stack))
+        return false;
+    return close_block(replay, block, waiting->thread, waiting->stack) != 0;
+}
+
+/* Ends or sets aside a live block whose address another allocation has got. */
+static bool clear_place(struct replay *replay, const struct trace_event *event,
+                        struct live_block *block)
+{
+    struct pending_free waiting;
+    if (replay->fast_clock) {
+        if (replay_take_free(replay, block, &waiting))
+            return replay_close_late(replay, block, &waiting);
+        live_table_release(&replay->heap, block);
+        return replay_displace(replay, event, block);
+    }
+    replay_problem(replay, event, PROBLEM_OVERLAP, block->address,
+                   "allocated while it was live: the block before ends here");
+    return close_block(replay, block, 0, 0) != 0;
+}
+
+static bool handle_free(struct replay *replay, const struct trace_event *event)
+{
+    const struct trace_record *record = event->record;
+    uint64_t address = event->of_realloc ? record->old_address : record->address;
+    struct live_block *block = live_table_find(&replay->heap, address);
+    struct thread_row *thread = replay_thread(replay, event->thread);
+    uint32_t stack = 0;
+    replay->events++;
+    *event->carry = 0;
+    if (block == NULL || thread == NULL)
+        return false;
+    if (record->kind == TRACE_FREE_STACK &&
+        (stack = replay_stack(replay, event, record->stack)) == INDEX_NONE)
+        return false;
+    const bool known = stack != 0 || event->of_realloc;
+    struct live_block displaced;
+    if (replay->displaced_count != 0 && replay_take_displaced(replay, event, address, &displaced)) {
+        thread->frees++;
+        if (known && !note_free(replay, &displaced, event->thread, stack))
+            return false;
+        *event->carry = replay_close(replay, &displaced, replay->now_ns, event->thread, stack);
+        return *event->carry != 0;
+    }
+    if (event->of_realloc && replay->forked && block->state == BLOCK_EMPTY && !replay->fast_clock &&
+        !replay->rested) {
+        const struct inherited_free inherited = {
+            .address = address, .ns = replay->now_ns, .thread = event->thread};
+        *event->carry = replay_inherit(replay, &replay->heap, block, &inherited);
+        return *event->carry != 0;
+    }
+    if (block->state != BLOCK_LIVE)
+        return replay_keep_free(replay, event, address, stack);
+    thread->frees++;
+    if (known && !note_free(replay, block, event->thread, stack))
+        return false;
+    *event->carry = close_block(replay, block, event->thread, stack);
+    return *event->carry != 0;
+}
+
+static uint8_t kind_of(const struct replay *replay, const struct trace_record *record,
+                       uint32_t stack)
+{
+    unsigned form, kind;
+    switch (record->alloc_kind) {
+    case TRACE_KIND_MALLOC:
+    case TRACE_KIND_POSIX_MEMALIGN:
+    case TRACE_KIND_ALIGNED_ALLOC:
+    case TRACE_KIND_MEMALIGN:
+        form = type_table_operator(replay->types, stack);
+        if (form == OPERATOR_OTHER)
+            break;
+        kind = !(form & OPERATOR_ALIGNED)  ? (form & OPERATOR_NOTHROW ? KIND_NEW_NOTHROW : KIND_NEW)
+               : (form & OPERATOR_NOTHROW) ? KIND_NEW_ALIGNED_NOTHROW
+                                           : KIND_NEW_ALIGNED;
+        return (uint8_t)(kind + !!(form & OPERATOR_NEW_ARRAY));
+    default:
+        break;
+    }
+    return (uint8_t)record->alloc_kind;
+}
+
+static uint8_t log2_plus_1(uint64_t alignment)
+{
+    return alignment ? (uint8_t)(64 - __builtin_clzll(alignment)) : 0;
+}
+
+static bool handle_allocate(struct replay *replay, const struct trace_event *event)
+{
+    const struct trace_record *record = event->record;
+    uint64_t size = replay_size(replay, event, record->size);
+    uint32_t stack = replay_stack(replay, event, record->stack);
+    struct thread_row *thread = replay_thread(replay, event->thread);
+    struct live_block *block = live_table_find(&replay->heap, record->address);
+    replay->events++;
+    if (stack == INDEX_NONE || thread == NULL || block == NULL)
+        return false;
+    if (block->state == BLOCK_LIVE && !clear_place(replay, event, block))
+        return false;
+    thread->allocations++;
+    thread->bytes += size;
+    replay->totals->reallocs += event->of_realloc;
+    if (!totals_allocate(replay->totals, replay->stacks, stack, size, replay->now_ns))
+        return false;
+    live_table_claim(&replay->heap, block);
+    block->address = record->address;
+    block->size = size;
+    block->alloc_ns = replay->now_ns;
+    block->realloc_of = event->of_realloc ? *event->carry : 0;
+    block->order = replay->totals->allocations;
+    block->count = 1;
+    block->stack = stack;
+    block->thread = event->thread;
+    block->arena = 0;
+    block->type = 0;
+    block->kind = kind_of(replay, record, stack);
+    block->alignment = log2_plus_1(record->alignment);
+    if (replay->autosave != 0 && --replay->until_autosave == 0 && !replay_autosave(replay))
+        return false;
+    /* With an exact clock, its free by another thread may have the same stamp and come first. */
+    struct pending_free waiting;
+    if (replay->pending_count == 0 || replay->fast_clock ||
+        !replay_take_free(replay, block, &waiting))
+        return true;
+    return replay_close_late(replay, block, &waiting);
+}
+
+/* Settles the frees and blocks that waited for the next stamp of the event's thread. */
+static bool settle_fast(struct replay *replay, const struct trace_event *event)
+{
+    if (replay->pending_count != 0 && !replay_settle_frees(replay, event))
+        return false;
+    return replay->displaced_count == 0 || replay_settle_blocks(replay, event);
+}
+
+void replay_expect(void *context, const struct trace_record *record)
+{
+    const struct replay *replay = context;
+    if (record->kind == TRACE_NODE)
+        return;
+    live_table_expect(&replay->heap, record->address);
+    if (record->kind == TRACE_REALLOC && record->old_address != record->address)
+        live_table_expect(&replay->heap, record->old_address);
+    stacks_expect(replay->stacks, record->stack);
+}
+
+void replay_approach(void *context, const struct trace_record *record)
+{
+    const struct replay *replay = context;
+    if (record->kind != TRACE_FREE && record->kind != TRACE_FREE_STACK &&
+        record->kind != TRACE_REALLOC)
+        return;
+    uint64_t address = record->kind == TRACE_REALLOC ? record->old_address : record->address;
+    uint32_t stack = live_table_stack(&replay->heap, address);
+    stacks_approach(replay->stacks, stack);
+    type_table_approach(replay->types, stack);
+}
+
+/*
+ * Tells whether the event can be replayed: its thread is one of the program's, or it does not need
+ * one. The scan has counted the records of an impossible thread number as lost. Observers outside
+ * the program only record events that need no thread.
+ */
+static bool has_thread(struct replay *replay, const struct trace_event *event)
+{
+    if (event->kind != EVENT_EXTENDED)
+        return replay_thread(replay, event->thread) != NULL;
+    switch (event->extension->type) {
+    case TRACE_EXT_ARENA_ALLOC:
+    case TRACE_EXT_ARENA_REALLOC:
+    case TRACE_EXT_ARENA_FREE:
+    case TRACE_EXT_ARENA_RESET:
+    case TRACE_EXT_MAP:
+    case TRACE_EXT_UNMAP:
+    case TRACE_EXT_PROTECT:
+        return replay_thread(replay, event->thread) != NULL;
+    default:
+        return true;
+    }
+}
+
+bool replay_event(struct replay *replay, const struct trace_event *event,
+                  struct ingest_status *status)
+{
+    bool good;
+    if (event->ticks != replay->now_ticks) {
+        uint64_t ns = trace_time_ns(&replay->time, event->ticks);
+        if (replay->pending_count != 0 && !replay->fast_clock &&
+            !replay_settle_frees(replay, event))
+            return status->code == INGEST_OK ? ingest_fail_memory(status, "live blocks") : false;
+        replay->now_ticks = event->ticks;
+        /* Only a damaged run is not sorted. Time does not go back for its late events. */
+        if (ns > replay->now_ns)
+            replay->now_ns = ns;
+    }
+    if (replay->fast_clock && !settle_fast(replay, event))
+        good = false;
+    else if (!has_thread(replay, event))
+        good = true;
+    else if (event->kind == EVENT_FREE)
+        good = handle_free(replay, event);
+    else if (event->kind == EVENT_ALLOCATE)
+        good = handle_allocate(replay, event);
+    else
+        good = replay_extended(replay, event);
+    if (!good && status->code == INGEST_OK)
+        return ingest_fail_memory(status, "live blocks, stacks and sizes");
+    return good;
+}
+
+bool replay_init(struct replay *replay, const struct trace_file *file, struct trace_scan *scan,
+                 struct stacks *stacks, struct totals *totals, struct type_table *types,
+                 struct row_sink sink, struct ingest_status *status)
+{
+    *replay = (struct replay){
+        .scan = scan, .stacks = stacks, .totals = totals, .types = types, .sink = sink};
+    replay->free_calls.types = types;
+    replay->sampled = trace_file_header(file)->sample_interval != 0;
+    replay->forked = scan->process.parent_trace != 0;
+    replay->fast_clock = (trace_file_header(file)->flags & TRACE_FILE_CLOCK_FAST) != 0;
+    trace_time_init(&replay->time, file, scan->clock_ticks, scan->clock_monotonic_ns);
+    if (replay->time.unknown)
+        problems_add(&scan->problems, PROBLEM_CLOCK,
+                     "the trace holds one clock pair only: times are processor ticks, not ns");
+    totals_init(totals, trace_time_ns(&replay->time, scan->last_ticks));
+    replay->batch = sink.exchange(sink.context, NULL);
+    if (replay->batch == NULL)
+        return status->code == INGEST_OK ? ingest_fail_memory(status, "rows") : false;
+    replay->batch->rows = 0;
+    replay->batch->first_id = 1;
+    return true;
+}
+
+bool replay_finish(struct replay *replay, struct ingest_status *status)
+{
+    bool good;
+    good = replay_settle_frees(replay, NULL) && replay_settle_blocks(replay, NULL);
+    totals_finish(replay->totals, replay->stacks);
+    good = good && replay_put_live(replay, &replay->heap);
+    for (size_t i = 0; good && i < replay->arena_count; i++)
+        good = replay_put_live(replay, &replay->arenas[i].blocks);
+    if (good && replay->batch->rows > 0)
+        replay->batch = replay->sink.exchange(replay->sink.context, replay->batch);
+    if (good && replay->batch != NULL)
+        return true;
+    return status->code == INGEST_OK ? ingest_fail_memory(status, "the blocks that are live")
+                                     : false;
+}
+
+void replay_free(struct replay *replay)
+{
+    live_table_clear(&replay->heap);
+    for (size_t i = 0; i < replay->arena_count; i++) {
+        live_table_clear(&replay->arenas[i].blocks);
+        free(replay->arenas[i].name);
+    }
+    for (size_t i = 0; i < replay->mark_count; i++)
+        free(replay->marks[i].name);
+    free(replay->arenas);
+    free(replay->marks);
+    regions_free(&replay->regions);
+    free_calls_free(&replay->free_calls);
+    wrong_sizes_free(&replay->wrong_sizes);
+    free(replay->samples);
+    free(replay->pending);
+    free(replay->inherited);
+    free(replay->displaced);
+    index_map_free(&replay->arena_by_id);
+    *replay = (struct replay){0};
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Completed allocations by column. Replay fills a batch, and the writer empties it. One batch is
+ * one chunk of schemas/columns.md. Rows of the table `allocation` are made of the same numbers.
+ */
+#ifndef MPROF_INGEST_REPLAY_ROW_BATCH_H
+#define MPROF_INGEST_REPLAY_ROW_BATCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schemas/column_codec.h"
+
+struct row_batch {
+    uint64_t first_id; /* of row 0: batch number × COLUMN_CHUNK_ROWS + 1 */
+    size_t rows;
+    uint64_t column[COLUMN_TOTAL][COLUMN_CHUNK_ROWS];
+};
+
+/* A row of the table `column_chunk`, without its data. */
+struct row_batch_chunk {
+    uint64_t id;
+    uint64_t min, max;
+    unsigned width;
+    size_t length; /* of the data, in bytes */
+};
+
+/*
+ * Packs column `column` of a batch that has rows into `data`, which has room for
+ * column_data_length(batch->rows, 8) bytes. `chunk` describes the result.
+ */
+static inline void row_batch_pack(const struct row_batch *batch, unsigned column, uint8_t *data,
+                                  struct row_batch_chunk *chunk)
+{
+    const uint64_t *values = batch->column[column];
+    uint64_t min = values[0], max = values[0];
+    for (size_t i = 1; i < batch->rows; i++) {
+        min = values[i] < min ? values[i] : min;
+        max = values[i] > max ? values[i] : max;
+    }
+    chunk->id = (batch->first_id - 1) / COLUMN_CHUNK_ROWS * COLUMN_ID_STRIDE + column;
+    chunk->min = min;
+    chunk->max = max;
+    chunk->width = column_pack(data, values, batch->rows, min, max);
+    chunk->length = column_data_length(batch->rows, chunk->width);
+}
+
+/* The receiver of full batches, and of the last one, which may not be full. */
+struct row_sink {
+    void *context;
+    /* Takes `full` (NULL at first). Returns an empty batch, or NULL if it cannot continue. */
+    struct row_batch *(*exchange)(void *context, struct row_batch *full);
+};
+
+#endif

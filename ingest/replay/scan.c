@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/replay/scan.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schemas/session_ids.h"
+
+/* Returns a terminated copy, which ends at the first NUL byte. */
+static char *copy_text(struct trace_text text)
+{
+    return strndup(text.bytes, text.length);
+}
+
+static uint32_t find_module(const struct trace_scan *scan, uint64_t id)
+{
+    uint64_t hash = hash_combine(hash_seed(), id);
+    size_t probe = index_map_begin(&scan->module_by_id, hash);
+    uint32_t index;
+    while ((index = index_map_next(&scan->module_by_id, hash, &probe)) != INDEX_NONE)
+        if (scan->modules[index].id == id)
+            return index;
+    return INDEX_NONE;
+}
+
+const struct module_row *trace_scan_module(const struct trace_scan *scan, uint32_t id)
+{
+    uint32_t index = find_module(scan, id);
+    return index == INDEX_NONE ? NULL : &scan->modules[index];
+}
+
+static uint64_t bare_hash(uint64_t module, uint64_t pc)
+{
+    return hash_combine(hash_combine(hash_seed(), module), pc);
+}
+
+static bool is_bare(const struct trace_scan *scan, uint64_t module, uint64_t pc)
+{
+    uint64_t hash = bare_hash(module, pc);
+    size_t probe = index_map_begin(&scan->bare_by_pc, hash);
+    uint32_t index;
+    while ((index = index_map_next(&scan->bare_by_pc, hash, &probe)) != INDEX_NONE)
+        if (scan->bare_codes[index].module == module && scan->bare_codes[index].pc == pc)
+            return true;
+    return false;
+}
+
+bool trace_scan_is_bare(const struct trace_scan *scan, uint32_t module, uint64_t pc)
+{
+    return scan->bare_count != 0 && is_bare(scan, module, pc);
+}
+
+static bool add_bare_code(struct trace_scan *scan, const struct trace_extension *extension)
+{
+    if (is_bare(scan, extension->module, extension->address))
+        return true;
+    if (!array_reserve(&scan->bare_codes, &scan->bare_capacity, scan->bare_count + 1,
+                       sizeof *scan->bare_codes) ||
+        !index_map_insert(&scan->bare_by_pc, bare_hash(extension->module, extension->address),
+                          (uint32_t)scan->bare_count))
+        return false;
+    scan->bare_codes[scan->bare_count++] =
+        (struct bare_code){extension->module, extension->address};
+    return true;
+}
+
+static bool add_module(struct trace_scan *scan, const struct trace_extension *extension)
+{
+    if (extension->module == 0 || find_module(scan, extension->module) != INDEX_NONE) {
+        problems_add(&scan->problems, PROBLEM_RECORD, "module id %" PRIu64 " is 0 or used twice",
+                     extension->module);
+        return true;
+    }
+    if (!session_id_possible(extension->module, scan->module_count + 1)) {
+        problems_add(&scan->problems, PROBLEM_RECORD, "there cannot be a module %" PRIu64,
+                     extension->module);
+        return true;
+    }
+    if (!array_reserve(&scan->modules, &scan->module_capacity, scan->module_count + 1,
+                       sizeof *scan->modules) ||
+        !index_map_insert(&scan->module_by_id, hash_combine(hash_seed(), extension->module),
+                          (uint32_t)scan->module_count))
+        return false;
+    struct module_row *module = &scan->modules[scan->module_count++];
+    *module = (struct module_row){.id = (uint32_t)extension->module,
+                                  .path = copy_text(extension->name),
+                                  .build_id = malloc(extension->build_id.length + 1),
+                                  .build_id_length = extension->build_id.length,
+                                  .load_bias = extension->load_bias,
+                                  .start = extension->start,
+                                  .end = extension->end,
+                                  .loaded_ticks = extension->when,
+                                  .unloaded_ticks = THREAD_TIME_NONE};
+    if (module->path == NULL || module->build_id == NULL)
+        return false;
+    memcpy(module->build_id, extension->build_id.bytes, module->build_id_length);
+    return true;
+}
+
+/* Writes one argument as a shell reads it: as it is, or in single quotes. */
+static void put_argument(FILE *line, const char *bytes, size_t length)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-./=:,+@%^";
+    size_t i = 0;
+    while (i < length && bytes[i] != '\0' && strchr(plain, bytes[i]) != NULL)
+        i++;
+    if (i == length && length != 0) {
+        fwrite(bytes, 1, length, line);
+        return;
+    }
+    fputc('\'', line);
+    for (i = 0; i < length; i++) {
+        if (bytes[i] == '\'')
+            fputs("'\\''", line);
+        else if (bytes[i] != '\0')
+            fputc(bytes[i], line);
+    }
+    fputc('\'', line);
+}
+
+static bool add_process(struct trace_scan *scan, const struct trace_extension *extension)
+{
+    struct trace_process *process = &scan->process;
+    const uint8_t *at = extension->rest;
+    struct trace_text argument;
+    size_t length;
+    if (process->found)
+        return true;
+    process->found = true;
+    process->pid = extension->pid;
+    process->parent_pid = extension->parent_pid;
+    process->parent_trace = extension->parent_trace;
+    process->fork_before = extension->fork_before;
+    process->fork_after = extension->fork_after;
+    process->boot_id = copy_text(extension->boot_id);
+    process->exe = copy_text(extension->exe);
+    process->directory = copy_text(extension->directory);
+    process->host = copy_text(extension->host);
+    process->kernel = copy_text(extension->kernel);
+    FILE *line = open_memstream(&process->arguments, &length);
+    if (line == NULL)
+        return false;
+    for (uint64_t i = 0; i < extension->argument_count; i++) {
+        if (!trace_extension_argument(extension, &at, &argument))
+            break;
+        if (i > 0)
+            fputc(' ', line);
+        else if (argument.length > 0)
+            process->program = copy_text(argument);
+        put_argument(line, argument.bytes, argument.length);
+    }
+    if (extension->flags & 1)
+        fputs(" …", line);
+    fclose(line);
+    if (process->program == NULL)
+        process->program = copy_text(extension->exe);
+    return process->program && process->exe && process->directory && process->host &&
+           process->kernel && process->boot_id && process->arguments;
+}
+
+static bool name_thread(struct trace_scan *scan, const struct trace_extension *extension)
+{
+    if (!threads_possible(&scan->threads, extension->thread)) {
+        problems_add(&scan->problems, PROBLEM_RECORD, "there cannot be a thread %" PRIu64,
+                     extension->thread);
+        return true;
+    }
+    uint32_t index = threads_find(&scan->threads, (uint32_t)extension->thread);
+    if (index == INDEX_NONE)
+        return false;
+    struct thread_row *thread = &scan->threads.rows[index];
+    if (extension->type == TRACE_EXT_THREAD_END) {
+        thread->end_ticks = extension->when;
+        return true;
+    }
+    size_t length = extension->name.length < sizeof thread->name - 1 ? extension->name.length
+                                                                     : sizeof thread->name - 1;
+    memcpy(thread->name, extension->name.bytes, length);
+    thread->name[length] = '\0';
+    thread->tid = extension->tid;
+    if (!thread->named)
+        thread->start_ticks = extension->when;
+    thread->named = true;
+    return true;
+}
+
+/* Tells whether there can be a thread with the cursor's number. Damaged numbers are large. */
+static bool thread_possible(const struct trace_scan *scan, const struct trace_cursor *cursor)
+{
+    return cursor->thread == TRACE_THREAD_OUTSIDE ||
+           threads_possible(&scan->threads, cursor->thread);
+}
+
+/* Notes in the row of its thread that a segment begins. False if memory is exhausted. */
+static bool note_segment(struct trace_scan *scan, const struct trace_cursor *cursor)
+{
+    if (cursor->thread == TRACE_THREAD_OUTSIDE || !thread_possible(scan, cursor))
+        return true;
+    uint32_t index = threads_find(&scan->threads, cursor->thread);
+    if (index == INDEX_NONE)
+        return false;
+    struct thread_row *thread = &scan->threads.rows[index];
+    thread->segments++;
+    if (cursor->sequence > thread->last_sequence)
+        thread->last_sequence = cursor->sequence;
+    if (thread->start_ticks == THREAD_TIME_NONE || cursor->coding.ticks < thread->start_ticks)
+        thread->start_ticks = cursor->coding.ticks;
+    return true;
+}
+
+static bool scan_extended(struct trace_scan *scan, struct trace_cursor *cursor,
+                          const struct trace_record *record, uint64_t offset)
+{
+    struct trace_extension extension;
+    if (!trace_extension_get(record, cursor->coding.ticks, &extension)) {
+        struct problem *problem =
+            problems_add(&scan->problems, PROBLEM_RECORD, "record of type %" PRIu64 " ends early",
+                         extension.type);
+        if (problem != NULL)
+            problem->byte_offset = (int64_t)offset;
+        return true;
+    }
+    if (extension.when > scan->last_ticks)
+        scan->last_ticks = extension.when;
+    switch (extension.type) {
+    case TRACE_EXT_PROCESS:
+        return add_process(scan, &extension);
+    case TRACE_EXT_THREAD:
+    case TRACE_EXT_THREAD_END:
+        return name_thread(scan, &extension);
+    case TRACE_EXT_SWITCH:
+        return note_segment(scan, cursor);
+    case TRACE_EXT_MODULE:
+        return add_module(scan, &extension);
+    case TRACE_EXT_MODULE_END: {
+        uint32_t index = find_module(scan, extension.module);
+        if (index != INDEX_NONE)
+            scan->modules[index].unloaded_ticks = extension.when;
+        return true;
+    }
+    case TRACE_EXT_BARE_CODE:
+        return add_bare_code(scan, &extension);
+    case TRACE_EXT_ARENA_ALLOC:
+    case TRACE_EXT_ARENA_REALLOC:
+    case TRACE_EXT_ARENA_FREE:
+        scan->events++;
+        return true;
+    case TRACE_EXT_BYPASS:
+        return bypassed_add(&scan->bypassed, &extension);
+    case TRACE_EXT_SUPPRESSIONS:
+        return carried_add(&scan->carried, &extension);
+    case TRACE_EXT_DROPPED:
+        scan->dropped_events += extension.count;
+        return true;
+    case TRACE_EXT_END:
+        scan->ended = true;
+        return true;
+    case TRACE_EXT_CLOCK:
+        if (extension.when > scan->clock_ticks) {
+            scan->clock_ticks = extension.when;
+            scan->clock_monotonic_ns = extension.monotonic_ns;
+        }
+        return true;
+    default:
+        scan->unknown_records += extension.type == 0 || extension.type > TRACE_EXT_LAST;
+        return true;
+    }
+}
+
+static void note_damage(struct trace_scan *scan, uint64_t offset, uint64_t lost, const char *why)
+{
+    struct problem *problem =
+        problems_add(&scan->problems, PROBLEM_DAMAGE, "%" PRIu64 " bytes lost: %s", lost, why);
+    if (problem != NULL)
+        problem->byte_offset = (int64_t)offset;
+    scan->damaged_bytes += lost;
+}
+
+enum trace_get trace_scan_records(struct trace_scan *scan, struct trace_cursor *cursor, bool begins)
+{
+    struct trace_record record;
+    enum trace_get got;
+    bool good = !begins || note_segment(scan, cursor);
+    uint32_t thread = 0;
+    for (;;) {
+        uint64_t offset = trace_cursor_offset(cursor);
+        if (!good)
+            return TRACE_GET_RECORD;
+        if (cursor->thread != thread && !thread_possible(scan, cursor))
+            return TRACE_GET_DAMAGED;
+        thread = cursor->thread;
+        got = trace_cursor_next(cursor, &record);
+        if (got != TRACE_GET_RECORD)
+            break;
+        if (thread == TRACE_THREAD_OUTSIDE && record.kind != TRACE_EXTENDED) {
+            cursor->at = cursor->bytes + (offset - cursor->slot->offset);
+            return TRACE_GET_DAMAGED;
+        }
+        if (record.kind == TRACE_NODE)
+            good = context_tree_add(&scan->tree, record.node.id, record.node.parent,
+                                    record.node.frame, record.node.module, record.node.value);
+        else if (record.kind == TRACE_EXTENDED)
+            good = scan_extended(scan, cursor, &record, offset);
+        else
+            scan->events++;
+    }
+    /* The stamps before each SWITCH are lower, so the last one is the highest. */
+    if (cursor->coding.ticks > scan->last_ticks)
+        scan->last_ticks = cursor->coding.ticks;
+    return got;
+}
+
+static bool scan_chunk(struct trace_scan *scan, struct trace_cursor *cursor)
+{
+    bool sum_good = trace_cursor_sum_good(cursor);
+    enum trace_get got = trace_scan_records(scan, cursor, true);
+    uint64_t lost = trace_cursor_lost(cursor);
+    if (!sum_good)
+        note_damage(scan, cursor->slot->offset, cursor->slot->commit,
+                    "a sealed chunk's sum is wrong");
+    else if (lost != 0)
+        note_damage(scan, trace_cursor_offset(cursor), lost,
+                    thread_possible(scan, cursor) ? trace_cursor_explain(cursor, got)
+                                                  : "there cannot be a thread of that number");
+    return got != TRACE_GET_RECORD;
+}
+
+static void note_gaps(struct trace_scan *scan)
+{
+    for (size_t i = 0; i < scan->threads.count; i++) {
+        const struct thread_row *thread = &scan->threads.rows[i];
+        if (thread->segments == 0 || thread->last_sequence < thread->segments)
+            continue;
+        struct problem *problem = problems_add(&scan->problems, PROBLEM_MISSING_CHUNK,
+                                               "%" PRIu32 " chunks or parts of one are missing",
+                                               thread->last_sequence + 1 - thread->segments);
+        if (problem != NULL)
+            problem->thread = thread->number;
+    }
+}
+
+/*
+ * Adds rows for modules that nodes name but whose record is in a lost part of the trace. The rows
+ * have no file. They keep the addresses of two such modules apart. A real trace has few.
+ */
+static bool add_lost_modules(struct trace_scan *scan)
+{
+    enum { LOST_MODULES_MOST = 1000 };
+    unsigned lost = 0;
+    for (size_t i = 0; i < scan->tree.count && lost < LOST_MODULES_MOST; i++) {
+        const struct context_node *node = &scan->tree.nodes[i];
+        char name[64];
+        if (node->module == 0 || node->frame > TRACE_FRAME_EXACT ||
+            find_module(scan, node->module) != INDEX_NONE)
+            continue;
+        lost++;
+        int length = snprintf(name, sizeof name, "(lost module %" PRIu32 ")", node->module);
+        struct trace_extension extension = {
+            .module = node->module, .name = {name, (size_t)length}, .build_id = {"", 0}};
+        if (!add_module(scan, &extension))
+            return false;
+    }
+    return true;
+}
+
+bool trace_scan(struct trace_scan *scan, const struct trace_file *file,
+                struct ingest_status *status)
+{
+    const struct trace_slot *slots;
+    size_t count = trace_file_slots(file, &slots);
+    for (size_t i = 0; i < count; i++) {
+        struct trace_cursor cursor;
+        if (slots[i].damage != NULL) {
+            note_damage(scan, slots[i].offset, slots[i].lost, slots[i].damage);
+            continue;
+        }
+        if (!trace_cursor_open(&cursor, file, &slots[i]))
+            return ingest_fail_memory(status, "a chunk");
+        bool good = scan_chunk(scan, &cursor);
+        trace_cursor_close(&cursor);
+        if (!good)
+            return ingest_fail_memory(status, "the stacks, modules and threads of the trace");
+    }
+    note_gaps(scan);
+    if (trace_file_missing_slots(file) != 0) {
+        struct problem *problem = problems_add(
+            &scan->problems, PROBLEM_MISSING_CHUNK,
+            "the file is cut: %" PRIu64 " chunk slots are missing", trace_file_missing_slots(file));
+        if (problem != NULL)
+            problem->byte_offset = (int64_t)trace_file_size(file);
+    }
+    if (!context_tree_resolve(&scan->tree) || !add_lost_modules(scan))
+        return ingest_fail_memory(status, "the stacks of the trace");
+    return true;
+}
+
+void trace_scan_free(struct trace_scan *scan)
+{
+    for (size_t i = 0; i < scan->module_count; i++) {
+        free(scan->modules[i].path);
+        free(scan->modules[i].build_id);
+    }
+    free(scan->modules);
+    index_map_free(&scan->module_by_id);
+    index_map_free(&scan->bare_by_pc);
+    free(scan->bare_codes);
+    free(scan->process.program);
+    free(scan->process.exe);
+    free(scan->process.directory);
+    free(scan->process.host);
+    free(scan->process.kernel);
+    free(scan->process.boot_id);
+    free(scan->process.arguments);
+    context_tree_free(&scan->tree);
+    threads_free(&scan->threads);
+    bypassed_free(&scan->bypassed);
+    carried_free(&scan->carried);
+    problems_free(&scan->problems);
+    *scan = (struct trace_scan){0};
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The first pass over a trace: everything that is not an event.
+ *
+ * An event may name a stack node that is in another thread's chunk and, by the stamps, a little
+ * later. Therefore nodes, modules and threads are collected before any event is replayed. The pass
+ * also finds the damage, the last stamp (the length of the session) and the number of events.
+ */
+#ifndef MPROF_INGEST_REPLAY_SCAN_H
+#define MPROF_INGEST_REPLAY_SCAN_H
+
+#include "ingest/base/problems.h"
+#include "ingest/replay/bypassed.h"
+#include "ingest/replay/carried.h"
+#include "ingest/replay/context_tree.h"
+#include "ingest/replay/threads.h"
+#include "ingest/trace/cursor.h"
+#include "ingest/trace/file.h"
+
+struct module_row {
+    uint32_t id;
+    char *path;
+    uint8_t *build_id;
+    size_t build_id_length;
+    uint64_t load_bias, start, end;
+    uint64_t loaded_ticks, unloaded_ticks; /* THREAD_TIME_NONE: still loaded */
+};
+
+struct trace_process {
+    char *program; /* as it was called: the first argument */
+    char *exe, *directory, *host, *kernel;
+    char *boot_id;   /* "": not known */
+    char *arguments; /* argv in one line, quoted if needed */
+    uint64_t pid, parent_pid;
+    uint64_t parent_trace;            /* id of the trace in which it was forked, 0: not forked */
+    uint64_t fork_before, fork_after; /* ticks of the parent's trace, 0: not known */
+    bool found;
+};
+
+/* Code that no unwinding rule covers. The walk found the caller of a frame there by the frame
+ * pointer. */
+struct bare_code {
+    uint64_t module, pc;
+};
+
+struct trace_scan {
+    struct context_tree tree;
+    struct module_row *modules;
+    size_t module_count, module_capacity;
+    struct index_map module_by_id;
+    struct bare_code *bare_codes;
+    size_t bare_count, bare_capacity;
+    struct index_map bare_by_pc;
+    struct threads threads;
+    struct trace_process process;
+    struct problems problems;
+    struct bypassed bypassed;
+    struct carried carried; /* suppressions */
+    uint64_t events;        /* alloc, free and realloc records, arena ones included */
+    uint64_t last_ticks;    /* the highest stamp */
+    uint64_t clock_ticks, clock_monotonic_ns; /* of the latest CLOCK record, 0: none */
+    uint64_t damaged_bytes;
+    uint64_t unknown_records;
+    uint64_t dropped_events; /* of DROPPED records */
+    bool ended;              /* an END record was found */
+};
+
+/* Reads the whole trace into `scan`, which is zero-initialised. False with `status` set. Call
+ * trace_scan_free() in any case. */
+bool trace_scan(struct trace_scan *scan, const struct trace_file *file,
+                struct ingest_status *status);
+void trace_scan_free(struct trace_scan *scan);
+
+/*
+ * Reads the records of a chunk from the position of `cursor` on, in a trace that is still being
+ * recorded. Nothing else uses this cursor. `begins`: it is at the chunk's begin. Does not note
+ * damage. Returns why the records ended; TRACE_GET_RECORD: memory is exhausted.
+ */
+enum trace_get trace_scan_records(struct trace_scan *scan, struct trace_cursor *cursor,
+                                  bool begins);
+
+/* Tells whether no unwinding rule covers the module's code at `pc`, the pc as it is symbolized. */
+bool trace_scan_is_bare(const struct trace_scan *scan, uint32_t module, uint64_t pc);
+
+/* Returns the row of the module with the trace's `id`, or NULL if it is not known. */
+const struct module_row *trace_scan_module(const struct trace_scan *scan, uint32_t id);
+
+#endif

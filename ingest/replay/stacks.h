@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The stacks that allocated or freed, numbered in the order of their first use. 0 is "no stack
+ * taken". A stack is symbolized when it is first used, because its call site's function is needed
+ * from then on.
+ */
+#ifndef MPROF_INGEST_REPLAY_STACKS_H
+#define MPROF_INGEST_REPLAY_STACKS_H
+
+#include "ingest/base/usage.h"
+#include "ingest/replay/frames.h"
+#include "ingest/replay/scan.h"
+
+enum stack_state {
+    STACK_COMPLETE,
+    STACK_DEPTH_LIMIT,
+    STACK_UNWIND_END,
+    STACK_LOST,
+    STACK_NO_STACK,
+};
+
+/* Returns the schema's word: 'complete', 'depth limit', 'unwind end', 'lost', 'none'. */
+const char *stack_state_name(enum stack_state state);
+
+struct stack_row {
+    uint32_t node;  /* place of the innermost frame; CONTEXT_LOST */
+    uint32_t nodes; /* nodes that are kept: fewer than it has if the stack was cut */
+    uint32_t depth; /* frames, inlined ones included */
+    uint32_t call_site_frame, function; /* FRAMES_NONE: no call site */
+    enum stack_state state;
+    unsigned operator_new; /* enum operator_new, by the frame of the operator */
+    struct usage usage;
+};
+
+struct stacks {
+    const struct trace_scan *scan;
+    struct frames frames;
+    struct stack_row *rows;
+    size_t count, capacity;
+    uint32_t *by_node; /* stack id of a node's place, 0: none yet */
+    size_t node_room;  /* capacity of by_node and node_frames */
+    uint32_t *by_id;   /* the same by the node's id, for ids below by_id_count, without a hash */
+    size_t by_id_count;
+    struct frame_range *node_frames; /* of a node's place, count 0: not symbolized yet */
+    uint32_t *function_modules;      /* by module row: id of the first module of the same file */
+    size_t modules_named;            /* module rows that the symbolizer knows */
+    uint32_t lost;                   /* stack id of "lost", 0: none yet */
+    uint64_t kept_frames;            /* of all stacks; limited because a trace may be forged */
+};
+
+/* Begins the stacks. `symbols` and `scan` must outlive them. False if memory is exhausted; call
+ * stacks_free() then too. */
+bool stacks_init(struct stacks *stacks, const struct trace_scan *scan, struct symbols *symbols);
+/* Takes the nodes and modules that the scan has found since. False if memory is exhausted. */
+bool stacks_extend(struct stacks *stacks);
+void stacks_free(struct stacks *stacks);
+
+/* Returns the stack id of an event's stack (a node id), or INDEX_NONE if memory is exhausted. */
+uint32_t stacks_find(struct stacks *stacks, uint32_t node_id);
+
+/* Prefetches the row of the node's stack, for a stacks_find() soon. */
+void stacks_expect(const struct stacks *stacks, uint32_t node_id);
+
+/* Prefetches the row of the stack with this id. */
+void stacks_approach(const struct stacks *stacks, uint32_t stack);
+
+/*
+ * A walk through a stack's frames, innermost first. It begins as stacks_walk(row), and
+ * stacks_walk_next() returns FRAMES_NONE after the outermost frame.
+ */
+struct stack_walk {
+    uint32_t node, nodes_left;
+    uint32_t next, end; /* frame rows of the node */
+};
+struct stack_walk stacks_walk(const struct stack_row *row);
+uint32_t stacks_walk_next(const struct stacks *stacks, struct stack_walk *walk);
+
+#endif

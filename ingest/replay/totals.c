@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/replay/totals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void totals_init(struct totals *totals, uint64_t duration_ns)
+{
+    *totals = (struct totals){.generation = 1};
+    totals->slot_ns = duration_ns / TIMELINE_SLOTS + 1;
+    totals->slot_end = totals->slot_ns;
+    totals->slot_count = (size_t)(duration_ns / totals->slot_ns) + 1;
+}
+
+/* Joins two slots into one. `begun`: the second one has begun. */
+static struct timeline_slot join_slots(const struct timeline_slot *first,
+                                       const struct timeline_slot *second, bool begun)
+{
+    const struct timeline_slot *last = begun ? second : first;
+    return (struct timeline_slot){
+        .live_bytes = last->live_bytes,
+        .live_count = last->live_count,
+        .peak_bytes =
+            first->peak_bytes > second->peak_bytes ? first->peak_bytes : second->peak_bytes,
+        .allocated_bytes = first->allocated_bytes + second->allocated_bytes,
+        .allocated_count = first->allocated_count + second->allocated_count,
+        .freed_bytes = first->freed_bytes + second->freed_bytes,
+        .freed_count = first->freed_count + second->freed_count,
+    };
+}
+
+void totals_extend(struct totals *totals, uint64_t duration_ns)
+{
+    while (duration_ns / totals->slot_ns >= TIMELINE_SLOTS) {
+        for (size_t i = 0; i < TIMELINE_SLOTS / 2; i++)
+            totals->slots[i] = join_slots(&totals->slots[2 * i], &totals->slots[2 * i + 1],
+                                          2 * i + 1 <= totals->slot);
+        memset(&totals->slots[TIMELINE_SLOTS / 2], 0, sizeof totals->slots / 2);
+        totals->slot /= 2;
+        totals->slot_ns *= 2;
+        totals->slot_end = (totals->slot + 1) * totals->slot_ns;
+    }
+    totals->slot_count = (size_t)(duration_ns / totals->slot_ns) + 1;
+}
+
+void totals_free_memory(struct totals *totals)
+{
+    free(totals->functions);
+    free(totals->sizes);
+    index_map_free(&totals->by_size);
+    *totals = (struct totals){0};
+}
+
+/* Closes the slots that end at or before `ns`. */
+static void advance_slot(struct totals *totals, uint64_t ns)
+{
+    while (ns >= totals->slot_end && totals->slot + 1 < totals->slot_count) {
+        struct timeline_slot *slot = &totals->slots[totals->slot];
+        slot->live_bytes = totals->live_bytes;
+        slot->live_count = totals->live_count;
+        totals->slots[++totals->slot].peak_bytes = totals->live_bytes;
+        totals->slot_end += totals->slot_ns;
+    }
+}
+
+/* Returns the row of a size, which it adds if it is new. NULL if memory is exhausted. */
+static struct size_row *find_size(struct totals *totals, uint64_t size)
+{
+    const size_t small = sizeof totals->small_sizes / sizeof *totals->small_sizes;
+    uint64_t hash = hash_combine(hash_seed(), size);
+    size_t probe = index_map_begin(&totals->by_size, hash);
+    uint32_t index;
+    if (size < small && totals->small_sizes[size] != 0)
+        return &totals->sizes[totals->small_sizes[size] - 1];
+    while (size >= small && (index = index_map_next(&totals->by_size, hash, &probe)) != INDEX_NONE)
+        if (totals->sizes[index].size == size)
+            return &totals->sizes[index];
+    if (totals->size_count >= INDEX_NONE ||
+        !array_reserve(&totals->sizes, &totals->size_capacity, totals->size_count + 1,
+                       sizeof *totals->sizes))
+        return NULL;
+    if (size < small)
+        totals->small_sizes[size] = (uint32_t)totals->size_count + 1;
+    else if (!index_map_insert(&totals->by_size, hash, (uint32_t)totals->size_count))
+        return NULL;
+    totals->sizes[totals->size_count] = (struct size_row){.size = size};
+    return &totals->sizes[totals->size_count++];
+}
+
+bool totals_know_size(struct totals *totals, uint64_t size)
+{
+    return find_size(totals, size) != NULL;
+}
+
+bool totals_allocate(struct totals *totals, struct stacks *stacks, uint32_t stack, uint64_t size,
+                     uint64_t ns)
+{
+    struct stack_row *row = &stacks->rows[stack];
+    struct size_row *bin = find_size(totals, size);
+    if (bin == NULL || (row->function != FRAMES_NONE &&
+                        !array_reserve(&totals->functions, &totals->function_capacity,
+                                       (size_t)row->function + 1, sizeof *totals->functions)))
+        return false;
+    advance_slot(totals, ns);
+    usage_allocate(&row->usage, totals->generation, size, ns);
+    if (row->function != FRAMES_NONE) {
+        struct function_usage *function = &totals->functions[row->function];
+        function->live_bytes += size;
+        if (function->live_bytes > function->peak_bytes)
+            function->peak_bytes = function->live_bytes;
+    }
+    bin->allocations++;
+    totals->allocations++;
+    totals->bytes += size;
+    totals->live_count++;
+    totals->live_bytes += size;
+    if (totals->live_bytes > totals->peak_bytes) {
+        totals->peak_bytes = totals->live_bytes;
+        totals->peak_count = totals->live_count;
+        totals->peak_ns = ns;
+        totals->generation++;
+    }
+    struct timeline_slot *slot = &totals->slots[totals->slot];
+    slot->allocated_bytes += size;
+    slot->allocated_count++;
+    if (totals->live_bytes > slot->peak_bytes)
+        slot->peak_bytes = totals->live_bytes;
+    return true;
+}
+
+void totals_free(struct totals *totals, struct stacks *stacks, uint32_t stack, uint64_t size,
+                 uint64_t ns, uint64_t lifetime_ns, bool counted)
+{
+    struct stack_row *row = &stacks->rows[stack];
+    struct timeline_slot *slot;
+    advance_slot(totals, ns);
+    usage_free(&row->usage, totals->generation, size, lifetime_ns);
+    if (row->function != FRAMES_NONE)
+        totals->functions[row->function].live_bytes -= size;
+    totals->live_count--;
+    totals->live_bytes -= size;
+    slot = &totals->slots[totals->slot];
+    slot->freed_bytes += size;
+    slot->freed_count++;
+    find_size(totals, size)->frees++; /* not NULL: the allocation added the row */
+    totals->frees += counted;
+}
+
+void totals_finish(struct totals *totals, struct stacks *stacks)
+{
+    struct timeline_slot *last;
+    advance_slot(totals, UINT64_MAX);
+    last = &totals->slots[totals->slot];
+    last->live_bytes = totals->live_bytes;
+    last->live_count = totals->live_count;
+    for (size_t i = 0; i < stacks->count; i++)
+        usage_finish(&stacks->rows[i].usage, totals->generation);
+}
+
+static void join_usage(struct usage *sum, const struct usage *part, bool largest)
+{
+    sum->allocations += part->allocations;
+    sum->bytes += part->bytes;
+    sum->live_count += part->live_count;
+    sum->live_bytes += part->live_bytes;
+    sum->lifetime_ns += part->lifetime_ns;
+    if (largest) {
+        sum->at_peak_count = part->at_peak_count;
+        sum->at_peak_bytes = part->at_peak_bytes;
+    }
+    if (part->peak_bytes > sum->peak_bytes) {
+        sum->peak_bytes = part->peak_bytes;
+        sum->peak_ns = part->peak_ns;
+    }
+}
+
+static bool join_functions(struct totals *sum, const struct totals *part)
+{
+    if (!array_reserve(&sum->functions, &sum->function_capacity, part->function_capacity,
+                       sizeof *sum->functions))
+        return false;
+    for (size_t i = 0; i < part->function_capacity; i++)
+        if (part->functions[i].peak_bytes > sum->functions[i].peak_bytes)
+            sum->functions[i].peak_bytes = part->functions[i].peak_bytes;
+    return true;
+}
+
+bool totals_join(struct totals *sum, struct stacks *stacks, const struct totals *part,
+                 const struct stacks *part_stacks)
+{
+    bool largest = part->peak_bytes > sum->peak_bytes;
+    for (size_t i = 0; i < part_stacks->count; i++)
+        join_usage(&stacks->rows[i].usage, &part_stacks->rows[i].usage, largest);
+    for (size_t i = 0; i < part->size_count; i++) {
+        struct size_row *row = find_size(sum, part->sizes[i].size);
+        if (row == NULL)
+            return false;
+        row->allocations += part->sizes[i].allocations;
+        row->frees += part->sizes[i].frees;
+    }
+    sum->allocations += part->allocations;
+    sum->frees += part->frees;
+    sum->reallocs += part->reallocs;
+    sum->bytes += part->bytes;
+    sum->live_bytes += part->live_bytes;
+    sum->live_count += part->live_count;
+    sum->slot_ns = part->slot_ns;
+    if (largest) {
+        sum->peak_bytes = part->peak_bytes;
+        sum->peak_count = part->peak_count;
+        sum->peak_ns = part->peak_ns;
+    }
+    return join_functions(sum, part);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The running sums of a session: the program's live bytes and peak, shares of stacks and
+ * functions, slots of the timeline, sizes. Only the process heap counts here: blocks of an arena
+ * were already counted as the arena's memory.
+ */
+#ifndef MPROF_INGEST_REPLAY_TOTALS_H
+#define MPROF_INGEST_REPLAY_TOTALS_H
+
+#include "ingest/replay/stacks.h"
+
+#define TIMELINE_SLOTS 4096
+
+struct timeline_slot {
+    uint64_t live_bytes, live_count; /* at the slot's end */
+    uint64_t peak_bytes;
+    uint64_t allocated_bytes, allocated_count, freed_bytes, freed_count;
+};
+
+struct size_row {
+    uint64_t size, allocations, frees;
+};
+
+/* The live bytes of the allocations whose call site is in a function. All other numbers of a
+ * function are sums over its stacks. */
+struct function_usage {
+    uint64_t live_bytes, peak_bytes;
+};
+
+struct totals {
+    uint64_t allocations, frees, reallocs, bytes;
+    uint64_t live_bytes, live_count, peak_bytes, peak_count, peak_ns;
+    uint64_t generation; /* number of peaks so far */
+
+    struct function_usage *functions; /* by function index */
+    size_t function_capacity;
+
+    struct size_row *sizes;
+    size_t size_count, size_capacity;
+    struct index_map by_size;
+    uint32_t small_sizes[1024]; /* index + 1 of a size below 1024, found without a hash */
+
+    uint64_t slot_ns, slot_end;
+    size_t slot_count, slot; /* how many there are, and the current one */
+    struct timeline_slot slots[TIMELINE_SLOTS];
+};
+
+/* Begins the sums. `duration_ns` is that of the whole trace, which is divided into equal slots. */
+void totals_init(struct totals *totals, uint64_t duration_ns);
+/*
+ * Extends the timeline of a trace that is still being recorded to `duration_ns`, which is not
+ * before the last event counted. If there are too many slots then, every two of them become one.
+ */
+void totals_extend(struct totals *totals, uint64_t duration_ns);
+void totals_free_memory(struct totals *totals);
+/* Adds a size without counting a block. False if memory is exhausted. */
+bool totals_know_size(struct totals *totals, uint64_t size);
+
+/*
+ * Counts an allocation of `size` bytes by `stack` at `ns`, which never decreases from call to call.
+ * False if memory is exhausted.
+ */
+bool totals_allocate(struct totals *totals, struct stacks *stacks, uint32_t stack, uint64_t size,
+                     uint64_t ns);
+
+/*
+ * Counts the end of an allocation. `counted` is false if the program did not free it (an overlap);
+ * then it does not count as a free.
+ */
+void totals_free(struct totals *totals, struct stacks *stacks, uint32_t stack, uint64_t size,
+                 uint64_t ns, uint64_t lifetime_ns, bool counted);
+
+/*
+ * Adds the totals of another machine, after its last event. Sums are added, peaks are not. The
+ * program's peak, and the shares at it, are those of the machine where the peak is largest. Of the
+ * timeline it takes only the length of the slots. `sum` and `stacks` begin with zeros. False if
+ * memory is exhausted.
+ */
+bool totals_join(struct totals *sum, struct stacks *stacks, const struct totals *part,
+                 const struct stacks *part_stacks);
+
+/* Fills the remaining slots and the shares at the peak, after the last event. */
+void totals_finish(struct totals *totals, struct stacks *stacks);
+
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/replay/type_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "schemas/trace_layout.h"
+
+/* The number of innermost frames that the rules get: the call site with the wrappers and standard
+ * containers inside it. */
+enum { FRAMES_SHOWN = 24 };
+/* The number of recent answers that are certainly kept. */
+enum { MEMOS = 65536 };
+
+struct type_memo {
+    uint64_t size;
+    uint32_t of; /* number of a call chain, or of a stack if it has no chain; 0: empty */
+    uint8_t kind;
+    bool by_stack;
+    struct type_answer answer;
+};
+
+static bool same_question(const void *item, const void *key)
+{
+    const struct type_memo *memo = item, *asked = key;
+    return memo->of == asked->of && memo->size == asked->size && memo->kind == asked->kind &&
+           memo->by_stack == asked->by_stack;
+}
+
+/* The answer for a symbol that TYPE records name. */
+struct named_type {
+    uint64_t symbol, size;
+    uint32_t module, type;
+};
+
+/*
+ * The answers for one stack. Most stacks have one size, or one answer for all sizes. For other
+ * stacks the call chain has the answers. It consists of the frames that decided for the sizes asked
+ * so far.
+ */
+struct type_of_stack {
+    uint64_t size;
+    uint64_t count; /* if any_size: bytes of an element, 0 if unknown; otherwise the number of
+                       elements */
+    uint32_t type;
+    uint32_t unknown; /* index into the table's `unknown` + 1; 0: none */
+    uint32_t chain;   /* 0: none */
+    uint8_t kind;
+    uint8_t operator_new, unknown_sizes;
+    bool known : 1, any_size : 1, operator_known : 1;
+};
+
+bool type_table_init(struct type_table *table, struct stacks *stacks, struct symbols *symbols,
+                     struct types *types)
+{
+    *table = (struct type_table){.stacks = stacks, .types = types, .shared = types != NULL};
+    if (types == NULL)
+        table->types = types_new(symbols);
+    table->tags = types_tags_new(symbols);
+    table->memos = (struct recent){.item_size = sizeof(struct type_memo), .limit = MEMOS};
+    if (table->types == NULL || table->tags == NULL ||
+        !array_reserve(&table->rows, &table->capacity, 1, sizeof *table->rows))
+        return false;
+    table->count = 1;
+    return true;
+}
+
+void type_table_free(struct type_table *table)
+{
+    if (!table->shared)
+        types_free(table->types);
+    types_tags_free(table->tags);
+    index_map_free(&table->by_name);
+    index_map_free(&table->by_symbol);
+    free(table->named);
+    free(table->rows);
+    recent_free(&table->memos);
+    call_chains_free(&table->chains);
+    free(table->by_stack);
+    free(table->unknown);
+    *table = (struct type_table){0};
+}
+
+const char *type_table_confidence_name(enum types_confidence confidence)
+{
+    static const char *const names[] = {
+        [TYPES_UNKNOWN] = "unknown",
+        [TYPES_CANDIDATE] = "candidate",
+        [TYPES_INFERRED] = "inferred",
+        [TYPES_EXACT] = "exact",
+    };
+    return names[confidence];
+}
+
+static uint32_t find_row(struct type_table *table, const struct types_answer *answer)
+{
+    uint64_t hash = hash_combine(hash_combine(hash_text(answer->name), answer->size),
+                                 (uint64_t)answer->confidence);
+    size_t probe = index_map_begin(&table->by_name, hash);
+    uint32_t index;
+    while ((index = index_map_next(&table->by_name, hash, &probe)) != INDEX_NONE) {
+        const struct type_row *row = &table->rows[index];
+        if (row->name == answer->name && row->size == answer->size &&
+            row->confidence == answer->confidence)
+            return index;
+    }
+    if (!array_reserve(&table->rows, &table->capacity, table->count + 1, sizeof *table->rows) ||
+        !index_map_insert(&table->by_name, hash, (uint32_t)table->count))
+        return 0;
+    table->rows[table->count] = (struct type_row){.name = answer->name,
+                                                  .size = answer->size,
+                                                  .element = answer->element,
+                                                  .confidence = answer->confidence};
+    return (uint32_t)table->count++;
+}
+
+/* Writes the `limit` innermost machine frames of a stack. The last of a pc's rows is the one that
+ * is not inlined. */
+static size_t machine_frames(const struct stacks *stacks, uint32_t stack,
+                             struct types_frame *frames, size_t limit)
+{
+    struct stack_walk walk = stacks_walk(&stacks->rows[stack]);
+    size_t count = 0;
+    uint32_t index;
+    while (count < limit && (index = stacks_walk_next(stacks, &walk)) != FRAMES_NONE) {
+        const struct frame_row *row = &stacks->frames.rows[index];
+        if (!row->inlined)
+            frames[count++] = (struct types_frame){
+                symbols_file_number(stacks->frames.symbols, row->module), row->pc};
+    }
+    return count;
+}
+
+/* Remembers a block that no rule could name. Without memory it only gets no candidates. */
+static void add_unknown(struct type_table *table, uint32_t stack, uint64_t size,
+                        struct type_of_stack *of_stack)
+{
+    if (of_stack->unknown_sizes == TYPE_TABLE_UNKNOWN_SIZES)
+        return;
+    for (uint32_t at = of_stack->unknown; at != 0; at = table->unknown[at - 1].next)
+        if (table->unknown[at - 1].size == size)
+            return;
+    if (!array_reserve(&table->unknown, &table->unknown_capacity, table->unknown_count + 1,
+                       sizeof *table->unknown))
+        return;
+    table->unknown[table->unknown_count++] = (struct unknown_block){size, stack, of_stack->unknown};
+    of_stack->unknown = (uint32_t)table->unknown_count;
+    of_stack->unknown_sizes++;
+}
+
+/* Asks the type rules. Returns type 0 if there is no answer that may be shown. */
+static struct type_answer infer(struct type_table *table, uint32_t stack, uint64_t size,
+                                uint8_t kind, struct type_of_stack *of_stack)
+{
+    struct types_frame frames[FRAMES_SHOWN];
+    struct types_answer found;
+    struct type_answer answer = {0, 1};
+    size_t count = machine_frames(table->stacks, stack, frames, FRAMES_SHOWN);
+    table->questions++;
+    types_infer(table->types, frames, count, size, kind, &found);
+    bool shown = found.name != NULL && found.confidence >= TYPES_INFERRED;
+    if (shown)
+        answer = (struct type_answer){find_row(table, &found), found.count};
+    of_stack->size = size;
+    of_stack->count = answer.count;
+    of_stack->type = answer.type;
+    of_stack->kind = kind;
+    of_stack->known = true;
+    of_stack->any_size = found.any_size;
+    if (found.any_size)
+        of_stack->count = shown ? found.size : 0;
+    /* A longer chain also holds the answers for which a shorter one is enough. */
+    else if (found.frames > call_chains_length(&table->chains, of_stack->chain))
+        of_stack->chain = call_chains_find(&table->chains, frames, count, found.frames);
+    return answer;
+}
+
+/* Makes the key of a question. An answer for the stack's chain holds for all stacks with that
+ * chain. */
+static struct type_memo question_of(uint32_t stack, uint64_t size, uint8_t kind,
+                                    const struct type_of_stack *of_stack)
+{
+    bool chained = of_stack->chain != 0;
+    return (struct type_memo){
+        .size = size, .of = chained ? of_stack->chain : stack, .kind = kind, .by_stack = !chained};
+}
+
+static uint64_t hash_of(const struct type_memo *asked)
+{
+    return hash_combine(hash_combine(hash_seed() ^ asked->of, asked->size),
+                        (uint64_t)asked->kind << 1 | asked->by_stack);
+}
+
+/* Finds the answer for a size other than the one asked last. */
+static struct type_answer find_by_size(struct type_table *table, uint32_t stack, uint64_t size,
+                                       uint8_t kind, struct type_of_stack *of_stack)
+{
+    struct type_memo asked = question_of(stack, size, kind, of_stack);
+    const struct type_memo *memo =
+        recent_find(&table->memos, hash_of(&asked), same_question, &asked);
+    if (memo != NULL)
+        return memo->answer;
+    struct type_answer answer = infer(table, stack, size, kind, of_stack);
+    /* An answer for all sizes is kept with the stack. */
+    if (of_stack->any_size)
+        return answer;
+    asked = question_of(stack, size, kind, of_stack);
+    asked.answer = answer;
+    if (recent_find(&table->memos, hash_of(&asked), same_question, &asked) == NULL)
+        recent_add(&table->memos, hash_of(&asked), &asked);
+    return answer;
+}
+
+struct type_answer type_table_find(struct type_table *table, uint32_t stack, uint64_t size,
+                                   uint8_t kind)
+{
+    if (stack == 0 || !array_reserve(&table->by_stack, &table->by_stack_capacity, (size_t)stack + 1,
+                                     sizeof *table->by_stack))
+        return (struct type_answer){0, 1};
+    if (kind != TRACE_KIND_POSIX_MEMALIGN)
+        kind = TRACE_KIND_MALLOC; /* the rules treat all other kinds alike */
+    struct type_of_stack *of_stack = &table->by_stack[stack];
+    if (of_stack->known && of_stack->kind == kind) {
+        if (of_stack->any_size)
+            return (struct type_answer){of_stack->type, types_count(size, of_stack->count)};
+        if (of_stack->size == size)
+            return (struct type_answer){of_stack->type, of_stack->count};
+    }
+    struct type_answer answer = find_by_size(table, stack, size, kind, of_stack);
+    if (answer.type == 0)
+        add_unknown(table, stack, size, of_stack);
+    return answer;
+}
+
+void type_table_approach(const struct type_table *table, uint32_t stack)
+{
+    if (stack < table->by_stack_capacity)
+        __builtin_prefetch(&table->by_stack[stack], 1);
+}
+
+/*
+ * Returns the operator that the frame outside the innermost operators calls. Their own frames do
+ * not tell it: operator new[] ends in a jump to operator new and leaves no frame.
+ */
+static unsigned operator_called(struct type_table *table, uint32_t stack)
+{
+    const struct stacks *stacks = table->stacks;
+    struct stack_walk walk = stacks_walk(&stacks->rows[stack]);
+    uint32_t index;
+    while ((index = stacks_walk_next(stacks, &walk)) != FRAMES_NONE) {
+        const struct frame_row *row = &stacks->frames.rows[index];
+        if (row->inlined || stacks->frames.functions[row->function].operator_new != OPERATOR_OTHER)
+            continue;
+        const struct types_frame frame = {symbols_file_number(stacks->frames.symbols, row->module),
+                                          row->pc};
+        const char *linkage = types_call_linkage(table->types, &frame);
+        return linkage == NULL ? OPERATOR_OTHER : call_site_operator_linkage(linkage);
+    }
+    return OPERATOR_OTHER;
+}
+
+unsigned type_table_operator(struct type_table *table, uint32_t stack)
+{
+    const unsigned by_frame = table->stacks->rows[stack].operator_new;
+    if (by_frame == OPERATOR_OTHER || !array_reserve(&table->by_stack, &table->by_stack_capacity,
+                                                     (size_t)stack + 1, sizeof *table->by_stack))
+        return by_frame;
+    struct type_of_stack *of_stack = &table->by_stack[stack];
+    if (!of_stack->operator_known) {
+        unsigned called = operator_called(table, stack);
+        of_stack->operator_new = (uint8_t)(called != OPERATOR_OTHER ? called : by_frame);
+        of_stack->operator_known = true;
+    }
+    return of_stack->operator_new;
+}
+
+size_t type_table_candidates(struct type_table *table, const struct unknown_block *block,
+                             const char **names)
+{
+    struct types_frame frames[TYPES_CANDIDATE_FRAMES];
+    size_t count = machine_frames(table->stacks, block->stack, frames, TYPES_CANDIDATE_FRAMES);
+    return types_candidates(table->types, frames, count, block->size, names, TYPE_TABLE_CANDIDATES);
+}
+
+static uint32_t add_named(struct type_table *table, const struct named_type *key, uint64_t hash)
+{
+    if (!array_reserve(&table->named, &table->named_capacity, table->named_count + 1,
+                       sizeof *table->named) ||
+        !index_map_insert(&table->by_symbol, hash, (uint32_t)table->named_count))
+        return 0;
+    struct named_type *named = &table->named[table->named_count++];
+    const struct types_answer answer = {.name =
+                                            types_tags_name(table->tags, key->module, key->symbol),
+                                        .size = key->size,
+                                        .confidence = TYPES_EXACT};
+    *named = *key;
+    named->type = 0;
+    if (answer.name != NULL) {
+        types_declare(table->types, symbols_file_number(table->stacks->frames.symbols, key->module),
+                      answer.name, key->size);
+        named->type = find_row(table, &answer);
+    }
+    return named->type;
+}
+
+uint32_t type_table_named(struct type_table *table, uint32_t module, uint64_t symbol, uint64_t size)
+{
+    const struct named_type key = {.symbol = symbol, .size = size, .module = module};
+    uint64_t hash = hash_combine(hash_combine(hash_seed(), symbol), size ^ (uint64_t)module << 40);
+    size_t probe = index_map_begin(&table->by_symbol, hash);
+    uint32_t index;
+    while ((index = index_map_next(&table->by_symbol, hash, &probe)) != INDEX_NONE) {
+        const struct named_type *named = &table->named[index];
+        if (named->symbol == symbol && named->size == size && named->module == module)
+            return named->type;
+    }
+    return add_named(table, &key, hash);
+}
+
+void type_table_count(struct type_table *table, uint32_t type, uint64_t size, bool live)
+{
+    struct type_row *row = &table->rows[type];
+    row->allocations++;
+    row->bytes += size;
+    row->live_count += live;
+    row->live_bytes += live ? size : 0;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Functions, inlined calls, files and lines from a module's DWARF.
+ *
+ * symbols_dwarf_new() reads one entry of each compilation unit for its ranges, because some
+ * compilers write no .debug_aranges. The first lookup in a unit reads its functions and lines, so
+ * only the called parts of a large program are read.
+ */
+#ifndef MPROF_INGEST_SYMBOLS_DWARF_H
+#define MPROF_INGEST_SYMBOLS_DWARF_H
+
+#include "ingest/symbols/file.h"
+#include "ingest/symbols/strings.h"
+
+struct symbols_dwarf;
+
+/*
+ * Returns NULL if the file has no units of code (errno 0) or memory is exhausted (ENOMEM). `file`
+ * and `strings` must live as long as the result.
+ */
+struct symbols_dwarf *symbols_dwarf_new(const struct symbols_file *file,
+                                        struct symbols_strings *strings);
+/* Tells whether units asked for more work than their size allows, so that some were given up. */
+bool symbols_dwarf_spent(const struct symbols_dwarf *dwarf);
+void symbols_dwarf_free(struct symbols_dwarf *dwarf);
+
+/*
+ * Writes the frames of `pc`, innermost first, at most SYMBOLS_FRAMES_MAX, and returns their number.
+ * `function` is DW_AT_name or NULL, `linkage_name` is not demangled yet. If there is no frame, file
+ * and line of the first one are still set if they are known.
+ */
+size_t symbols_dwarf_lookup(struct symbols_dwarf *dwarf, uint64_t pc, struct symbols_frame *frames);
+
+/*
+ * Writes the entries of the functions of those frames, innermost first: each
+ * DW_TAG_inlined_subroutine and, last, the DW_TAG_subprogram; at most SYMBOLS_FRAMES_MAX. Returns
+ * their number.
+ */
+size_t symbols_dwarf_entries(struct symbols_dwarf *dwarf, uint64_t pc, Dwarf_Die *entries);
+
+#endif

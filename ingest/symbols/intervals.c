@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/symbols/intervals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool symbols_intervals_add(struct symbols_intervals *map, uint64_t start, uint64_t end,
+                           uint32_t value)
+{
+    if (start >= end)
+        return true;
+    if (map->count == map->capacity) {
+        size_t capacity = map->capacity == 0 ? 32 : map->capacity * 2;
+        struct symbols_interval *grown = realloc(map->intervals, capacity * sizeof *grown);
+        if (grown == NULL)
+            return false;
+        map->intervals = grown;
+        map->capacity = capacity;
+    }
+    map->intervals[map->count++] = (struct symbols_interval){start, end, value};
+    return true;
+}
+
+/* Sorts by start; an outer interval comes before an inner one. */
+static int compare_intervals(const void *left, const void *right)
+{
+    const struct symbols_interval *a = left, *b = right;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    if (a->end != b->end)
+        return a->end > b->end ? -1 : 1;
+    return a->value < b->value ? -1 : a->value > b->value;
+}
+
+/* Adds a segment. It replaces an earlier one with the same start, and joins an equal neighbour. */
+static void emit(struct symbols_intervals *map, uint64_t start, uint32_t value)
+{
+    if (map->segment_count > 0 && map->segments[map->segment_count - 1].start == start)
+        map->segment_count--;
+    if (map->segment_count > 0 && map->segments[map->segment_count - 1].value == value)
+        return;
+    map->segments[map->segment_count++] = (struct symbols_segment){start, value};
+}
+
+/*
+ * Ends the open intervals that end at or before `limit`, the innermost first. Where intervals
+ * overlap without nesting, the one that began last keeps its whole length.
+ */
+static size_t close_until(struct symbols_intervals *map, const uint32_t *open, size_t depth,
+                          uint64_t limit)
+{
+    while (depth > 0) {
+        uint64_t end = map->intervals[open[depth - 1]].end;
+        if (end > limit)
+            break;
+        while (depth > 0 && map->intervals[open[depth - 1]].end <= end)
+            depth--;
+        emit(map, end, depth == 0 ? SYMBOLS_NOWHERE : map->intervals[open[depth - 1]].value);
+    }
+    return depth;
+}
+
+/* Sweeps once over the starts with a stack of the open intervals. */
+bool symbols_intervals_settle(struct symbols_intervals *map)
+{
+    if (map->count == 0)
+        return true;
+    uint32_t *open = malloc(map->count * sizeof *open);
+    map->segments = calloc(2 * map->count + 1, sizeof *map->segments);
+    if (open == NULL || map->segments == NULL || map->count >= SYMBOLS_NOWHERE) {
+        free(open);
+        return false;
+    }
+    qsort(map->intervals, map->count, sizeof *map->intervals, compare_intervals);
+    size_t depth = 0;
+    for (size_t i = 0; i < map->count; i++) {
+        depth = close_until(map, open, depth, map->intervals[i].start);
+        open[depth++] = (uint32_t)i;
+        emit(map, map->intervals[i].start, map->intervals[i].value);
+    }
+    close_until(map, open, depth, UINT64_MAX);
+    free(open);
+    free(map->intervals);
+    map->intervals = NULL;
+    map->count = map->capacity = 0;
+    struct symbols_segment *shrunk =
+        realloc(map->segments, map->segment_count * sizeof *map->segments);
+    if (shrunk != NULL)
+        map->segments = shrunk;
+    return true;
+}
+
+uint32_t symbols_intervals_find(const struct symbols_intervals *map, uint64_t address)
+{
+    size_t low = 0, high = map->segment_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (map->segments[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low == 0 ? SYMBOLS_NOWHERE : map->segments[low - 1].value;
+}
+
+void symbols_intervals_free(struct symbols_intervals *map)
+{
+    free(map->intervals);
+    free(map->segments);
+    memset(map, 0, sizeof *map);
+}

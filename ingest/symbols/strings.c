@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/symbols/strings.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libiberty/demangle.h>
+
+/* Demangling can take more than linear time. Longer names stay as they are. */
+#define MANGLED_LENGTH_MAX 16384
+
+struct entry {
+    struct entry *next;
+    uint64_t hash;
+    const char *demangled; /* NULL: not demangled yet */
+    char text[];
+};
+
+struct symbols_strings {
+    struct entry **buckets;
+    size_t bucket_count; /* a power of two */
+    size_t count;
+};
+
+struct symbols_strings *symbols_strings_new(void)
+{
+    struct symbols_strings *strings = calloc(1, sizeof *strings);
+    if (strings == NULL)
+        return NULL;
+    strings->bucket_count = 1024;
+    strings->buckets = calloc(strings->bucket_count, sizeof(struct entry *));
+    if (strings->buckets == NULL) {
+        free(strings);
+        return NULL;
+    }
+    return strings;
+}
+
+void symbols_strings_free(struct symbols_strings *strings)
+{
+    if (strings == NULL)
+        return;
+    for (size_t bucket = 0; bucket < strings->bucket_count; bucket++) {
+        for (struct entry *entry = strings->buckets[bucket]; entry != NULL;) {
+            struct entry *next = entry->next;
+            free(entry);
+            entry = next;
+        }
+    }
+    free(strings->buckets);
+    free(strings);
+}
+
+/* FNV-1a, 64 bits (Fowler, Noll, Vo). */
+static uint64_t hash_text(const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325;
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
+    return hash;
+}
+
+/* Doubles the buckets. Without memory for it, the chains just grow longer. */
+static void grow(struct symbols_strings *strings)
+{
+    size_t bucket_count = strings->bucket_count * 2;
+    struct entry **buckets = calloc(bucket_count, sizeof(struct entry *));
+    if (buckets == NULL)
+        return;
+    for (size_t bucket = 0; bucket < strings->bucket_count; bucket++) {
+        for (struct entry *entry = strings->buckets[bucket]; entry != NULL;) {
+            struct entry *next = entry->next;
+            entry->next = buckets[entry->hash & (bucket_count - 1)];
+            buckets[entry->hash & (bucket_count - 1)] = entry;
+            entry = next;
+        }
+    }
+    free(strings->buckets);
+    strings->buckets = buckets;
+    strings->bucket_count = bucket_count;
+}
+
+static struct entry *entry_of(struct symbols_strings *strings, const char *text)
+{
+    uint64_t hash = hash_text(text);
+    struct entry *entry = strings->buckets[hash & (strings->bucket_count - 1)];
+    for (; entry != NULL; entry = entry->next)
+        if (entry->hash == hash && strcmp(entry->text, text) == 0)
+            return entry;
+    size_t size = strlen(text) + 1;
+    entry = malloc(sizeof *entry + size);
+    if (entry == NULL)
+        return NULL;
+    if (strings->count++ >= strings->bucket_count)
+        grow(strings);
+    memcpy(entry->text, text, size);
+    entry->hash = hash;
+    entry->demangled = NULL;
+    entry->next = strings->buckets[hash & (strings->bucket_count - 1)];
+    strings->buckets[hash & (strings->bucket_count - 1)] = entry;
+    return entry;
+}
+
+const char *symbols_strings_keep(struct symbols_strings *strings, const char *text)
+{
+    struct entry *entry = entry_of(strings, text);
+    return entry == NULL ? "" : entry->text;
+}
+
+/* Does not try the demangler of D on every name, because "_D" also begins names in C. */
+static char *demangle(const char *name)
+{
+    bool d_name = strncmp(name, "_D", 2) == 0;
+    if ((d_name && name[2] >= '1' && name[2] <= '9') || strcmp(name, "_Dmain") == 0)
+        return dlang_demangle(name, DMGL_PARAMS);
+    return cplus_demangle(name, DMGL_AUTO | DMGL_ANSI | DMGL_PARAMS);
+}
+
+const char *symbols_strings_demangle(struct symbols_strings *strings, const char *linkage_name)
+{
+    struct entry *entry = entry_of(strings, linkage_name);
+    if (entry == NULL)
+        return "";
+    if (entry->demangled != NULL)
+        return entry->demangled;
+    char *demangled = NULL;
+    if (strlen(entry->text) <= MANGLED_LENGTH_MAX)
+        demangled = demangle(entry->text);
+    entry->demangled = demangled == NULL ? entry->text : symbols_strings_keep(strings, demangled);
+    free(demangled);
+    return entry->demangled;
+}

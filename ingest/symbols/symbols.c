@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/symbols/symbols.h"
+
+#include "ingest/base/array.h"
+#include "ingest/symbols/dwarf.h"
+#include "ingest/symbols/file.h"
+#include "ingest/symbols/perf_map.h"
+#include "ingest/symbols/strings.h"
+#include "ingest/symbols/table.h"
+#include "ingest/symbols/vdso.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BUILD_ID_MAX 64
+
+struct module {
+    char *path;
+    const char *name; /* last component of path */
+    uint8_t build_id[BUILD_ID_MAX];
+    size_t build_id_length;
+    uint32_t number; /* identifies it in all traces */
+    bool opened;     /* or tried to */
+    bool spent;      /* another reader of its debug information gave up */
+    struct symbols_file file;
+    struct symbols_table *table; /* NULL: nothing could be opened */
+    struct symbols_dwarf *dwarf; /* NULL: none */
+    char status[512];
+};
+
+/* A file's number is this plus its index in `all`. */
+#define FILE_NUMBER UINT32_C(0x80000000)
+/* The number that means "no file" is this plus the trace's number. */
+#define NO_FILE_NUMBER UINT32_C(0xc0000000)
+
+struct symbols {
+    struct module **all; /* of all traces; each file once */
+    size_t all_count, all_capacity;
+    struct index_map by_path;
+    struct module **modules; /* by id in this trace, owned by `all`; NULL: not registered */
+    size_t module_count;
+    uint32_t traces;
+    struct symbols_strings *strings;
+    char *debug_dir, *sysroot;
+    char *directory;                   /* NULL: unknown */
+    struct symbols_perf_map *perf_map; /* NULL: none */
+};
+
+struct symbols *symbols_new(const struct symbols_options *options)
+{
+    struct symbols *symbols = calloc(1, sizeof *symbols);
+    if (symbols == NULL)
+        return NULL;
+    symbols->strings = symbols_strings_new();
+    bool good = symbols->strings != NULL;
+    if (options->debug_dir != NULL)
+        good = good && (symbols->debug_dir = strdup(options->debug_dir)) != NULL;
+    if (options->sysroot != NULL)
+        good = good && (symbols->sysroot = strdup(options->sysroot)) != NULL;
+    if (good)
+        return symbols;
+    symbols_free(symbols);
+    return NULL;
+}
+
+static void module_free(struct module *module)
+{
+    if (module == NULL)
+        return;
+    symbols_dwarf_free(module->dwarf);
+    symbols_table_free(module->table);
+    symbols_file_close(&module->file);
+    free(module->path);
+    free(module);
+}
+
+void symbols_free(struct symbols *symbols)
+{
+    if (symbols == NULL)
+        return;
+    for (size_t i = 0; i < symbols->all_count; i++)
+        module_free(symbols->all[i]);
+    free(symbols->all);
+    index_map_free(&symbols->by_path);
+    free(symbols->modules);
+    symbols_strings_free(symbols->strings);
+    free(symbols->debug_dir);
+    free(symbols->sysroot);
+    free(symbols->directory);
+    symbols_perf_map_free(symbols->perf_map);
+    free(symbols);
+}
+
+bool symbols_set_program(struct symbols *symbols, const struct symbols_program *program)
+{
+    char *path = NULL;
+    free(symbols->directory);
+    symbols->directory = NULL;
+    if (program->directory != NULL && (symbols->directory = strdup(program->directory)) == NULL)
+        return false;
+    symbols_perf_map_free(symbols->perf_map);
+    symbols->perf_map = NULL;
+    if (program->pid == 0)
+        return true;
+    if (asprintf(&path, "%s/tmp/perf-%llu.map", symbols->sysroot ? symbols->sysroot : "",
+                 (unsigned long long)program->pid) < 0)
+        return false;
+    symbols->perf_map = symbols_perf_map_open(path, program->start_ns, symbols->strings);
+    free(path);
+    return true;
+}
+
+/* Module ids of a trace are dense. A damaged id must not make the table huge. */
+#define MODULE_ID_MAX (1U << 24)
+
+static bool reserve_module(struct symbols *symbols, uint32_t id)
+{
+    if (id >= MODULE_ID_MAX)
+        return false;
+    if (id < symbols->module_count)
+        return true;
+    size_t count = symbols->module_count == 0 ? 64 : symbols->module_count * 2;
+    while (count <= id)
+        count *= 2;
+    struct module **grown = realloc(symbols->modules, count * sizeof(struct module *));
+    if (grown == NULL)
+        return false;
+    memset(grown + symbols->module_count, 0,
+           (count - symbols->module_count) * sizeof(struct module *));
+    symbols->modules = grown;
+    symbols->module_count = count;
+    return true;
+}
+
+/* Finds a module with this path and build-id, so the same file. NULL: there is none. */
+static struct module *find_module(const struct symbols *symbols, const char *path,
+                                  const uint8_t *build_id, size_t length)
+{
+    uint64_t hash = hash_text(path);
+    size_t probe = index_map_begin(&symbols->by_path, hash);
+    uint32_t index;
+    /* A relative path may mean another file in each trace. */
+    if (length == 0 || (path[0] != '/' && path[0] != '['))
+        return NULL;
+    while ((index = index_map_next(&symbols->by_path, hash, &probe)) != INDEX_NONE) {
+        struct module *module = symbols->all[index];
+        if (module->build_id_length == length && memcmp(module->build_id, build_id, length) == 0 &&
+            strcmp(module->path, path) == 0)
+            return module;
+    }
+    return NULL;
+}
+
+static bool remember_module(struct symbols *symbols, struct module *module)
+{
+    if (symbols->all_count >= NO_FILE_NUMBER - FILE_NUMBER ||
+        !array_reserve(&symbols->all, &symbols->all_capacity, symbols->all_count + 1,
+                       sizeof(struct module *)) ||
+        !index_map_insert(&symbols->by_path, hash_text(module->path), (uint32_t)symbols->all_count))
+        return false;
+    module->number = FILE_NUMBER | (uint32_t)symbols->all_count;
+    symbols->all[symbols->all_count++] = module;
+    return true;
+}
+
+void symbols_module(struct symbols *symbols, uint32_t id, const char *path, const uint8_t *build_id,
+                    size_t build_id_length)
+{
+    if (id == 0 || !reserve_module(symbols, id))
+        return;
+    symbols->modules[id] = find_module(symbols, path, build_id, build_id_length);
+    if (symbols->modules[id] != NULL)
+        return;
+    struct module *module = calloc(1, sizeof *module);
+    if (module == NULL || (module->path = strdup(path)) == NULL ||
+        !remember_module(symbols, module)) {
+        module_free(module);
+        return;
+    }
+    const char *slash = strrchr(module->path, '/');
+    module->name = slash == NULL || slash[1] == '\0' ? module->path : slash + 1;
+    module->build_id_length = build_id_length < BUILD_ID_MAX ? build_id_length : BUILD_ID_MAX;
+    if (module->build_id_length > 0)
+        memcpy(module->build_id, build_id, module->build_id_length);
+    symbols->modules[id] = module;
+}
+
+static void module_build_tables(struct symbols *symbols, struct module *module)
+{
+    module->table = symbols_table_new(&module->file, symbols->strings);
+    const char *status =
+        module->table == NULL ? "no memory for the symbols" : symbols_table_source(module->table);
+    module->dwarf = symbols_dwarf_new(&module->file, symbols->strings);
+    if (module->dwarf != NULL)
+        status = "dwarf";
+    else if (errno == ENOMEM)
+        status = "no memory for the debug information";
+    snprintf(module->status, sizeof module->status, "%s%s", status,
+             module->file.refused && module->dwarf == NULL
+                 ? "; its compressed debug information would take more than 32 times its size"
+                 : "");
+}
+
+/* The vdso belongs to the kernel. It is known only if the kernel of the recording runs here. */
+static void module_open_vdso(struct symbols *symbols, struct module *module)
+{
+    struct symbols_options options = {symbols->debug_dir, symbols->sysroot};
+    char path[64], reason[512];
+    int descriptor = symbols_vdso_copy();
+    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    if (descriptor >= 0 && symbols_file_open(&module->file, &options, path, module->build_id,
+                                             module->build_id_length, reason, sizeof reason))
+        module_build_tables(symbols, module);
+    else
+        snprintf(module->status, sizeof module->status,
+                 "none: %s is of another kernel than the one that runs here", module->path);
+    if (descriptor >= 0)
+        close(descriptor);
+}
+
+static void module_open_file(struct symbols *symbols, struct module *module)
+{
+    bool absolute = module->path[0] == '/';
+    if (module->build_id_length > 0 && strcmp(module->path, "[vdso]") == 0) {
+        module_open_vdso(symbols, module);
+        return;
+    }
+    /* The program may have loaded a library by a path relative to its working directory. */
+    if (!absolute && (strchr(module->path, '/') == NULL || symbols->directory == NULL)) {
+        snprintf(module->status, sizeof module->status, "none: %s is no file",
+                 module->path[0] == '\0' ? "a module without a name" : module->path);
+        return;
+    }
+    struct symbols_options options = {symbols->debug_dir, symbols->sysroot};
+    char *path = NULL;
+    if (asprintf(&path, "%s%s%s%s", symbols->sysroot ? symbols->sysroot : "",
+                 absolute ? "" : symbols->directory, absolute ? "" : "/", module->path) < 0) {
+        snprintf(module->status, sizeof module->status, "no memory");
+        return;
+    }
+    if (symbols_file_open(&module->file, &options, path, module->build_id, module->build_id_length,
+                          module->status, sizeof module->status))
+        module_build_tables(symbols, module);
+    free(path);
+}
+
+/* Returns the module of a trace's id or of a file's number. NULL: there is none. */
+static struct module *registered(const struct symbols *symbols, uint32_t id)
+{
+    if (id >= NO_FILE_NUMBER)
+        return NULL;
+    if (id >= FILE_NUMBER)
+        return id - FILE_NUMBER < symbols->all_count ? symbols->all[id - FILE_NUMBER] : NULL;
+    return id < symbols->module_count ? symbols->modules[id] : NULL;
+}
+
+void symbols_next_trace(struct symbols *symbols)
+{
+    if (symbols->module_count > 0)
+        memset(symbols->modules, 0, symbols->module_count * sizeof(struct module *));
+    symbols->traces++;
+}
+
+static uint32_t no_file(const struct symbols *symbols)
+{
+    return NO_FILE_NUMBER | (symbols->traces & (NO_FILE_NUMBER - FILE_NUMBER - 1));
+}
+
+uint32_t symbols_file_number(const struct symbols *symbols, uint32_t id)
+{
+    const struct module *module = registered(symbols, id);
+    return module == NULL ? no_file(symbols) : module->number;
+}
+
+uint64_t symbols_bytes(const struct symbols *symbols)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < symbols->all_count; i++)
+        if (symbols->all[i]->file.dwarf != NULL)
+            bytes += symbols_file_debug_size(symbols->all[i]->file.dwarf);
+    return bytes;
+}
+
+size_t symbols_files(const struct symbols *symbols)
+{
+    size_t files = 0;
+    for (size_t i = 0; i < symbols->all_count; i++)
+        files += symbols->all[i]->file.dwfl != NULL;
+    return files;
+}
+
+static struct module *module_of(struct symbols *symbols, uint32_t id)
+{
+    struct module *module = registered(symbols, id);
+    if (module == NULL)
+        return NULL;
+    if (!module->opened) {
+        module->opened = true;
+        module_open_file(symbols, module);
+    }
+    return module;
+}
+
+void symbols_set_spent(struct symbols *symbols, uint32_t id)
+{
+    struct module *module = registered(symbols, id);
+    if (module != NULL)
+        module->spent = true;
+}
+
+const char *symbols_status(struct symbols *symbols, uint32_t id)
+{
+    struct module *module = module_of(symbols, id);
+    if (module == NULL)
+        return "none";
+    if (module->dwarf != NULL && (module->spent || symbols_dwarf_spent(module->dwarf)))
+        snprintf(module->status, sizeof module->status,
+                 "dwarf, in part: the debug information asks for more than its size allows");
+    return module->status;
+}
+
+/* Returns "module+0x1234", where the address is the function's start if its bounds are known,
+ * otherwise the pc. */
+static const char *nameless(struct symbols *symbols, const char *module, uint64_t address)
+{
+    char name[512];
+    snprintf(name, sizeof name, "%.400s+0x%llx", module, (unsigned long long)address);
+    return symbols_strings_keep(symbols->strings, name);
+}
+
+/* Names a frame by the symbol that covers it, if DWARF gave at most file and line. */
+static void name_by_symbol(struct symbols *symbols, const struct module *module, uint64_t pc,
+                           struct symbols_frame *frame)
+{
+    const struct symbols_symbol *symbol =
+        module->table == NULL ? NULL : symbols_table_find(module->table, pc);
+    if (symbol == NULL) {
+        frame->function = nameless(symbols, module->name, pc);
+        return;
+    }
+    frame->start = symbol->start;
+    if (symbol->name == NULL) {
+        frame->function = nameless(symbols, module->name, symbol->start);
+        return;
+    }
+    frame->function = symbols_strings_demangle(symbols->strings, symbol->name);
+    frame->linkage_name = frame->function == symbol->name ? NULL : symbol->name;
+}
+
+/* "_Z3addi.cold" is a part of "_Z3addi". Both are the function that DWARF describes. */
+static const char *without_clone_suffix(struct symbols *symbols, const char *name)
+{
+    char cut[4096];
+    size_t length = strcspn(name, ".");
+    if (strncmp(name, "_Z", 2) != 0 || name[length] == '\0' || length >= sizeof cut)
+        return name;
+    memcpy(cut, name, length);
+    cut[length] = '\0';
+    return symbols_strings_keep(symbols->strings, cut);
+}
+
+/*
+ * Prefers the linkage name, which demangles to the full name. If a compiler left it out (clang with
+ * -gline-tables-only, gcc for functions of one unit), the symbol at the function's start has it.
+ * This also works for an inlined function that has code of its own in its unit.
+ */
+static void name_by_dwarf(struct symbols *symbols, const struct module *module,
+                          struct symbols_frame *frame)
+{
+    const char *linkage_name = frame->linkage_name;
+    uint64_t start = frame->inlined ? frame->alone : frame->start;
+    if (linkage_name == NULL && start != 0 && module->table != NULL) {
+        const struct symbols_symbol *symbol = symbols_table_find(module->table, start);
+        if (symbol != NULL && symbol->start == start && symbol->name != NULL &&
+            (frame->function == NULL ||
+             symbols_strings_demangle(symbols->strings, symbol->name) != symbol->name))
+            linkage_name = without_clone_suffix(symbols, symbol->name);
+    }
+    if (linkage_name != NULL) {
+        const char *name = symbols_strings_demangle(symbols->strings, linkage_name);
+        /* A linkage name that does not demangle is an assembler label. The source name says
+         * more. */
+        if (name != linkage_name || frame->function == NULL)
+            frame->function = name;
+    }
+    if (frame->function == NULL)
+        frame->function = nameless(symbols, module->name, frame->start);
+    frame->linkage_name = linkage_name == frame->function ? NULL : linkage_name;
+}
+
+size_t symbols_lookup(struct symbols *symbols, uint32_t id, uint64_t pc,
+                      struct symbols_frame *frames)
+{
+    memset(frames, 0, sizeof *frames);
+    const struct module *module = module_of(symbols, id);
+    if (module == NULL) {
+        if ((id == 0 || id == no_file(symbols)) && symbols->perf_map != NULL)
+            frames->function = symbols_perf_map_find(symbols->perf_map, pc, &frames->start);
+        if (frames->function == NULL)
+            frames->function = nameless(symbols, "?", pc);
+        return 1;
+    }
+    size_t count = module->dwarf == NULL ? 0 : symbols_dwarf_lookup(module->dwarf, pc, frames);
+    for (size_t i = 0; i < count; i++)
+        name_by_dwarf(symbols, module, &frames[i]);
+    if (count == 0) {
+        name_by_symbol(symbols, module, pc, frames);
+        count = 1;
+    }
+    return count;
+}
+
+const struct symbols_file *symbols_module_file(struct symbols *symbols, uint32_t id)
+{
+    const struct module *module = module_of(symbols, id);
+    return module == NULL || module->file.elf == NULL ? NULL : &module->file;
+}
+
+struct symbols_dwarf *symbols_module_dwarf(struct symbols *symbols, uint32_t id)
+{
+    const struct module *module = module_of(symbols, id);
+    return module == NULL ? NULL : module->dwarf;
+}
+
+const char *symbols_sysroot(const struct symbols *symbols)
+{
+    return symbols->sysroot;
+}
+
+bool symbols_place(struct symbols *symbols, uint32_t id, uint64_t pc, struct symbols_place *place)
+{
+    const struct module *module = module_of(symbols, id);
+    const struct symbols_symbol *symbol =
+        module == NULL || module->table == NULL ? NULL : symbols_table_find(module->table, pc);
+    if (symbol == NULL)
+        return false;
+    *place = (struct symbols_place){symbol->name, symbol->start, symbol->end};
+    return true;
+}
+
+const char *symbols_keep(struct symbols *symbols, const char *text)
+{
+    return symbols_strings_keep(symbols->strings, text);
+}
+
+const char *symbols_demangle(struct symbols *symbols, const char *linkage_name)
+{
+    return symbols_strings_demangle(symbols->strings, linkage_name);
+}

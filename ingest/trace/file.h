@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A trace file: its header and the index of its chunk slots (schemas/trace-format.md).
+ *
+ * Order of calls: trace_file_open(), then any others, then trace_file_close(). The file is read
+ * by pread() into buffers and never mapped. A file that shrinks while it is read therefore gives
+ * a short read, which counts as damage, and not a SIGBUS. A trace that is still being recorded
+ * is read as it was when it was opened: sizes and commits are read once.
+ */
+#ifndef MPROF_INGEST_TRACE_FILE_H
+#define MPROF_INGEST_TRACE_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ingest/base/status.h"
+#include "schemas/trace_codec.h"
+
+struct trace_file;
+
+/*
+ * One chunk slot that was begun. Slots that were never begun are not in the index. Containers are
+ * not either, but the chunks that are packed in them are.
+ */
+struct trace_slot {
+    uint64_t offset; /* of the slot in the file, bytes; packed: its place during recording */
+    uint64_t base_ticks, base_monotonic_ns;
+    uint64_t sum;
+    uint32_t number;
+    uint32_t thread, sequence;
+    uint32_t commit;    /* as in the header */
+    uint32_t available; /* bytes of the slot that can be read: below `commit` in a cut file */
+    uint32_t lost;      /* bytes of a damaged slot */
+    bool sealed;
+    uint32_t packed_start;  /* of its records, among those that are packed with it */
+    uint32_t packed_length; /* bytes of the payload that holds it; 0: it is not packed */
+    uint64_t packed_offset; /* of that payload in the file */
+    const char *damage;     /* why the slot cannot be read; NULL: it can */
+};
+
+/* Opens a trace. NULL with `status` set if there is no such file or it is empty, not a trace, of
+ * another version or has an unknown flag. */
+struct trace_file *trace_file_open(const char *path, struct ingest_status *status);
+void trace_file_close(struct trace_file *file);
+
+/*
+ * Reads the header and the index again, of a trace that is still being recorded. Slots that
+ * trace_file_slots() gave before become invalid. False with `status` set if memory is exhausted.
+ */
+bool trace_file_refresh(struct trace_file *file, struct ingest_status *status);
+
+const char *trace_file_path(const struct trace_file *file);
+const struct trace_file_header *trace_file_header(const struct trace_file *file);
+uint64_t trace_file_size(const struct trace_file *file);
+
+/* Gives the slots that were begun, in file order. Returns how many there are. */
+size_t trace_file_slots(const struct trace_file *file, const struct trace_slot **slots);
+
+/* Returns how many slots were handed out, by the header, but lie after the end of the file. */
+uint64_t trace_file_missing_slots(const struct trace_file *file);
+
+/* Reads up to `length` bytes at `offset`. Returns how many it has read. */
+size_t trace_file_read(const struct trace_file *file, uint64_t offset, void *buffer, size_t length);
+
+/*
+ * Reads the chunk of a slot without damage, as it was recorded: at most slot->available bytes,
+ * beginning with its header. The header of a packed chunk is all zero. Returns the number of bytes
+ * read, or 0 if the chunk is packed and cannot be unpacked.
+ */
+size_t trace_file_read_chunk(const struct trace_file *file, const struct trace_slot *slot,
+                             uint8_t *buffer);
+
+/*
+ * Gives the clock pair that ends the straight line of time: the end pair of the header if it has
+ * one, otherwise the latest base of a chunk.
+ */
+void trace_file_last_clock(const struct trace_file *file, uint64_t *ticks, uint64_t *monotonic_ns);
+
+#endif

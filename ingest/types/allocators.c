@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/types/allocators.h"
+
+#include "ingest/types/flow/calls.h"
+#include "ingest/types/library.h"
+#include "ingest/types/spelling.h"
+
+#include <dwarf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A member function of a class template, or (`scope` NULL) a function template. */
+struct typed_allocator {
+    const char *space; /* the namespaces and classes around it, without inline ones */
+    const char *scope; /* the class */
+    const char *function;
+    bool unwrap; /* the argument is an allocator, whose value_type is meant */
+};
+
+/* The allocated type is the first template argument of the class, or else of the function. */
+static const struct typed_allocator typed_allocators[] = {
+    {.space = "std", .scope = "allocator", .function = "allocate"},
+    {.space = "std", .scope = "__new_allocator", .function = "allocate"},
+    {.space = "__gnu_cxx", .scope = "new_allocator", .function = "allocate"},
+    {.space = "__gnu_cxx", .scope = "malloc_allocator", .function = "allocate"},
+    {.space = "__gnu_cxx", .scope = "__pool_alloc", .function = "allocate"},
+    {.space = "__gnu_cxx", .scope = "__mt_alloc", .function = "allocate"},
+    {.space = "__gnu_cxx", .scope = "bitmap_allocator", .function = "allocate"},
+    {.space = "std", .scope = "allocator_traits", .function = "allocate", .unwrap = true},
+    {.space = "std", .scope = "polymorphic_allocator", .function = "allocate"},
+    {.space = "std::pmr", .scope = "polymorphic_allocator", .function = "allocate"},
+    /* The contents of std::function and std::any that do not fit inside them. */
+    {.space = "std::_Function_base", .scope = "_Base_manager", .function = "_M_create"},
+    {.space = "std::_Function_base", .scope = "_Base_manager", .function = "_M_clone"},
+    {.space = "std::_Function_base", .scope = "_Base_manager", .function = "_M_init_functor"},
+    {.space = "std::any", .scope = "_Manager_external", .function = "_S_create"},
+    {.space = "std::any", .scope = "_Manager_external", .function = "_S_manage"},
+    {.space = "std", .function = "make_unique"},
+    {.space = "std", .function = "make_unique_for_overwrite"},
+    {.space = "std", .function = "get_temporary_buffer"},
+};
+
+/* Which template argument of a container's node is its element: first libstdc++, then libc++. */
+static const struct {
+    const char *name;
+    int element;
+} container_nodes[] = {
+    {"std::_Rb_tree_node", 0},
+    {"std::_List_node", 0},
+    {"std::_Fwd_list_node", 0},
+    {"std::__detail::_Hash_node", 0},
+    {"std::_Sp_counted_ptr_inplace", 0},
+    {"std::__tree_node", 0},
+    {"std::__list_node", 0},
+    {"std::__forward_list_node", 0},
+    {"std::__hash_node", 0},
+    {"std::__shared_ptr_emplace", 0},
+};
+
+/* True if `behind`, the text after "operator new", ends the operator's name. */
+static bool ends_operator(const char *behind)
+{
+    return *behind == '(' || *behind == '[' || *behind == '\0';
+}
+
+static const char operator_new[] = "operator new";
+
+bool types_is_operator_new(const char *function)
+{
+    const size_t length = sizeof operator_new - 1;
+    return strncmp(function, operator_new, length) == 0 && ends_operator(function + length);
+}
+
+/* Returns the position after "Class::operator new", or NULL if the function is not such an
+ * operator. */
+static const char *behind_class_operator(const char *function)
+{
+    int depth = 0;
+    for (const char *at = function; *at != '\0' && !(depth == 0 && *at == '('); at++) {
+        depth += *at == '<';
+        depth -= *at == '>';
+        if (depth != 0 || strncmp(at, "::operator new", 2 + sizeof operator_new - 1) != 0)
+            continue;
+        at += 2 + sizeof operator_new - 1;
+        return at > function && ends_operator(at) ? at : NULL;
+    }
+    return NULL;
+}
+
+bool types_is_class_operator_new(const char *function)
+{
+    return behind_class_operator(function) != NULL;
+}
+
+bool types_is_operator_new_array(const char *function)
+{
+    const char *behind = types_is_operator_new(function) ? function + sizeof operator_new - 1
+                                                         : behind_class_operator(function);
+    return behind != NULL && *behind == '[';
+}
+
+static const struct {
+    const char *character;
+    struct types_string string;
+} strings[] = {
+    {"char", {"std::string buffer", 1}},        {"wchar_t", {"std::wstring buffer", 4}},
+    {"char8_t", {"std::u8string buffer", 1}},   {"char16_t", {"std::u16string buffer", 2}},
+    {"char32_t", {"std::u32string buffer", 4}},
+};
+
+const struct types_string *types_string_of_character(const char *character)
+{
+    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
+        if (strcmp(character, strings[i].character) == 0)
+            return &strings[i].string;
+    return NULL;
+}
+
+const struct types_string *types_string_of_block(const char *name)
+{
+    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
+        if (strcmp(name, strings[i].string.name) == 0)
+            return &strings[i].string;
+    return NULL;
+}
+
+const struct types_string *types_string_of_function(const char *function)
+{
+    static const char *const classes[] = {"std::__cxx11::basic_string<", "std::basic_string<",
+                                          "std::__1::basic_string<"};
+    if (strncmp(function, "std::string::_Rep::", 19) == 0)
+        return &strings[0].string;
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+        size_t length = strlen(classes[i]);
+        if (strncmp(function, classes[i], length) != 0)
+            continue;
+        for (size_t k = 0; k < sizeof strings / sizeof *strings; k++) {
+            size_t name = strlen(strings[k].character);
+            if (strncmp(function + length, strings[k].character, name) == 0 &&
+                function[length + name] == ',')
+                return &strings[k].string;
+        }
+    }
+    return NULL;
+}
+
+bool types_is_pool_function(const char *function)
+{
+    static const char *const pools[] = {
+        "std::pmr::monotonic_buffer_resource::",
+        "std::pmr::unsynchronized_pool_resource::",
+        "std::pmr::synchronized_pool_resource::",
+        "std::pmr::__pool_resource::",
+        "std::__1::pmr::monotonic_buffer_resource::",
+        "std::__1::pmr::unsynchronized_pool_resource::",
+        "std::__1::pmr::synchronized_pool_resource::",
+    };
+    for (size_t i = 0; i < sizeof pools / sizeof *pools; i++)
+        if (strncmp(pools[i], function, strlen(pools[i])) == 0)
+            return true;
+    return false;
+}
+
+bool types_is_text_function(const char *function)
+{
+    static const char *const names[] = {
+        "strdup",        "__strdup",       "strndup",      "__strndup",
+        "asprintf",      "vasprintf",      "getline",      "getdelim",
+        "__getdelim",    "realpath",       "getcwd",       "__getcwd",
+        "__GI___strdup", "__GI___strndup", "_IO_getdelim", "__vasprintf_internal",
+    };
+    static const char filebuf[] =
+        "std::basic_filebuf<char, std::char_traits<char> >::_M_allocate_internal_buffer()";
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], function) == 0)
+            return true;
+    return strcmp(function, filebuf) == 0;
+}
+
+/* Returns "std::pair<const K, V>" for libc++'s std::__value_type<K, V>. NULL: another type. */
+static char *pair_of_value(const char *element)
+{
+    char *pair = NULL, *spelled = NULL;
+    if (strncmp(element, "std::__value_type<", 18) != 0 &&
+        strncmp(element, "std::__hash_value_type<", 23) != 0)
+        return NULL;
+    char *key = types_spelling_argument(element, 0), *value = types_spelling_argument(element, 1);
+    if (key != NULL && value != NULL) {
+        bool pointer = *key != '\0' && key[strlen(key) - 1] == '*';
+        if (asprintf(&pair, pointer ? "std::pair<%s const, %s>" : "std::pair<const %s, %s>", key,
+                     value) < 0)
+            pair = NULL;
+    }
+    free(key);
+    free(value);
+    if (pair != NULL)
+        spelled = types_spelling(pair);
+    free(pair);
+    return spelled;
+}
+
+char *types_node_element(const char *name)
+{
+    for (size_t i = 0; i < sizeof container_nodes / sizeof *container_nodes; i++) {
+        size_t length = strlen(container_nodes[i].name);
+        if (strncmp(name, container_nodes[i].name, length) != 0 || name[length] != '<')
+            continue;
+        char *element = types_spelling_argument(name, (unsigned)container_nodes[i].element);
+        char *pair = element == NULL ? NULL : pair_of_value(element);
+        if (pair == NULL)
+            return element;
+        free(element);
+        return pair;
+    }
+    return NULL;
+}
+
+/* ---- frames as DWARF tells them --------------------------------------------------------- */
+
+static bool find_allocator(const struct types_unit *unit, const struct types_entry *function,
+                           struct typed_allocator *found)
+{
+    const struct types_entry *scope =
+        function->parent == TYPES_NO_PARENT ? NULL : &unit->entries[function->parent];
+    for (size_t i = 0; i < sizeof typed_allocators / sizeof *typed_allocators; i++) {
+        const struct typed_allocator *allocator = &typed_allocators[i];
+        if (!types_is_template(function->name, allocator->function))
+            continue;
+        bool member = allocator->scope != NULL && scope != NULL && types_is_class(scope);
+        if (member ? types_is_template(scope->name, allocator->scope) &&
+                         types_in_space(unit, scope->parent, allocator->space)
+                   : allocator->scope == NULL &&
+                         types_in_space(unit, function->parent, allocator->space)) {
+            *found = *allocator;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool allocated_type(struct types_index *index, Dwarf_Die *entry, struct types_type *type)
+{
+    Dwarf_Die function, scope, argument, value;
+    struct typed_allocator allocator;
+    types_declared_function(entry, &function);
+    const struct types_unit *unit = types_index_unit(index, &function);
+    const struct types_entry *declared = unit == NULL ? NULL : types_index_entry(unit, &function);
+    if (declared == NULL || !find_allocator(unit, declared, &allocator))
+        return false;
+    scope = function;
+    if (allocator.scope != NULL &&
+        dwarf_offdie(dwarf_cu_getdwarf(function.cu), unit->entries[declared->parent].die, &scope) ==
+            NULL)
+        return false;
+    if (!types_first_argument(index, &scope, &argument) &&
+        !types_first_argument(index, entry, &argument))
+        return false;
+    if (allocator.unwrap) {
+        if (!types_value_type(index, &argument, &value))
+            return false;
+        argument = value;
+    }
+    if (!types_from(index, &argument, type))
+        return false;
+    Dwarf_Die stripped;
+    if (type->shape == TYPES_ARRAY && types_strip(&argument, &stripped))
+        return types_of(index, &stripped, type); /* make_unique<T[]> */
+    return true;
+}
+
+/* Returns "int" for "allocator<int>" and for "allocator_traits<std::allocator<int> >". */
+static char *argument_in_name(struct types_index *index, Dwarf_Die *entry)
+{
+    Dwarf_Die function;
+    struct typed_allocator allocator;
+    types_declared_function(entry, &function);
+    const struct types_unit *unit = types_index_unit(index, &function);
+    const struct types_entry *declared = unit == NULL ? NULL : types_index_entry(unit, &function);
+    if (declared == NULL || !find_allocator(unit, declared, &allocator) || allocator.scope == NULL)
+        return NULL;
+    char *argument = types_spelling_argument(unit->entries[declared->parent].name, 0);
+    if (argument == NULL || !allocator.unwrap)
+        return argument;
+    char *value = types_spelling_argument(argument, 0);
+    free(argument);
+    return value;
+}
+
+bool types_allocator_at(const struct types_site *site, size_t frame, struct types_type *type)
+{
+    Dwarf_Die entry = site->entries[frame];
+    return allocated_type(site->index, &entry, type);
+}
+
+bool types_allocator_type(const struct types_site *site, struct types_type *type)
+{
+    for (size_t i = 0; i < site->entry_count; i++) {
+        if (types_allocator_at(site, i, type))
+            return true;
+        if (!types_is_standard(site, i))
+            return false;
+    }
+    return false;
+}
+
+char *types_allocator_argument(const struct types_site *site)
+{
+    for (size_t i = 0; i < site->entry_count && types_is_standard(site, i); i++) {
+        Dwarf_Die entry = site->entries[i];
+        char *argument = argument_in_name(site->index, &entry);
+        if (argument != NULL)
+            return argument;
+    }
+    return NULL;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The records of a site's unit that have a given size.
+ */
+#ifndef MPROF_INGEST_TYPES_CANDIDATES_H
+#define MPROF_INGEST_TYPES_CANDIDATES_H
+
+#include "ingest/types/site.h"
+#include "ingest/types/types.h"
+
+#define TYPES_CANDIDATES_MAX 16
+
+/* The candidates for the blocks of `size` bytes from one frame. */
+struct types_candidate_list {
+    struct types_frame frame;
+    uint64_t size;
+    size_t count;
+    const char *names[TYPES_CANDIDATES_MAX]; /* owned by the symbolizer */
+};
+
+/*
+ * Returns the list for a frame and size among `*lists` (NULL: none yet). `*known` is false if the
+ * list is new and empty. NULL if memory is exhausted.
+ */
+struct types_candidate_list *types_candidate_list_at(void **lists, const struct types_frame *frame,
+                                                     uint64_t size, bool *known);
+void types_candidate_lists_free(void *lists);
+
+/*
+ * Fills an empty list with the names of the records of its size, and of typedefs of such records,
+ * in the unit of the site's innermost function: each name once, and as many as there is room for.
+ */
+void types_candidates_at(const struct types_site *site, struct types_candidate_list *list);
+
+/* Adds the names that are missing to the `count` names, up to `capacity`. Returns the new count. */
+size_t types_candidates_join(const struct types_candidate_list *list, const char **names,
+                             size_t count, size_t capacity);
+
+#endif

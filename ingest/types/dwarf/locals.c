@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/types/dwarf/locals.h"
+
+#include "ingest/base/array.h"
+#include "ingest/types/flow/decode.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NESTING_MAX 128
+#define LOCALS_MAX 20000
+
+/* Translates DWARF's number of a register: System V ABI, AMD64 supplement, figure 3.36. */
+static bool machine_register(uint64_t number, uint8_t *machine)
+{
+    static const uint8_t numbers[] = {DECODE_RAX, DECODE_RDX, DECODE_RCX, DECODE_RBX,
+                                      DECODE_RSI, DECODE_RDI, DECODE_RBP, DECODE_RSP};
+    if (number > 15)
+        return false;
+    *machine = number < 8 ? numbers[number] : (uint8_t)number;
+    return true;
+}
+
+struct reader {
+    struct types_locals *locals;
+    uint8_t frame_base; /* a register, TYPES_FRAME_ADDRESS or DECODE_NO_REGISTER */
+    Dwarf_Addr bias;
+};
+
+static bool append(struct types_locals *locals, const struct types_local *local)
+{
+    if (!array_reserve(&locals->locals, &locals->capacity, locals->count + 1,
+                       sizeof *locals->locals))
+        return false;
+    locals->locals[locals->count++] = *local;
+    return true;
+}
+
+/* Reads one operation that gives a place. `*is_value` tells whether DW_OP_stack_value may follow
+ * it. */
+static bool read_place(const struct reader *reader, const Dwarf_Op *operation,
+                       struct types_local *local, bool *is_value)
+{
+    uint8_t atom = operation->atom;
+    *is_value = false;
+    local->offset = 0;
+    if (atom >= DW_OP_reg0 && atom <= DW_OP_reg31) {
+        local->on_stack = false;
+        return machine_register(atom - DW_OP_reg0, &local->base);
+    }
+    if (atom == DW_OP_regx) {
+        local->on_stack = false;
+        return machine_register(operation->number, &local->base);
+    }
+    local->on_stack = true;
+    if (atom == DW_OP_fbreg) {
+        local->base = reader->frame_base;
+        local->offset = (int64_t)operation->number;
+        return reader->frame_base != DECODE_NO_REGISTER;
+    }
+    if (atom >= DW_OP_breg0 && atom <= DW_OP_breg31) {
+        *is_value = true;
+        local->offset = (int64_t)operation->number;
+        return machine_register(atom - DW_OP_breg0, &local->base);
+    }
+    return false;
+}
+
+/* Reads the places that an expression names: one, or one for each piece of the variable. */
+static bool read_expression(const struct reader *reader, struct types_local local,
+                            const Dwarf_Op *operations, size_t count)
+{
+    uint64_t offset = 0;
+    for (size_t i = 0; i < count;) {
+        bool is_value, known = false;
+        if (operations[i].atom != DW_OP_piece) {
+            known = read_place(reader, &operations[i], &local, &is_value);
+            if (!known)
+                return true;
+            i++;
+            if (i < count && operations[i].atom == DW_OP_stack_value && is_value) {
+                local.on_stack = false;
+                i++;
+            } else if (is_value && local.base != DECODE_RSP && local.base != DECODE_RBP) {
+                known = false; /* memory that a register points to */
+            }
+        }
+        local.piece_offset = offset;
+        local.piece_size = 0;
+        if (i < count && operations[i].atom == DW_OP_piece) {
+            local.piece_size = operations[i].number;
+            offset += operations[i].number;
+            i++;
+        } else if (i < count) {
+            return true; /* not just a place */
+        }
+        if (known && !append(reader->locals, &local))
+            return false;
+    }
+    return true;
+}
+
+/*
+ * Reads a place without a list. It holds while the scope that declares the variable runs (DWARF 5,
+ * 2.6.1). So the place of an inlined constructor's parameter does not hold in the rest of the
+ * function, where the register or slot belongs to others.
+ */
+static bool read_in_scope(const struct reader *reader, struct types_local local,
+                          const Dwarf_Die *scope, const Dwarf_Op *operations, size_t count)
+{
+    Dwarf_Addr base, start, end;
+    Dwarf_Die die = *scope;
+    for (ptrdiff_t at = 0; (at = dwarf_ranges(&die, at, &base, &start, &end)) > 0;) {
+        local.start = start + reader->bias;
+        local.end = end + reader->bias;
+        if (!read_expression(reader, local, operations, count))
+            return false;
+    }
+    return true;
+}
+
+static bool read_variable(const struct reader *reader, Dwarf_Die *variable,
+                          const Dwarf_Die *function, const Dwarf_Die *scope)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Addr base, start, end;
+    Dwarf_Op *operations;
+    size_t count;
+    if (dwarf_attr(variable, DW_AT_location, &attribute) == NULL)
+        return true;
+    for (ptrdiff_t at = 0;
+         (at = dwarf_getlocations(&attribute, at, &base, &start, &end, &operations, &count)) > 0;) {
+        struct types_local local = {.variable = *variable, .function = *function};
+        local.start = start + reader->bias;
+        local.end = end + reader->bias;
+        bool listed = start != 0 || end != (Dwarf_Addr)-1;
+        if (listed ? !read_expression(reader, local, operations, count)
+                   : !read_in_scope(reader, local, scope, operations, count))
+            return false;
+    }
+    return true;
+}
+
+static bool next_sibling(Dwarf_Die *die)
+{
+    Dwarf_Off offset = dwarf_dieoffset(die);
+    return dwarf_siblingof(die, die) == 0 && dwarf_dieoffset(die) > offset;
+}
+
+static bool has_addresses(Dwarf_Die *scope)
+{
+    Dwarf_Addr base, start, end;
+    return dwarf_ranges(scope, 0, &base, &start, &end) > 0;
+}
+
+/* Reads a function. For each depth, `owners` has the function and `scopes` the innermost scope that
+ * has addresses. */
+static bool read_function(const struct reader *reader, Dwarf_Die *function)
+{
+    Dwarf_Die path[NESTING_MAX], owners[NESTING_MAX], scopes[NESTING_MAX];
+    if (dwarf_child(function, &path[0]) != 0)
+        return true;
+    size_t depth = 1;
+    owners[0] = scopes[0] = *function;
+    while (depth > 0 && reader->locals->count < LOCALS_MAX) {
+        Dwarf_Die *die = &path[depth - 1];
+        int tag = dwarf_tag(die);
+        if ((tag == DW_TAG_variable || tag == DW_TAG_formal_parameter) &&
+            !read_variable(reader, die, &owners[depth - 1], &scopes[depth - 1]))
+            return false;
+        if ((tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine) &&
+            depth < NESTING_MAX && dwarf_child(die, &path[depth]) == 0) {
+            owners[depth] = tag == DW_TAG_inlined_subroutine ? *die : owners[depth - 1];
+            scopes[depth] = has_addresses(die) ? *die : scopes[depth - 1];
+            depth++;
+            continue;
+        }
+        while (depth > 0 && !next_sibling(&path[depth - 1]))
+            depth--;
+    }
+    return true;
+}
+
+static uint8_t frame_base(Dwarf_Die *function)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Op *operations;
+    size_t count;
+    uint8_t machine;
+    if (dwarf_attr(function, DW_AT_frame_base, &attribute) == NULL ||
+        dwarf_getlocation(&attribute, &operations, &count) != 0 || count != 1)
+        return DECODE_NO_REGISTER;
+    uint8_t atom = operations[0].atom;
+    if (atom == DW_OP_call_frame_cfa)
+        return TYPES_FRAME_ADDRESS;
+    if (atom >= DW_OP_reg0 && atom <= DW_OP_reg31 && machine_register(atom - DW_OP_reg0, &machine))
+        return machine;
+    return DECODE_NO_REGISTER;
+}
+
+bool types_locals_read(struct types_locals *locals, const struct types_site *site)
+{
+    memset(locals, 0, sizeof *locals);
+    locals->file = site->file;
+    if (site->file == NULL)
+        return true;
+    locals->unwinding = dwfl_module_eh_cfi(site->file->module, &locals->unwinding_bias);
+    if (site->entry_count == 0)
+        return true;
+    Dwarf_Die function = site->entries[site->entry_count - 1];
+    struct reader reader = {locals, frame_base(&function), site->file->bias};
+    return read_function(&reader, &function);
+}
+
+void types_locals_free(struct types_locals *locals)
+{
+    free(locals->locals);
+    memset(locals, 0, sizeof *locals);
+}
+
+bool types_locals_frame(const struct types_locals *locals, uint64_t pc, uint8_t *base,
+                        int64_t *offset)
+{
+    Dwarf_Frame *frame;
+    Dwarf_Op *operations;
+    size_t count;
+    bool known = false;
+    if (locals->unwinding == NULL ||
+        dwarf_cfi_addrframe(locals->unwinding, pc - locals->unwinding_bias, &frame) != 0)
+        return false;
+    if (dwarf_frame_cfa(frame, &operations, &count) == 0 && count == 1) {
+        if (operations[0].atom == DW_OP_bregx) {
+            *offset = (int64_t)operations[0].number2;
+            known = machine_register(operations[0].number, base);
+        } else if (operations[0].atom >= DW_OP_breg0 && operations[0].atom <= DW_OP_breg31) {
+            *offset = (int64_t)operations[0].number;
+            known = machine_register(operations[0].atom - DW_OP_breg0, base);
+        }
+    }
+    free(frame);
+    return known;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The places of the variables of one function, by address: in a register or on its stack. They
+ * include those of the functions inlined into it.
+ *
+ * Places on the stack are counted from the canonical frame address (DWARF 5, section 6.4), which
+ * does not move while the function runs. types_locals_frame() relates it to rsp and rbp.
+ */
+#ifndef MPROF_INGEST_TYPES_DWARF_LOCALS_H
+#define MPROF_INGEST_TYPES_DWARF_LOCALS_H
+
+#include "ingest/types/site.h"
+
+struct types_local {
+    uint64_t start, end;   /* addresses in the module at which the place holds */
+    Dwarf_Die variable;    /* DW_TAG_variable or DW_TAG_formal_parameter */
+    Dwarf_Die function;    /* the function that declares it */
+    bool on_stack;         /* `base` + `offset` is its address; otherwise `base` holds its value */
+    uint8_t base;          /* register as encoded in instructions, or TYPES_FRAME_ADDRESS */
+    int64_t offset;        /* in a register: add this to get the value */
+    uint64_t piece_offset; /* offset in the variable of the bytes at this place */
+    uint64_t piece_size;   /* 0: the whole variable */
+};
+
+#define TYPES_FRAME_ADDRESS 17 /* as a base: the canonical frame address */
+
+struct types_locals {
+    struct types_local *locals;
+    size_t count, capacity;
+    const struct symbols_file *file;
+    Dwarf_CFI *unwinding; /* NULL: none */
+    Dwarf_Addr unwinding_bias;
+};
+
+/*
+ * Reads the variables of the site's function; there are none without DWARF. Returns false if memory
+ * is exhausted.
+ */
+bool types_locals_read(struct types_locals *locals, const struct types_site *site);
+void types_locals_free(struct types_locals *locals);
+
+/*
+ * Finds the register `base` and the `offset` whose sum is the canonical frame address at `pc`.
+ * Returns false if they are not known.
+ */
+bool types_locals_frame(const struct types_locals *locals, uint64_t pc, uint8_t *base,
+                        int64_t *offset);
+
+#endif

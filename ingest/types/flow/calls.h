@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Facts about the arguments of a function that is called or was inlined.
+ */
+#ifndef MPROF_INGEST_TYPES_FLOW_CALLS_H
+#define MPROF_INGEST_TYPES_FLOW_CALLS_H
+
+#include "ingest/types/site.h"
+
+struct types_call {
+    bool returns_first;  /* memcpy and its kin, and functions that do nothing else */
+    bool no_return;      /* ends the program or raises an exception */
+    bool returns_second; /* placement new */
+    bool constructor;    /* of a class; the first argument is the object */
+    const char *linkage; /* NULL: no symbol; without "@plt" */
+    bool described;      /* `function` is valid */
+    Dwarf_Die function;
+};
+
+/* Describes the function whose code begins at `target` in the site's module. */
+void types_call_target(const struct types_site *site, uint64_t target, struct types_call *call);
+
+/*
+ * Describes the function that the call before the site's return address calls. All empty: not
+ * known.
+ */
+void types_called(const struct types_site *site, struct types_call *call);
+
+/* Returns the type of the parameter passed in the n-th integer register. False: not known. */
+bool types_call_parameter(const struct types_site *site, const struct types_call *call,
+                          unsigned number, struct types_type *type);
+
+/* True if `function`, inlined or not, is a constructor. */
+bool types_is_constructor(struct types_index *index, Dwarf_Die *function);
+
+/* Goes from an inlined or out-of-line instance to the function as it was declared. */
+void types_declared_function(Dwarf_Die *entry, Dwarf_Die *declared);
+
+/*
+ * Returns the unit in which the function of the site's `frame` was compiled. Link-time optimization
+ * puts the function's code into another unit, which has no types. NULL if memory is exhausted.
+ */
+const struct types_unit *types_home_unit(const struct types_site *site, size_t frame);
+
+#endif

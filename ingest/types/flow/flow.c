@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/types/flow/flow.h"
+
+#include "ingest/types/dwarf/function.h"
+#include "ingest/types/flow/calls.h"
+#include "ingest/types/flow/code.h"
+#include "ingest/types/flow/flow_state.h"
+#include "ingest/types/flow/way.h"
+#include "ingest/types/objects.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The most code before the call that is examined, in bytes. */
+#define PREFIX_MAX 65536
+/* Limits for the code after the call: the number of instructions, and of waiting paths. */
+#define STEPS_MAX 600
+#define PATHS_MAX 12
+/* The further instructions for each path that still waits at that limit, to see where it soon
+ * leads. */
+#define STEPS_EXTRA 48
+#define VISITED_MAX 2048
+
+struct path {
+    uint64_t address;
+    uint32_t seen;
+    uint8_t last;
+    bool again;
+    struct types_state state;
+};
+
+struct follower {
+    const struct types_site *site;
+    struct types_function *function;
+    struct types_places places; /* its variables belong to `function` */
+    struct types_flow *flow;
+    struct types_state state;
+    struct types_way way;
+    bool lost; /* the path ended in a function that does not return */
+    bool returns_nothing;
+    struct path paths[PATHS_MAX];
+    size_t path_count;
+    uint64_t visited[VISITED_MAX];
+    size_t visited_count;
+    uint64_t start, end; /* of the part of the function that contains the call */
+};
+
+/* The registers that a call may change, and those that carry arguments: System V ABI, 3.2. */
+#define CALL_CLOBBERS 0x0fc7u
+static const uint8_t argument_registers[] = {DECODE_RDI, DECODE_RSI, DECODE_RDX,
+                                             DECODE_RCX, DECODE_R8,  DECODE_R9};
+
+/* ---- evidence --------------------------------------------------------------------------- */
+
+static void add_pointer(struct follower *follower, enum types_evidence_kind kind,
+                        const struct types_type *pointer, const struct types_value *value)
+{
+    struct types_type pointee;
+    if (types_pointee(follower->site->index, pointer, &pointee))
+        types_way_add(&follower->way, kind, &pointee, value, NULL);
+}
+
+/* Looks at the variables that, from `pc` on, lie in a register that holds the result. */
+static void look_at_variables(struct follower *follower, uint64_t pc)
+{
+    const struct types_locals *locals = &follower->places.locals;
+    for (size_t i = 0; i < locals->count; i++) {
+        const struct types_local *local = &locals->locals[i];
+        if (local->on_stack || local->base > 15 || pc < local->start || pc >= local->end)
+            continue;
+        struct types_value value = follower->state.registers[local->base];
+        struct types_type type;
+        if (value.kind != TYPES_VALUE_RESULT || !types_place_of(&follower->places, local, &type))
+            continue;
+        Dwarf_Die variable = local->variable, function = local->function;
+        const char *name = dwarf_diename(&variable);
+        enum types_evidence_kind kind = TYPES_EVIDENCE_PLACE;
+        if (dwarf_tag(&variable) == DW_TAG_formal_parameter &&
+            dwarf_tag(&function) == DW_TAG_inlined_subroutine) {
+            kind = TYPES_EVIDENCE_ARGUMENT;
+            if (name != NULL && strcmp(name, "this") == 0 &&
+                types_is_constructor(follower->site->index, &function))
+                kind = TYPES_EVIDENCE_CONSTRUCTOR;
+        }
+        value.offset = types_offset_sum(value.offset, local->offset);
+        add_pointer(follower, kind, &type, &value);
+    }
+}
+
+static void look_at_store(struct follower *follower, uint64_t pc, const struct types_value *to,
+                          const struct types_value *value)
+{
+    struct types_type type;
+    if (value->kind == TYPES_VALUE_RESULT && to->kind != TYPES_VALUE_RESULT &&
+        types_state_place(&follower->places, pc, to, &type))
+        add_pointer(follower, TYPES_EVIDENCE_PLACE, &type, value);
+    if (value->kind == TYPES_VALUE_RESULT && to->kind == TYPES_VALUE_RESULT && !value->indexed &&
+        !to->indexed && value->offset > to->offset)
+        types_way_add_own(&follower->way, to->offset, value->offset);
+    /* The stored address skips the first two words: Itanium C++ ABI, 2.5.2. */
+    if (value->kind == TYPES_VALUE_ADDRESS && to->kind == TYPES_VALUE_RESULT) {
+        const char *symbol = types_objects_find(follower->site->objects, (uint64_t)value->offset);
+        if (symbol != NULL && strncmp(symbol, "_ZTV", 4) == 0)
+            types_way_add(&follower->way, TYPES_EVIDENCE_TABLE, NULL, to,
+                          symbols_keep(follower->site->symbols, symbol));
+    }
+}
+
+/* Looks at __cxa_throw(object, its typeinfo, destructor): Itanium C++ ABI, 2.4.3. */
+static void look_at_throw(struct follower *follower, const struct types_call *call)
+{
+    const struct types_value *object = &follower->state.registers[DECODE_RDI];
+    const struct types_value *typeinfo = &follower->state.registers[DECODE_RSI];
+    if (call->linkage == NULL || strcmp(call->linkage, "__cxa_throw") != 0 ||
+        object->kind != TYPES_VALUE_RESULT || typeinfo->kind != TYPES_VALUE_ADDRESS)
+        return;
+    const char *symbol = types_objects_find(follower->site->objects, (uint64_t)typeinfo->offset);
+    if (symbol != NULL && strncmp(symbol, "_ZTI", 4) == 0)
+        types_way_add(&follower->way, TYPES_EVIDENCE_THROWN, NULL, object,
+                      symbols_keep(follower->site->symbols, symbol));
+}
+
+static void look_at_arguments(struct follower *follower, const struct types_call *call)
+{
+    for (unsigned i = 0; i < sizeof argument_registers; i++) {
+        const struct types_value *value = &follower->state.registers[argument_registers[i]];
+        struct types_type type;
+        if (value->kind != TYPES_VALUE_RESULT)
+            continue;
+        if (i == 0 && call->constructor && !call->described)
+            types_way_add(&follower->way, TYPES_EVIDENCE_CONSTRUCTOR, NULL, value, call->linkage);
+        else if (types_call_parameter(follower->site, call, i, &type))
+            add_pointer(follower,
+                        i == 0 && call->constructor ? TYPES_EVIDENCE_CONSTRUCTOR
+                                                    : TYPES_EVIDENCE_ARGUMENT,
+                        &type, value);
+    }
+}
+
+/* ---- one instruction -------------------------------------------------------------------- */
+
+static struct types_value operand_value(struct follower *follower, uint64_t pc,
+                                        const struct decode_operand *operand, uint8_t width)
+{
+    const struct types_value unknown = {.kind = TYPES_VALUE_UNKNOWN};
+    if (operand->kind == DECODE_IMMEDIATE)
+        return (struct types_value){.kind = TYPES_VALUE_ADDRESS, .offset = operand->value};
+    if (width != 8)
+        return unknown;
+    if (operand->kind == DECODE_REGISTER)
+        return types_state_register(&follower->state, &follower->places, pc, operand->base);
+    if (operand->kind != DECODE_MEMORY)
+        return unknown;
+    struct types_value address =
+        types_state_address(&follower->state, &follower->places, pc, operand);
+    return types_state_load(&follower->state, &follower->places, pc, &address);
+}
+
+static void assign(struct follower *follower, uint64_t pc, const struct decode_instruction *in,
+                   const struct types_value *value)
+{
+    if (in->to.kind == DECODE_REGISTER && in->to.base < 16) {
+        follower->state.registers[in->to.base] = *value;
+    } else if (in->to.kind == DECODE_MEMORY) {
+        struct types_value to =
+            types_state_address(&follower->state, &follower->places, pc, &in->to);
+        if (to.kind == TYPES_VALUE_STACK)
+            types_state_store(&follower->state, to.offset, value);
+        look_at_store(follower, pc + in->length, &to, value);
+    }
+}
+
+static void add_to(struct follower *follower, uint64_t pc, const struct decode_instruction *in)
+{
+    struct types_value unknown = {.kind = TYPES_VALUE_UNKNOWN}, result = unknown;
+    if (in->to.kind != DECODE_REGISTER) {
+        assign(follower, pc, in, &unknown);
+        return;
+    }
+    struct types_value value =
+        types_state_register(&follower->state, &follower->places, pc, in->to.base);
+    if (in->from.kind == DECODE_IMMEDIATE) {
+        result = value;
+        int64_t added = in->from.value;
+        if (in->operation != DECODE_ADD)
+            added = (int64_t)(0 - (uint64_t)added);
+        result.offset = types_offset_sum(result.offset, added);
+    } else if (in->operation == DECODE_ADD) {
+        struct types_value other = operand_value(follower, pc, &in->from, 8);
+        bool first = value.kind == TYPES_VALUE_POINTER || value.kind == TYPES_VALUE_RESULT;
+        result = first ? value : other;
+        result.indexed = true;
+        if (result.kind != TYPES_VALUE_POINTER && result.kind != TYPES_VALUE_RESULT)
+            result = unknown;
+    }
+    follower->state.registers[in->to.base] = result;
+}
+
+static void call(struct follower *follower, const struct decode_instruction *in)
+{
+    struct types_call target;
+    types_call_target(follower->site, in->target, &target);
+    struct types_value kept =
+        follower->state.registers[target.returns_second ? DECODE_RSI : DECODE_RDI];
+    look_at_arguments(follower, &target);
+    if (target.constructor && follower->state.registers[DECODE_RDI].kind == TYPES_VALUE_RESULT &&
+        types_folded_at(follower->site->folded, in->target))
+        follower->flow->shared = true;
+    look_at_throw(follower, &target);
+    types_state_clobber(&follower->state, CALL_CLOBBERS);
+    if ((target.returns_first || target.returns_second) && kept.kind == TYPES_VALUE_RESULT)
+        follower->state.registers[DECODE_RAX] = kept;
+    follower->lost = target.no_return;
+}
+
+/* Stores a word below the end of the stack, if the frame address is counted from rsp. */
+static void push(struct follower *follower, uint64_t pc, const struct decode_instruction *in)
+{
+    uint8_t base;
+    int64_t offset;
+    struct types_value value = operand_value(follower, pc, &in->from, 8);
+    if (types_locals_frame(&follower->places.locals, pc, &base, &offset) && base == DECODE_RSP)
+        types_state_store(&follower->state, -offset - 8, &value);
+}
+
+static void pop(struct follower *follower, uint64_t pc, const struct decode_instruction *in)
+{
+    uint8_t base;
+    int64_t offset;
+    struct types_value value = {.kind = TYPES_VALUE_UNKNOWN};
+    if (types_locals_frame(&follower->places.locals, pc, &base, &offset) && base == DECODE_RSP)
+        for (size_t i = 0; i < follower->state.slot_count; i++)
+            if (follower->state.slots[i].offset == -offset)
+                value = follower->state.slots[i].value;
+    assign(follower, pc, in, &value);
+}
+
+static void step(struct follower *follower, uint64_t pc, const struct decode_instruction *in)
+{
+    struct types_value value;
+    switch (in->operation) {
+    case DECODE_MOVE:
+        value = operand_value(follower, pc, &in->from, in->width);
+        assign(follower, pc, in, &value);
+        break;
+    case DECODE_LEA:
+        value = types_state_address(&follower->state, &follower->places, pc, &in->from);
+        assign(follower, pc, in, &value);
+        break;
+    case DECODE_ADD:
+    case DECODE_SUBTRACT:
+        add_to(follower, pc, in);
+        break;
+    case DECODE_PUSH:
+        push(follower, pc, in);
+        break;
+    case DECODE_POP:
+        pop(follower, pc, in);
+        break;
+    case DECODE_CALL:
+        call(follower, in);
+        break;
+    default:
+        types_state_clobber(&follower->state, in->writes);
+    }
+}
+
+/* ---- before the call -------------------------------------------------------------------- */
+
+static void find_bounds(struct follower *follower)
+{
+    const struct types_site *site = follower->site;
+    uint64_t pc = site->return_address - 1;
+    struct symbols_place place;
+    follower->start = follower->end = 0;
+    if (site->entry_count > 0) {
+        Dwarf_Die function = site->entries[site->entry_count - 1];
+        Dwarf_Addr base, start, end;
+        for (ptrdiff_t at = 0; (at = dwarf_ranges(&function, at, &base, &start, &end)) > 0;)
+            if (pc >= start + site->file->bias && pc < end + site->file->bias) {
+                follower->start = start + site->file->bias;
+                follower->end = end + site->file->bias;
+                return;
+            }
+    }
+    if (symbols_place(site->symbols, site->module, pc, &place) && place.end > place.start) {
+        follower->start = place.start;
+        follower->end = place.end;
+    }
+}
+
+/* True also for another part of the function, because a compiler may put one elsewhere. */
+static bool in_function(const struct follower *follower, uint64_t address)
+{
+    const struct types_site *site = follower->site;
+    if (address >= follower->start && address < follower->end)
+        return true;
+    if (site->entry_count == 0)
+        return false;
+    Dwarf_Die function = site->entries[site->entry_count - 1];
+    return dwarf_haspc(&function, address - site->file->bias) == 1;
+}
+
+/* Runs the code from the start of the function up to the call, in the order of its addresses. */
+static void run_prefix(struct follower *follower)
+{
+    size_t size;
+    struct types_function *function = follower->function;
+    const uint8_t *code = types_code(follower->site->file, follower->start, &size);
+    uint64_t length = follower->site->return_address - follower->start;
+    if (code == NULL || length > size || length > PREFIX_MAX ||
+        !types_function_scan(function, code, follower->site->return_address))
+        return;
+    size_t at = 0;
+    if (function->reached != 0 && function->reached < follower->site->return_address) {
+        at = function->reached - function->start;
+        follower->state = function->state;
+    }
+    while (at < length) {
+        struct decode_instruction in;
+        uint64_t pc = follower->start + at;
+        if (!types_decode(code + at, length - at, pc, &in))
+            break;
+        if (types_function_is_target(function, pc))
+            memset(&follower->state, 0, sizeof follower->state);
+        if (at + in.length >= length) { /* the call itself */
+            function->reached = pc;
+            function->state = follower->state;
+            break;
+        }
+        step(follower, pc, &in);
+        if (in.operation == DECODE_JUMP || in.operation == DECODE_RETURN)
+            memset(&follower->state, 0, sizeof follower->state);
+        at += in.length;
+    }
+}
+
+/* ---- after the call --------------------------------------------------------------------- */
+
+static bool visit_once(struct follower *follower, uint64_t key)
+{
+    for (size_t i = 0; i < follower->visited_count; i++)
+        if (follower->visited[i] == key)
+            return false;
+    if (follower->visited_count == VISITED_MAX)
+        return false;
+    follower->visited[follower->visited_count++] = key;
+    return true;
+}
+
+/*
+ * Tells whether to run an instruction. It is run again if other places hold the result, because
+ * paths may meet there. It is also run again if another record was met on the way, to see what both
+ * ways have in common.
+ */
+static bool visit(struct follower *follower, uint64_t address)
+{
+    uint64_t holders = 0, last = follower->way.last;
+    for (unsigned i = 0; i < 16; i++)
+        if (follower->state.registers[i].kind == TYPES_VALUE_RESULT)
+            holders |= UINT64_C(1) << i;
+    for (size_t i = 0; i < follower->state.slot_count; i++)
+        if (follower->state.slots[i].value.kind == TYPES_VALUE_RESULT)
+            holders += (uint64_t)follower->state.slots[i].offset * 0x9e37;
+    address ^= holders << 48;
+    if (!follower->way.again && visit_once(follower, address)) {
+        if (last != 0)
+            visit_once(follower, address ^ ~last << 40);
+        return true;
+    }
+    follower->way.again = true;
+    return last != 0 && visit_once(follower, address ^ ~last << 40);
+}
+
+static void add_path(struct follower *follower, uint64_t address)
+{
+    if (follower->path_count == PATHS_MAX || !in_function(follower, address))
+        return;
+    struct path *path = &follower->paths[follower->path_count++];
+    path->address = address;
+    path->seen = follower->way.seen;
+    path->last = follower->way.last;
+    path->again = follower->way.again;
+    path->state = follower->state;
+}
+
+/* True if the function is declared to return nothing. */
+static bool returns_nothing(const struct types_site *site)
+{
+    struct types_type type;
+    if (site->entry_count == 0)
+        return false;
+    Dwarf_Die function = site->entries[site->entry_count - 1];
+    return types_of(site->index, &function, &type) && type.shape == TYPES_VOID;
+}
+
+/* Notes that the function returns the result. A function that returns nothing may leave it in rax
+ * by chance. */
+static void leave(struct follower *follower)
+{
+    const struct types_value *value = &follower->state.registers[DECODE_RAX];
+    if (value->kind != TYPES_VALUE_RESULT || value->indexed || follower->returns_nothing)
+        return;
+    follower->flow->returned = true;
+    follower->flow->returned_offset = value->offset;
+}
+
+/* Moves `*pc` on from the instruction. Returns false if the path ends. */
+static bool advance(struct follower *follower, const struct decode_instruction *in, uint64_t *pc)
+{
+    switch (in->operation) {
+    case DECODE_JUMP:
+        if (in->target != 0 && in_function(follower, in->target)) {
+            *pc = in->target;
+            return true;
+        }
+        if (in->target != 0) { /* a call whose result is returned */
+            call(follower, in);
+            leave(follower);
+        }
+        return false;
+    case DECODE_BRANCH:
+        add_path(follower, in->target);
+        *pc += in->length;
+        return true;
+    case DECODE_RETURN:
+        leave(follower);
+        return false;
+    case DECODE_STOP:
+        return false;
+    default:
+        *pc += in->length;
+        return true;
+    }
+}
+
+/* True while a register or a stack slot holds the result. */
+static bool holds_result(const struct types_state *state)
+{
+    for (size_t i = 0; i < 16; i++)
+        if (state->registers[i].kind == TYPES_VALUE_RESULT)
+            return true;
+    for (size_t i = 0; i < state->slot_count; i++)
+        if (state->slots[i].value.kind == TYPES_VALUE_RESULT)
+            return true;
+    return false;
+}
+
+/* Runs the code from `pc` on for at most `*steps` instructions, and subtracts the ones it ran. */
+static void run_path(struct follower *follower, uint64_t pc, unsigned *steps)
+{
+    while (*steps > 0 && in_function(follower, pc) && visit(follower, pc) &&
+           holds_result(&follower->state)) {
+        struct decode_instruction in;
+        size_t size;
+        const uint8_t *code = types_code(follower->site->file, pc, &size);
+        if (code == NULL || !types_decode(code, size, pc, &in))
+            break;
+        --*steps;
+        look_at_variables(follower, pc);
+        if (in.operation != DECODE_JUMP && in.operation != DECODE_BRANCH)
+            step(follower, pc, &in);
+        if (follower->lost || !advance(follower, &in, &pc))
+            break;
+    }
+    if (!follower->lost)
+        types_way_end(&follower->way);
+    follower->lost = false;
+}
+
+static void start_behind_call(struct follower *follower, int64_t offset, bool in_memory)
+{
+    struct types_value result = {.kind = TYPES_VALUE_RESULT, .offset = offset};
+    struct types_value place = types_state_register(&follower->state, &follower->places,
+                                                    follower->site->return_address - 1, DECODE_RDI);
+    types_state_clobber(&follower->state, CALL_CLOBBERS);
+    /* Evidence from the code before the call is about other results, so it does not count. */
+    follower->flow->count = 0;
+    follower->way.seen = 0;
+    follower->way.last = 0;
+    follower->lost = false;
+    if (!in_memory) {
+        follower->state.registers[DECODE_RAX] = result;
+        return;
+    }
+    if (place.kind == TYPES_VALUE_STACK)
+        types_state_store(&follower->state, place.offset, &result);
+    look_at_store(follower, follower->site->return_address, &place, &result);
+}
+
+static void take_path(struct follower *follower, size_t number, unsigned *steps)
+{
+    const struct path *path = &follower->paths[number];
+    uint64_t address = path->address;
+    follower->state = path->state;
+    follower->way.seen = path->seen;
+    follower->way.last = path->last;
+    follower->way.again = path->again;
+    run_path(follower, address, steps);
+}
+
+/* Runs the code after the call along all paths, the last path found first. */
+static void run_paths(struct follower *follower)
+{
+    unsigned steps = STEPS_MAX;
+    run_path(follower, follower->site->return_address, &steps);
+    while (follower->path_count > 0 && steps > 0)
+        take_path(follower, --follower->path_count, &steps);
+    for (size_t i = 0; i < follower->path_count; i++) {
+        steps = STEPS_EXTRA;
+        take_path(follower, i, &steps);
+    }
+    types_way_finish(&follower->way);
+}
+
+bool types_flow_follow(const struct types_site *site, int64_t offset, bool in_memory,
+                       struct types_flow *flow)
+{
+    memset(flow, 0, sizeof *flow);
+    flow->offset = offset;
+    if (site->file == NULL)
+        return true;
+    struct follower *follower = calloc(1, sizeof *follower);
+    if (follower == NULL)
+        return false;
+    follower->site = site;
+    follower->flow = follower->way.flow = flow;
+    follower->places.site = site;
+    follower->returns_nothing = returns_nothing(site);
+    find_bounds(follower);
+    follower->function = types_functions_find(site->functions, site, follower->start);
+    bool good = follower->function != NULL;
+    if (good && follower->end > follower->start) {
+        follower->places.locals = follower->function->locals;
+        run_prefix(follower);
+        start_behind_call(follower, offset, in_memory);
+        run_paths(follower);
+    }
+    free(follower);
+    return good;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Follows the result of an allocation through the machine code after the call, where it is in rax,
+ * and notes every place of known type that receives it.
+ *
+ * This is an abstract interpretation of the function. Registers and stack slots hold values: the
+ * result (plus an offset), a pointer of known type (loaded from a variable), an address of the
+ * module, or an address on the stack. First the code from the start of the function to the call is
+ * run in the order of its addresses, to learn the contents of the registers that survive the call.
+ * Everything is forgotten where branches meet. Then the code after the call is run along both sides
+ * of each branch. Limits in flow.c bound all this.
+ *
+ * Compilers merge two calls in the arms of a branch into one. Then one way through the code leads
+ * to one class and another way to another class. So each piece of evidence tells on which ways it
+ * was met.
+ */
+#ifndef MPROF_INGEST_TYPES_FLOW_FLOW_H
+#define MPROF_INGEST_TYPES_FLOW_FLOW_H
+
+#include "ingest/types/site.h"
+
+enum types_evidence_kind {
+    TYPES_EVIDENCE_PLACE,       /* a variable, member or global that receives the result */
+    TYPES_EVIDENCE_ARGUMENT,    /* a parameter that gets the result */
+    TYPES_EVIDENCE_CONSTRUCTOR, /* `this` of a constructor */
+    TYPES_EVIDENCE_TABLE,       /* the table of virtual functions stored at its start */
+    TYPES_EVIDENCE_THROWN,      /* thrown as an exception of the class of this typeinfo */
+    TYPES_EVIDENCE_OWN          /* the block itself, at stored_at, points into itself */
+};
+
+struct types_evidence {
+    enum types_evidence_kind kind;
+    struct types_type type; /* the type that the place points to; unused with a symbol */
+    int64_t offset;         /* of the pointer from the start of the block */
+    bool indexed;           /* an unknown number was also added */
+    int64_t stored_at;      /* offset of a pointer that points into its own block */
+    const char *symbol;     /* of a table, a typeinfo, or a constructor without debug information */
+    uint32_t ends;          /* bit n: it was met on the way to end n of the flow */
+};
+
+#define TYPES_EVIDENCE_MAX 32
+#define TYPES_ENDS_MAX 32
+
+struct types_flow {
+    size_t count;
+    size_t end_count; /* number of ways through the code with different evidence */
+    int64_t offset;   /* of the value that the call returned, from the start of the block */
+    bool returned;    /* the function returns the result */
+    bool shared;      /* a constructor was called whose code has several names (types/folded.h) */
+    int64_t returned_offset;
+    struct types_evidence evidence[TYPES_EVIDENCE_MAX]; /* in the order in which it was met; last */
+};
+
+/*
+ * Follows the result of the call that returns to the site's return address. rax is `offset` bytes
+ * after the start of the block. With `in_memory` the result is not in rax but in the memory that
+ * the call's first argument pointed to (posix_memalign). Returns false if memory is exhausted.
+ */
+bool types_flow_follow(const struct types_site *site, int64_t offset, bool in_memory,
+                       struct types_flow *flow);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/types/folded.h"
+
+#include "ingest/base/array.h"
+#include "ingest/types/flow/code.h"
+#include "ingest/types/flow/decode.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Enough for a function that is only a jump, with endbr64 before it. */
+#define JUMP_BYTES_MAX 16
+
+struct named_start {
+    uint64_t start;
+    const char *name; /* owned by libdwfl */
+};
+
+struct types_folded {
+    uint64_t *starts; /* sorted */
+    size_t count, capacity;
+};
+
+/* ---- the compiler ----------------------------------------------------------------------- */
+
+/* Tells whether gcc folds: from -O2 on, and for size. The last -O on the command line counts. */
+static bool optimizes(const char *producer)
+{
+    bool folds = false, named = false;
+    for (const char *at = producer; (at = strstr(at, " -O")) != NULL; at += 3) {
+        char level = at[3];
+        folds = level == '2' || level == '3' || level == 's' || level == 'z' || level == 'f';
+        named = true;
+    }
+    /* A producer without any option (-gno-record-gcc-switches) tells nothing, so folding is
+     * assumed. */
+    return folds || (!named && strstr(producer, " -m") == NULL);
+}
+
+enum types_folding types_folding_of(Dwarf_Die *entry)
+{
+    Dwarf_Die unit;
+    Dwarf_Attribute attribute;
+    if (dwarf_diecu(entry, &unit, NULL, NULL) == NULL ||
+        dwarf_attr(&unit, DW_AT_producer, &attribute) == NULL)
+        return TYPES_FOLDING_NONE;
+    const char *producer = dwarf_formstring(&attribute);
+    if (producer == NULL || strncmp(producer, "GNU ", 4) != 0 ||
+        strstr(producer, " -fno-ipa-icf") != NULL || !optimizes(producer))
+        return TYPES_FOLDING_NONE;
+    return strncmp(producer, "GNU GIMPLE", 10) == 0 || strstr(producer, " -flto") != NULL
+               ? TYPES_FOLDING_PROGRAM
+               : TYPES_FOLDING_UNIT;
+}
+
+/* ---- the symbols ------------------------------------------------------------------------ */
+
+static int compare_named(const void *left, const void *right)
+{
+    const struct named_start *a = left, *b = right;
+    return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static int compare_starts(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+    return *a < *b ? -1 : *a > *b;
+}
+
+/*
+ * True for names of one function: its clones (".part.0"), and the variants of a constructor or
+ * destructor, which differ by one digit after C or D (Itanium C++ ABI, 5.1.4.3).
+ */
+static bool same_function(const char *left, const char *right)
+{
+    size_t length = strcspn(left, ".@"), at = 0;
+    if (strcspn(right, ".@") != length)
+        return false;
+    while (at < length && left[at] == right[at])
+        at++;
+    if (at == length)
+        return true;
+    return at > 0 && (left[at - 1] == 'C' || left[at - 1] == 'D') && left[at] >= '0' &&
+           left[at] <= '5' && right[at] >= '0' && right[at] <= '5' &&
+           memcmp(left + at + 1, right + at + 1, length - at - 1) == 0;
+}
+
+static bool add_start(struct types_folded *folded, uint64_t start)
+{
+    if (!array_reserve(&folded->starts, &folded->capacity, folded->count + 1,
+                       sizeof *folded->starts))
+        return false;
+    folded->starts[folded->count++] = start;
+    return true;
+}
+
+/* Returns the address to which a function of `size` bytes jumps if it does nothing else. 0: another
+ * function. */
+static uint64_t jump_target(const struct symbols_file *file, uint64_t start, uint64_t size)
+{
+    size_t held;
+    const uint8_t *code = types_code(file, start, &held);
+    if (code == NULL || size > held)
+        return 0;
+    for (size_t at = 0; at < size;) {
+        struct decode_instruction in;
+        if (!types_decode(code + at, size - at, start + at, &in))
+            return 0;
+        if (in.operation == DECODE_JUMP)
+            return in.target;
+        if (in.operation != DECODE_OTHER || in.writes != 0) /* endbr64 */
+            return 0;
+        at += in.length;
+    }
+    return 0;
+}
+
+static bool read_symbol(struct types_folded *folded, const struct symbols_file *file, int number,
+                        struct named_start *named)
+{
+    GElf_Sym symbol;
+    GElf_Addr address;
+    GElf_Word section;
+    const char *name =
+        dwfl_module_getsym_info(file->module, number, &symbol, &address, &section, NULL, NULL);
+    if (name == NULL || *name == '\0' || section == SHN_UNDEF || section == SHN_ABS ||
+        GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbols_file_code(file, address) == NULL)
+        return false;
+    *named = (struct named_start){address, name};
+    if (symbol.st_size > 0 && symbol.st_size <= JUMP_BYTES_MAX) {
+        uint64_t target = jump_target(file, address, symbol.st_size);
+        if (target != 0)
+            add_start(folded, target);
+    }
+    return true;
+}
+
+struct types_folded *types_folded_new(const struct symbols_file *file)
+{
+    int count = dwfl_module_getsymtab(file->module);
+    struct types_folded *folded = calloc(1, sizeof *folded);
+    struct named_start *named = calloc(count > 0 ? (size_t)count : 1, sizeof *named);
+    if (folded == NULL || named == NULL) {
+        free(named);
+        free(folded);
+        return NULL;
+    }
+    size_t kept = 0;
+    for (int i = 1; i < count; i++)
+        kept += read_symbol(folded, file, i, &named[kept]);
+    if (kept > 1)
+        qsort(named, kept, sizeof *named, compare_named);
+    for (size_t i = 1; i < kept; i++)
+        if (named[i].start == named[i - 1].start &&
+            !same_function(named[i].name, named[i - 1].name))
+            add_start(folded, named[i].start);
+    free(named);
+    if (folded->count > 1)
+        qsort(folded->starts, folded->count, sizeof *folded->starts, compare_starts);
+    return folded;
+}
+
+void types_folded_free(struct types_folded *folded)
+{
+    if (folded == NULL)
+        return;
+    free(folded->starts);
+    free(folded);
+}
+
+bool types_folded_at(const struct types_folded *folded, uint64_t start)
+{
+    return folded != NULL && folded->count > 0 &&
+           bsearch(&start, folded->starts, folded->count, sizeof start, compare_starts) != NULL;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/types/modules.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "ingest/base/array.h"
+#include "ingest/symbols/file.h"
+#include "ingest/types/dwarf/globals.h"
+#include "ingest/types/dwarf/index.h"
+#include "ingest/types/folded.h"
+#include "ingest/types/objects.h"
+
+static time_t built_time(const struct symbols_file *file)
+{
+    struct stat information;
+    const char *path = NULL;
+    dwfl_module_info(file->module, NULL, NULL, NULL, NULL, NULL, &path, NULL);
+    return path == NULL || stat(path, &information) != 0 ? 0 : information.st_mtime;
+}
+
+const struct types_module *types_modules_of(struct types_modules *modules, uint32_t module,
+                                            const struct symbols_file *file)
+{
+    static const struct types_module none = {.module = 0};
+    for (size_t i = 0; i < modules->count; i++)
+        if (modules->rows[i].module == module)
+            return &modules->rows[i];
+    if (!array_reserve(&modules->rows, &modules->capacity, modules->count + 1,
+                       sizeof *modules->rows))
+        return &none;
+    struct types_module *added = &modules->rows[modules->count++];
+    *added = (struct types_module){.module = module};
+    if (file != NULL)
+        added->objects = types_objects_new(file);
+    if (file != NULL && file->dwarf != NULL) {
+        added->built = built_time(file);
+        added->index = types_index_new(file);
+        added->globals = types_globals_new(file);
+        added->folded = types_folded_new(file);
+    }
+    return added;
+}
+
+void types_modules_free(struct types_modules *modules)
+{
+    for (size_t i = 0; i < modules->count; i++) {
+        types_index_free(modules->rows[i].index);
+        types_globals_free(modules->rows[i].globals);
+        types_folded_free(modules->rows[i].folded);
+        types_objects_free(modules->rows[i].objects);
+    }
+    free(modules->rows);
+    *modules = (struct types_modules){0};
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reads the type of a block from the frames around a typed allocator. It is needed if functions may
+ * stand for others (folded.h), because then the allocator's own name is the least reliable
+ * one. If `allocate<Token>` runs in `vector<Request>::reserve`, one function was kept for both, and
+ * the vector is right.
+ *
+ * The rules read the frames of the standard library outward from the allocator to the first frame
+ * of the program. Each allocator and each container tells what its blocks hold, and the outermost
+ * one wins. The walk ends at a container whose element is a container read before.
+ */
+#ifndef MPROF_INGEST_TYPES_OUTER_H
+#define MPROF_INGEST_TYPES_OUTER_H
+
+#include "ingest/types/site.h"
+
+/*
+ * Returns the site of the machine frame that lies `number` (from 1) frames outside the first. NULL:
+ * there is none.
+ */
+typedef const struct types_site *types_outer_open(void *context, size_t number);
+
+struct types_outer {
+    char *
+        name; /* of the type by the outermost frame, in its one spelling; to be freed; NULL: none */
+    struct types_type type; /* the same type, if `typed` */
+    bool typed;
+    bool certain; /* all agree, and no frame can belong to another function */
+    bool sized;   /* the answer depends on the size */
+    bool far;     /* it depends on frames outside the first machine frame */
+};
+
+/* True if a function at the site may stand for others, so that types_outer_read() must be asked. */
+bool types_outer_doubted(const struct types_site *site);
+
+/*
+ * Reads the frames. `inner` is the type that the site's innermost allocator names, NULL if there is
+ * none. `size` is that of the block.
+ */
+void types_outer_read(const struct types_site *site, types_outer_open *open, void *context,
+                      const char *inner, uint64_t size, struct types_outer *outer);
+
+/*
+ * True if the code at the site may be that of another function, which makes objects of another
+ * class. Then constructors there are not certain evidence.
+ */
+bool types_outer_constructs_doubted(const struct types_site *site, const struct types_type *class);
+
+#endif

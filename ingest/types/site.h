@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One machine frame of an allocation's stack, with everything that the type rules ask about it.
+ */
+#ifndef MPROF_INGEST_TYPES_SITE_H
+#define MPROF_INGEST_TYPES_SITE_H
+
+#include "ingest/types/dwarf/entries.h"
+#include "ingest/types/dwarf/globals.h"
+#include "ingest/types/folded.h"
+#include "ingest/types/source/source_statement.h"
+
+struct types_facts;
+struct types_functions;
+struct types_objects;
+
+struct types_site {
+    struct symbols *symbols;
+    uint32_t module;
+    uint64_t return_address;
+    struct symbols_dwarf *dwarf;     /* NULL: none */
+    const struct symbols_file *file; /* NULL: the module could not be opened */
+    struct types_index *index;       /* NULL: no DWARF */
+    struct types_globals *globals;   /* NULL: no DWARF */
+    struct types_folded *folded;     /* NULL: no DWARF */
+    struct types_objects *objects;   /* NULL: the module could not be opened */
+    struct types_functions *functions;
+    struct types_sources *sources;
+    time_t built; /* time of the module's last change; a newer source file is not its own */
+    struct types_facts *facts;    /* the facts read about the site (facts.h) */
+    struct symbols_frame *frames; /* innermost first, with inlined ones */
+    size_t frame_count;
+    Dwarf_Die *entries; /* of those frames, if there is DWARF */
+    size_t entry_count;
+    size_t level; /* the one of those frames whose variables and text are examined */
+};
+
+#endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/types/source/source_statement.h"
+
+#include "ingest/base/recent.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A larger file was not written by hand. */
+#define FILE_MAX (16 << 20)
+/* The most lines of a statement before the given line, and after it. */
+#define LINES_BEFORE 4
+#define LINES_BEHIND 8
+
+/* Returns the last character of a line that is not blank and not in a comment. */
+static char last_character(const char *start, const char *end)
+{
+    char last = '\0';
+    for (const char *at = start; at < end; at++) {
+        if (at + 1 < end && at[0] == '/' && at[1] == '/')
+            break;
+        if (at + 1 < end && at[0] == '/' && at[1] == '*') {
+            while (at + 2 < end && !(at[1] == '*' && at[2] == '/'))
+                at++;
+            at += 2;
+            continue;
+        }
+        if (at + 1 < end && at[0] == '*' && at[1] == '/') { /* of a comment that began earlier */
+            last = '\0';
+            at++;
+            continue;
+        }
+        if (!isspace((unsigned char)*at))
+            last = *at;
+    }
+    return last;
+}
+
+/* True if a statement ends here, or if the line belongs to none (blank, preprocessor). */
+static bool ends_statement(const char *start, const char *end)
+{
+    char last = last_character(start, end);
+    while (start < end && isspace((unsigned char)*start))
+        start++;
+    return last == '\0' || last == ';' || last == '{' || last == '}' || last == ':' ||
+           *start == '#';
+}
+
+static const char *statement_start(const char *text, const char *start)
+{
+    for (int i = 0; i < LINES_BEFORE && start > text; i++) {
+        const char *before = start - 1;
+        while (before > text && before[-1] != '\n')
+            before--;
+        if (ends_statement(before, start - 1))
+            break;
+        start = before;
+    }
+    return start;
+}
+
+struct copier {
+    char *out;
+    size_t length;
+    int depth; /* of parentheses */
+};
+
+static bool put(struct copier *copier, char c)
+{
+    if (isspace((unsigned char)c)) {
+        if (copier->length == 0 || copier->out[copier->length - 1] == ' ')
+            return true;
+        c = ' ';
+    }
+    if (copier->length + 1 >= TYPES_STATEMENT_MAX)
+        return false;
+    copier->out[copier->length++] = c;
+    copier->out[copier->length] = '\0';
+    return true;
+}
+
+/* Returns the position after a comment, string or character that begins at `at`, or `at` if none
+ * does. */
+static const char *skip_quoted(const char *at)
+{
+    if (at[0] == '/' && at[1] == '/')
+        return at + strcspn(at, "\n");
+    if (at[0] == '/' && at[1] == '*') {
+        const char *end = strstr(at + 2, "*/");
+        return end == NULL ? at + strlen(at) : end + 2;
+    }
+    if (*at == '"' || *at == '\'') {
+        const char *end = at + 1;
+        while (*end != '\0' && *end != *at && *end != '\n')
+            end += end[0] == '\\' && end[1] != '\0' ? 2 : 1;
+        return *end == *at ? end + 1 : end;
+    }
+    return at;
+}
+
+/* True if the rest of the line after `at` has a possible call, or new. */
+static bool calls_behind(const char *at)
+{
+    while (*at != '\0' && *at != '\n') {
+        const char *behind = skip_quoted(at);
+        if (*at == '(' || strncmp(at, "new ", 4) == 0)
+            return true;
+        at = behind != at ? behind : at + 1;
+    }
+    return false;
+}
+
+/* Reads the statement around the line that begins at `wanted`, at its column if that is known. */
+static bool statement_at(const char *text, const char *wanted, uint32_t column,
+                         char statement[TYPES_STATEMENT_MAX])
+{
+    struct copier copier = {statement, 0, 0};
+    const char *target = wanted;
+    int lines = 0;
+    statement[0] = '\0';
+    if (*wanted == '\0')
+        return false;
+    for (uint32_t i = 1; i < column && *target != '\0' && *target != '\n'; i++)
+        target++;
+    for (const char *at = statement_start(text, wanted); *at != '\0';) {
+        const char *behind = skip_quoted(at);
+        if (behind != at) {
+            at = behind;
+            continue;
+        }
+        if (*at == '\n' && at >= wanted && ++lines > LINES_BEHIND)
+            break;
+        copier.depth += *at == '(';
+        copier.depth -= *at == ')';
+        if (copier.depth <= 0 && at >= wanted && (*at == ';' || *at == '{' || *at == '}') &&
+            copier.length > 0) {
+            if (at < target) { /* it ends before the column */
+                copier.length = 0;
+                at++;
+                continue;
+            }
+            put(&copier, *at);
+            return column > 0 || lines > 0 || !calls_behind(at);
+        }
+        if (!put(&copier, *at++))
+            return false;
+    }
+    return copier.length > 0;
+}
+
+bool types_statement_at(const char *text, uint32_t line, uint32_t column,
+                        char statement[TYPES_STATEMENT_MAX])
+{
+    const char *wanted = line == 0 ? NULL : text;
+    for (; line > 1 && wanted != NULL; line--) {
+        wanted = strchr(wanted, '\n');
+        wanted = wanted == NULL ? NULL : wanted + 1;
+    }
+    statement[0] = '\0';
+    return wanted != NULL && statement_at(text, wanted, column, statement);
+}
+
+/* ---- files ------------------------------------------------------------------------------ */
+
+/* A file of this length is kept only until the next such file is asked for. */
+#define LONG_FILE (512 << 10)
+/* The number of shorter files that are certainly kept. */
+#define SHORT_FILES 32
+
+struct source {
+    char *path; /* NULL: none was read */
+    char *text; /* NULL: it cannot be read */
+    size_t length;
+    time_t modified;
+    size_t *lines; /* where each line begins */
+    size_t count, capacity;
+};
+
+struct types_sources {
+    char *root;           /* put before absolute paths if the file is there; NULL: none */
+    struct recent shorts; /* of struct source */
+    struct source longer;
+    uint64_t files_read;
+};
+
+static void forget(void *item)
+{
+    struct source *source = item;
+    free(source->path);
+    free(source->text);
+    free(source->lines);
+    *source = (struct source){0};
+}
+
+static bool same_path(const void *item, const void *key)
+{
+    const struct source *source = item;
+    return source->path != NULL && strcmp(source->path, key) == 0;
+}
+
+struct types_sources *types_sources_new(const char *root)
+{
+    struct types_sources *sources = calloc(1, sizeof *sources);
+    if (sources == NULL)
+        return NULL;
+    sources->shorts =
+        (struct recent){.item_size = sizeof(struct source), .limit = SHORT_FILES, .drop = forget};
+    if (root == NULL || (sources->root = strdup(root)) != NULL)
+        return sources;
+    free(sources);
+    return NULL;
+}
+
+void types_sources_free(struct types_sources *sources)
+{
+    if (sources == NULL)
+        return;
+    recent_free(&sources->shorts);
+    forget(&sources->longer);
+    free(sources->root);
+    free(sources);
+}
+
+uint64_t types_sources_files_read(const struct types_sources *sources)
+{
+    return sources->files_read;
+}
+
+static char *read_text(int descriptor, size_t size)
+{
+    char *text = malloc(size + 1);
+    size_t length = 0;
+    while (text != NULL && length < size) {
+        ssize_t count = read(descriptor, text + length, size - length);
+        if (count <= 0)
+            break;
+        length += (size_t)count;
+    }
+    if (text != NULL)
+        text[length] = '\0';
+    return text;
+}
+
+static void find_lines(struct source *source)
+{
+    for (const char *at = source->text; at != NULL;) {
+        if (!array_reserve(&source->lines, &source->capacity, source->count + 1,
+                           sizeof *source->lines))
+            return;
+        source->lines[source->count++] = (size_t)(at - source->text);
+        at = strchr(at, '\n');
+        at = at == NULL ? NULL : at + 1;
+    }
+}
+
+static int open_source(const struct types_sources *sources, const char *file)
+{
+    const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    char *below = NULL;
+    int descriptor = -1;
+    if (sources->root != NULL && file[0] == '/' &&
+        asprintf(&below, "%s%s", sources->root, file) > 0)
+        descriptor = open(below, flags);
+    free(below);
+    return descriptor >= 0 ? descriptor : open(file, flags);
+}
+
+/* Fills an empty source. It has no text if the file cannot be read. Returns false if memory is
+ * exhausted. */
+static bool read_source(struct types_sources *sources, const char *file, struct source *source)
+{
+    struct stat information;
+    sources->files_read++;
+    source->path = strdup(file);
+    if (source->path == NULL)
+        return false;
+    int descriptor = open_source(sources, file);
+    if (descriptor < 0)
+        return true;
+    if (fstat(descriptor, &information) == 0 && S_ISREG(information.st_mode) &&
+        information.st_size < FILE_MAX) {
+        source->length = (size_t)information.st_size;
+        source->text = read_text(descriptor, source->length);
+        source->modified = information.st_mtime;
+        find_lines(source);
+    }
+    close(descriptor);
+    return true;
+}
+
+/* Returns the file. NULL if memory is exhausted. Valid until the next call. */
+static const struct source *find_source(struct types_sources *sources, const char *file)
+{
+    uint64_t hash = hash_text(file);
+    if (same_path(&sources->longer, file))
+        return &sources->longer;
+    struct source *known = recent_find(&sources->shorts, hash, same_path, file), added = {0};
+    if (known != NULL)
+        return known;
+    bool good = read_source(sources, file, &added);
+    if (good && added.length >= LONG_FILE) {
+        forget(&sources->longer);
+        sources->longer = added;
+        return &sources->longer;
+    }
+    known = good ? recent_add(&sources->shorts, hash, &added) : NULL;
+    if (known == NULL)
+        forget(&added);
+    return known;
+}
+
+bool types_statement_read(struct types_sources *sources, const char *file, uint32_t line,
+                          uint32_t column, time_t built, char statement[TYPES_STATEMENT_MAX])
+{
+    const struct source *source = find_source(sources, file);
+    return source != NULL && source->text != NULL && source->modified <= built && line > 0 &&
+           line <= source->count &&
+           statement_at(source->text, source->text + source->lines[line - 1], column, statement);
+}

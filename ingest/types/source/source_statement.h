@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reads the statement at a line of a source file as one line of text, without comments and strings,
+ * and with single blanks.
+ */
+#ifndef MPROF_INGEST_TYPES_SOURCE_SOURCE_STATEMENT_H
+#define MPROF_INGEST_TYPES_SOURCE_SOURCE_STATEMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#define TYPES_STATEMENT_MAX 1024
+
+/* The files read last. */
+struct types_sources;
+
+/*
+ * Makes an empty store of files. A file with an absolute path is looked for below `root` first
+ * (NULL: there is none), then as it is. Returns NULL if memory is exhausted.
+ */
+struct types_sources *types_sources_new(const char *root);
+void types_sources_free(struct types_sources *sources);
+
+/* Returns how often a file was read. */
+uint64_t types_sources_files_read(const struct types_sources *sources);
+
+/*
+ * Reads the statement at `line` and `column`, from 1. Column 0 means unknown: then it reads the
+ * first of several statements in the line, unless another could allocate. Returns false if the file
+ * cannot be read, is newer than `built`, has no such line, or the statement is longer than
+ * TYPES_STATEMENT_MAX.
+ */
+bool types_statement_read(struct types_sources *sources, const char *file, uint32_t line,
+                          uint32_t column, time_t built, char statement[TYPES_STATEMENT_MAX]);
+
+/* Does the same with the lines of `text`. */
+bool types_statement_at(const char *text, uint32_t line, uint32_t column,
+                        char statement[TYPES_STATEMENT_MAX]);
+
+#endif

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/write/derived.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ingest/replay/totals.h"
+#include "ingest/write/functions.h"
+#include "ingest/write/insert.h"
+#include "ingest/write/owners.h"
+#include "ingest/write/parts.h"
+#include "ingest/write/rows.h"
+
+struct derived {
+    sqlite3 *database;
+    const char *name;
+    struct ingest_status *status;
+    struct writer_rows rows;
+    struct row_batch *batch;
+    struct stacks stacks; /* only their functions and sums are used */
+    struct totals totals;
+    struct writer_owners owners;
+    uint32_t machine; /* the one whose rows are counted, 0: all rows are of one machine */
+    uint64_t machines;
+};
+
+static bool fail(struct derived *derived)
+{
+    if (sqlite3_errcode(derived->database) == SQLITE_INTERRUPT)
+        return ingest_fail(derived->status, INGEST_INTERRUPTED, "interrupted");
+    return ingest_fail(derived->status, INGEST_BAD_INPUT, "%s: %s", derived->name,
+                       sqlite3_errmsg(derived->database));
+}
+
+static bool fail_row(struct derived *derived, const char *table, int64_t id, const char *what)
+{
+    return ingest_fail(derived->status, INGEST_BAD_INPUT,
+                       "%s: table %s, row %" PRId64 ": %s; ingest the trace again", derived->name,
+                       table, id, what);
+}
+
+static bool run(struct derived *derived, const char *sql)
+{
+    return sqlite3_exec(derived->database, sql, NULL, NULL, NULL) == SQLITE_OK || fail(derived);
+}
+
+static sqlite3_stmt *prepare(struct derived *derived, const char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(derived->database, sql, -1, &statement, NULL) != SQLITE_OK)
+        fail(derived);
+    return statement;
+}
+
+/* Steps to the next row. False at the end or with the status set. */
+static bool next_row(struct derived *derived, sqlite3_stmt *query)
+{
+    int result = sqlite3_step(query);
+    if (result != SQLITE_ROW && result != SQLITE_DONE)
+        fail(derived);
+    return result == SQLITE_ROW;
+}
+
+/* Runs a statement with numbers for its parameters. */
+static bool put(struct derived *derived, sqlite3_stmt *statement, size_t count,
+                const uint64_t *numbers)
+{
+    for (size_t i = 0; i < count; i++)
+        sqlite3_bind_int64(statement, (int)i + 1, (int64_t)numbers[i]);
+    sqlite3_step(statement);
+    return sqlite3_reset(statement) == SQLITE_OK || fail(derived);
+}
+
+static bool good(const struct derived *derived)
+{
+    return derived->status->code == INGEST_OK;
+}
+
+static bool put_columns(struct derived *derived)
+{
+    struct row_batch *batch = derived->batch;
+    if (batch->rows != 0 && writer_rows_put_columns(&derived->rows, batch) != SQLITE_OK)
+        return fail(derived);
+    batch->first_id += batch->rows;
+    batch->rows = 0;
+    return true;
+}
+
+static bool read_row(struct derived *derived, sqlite3_stmt *query)
+{
+    /* In the order of the query's values after the id. NULL is 0. */
+    static const enum column columns[COLUMN_TOTAL] = {
+        COLUMN_ADDRESS,    COLUMN_SIZE,      COLUMN_ALLOC_NS,         COLUMN_LIFE_NS,
+        COLUMN_STACK,      COLUMN_THREAD,    COLUMN_FREE_THREAD,      COLUMN_KIND,
+        COLUMN_TYPE,       COLUMN_ARENA,     COLUMN_COUNT_OF_OBJECTS, COLUMN_ALIGNMENT,
+        COLUMN_REALLOC_OF, COLUMN_FREE_STACK};
+    struct row_batch *batch = derived->batch;
+    uint64_t id = (uint64_t)sqlite3_column_int64(query, 0);
+    if (id != batch->first_id + batch->rows)
+        return fail_row(derived, "allocation", (int64_t)id, "the ids have gaps");
+    for (int i = 0; i < COLUMN_TOTAL; i++)
+        batch->column[columns[i]][batch->rows] = (uint64_t)sqlite3_column_int64(query, i + 1);
+    return ++batch->rows < COLUMN_CHUNK_ROWS || put_columns(derived);
+}
+
+static bool derive_columns(struct derived *derived)
+{
+    derived->batch->first_id = 1;
+    derived->batch->rows = 0;
+    if (!run(derived, "DELETE FROM column_chunk"))
+        return false;
+    sqlite3_stmt *query = prepare(
+        derived, "SELECT id, address, size, alloc_ns, free_ns - alloc_ns + 1, stack_id, thread_id,"
+                 "  free_thread_id, kind, type_id, arena_id, count, alignment, realloc_of,"
+                 "  free_stack_id FROM allocation ORDER BY id");
+    while (good(derived) && next_row(derived, query) && read_row(derived, query))
+        continue;
+    sqlite3_finalize(query);
+    return good(derived) && put_columns(derived);
+}
+
+static bool read_stacks(struct derived *derived)
+{
+    struct stacks *stacks = &derived->stacks;
+    sqlite3_stmt *query = prepare(derived, "SELECT id, function_id, (SELECT max(id) FROM function)"
+                                           " FROM stack ORDER BY id");
+    while (good(derived) && next_row(derived, query)) {
+        int64_t id = sqlite3_column_int64(query, 0), function = sqlite3_column_int64(query, 1);
+        if (id != (int64_t)stacks->count || function < 0 ||
+            function > sqlite3_column_int64(query, 2))
+            fail_row(derived, "stack", id, "the ids have gaps, or there is no such function");
+        else if (!array_reserve(&stacks->rows, &stacks->capacity, stacks->count + 1,
+                                sizeof *stacks->rows))
+            ingest_fail_memory(derived->status, "the stacks");
+        else
+            stacks->rows[stacks->count++].function =
+                function == 0 ? FRAMES_NONE : (uint32_t)(function - 1);
+    }
+    sqlite3_finalize(query);
+    return good(derived);
+}
+
+static uint64_t number_of(struct derived *derived, const char *sql)
+{
+    sqlite3_stmt *query = prepare(derived, sql);
+    uint64_t number = 0;
+    if (query != NULL && next_row(derived, query))
+        number = (uint64_t)sqlite3_column_int64(query, 0);
+    sqlite3_finalize(query);
+    return number;
+}
+
+/* A query of the beginnings or ends of blocks: (time, size, stack, id, thread, …). */
+struct life_end {
+    sqlite3_stmt *query;
+    bool more;
+};
+
+static bool check_event(struct derived *derived, sqlite3_stmt *query)
+{
+    int64_t stack = sqlite3_column_int64(query, 2), id = sqlite3_column_int64(query, 3);
+    if (stack < 0 || stack >= (int64_t)derived->stacks.count ||
+        sqlite3_column_int64(query, 1) < 0 || sqlite3_column_int64(query, 0) < 0)
+        return fail_row(derived, "allocation", id, "there is no such stack, size or time");
+    return true;
+}
+
+static bool step(struct derived *derived, struct life_end *end)
+{
+    end->more = next_row(derived, end->query);
+    return good(derived) && (!end->more || check_event(derived, end->query));
+}
+
+/* Tells whether a free is next. In one nanosecond frees come first, then allocations, then the
+ * frees of these allocations. */
+static bool free_is_next(const struct life_end *allocated, const struct life_end *freed)
+{
+    if (!freed->more || !allocated->more)
+        return freed->more;
+    int64_t free_ns = sqlite3_column_int64(freed->query, 0);
+    int64_t alloc_ns = sqlite3_column_int64(allocated->query, 0);
+    if (free_ns != alloc_ns)
+        return free_ns < alloc_ns;
+    return sqlite3_column_int64(freed->query, 5) > 0;
+}
+
+static bool replay_lives(struct derived *derived, struct life_end *allocated,
+                         struct life_end *freed)
+{
+    if (!step(derived, allocated) || !step(derived, freed))
+        return false;
+    while (good(derived) && (allocated->more || freed->more)) {
+        bool is_free = free_is_next(allocated, freed);
+        struct life_end *end = is_free ? freed : allocated;
+        uint64_t ns = (uint64_t)sqlite3_column_int64(end->query, 0);
+        uint64_t size = (uint64_t)sqlite3_column_int64(end->query, 1);
+        uint32_t stack = (uint32_t)sqlite3_column_int64(end->query, 2);
+        int64_t thread = sqlite3_column_int64(end->query, 4);
+        if (is_free) {
+            int64_t freed_by = sqlite3_column_int64(end->query, 6);
+            totals_free(&derived->totals, &derived->stacks, stack, size, ns,
+                        (uint64_t)sqlite3_column_int64(end->query, 5), freed_by != 0);
+            writer_owners_free(&derived->owners, thread, size, freed_by);
+        } else {
+            if (!totals_allocate(&derived->totals, &derived->stacks, stack, size, ns))
+                return ingest_fail_memory(derived->status, "sums");
+            writer_owners_allocate(&derived->owners, thread, size, ns);
+        }
+        step(derived, end);
+    }
+    totals_finish(&derived->totals, &derived->stacks);
+    return good(derived);
+}
+
+static bool put_timeline(struct derived *derived)
+{
+    const struct totals *totals = &derived->totals;
+    sqlite3_stmt *slots = prepare(derived, "INSERT INTO timeline VALUES (?,?,?,?,?,?,?,?,?)");
+    for (size_t i = 0; good(derived) && i < totals->slot_count; i++) {
+        const struct timeline_slot *slot = &totals->slots[i];
+        const uint64_t row[] = {derived->machine == 0 ? 1 : derived->machine,
+                                i,
+                                slot->live_bytes,
+                                slot->live_count,
+                                slot->peak_bytes,
+                                slot->allocated_bytes,
+                                slot->allocated_count,
+                                slot->freed_bytes,
+                                slot->freed_count};
+        put(derived, slots, sizeof row / sizeof *row, row);
+    }
+    sqlite3_finalize(slots);
+    return good(derived);
+}
+
+static sqlite3_stmt *prepare_lives(struct derived *derived, const char *select, const char *order)
+{
+    char sql[512];
+    snprintf(sql, sizeof sql, "SELECT %s FROM allocation WHERE arena_id = 0%s%s", select,
+             derived->machine == 0 ? ""
+                                   : " AND thread_id IN (SELECT t.id FROM thread t"
+                                     " JOIN process p ON p.id = t.process_id WHERE p.machine = ?)",
+             order);
+    sqlite3_stmt *query = prepare(derived, sql);
+    if (query != NULL && derived->machine != 0)
+        sqlite3_bind_int64(query, 1, (int64_t)derived->machine);
+    return query;
+}
+
+static bool replay_machine(struct derived *derived, uint64_t duration_ns)
+{
+    totals_init(&derived->totals, duration_ns);
+    struct life_end allocated = {
+        prepare_lives(derived, "alloc_ns, size, stack_id, id, thread_id", " ORDER BY alloc_ns"),
+        false};
+    struct life_end freed = {
+        prepare_lives(derived,
+                      "free_ns, size, stack_id, id, thread_id, free_ns - alloc_ns, free_thread_id",
+                      " AND free_ns IS NOT NULL ORDER BY free_ns, free_ns = alloc_ns"),
+        false};
+    bool done = good(derived) && replay_lives(derived, &allocated, &freed);
+    sqlite3_finalize(allocated.query);
+    sqlite3_finalize(freed.query);
+    return done;
+}
+
+/*
+ * Replays the rows of each machine separately: live blocks of different machines are never added
+ * up. The session's peak is the largest of the machines' peaks.
+ */
+static bool replay_machines(struct derived *derived, uint64_t duration_ns)
+{
+    struct totals *sum = calloc(1, sizeof *sum);
+    struct stacks stacks = {.count = derived->stacks.count};
+    stacks.rows = calloc(stacks.count + 1, sizeof *stacks.rows);
+    bool done = sum != NULL && stacks.rows != NULL;
+    if (!done)
+        ingest_fail_memory(derived->status, "the sums of each machine");
+    for (uint32_t machine = 1; done && machine <= derived->machines; machine++) {
+        derived->machine = machine;
+        for (size_t i = 0; i < derived->stacks.count; i++)
+            derived->stacks.rows[i].usage = (struct usage){0};
+        done = replay_machine(derived, duration_ns) && put_timeline(derived);
+        if (done && !totals_join(sum, &stacks, &derived->totals, &derived->stacks))
+            done = ingest_fail_memory(derived->status, "the sums of each machine");
+        totals_free_memory(&derived->totals);
+    }
+    for (size_t i = 0; done && i < derived->stacks.count; i++)
+        derived->stacks.rows[i].usage = stacks.rows[i].usage;
+    if (done)
+        derived->totals = *sum;
+    else if (sum != NULL)
+        totals_free_memory(sum);
+    free(stacks.rows);
+    free(sum);
+    return done;
+}
+
+static bool replay_rows(struct derived *derived)
+{
+    /* A free before its allocation would make sums negative. */
+    uint64_t backwards = number_of(derived, "SELECT id FROM allocation WHERE free_ns < alloc_ns");
+    if (backwards != 0)
+        return fail_row(derived, "allocation", (int64_t)backwards, "freed before it was allocated");
+    uint64_t duration_ns = number_of(derived, "SELECT value FROM meta WHERE key = 'duration_ns'");
+    derived->machines = number_of(derived, "SELECT ifnull(max(machine), 1) FROM process");
+    if (good(derived) &&
+        derived->machines > number_of(derived, "SELECT count(DISTINCT machine) FROM process"))
+        return fail_row(derived, "process", (int64_t)derived->machines, "the machines have gaps");
+    if (!good(derived) ||
+        (writer_owners_read(&derived->owners, derived->database) != SQLITE_OK && !fail(derived)))
+        return false;
+    if (derived->machines > 1)
+        return replay_machines(derived, duration_ns);
+    return replay_machine(derived, duration_ns) && put_timeline(derived);
+}
+
+static bool put_stacks(struct derived *derived)
+{
+    sqlite3_stmt *update = prepare(
+        derived, "UPDATE stack SET allocations = ?2, bytes = ?3, live_count = ?4, live_bytes = ?5,"
+                 "  at_peak_count = ?6, at_peak_bytes = ?7, peak_bytes = ?8, peak_ns = ?9,"
+                 "  lifetime_ns = ?10 WHERE id = ?1");
+    for (size_t i = 0; good(derived) && i < derived->stacks.count; i++) {
+        const struct usage *usage = &derived->stacks.rows[i].usage;
+        const uint64_t row[] = {i,
+                                usage->allocations,
+                                usage->bytes,
+                                usage->live_count,
+                                usage->live_bytes,
+                                usage->at_peak_count,
+                                usage->at_peak_bytes,
+                                usage->peak_bytes,
+                                usage->peak_ns,
+                                usage->lifetime_ns};
+        put(derived, update, sizeof row / sizeof *row, row);
+    }
+    sqlite3_finalize(update);
+    return good(derived);
+}
+
+static bool put_sums(struct derived *derived)
+{
+    const struct totals *totals = &derived->totals;
+    sqlite3_stmt *sizes = prepare(derived, "INSERT INTO size_bin VALUES (?,?,?,?)");
+    for (size_t i = 0; good(derived) && i < totals->size_count; i++) {
+        const struct size_row *size = &totals->sizes[i];
+        const uint64_t row[] = {size->size, size->allocations, size->frees,
+                                size->allocations - size->frees};
+        put(derived, sizes, sizeof row / sizeof *row, row);
+    }
+    sqlite3_finalize(sizes);
+    return good(derived);
+}
+
+static const char types_sql[] = "INSERT INTO type_total"
+                                "  SELECT type_id, count(*), sum(size), sum(free_ns IS NULL),"
+                                "    sum(CASE WHEN free_ns IS NULL THEN size ELSE 0 END)"
+                                "  FROM allocation WHERE arena_id = 0 GROUP BY type_id;";
+
+static bool put_functions(struct derived *derived)
+{
+    int result = writer_functions_put(derived->database, &derived->stacks, &derived->totals);
+    if (result == SQLITE_CORRUPT && sqlite3_errcode(derived->database) != SQLITE_CORRUPT)
+        return ingest_fail(derived->status, INGEST_BAD_INPUT,
+                           "%s: tables function and frame: the ids have gaps; ingest the trace "
+                           "again",
+                           derived->name);
+    if (result == SQLITE_NOMEM)
+        return ingest_fail_memory(derived->status, "the functions");
+    return result == SQLITE_OK || fail(derived);
+}
+
+/* Writes the keys of `meta`. The peak of several machines is that of one of them. */
+static bool put_meta(struct derived *derived)
+{
+    const struct totals *totals = &derived->totals;
+    const struct {
+        const char *key;
+        uint64_t value;
+    } facts[] = {
+        {"events", totals->allocations + totals->frees},
+        {"allocations", totals->allocations},
+        {"frees", totals->frees},
+        {"bytes_allocated", totals->bytes},
+        {"live_bytes_end", totals->live_bytes},
+        {"live_count_end", totals->live_count},
+        {"peak_bytes", totals->peak_bytes},
+        {"peak_count", totals->peak_count},
+        {"peak_ns", totals->peak_ns},
+        {"timeline_slot_ns", totals->slot_ns},
+        {"machines", derived->machines},
+    };
+    sqlite3_stmt *insert = prepare(derived, "INSERT OR REPLACE INTO meta VALUES (?2, ?1)");
+    for (size_t i = 0; good(derived) && i < sizeof facts / sizeof *facts; i++) {
+        sqlite3_bind_text(insert, 2, facts[i].key, -1, SQLITE_STATIC);
+        put(derived, insert, 1, &facts[i].value);
+    }
+    sqlite3_finalize(insert);
+    return good(derived) &&
+           (derived->machines == 1 || run(derived, "INSERT OR REPLACE INTO meta"
+                                                   " VALUES ('clock_alignment', 'real time')"));
+}
+
+static bool derive_estimate(struct derived *derived)
+{
+    if (number_of(derived, "SELECT count(*) FROM sample_weight") == 0)
+        return good(derived);
+    return run(derived, "DELETE FROM estimate; DELETE FROM meta WHERE key GLOB 'estimated_*';") &&
+           run(derived, writer_estimate_sql);
+}
+
+static bool derive_parts(struct derived *derived)
+{
+    bool several = number_of(derived, "SELECT count(*) FROM process") > 1;
+    return good(derived) && run(derived, writer_parts_sql) &&
+           (writer_owners_put(&derived->owners, derived->database, several) == SQLITE_OK ||
+            fail(derived)) &&
+           (several || run(derived, writer_one_process_sql));
+}
+
+static bool derive_sums(struct derived *derived)
+{
+    return run(derived, "DELETE FROM timeline; DELETE FROM size_bin; DELETE FROM function_total;"
+                        "DELETE FROM type_total;") &&
+           read_stacks(derived) && replay_rows(derived) && put_stacks(derived) &&
+           put_sums(derived) && put_functions(derived) && run(derived, types_sql) &&
+           put_meta(derived) && derive_parts(derived) && derive_estimate(derived);
+}
+
+bool writer_derived_put(sqlite3 *database, const char *name, struct ingest_status *status)
+{
+    struct derived derived = {.database = database, .name = name, .status = status};
+    bool done = false;
+    derived.batch = malloc(sizeof *derived.batch);
+    if (derived.batch == NULL)
+        ingest_fail_memory(status, "rows");
+    else if (writer_rows_open(&derived.rows, database) != SQLITE_OK)
+        fail(&derived);
+    else
+        done = derive_columns(&derived) && derive_sums(&derived);
+    writer_rows_close(&derived.rows);
+    totals_free_memory(&derived.totals);
+    writer_owners_close(&derived.owners);
+    free(derived.stacks.rows);
+    free(derived.batch);
+    return done;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Makes the data of a session that is derived from its rows: column chunks, the sums and peaks of
+ * stacks, functions, types and sizes, the timeline, and the peak of the program.
+ *
+ * Rows tell when a block was allocated and freed only to the nanosecond. Of the events of one
+ * nanosecond the frees are presumed to come first, as when ingest merges threads. If they did not,
+ * a peak may come out lower by the blocks that were live only within that nanosecond.
+ */
+#ifndef MPROF_INGEST_WRITE_DERIVED_H
+#define MPROF_INGEST_WRITE_DERIVED_H
+
+#include <sqlite3.h>
+
+#include "ingest/base/status.h"
+
+/*
+ * Makes them in one transaction, which the caller begins and ends. `name` is for messages. False
+ * with `status` set, also if rows contradict each other.
+ */
+bool writer_derived_put(sqlite3 *database, const char *name, struct ingest_status *status);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/write/frames.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "ingest/write/record.h"
+
+/* How many rows are written or read at once. */
+enum { WAITING_MAX = 32768 };
+
+bool writer_frames_row(struct writer_btree *tree, uint64_t stack, uint64_t depth, uint64_t frame)
+{
+    uint8_t record[4 + 3 * 8], *end = record + 4;
+    record[0] = 4;
+    end = writer_put_number(record + 1, end, (int64_t)stack);
+    end = writer_put_number(record + 2, end, (int64_t)depth);
+    end = writer_put_number(record + 3, end, (int64_t)frame);
+    return writer_btree_put_key(tree, record, (size_t)(end - record));
+}
+
+static bool fail(struct writer_frames *frames, int error)
+{
+    if (frames->error == 0)
+        frames->error = error;
+    return false;
+}
+
+bool writer_frames_begin(struct writer_frames *frames, int descriptor)
+{
+    *frames = (struct writer_frames){.descriptor = descriptor};
+    frames->waiting = malloc(WAITING_MAX * sizeof *frames->waiting);
+    return frames->waiting != NULL || fail(frames, ENOMEM);
+}
+
+static bool flush(struct writer_frames *frames)
+{
+    const char *bytes = (const char *)frames->waiting;
+    size_t left = frames->waiting_count * sizeof *frames->waiting;
+    while (left > 0) {
+        ssize_t count = write(frames->descriptor, bytes, left);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return fail(frames, count < 0 ? errno : EIO);
+        bytes += count;
+        left -= (size_t)count;
+    }
+    frames->written += frames->waiting_count;
+    frames->waiting_count = 0;
+    return true;
+}
+
+bool writer_frames_add(struct writer_frames *frames, uint64_t stack, uint64_t frame)
+{
+    stack += frames->first_stack;
+    frame += frames->first_frame;
+    if (stack > UINT32_MAX || frame > UINT32_MAX)
+        return fail(frames, EOVERFLOW);
+    if (frames->waiting_count == WAITING_MAX && !flush(frames))
+        return false;
+    frames->waiting[frames->waiting_count++] =
+        (struct writer_frame){(uint32_t)stack, (uint32_t)frame};
+    return true;
+}
+
+/* Reads the next rows of the file, at most WAITING_MAX. Returns how many, 0 with `error` set. */
+static size_t read_rows(struct writer_frames *frames, uint64_t place)
+{
+    const uint64_t left = frames->written - place;
+    const size_t count = left < WAITING_MAX ? (size_t)left : WAITING_MAX;
+    const size_t size = count * sizeof *frames->waiting;
+    size_t done = 0;
+    while (done < size) {
+        ssize_t got = pread(frames->descriptor, (char *)frames->waiting + done, size - done,
+                            (off_t)(place * sizeof *frames->waiting + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            fail(frames, got < 0 ? errno : EIO);
+            return 0;
+        }
+        done += (size_t)got;
+    }
+    return count;
+}
+
+static bool put_rows(struct writer_frames *frames, struct writer_btree *tree,
+                     bool (*stop)(const void *context), const void *context)
+{
+    uint64_t stack = UINT64_MAX, depth = 0;
+    size_t count;
+    for (uint64_t place = 0; place < frames->written; place += count) {
+        if (stop != NULL && stop(context))
+            return fail(frames, EINTR);
+        count = read_rows(frames, place);
+        if (count == 0)
+            return false;
+        for (size_t i = 0; i < count; i++) {
+            const struct writer_frame *row = &frames->waiting[i];
+            depth = row->stack == stack ? depth + 1 : 0;
+            stack = row->stack;
+            if (!writer_frames_row(tree, stack, depth, row->frame))
+                return fail(frames, tree->pages->error);
+        }
+    }
+    return writer_btree_finish(tree) || fail(frames, tree->pages->error);
+}
+
+bool writer_frames_put(struct writer_frames *frames, int session, uint32_t root,
+                       bool (*stop)(const void *context), const void *context)
+{
+    struct writer_pages pages;
+    struct writer_btree tree;
+    if (!flush(frames))
+        return false;
+    if (!writer_pages_open(&pages, session, WRITER_LOCK_BYTE))
+        return fail(frames, pages.error);
+    writer_btree_open(&tree, &pages, root, WRITER_BTREE_INDEX);
+    const bool good = put_rows(frames, &tree, stop, context);
+    writer_btree_close(&tree);
+    return (writer_pages_close(&pages) || fail(frames, pages.error)) && good;
+}
+
+void writer_frames_end(struct writer_frames *frames)
+{
+    free(frames->waiting);
+    frames->waiting = NULL;
+}

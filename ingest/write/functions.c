@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/write/functions.h"
+
+#include <stdlib.h>
+
+#include "ingest/base/array.h"
+
+struct function_sum {
+    struct usage self;     /* of stacks whose call site is in the function; without its peak */
+    uint64_t bytes, count; /* of stacks that the function is on */
+    size_t stack;          /* the last of them + 1: a recursive function counts once */
+};
+
+struct sums {
+    sqlite3 *database;
+    struct function_sum *functions; /* by id - 1 */
+    size_t count;
+    uint32_t *frames; /* by id - 1: the function's id */
+    size_t frame_count, frame_capacity;
+};
+
+static int count_functions(struct sums *sums)
+{
+    sqlite3_stmt *query = NULL;
+    int result = sqlite3_prepare_v2(sums->database,
+                                    "SELECT count(*), ifnull(max(id), 0), ifnull(min(id), 1)"
+                                    "  FROM function",
+                                    -1, &query, NULL);
+    if (result == SQLITE_OK && (result = sqlite3_step(query)) == SQLITE_ROW) {
+        const int64_t count = sqlite3_column_int64(query, 0);
+        result = SQLITE_DONE;
+        if (sqlite3_column_int64(query, 1) != count || sqlite3_column_int64(query, 2) != 1 ||
+            count >= (int64_t)INDEX_NONE)
+            result = SQLITE_CORRUPT;
+        sums->count = (size_t)count;
+    }
+    sqlite3_finalize(query);
+    if (result != SQLITE_DONE)
+        return result;
+    sums->functions = calloc(sums->count + 1, sizeof *sums->functions);
+    return sums->functions != NULL ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+static int read_frames(struct sums *sums)
+{
+    sqlite3_stmt *query = NULL;
+    int result = sqlite3_prepare_v2(sums->database, "SELECT id, function_id FROM frame ORDER BY id",
+                                    -1, &query, NULL);
+    while (result == SQLITE_OK && (result = sqlite3_step(query)) == SQLITE_ROW) {
+        const int64_t function = sqlite3_column_int64(query, 1);
+        result = SQLITE_CORRUPT;
+        if (sqlite3_column_int64(query, 0) != (int64_t)sums->frame_count + 1 || function < 1 ||
+            (uint64_t)function > sums->count)
+            break;
+        result = SQLITE_NOMEM;
+        if (!array_reserve(&sums->frames, &sums->frame_capacity, sums->frame_count + 1,
+                           sizeof *sums->frames))
+            break;
+        sums->frames[sums->frame_count++] = (uint32_t)function;
+        result = SQLITE_OK;
+    }
+    sqlite3_finalize(query);
+    return result == SQLITE_DONE ? SQLITE_OK : result;
+}
+
+/* Adds the sums of each stack to the functions on it. */
+static int add_totals(struct sums *sums, const struct stacks *stacks)
+{
+    sqlite3_stmt *query = NULL;
+    int result = sqlite3_prepare_v2(sums->database,
+                                    "SELECT stack_id, frame_id FROM stack_frame ORDER BY stack_id",
+                                    -1, &query, NULL);
+    while (result == SQLITE_OK && (result = sqlite3_step(query)) == SQLITE_ROW) {
+        const uint64_t stack = (uint64_t)sqlite3_column_int64(query, 0);
+        const uint64_t frame = (uint64_t)sqlite3_column_int64(query, 1);
+        result = SQLITE_OK;
+        if (stack >= stacks->count || frame == 0 || frame > sums->frame_count)
+            continue; /* there is no such stack or frame */
+        struct function_sum *sum = &sums->functions[sums->frames[frame - 1] - 1];
+        if (sum->stack == stack + 1)
+            continue;
+        sum->stack = stack + 1;
+        sum->bytes += stacks->rows[stack].usage.bytes;
+        sum->count += stacks->rows[stack].usage.allocations;
+    }
+    sqlite3_finalize(query);
+    return result == SQLITE_DONE ? SQLITE_OK : result;
+}
+
+static void add_selves(struct sums *sums, const struct stacks *stacks)
+{
+    for (size_t i = 0; i < stacks->count; i++) {
+        const struct stack_row *row = &stacks->rows[i];
+        if (row->function >= sums->count)
+            continue; /* FRAMES_NONE too */
+        struct usage *self = &sums->functions[row->function].self;
+        self->bytes += row->usage.bytes;
+        self->allocations += row->usage.allocations;
+        self->live_bytes += row->usage.live_bytes;
+        self->live_count += row->usage.live_count;
+        self->at_peak_bytes += row->usage.at_peak_bytes;
+    }
+}
+
+static int put_rows(const struct sums *sums, const struct totals *totals)
+{
+    sqlite3_stmt *insert = NULL;
+    int result = sqlite3_prepare_v2(
+        sums->database, "INSERT INTO function_total VALUES (?,?,?,?,?,?,?,?,?)", -1, &insert, NULL);
+    for (size_t i = 0; result == SQLITE_OK && i < sums->count; i++) {
+        const struct function_sum *sum = &sums->functions[i];
+        const uint64_t row[] = {i + 1,
+                                sum->self.bytes,
+                                sum->self.allocations,
+                                sum->bytes,
+                                sum->count,
+                                sum->self.live_bytes,
+                                sum->self.live_count,
+                                sum->self.at_peak_bytes,
+                                i < totals->function_capacity ? totals->functions[i].peak_bytes
+                                                              : 0};
+        for (size_t k = 0; k < sizeof row / sizeof *row; k++)
+            sqlite3_bind_int64(insert, (int)k + 1, (int64_t)row[k]);
+        sqlite3_step(insert);
+        result = sqlite3_reset(insert);
+    }
+    sqlite3_finalize(insert);
+    return result;
+}
+
+int writer_functions_put(sqlite3 *database, const struct stacks *stacks,
+                         const struct totals *totals)
+{
+    struct sums sums = {.database = database};
+    int result = count_functions(&sums);
+    if (result == SQLITE_OK)
+        result = read_frames(&sums);
+    if (result == SQLITE_OK)
+        result = add_totals(&sums, stacks);
+    if (result == SQLITE_OK) {
+        add_selves(&sums, stacks);
+        result = put_rows(&sums, totals);
+    }
+    free(sums.functions);
+    free(sums.frames);
+    return result;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/write/index.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+
+#include "ingest/write/record.h"
+
+/* How many rows are sorted at once, 8 bytes each. */
+enum { ROWS_AT_ONCE = 16 << 20 };
+
+/* How many rows of the index are written between two calls of `stop`. */
+enum { ROWS_PER_LOOK = 1 << 18 };
+
+struct build {
+    struct stack_index *index;
+    struct writer_btree *tree;
+    bool (*stop)(const void *context);
+    const void *context;
+    sqlite3 *database;
+    sqlite3_stmt *column;
+    uint32_t *order;          /* pairs by stack and type */
+    uint64_t *rows;           /* of the current range of pairs, in their places */
+    uint64_t *stacks, *types; /* of one chunk */
+    uint64_t low, high;       /* the first and last stack of that range */
+};
+
+static bool fail(struct build *build, int error)
+{
+    if (build->tree->pages->error == 0)
+        build->tree->pages->error = error;
+    return false;
+}
+
+/* Returns the pair, or INDEX_NONE if there is none yet. */
+static uint32_t find_pair(struct stack_index *index, uint32_t stack, uint32_t type)
+{
+    if (stack < index->by_stack_capacity && index->by_stack[stack] != 0) {
+        uint32_t last = index->by_stack[stack] - 1;
+        if (index->pairs[last].type == type)
+            return last;
+    }
+    uint64_t hash = hash_combine(hash_seed(), (uint64_t)stack << 32 | type);
+    size_t probe = index_map_begin(&index->by_pair, hash);
+    uint32_t found;
+    while ((found = index_map_next(&index->by_pair, hash, &probe)) != INDEX_NONE)
+        if (index->pairs[found].stack == stack && index->pairs[found].type == type)
+            break;
+    if (found != INDEX_NONE)
+        index->by_stack[stack] = found + 1;
+    return found;
+}
+
+static uint32_t add_pair(struct stack_index *index, uint32_t stack, uint32_t type)
+{
+    uint64_t hash = hash_combine(hash_seed(), (uint64_t)stack << 32 | type);
+    if (index->count >= INDEX_NONE - 1 ||
+        !array_reserve(&index->pairs, &index->capacity, index->count + 1, sizeof *index->pairs) ||
+        !array_reserve(&index->by_stack, &index->by_stack_capacity, (size_t)stack + 1,
+                       sizeof *index->by_stack) ||
+        !index_map_insert(&index->by_pair, hash, (uint32_t)index->count))
+        return INDEX_NONE;
+    index->pairs[index->count] = (struct stack_index_pair){.stack = stack, .type = type};
+    index->by_stack[stack] = (uint32_t)index->count + 1;
+    return (uint32_t)index->count++;
+}
+
+bool writer_index_count(struct stack_index *index, const struct row_batch *batch)
+{
+    for (size_t i = 0; i < batch->rows; i++) {
+        uint32_t stack = (uint32_t)batch->column[COLUMN_STACK][i];
+        uint32_t type = (uint32_t)batch->column[COLUMN_TYPE][i];
+        uint32_t pair = find_pair(index, stack, type);
+        if (pair == INDEX_NONE)
+            pair = add_pair(index, stack, type);
+        if (pair == INDEX_NONE)
+            return false;
+        index->pairs[pair].rows++;
+    }
+    return true;
+}
+
+void writer_index_free(struct stack_index *index)
+{
+    free(index->pairs);
+    free(index->by_stack);
+    index_map_free(&index->by_pair);
+    *index = (struct stack_index){0};
+}
+
+static int compare_pairs(const void *a, const void *b, void *context)
+{
+    const struct stack_index_pair *pairs = context;
+    const struct stack_index_pair *x = &pairs[*(const uint32_t *)a];
+    const struct stack_index_pair *y = &pairs[*(const uint32_t *)b];
+    if (x->stack != y->stack)
+        return x->stack < y->stack ? -1 : 1;
+    return x->type < y->type ? -1 : x->type > y->type;
+}
+
+/* Reads the values of one column chunk. Returns how many, 0 after the last chunk or with the error
+ * set. */
+static size_t read_column(struct build *build, uint64_t chunk, unsigned column, uint64_t *values)
+{
+    sqlite3_stmt *query = build->column;
+    size_t rows = 0;
+    sqlite3_bind_int64(query, 1, (int64_t)(chunk * COLUMN_ID_STRIDE + column));
+    int result = sqlite3_step(query);
+    if (result == SQLITE_ROW) {
+        unsigned width = (unsigned)sqlite3_column_int(query, 1);
+        uint64_t min = (uint64_t)sqlite3_column_int64(query, 2);
+        const uint8_t *data = sqlite3_column_blob(query, 3);
+        rows = (size_t)sqlite3_column_int64(query, 0);
+        if (rows > COLUMN_CHUNK_ROWS || width > 8 ||
+            (size_t)sqlite3_column_bytes(query, 3) != column_data_length(rows, width)) {
+            rows = 0;
+            fail(build, EIO);
+        }
+        for (size_t i = 0; i < rows; i++)
+            values[i] = column_get(data, width, column_mask(width), min, i);
+    } else if (result != SQLITE_DONE) {
+        fail(build, EIO);
+    }
+    sqlite3_reset(query);
+    return rows;
+}
+
+/* Puts the entry (stack, type, row). */
+static bool put_row(struct build *build, const struct stack_index_pair *pair, uint64_t row)
+{
+    uint8_t record[4 + 3 * 8], *end = record + 4;
+    record[0] = 4;
+    end = writer_put_number(record + 1, end, pair->stack);
+    end = writer_put_number(record + 2, end, pair->type);
+    end = writer_put_number(record + 3, end, (int64_t)row);
+    if (row % ROWS_PER_LOOK == 0 && build->stop != NULL && build->stop(build->context))
+        return fail(build, EINTR);
+    return writer_btree_put_key(build->tree, record, (size_t)(end - record));
+}
+
+/* Puts the chunk's rows of the current pairs into their places. `at_once`: there is only one pair,
+ * and its rows go to the tree at once. */
+static bool place_rows(struct build *build, uint64_t first_row, size_t rows, bool at_once)
+{
+    struct stack_index *index = build->index;
+    bool good = true;
+    for (size_t i = 0; good && i < rows; i++) {
+        if (build->stacks[i] < build->low || build->stacks[i] > build->high)
+            continue;
+        uint32_t found = find_pair(index, (uint32_t)build->stacks[i], (uint32_t)build->types[i]);
+        struct stack_index_pair *pair = &index->pairs[found];
+        if (found == INDEX_NONE)
+            return fail(build, EIO);
+        if (pair->next == UINT64_MAX)
+            continue;
+        if (at_once)
+            good = put_row(build, pair, first_row + i);
+        else
+            build->rows[pair->next++] = first_row + i;
+    }
+    return good;
+}
+
+static bool read_columns(struct build *build, bool at_once)
+{
+    bool good = true;
+    for (uint64_t chunk = 0; good; chunk++) {
+        size_t rows = read_column(build, chunk, COLUMN_STACK, build->stacks);
+        if (rows == 0)
+            break;
+        if (read_column(build, chunk, COLUMN_TYPE, build->types) != rows)
+            return fail(build, EIO);
+        if (build->stop != NULL && build->stop(build->context))
+            return fail(build, EINTR);
+        good = place_rows(build, chunk * COLUMN_CHUNK_ROWS + 1, rows, at_once);
+    }
+    return build->tree->pages->error == 0;
+}
+
+/* Puts the entries of the pairs order[first … end), in order. */
+static bool put_pairs(struct build *build, size_t first, size_t end)
+{
+    struct stack_index_pair *pairs = build->index->pairs;
+    uint64_t place = 0;
+    bool good = true;
+    for (size_t i = first; i < end; i++) {
+        pairs[build->order[i]].next = place;
+        place += pairs[build->order[i]].rows;
+    }
+    build->low = pairs[build->order[first]].stack;
+    build->high = pairs[build->order[end - 1]].stack;
+    /* If one pair has more rows than fit, its rows are in order already. */
+    bool at_once = place > ROWS_AT_ONCE;
+    good = read_columns(build, at_once);
+    place = 0;
+    for (size_t i = first; good && i < end && !at_once; i++) {
+        const struct stack_index_pair *pair = &pairs[build->order[i]];
+        if (pair->next != place + pair->rows)
+            return fail(build, EIO);
+        for (; good && place < pair->next; place++)
+            good = put_row(build, pair, build->rows[place]);
+    }
+    for (size_t i = first; i < end; i++)
+        pairs[build->order[i]].next = UINT64_MAX;
+    return good;
+}
+
+static bool put_all(struct build *build)
+{
+    const struct stack_index *index = build->index;
+    size_t end;
+    for (size_t i = 0; i < index->count; i++) {
+        build->order[i] = (uint32_t)i;
+        index->pairs[i].next = UINT64_MAX;
+    }
+    qsort_r(build->order, index->count, sizeof *build->order, compare_pairs, index->pairs);
+    for (size_t first = 0; first < index->count; first = end) {
+        uint64_t rows = index->pairs[build->order[first]].rows;
+        for (end = first + 1; end < index->count; end++) {
+            rows += index->pairs[build->order[end]].rows;
+            if (rows > ROWS_AT_ONCE)
+                break;
+        }
+        if (!put_pairs(build, first, end))
+            return false;
+    }
+    return true;
+}
+
+/* Returns how many rows need memory at once. */
+static uint64_t rows_at_once(const struct stack_index *index)
+{
+    uint64_t rows = 0;
+    for (size_t i = 0; i < index->count && rows < ROWS_AT_ONCE; i++)
+        rows += index->pairs[i].rows;
+    return rows < ROWS_AT_ONCE ? rows : ROWS_AT_ONCE;
+}
+
+static bool open_columns(struct build *build, const char *path)
+{
+    return sqlite3_open_v2(path, &build->database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+           sqlite3_prepare_v2(build->database,
+                              "SELECT rows, width, min, data FROM column_chunk WHERE id = ?", -1,
+                              &build->column, NULL) == SQLITE_OK;
+}
+
+bool writer_index_build(struct stack_index *index, const char *path, struct writer_btree *tree,
+                        bool (*stop)(const void *context), const void *context)
+{
+    struct build build = {.index = index, .tree = tree, .stop = stop, .context = context};
+    size_t chunk_size = COLUMN_CHUNK_ROWS * sizeof(uint64_t);
+    build.order = malloc((index->count + 1) * sizeof *build.order);
+    build.rows = malloc((rows_at_once(index) + 1) * sizeof *build.rows);
+    build.stacks = malloc(chunk_size);
+    build.types = malloc(chunk_size);
+    bool good =
+        build.order != NULL && build.rows != NULL && build.stacks != NULL && build.types != NULL;
+    if (!good)
+        fail(&build, ENOMEM);
+    else if (!open_columns(&build, path))
+        good = fail(&build, EIO);
+    good = good && put_all(&build);
+    sqlite3_finalize(build.column);
+    sqlite3_close(build.database);
+    free(build.order);
+    free(build.rows);
+    free(build.stacks);
+    free(build.types);
+    return good;
+}

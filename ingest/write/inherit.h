@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Finds inherited blocks, in a session of several processes.
+ *
+ * A forked process owns a copy of the blocks that were live in its parent. These copies get no
+ * rows. Instead the free of such a block refers to the row of the ancestor that allocated it (table
+ * inherited_free), and the total that a process inherited is a sum over its ancestors' rows (table
+ * process).
+ *
+ * Ancestors are found by the trace_id that a forked child's trace names. A block belongs to a child
+ * if it was live in the parent at some moment of the fork. The child may or may not have a block
+ * that another thread allocated or freed during the fork: it has the block if it frees it. A block
+ * of a more distant ancestor must not have been freed by the processes in between before they
+ * forked.
+ *
+ * A free whose block is not found is not one of an inherited block. If the process had the address
+ * from its own allocator, it is a double free. If all ancestors are in the session, it is an
+ * unmatched free, or one of an unseen block if an ancestor's recording was paused or began late. If
+ * an ancestor's trace is missing, the block is still presumed to be inherited.
+ */
+#ifndef MPROF_INGEST_WRITE_INHERIT_H
+#define MPROF_INGEST_WRITE_INHERIT_H
+
+#include <stdint.h>
+
+#include <sqlite3.h>
+
+/*
+ * Creates temporary tables of this connection. Run it before the others. writer_inherit_part_sql
+ * notes the data of each process's part there.
+ */
+extern const char writer_inherit_begin_sql[];
+
+/*
+ * Adds the data of the session `part`. It needs the view `base` of ingest/write/merge.c. Use
+ * writer_inherit_first_sql for the first session.
+ */
+extern const char writer_inherit_part_sql[], writer_inherit_first_sql[];
+
+/*
+ * Notes when the process of the trace `trace_id` was forked, in the session's time. Returns
+ * SQLite's code.
+ */
+int writer_inherit_fork(sqlite3 *database, uint64_t trace_id, uint64_t begin_ns, uint64_t end_ns);
+
+/* Finds the blocks of all frees and makes the sums, once all processes are added. Returns SQLite's
+ * code. */
+int writer_inherit_put(sqlite3 *database);
+
+#endif

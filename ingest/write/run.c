@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/write/run.h"
+
+#include <stdlib.h>
+
+static const char read_sql[] =
+    "SELECT process_id, pid, program, argv, ending, allocations, bytes, peak_bytes, place,"
+    "  parent_id, executed_from FROM v_process ORDER BY process_id";
+
+static bool fail(sqlite3 *database, struct ingest_status *status)
+{
+    return ingest_fail(status, INGEST_BAD_INPUT, "the session's processes: %s",
+                       sqlite3_errmsg(database));
+}
+
+static char *text(sqlite3_stmt *query, int column)
+{
+    const char *found = (const char *)sqlite3_column_text(query, column);
+    return strdup(found != NULL ? found : "");
+}
+
+/* Makes a place of an id. Ids are dense from 1. */
+static size_t place(sqlite3_stmt *query, int column)
+{
+    return sqlite3_column_type(query, column) == SQLITE_NULL
+               ? SIZE_MAX
+               : (size_t)sqlite3_column_int64(query, column) - 1;
+}
+
+static bool read_row(sqlite3_stmt *query, struct run_process *process)
+{
+    *process = (struct run_process){
+        .program = text(query, 2),
+        .arguments = text(query, 3),
+        .ending = text(query, 4),
+        .allocations = (uint64_t)sqlite3_column_int64(query, 5),
+        .peak_bytes = (uint64_t)sqlite3_column_int64(query, 7),
+        .parent = place(query, 9),
+        .executed = place(query, 10),
+    };
+    process->choice = (struct process_choice){
+        .pid = sqlite3_column_int64(query, 1),
+        .place = (unsigned)sqlite3_column_int64(query, 8),
+        .program = process->program,
+        .bytes = (uint64_t)sqlite3_column_int64(query, 6),
+    };
+    return process->program != NULL && process->arguments != NULL && process->ending != NULL;
+}
+
+bool writer_run_read(sqlite3 *database, struct run *run, struct ingest_status *status)
+{
+    sqlite3_stmt *query = NULL;
+    int step = SQLITE_ERROR;
+    bool good = sqlite3_prepare_v2(database, read_sql, -1, &query, NULL) == SQLITE_OK;
+    size_t capacity = 0;
+    while (good && (step = sqlite3_step(query)) == SQLITE_ROW) {
+        if (run->count == capacity) {
+            capacity = capacity ? capacity * 2 : 64;
+            struct run_process *larger = realloc(run->processes, capacity * sizeof *run->processes);
+            if (larger != NULL)
+                run->processes = larger;
+            good = larger != NULL;
+        }
+        good = good && read_row(query, &run->processes[run->count++]);
+        if (!good)
+            ingest_fail_memory(status, "the processes of the run");
+    }
+    sqlite3_finalize(query);
+    if (good && step != SQLITE_DONE)
+        good = fail(database, status);
+    return good;
+}
+
+/* Fills the keys of `meta` that are about one process: the selected one. */
+static const char names_sql[] =
+    "UPDATE meta SET value = (SELECT CASE meta.key WHEN 'executable' THEN executable"
+    "    WHEN 'program' THEN program WHEN 'argv' THEN "
+    "argv"
+    "    WHEN 'pid' THEN pid WHEN 'parent_pid' THEN parent_pid ELSE ending END FROM process"
+    "    WHERE id = max(1, (SELECT value FROM meta WHERE key = 'selected_process')))"
+    "  WHERE key IN ('program', 'executable', 'argv', 'pid', 'parent_pid', 'ending')";
+
+/* Writes the id of the selected process. 0 is the sum of all. */
+static bool write_selected(sqlite3 *database, size_t id, struct ingest_status *status)
+{
+    char sql[128];
+    sqlite3_snprintf((int)sizeof sql, sql,
+                     "INSERT OR REPLACE INTO meta VALUES ('selected_process', %llu)",
+                     (unsigned long long)id);
+    return (sqlite3_exec(database, sql, NULL, NULL, NULL) == SQLITE_OK &&
+            sqlite3_exec(database, names_sql, NULL, NULL, NULL) == SQLITE_OK) ||
+           fail(database, status);
+}
+
+bool writer_run_select(sqlite3 *database, struct run *run, const char *word,
+                       struct ingest_status *status)
+{
+    if (word != NULL && strcmp(word, PROCESS_CHOICE_ALL) == 0) {
+        run->selected = run->count;
+        run->matches = run->count;
+        return write_selected(database, 0, status);
+    }
+    struct process_choice *rows = calloc(run->count + 1, sizeof *rows);
+    if (rows == NULL)
+        return ingest_fail_memory(status, "the processes of the run");
+    for (size_t i = 0; i < run->count; i++)
+        rows[i] = run->processes[i].choice;
+    run->selected = process_choose(rows, run->count, word, &run->matches);
+    free(rows);
+    if (run->matches == 0)
+        return ingest_fail(status, INGEST_BAD_USAGE,
+                           "--process: no process of the run is %s; without it the summary lists "
+                           "them",
+                           word != NULL ? word : "there");
+    return write_selected(database, run->selected + 1, status);
+}
+
+void run_free(struct run *run)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        free(run->processes[i].program);
+        free(run->processes[i].arguments);
+        free(run->processes[i].ending);
+    }
+    free(run->processes);
+    *run = (struct run){0};
+}

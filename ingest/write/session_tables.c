@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/write/session_tables.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ingest/replay/runtime_blocks.h"
+
+#define PUT(sink, table, ...)                                                                      \
+    (sink)->put((sink)->context, (table), (const struct writer_value[]){__VA_ARGS__},              \
+                sizeof((const struct writer_value[]){__VA_ARGS__}) / sizeof(struct writer_value))
+
+/* Makes an id of an index: the session numbers rows from 1. */
+static struct writer_value value_index(uint32_t index)
+{
+    return index == FRAMES_NONE ? value_null() : value_number((uint64_t)index + 1);
+}
+
+/* Makes a value of a line number, where 0 is "unknown". */
+static struct writer_value value_line(uint32_t line)
+{
+    return line ? value_number(line) : value_null();
+}
+
+static struct writer_value value_time(const struct session_facts *facts, uint64_t ticks)
+{
+    return ticks == THREAD_TIME_NONE ? value_null()
+                                     : value_number(trace_time_ns(&facts->replay->time, ticks));
+}
+
+static struct writer_value value_known(int64_t number)
+{
+    return number == PROBLEM_NONE ? value_null() : value_number((uint64_t)number);
+}
+
+static bool put_modules(const struct table_sink *sink, const struct session_facts *facts)
+{
+    const struct trace_scan *scan = facts->scan;
+    bool good = true;
+    for (size_t i = 0; good && i < scan->module_count; i++) {
+        const struct module_row *module = &scan->modules[i];
+        const char *slash = strrchr(module->path, '/');
+        char *build_id = calloc(module->build_id_length * 2 + 1, 1);
+        if (build_id == NULL)
+            return false;
+        for (size_t k = 0; k < module->build_id_length; k++)
+            snprintf(build_id + 2 * k, 3, "%02x", module->build_id[k]);
+        good = PUT(sink, WRITER_MODULE, value_number(module->id), value_path(module->path),
+                   value_text(slash ? slash + 1 : module->path),
+                   value_text(module->build_id_length ? build_id : NULL),
+                   value_number(module->load_bias), value_number(module->start),
+                   value_number(module->end), value_time(facts, module->loaded_ticks),
+                   value_time(facts, module->unloaded_ticks),
+                   value_text(symbols_status(facts->stacks->frames.symbols, module->id)));
+        free(build_id);
+    }
+    return good;
+}
+
+static bool put_names(const struct table_sink *sink, const struct session_facts *facts)
+{
+    const struct frames *frames = &facts->stacks->frames;
+    bool good = true;
+    for (size_t i = facts->known.source_files; good && i < frames->source_file_count; i++)
+        good =
+            PUT(sink, WRITER_SOURCE_FILE, value_number(i + 1), value_path(frames->source_files[i]));
+    for (size_t i = facts->known.functions; good && i < frames->function_count; i++) {
+        const struct function_row *function = &frames->functions[i];
+        good = PUT(sink, WRITER_FUNCTION, value_number(i + 1), value_text(function->name),
+                   value_text(function->linkage_name), value_number(function->module),
+                   value_index(function->source_file), value_line(function->line),
+                   value_text(call_site_role_name(function->role)));
+    }
+    for (size_t i = facts->known.frames; good && i < frames->row_count; i++) {
+        const struct frame_row *frame = &frames->rows[i];
+        good = PUT(sink, WRITER_FRAME, value_number(i + 1), value_number(frame->module),
+                   value_number(frame->pc), value_index(frame->function),
+                   value_index(frame->source_file), value_line(frame->line),
+                   value_number(frame->inlined), value_number(frame->bare));
+    }
+    return good;
+}
+
+bool session_frames_each(const struct stacks *stacks, session_frame_function *each, void *context)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < stacks->count; i++) {
+        struct stack_walk walk = stacks_walk(&stacks->rows[i]);
+        uint32_t frame;
+        while (good && (frame = stacks_walk_next(stacks, &walk)) != FRAMES_NONE)
+            good = each(context, i, (uint64_t)frame + 1);
+    }
+    return good;
+}
+
+/* Puts the frames of a stack, many rows with each statement. */
+static bool put_frames_of(const struct table_sink *sink, const struct stacks *stacks, size_t stack)
+{
+    struct writer_value values[3 * WRITER_STACK_FRAMES_AT_ONCE];
+    struct stack_walk walk = stacks_walk(&stacks->rows[stack]);
+    size_t count = 0;
+    uint32_t frame;
+    bool good = true;
+    for (uint64_t depth = 0; good && (frame = stacks_walk_next(stacks, &walk)) != FRAMES_NONE;
+         depth++) {
+        values[count++] = value_number(stack);
+        values[count++] = value_number(depth);
+        values[count++] = value_index(frame);
+        if (count < sizeof values / sizeof *values)
+            continue;
+        good = sink->put(sink->context, WRITER_STACK_FRAMES, values, count);
+        count = 0;
+    }
+    for (size_t i = 0; good && i < count; i += 3)
+        good = sink->put(sink->context, WRITER_STACK_FRAME, values + i, 3);
+    return good;
+}
+
+bool session_frames_put(const struct table_sink *sink, const struct session_facts *facts)
+{
+    bool good = true;
+    for (size_t i = facts->known.stacks; good && i < facts->stacks->count; i++)
+        good = put_frames_of(sink, facts->stacks, i);
+    return good;
+}
+
+/* Puts the reason why blocks of a stack are not leaks. Blocks of the runtime get no pattern. */
+static bool put_runtime_stack(const struct table_sink *sink, const struct runtime_blocks *blocks,
+                              const struct suppressor *suppressor, size_t stack)
+{
+    const char *kind = runtime_blocks_of(blocks, stack);
+    const char *pattern =
+        kind == NULL && suppressor != NULL ? suppressor_of(suppressor, stack) : NULL;
+    if (pattern != NULL)
+        kind = "suppressed";
+    return kind == NULL || PUT(sink, WRITER_RUNTIME_STACK, value_number(stack), value_text(kind),
+                               value_text(pattern));
+}
+
+static bool put_stacks(const struct table_sink *sink, const struct session_facts *facts)
+{
+    const struct stacks *stacks = facts->stacks;
+    struct runtime_blocks *blocks = runtime_blocks_new(stacks);
+    struct suppressor *suppressor =
+        facts->suppressions != NULL ? suppressor_new(facts->suppressions, stacks) : NULL;
+    bool good = blocks != NULL && (suppressor != NULL || facts->suppressions == NULL);
+    for (size_t i = 0; good && i < stacks->count; i++) {
+        const struct stack_row *row = &stacks->rows[i];
+        const struct usage *usage = &row->usage;
+        good = PUT(sink, WRITER_STACK, value_number(i), value_number(row->depth),
+                   value_index(row->call_site_frame), value_index(row->function),
+                   value_text(stack_state_name(row->state)), value_number(usage->allocations),
+                   value_number(usage->bytes), value_number(usage->live_count),
+                   value_number(usage->live_bytes), value_number(usage->at_peak_count),
+                   value_number(usage->at_peak_bytes), value_number(usage->peak_bytes),
+                   value_number(usage->peak_ns), value_number(usage->lifetime_ns));
+        if (usage->allocations != 0)
+            good = good && put_runtime_stack(sink, blocks, suppressor, i);
+    }
+    suppressor_free(suppressor);
+    runtime_blocks_free(blocks);
+    return good;
+}
+
+struct function_sum {
+    struct usage self;     /* of stacks whose call site is in the function; without its peak */
+    uint64_t bytes, count; /* of stacks that the function is on */
+    size_t stack;          /* the last of them + 1: a recursive function counts once */
+};
+
+static void add_stack(struct function_sum *sums, const struct stacks *stacks, size_t stack)
+{
+    const struct stack_row *row = &stacks->rows[stack];
+    const struct usage *usage = &row->usage;
+    struct stack_walk walk = stacks_walk(row);
+    uint32_t frame;
+    while ((frame = stacks_walk_next(stacks, &walk)) != FRAMES_NONE) {
+        struct function_sum *sum = &sums[stacks->frames.rows[frame].function];
+        if (sum->stack == stack + 1)
+            continue;
+        sum->stack = stack + 1;
+        sum->bytes += usage->bytes;
+        sum->count += usage->allocations;
+    }
+    if (row->function == FRAMES_NONE)
+        return;
+    struct usage *self = &sums[row->function].self;
+    self->bytes += usage->bytes;
+    self->allocations += usage->allocations;
+    self->live_bytes += usage->live_bytes;
+    self->live_count += usage->live_count;
+    self->at_peak_bytes += usage->at_peak_bytes;
+}
+
+static bool put_function_totals(const struct table_sink *sink, const struct session_facts *facts)
+{
+    const struct stacks *stacks = facts->stacks;
+    const struct totals *totals = facts->totals;
+    size_t count = stacks->frames.function_count;
+    struct function_sum *sums = calloc(count + 1, sizeof *sums);
+    bool good = sums != NULL;
+    for (size_t i = 0; good && i < stacks->count; i++)
+        add_stack(sums, stacks, i);
+    for (size_t i = 0; good && i < count; i++) {
+        const struct usage *self = &sums[i].self;
+        uint64_t peak = i < totals->function_capacity ? totals->functions[i].peak_bytes : 0;
+        good = PUT(sink, WRITER_FUNCTION_TOTAL, value_number(i + 1), value_number(self->bytes),
+                   value_number(self->allocations), value_number(sums[i].bytes),
+                   value_number(sums[i].count), value_number(self->live_bytes),
+                   value_number(self->live_count), value_number(self->at_peak_bytes),
+                   value_number(peak));
+    }
+    free(sums);
+    return good;
+}
+
+static bool put_threads(const struct table_sink *sink, const struct session_facts *facts)
+{
+    const struct threads *threads = &facts->scan->threads;
+    bool good = true;
+    for (size_t i = 0; good && i < threads->count; i++) {
+        const struct thread_row *thread = &threads->rows[i];
+        good = PUT(sink, WRITER_THREAD, value_number(thread->number),
+                   thread->named ? value_number(thread->tid) : value_null(),
+                   value_text(thread->named ? thread->name : NULL),
+                   value_time(facts, thread->start_ticks), value_time(facts, thread->end_ticks),
+                   value_number(thread->allocations), value_number(thread->frees),
+                   value_number(thread->bytes));
+    }
+    return good;
+}
+
+static bool put_incidents(const struct table_sink *sink, const struct session_facts *facts)
+{
+    const struct replay *replay = facts->replay;
+    const struct problems *problems = &facts->scan->problems;
+    bool good = true;
+    for (size_t i = 0; good && i < replay->arena_count; i++) {
+        const struct arena_row *arena = &replay->arenas[i];
+        good = PUT(sink, WRITER_ARENA, value_number(arena->id), value_number(arena->parent),
+                   value_text(arena->name), value_number(arena->allocations),
+                   value_number(arena->objects), value_number(arena->bytes),
+                   value_number(arena->live_count), value_number(arena->live_bytes),
+                   value_number(arena->peak_bytes), value_number(arena->peak_ns));
+    }
+    for (size_t i = 0; good && i < replay->mark_count; i++)
+        good = PUT(sink, WRITER_MARK, value_number(i + 1), value_number(replay->marks[i].ns),
+                   value_text(replay->marks[i].kind), value_text(replay->marks[i].name));
+    for (size_t i = 0; good && i < replay->sample_count; i++)
+        good = PUT(sink, WRITER_RSS, value_number(replay->samples[i].ns),
+                   value_number(replay->samples[i].bytes));
+    for (size_t i = 0; good && i < problems->kept_count; i++) {
+        const struct problem *problem = &problems->kept[i];
+        good = PUT(sink, WRITER_PROBLEM, value_number(i + 1),
+                   value_text(problem_name(problem->kind)), value_known(problem->ns),
+                   value_known(problem->address), value_known(problem->thread),
+                   value_known(problem->byte_offset), value_text(problem->detail));
+    }
+    return good;
+}
+
+static bool put_inherited(const struct table_sink *sink, const struct session_facts *facts)
+{
+    const struct replay *replay = facts->replay;
+    bool good = true;
+    for (size_t i = 0; good && i < replay->inherited_count; i++) {
+        const struct inherited_free *row = &replay->inherited[i];
+        good = PUT(sink, WRITER_INHERITED_FREE, value_number(i + 1), value_number(row->arena),
+                   value_number(row->address), value_number(row->ns), value_number(row->thread),
+                   value_number(row->stack),
+                   row->realloc_to ? value_number(row->realloc_to) : value_null());
+    }
+    return good;
+}
+
+/* Returns "rwx", with dashes. Other bits are not shown. */
+static const char *protection_name(uint32_t protection)
+{
+    static const char *const names[] = {"---", "r--", "-w-", "rw-", "--x", "r-x", "-wx", "rwx"};
+    return names[protection & 7];
+}
+
+static bool put_regions(const struct table_sink *sink, const struct session_facts *facts)
+{
+    const struct regions *regions = &facts->replay->regions;
+    bool good = true;
+    for (size_t i = 0; good && i < regions->row_count + regions->live_count; i++) {
+        const struct region_row *row = regions_row(regions, i);
+        const bool live = i >= regions->row_count;
+        good = PUT(sink, WRITER_REGION, value_number(i + 1), value_number(row->mapping),
+                   value_number(row->address), value_number(row->size),
+                   value_text(protection_name(row->protection)),
+                   value_number((row->flags & REGION_SHARED) != 0),
+                   value_path(regions_file(regions, row)), value_number(row->offset),
+                   value_number(row->thread), value_number(row->stack), value_number(row->map_ns),
+                   live ? value_null() : value_number(row->unmap_ns),
+                   live ? value_null() : value_number(row->unmap_thread),
+                   row->moved_from ? value_number(row->moved_from) : value_null(),
+                   row->changed_from ? value_number(row->changed_from) : value_null(),
+                   live ? value_null() : value_number(row->unmap_stack),
+                   live || !row->resident ? value_null() : value_number(row->resident - 1));
+    }
+    return good;
+}
+
+static bool put_free_calls(const struct table_sink *sink, const struct session_facts *facts)
+{
+    const struct free_calls *calls = &facts->replay->free_calls;
+    bool good = true;
+    for (size_t i = 0; good && i < facts->stacks->count; i++) {
+        const char *name = free_calls_name(calls, (uint32_t)i);
+        if (name != NULL)
+            good = PUT(sink, WRITER_FREE_CALL, value_number(i), value_text(name));
+    }
+    for (size_t i = 0; good && i < calls->count; i++) {
+        const struct mismatch_row *row = &calls->rows[i];
+        good = PUT(sink, WRITER_MISMATCH, value_number(row->stack), value_number(row->kind),
+                   value_number(row->free_stack), value_text(row->function),
+                   value_number(row->allocations), value_number(row->bytes));
+    }
+    const struct wrong_sizes *sizes = &facts->replay->wrong_sizes;
+    for (size_t i = 0; good && i < sizes->count; i++) {
+        const struct wrong_size_row *row = &sizes->rows[i];
+        good = PUT(sink, WRITER_WRONG_SIZE, value_number(row->stack), value_number(row->free_stack),
+                   value_number(row->size), value_number(row->stated_size),
+                   value_number(row->allocations));
+    }
+    return good;
+}
+
+static bool put_sums(const struct table_sink *sink, const struct session_facts *facts)
+{
+    const struct totals *totals = facts->totals;
+    bool good = true;
+    for (size_t i = 0; good && i < totals->slot_count; i++) {
+        const struct timeline_slot *slot = &totals->slots[i];
+        good = PUT(sink, WRITER_TIMELINE, value_number(i), value_number(slot->live_bytes),
+                   value_number(slot->live_count), value_number(slot->peak_bytes),
+                   value_number(slot->allocated_bytes), value_number(slot->allocated_count),
+                   value_number(slot->freed_bytes), value_number(slot->freed_count));
+    }
+    for (size_t i = 0; good && i < totals->size_count; i++) {
+        const struct size_row *row = &totals->sizes[i];
+        if (row->allocations == 0)
+            continue; /* a size of arenas only */
+        good = PUT(sink, WRITER_SIZE_BIN, value_number(row->size), value_number(row->allocations),
+                   value_number(row->frees), value_number(row->allocations - row->frees));
+    }
+    return good;
+}
+
+/* Returns how many allocations a recorded one of `size` bytes represents (trace-format.md,
+ * "Sampling"). */
+static double sample_weight(uint64_t size, uint64_t interval)
+{
+    return -1.0 / expm1(-(double)(size ? size : 1) / (double)interval);
+}
+
+static bool put_sample_weights(const struct table_sink *sink, const struct session_facts *facts)
+{
+    const uint64_t interval = trace_file_header(facts->file)->sample_interval;
+    bool good = true;
+    for (size_t i = 0; good && interval != 0 && i < facts->totals->size_count; i++) {
+        const uint64_t size = facts->totals->sizes[i].size;
+        good = PUT(sink, WRITER_SAMPLE_WEIGHT, value_number(size),
+                   value_real(sample_weight(size, interval)));
+    }
+    return good;
+}
+
+struct session_known session_tables_known(const struct session_facts *facts)
+{
+    const struct frames *frames = &facts->stacks->frames;
+    const struct type_table *types = facts->replay->types;
+    return (struct session_known){
+        frames->source_file_count, frames->function_count, frames->row_count,
+        facts->stacks->count,      types->count,           types->unknown_count};
+}
+
+bool session_tables_put(const struct table_sink *sink, const struct session_facts *facts)
+{
+    return put_modules(sink, facts) && put_names(sink, facts) && put_stacks(sink, facts) &&
+           put_function_totals(sink, facts) && put_threads(sink, facts) &&
+           put_incidents(sink, facts) && put_inherited(sink, facts) && put_regions(sink, facts) &&
+           put_free_calls(sink, facts) && put_sums(sink, facts) && session_types_put(sink, facts) &&
+           session_meta_put(sink, facts) && put_sample_weights(sink, facts);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Writes all tables of a session except `allocation` and `column_chunk`, from the results of
+ * replay.
+ */
+#ifndef MPROF_INGEST_WRITE_SESSION_TABLES_H
+#define MPROF_INGEST_WRITE_SESSION_TABLES_H
+
+#include "ingest/replay/replay.h"
+#include "ingest/replay/suppressions.h"
+#include "ingest/write/table_sink.h"
+
+/* The numbers of rows that were written before, of tables that only grow. These are left out. */
+struct session_known {
+    size_t source_files, functions, frames, stacks, types, unknown_blocks;
+};
+
+struct session_facts {
+    const struct trace_file *file;
+    const struct trace_scan *scan;
+    const struct replay *replay;
+    const struct stacks *stacks;
+    const struct totals *totals;
+    struct session_known known;
+    const struct suppressions *suppressions; /* NULL: none */
+    bool carried_suppressions;               /* they include those of the program, if any */
+};
+
+/* Returns the numbers of all rows so far, as the `known` of a later call. */
+struct session_known session_tables_known(const struct session_facts *facts);
+
+/*
+ * Calls `each` with the ids of every row of stack_frame, by stack and then by depth. False if
+ * `each` returned false.
+ */
+typedef bool session_frame_function(void *context, uint64_t stack, uint64_t frame);
+bool session_frames_each(const struct stacks *stacks, session_frame_function *each, void *context);
+
+/* Puts the rows of stack_frame that are new. False with the writer's status set. */
+bool session_frames_put(const struct table_sink *sink, const struct session_facts *facts);
+
+/* Puts all other tables except `allocation` and `column_chunk`. False with the writer's status
+ * set. */
+bool session_tables_put(const struct table_sink *sink, const struct session_facts *facts);
+
+/* Puts `type` and the tables that belong to it. session_tables_put() calls it. */
+bool session_types_put(const struct table_sink *sink, const struct session_facts *facts);
+
+/* Puts the keys of `meta`. session_tables_put() calls it. */
+bool session_meta_put(const struct table_sink *sink, const struct session_facts *facts);
+
+#endif

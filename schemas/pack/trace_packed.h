@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * PACKED records: whole chunks, compressed column by column (schemas/trace-format.md, "Packed
+ * chunks"). The programs that pack and those that read both use this.
+ *
+ * To pack: trace_packer_new(); then trace_packer_add() for some chunks and trace_packer_end(), any
+ * number of times; trace_packer_free(). To read: trace_packed_open() on a payload gives the chunk
+ * headers, trace_packed_records() the records of all chunks.
+ */
+#ifndef MPROF_SCHEMAS_PACK_TRACE_PACKED_H
+#define MPROF_SCHEMAS_PACK_TRACE_PACKED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schemas/trace_layout.h"
+
+struct trace_packer;
+
+/*
+ * Quick compresses only the bytes of the records. It serves chunks that are packed while a program
+ * runs and packed again when it has ended. Small also predicts the records and takes about four
+ * times as long.
+ */
+enum trace_packing { TRACE_PACK_QUICK, TRACE_PACK_SMALL };
+
+/* `raw_max` is the most bytes of records in one payload, at most TRACE_PACKED_MAX. Returns NULL if
+ * memory is exhausted. */
+struct trace_packer *trace_packer_new(size_t raw_max, enum trace_packing packing);
+void trace_packer_free(struct trace_packer *packer);
+
+/*
+ * Adds one chunk, from its header on, of which `available` bytes exist. Seals its copy if it was
+ * not sealed. Returns false if the chunk does not fit beside those added before: end the payload
+ * first.
+ */
+bool trace_packer_add(struct trace_packer *packer, const uint8_t *chunk, size_t available);
+
+/* Returns the number of chunks added since the last end. */
+size_t trace_packer_count(const struct trace_packer *packer);
+
+/*
+ * Returns the payload of the added chunks, its length in *length, and begins the next payload. It
+ * is valid until the next call. Returns NULL if nothing was added or memory is exhausted.
+ */
+const uint8_t *trace_packer_end(struct trace_packer *packer, size_t *length);
+
+/* The part of a payload before its columns. */
+struct trace_packed {
+    uint64_t method, chunks;
+    const uint8_t *headers; /* chunks × TRACE_CHUNK_HEADER_SIZE bytes */
+    const uint8_t *columns, *end;
+};
+
+/* Reads the beginning of a payload; the columns may still be missing. Returns false if it is not
+ * a payload. */
+bool trace_packed_open(struct trace_packed *packed, const uint8_t *payload, size_t length);
+
+/* Copies the header of chunk `index`. */
+void trace_packed_header(const struct trace_packed *packed, uint64_t index,
+                         struct trace_chunk_header *header);
+
+/* Returns the bytes of records of all chunks together, SIZE_MAX if they exceed TRACE_PACKED_MAX
+ * or a header is damaged. */
+size_t trace_packed_size(const struct trace_packed *packed);
+
+/* Unpacks all records into `records`, trace_packed_size() bytes. Returns false if they are damaged
+ * or memory is exhausted. */
+bool trace_packed_records(const struct trace_packed *packed, uint8_t *records);
+
+#endif

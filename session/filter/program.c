@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Makes programs: resolves the names and numbers of a predicate for one session. */
+#include "session/filter/program.h"
+
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/error.h"
+#include "session/filter/names.h"
+#include "session/filter/regex.h"
+#include "session/model.h"
+
+/* A test of a text: the operator, and the compiled expression for ~ and !~. */
+struct text_test {
+    const struct filter_test *test;
+    bool by_path; /* == compares the last component if the value names no folder */
+    bool has_regex;
+    regex_t regex;
+};
+
+static bool text_test_open(struct text_test *text, const struct filter_test *test,
+                           struct session_error *error)
+{
+    *text = (struct text_test){.test = test};
+    text->by_path =
+        test->field == FIELD_FILE && test->low.text != NULL && strchr(test->low.text, '/') == NULL;
+    text->has_regex = test->operator_ == OPERATOR_MATCH || test->operator_ == OPERATOR_NOT_MATCH;
+    return !text->has_regex ||
+           filter_regex_compile(&text->regex, test->low.text, test->low.column, error);
+}
+
+static void text_test_close(struct text_test *text)
+{
+    if (text->has_regex)
+        regfree(&text->regex);
+}
+
+/* Tells whether the test holds for a name, NULL for null. Numbers are compared with `id`. */
+static bool text_test_holds(const struct text_test *text, const char *name, uint64_t id)
+{
+    const struct filter_test *test = text->test;
+    if (test->operator_ == OPERATOR_IS_NULL || test->operator_ == OPERATOR_IS_NOT_NULL)
+        return (name == NULL) == (test->operator_ == OPERATOR_IS_NULL);
+    if (name == NULL)
+        return false;
+    bool equal;
+    if (text->has_regex)
+        equal = regexec(&text->regex, name, 0, NULL, 0) == 0;
+    else if (test->low.is_number)
+        equal = id == test->low.number;
+    else
+        equal = strcmp(text->by_path ? path_last(name) : name, test->low.text) == 0;
+    bool negative = test->operator_ == OPERATOR_NOT_EQUAL || test->operator_ == OPERATOR_NOT_MATCH;
+    return equal != negative;
+}
+
+static bool leaf_table(struct filter_program *leaf, enum column column, uint32_t count,
+                       struct session_error *error)
+{
+    leaf->leaf = LEAF_TABLE;
+    leaf->column = column;
+    leaf->table = calloc(count, 1);
+    return leaf->table != NULL || session_fail_memory(error, "the filter");
+}
+
+static bool compile_text(struct session *session, const struct filter_test *test,
+                         struct filter_program *leaf, struct session_error *error)
+{
+    struct field_names names;
+    struct text_test text;
+    if (!text_test_open(&text, test, error))
+        return false;
+    uint8_t *truth = NULL;
+    bool good = field_names_open(session, test->field, &names, error);
+    if (good) {
+        truth = calloc(names.name_count, 1);
+        good = truth != NULL || session_fail_memory(error, "the filter");
+    }
+    good = good && leaf_table(leaf, names.column, names.count, error);
+    if (good && truth != NULL) {
+        for (uint32_t id = 0; id < names.name_count; id++)
+            truth[id] = text_test_holds(&text, names.name[id],
+                                        names.number != NULL ? names.number[id] : id);
+        for (uint32_t value = 0; value < names.count; value++)
+            leaf->table[value] = truth[field_names_id(&names, value)];
+    }
+    free(truth);
+    field_names_close(&names);
+    text_test_close(&text);
+    return good;
+}
+
+/* Compiles `has`, ~ and !~ on stacks: tests the functions of all frames. Stack 0 is null. */
+static bool compile_frames(struct session *session, const struct filter_test *test,
+                           struct filter_program *leaf, struct session_error *error)
+{
+    const struct stacks *stacks = &session->stacks;
+    const struct names *names = &session->names;
+    struct filter_test any = *test;
+    bool negative = test->operator_ == OPERATOR_NOT_MATCH;
+    any.operator_ = test->operator_ == OPERATOR_HAS ? OPERATOR_EQUAL : OPERATOR_MATCH;
+    struct text_test text;
+    if (!stacks_frames(&session->stacks, error) || !text_test_open(&text, &any, error))
+        return false;
+    uint8_t *truth = malloc(names->function_count);
+    bool good = truth != NULL || session_fail_memory(error, "the filter");
+    good = good && leaf_table(leaf, test->field == FIELD_STACK ? COLUMN_STACK : COLUMN_FREE_STACK,
+                              stacks->count, error);
+    if (good && truth != NULL) {
+        for (uint32_t id = 0; id < names->function_count; id++)
+            truth[id] = id > 0 && text_test_holds(&text, names->function[id].name, id);
+        for (uint32_t stack = 1; stack < stacks->count; stack++) {
+            bool found = false;
+            for (uint64_t i = stacks->first[stack]; i < stacks->first[stack + 1] && !found; i++)
+                found = truth[stacks->places[stacks->frames[i]].function];
+            leaf->table[stack] = found != negative;
+        }
+    }
+    free(truth);
+    text_test_close(&text);
+    return good;
+}
+
+bool filter_moment_ns(const struct session *session, const struct filter_value *value, uint64_t *ns,
+                      struct session_error *error)
+{
+    switch (value->moment) {
+    case MOMENT_NUMBER:
+        *ns = value->number;
+        return true;
+    case MOMENT_START:
+        *ns = 0;
+        return true;
+    case MOMENT_PEAK:
+        *ns = session->peak_ns;
+        return true;
+    case MOMENT_END:
+        *ns = session->duration_ns;
+        return true;
+    case MOMENT_MARK:
+        break;
+    }
+    for (size_t i = 0; i < session->names.mark_count; i++) {
+        if (strcmp(session->names.marks[i].name, value->text) == 0) {
+            *ns = session->names.marks[i].ns;
+            return true;
+        }
+    }
+    return session_fail(error, value->column, "this session has no mark named \"%.60s\"",
+                        value->text);
+}
+
+/* Turns an operator on a number into the range [low, high], or all values outside it. */
+static bool compile_range(const struct session *session, const struct filter_test *test,
+                          struct filter_program *leaf, struct session_error *error)
+{
+    bool moment = filter_fields[test->field].type == TYPE_MOMENT;
+    uint64_t value = test->low.number;
+    uint64_t last = test->high.number;
+    if (moment && !filter_moment_ns(session, &test->low, &value, error))
+        return false;
+    if (moment && test->operator_ == OPERATOR_IN &&
+        !filter_moment_ns(session, &test->high, &last, error))
+        return false;
+    leaf->low = 0;
+    leaf->high = UINT64_MAX;
+    bool empty = false;
+    switch (test->operator_) {
+    case OPERATOR_EQUAL:
+    case OPERATOR_NOT_EQUAL:
+        leaf->low = leaf->high = value;
+        leaf->outside = test->operator_ == OPERATOR_NOT_EQUAL;
+        break;
+    case OPERATOR_LESS:
+        empty = value == 0;
+        leaf->high = value - 1;
+        break;
+    case OPERATOR_LESS_EQUAL:
+        leaf->high = value;
+        break;
+    case OPERATOR_GREATER:
+        empty = value == UINT64_MAX;
+        leaf->low = value + 1;
+        break;
+    case OPERATOR_GREATER_EQUAL:
+        leaf->low = value;
+        break;
+    default:
+        leaf->low = value;
+        leaf->high = last;
+        empty = value > last;
+        break;
+    }
+    if (empty) {
+        leaf->leaf = LEAF_CONSTANT;
+        leaf->low = 0;
+    }
+    return true;
+}
+
+/* Compiles a test of the call site's line, which belongs to the stack. */
+static bool compile_line(struct session *session, const struct filter_test *test,
+                         struct filter_program *leaf, struct session_error *error)
+{
+    const struct stacks *stacks = &session->stacks;
+    struct filter_program range = {.leaf = LEAF_RANGE};
+    bool null = test->operator_ == OPERATOR_IS_NULL;
+    if (!null && test->operator_ != OPERATOR_IS_NOT_NULL &&
+        !compile_range(session, test, &range, error))
+        return false;
+    if (test->operator_ == OPERATOR_IS_NOT_NULL)
+        range.high = UINT64_MAX;
+    if (!leaf_table(leaf, COLUMN_STACK, stacks->count, error))
+        return false;
+    for (uint32_t stack = 0; stack < stacks->count; stack++) {
+        uint32_t line = stacks_call_site(stacks, stack)->line;
+        bool inside = range.leaf == LEAF_RANGE && line >= range.low && line <= range.high;
+        bool holds = range.leaf == LEAF_RANGE && inside != range.outside;
+        leaf->table[stack] = null ? line == 0 : line != 0 && holds;
+    }
+    return true;
+}
+
+static bool compile_number(const struct session *session, const struct filter_test *test,
+                           struct filter_program *leaf, struct session_error *error)
+{
+    static const struct {
+        enum filter_field field;
+        enum leaf_kind leaf;
+        enum column column;
+    } sources[] = {
+        {FIELD_SIZE, LEAF_RANGE, COLUMN_SIZE},
+        {FIELD_COUNT, LEAF_RANGE, COLUMN_COUNT_OF_OBJECTS},
+        {FIELD_ADDRESS, LEAF_RANGE, COLUMN_ADDRESS},
+        {FIELD_ALLOC_TIME, LEAF_RANGE, COLUMN_ALLOC_NS},
+        {FIELD_STACK, LEAF_RANGE, COLUMN_STACK},
+        {FIELD_FREE_STACK, LEAF_RANGE, COLUMN_FREE_STACK},
+        {FIELD_FREE_TIME, LEAF_FREE_TIME, COLUMN_LIFE_NS},
+        {FIELD_LIFETIME, LEAF_LIFETIME, COLUMN_LIFE_NS},
+        {FIELD_ID, LEAF_ID, COLUMN_ADDRESS},
+    };
+    size_t i = 0;
+    while (sources[i].field != test->field)
+        i++;
+    leaf->leaf = sources[i].leaf;
+    leaf->column = sources[i].column;
+    bool nullable = test->field == FIELD_FREE_TIME || test->field == FIELD_STACK ||
+                    test->field == FIELD_FREE_STACK;
+    if (test->operator_ == OPERATOR_IS_NULL || test->operator_ == OPERATOR_IS_NOT_NULL) {
+        /* Null is 0 in the columns of lives and stacks. */
+        leaf->outside = test->operator_ == OPERATOR_IS_NOT_NULL;
+        leaf->leaf = nullable ? LEAF_RANGE : LEAF_CONSTANT;
+        leaf->low = nullable ? 0 : leaf->outside;
+        leaf->high = 0;
+        return true;
+    }
+    return compile_range(session, test, leaf, error);
+}
+
+/* Compiles a test of a stack, as in stack == 5. Ids count from 1: null is never equal and never
+ * different. */
+static bool compile_stack(struct session *session, const struct filter_test *test,
+                          struct filter_program *leaf, struct session_error *error)
+{
+    bool null = test->operator_ == OPERATOR_IS_NULL || test->operator_ == OPERATOR_IS_NOT_NULL;
+    if (null)
+        return compile_number(session, test, leaf, error);
+    if (!test->low.is_number &&
+        (test->operator_ == OPERATOR_EQUAL || test->operator_ == OPERATOR_NOT_EQUAL))
+        return session_fail(error, test->low.column,
+                            "a stack has no name: compare its number, or use \"has\" or ~");
+    if (!test->low.is_number)
+        return compile_frames(session, test, leaf, error);
+    if (!leaf_table(leaf, test->field == FIELD_STACK ? COLUMN_STACK : COLUMN_FREE_STACK,
+                    session->stacks.count, error))
+        return false;
+    for (uint32_t stack = 1; stack < session->stacks.count; stack++)
+        leaf->table[stack] = (stack == test->low.number) == (test->operator_ == OPERATOR_EQUAL);
+    return true;
+}
+
+static bool compile_color(const struct filter_test *test, const struct filter_colors *colors,
+                          struct filter_program *leaf, struct session_error *error)
+{
+    if (!leaf_table(leaf, COLUMN_SIZE, FILTER_COLOR_STEPS + 1, error))
+        return false;
+    leaf->leaf = LEAF_COLOR;
+    for (size_t step = 0; step <= colors->count; step++) {
+        bool equal = step > 0 && (uint64_t)colors->step[step].number == test->low.number;
+        switch (test->operator_) {
+        case OPERATOR_IS_NULL:
+            leaf->table[step] = step == 0;
+            break;
+        case OPERATOR_IS_NOT_NULL:
+            leaf->table[step] = step > 0;
+            break;
+        case OPERATOR_EQUAL:
+            leaf->table[step] = equal;
+            break;
+        default:
+            leaf->table[step] = step > 0 && !equal;
+            break;
+        }
+    }
+    return true;
+}
+
+static bool compile_freed(const struct filter_test *test, struct filter_program *leaf)
+{
+    leaf->leaf = LEAF_RANGE;
+    leaf->column = COLUMN_LIFE_NS;
+    leaf->outside = (test->low.number != 0) == (test->operator_ == OPERATOR_EQUAL);
+    if (test->operator_ == OPERATOR_IS_NULL || test->operator_ == OPERATOR_IS_NOT_NULL) {
+        leaf->leaf = LEAF_CONSTANT;
+        leaf->low = test->operator_ == OPERATOR_IS_NOT_NULL;
+    }
+    return true;
+}
+
+static bool compile_test(struct session *session, const struct filter_test *test,
+                         const struct filter_colors *colors, struct filter_program *leaf,
+                         struct session_error *error)
+{
+    switch (test->field) {
+    case FIELD_STACK:
+    case FIELD_FREE_STACK:
+        return compile_stack(session, test, leaf, error);
+    case FIELD_LINE:
+        return compile_line(session, test, leaf, error);
+    case FIELD_FREED:
+        return compile_freed(test, leaf);
+    case FIELD_COLOR:
+        return compile_color(test, colors, leaf, error);
+    case FIELD_SIZE:
+    case FIELD_COUNT:
+    case FIELD_ADDRESS:
+    case FIELD_ALLOC_TIME:
+    case FIELD_FREE_TIME:
+    case FIELD_LIFETIME:
+    case FIELD_ID:
+        return compile_number(session, test, leaf, error);
+    default:
+        return compile_text(session, test, leaf, error);
+    }
+}
+
+struct filter_program *filter_program_new(struct session *session,
+                                          const struct filter_predicate *predicate,
+                                          const struct filter_colors *colors,
+                                          struct session_error *error)
+{
+    struct filter_program *program = calloc(1, sizeof *program);
+    if (program == NULL) {
+        session_fail_memory(error, "the filter");
+        return NULL;
+    }
+    program->kind = predicate->kind;
+    bool good = true;
+    if (predicate->kind == PREDICATE_TEST) {
+        good = compile_test(session, &predicate->test, colors, program, error);
+    } else {
+        program->left = filter_program_new(session, predicate->left, colors, error);
+        good = program->left != NULL;
+        if (good && predicate->kind != PREDICATE_NOT) {
+            program->right = filter_program_new(session, predicate->right, colors, error);
+            program->scratch = malloc(ROW_SET_WORDS * sizeof *program->scratch);
+            good = program->right != NULL &&
+                   (program->scratch != NULL || session_fail_memory(error, "the filter"));
+        }
+    }
+    if (!good) {
+        filter_program_free(program);
+        return NULL;
+    }
+    return program;
+}
+
+void filter_program_free(struct filter_program *program)
+{
+    if (program == NULL)
+        return;
+    filter_program_free(program->left);
+    filter_program_free(program->right);
+    free(program->scratch);
+    free(program->table);
+    free(program);
+}

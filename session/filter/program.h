@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Compiles a predicate for one session and runs it over chunks. Names are resolved once: a test on
+ * text becomes a table of truth values by stack, type, thread, kind or arena id, computed over the
+ * distinct names. A row then costs one load, however complex the test is. Tests on numbers become
+ * ranges, which a chunk's min and max often decide without reading it.
+ *
+ * Call filter_program_new(), filter_program_run() for each chunk, filter_program_free().
+ */
+#ifndef MPROF_SESSION_FILTER_PROGRAM_H
+#define MPROF_SESSION_FILTER_PROGRAM_H
+
+#include "session/filter/tree.h"
+#include "session/row_set.h"
+
+/* The `color` steps met so far, by number from 1 (row_set.colors). */
+#define FILTER_COLOR_STEPS 255
+struct filter_colors {
+    size_t count;
+    struct {
+        int number;
+        char label[96];
+    } step[FILTER_COLOR_STEPS + 1];
+};
+
+enum leaf_kind {
+    LEAF_CONSTANT, /* `low` 0 or 1 */
+    LEAF_RANGE,    /* low <= value <= high of a column */
+    LEAF_FREE_TIME,
+    LEAF_LIFETIME,
+    LEAF_ID,
+    LEAF_LIVE_AT, /* at `low` */
+    LEAF_TABLE,   /* table[value of the column] */
+    LEAF_COLOR,   /* table[colour of the row] */
+};
+
+struct filter_program {
+    enum filter_predicate_kind kind;
+    struct filter_program *left, *right;
+    uint64_t *scratch; /* of AND and OR: the result of `right` */
+    enum leaf_kind leaf;
+    enum column column;
+    bool outside; /* the range is negated, nulls stay false */
+    uint64_t low, high;
+    uint8_t *table;
+};
+
+/* Returns NULL with `error` set: no memory, no such mark. `colors` are those known at this step. */
+struct filter_program *filter_program_new(struct session *session,
+                                          const struct filter_predicate *predicate,
+                                          const struct filter_colors *colors,
+                                          struct session_error *error);
+void filter_program_free(struct filter_program *program);
+
+/* Stores the nanoseconds of a moment: its number, start, peak, end or a mark. */
+bool filter_moment_ns(const struct session *session, const struct filter_value *value, uint64_t *ns,
+                      struct session_error *error);
+
+/* Writes the truth of every row of a chunk to `words` (ROW_SET_WORDS words). `colors` is that of
+   the set that the program runs on, or NULL. */
+bool filter_program_run(struct session *session, const struct filter_program *program,
+                        uint32_t chunk, const uint8_t *colors, uint64_t *words,
+                        struct session_error *error);
+
+#endif

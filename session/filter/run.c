@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/filter/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/error.h"
+#include "session/model.h"
+#include "session/sort_order.h"
+
+/* A name may be used any number of times: a text of one page could need any amount of work. */
+enum { PIPELINES_MAX = 1000 };
+
+struct run {
+    struct session *session;
+    struct filter_colors *colors;
+    enum session_color_by color_by;
+    unsigned pipelines;
+    bool arenas;    /* sets have blocks of custom allocators */
+    bool processes; /* sets have blocks of all processes, not only of the selected one */
+    struct session_error *error;
+};
+
+static bool run_pipeline(struct run *run, const struct filter_pipeline *pipeline,
+                         struct row_set *set);
+
+/* Keeps the rows of `set` for which the program holds. */
+static bool keep_where(struct run *run, const struct filter_program *program, struct row_set *set)
+{
+    uint64_t words[ROW_SET_WORDS];
+    for (uint32_t chunk = 0; chunk < set->chunks; chunk++) {
+        uint64_t *of_set = row_set_chunk(set, chunk);
+        if (row_set_chunk_count(set, chunk) == 0)
+            continue;
+        if (!filter_program_run(run->session, program, chunk, set->colors, words, run->error))
+            return false;
+        for (size_t i = 0; i < ROW_SET_WORDS; i++)
+            of_set[i] &= words[i];
+    }
+    return true;
+}
+
+static bool run_where(struct run *run, const struct filter_step *step, struct row_set *set)
+{
+    struct filter_program *program =
+        filter_program_new(run->session, step->predicate, run->colors, run->error);
+    bool good = program != NULL && keep_where(run, program, set);
+    filter_program_free(program);
+    return good;
+}
+
+static bool color_where(struct run *run, const struct filter_program *program, uint8_t number,
+                        struct row_set *set)
+{
+    uint64_t words[ROW_SET_WORDS];
+    for (uint32_t chunk = 0; chunk < set->chunks; chunk++) {
+        const uint64_t *of_set = row_set_chunk(set, chunk);
+        uint8_t *of_row = set->colors + (size_t)chunk * COLUMN_CHUNK_ROWS;
+        memcpy(words, of_set, sizeof words);
+        if (program != NULL) {
+            if (!filter_program_run(run->session, program, chunk, set->colors, words, run->error))
+                return false;
+            for (size_t i = 0; i < ROW_SET_WORDS; i++)
+                words[i] &= of_set[i];
+        }
+        ROW_SET_EACH(words, row)
+        {
+            of_row[row] = number;
+        }
+    }
+    return true;
+}
+
+/* Copies the text of the step, cut to `size` before a character. */
+static void color_label(char *label, size_t size, const char *text)
+{
+    size_t length = strlen(text);
+    if (length >= size) {
+        length = size - 1;
+        while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
+            length--;
+    }
+    memcpy(label, text, length);
+    label[length] = '\0';
+}
+
+static bool run_color(struct run *run, const struct filter_step *step, struct row_set *set)
+{
+    struct filter_colors *colors = run->colors;
+    if (colors->count == FILTER_COLOR_STEPS)
+        return session_fail(run->error, step->color.column, "more than %d color steps",
+                            FILTER_COLOR_STEPS);
+    struct filter_program *program = NULL;
+    if (step->predicate != NULL) {
+        program = filter_program_new(run->session, step->predicate, colors, run->error);
+        if (program == NULL)
+            return false;
+    }
+    colors->count++;
+    colors->step[colors->count].number = (int)step->color.number;
+    color_label(colors->step[colors->count].label, sizeof colors->step[0].label, step->text);
+    bool good =
+        row_set_color(set, run->error) && color_where(run, program, (uint8_t)colors->count, set);
+    filter_program_free(program);
+    run->color_by = SESSION_COLOR_NONE;
+    return good;
+}
+
+static bool run_top(struct run *run, const struct filter_step *step, struct row_set *set)
+{
+    struct sort_entry *entries;
+    size_t count;
+    if (!sort_order_rows(run->session, set, run->colors, step->limit, &entries, &count, run->error))
+        return false;
+    memset(set->words, 0, (size_t)set->chunks * ROW_SET_WORDS * sizeof *set->words);
+    for (size_t i = 0; i < count; i++)
+        set->words[entries[i].row / 64] |= UINT64_C(1) << (entries[i].row % 64);
+    free(entries);
+    return true;
+}
+
+static bool run_step(struct run *run, const struct filter_step *step, struct row_set *set)
+{
+    switch (step->kind) {
+    case STEP_WHERE:
+        return run_where(run, step, set);
+    case STEP_COLOR:
+        return run_color(run, step, set);
+    case STEP_COLOR_BY:
+        run->color_by = (enum session_color_by)filter_fields[step->field].color_by;
+        return true;
+    case STEP_SORT:
+        set->sorted = true;
+        set->sort_field = step->field;
+        set->descending = step->descending;
+        return true;
+    case STEP_TOP:
+        return run_top(run, step, set);
+    }
+    return true;
+}
+
+static bool predicate_speaks_of(const struct filter_predicate *predicate, int field)
+{
+    if (predicate == NULL)
+        return false;
+    if (predicate->kind == PREDICATE_TEST)
+        return (int)predicate->test.field == field;
+    return predicate_speaks_of(predicate->left, field) ||
+           predicate_speaks_of(predicate->right, field);
+}
+
+static bool set_speaks_of(const struct filter_set *set, int field, unsigned *pipelines);
+
+/* Visits at most PIPELINES_MAX pipelines: with more the filter does not run. */
+static bool pipeline_speaks_of(const struct filter_pipeline *pipeline, int field,
+                               unsigned *pipelines)
+{
+    if (++*pipelines > PIPELINES_MAX)
+        return true;
+    for (const struct filter_step *step = pipeline->steps; step != NULL; step = step->next)
+        if (predicate_speaks_of(step->predicate, field))
+            return true;
+    return set_speaks_of(pipeline->set, field, pipelines);
+}
+
+static bool set_speaks_of(const struct filter_set *set, int field, unsigned *pipelines)
+{
+    if (set->kind == SET_ALL || set->kind == SET_LIVE_AT || set->kind == SET_LEAKED)
+        return false;
+    if (set->kind == SET_PIPELINE)
+        return pipeline_speaks_of(set->pipeline, field, pipelines);
+    return set_speaks_of(set->left, field, pipelines) ||
+           set_speaks_of(set->right, field, pipelines);
+}
+
+/*
+ * Starts with all rows that the filter may select. The memory of custom allocators comes from the
+ * process heap and is counted there, so only filters that test arenas see their blocks. Only
+ * filters that test processes see the blocks of processes other than the selected one.
+ */
+static bool start_set(struct run *run, struct row_set *set)
+{
+    const struct filter_program heap = {
+        .kind = PREDICATE_TEST, .leaf = LEAF_RANGE, .column = COLUMN_ARENA};
+    if (!row_set_start(set, run->session->columns, true, run->error))
+        return false;
+    for (uint32_t chunk = 0; !run->processes && chunk < set->chunks; chunk++)
+        processes_mask(run->session, chunk, row_set_chunk(set, chunk));
+    return run->arenas || keep_where(run, &heap, set);
+}
+
+static bool run_live_at(struct run *run, const struct filter_value *moment, struct row_set *set)
+{
+    struct filter_program live = {.kind = PREDICATE_TEST, .leaf = LEAF_LIVE_AT};
+    if (moment->moment == MOMENT_END) {
+        /* Blocks that were never freed are live at the end; stamps play no part in it. */
+        live.leaf = LEAF_RANGE;
+        live.column = COLUMN_LIFE_NS;
+    } else if (!filter_moment_ns(run->session, moment, &live.low, run->error)) {
+        return false;
+    }
+    return start_set(run, set) && keep_where(run, &live, set);
+}
+
+/* Removes the blocks that the runtime keeps to the end on purpose: they are not leaks. */
+static bool leave_out_runtime(struct run *run, struct row_set *set)
+{
+    const struct stacks *stacks = &run->session->stacks;
+    struct filter_program own = {
+        .kind = PREDICATE_TEST, .leaf = LEAF_TABLE, .column = COLUMN_STACK};
+    own.table = calloc(stacks->count, 1);
+    if (own.table == NULL)
+        return session_fail_memory(run->error, "the filter");
+    for (uint32_t stack = 0; stack < stacks->count; stack++)
+        own.table[stack] = !stacks->runtime[stack];
+    bool good = keep_where(run, &own, set);
+    free(own.table);
+    return good;
+}
+
+static bool run_set(struct run *run, const struct filter_set *source, struct row_set *set)
+{
+    struct row_set right = {.words = NULL};
+    switch (source->kind) {
+    case SET_ALL:
+        return start_set(run, set);
+    case SET_LIVE_AT:
+        return run_live_at(run, &source->moment, set);
+    case SET_LEAKED:
+        return run_live_at(run, &source->moment, set) && leave_out_runtime(run, set);
+    case SET_PIPELINE:
+        return run_pipeline(run, source->pipeline, set);
+    default:
+        break;
+    }
+    bool good = run_set(run, source->left, set) && run_set(run, source->right, &right) &&
+                row_set_combine(set, source->kind, &right, run->error);
+    row_set_free(&right);
+    return good;
+}
+
+static bool run_pipeline(struct run *run, const struct filter_pipeline *pipeline,
+                         struct row_set *set)
+{
+    if (++run->pipelines > PIPELINES_MAX)
+        return session_fail(run->error, 1, "more than %d pipelines to run: use fewer names",
+                            PIPELINES_MAX);
+    if (!run_set(run, pipeline->set, set))
+        return false;
+    for (const struct filter_step *step = pipeline->steps; step != NULL; step = step->next) {
+        if (!run_step(run, step, set))
+            return false;
+    }
+    return true;
+}
+
+bool filter_run(struct session *session, const struct filter_graph *graph, struct row_set *set,
+                struct filter_colors *colors, enum session_color_by *by, bool *of_all,
+                struct session_error *error)
+{
+    struct run run = {.session = session, .colors = colors, .error = error};
+    *set = (struct row_set){.words = NULL};
+    unsigned pipelines = 0, again = 0;
+    run.arenas = pipeline_speaks_of(filter_graph_pipeline(graph), FIELD_ARENA, &pipelines);
+    run.processes = pipeline_speaks_of(filter_graph_pipeline(graph), FIELD_PROCESS, &again);
+    *of_all = run.processes;
+    if (!run_pipeline(&run, filter_graph_pipeline(graph), set)) {
+        row_set_free(set);
+        return false;
+    }
+    *by = run.color_by;
+    return true;
+}
