@@ -126,7 +126,7 @@ static bool add_folder(struct trace_list *list, const char *path,
     return good;
 }
 
-/* Adds a trace and the others of its run. Whether it is a trace is checked when it is opened. */
+/* Adds a file and the others of its run. Opening it checks that it is a trace. */
 static bool add_run(struct trace_list *list, const char *path, struct ingest_status *status)
 {
     char *folder = NULL;

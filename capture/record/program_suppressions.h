@@ -5,8 +5,8 @@
  * constructors.
  *
  * The function is the program's: it may crash, allocate or never return. So a child process calls
- * it, which has a copy of the program's memory and records nothing. Whatever happens there, the
- * program goes on as without.
+ * it, which has a copy of the program's memory and records nothing. If
+ * anything goes wrong there, the program still goes on as it would alone.
  *
  * Order of calls: program_suppressions_ask() once, from the library's constructor;
  * program_suppressions_put() at the beginning of each trace.
@@ -18,7 +18,7 @@
 
 struct thread;
 
-/* Whether program_suppressions_ask() is to do anything. False at first. */
+/* Sets if program_suppressions_ask() does anything. It does nothing at first. */
 void program_suppressions_want(bool wanted);
 
 /*

@@ -74,6 +74,22 @@ unlicensed=$(sources '*.c' '*.h' '*.cpp' '*.hpp' '*.cc' '*.sh' '*.py' '*.sql' '*
 large=$(sources | tr '\n' '\0' | xargs -0 stat -c '%s %n' 2>/dev/null | awk '$1 > 256 * 1024')
 [ -z "$large" ] || complain "no file is larger than 256 KiB: what can be made is made" "$large"
 
+# The common word, and the subject at a sentence's head (CONTRIBUTING.md, "Words").
+texts=('*.c' '*.h' '*.cpp' '*.hpp' '*.sh' '*.py' '*.sql' '*.cmake' '*CMakeLists.txt' '*.md' dev 'docs/man/*')
+words=$(sources "${texts[@]}" | grep -vx tests/docs/house_rules.sh |
+    xargs grep -nEiw 'anew|afresh|thereof|therein|whereof|wherefrom|whence|lest|none but|is no more'
+    sources "${texts[@]}" | xargs grep -nE '(^ *(/?\*|#|--)|\.) (Nor|Whether|Whatever|Whoever) ')
+[ -z "$words" ] || complain "comments and documents use common words" "$words"
+
+# Only paths that end like a source, so that names of programs and of what a build makes are left out.
+# The scripts of tests/ name files relative to it, too.
+gone=$(sources "${texts[@]}" |
+    xargs grep -noE '\b(capture|cli|cmake|docs|ingest|schemas|session|tests|tui)/[A-Za-z0-9_/.-]+\.(c|h|hpp|cpp|sh|py|md|sql|map|cmake)\b' |
+    while IFS=: read -r file line path; do
+        [ -e "$path" ] || [ -e "tests/$path" ] || echo "$file:$line: $path"
+    done)
+[ -z "$gone" ] || complain "a path that a comment or a document names exists" "$gone"
+
 # Cells of a row, but for `\|`; code blocks are no tables.
 uneven=$(sources '*.md' | xargs awk '
     /^ *```/ { code = !code }

@@ -54,7 +54,7 @@ for program in mprof-run mprof-ctl mprof-ingest mprof-tui; do
             ;;
         esac
     done <"$work/names"
-    # Whatever looks like an option in the page's section of options is one.
+    # Everything that looks like an option in the page's section of options is one.
     MANWIDTH=200 LC_ALL=C.UTF-8 man -P cat -l "$page" 2>/dev/null | sed -n '/^OPTIONS/,/^[A-Z]/p' |
         grep -oE '^ +(-[a-zA-Z], )?--?[a-zA-Z][a-z-]*' | grep -oE -- '--?[a-zA-Z][a-z-]*' | sort -u >"$work/documented"
     while read -r option; do

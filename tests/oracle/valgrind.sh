@@ -40,8 +40,8 @@ program_python3() {
     needs /usr/bin/python3
     variables=(PYTHONMALLOC=malloc PYTHONHASHSEED=0)
     # Each import asks _thread.get_ident(): the address of the thread's block as an int, which has
-    # 28 bytes below 2^30, where valgrind maps libraries, and 32 above. Whether the function has a name
-    # is up to what is installed; python tells where it begins, and its unwinding entry where it ends.
+    # 28 bytes below 2^30, where valgrind maps libraries, and 32 above. Some builds have
+    # no name for the function; python tells where it begins, and its unwinding entry where it ends.
     # (json's check for circles would do the same with id().)
     local place
     place=$(/usr/bin/python3 -c 'if True:

@@ -200,7 +200,7 @@ static void close_all(const char *way, int file, int high)
     }
 }
 
-/* Whether nobody but the program has written its file. */
+/* True if only the program has written its file. */
 static bool own_file_is_whole(const char *name)
 {
     char text[sizeof own_text + 1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The producer and consumer of the 1988 profiler's paper, written anew: red and blue widgets
+ * The producer and consumer of the 1988 profiler's paper, written again: red and blue widgets
  * are made at random, only the blue ones are consumed.
  */
 #include <stdio.h>

@@ -16,7 +16,7 @@ struct types_aliases;
 
 #define TYPES_NO_PARENT UINT32_MAX
 
-/* Whether another record begins with this one; see types_index_is_head(). */
+/* True if another record begins with this one; see types_index_is_head(). */
 enum types_head { TYPES_HEAD_UNASKED, TYPES_HEAD_NOT, TYPES_HEAD_OF_OTHERS };
 
 struct types_entry {

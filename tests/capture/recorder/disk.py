@@ -143,9 +143,9 @@ for name, options in ((None, []), ("named.bin", ["-o", "some/named.bin"])):
                          env={**os.environ, "TMPDIR": temporary})
     traces = os.listdir(temporary)
     check(run.returncode == 0 and run.stderr.count("\n") == 1 and temporary in run.stderr and len(traces) == 1,
-          f"a folder that is no more: {run} {traces}")
+          f"a folder that was removed: {run} {traces}")
     check(traces == [name] or (not name and traces[0].startswith("mprof.endings.")), f"the trace is {traces}")
     trace = recording.trace_text.Trace(f"{temporary}/{traces[0]}")
-    check(trace.header["state"] == "ended", f"the trace of a folder that is no more: {trace.header}")
+    check(trace.header["state"] == "ended", f"the trace of a folder that was removed: {trace.header}")
     os.unlink(f"{temporary}/{traces[0]}")
 recording.done()

@@ -106,8 +106,8 @@ fi
 
 # Built again: the file does not have the recorded build-id, so its names would be lies.
 gcc -O1 -g -Wl,--build-id -DANOTHER -o "root$work/place/keeper" source/keeper.c -ldl || exit 1
-has "$(names trace.bin --sysroot "$work/root")" "keeper+0x" "a file that was built anew"
-has "$(status keeper)" "changed since the recording: its build-id is" "a file that was built anew"
+has "$(names trace.bin --sysroot "$work/root")" "keeper+0x" "a file that was built again"
+has "$(status keeper)" "changed since the recording: its build-id is" "a file that was built again"
 
 # Code that a runtime generated gets its names from the map that it left, if that dates from the
 # recording.

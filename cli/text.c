@@ -1,0 +1,1 @@
+/* made anew, see ingest/nowhere.c */
