@@ -1,1 +1,0 @@
-/* made anew, see ingest/nowhere.c */
