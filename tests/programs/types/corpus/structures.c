@@ -206,7 +206,9 @@ APART static void *take_memory(size_t size, int kind)
 APART static struct session *new_session(long number)
 {
     struct session *made;
+    // clang-format off
     made = &((struct session_behind_room *)(take_memory(sizeof(struct session_behind_room), 7)))->session;
+    // clang-format on
     made->number = number;
     made->next = sessions;
     sessions = made;
@@ -215,7 +217,9 @@ APART static struct session *new_session(long number)
 CASE(record_behind_room_from_another_unit)
 {
     struct session *made;
+    // clang-format off
     made = &((struct session_behind_room *)(corpus_take(sizeof(struct session_behind_room))))->session;
+    // clang-format on
     made->number = 3;
     made->next = sessions;
     sessions = made;
