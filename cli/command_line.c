@@ -96,12 +96,12 @@ int command_line_next(const struct command_line *line, int argc, char *const arg
 
 int command_line_wrong(const struct command_line *line, const char *format, ...)
 {
-    char message[1024], text[PRINTABLE_BYTE_MAX * sizeof message];
+    char message[1024], text[PRINTABLE_BYTE_MAX * sizeof(message)];
     va_list values;
     va_start(values, format);
-    vsnprintf(message, sizeof message, format, values);
+    vsnprintf(message, sizeof(message), format, values);
     va_end(values);
-    printable_copy(text, sizeof text, message);
+    printable_copy(text, sizeof(text), message);
     fprintf(stderr, "%s: %s; %s --help lists the options\n", line->program, text, line->program);
     return 2;
 }
@@ -110,7 +110,7 @@ size_t command_option_head(const struct command_option *option, char *text, size
 {
     char letter[8] = "    ";
     if (option->letter)
-        snprintf(letter, sizeof letter, "-%c, ", option->letter);
+        snprintf(letter, sizeof(letter), "-%c, ", option->letter);
     const int length =
         !option->argument ? snprintf(text, size, "%s--%s", letter, option->name)
         : option->optional
@@ -160,7 +160,7 @@ void command_line_help(const struct command_line *line, FILE *out)
     fprintf(out, "usage: %s %s\n\n%s\n", line->program, line->synopsis, line->about);
     for (size_t i = 0; i < line->count; i++) {
         char head[HEAD_ROOM];
-        const size_t length = command_option_head(&line->options[i], head, sizeof head);
+        const size_t length = command_option_head(&line->options[i], head, sizeof(head));
         fprintf(out, "  %s", head);
         print_text(out, 2 + length, line->options[i].help);
     }

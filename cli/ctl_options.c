@@ -23,7 +23,7 @@ const struct command_line ctl_command_line = {
              "\n"
              "The program does what is asked in its next heap call.\n",
     .options = options,
-    .count = sizeof options / sizeof *options,
+    .count = sizeof(options) / sizeof(*options),
     .operands = "if [ \"$COMP_CWORD\" -eq 1 ]; then compgen -f -- \"$word\"; pgrep -x mprof-run; "
                 "else compgen -W 'status pause resume mark snapshot stop' -- \"$word\"; fi",
 };

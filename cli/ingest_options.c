@@ -58,6 +58,6 @@ const struct command_line ingest_command_line = {
              "traces,\nor a directory of them, become one session too.\n",
     .after = "Exit status: 0 done, 1 the trace or the session cannot be used, 2 wrong options.\n",
     .options = options,
-    .count = sizeof options / sizeof *options,
+    .count = sizeof(options) / sizeof(*options),
     .operands = "compgen -f -- \"$word\"",
 };

@@ -72,7 +72,7 @@ const struct command_line run_command_line = {
              "ends.\n"
              "Its children, and programs that it executes, record into the folder TRACE.d.\n",
     .options = options,
-    .count = sizeof options / sizeof *options,
+    .count = sizeof(options) / sizeof(*options),
     .program_follows = true,
     .operands = "compgen -c -- \"$word\"",
 };

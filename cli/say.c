@@ -10,12 +10,12 @@
 void say(const char *program, const char *format, ...)
 {
     const int error = errno;
-    char message[4096], text[PRINTABLE_BYTE_MAX * sizeof message];
+    char message[4096], text[PRINTABLE_BYTE_MAX * sizeof(message)];
     va_list values;
     va_start(values, format);
-    vsnprintf(message, sizeof message, format, values);
+    vsnprintf(message, sizeof(message), format, values);
     va_end(values);
-    printable_copy(text, sizeof text, message);
+    printable_copy(text, sizeof(text), message);
     fprintf(stderr, "%s: %s\n", program, text);
     errno = error;
 }

@@ -28,6 +28,6 @@ const struct command_line tui_command_line = {
     .after = "In the browser ? explains every key.\n"
              "Exit status: 0 good, 1 bad session, filter, script or terminal, 2 bad usage.\n",
     .options = options,
-    .count = sizeof options / sizeof *options,
+    .count = sizeof(options) / sizeof(*options),
     .operands = "compgen -f -- \"$word\"",
 };

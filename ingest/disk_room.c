@@ -46,11 +46,11 @@ static uint64_t room_allocations(const char *path)
     struct trace_file *file = trace_file_open(path, &status);
     const struct trace_slot *slots;
     uint64_t bytes = 0, bytes_read = 0, allocations = 0;
-    if (file == NULL)
+    if (!file)
         return 0;
     const size_t count = trace_file_slots(file, &slots), step = 1 + count / CHUNKS_READ;
     for (size_t i = 0; i < count; i++) {
-        if (slots[i].damage != NULL)
+        if (slots[i].damage)
             continue;
         bytes += slots[i].commit;
         if (i % step == 0) {
@@ -67,7 +67,7 @@ static uint64_t room_available(const char *session)
     struct statvfs about;
     char *copy = strdup(session);
     uint64_t bytes = 0;
-    if (copy != NULL && statvfs(dirname(copy), &about) == 0)
+    if (copy && statvfs(dirname(copy), &about) == 0)
         bytes = (uint64_t)about.f_bavail * about.f_frsize;
     free(copy);
     return bytes;
@@ -96,7 +96,7 @@ void room_say(FILE *out, const struct room *room, const char *session, bool only
     const bool fits = room->available == 0 || room->needed <= room->available;
     if (room->needed < ROOM_TOLD || (only_short && fits))
         return;
-    printable_copy(name, sizeof name, session);
+    printable_copy(name, sizeof(name), session);
     fprintf(out, "mprof-ingest: %s will take about ", name);
     room_put(out, room->needed);
     if (room->available != 0) {

@@ -55,7 +55,7 @@ static uint64_t now_ms(void)
 static bool interrupted(const struct live *live)
 {
     const volatile sig_atomic_t *flag = live->options->writer.interrupted;
-    return flag != NULL && *flag != 0;
+    return flag && *flag != 0;
 }
 
 /* ---- rows ------------------------------------------------------------------------------- */
@@ -72,7 +72,7 @@ static bool begin_transaction(struct live *live)
 static struct row_batch *take_batch(void *context, struct row_batch *full)
 {
     struct live *live = context;
-    if (full == NULL)
+    if (!full)
         return live->full;
     if (!begin_transaction(live) || !writer_live_rows(live->writer, full))
         return NULL;
@@ -94,8 +94,8 @@ struct type_sums {
 /* Saves the sums of types, which count written rows. Rows of live blocks will be written again. */
 static struct type_sums *keep_sums(const struct type_table *types)
 {
-    struct type_sums *kept = malloc((types->count + 1) * sizeof *kept);
-    for (size_t i = 0; kept != NULL && i < types->count; i++)
+    struct type_sums *kept = malloc((types->count + 1) * sizeof(*kept));
+    for (size_t i = 0; kept && i < types->count; i++)
         kept[i] = (struct type_sums){types->rows[i].allocations, types->rows[i].bytes,
                                      types->rows[i].live_count, types->rows[i].live_bytes};
     return kept;
@@ -138,8 +138,7 @@ static bool put_tables(struct live *live, const struct replay *shown, uint64_t e
                                   .stacks = &live->stacks,
                                   .totals = &live->totals,
                                   .known = live->known,
-                                  .suppressions =
-                                      joined != NULL ? joined : live->options->suppressions};
+                                  .suppressions = joined ? joined : live->options->suppressions};
     struct table_sink sink = writer_live_tables(live->writer);
     uint64_t last_ticks = live->scan.last_ticks;
     live->scan.last_ticks = end_ticks; /* the end of the session so far */
@@ -160,8 +159,8 @@ static bool publish(struct live *live, uint64_t end_ticks)
     struct replay shown = live->replay;
     size_t types = live->types.count;
     struct type_sums *kept = keep_sums(&live->types);
-    bool good = kept != NULL && begin_transaction(live);
-    memcpy(live->shown, live->replay.batch, sizeof *live->shown);
+    bool good = kept && begin_transaction(live);
+    memcpy(live->shown, live->replay.batch, sizeof(*live->shown));
     shown.batch = live->shown;
     shown.skips_rows = false; /* live blocks always have rows */
     shown.sink = (struct row_sink){live, show_batch};
@@ -174,7 +173,7 @@ static bool publish(struct live *live, uint64_t end_ticks)
         good = writer_live_rows(live->writer, shown.batch);
     good = good && put_tables(live, &shown, end_ticks) && writer_live_end(live->writer);
     live->in_transaction = false;
-    if (kept != NULL)
+    if (kept)
         restore_sums(&live->types, kept, types);
     free(kept);
     return good || (live->status->code == INGEST_OK && ingest_fail_memory(live->status, "rows"));
@@ -237,7 +236,7 @@ static bool look_again(struct live *live)
 static bool program_has_ended(const struct live *live)
 {
     uint32_t state = TRACE_STATE_RECORDING;
-    trace_file_read(live->file, offsetof(struct trace_file_header, state), &state, sizeof state);
+    trace_file_read(live->file, offsetof(struct trace_file_header, state), &state, sizeof(state));
     return state != TRACE_STATE_RECORDING ||
            (live->process >= 0 && live_process_wait(live->process, 0));
 }
@@ -258,13 +257,13 @@ static void find_lag(struct live *live, uint64_t end_ticks)
         .ended = live->ended,
     };
     live_lag_update(&live->lag, &moment);
-    live->replay.skips_rows = live->lag.skips || getenv("MPROF_TEST_LIVE_LAG") != NULL;
+    live->replay.skips_rows = live->lag.skips || getenv("MPROF_TEST_LIVE_LAG");
 }
 
 static void report(const struct live *live)
 {
     const struct ingest_options *options = live->options;
-    if (options->progress != NULL)
+    if (options->progress)
         options->progress(options->progress_context, live->ended ? INGEST_LIVE_ENDED : INGEST_LIVE,
                           live->replay.events, live->lag.behind_ns);
 }
@@ -317,16 +316,15 @@ static bool recording(const struct live *live)
 /* Opens the trace. Waits for its header if the recorder has only just begun. */
 static bool open_trace(struct live *live)
 {
-    for (int i = 0; live->file == NULL && i < WAIT_FOR_HEADER && !interrupted(live); i++) {
+    for (int i = 0; !live->file && i < WAIT_FOR_HEADER && !interrupted(live); i++) {
         if (i > 0)
             live_process_wait(-1, FIRST_MS);
         *live->status = (struct ingest_status){INGEST_OK, ""};
         live->file = trace_file_open(live->options->trace, live->status);
-        if (live->file == NULL && access(live->options->trace, F_OK) != 0)
+        if (!live->file && access(live->options->trace, F_OK) != 0)
             return false;
     }
-    if (live->file != NULL && recording(live) &&
-        (trace_file_header(live->file)->flags & TRACE_FILE_PACKED))
+    if (live->file && recording(live) && (trace_file_header(live->file)->flags & TRACE_FILE_PACKED))
         return ingest_fail(live->status, INGEST_BAD_INPUT,
                            "%s: is being compressed while it is recorded, so it can only be read "
                            "when that has ended; record it without --compress",
@@ -389,14 +387,14 @@ static bool run(struct live *live)
     if (!open_trace(live))
         return false;
     live->writer = writer_live_open(options->session, options->writer.force, live->status);
-    if (live->writer == NULL)
+    if (!live->writer)
         return false;
     live->first_new = 1;
     live->trace = live_trace_new(live->file, &live->scan);
     live->symbols = symbols_new(&symbols_options);
-    live->full = calloc(1, sizeof *live->full);
-    live->shown = calloc(1, sizeof *live->shown);
-    if (live->trace == NULL || live->symbols == NULL || live->full == NULL || live->shown == NULL)
+    live->full = calloc(1, sizeof(*live->full));
+    live->shown = calloc(1, sizeof(*live->shown));
+    if (!live->trace || !live->symbols || !live->full || !live->shown)
         return ingest_fail_memory(live->status, "the pipeline");
     const struct trace_file_header *header = trace_file_header(live->file);
     live->process = live_process_open(header->pid, header->start_realtime_ns);
@@ -408,8 +406,8 @@ static bool run(struct live *live)
 
 bool ingest_live(const struct ingest_options *options, struct ingest_status *status)
 {
-    struct live *live = calloc(1, sizeof *live);
-    if (live == NULL)
+    struct live *live = calloc(1, sizeof(*live));
+    if (!live)
         return ingest_fail_memory(status, "the pipeline");
     live->options = options;
     live->status = status;

@@ -22,18 +22,18 @@ static uint64_t begin_of(uint32_t pid)
 {
     enum { FIELDS_BEFORE = 20 }; /* of /proc/PID/stat, after the program's name: proc(5) */
     char path[64], text[1024];
-    snprintf(path, sizeof path, "/proc/%u/stat", pid);
+    snprintf(path, sizeof(path), "/proc/%u/stat", pid);
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = descriptor < 0 ? -1 : read(descriptor, text, sizeof text - 1);
+    ssize_t length = descriptor < 0 ? -1 : read(descriptor, text, sizeof(text) - 1);
     if (descriptor >= 0)
         close(descriptor);
     if (length <= 0)
         return UINT64_MAX;
     text[length] = '\0';
     const char *at = strrchr(text, ')');
-    for (int i = 0; at != NULL && i < FIELDS_BEFORE; i++)
+    for (int i = 0; at && i < FIELDS_BEFORE; i++)
         at = strchr(at + 1, ' ');
-    if (at == NULL)
+    if (!at)
         return UINT64_MAX;
     uint64_t ticks = strtoull(at, NULL, 10), boot = clock_ns(CLOCK_BOOTTIME);
     return clock_ns(CLOCK_REALTIME) - boot + ticks * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));

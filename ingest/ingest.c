@@ -37,7 +37,7 @@ static double seconds_now(void)
 static void report(const struct pipeline *pipeline, enum ingest_phase phase, uint64_t done)
 {
     const struct ingest_options *options = pipeline->options;
-    if (options->progress != NULL)
+    if (options->progress)
         options->progress(options->progress_context, phase, done, trace_file_size(pipeline->file));
 }
 
@@ -57,7 +57,7 @@ static bool replay_all(struct pipeline *pipeline)
         if (n % EVENTS_PER_LOOK != 0 && pipeline->stacks.count == stacks_seen)
             continue;
         stacks_seen = pipeline->stacks.count;
-        if (interrupted != NULL && *interrupted != 0)
+        if (interrupted && *interrupted != 0)
             good = ingest_fail(pipeline->status, INGEST_INTERRUPTED, "interrupted");
         report(pipeline, INGEST_REPLAY, merge_bytes_done(merge));
     }
@@ -91,7 +91,7 @@ static bool join_suppressions(struct pipeline *pipeline)
     if (options->carried_suppressions)
         pipeline->joined =
             carried_join(&pipeline->scan.carried, options->suppressions, &pipeline->scan.problems);
-    return pipeline->joined != NULL || !options->carried_suppressions ||
+    return pipeline->joined || !options->carried_suppressions ||
            ingest_fail_memory(pipeline->status, "the suppressions");
 }
 
@@ -103,15 +103,15 @@ static bool write_tables(struct pipeline *pipeline)
                                   .replay = &pipeline->replay,
                                   .stacks = &pipeline->stacks,
                                   .totals = &pipeline->totals,
-                                  .suppressions = pipeline->joined != NULL ? pipeline->joined
-                                                                           : options->suppressions,
+                                  .suppressions =
+                                      pipeline->joined ? pipeline->joined : options->suppressions,
                                   .carried_suppressions = options->carried_suppressions};
     struct table_sink sink = writer_tables(pipeline->writer);
     struct redact *redact = options->redact ? redact_new(options->source_root, &facts) : NULL;
-    if (redact != NULL)
+    if (redact)
         sink = redact_sink(redact, sink);
     report(pipeline, INGEST_WRITE, writer_bytes(pipeline->writer));
-    bool good = (redact != NULL || !options->redact) && session_tables_put(&sink, &facts) &&
+    bool good = (redact || !options->redact) && session_tables_put(&sink, &facts) &&
                 (!options->redact || put_redacted(&sink)) &&
                 (!options->bundle || bundle_put(&sink, &facts, options->sysroot));
     redact_free(redact);
@@ -138,15 +138,15 @@ static bool run(struct pipeline *pipeline)
     struct ingest_status *status = pipeline->status;
     struct symbols_options symbols_options = {options->debug_dir, options->sysroot};
     pipeline->file = trace_file_open(options->trace, status);
-    if (pipeline->file == NULL)
+    if (!pipeline->file)
         return false;
     pipeline->writer = writer_open(options->session, &options->writer, status);
-    if (pipeline->writer == NULL)
+    if (!pipeline->writer)
         return false;
     report(pipeline, INGEST_SCAN, 0);
     if (!trace_scan(&pipeline->scan, pipeline->file, status))
         return false;
-    pipeline->names = options->names != NULL ? options->names : &pipeline->own_names;
+    pipeline->names = options->names ? options->names : &pipeline->own_names;
     if (!shared_names_begin(pipeline->names, &symbols_options))
         return ingest_fail_memory(status, "the names of the program");
     pipeline->symbols = pipeline->names->symbols;
@@ -211,15 +211,15 @@ static void summarize(const struct pipeline *pipeline, struct ingest_summary *su
     for (size_t i = scan->problems.kept_count; i-- > 0;)
         if (scan->problems.kept[i].kind == PROBLEM_SUPPRESSIONS)
             memcpy(summary->why_suppressions, scan->problems.kept[i].detail,
-                   sizeof summary->why_suppressions);
+                   sizeof(summary->why_suppressions));
 }
 
 bool ingest_run(const struct ingest_options *options, struct ingest_summary *summary,
                 struct ingest_status *status)
 {
     double begin = seconds_now();
-    struct pipeline *pipeline = calloc(1, sizeof *pipeline);
-    if (pipeline == NULL)
+    struct pipeline *pipeline = calloc(1, sizeof(*pipeline));
+    if (!pipeline)
         return ingest_fail_memory(status, "the pipeline");
     pipeline->options = options;
     pipeline->status = status;

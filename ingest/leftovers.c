@@ -20,11 +20,11 @@ static bool is_of_ours(int descriptor)
 {
     static const char database[16] = "SQLite format 3", nothing[16];
     char begin[16];
-    ssize_t length = pread(descriptor, begin, sizeof begin, 0);
-    return length == 0 || (length == (ssize_t)sizeof begin &&
-                           (memcmp(begin, database, sizeof begin) == 0 ||
-                            memcmp(begin, nothing, sizeof begin) == 0 ||
-                            memcmp(begin, TRACE_MAGIC, sizeof TRACE_MAGIC - 1) == 0));
+    ssize_t length = pread(descriptor, begin, sizeof(begin), 0);
+    return length == 0 || (length == (ssize_t)sizeof(begin) &&
+                           (memcmp(begin, database, sizeof(begin)) == 0 ||
+                            memcmp(begin, nothing, sizeof(begin)) == 0 ||
+                            memcmp(begin, TRACE_MAGIC, sizeof(TRACE_MAGIC) - 1) == 0));
 }
 
 /* Tells whether the file is locked. A process of another container may have a number that is free
@@ -58,14 +58,14 @@ static enum state look(int folder, const char *name, pid_t maker)
 
 bool leftovers_remove(const char *target, struct ingest_status *status)
 {
-    const char *slash = strrchr(target, '/'), *base = slash == NULL ? target : slash + 1;
-    char *path = slash == NULL ? strdup(".") : strndup(target, (size_t)(slash + 1 - target));
-    DIR *folder = path == NULL ? NULL : opendir(path);
+    const char *slash = strrchr(target, '/'), *base = !slash ? target : slash + 1;
+    char *path = !slash ? strdup(".") : strndup(target, (size_t)(slash + 1 - target));
+    DIR *folder = !path ? NULL : opendir(path);
     bool free_to_write = true;
     free(path);
-    if (folder == NULL)
+    if (!folder)
         return true;
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+    for (struct dirent *entry; (entry = readdir(folder));) {
         pid_t maker = output_file_maker(entry->d_name, base);
         enum state state = maker == 0 ? UNKNOWN : look(dirfd(folder), entry->d_name, maker);
         if (state == UNUSED)

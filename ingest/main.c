@@ -55,7 +55,7 @@ static bool set_index(struct options *options, const char *name)
 {
     static const char *const names[] = {
         [WRITER_INDEX_NONE] = "none", [WRITER_INDEX_STACK] = "stack", [WRITER_INDEX_ALL] = "all"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (strcmp(names[i], name) == 0) {
             options->ingest.writer.index = (enum writer_index)i;
             return true;
@@ -65,7 +65,7 @@ static bool set_index(struct options *options, const char *name)
 
 static bool set_dump(struct options *options, const char *order)
 {
-    if (order == NULL || strcmp(order, "file") == 0)
+    if (!order || strcmp(order, "file") == 0)
         options->dump = DUMP_FILE_ORDER;
     else if (strcmp(order, "time") == 0)
         options->dump = DUMP_BY_TIME;
@@ -78,8 +78,7 @@ static bool set_redact(struct options *options, const char *root)
 {
     options->ingest.redact = true;
     options->ingest.source_root = root;
-    return root == NULL || *root == '/' ||
-           fail_usage("--redact takes an absolute path, not ", root);
+    return !root || *root == '/' || fail_usage("--redact takes an absolute path, not ", root);
 }
 
 /* Makes the default name: TRACE with .bin replaced by .db, or else with .db appended. */
@@ -107,7 +106,7 @@ static bool many(const struct options *options)
 
 static bool is_suppressing(const struct options *options)
 {
-    return options->suppressions != NULL || options->ingest.carried_suppressions;
+    return options->suppressions || options->ingest.carried_suppressions;
 }
 
 /* Takes one option. Returns -1 to continue, otherwise the exit status. */
@@ -209,11 +208,11 @@ static int parse(int argc, char **argv, struct options *options)
         return 2;
     }
     if (options->rebuild && (options->compress || options->live || options->dump != DUMP_NONE ||
-                             options->ingest.session != NULL)) {
+                             options->ingest.session)) {
         fail_usage("--rebuild works on the session itself, without -o and the like", "");
         return 2;
     }
-    if (options->ingest.session != NULL)
+    if (options->ingest.session)
         return -1;
     if (options->compress)
         options->ingest.session = options->ingest.trace;
@@ -225,7 +224,7 @@ static int parse(int argc, char **argv, struct options *options)
 static bool dump(const struct options *options, struct ingest_status *status)
 {
     struct trace_file *file = trace_file_open(options->ingest.trace, status);
-    if (file == NULL)
+    if (!file)
         return false;
     bool good = options->dump == DUMP_BY_TIME ? trace_dump_by_time(stdout, file, status)
                                               : trace_dump_file(stdout, file, status);
@@ -358,7 +357,7 @@ __attribute__((format(printf, 2, 3))) static void put_fact(const char *name, con
 {
     char text[4096];
     va_list values;
-    printable_copy(text, sizeof text, name);
+    printable_copy(text, sizeof(text), name);
     printf("%s: ", text);
     va_start(values, format);
     vprintf(format, values);
@@ -370,8 +369,8 @@ __attribute__((format(printf, 2, 3))) static void put_fact(const char *name, con
 static bool ingest(struct options *options, struct ingest_status *status)
 {
     struct suppressions *suppressions = NULL;
-    if (options->suppressions != NULL &&
-        (suppressions = suppressions_read(options->suppressions, stderr, status)) == NULL)
+    if (options->suppressions &&
+        !(suppressions = suppressions_read(options->suppressions, stderr, status)))
         return false;
     options->ingest.suppressions = suppressions;
     const bool good = ingest_suppressing(options, status);
@@ -396,10 +395,10 @@ static bool runs(pid_t process)
     char name[48], line[512] = "";
     if (kill(process, 0) != 0 && errno == ESRCH)
         return false;
-    snprintf(name, sizeof name, "/proc/%d/stat", (int)process);
+    snprintf(name, sizeof(name), "/proc/%d/stat", (int)process);
     FILE *file = fopen(name, "re");
     if (file) {
-        (void)!fgets(line, sizeof line, file);
+        (void)!fgets(line, sizeof(line), file);
         fclose(file);
     }
     /* The state is the letter after the name, which may contain any characters. */
@@ -413,7 +412,7 @@ static bool compress(const struct options *options, struct ingest_status *status
     const char *trace = options->ingest.trace, *target = options->ingest.session;
     struct trace_compress_result result;
     struct trace_file *file = trace_file_open(trace, status);
-    if (file == NULL)
+    if (!file)
         return false;
     const struct trace_file_header *header = trace_file_header(file);
     bool in_place = same_file(trace, target), good;

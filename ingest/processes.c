@@ -64,10 +64,9 @@ static bool append(struct trace_list *list, const char *folder, const char *name
     char *path = NULL;
     struct stat about;
     struct trace_file_id id = {0};
-    if (!array_reserve(&list->paths, &list->capacity, list->count + 1, sizeof *list->paths) ||
-        !array_reserve(&list->ids, &list->id_capacity, list->count + 1, sizeof *list->ids) ||
-        (folder != NULL ? asprintf(&path, "%s/%s", folder, name) < 0
-                        : (path = strdup(name)) == NULL))
+    if (!array_reserve(&list->paths, &list->capacity, list->count + 1, sizeof(*list->paths)) ||
+        !array_reserve(&list->ids, &list->id_capacity, list->count + 1, sizeof(*list->ids)) ||
+        (folder ? asprintf(&path, "%s/%s", folder, name) < 0 : !(path = strdup(name))))
         return ingest_fail_memory(status, "the list of traces");
     if (stat(path, &about) == 0)
         id = (struct trace_file_id){about.st_dev, about.st_ino};
@@ -82,13 +81,14 @@ static bool append(struct trace_list *list, const char *folder, const char *name
 
 static bool is_trace(int folder, const char *name)
 {
-    char begin[sizeof TRACE_MAGIC - 1];
+    char begin[sizeof(TRACE_MAGIC) - 1];
     struct stat about;
     if (fstatat(folder, name, &about, 0) != 0 || !S_ISREG(about.st_mode))
         return false;
     int descriptor = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    bool same = descriptor >= 0 && read(descriptor, begin, sizeof begin) == (ssize_t)sizeof begin &&
-                memcmp(begin, TRACE_MAGIC, sizeof begin) == 0;
+    bool same = descriptor >= 0 &&
+                read(descriptor, begin, sizeof(begin)) == (ssize_t)sizeof(begin) &&
+                memcmp(begin, TRACE_MAGIC, sizeof(begin)) == 0;
     if (descriptor >= 0)
         close(descriptor);
     return same;
@@ -171,10 +171,10 @@ static char *reason_of(const struct processes *processes, const char *path, cons
     char shown[sizeof((struct ingest_status *)NULL)->message];
     if (!processes->options->redact)
         return strdup(message);
-    const size_t length = printable_copy(shown, sizeof shown, path);
+    const size_t length = printable_copy(shown, sizeof(shown), path);
     const char *slash = strrchr(shown, '/');
     const bool begins = strncmp(message, shown, length) == 0;
-    return redact_text(NULL, message + (begins && slash != NULL ? slash + 1 - shown : 0));
+    return redact_text(NULL, message + (begins && slash ? slash + 1 - shown : 0));
 }
 
 /* Leaves out a trace that cannot be opened. False if the error is not one of the trace itself. */
@@ -186,13 +186,13 @@ static bool leave_out(struct processes *processes, const char *path,
         return false;
     }
     char *reason = reason_of(processes, path, why->message);
-    if (reason == NULL || !array_reserve(&processes->reasons, &processes->reason_capacity,
-                                         processes->reason_count + 1, sizeof reason)) {
+    if (!reason || !array_reserve(&processes->reasons, &processes->reason_capacity,
+                                  processes->reason_count + 1, sizeof(reason))) {
         free(reason);
         return ingest_fail_memory(processes->status, "the list of traces");
     }
     processes->reasons[processes->reason_count++] = reason;
-    if (processes->left_out != NULL)
+    if (processes->left_out)
         processes->left_out(why->message);
     return true;
 }
@@ -209,30 +209,30 @@ static int compare_starts(const void *a, const void *b)
 static bool align_starts(struct processes *processes)
 {
     struct machine_start **starts = malloc((processes->count + 1) * sizeof(struct machine_start *));
-    for (size_t i = 0; starts != NULL && i < processes->count; i++)
+    for (size_t i = 0; starts && i < processes->count; i++)
         starts[i] = &processes->starts[i].at;
-    if (starts != NULL)
+    if (starts)
         processes->machines = machines_align(starts, processes->count);
     free(starts);
     if (processes->machines == 0 && processes->count > 0)
         return ingest_fail_memory(processes->status, "the list of traces");
-    qsort(processes->starts, processes->count, sizeof *processes->starts, compare_starts);
+    qsort(processes->starts, processes->count, sizeof(*processes->starts), compare_starts);
     return true;
 }
 
 static bool find_starts(struct processes *processes, const struct trace_list *list)
 {
-    processes->starts = calloc(list->count + 1, sizeof *processes->starts);
-    processes->parts = calloc(list->count + 1, sizeof *processes->parts);
-    if (processes->starts == NULL || processes->parts == NULL)
+    processes->starts = calloc(list->count + 1, sizeof(*processes->starts));
+    processes->parts = calloc(list->count + 1, sizeof(*processes->parts));
+    if (!processes->starts || !processes->parts)
         return ingest_fail_memory(processes->status, "the list of traces");
     for (size_t i = 0; i < list->count; i++) {
         struct ingest_status status = {INGEST_OK, ""};
         struct trace_file *file = trace_file_open(list->paths[i], &status);
-        if (file == NULL && !leave_out(processes, list->paths[i], &status))
+        if (!file && !leave_out(processes, list->paths[i], &status))
             return false;
         bool good = true;
-        if (file != NULL) {
+        if (file) {
             struct start *start = &processes->starts[processes->count++];
             start->trace = list->paths[i];
             good = machines_read(file, &start->at);
@@ -268,7 +268,7 @@ static void add_summary(struct ingest_summary *sum, const struct ingest_summary 
     sum->missing_chunks += part->missing_chunks;
     sum->lost_suppressions += part->lost_suppressions;
     if (sum->why_suppressions[0] == '\0')
-        memcpy(sum->why_suppressions, part->why_suppressions, sizeof sum->why_suppressions);
+        memcpy(sum->why_suppressions, part->why_suppressions, sizeof(sum->why_suppressions));
     sum->seconds += part->seconds;
 }
 
@@ -277,7 +277,7 @@ static bool add_process(struct processes *processes, const struct start *start)
 {
     struct ingest_options options = *processes->options;
     struct ingest_summary summary = {0};
-    bool first = processes->merge == NULL;
+    bool first = !processes->merge;
     options.trace = start->trace;
     options.names = &processes->names;
     options.session = first ? processes->whole.part : processes->part.part;
@@ -295,8 +295,7 @@ static bool add_process(struct processes *processes, const struct start *start)
         processes->summary->program = NULL; /* the part owns it */
         processes->merge =
             writer_merge_open(processes->whole.part, &options.writer, processes->status);
-        return processes->merge != NULL &&
-               writer_merge_machine(processes->merge, start->at.machine);
+        return processes->merge && writer_merge_machine(processes->merge, start->at.machine);
     }
     add_summary(processes->summary, &summary);
     bool good = writer_merge_add(processes->merge, processes->part.part, start->at.start_ns) &&
@@ -358,26 +357,26 @@ static bool summarize(struct processes *processes)
         sum->unseen_modules = whole.unseen_modules;
         sum->late_modules = whole.late_modules;
         sum->lost_suppressions = whole.lost_suppressions;
-        memcpy(sum->why_suppressions, whole.why_suppressions, sizeof sum->why_suppressions);
+        memcpy(sum->why_suppressions, whole.why_suppressions, sizeof(sum->why_suppressions));
         sum->machines = whole.machines;
         sum->seconds = whole.seconds;
         sum->all_events = whole.events;
     }
     const size_t named = run->selected < processes->count ? run->selected : 0;
     const char *program = processes->parts[named].program;
-    sum->program = program != NULL ? strdup(program) : NULL;
-    return sum->program != NULL || ingest_fail_memory(processes->status, "the summary");
+    sum->program = program ? strdup(program) : NULL;
+    return sum->program || ingest_fail_memory(processes->status, "the summary");
 }
 
 static bool add_all(struct processes *processes)
 {
-    processes->added = calloc(processes->count + 1, sizeof *processes->added);
-    if (processes->added == NULL)
+    processes->added = calloc(processes->count + 1, sizeof(*processes->added));
+    if (!processes->added)
         return ingest_fail_memory(processes->status, "the list of traces");
     for (size_t i = 0; i < processes->count; i++)
         if (!add_process(processes, &processes->starts[i]))
             return false;
-    if (processes->merge == NULL)
+    if (!processes->merge)
         return ingest_fail(processes->status, INGEST_BAD_INPUT, "none of the traces can be used");
     for (size_t i = 0; i < processes->reason_count; i++)
         if (!writer_merge_leave_out(processes->merge, processes->reasons[i]))

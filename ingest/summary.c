@@ -14,7 +14,7 @@ static const char *grouped(uint64_t number)
     static unsigned next;
     char digits[24];
     char *to = places[next = (next + 1) % 8];
-    int length = snprintf(digits, sizeof digits, "%" PRIu64, number);
+    int length = snprintf(digits, sizeof(digits), "%" PRIu64, number);
     for (int i = 0; i < length; i++) {
         if (i > 0 && (length - i) % 3 == 0)
             *to++ = ',';
@@ -52,7 +52,7 @@ static void put_time(FILE *out, uint64_t ns)
 static void put_text(FILE *out, const char *text)
 {
     char line[1024];
-    printable_copy(line, sizeof line, text);
+    printable_copy(line, sizeof(line), text);
     fputs(line, out);
 }
 
@@ -77,7 +77,7 @@ static void put_odd(FILE *out, const struct ingest_summary *summary)
     };
     bool any = false;
     fputs("odd          ", out);
-    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+    for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++) {
         if (odd[i].count == 0)
             continue;
         fprintf(out, "%s%s %s", any ? ", " : "", grouped(odd[i].count), odd[i].what);
@@ -114,7 +114,7 @@ void summary_print(FILE *out, const struct ingest_summary *summary, const char *
     put_text(out, summary->program);
     fputs(", ", out);
     put_time(out, summary->duration_ns);
-    if (ending(summary) != NULL)
+    if (ending(summary))
         fprintf(out, " (%s)", ending(summary));
     fprintf(out, "\nevents       %s\n", grouped(summary->allocations + summary->frees));
     fprintf(out, "allocations  %s, ", grouped(summary->allocations));

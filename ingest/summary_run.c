@@ -4,11 +4,10 @@
  * executed one after another and the sums of their allocations. If there are many processes, it
  * shows those that allocated most, and those that started them.
  */
-#include "ingest/summary.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "ingest/summary.h"
 #include "schemas/printable.h"
 
 /* SHOWN: processes that are shown. NAMES_WIDTH: columns of their programs' names, with the indent,
@@ -74,9 +73,9 @@ static void link_nodes(struct tree *tree)
 static bool build(struct tree *tree)
 {
     const size_t count = tree->run->count;
-    tree->process = calloc(count + 1, sizeof *tree->process);
-    tree->nodes = calloc(count + 1, sizeof *tree->nodes);
-    if (tree->process == NULL || tree->nodes == NULL)
+    tree->process = calloc(count + 1, sizeof(*tree->process));
+    tree->nodes = calloc(count + 1, sizeof(*tree->nodes));
+    if (!tree->process || !tree->nodes)
         return false;
     tree->nodes[count].first = SIZE_MAX;
     for (size_t i = 0; i < count; i++)
@@ -94,14 +93,14 @@ static int compare_bytes(const void *a, const void *b)
 /* Returns how many bytes a process, or one below it, must have allocated to be shown. */
 static uint64_t find_least(const struct tree *tree, size_t processes)
 {
-    uint64_t least = 0, *bytes = calloc(processes + 1, sizeof *bytes);
+    uint64_t least = 0, *bytes = calloc(processes + 1, sizeof(*bytes));
     size_t count = 0;
-    if (bytes == NULL)
+    if (!bytes)
         return 0;
     for (size_t i = 0; i < tree->run->count; i++)
         if (tree->process[i] == i)
             bytes[count++] = tree->nodes[i].bytes;
-    qsort(bytes, count, sizeof *bytes, compare_bytes);
+    qsort(bytes, count, sizeof(*bytes), compare_bytes);
     if (count > SHOWN)
         least = bytes[SHOWN - 1];
     free(bytes);
@@ -111,7 +110,7 @@ static uint64_t find_least(const struct tree *tree, size_t processes)
 static const char *last_part(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+    return slash && slash[1] != '\0' ? slash + 1 : path;
 }
 
 /* Prints the programs of a process, in order. Leaves out those in the middle that do not fit. */
@@ -131,17 +130,17 @@ static void print_programs(const struct tree *tree, size_t process, int room)
             left_out++;
             continue;
         }
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s%.*s",
+        used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s%.*s",
                                  i == process   ? ""
                                  : left_out > 0 ? " →…→ "
                                                 : " → ",
                                  "", 24, name);
         left_out = 0;
-        if (used >= sizeof names)
+        if (used >= sizeof(names))
             break;
     }
-    char text[PRINTABLE_BYTE_MAX * sizeof names];
-    printable_copy(text, sizeof text, names);
+    char text[PRINTABLE_BYTE_MAX * sizeof(names)];
+    printable_copy(text, sizeof(text), names);
     fputs(text, tree->out);
     for (const char *at = text; *at; at++)
         room -= ((unsigned char)*at & 0xC0) != 0x80;
@@ -191,7 +190,7 @@ static void print_selected(FILE *out, const struct run *run, size_t processes)
     }
     const struct run_process *selected = &run->processes[run->selected];
     char name[1024];
-    printable_copy(name, sizeof name, last_part(selected->program));
+    printable_copy(name, sizeof(name), last_part(selected->program));
     fprintf(out, "selected     %s, %" PRId64, name, selected->choice.pid);
     if (selected->choice.place > 1)
         fprintf(out, ".%u", selected->choice.place);

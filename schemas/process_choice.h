@@ -28,12 +28,12 @@ static inline bool process_choice_matches(const struct process_choice *row, cons
 {
     char number[48];
     const char *slash = strrchr(row->program, '/');
-    snprintf(number, sizeof number, "%lld", (long long)row->pid);
+    snprintf(number, sizeof(number), "%lld", (long long)row->pid);
     if (strcmp(word, number) == 0)
         return true;
-    snprintf(number, sizeof number, "%lld.%u", (long long)row->pid, row->place);
+    snprintf(number, sizeof(number), "%lld.%u", (long long)row->pid, row->place);
     return strcmp(word, number) == 0 || strcmp(word, row->program) == 0 ||
-           (slash != NULL && strcmp(word, slash + 1) == 0);
+           (slash && strcmp(word, slash + 1) == 0);
 }
 
 /*
@@ -47,7 +47,7 @@ static inline size_t process_choose(const struct process_choice *rows, size_t co
     size_t best = count;
     *matches = 0;
     for (size_t i = 0; i < count; i++) {
-        if (word != NULL && !process_choice_matches(&rows[i], word))
+        if (word && !process_choice_matches(&rows[i], word))
             continue;
         ++*matches;
         if (best == count || rows[i].bytes > rows[best].bytes)

@@ -33,7 +33,7 @@ struct trace_coding {
 
 static inline void trace_coding_reset(struct trace_coding *coding, uint64_t base_ticks)
 {
-    memset(coding, 0, sizeof *coding);
+    memset(coding, 0, sizeof(*coding));
     coding->ticks = base_ticks;
 }
 

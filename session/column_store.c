@@ -44,8 +44,8 @@ static bool directory_grow(struct column_store *store, uint32_t chunk, struct se
         return true;
     uint32_t capacity = store->capacity == 0 ? 64 : store->capacity * 2;
     struct entry *entries =
-        realloc(store->entries, (size_t)capacity * COLUMN_TOTAL * sizeof *entries);
-    if (entries == NULL)
+        realloc(store->entries, (size_t)capacity * COLUMN_TOTAL * sizeof(*entries));
+    if (!entries)
         return session_fail_memory(error, "the directory of column chunks");
     for (size_t i = (size_t)store->capacity * COLUMN_TOTAL; i < (size_t)capacity * COLUMN_TOTAL;
          i++)
@@ -104,8 +104,8 @@ static bool directory_check(struct column_store *store, struct session_error *er
 struct column_store *column_store_open(struct database *database, size_t budget,
                                        struct session_error *error)
 {
-    struct column_store *store = calloc(1, sizeof *store);
-    if (store == NULL) {
+    struct column_store *store = calloc(1, sizeof(*store));
+    if (!store) {
         session_fail_memory(error, "the column chunks");
         return NULL;
     }
@@ -126,9 +126,9 @@ struct column_store *column_store_open(struct database *database, size_t budget,
 
 void column_store_close(struct column_store *store)
 {
-    if (store == NULL)
+    if (!store)
         return;
-    for (struct entry *entry = store->newest; entry != NULL; entry = entry->older)
+    for (struct entry *entry = store->newest; entry; entry = entry->older)
         free(entry->data);
     free(store->entries);
     free(store);
@@ -167,21 +167,21 @@ uint64_t column_store_max(const struct column_store *store, uint32_t chunk, enum
 
 static void list_remove(struct column_store *store, struct entry *entry)
 {
-    *(entry->newer != NULL ? &entry->newer->older : &store->newest) = entry->older;
-    *(entry->older != NULL ? &entry->older->newer : &store->oldest) = entry->newer;
+    *(entry->newer ? &entry->newer->older : &store->newest) = entry->older;
+    *(entry->older ? &entry->older->newer : &store->oldest) = entry->newer;
 }
 
 static void list_push(struct column_store *store, struct entry *entry)
 {
     entry->newer = NULL;
     entry->older = store->newest;
-    *(store->newest != NULL ? &store->newest->newer : &store->oldest) = entry;
+    *(store->newest ? &store->newest->newer : &store->oldest) = entry;
     store->newest = entry;
 }
 
 static void store_evict(struct column_store *store, size_t wanted)
 {
-    while (store->oldest != NULL && store->held + wanted > store->budget) {
+    while (store->oldest && store->held + wanted > store->budget) {
         struct entry *entry = store->oldest;
         list_remove(store, entry);
         store->held -= entry_length(entry);
@@ -208,7 +208,7 @@ static bool store_read(struct column_store *store, struct entry *entry, int64_t 
     size_t length = entry_length(entry);
     store_evict(store, length);
     entry->data = malloc(length);
-    if (entry->data == NULL)
+    if (!entry->data)
         return session_fail_memory(error, "a column chunk");
     bool good = database_chunk(store->database, id, entry->data, length, error) &&
                 (values_in_range(entry) || store_damaged(store, id, "a value out of range", error));
@@ -227,7 +227,7 @@ bool column_store_get(struct column_store *store, uint32_t chunk, enum column co
                       struct column_view *view, struct session_error *error)
 {
     struct entry *entry = store_entry(store, chunk, column);
-    if (entry->width > 0 && entry->data == NULL) {
+    if (entry->width > 0 && !entry->data) {
         if (!store_read(store, entry, (int64_t)chunk * COLUMN_ID_STRIDE + column, error))
             return false;
     } else if (entry->width > 0 && store->newest != entry) {

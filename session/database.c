@@ -74,7 +74,7 @@ static bool read_mode(void *context, const struct database_row *row, struct sess
 {
     (void)error;
     const char *mode = database_text(row, 0);
-    *(bool *)context = mode != NULL && strcmp(mode, "wal") == 0;
+    *(bool *)context = mode && strcmp(mode, "wal") == 0;
     return true;
 }
 
@@ -98,8 +98,8 @@ struct database *database_open(const char *path, struct session_error *error)
                      strerror(errno));
         return NULL;
     }
-    struct database *database = calloc(1, sizeof *database);
-    if (database == NULL || (database->path = strdup(path)) == NULL) {
+    struct database *database = calloc(1, sizeof(*database));
+    if (!database || !(database->path = strdup(path))) {
         free(database);
         session_fail_memory(error, "the session");
         return NULL;
@@ -137,7 +137,7 @@ bool database_changed(struct database *database)
 
 void database_close(struct database *database)
 {
-    if (database == NULL)
+    if (!database)
         return;
     sqlite3_blob_close(database->blob);
     sqlite3_close(database->handle);
@@ -186,10 +186,9 @@ bool database_is_null(const struct database_row *row, int column)
 bool database_chunk(struct database *database, int64_t id, void *data, size_t length,
                     struct session_error *error)
 {
-    int status = database->blob != NULL
-                     ? sqlite3_blob_reopen(database->blob, id)
-                     : sqlite3_blob_open(database->handle, "main", "column_chunk", "data", id, 0,
-                                         &database->blob);
+    int status = database->blob ? sqlite3_blob_reopen(database->blob, id)
+                                : sqlite3_blob_open(database->handle, "main", "column_chunk",
+                                                    "data", id, 0, &database->blob);
     if (status == SQLITE_OK && (size_t)sqlite3_blob_bytes(database->blob) == length &&
         sqlite3_blob_read(database->blob, data, (int)length, 0) == SQLITE_OK)
         return true;

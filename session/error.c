@@ -8,14 +8,14 @@
 
 bool session_fail(struct session_error *error, int column, const char *format, ...)
 {
-    if (error == NULL)
+    if (!error)
         return false;
     va_list arguments;
     va_start(arguments, format);
-    char message[sizeof error->message];
-    vsnprintf(message, sizeof message, format, arguments);
+    char message[sizeof(error->message)];
+    vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
-    printable_copy(error->message, sizeof error->message, message);
+    printable_copy(error->message, sizeof(error->message), message);
     error->column = column;
     return false;
 }

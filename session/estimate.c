@@ -14,8 +14,8 @@ struct estimate {
 
 struct estimate *estimate_new(uint64_t mean)
 {
-    struct estimate *estimate = calloc(1, sizeof *estimate);
-    if (estimate != NULL)
+    struct estimate *estimate = calloc(1, sizeof(*estimate));
+    if (estimate)
         estimate->mean = (double)mean;
     return estimate;
 }
@@ -52,14 +52,14 @@ static struct column_view view_of(const uint64_t *values, uint32_t rows)
     return (struct column_view){.data = (const uint8_t *)values,
                                 .max = UINT64_MAX,
                                 .mask = UINT64_MAX,
-                                .width = sizeof *values,
+                                .width = sizeof(*values),
                                 .rows = rows};
 }
 
 void estimate_chunk(struct estimate *estimate, uint64_t first_row, const struct column_view *size,
                     struct column_view *bytes, struct column_view *counts)
 {
-    if (estimate == NULL) {
+    if (!estimate) {
         *bytes = *size;
         *counts = (struct column_view){.min = 1, .max = 1, .rows = size->rows};
         return;

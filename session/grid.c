@@ -14,7 +14,7 @@ bool session_regions(struct session *session, uint64_t ns, struct session_region
                      size_t *count, struct session_error *error)
 {
     const struct live_list *list = live_list_at(session, ns, error);
-    if (list == NULL)
+    if (!list)
         return false;
     struct session_region *found = NULL;
     size_t used = 0;
@@ -25,8 +25,8 @@ bool session_regions(struct session *session, uint64_t ns, struct session_region
                           block->start - found[used - 1].end >= REGION_GAP)) {
             if (used == capacity) {
                 capacity = capacity * 2 + 16;
-                struct session_region *larger = realloc(found, capacity * sizeof *found);
-                if (larger == NULL) {
+                struct session_region *larger = realloc(found, capacity * sizeof(*found));
+                if (!larger) {
                     free(found);
                     return session_fail_memory(error, "the regions");
                 }
@@ -109,7 +109,7 @@ bool selection_grid(struct selection *selection, uint64_t ns, uint64_t address,
         return session_fail(error, 0, "a grid needs cells with at least one byte each");
     const struct live_list *list = live_list_at(selection->session, ns, error);
     const struct color_map *map = selection_color_map(selection, by, error);
-    if (list == NULL || map == NULL)
+    if (!list || !map)
         return false;
     /* Cells beyond the end of the address space stay empty. */
     uint64_t room = (UINT64_MAX - address) / bytes_per_cell;
@@ -118,10 +118,10 @@ bool selection_grid(struct selection *selection, uint64_t ns, uint64_t address,
                         .bytes_per_cell = bytes_per_cell,
                         .count = count < room ? count : (size_t)room,
                         .cells = cells,
-                        .owners = calloc(count, sizeof *grid.owners)};
-    if (grid.owners == NULL)
+                        .owners = calloc(count, sizeof(*grid.owners))};
+    if (!grid.owners)
         return session_fail_memory(error, "the grid");
-    memset(cells, 0, count * sizeof *cells);
+    memset(cells, 0, count * sizeof(*cells));
     uint64_t end = address + grid.count * bytes_per_cell;
     for (size_t i = live_list_find(list, address); i < list->count; i++) {
         if (list->blocks[i].start >= end)
@@ -137,7 +137,7 @@ uint64_t session_allocation_at(struct session *session, uint64_t ns, uint64_t ad
 {
     const struct live_list *list = live_list_at(session, ns, NULL);
     uint64_t id = 0;
-    if (list == NULL)
+    if (!list)
         return 0;
     /* The innermost block is the one that starts last. */
     for (size_t i = live_list_find(list, address);
@@ -154,7 +154,7 @@ void session_neighbours(struct session *session, uint64_t ns, uint64_t address, 
     const struct live_list *list = live_list_at(session, ns, NULL);
     *below = 0;
     *above = 0;
-    if (list == NULL)
+    if (!list)
         return;
     size_t i = live_list_find(list, address);
     uint64_t nearest = 0;
@@ -202,7 +202,7 @@ uint64_t session_address_history(struct session *session, uint64_t ns, uint64_t 
             last = freed > last ? freed : last;
         }
     }
-    if (last_free_ns != NULL)
+    if (last_free_ns)
         *last_free_ns = last;
     return count;
 }

@@ -30,8 +30,8 @@ static bool change_grow(struct change *change, size_t wanted, struct session_err
     if (change->capacity - change->count >= wanted)
         return true;
     size_t capacity = change->capacity * 2 + wanted;
-    struct live_block *came = realloc(change->came, capacity * sizeof *came);
-    if (came == NULL)
+    struct live_block *came = realloc(change->came, capacity * sizeof(*came));
+    if (!came)
         return session_fail_memory(error, "what is live");
     change->came = came;
     change->capacity = capacity;
@@ -78,8 +78,8 @@ static bool gather_chunk(struct change *change, uint32_t chunk, struct session_e
 
 static bool sort_came(struct change *change)
 {
-    change->order = malloc((change->count + 1) * sizeof *change->order);
-    if (change->order == NULL)
+    change->order = malloc((change->count + 1) * sizeof(*change->order));
+    if (!change->order)
         return false;
     for (size_t i = 0; i < change->count; i++)
         change->order[i] = (struct sort_entry){change->came[i].start, i};
@@ -95,8 +95,8 @@ static bool merge(struct change *change)
 {
     struct live_list *after = change->after;
     const struct live_list *before = change->before;
-    after->blocks = malloc((change->stayed + change->count + 1) * sizeof *after->blocks);
-    if (after->blocks == NULL)
+    after->blocks = malloc((change->stayed + change->count + 1) * sizeof(*after->blocks));
+    if (!after->blocks)
         return false;
     size_t next = 0;
     uint64_t reach = 0;
@@ -124,13 +124,13 @@ static bool merge(struct change *change)
 
 static struct live_list *live_list_new(const struct session *session, uint64_t ns)
 {
-    struct live_list *list = calloc(1, sizeof *list);
-    if (list == NULL)
+    struct live_list *list = calloc(1, sizeof(*list));
+    if (!list)
         return NULL;
     list->ns = ns;
     size_t words = (size_t)column_store_chunks(session->columns) * ROW_SET_WORDS;
-    list->words = calloc(words + 1, sizeof *list->words);
-    if (list->words == NULL) {
+    list->words = calloc(words + 1, sizeof(*list->words));
+    if (!list->words) {
         free(list);
         return NULL;
     }
@@ -140,12 +140,12 @@ static struct live_list *live_list_new(const struct session *session, uint64_t n
 const struct live_list *live_list_at(struct session *session, uint64_t ns,
                                      struct session_error *error)
 {
-    if (session->live != NULL && session->live->ns == ns)
+    if (session->live && session->live->ns == ns)
         return session->live;
-    if (session->live == NULL)
+    if (!session->live)
         session->live = live_list_new(session, UINT64_MAX);
     struct live_list *after = live_list_new(session, ns);
-    if (session->live == NULL || after == NULL) {
+    if (!session->live || !after) {
         live_list_free(after);
         session_fail_memory(error, "what is live");
         return NULL;
@@ -169,7 +169,7 @@ const struct live_list *live_list_at(struct session *session, uint64_t ns,
 
 void live_list_free(struct live_list *list)
 {
-    if (list != NULL) {
+    if (list) {
         free(list->blocks);
         free(list->words);
     }

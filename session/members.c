@@ -17,8 +17,8 @@ static bool read_member(void *context, const struct database_row *row, struct se
     if (collecting->count < collecting->capacity) {
         struct session_member *member = &collecting->members[collecting->count];
         const char *name = database_text(row, 0), *type = database_text(row, 1);
-        snprintf(member->name, sizeof member->name, "%s", name == NULL ? "" : name);
-        snprintf(member->type, sizeof member->type, "%s", type == NULL ? "?" : type);
+        snprintf(member->name, sizeof(member->name), "%s", !name ? "" : name);
+        snprintf(member->type, sizeof(member->type), "%s", !type ? "?" : type);
         member->offset = (uint64_t)database_number(row, 2);
         member->size = (uint64_t)database_number(row, 3);
     }
@@ -40,9 +40,9 @@ bool session_type_members(struct session *session, uint32_t type, struct session
     struct collecting collecting = {.members = members, .capacity = capacity};
     char sql[128];
     *size = 0;
-    snprintf(sql, sizeof sql, "SELECT COALESCE(size, 0) FROM type WHERE id = %" PRIu32, type);
+    snprintf(sql, sizeof(sql), "SELECT COALESCE(size, 0) FROM type WHERE id = %" PRIu32, type);
     bool good = database_each(session->database, sql, read_size, size, error);
-    snprintf(sql, sizeof sql,
+    snprintf(sql, sizeof(sql),
              "SELECT name, type, offset, size FROM type_member WHERE type_id = %" PRIu32
              " ORDER BY position",
              type);

@@ -13,9 +13,9 @@ static bool read_worst(void *context, const struct database_row *row, struct ses
     const char *kind = database_text(row, 0), *freed_by = database_text(row, 1);
     const char *function = database_text(row, 2);
     (void)error;
-    snprintf(worst->kind, sizeof worst->kind, "%s", kind ? kind : "?");
-    snprintf(worst->freed_by, sizeof worst->freed_by, "%s", freed_by ? freed_by : "?");
-    snprintf(worst->function, sizeof worst->function, "%s", function ? function : "?");
+    snprintf(worst->kind, sizeof(worst->kind), "%s", kind ? kind : "?");
+    snprintf(worst->freed_by, sizeof(worst->freed_by), "%s", freed_by ? freed_by : "?");
+    snprintf(worst->function, sizeof(worst->function), "%s", function ? function : "?");
     worst->allocations = (uint64_t)database_number(row, 3);
     return true;
 }

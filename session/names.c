@@ -13,7 +13,7 @@
 const char *path_last(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
+    return slash ? slash + 1 : path;
 }
 
 const char *name_table_get(const struct name_table *table, uint64_t id)
@@ -48,8 +48,8 @@ bool names_id_bound(struct database *database, const char *table, uint32_t *coun
 {
     struct id_bound bound = {.database = database, .table = table};
     char sql[128];
-    snprintf(sql, sizeof sql, "SELECT count(*), COALESCE(min(id), 0), COALESCE(max(id), 0) FROM %s",
-             table);
+    snprintf(sql, sizeof(sql),
+             "SELECT count(*), COALESCE(min(id), 0), COALESCE(max(id), 0) FROM %s", table);
     if (!database_each(database, sql, read_id_bound, &bound, error))
         return false;
     *count = bound.count;
@@ -77,7 +77,7 @@ struct loading {
 const char *names_keep(struct names *names, const char *text, struct session_error *error)
 {
     const char *kept = string_pool_add(&names->pool, text);
-    if (kept == NULL)
+    if (!kept)
         session_fail_memory(error, "the session's names");
     return kept;
 }
@@ -99,14 +99,14 @@ static bool load_table(struct names *names, struct database *database, const cha
     char sql[128];
     if (!names_id_bound(database, sql_table, &table->count, error))
         return false;
-    table->name = malloc(table->count * sizeof *table->name);
-    if (table->name == NULL)
+    table->name = malloc(table->count * sizeof(*table->name));
+    if (!table->name)
         return session_fail_memory(error, "the session's names");
     for (uint32_t id = 0; id < table->count; id++)
         table->name[id] = "?";
     struct loading loading = {
         .names = names, .table = table, .database = database, .sql_table = sql_table};
-    snprintf(sql, sizeof sql, "SELECT id, %s FROM %s", column, sql_table);
+    snprintf(sql, sizeof(sql), "SELECT id, %s FROM %s", column, sql_table);
     return database_each(database, sql, read_name, &loading, error);
 }
 
@@ -127,8 +127,8 @@ static bool load_types(struct names *names, struct database *database, struct se
 {
     if (!load_table(names, database, "type", "name", &names->type, error))
         return false;
-    names->confidence = malloc(names->type.count * sizeof *names->confidence);
-    if (names->confidence == NULL)
+    names->confidence = malloc(names->type.count * sizeof(*names->confidence));
+    if (!names->confidence)
         return session_fail_memory(error, "the session's types");
     for (uint32_t id = 0; id < names->type.count; id++)
         names->confidence[id] = "unknown";
@@ -154,10 +154,10 @@ static bool read_function(void *context, const struct database_row *row,
     function->name = names_keep(names, database_text(row, 1), error);
     char place[256] = "";
     if (function->file != 0)
-        snprintf(place, sizeof place, "%s:%" PRIu32, path_last(names->file.name[function->file]),
+        snprintf(place, sizeof(place), "%s:%" PRIu32, path_last(names->file.name[function->file]),
                  function->line);
     function->place = names_keep(names, place, error);
-    return function->name != NULL && function->place != NULL;
+    return function->name && function->place;
 }
 
 static bool load_functions(struct names *names, struct database *database,
@@ -165,8 +165,8 @@ static bool load_functions(struct names *names, struct database *database,
 {
     if (!names_id_bound(database, "function", &names->function_count, error))
         return false;
-    names->function = calloc(names->function_count, sizeof *names->function);
-    if (names->function == NULL)
+    names->function = calloc(names->function_count, sizeof(*names->function));
+    if (!names->function)
         return session_fail_memory(error, "the session's functions");
     for (uint32_t id = 0; id < names->function_count; id++)
         names->function[id] = (struct name_function){.name = "?", .place = ""};
@@ -181,7 +181,7 @@ static bool grow(void **items, size_t count, size_t size, struct session_error *
     if (count != 0 && (count < 16 || (count & (count - 1)) != 0))
         return true;
     void *larger = realloc(*items, (count < 16 ? 16 : count * 2) * size);
-    if (larger == NULL)
+    if (!larger)
         return session_fail_memory(error, "the session's tables");
     *items = larger;
     return true;
@@ -190,19 +190,19 @@ static bool grow(void **items, size_t count, size_t size, struct session_error *
 static bool read_meta(void *context, const struct database_row *row, struct session_error *error)
 {
     struct names *names = context;
-    if (!grow((void **)&names->meta, names->meta_count, sizeof *names->meta, error))
+    if (!grow((void **)&names->meta, names->meta_count, sizeof(*names->meta), error))
         return false;
     struct name_meta *meta = &names->meta[names->meta_count];
     meta->key = names_keep(names, database_text(row, 0), error);
     meta->value = names_keep(names, database_text(row, 1), error);
     names->meta_count++;
-    return meta->key != NULL && meta->value != NULL;
+    return meta->key && meta->value;
 }
 
 static bool read_thread(void *context, const struct database_row *row, struct session_error *error)
 {
     struct names *names = context;
-    if (!grow((void **)&names->threads, names->thread_count, sizeof *names->threads, error))
+    if (!grow((void **)&names->threads, names->thread_count, sizeof(*names->threads), error))
         return false;
     struct session_thread *thread = &names->threads[names->thread_count];
     *thread = (struct session_thread){
@@ -215,9 +215,9 @@ static bool read_thread(void *context, const struct database_row *row, struct se
         .bytes = (uint64_t)database_number(row, 7),
     };
     char numbered[64];
-    snprintf(numbered, sizeof numbered, "thread %" PRIu32, thread->id);
+    snprintf(numbered, sizeof(numbered), "thread %" PRIu32, thread->id);
     const char *name = database_text(row, 2);
-    thread->name = names_keep(names, name != NULL && name[0] != '\0' ? name : numbered, error);
+    thread->name = names_keep(names, name && name[0] != '\0' ? name : numbered, error);
     names->thread_count++;
     if (thread->id < names->thread.count)
         names->thread.name[thread->id] = thread->name;
@@ -261,12 +261,11 @@ static bool load_processes(struct names *names, struct database *database,
     struct loading loading = {.names = names, .database = database};
     if (!load_table(names, database, "process", "program", &names->process, error))
         return false;
-    names->process_pid = calloc(names->process.count, sizeof *names->process_pid);
-    names->process_machine = calloc(names->process.count, sizeof *names->process_machine);
+    names->process_pid = calloc(names->process.count, sizeof(*names->process_pid));
+    names->process_machine = calloc(names->process.count, sizeof(*names->process_machine));
     names->machines = 1;
-    names->thread_process = calloc(names->thread.count, sizeof *names->thread_process);
-    if (names->process_pid == NULL || names->process_machine == NULL ||
-        names->thread_process == NULL)
+    names->thread_process = calloc(names->thread.count, sizeof(*names->thread_process));
+    if (!names->process_pid || !names->process_machine || !names->thread_process)
         return session_fail_memory(error, "the session's processes");
     return database_each(database, "SELECT id, pid, machine FROM process", read_process, &loading,
                          error) &&
@@ -277,20 +276,20 @@ static bool load_processes(struct names *names, struct database *database,
 static bool read_mark(void *context, const struct database_row *row, struct session_error *error)
 {
     struct names *names = context;
-    if (!grow((void **)&names->marks, names->mark_count, sizeof *names->marks, error))
+    if (!grow((void **)&names->marks, names->mark_count, sizeof(*names->marks), error))
         return false;
     struct session_mark *mark = &names->marks[names->mark_count];
     mark->ns = (uint64_t)database_number(row, 0);
     mark->kind = names_keep(names, database_text(row, 1), error);
     mark->name = names_keep(names, database_text(row, 2), error);
     names->mark_count++;
-    return mark->kind != NULL && mark->name != NULL;
+    return mark->kind && mark->name;
 }
 
 static bool read_rss(void *context, const struct database_row *row, struct session_error *error)
 {
     struct names *names = context;
-    if (!grow((void **)&names->rss, names->rss_count, sizeof *names->rss, error))
+    if (!grow((void **)&names->rss, names->rss_count, sizeof(*names->rss), error))
         return false;
     names->rss[names->rss_count++] = (struct session_rss){
         .ns = (uint64_t)database_number(row, 0), .bytes = (uint64_t)database_number(row, 1)};
@@ -320,10 +319,10 @@ bool names_load_samples(struct names *names, struct database *database, uint32_t
                         struct session_error *error)
 {
     char marks[128], rss[128];
-    snprintf(marks, sizeof marks,
+    snprintf(marks, sizeof(marks),
              "SELECT ns, kind, name FROM mark WHERE %" PRIu32 " IN (0, process_id) ORDER BY ns, id",
              process);
-    snprintf(rss, sizeof rss,
+    snprintf(rss, sizeof(rss),
              "SELECT ns, bytes FROM rss WHERE process_id = %" PRIu32 " ORDER BY ns", process);
     names->mark_count = names->rss_count = 0;
     return database_each(database, marks, read_mark, names, error) &&

@@ -17,16 +17,16 @@ static bool grow(struct processes *processes)
     if (processes->count < processes->capacity)
         return true;
     const size_t capacity = processes->capacity ? processes->capacity * 2 : 16;
-    struct session_process *rows = realloc(processes->rows, capacity * sizeof *rows);
-    if (rows != NULL)
+    struct session_process *rows = realloc(processes->rows, capacity * sizeof(*rows));
+    if (rows)
         processes->rows = rows;
-    uint64_t *first = realloc(processes->first, capacity * sizeof *first);
-    if (first != NULL)
+    uint64_t *first = realloc(processes->first, capacity * sizeof(*first));
+    if (first)
         processes->first = first;
-    uint64_t *last = realloc(processes->last, capacity * sizeof *last);
-    if (last != NULL)
+    uint64_t *last = realloc(processes->last, capacity * sizeof(*last));
+    if (last)
         processes->last = last;
-    if (rows == NULL || first == NULL || last == NULL)
+    if (!rows || !first || !last)
         return false;
     processes->capacity = capacity;
     return true;
@@ -67,7 +67,7 @@ static bool read_process(void *context, const struct database_row *row, struct s
         return session_fail(error, 0, "%s: table process is damaged: ingest the trace again",
                             database_path(session->database));
     processes->count++;
-    return process->program != NULL && process->argv != NULL && process->executable != NULL;
+    return process->program && process->argv && process->executable;
 }
 
 bool processes_load(struct session *session, struct session_error *error)
@@ -141,7 +141,7 @@ uint64_t processes_rows(const struct session *session)
 static void set_text(struct processes *processes, const char *key, const char *value)
 {
     struct process_fact *fact = &processes->facts[processes->fact_count];
-    if (processes->fact_count == sizeof processes->facts / sizeof *processes->facts)
+    if (processes->fact_count == sizeof(processes->facts) / sizeof(*processes->facts))
         return;
     *fact = (struct process_fact){key, strdup(value)};
     processes->fact_count += fact->value != NULL;
@@ -150,7 +150,7 @@ static void set_text(struct processes *processes, const char *key, const char *v
 static void set_number(struct processes *processes, const char *key, uint64_t value)
 {
     char digits[24];
-    snprintf(digits, sizeof digits, "%" PRIu64, value);
+    snprintf(digits, sizeof(digits), "%" PRIu64, value);
     set_text(processes, key, digits);
 }
 
@@ -176,13 +176,13 @@ static bool count_facts(struct session *session, struct session_error *error)
 {
     struct processes *processes = &session->processes;
     struct selection *all = selection_new(session, NULL, error);
-    const struct stack_sum *sums = all != NULL ? selection_stack_sums(all, error) : NULL;
+    const struct stack_sum *sums = all ? selection_stack_sums(all, error) : NULL;
     uint64_t stacks = 0, threads = 0;
-    for (uint32_t i = 1; sums != NULL && i < session->stacks.count; i++)
+    for (uint32_t i = 1; sums && i < session->stacks.count; i++)
         stacks += sums[i].count > 0;
     for (uint32_t i = 0; i < session->names.thread.count; i++)
         threads += session->names.thread_process[i] == processes->selected;
-    if (sums != NULL) {
+    if (sums) {
         set_number(processes, "stacks", stacks);
         set_number(processes, "threads", threads);
         set_number(processes, "estimated_allocations", selection_allocations(all));
@@ -219,27 +219,26 @@ bool session_select_process(struct session *session, uint32_t id, struct session
     forget_facts(processes);
     live_list_free(session->live);
     session->live = NULL;
-    if (process != NULL)
+    if (process)
         set_facts(session, process);
     session->duration_ns =
-        process != NULL ? process->end_ns : (uint64_t)session_meta_number(session, "duration_ns");
+        process ? process->end_ns : (uint64_t)session_meta_number(session, "duration_ns");
     session->peak_ns = (uint64_t)session_meta_number(session, "peak_ns");
     session->peak_bytes = (uint64_t)session_meta_number(session, "peak_bytes");
     /* RSS samples of several processes do not form one line. */
     return (processes->count < 2 ||
             names_load_samples(&session->names, session->database, id, error)) &&
-           session_estimate_peak(session, error) &&
-           (process == NULL || count_facts(session, error));
+           session_estimate_peak(session, error) && (!process || count_facts(session, error));
 }
 
 bool session_find_process(const struct session *session, const char *word, uint32_t *id,
                           struct session_error *error)
 {
     const struct processes *processes = &session->processes;
-    struct process_choice *rows = calloc(processes->count + 1, sizeof *rows);
+    struct process_choice *rows = calloc(processes->count + 1, sizeof(*rows));
     size_t matches = 0, found;
     *id = 0;
-    if (rows == NULL)
+    if (!rows)
         return session_fail_memory(error, "the session's processes");
     for (size_t i = 0; i < processes->count; i++)
         rows[i] = (struct process_choice){processes->rows[i].pid, processes->rows[i].place,

@@ -11,13 +11,13 @@ bool row_set_start(struct row_set *set, const struct column_store *columns, bool
                    struct session_error *error)
 {
     *set = (struct row_set){.chunks = column_store_chunks(columns)};
-    set->words = calloc((size_t)set->chunks * ROW_SET_WORDS + 1, sizeof *set->words);
-    if (set->words == NULL)
+    set->words = calloc((size_t)set->chunks * ROW_SET_WORDS + 1, sizeof(*set->words));
+    if (!set->words)
         return session_fail_memory(error, "a set of allocations");
     for (uint32_t chunk = 0; all && chunk < set->chunks; chunk++) {
         uint64_t *words = row_set_chunk(set, chunk);
         uint32_t rows = column_store_chunk_rows(columns, chunk);
-        memset(words, 0xff, rows / 64 * sizeof *words);
+        memset(words, 0xff, rows / 64 * sizeof(*words));
         if (rows % 64 != 0)
             words[rows / 64] = (UINT64_C(1) << (rows % 64)) - 1;
     }
@@ -42,15 +42,15 @@ uint32_t row_set_chunk_count(const struct row_set *set, uint32_t chunk)
 
 bool row_set_color(struct row_set *set, struct session_error *error)
 {
-    if (set->colors == NULL)
+    if (!set->colors)
         set->colors = calloc((size_t)set->chunks * COLUMN_CHUNK_ROWS + 1, 1);
-    return set->colors != NULL || session_fail_memory(error, "the colours of a set");
+    return set->colors || session_fail_memory(error, "the colours of a set");
 }
 
 bool row_set_combine(struct row_set *left, enum filter_set_kind kind, const struct row_set *right,
                      struct session_error *error)
 {
-    if (right->colors != NULL && kind != SET_MINUS) {
+    if (right->colors && kind != SET_MINUS) {
         if (!row_set_color(left, error))
             return false;
         for (uint32_t chunk = 0; chunk < left->chunks; chunk++) {

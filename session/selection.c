@@ -21,7 +21,7 @@ bool selection_each_chunk(const struct selection *selection, unsigned columns, c
         rows.chunk = chunk;
         rows.first_row = (uint64_t)chunk * COLUMN_CHUNK_ROWS;
         rows.words = row_set_chunk(set, chunk);
-        rows.colors = set->colors == NULL ? NULL : set->colors + rows.first_row;
+        rows.colors = !set->colors ? NULL : set->colors + rows.first_row;
         for (int column = 0; column < COLUMN_TOTAL; column++) {
             if ((columns & COLUMN_BIT(column)) != 0 &&
                 !column_store_get(selection->session->columns, chunk, (enum column)column,
@@ -66,7 +66,7 @@ static bool selection_start(struct selection *selection, const char *text,
                             struct session_error *error)
 {
     struct filter_graph *graph = filter_parse(text, error);
-    if (graph == NULL)
+    if (!graph)
         return false;
     bool of_all = false;
     bool good = filter_run(selection->session, graph, &selection->set, &selection->colors,
@@ -77,8 +77,8 @@ static bool selection_start(struct selection *selection, const char *text,
     if (!good)
         return false;
     uint32_t chunks = selection->set.chunks;
-    selection->before = calloc((size_t)chunks + 1, sizeof *selection->before);
-    if (selection->before == NULL)
+    selection->before = calloc((size_t)chunks + 1, sizeof(*selection->before));
+    if (!selection->before)
         return session_fail_memory(error, "a selection");
     for (uint32_t chunk = 0; chunk < chunks; chunk++)
         selection->before[chunk + 1] =
@@ -90,8 +90,8 @@ static bool selection_start(struct selection *selection, const char *text,
 struct selection *selection_new(struct session *session, const char *text,
                                 struct session_error *error)
 {
-    struct selection *selection = calloc(1, sizeof *selection);
-    if (selection == NULL) {
+    struct selection *selection = calloc(1, sizeof(*selection));
+    if (!selection) {
         session_fail_memory(error, "a selection");
         return NULL;
     }
@@ -105,7 +105,7 @@ struct selection *selection_new(struct session *session, const char *text,
 
 void selection_free(struct selection *selection)
 {
-    if (selection == NULL)
+    if (!selection)
         return;
     row_set_free(&selection->set);
     for (int by = 0; by < COLOR_BY_TOTAL; by++)
@@ -185,13 +185,13 @@ static bool find_order(struct selection *selection)
 {
     struct sort_entry *entries;
     size_t count;
-    if (selection->order != NULL)
+    if (selection->order)
         return true;
     if (!sort_order_rows(selection->session, &selection->set, &selection->colors, UINT64_MAX,
                          &entries, &count, NULL))
         return false;
-    selection->order = malloc((count + 1) * sizeof *selection->order);
-    for (size_t i = 0; selection->order != NULL && i < count; i++)
+    selection->order = malloc((count + 1) * sizeof(*selection->order));
+    for (size_t i = 0; selection->order && i < count; i++)
         selection->order[i] = entries[i].row;
     free(entries);
     return selection->order != NULL;
@@ -199,7 +199,7 @@ static bool find_order(struct selection *selection)
 
 bool selection_row(struct selection *selection, uint64_t n, struct session_allocation *allocation)
 {
-    if (selection == NULL || n >= selection_count(selection))
+    if (!selection || n >= selection_count(selection))
         return false;
     if (selection->set.sorted && !find_order(selection))
         return false;

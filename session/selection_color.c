@@ -120,13 +120,13 @@ static bool categories_open(struct categories *categories, const struct session 
     categories->count = by == SESSION_COLOR_FUNCTION ? session->names.function_count
                         : by == SESSION_COLOR_MODULE ? session->names.module.count
                                                      : categories->codes;
-    categories->of_code = malloc(categories->codes * sizeof *categories->of_code);
-    categories->bytes = calloc(categories->count, sizeof *categories->bytes);
-    categories->allocations = calloc(categories->count, sizeof *categories->allocations);
-    categories->at_peak_bytes = calloc(categories->count, sizeof *categories->at_peak_bytes);
+    categories->of_code = malloc(categories->codes * sizeof(*categories->of_code));
+    categories->bytes = calloc(categories->count, sizeof(*categories->bytes));
+    categories->allocations = calloc(categories->count, sizeof(*categories->allocations));
+    categories->at_peak_bytes = calloc(categories->count, sizeof(*categories->at_peak_bytes));
     categories->peak_ns = session_peak_ns(session);
-    if (categories->of_code == NULL || categories->bytes == NULL ||
-        categories->allocations == NULL || categories->at_peak_bytes == NULL)
+    if (!categories->of_code || !categories->bytes || !categories->allocations ||
+        !categories->at_peak_bytes)
         return session_fail_memory(error, "a legend");
     for (uint32_t code = 0; code < categories->codes; code++) {
         categories->of_code[code] = by == SESSION_COLOR_FUNCTION ? stacks->function[code]
@@ -153,7 +153,7 @@ static void add_rows(void *context, const struct chunk_rows *rows)
     ROW_SET_EACH(rows->words, row)
     {
         uint64_t value = column_view_at(&code, row);
-        uint8_t color = rows->colors == NULL ? 0 : rows->colors[row];
+        uint8_t color = !rows->colors ? 0 : rows->colors[row];
         uint32_t category = categories->of_code[color_code(map, value, value, value, value, color)];
         uint64_t size = column_view_at(&rows->bytes, row);
         uint64_t began = column_view_at(&rows->views[COLUMN_ALLOC_NS], row);
@@ -178,7 +178,7 @@ static bool add_all(struct categories *categories, struct selection *selection,
                                         COLUMN_BIT(COLUMN_ALLOC_NS) | COLUMN_BIT(COLUMN_LIFE_NS),
                                     add_rows, categories, error);
     const struct stack_sum *sums = selection_stack_sums(selection, error);
-    if (sums == NULL)
+    if (!sums)
         return false;
     for (uint32_t stack = 0; stack < categories->codes; stack++) {
         categories->bytes[categories->of_code[stack]] += sums[stack].bytes;
@@ -209,8 +209,8 @@ static void label_class(char *label, size_t size, const struct color_map *map, u
         /* 2^64, the last class, would not fit the shift: 2^60 is 1 EiB. */
         snprintf(label, size, "to %u %s", 1u << (category % 10), size_units[category / 10]);
     } else if (map->by == SESSION_COLOR_AGE) {
-        time_text(low, sizeof low, map->age_step_ns * category);
-        time_text(high, sizeof high, map->age_step_ns * (category + 1));
+        time_text(low, sizeof(low), map->age_step_ns * category);
+        time_text(high, sizeof(high), map->age_step_ns * (category + 1));
         snprintf(label, size, "%s to %s", low, high);
     } else {
         static const char *const lifetimes[LIFETIMES] = {
@@ -285,10 +285,10 @@ static uint32_t rank_categories(struct categories *categories, uint32_t *ranked)
         if (categories->allocations[category] > 0)
             ranked[count++] = category;
     }
-    qsort_r(ranked, count, sizeof *ranked, compare_categories, categories);
+    qsort_r(ranked, count, sizeof(*ranked), compare_categories, categories);
     enum session_color_by by = categories->map->by;
     if (by == SESSION_COLOR_SIZE || by == SESSION_COLOR_AGE || by == SESSION_COLOR_LIFETIME)
-        qsort(ranked, count < NAMED ? count : NAMED, sizeof *ranked, compare_numbers);
+        qsort(ranked, count < NAMED ? count : NAMED, sizeof(*ranked), compare_numbers);
     return count;
 }
 
@@ -305,10 +305,10 @@ static void fill_legend(struct session_legend *legend, const struct categories *
         legend->entry[position].allocations += categories->allocations[category];
         legend->entry[position].color = -1;
         if (i < NAMED)
-            label_category(legend->entry[position].label, sizeof legend->entry[0].label, categories,
-                           category);
+            label_category(legend->entry[position].label, sizeof(legend->entry[0].label),
+                           categories, category);
         else
-            snprintf(legend->entry[position].label, sizeof legend->entry[0].label, "rest");
+            snprintf(legend->entry[position].label, sizeof(legend->entry[0].label), "rest");
         if (i < NAMED && categories->map->by == SESSION_COLOR_NONE && category > 0)
             legend->entry[position].color = colors->step[category].number;
     }
@@ -317,10 +317,10 @@ static void fill_legend(struct session_legend *legend, const struct categories *
 static bool rank_map(struct color_map *map, struct categories *categories,
                      struct session_error *error)
 {
-    uint32_t *ranked = malloc(categories->count * sizeof *ranked);
+    uint32_t *ranked = malloc(categories->count * sizeof(*ranked));
     uint8_t *position_of = calloc(categories->count, 1);
     map->position = calloc(categories->codes, 1);
-    bool good = ranked != NULL && position_of != NULL && map->position != NULL;
+    bool good = ranked && position_of && map->position;
     if (good) {
         uint32_t count = rank_categories(categories, ranked);
         /* A category that does not occur in the selection is "rest". */
@@ -337,10 +337,10 @@ static bool rank_map(struct color_map *map, struct categories *categories,
 const struct color_map *selection_color_map(struct selection *selection, enum session_color_by by,
                                             struct session_error *error)
 {
-    if (selection->maps[by] != NULL)
+    if (selection->maps[by])
         return selection->maps[by];
-    struct color_map *map = calloc(1, sizeof *map);
-    if (map == NULL) {
+    struct color_map *map = calloc(1, sizeof(*map));
+    if (!map) {
         session_fail_memory(error, "a legend");
         return NULL;
     }
@@ -366,7 +366,7 @@ bool color_map_find(const struct selection *selection, const struct color_map *m
     if (!column_store_get(selection->session->columns, rows.chunk, map->column,
                           &rows.views[map->column], error))
         return false;
-    if (selection->set.colors != NULL)
+    if (selection->set.colors)
         rows.colors = selection->set.colors + (size_t)rows.chunk * COLUMN_CHUNK_ROWS;
     *position = color_map_at(map, &rows, (size_t)((id - 1) % COLUMN_CHUNK_ROWS));
     return true;
@@ -374,7 +374,7 @@ bool color_map_find(const struct selection *selection, const struct color_map *m
 
 void color_map_free(struct color_map *map)
 {
-    if (map != NULL)
+    if (map)
         free(map->position);
     free(map);
 }
@@ -383,7 +383,7 @@ void selection_legend(struct selection *selection, enum session_color_by by,
                       struct session_legend *legend)
 {
     const struct color_map *map = selection_color_map(selection, by, NULL);
-    if (map != NULL)
+    if (map)
         *legend = map->legend;
     else
         *legend = (struct session_legend){.count = 0};
@@ -393,7 +393,7 @@ size_t selection_color(struct selection *selection, enum session_color_by by,
                        const struct session_allocation *allocation)
 {
     const struct color_map *map = selection_color_map(selection, by, NULL);
-    if (map == NULL)
+    if (!map)
         return 0;
     const uint64_t value_of[COLUMN_TOTAL] = {[COLUMN_STACK] = allocation->stack,
                                              [COLUMN_THREAD] = allocation->thread,
@@ -401,7 +401,7 @@ size_t selection_color(struct selection *selection, enum session_color_by by,
                                              [COLUMN_KIND] = allocation->kind};
     uint64_t life =
         allocation->free_ns == SESSION_LIVE ? 0 : allocation->free_ns - allocation->alloc_ns + 1;
-    uint8_t color = selection->set.colors == NULL ? 0 : selection->set.colors[allocation->id - 1];
+    uint8_t color = !selection->set.colors ? 0 : selection->set.colors[allocation->id - 1];
     return map->position[color_code(map, value_of[map->column], allocation->size,
                                     allocation->alloc_ns, life, color)];
 }

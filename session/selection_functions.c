@@ -43,11 +43,11 @@ static void add_rows(void *context, const struct chunk_rows *rows)
 const struct stack_sum *selection_stack_sums(struct selection *selection,
                                              struct session_error *error)
 {
-    if (selection->stack_sums != NULL)
+    if (selection->stack_sums)
         return selection->stack_sums;
     struct summing summing = {.peak_ns = selection->session->peak_ns};
-    summing.sums = calloc(selection->session->stacks.count, sizeof *summing.sums);
-    if (summing.sums == NULL) {
+    summing.sums = calloc(selection->session->stacks.count, sizeof(*summing.sums));
+    if (!summing.sums) {
         session_fail_memory(error, "the sums by stack");
         return NULL;
     }
@@ -111,11 +111,11 @@ bool selection_functions(struct selection *selection, struct session_function_ro
     struct stacks *stacks = &selection->session->stacks;
     uint32_t functions = selection->session->names.function_count;
     const struct stack_sum *sums = selection_stack_sums(selection, error);
-    if (sums == NULL || !stacks_frames(stacks, error))
+    if (!sums || !stacks_frames(stacks, error))
         return false;
-    struct session_function_row *all = calloc(functions, sizeof *all);
-    uint32_t *seen = calloc(functions, sizeof *seen);
-    if (all == NULL || seen == NULL) {
+    struct session_function_row *all = calloc(functions, sizeof(*all));
+    uint32_t *seen = calloc(functions, sizeof(*seen));
+    if (!all || !seen) {
         free(all);
         free(seen);
         return session_fail_memory(error, "the functions");
@@ -147,9 +147,9 @@ struct edges {
 
 static bool edges_open(struct edges *edges, uint32_t functions)
 {
-    edges->edges = calloc(functions, sizeof *edges->edges);
-    edges->seen = calloc(functions, sizeof *edges->seen);
-    return edges->edges != NULL && edges->seen != NULL;
+    edges->edges = calloc(functions, sizeof(*edges->edges));
+    edges->seen = calloc(functions, sizeof(*edges->seen));
+    return edges->edges && edges->seen;
 }
 
 static void edges_add(struct edges *edges, uint32_t function, uint32_t stack,
@@ -182,7 +182,7 @@ static void edges_pack(struct edges *edges, uint32_t functions)
         edge.function = id;
         edges->edges[edges->count++] = edge;
     }
-    qsort(edges->edges, edges->count, sizeof *edges->edges, compare_edges);
+    qsort(edges->edges, edges->count, sizeof(*edges->edges), compare_edges);
 }
 
 static void edges_of_stacks(const struct stacks *stacks, const struct stack_sum *sums,
@@ -213,7 +213,7 @@ bool selection_edges(struct selection *selection, uint32_t function, struct sess
     struct stacks *stacks = &selection->session->stacks;
     uint32_t functions = selection->session->names.function_count;
     const struct stack_sum *sums = selection_stack_sums(selection, error);
-    if (sums == NULL || !stacks_frames(stacks, error))
+    if (!sums || !stacks_frames(stacks, error))
         return false;
     struct edges inward = {.count = 0};
     struct edges outward = {.count = 0};

@@ -83,7 +83,7 @@ static inline size_t color_map_at(const struct color_map *map, const struct chun
 {
     uint64_t value = column_view_at(&rows->views[map->column], row);
     if (map->by == SESSION_COLOR_NONE)
-        return map->position[rows->colors == NULL ? 0 : rows->colors[row]];
+        return map->position[!rows->colors ? 0 : rows->colors[row]];
     if (map->by != SESSION_COLOR_SIZE && map->by != SESSION_COLOR_AGE &&
         map->by != SESSION_COLOR_LIFETIME)
         return map->position[value];

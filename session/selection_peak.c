@@ -114,11 +114,11 @@ static bool choose_buckets(struct search *search, uint64_t best)
             struct bucket *bucket = &search->buckets[i];
             if (bucket->done || bucket->allocated == 0 || bucket->before + bucket->allocated < best)
                 continue;
-            if (highest == NULL ||
+            if (!highest ||
                 bucket->before + bucket->allocated > highest->before + highest->allocated)
                 highest = bucket;
         }
-        if (highest == NULL || (chosen && events + highest->events > EVENTS_AT_ONCE))
+        if (!highest || (chosen && events + highest->events > EVENTS_AT_ONCE))
             return chosen;
         highest->order = 1;
         highest->done = true;
@@ -158,9 +158,9 @@ static bool sweep_candidates(struct search *search, struct selection *selection,
         size_t events = 0;
         for (size_t i = 0; i < search->bucket_count; i++)
             events += search->buckets[i].order != 0 ? search->buckets[i].events : 0;
-        search->events = malloc((events + 1) * sizeof *search->events);
+        search->events = malloc((events + 1) * sizeof(*search->events));
         search->count = 0;
-        bool good = search->events != NULL || session_fail_memory(error, "the peak");
+        bool good = search->events || session_fail_memory(error, "the peak");
         good = good &&
                selection_each_chunk(selection, columns_of(search), collect_events, search, error);
         good = good && (sort_entries(search->events, search->count) ||
@@ -181,7 +181,7 @@ static bool search_machine(struct search *search, struct selection *selection,
 {
     uint64_t live = 0;
     uint64_t best = 0;
-    memset(search->buckets, 0, search->bucket_count * sizeof *search->buckets);
+    memset(search->buckets, 0, search->bucket_count * sizeof(*search->buckets));
     if (!selection_each_chunk(selection, columns_of(search), sum_buckets, search, error))
         return false;
     for (size_t i = 0; i < search->bucket_count; i++) {
@@ -203,8 +203,8 @@ bool selection_find_peak(struct selection *selection, struct session_error *erro
         search.bucket_count *= 2;
     while (selection->session->duration_ns >> search.shift >= search.bucket_count)
         search.shift++;
-    search.buckets = calloc(search.bucket_count, sizeof *search.buckets);
-    if (search.buckets == NULL)
+    search.buckets = calloc(search.bucket_count, sizeof(*search.buckets));
+    if (!search.buckets)
         return session_fail_memory(error, "the peak");
     bool good = true;
     for (uint32_t i = 1; good && i <= names->machines; i++) {
@@ -226,11 +226,11 @@ static struct selection *with_peak(const struct selection *selection)
 uint64_t selection_peak_bytes(const struct selection *selection)
 {
     const struct selection *found = with_peak(selection);
-    return found == NULL ? 0 : found->peak_bytes;
+    return !found ? 0 : found->peak_bytes;
 }
 
 uint64_t selection_peak_ns(const struct selection *selection)
 {
     const struct selection *found = with_peak(selection);
-    return found == NULL ? 0 : found->peak_ns;
+    return !found ? 0 : found->peak_ns;
 }

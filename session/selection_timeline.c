@@ -118,12 +118,12 @@ bool selection_timeline(struct selection *selection, uint64_t from_ns, uint64_t 
     struct timeline timeline = {.from = from_ns, .to = to_ns, .count = count};
     size_t parts = count * PARTS;
     timeline.map = selection_color_map(selection, by, error);
-    if (timeline.map == NULL || !selection_find_peak(selection, error))
+    if (!timeline.map || !selection_find_peak(selection, error))
         return false;
-    timeline.bounds = malloc((parts + 1) * sizeof *timeline.bounds);
-    timeline.parts = calloc(parts, sizeof *timeline.parts);
-    timeline.colors = calloc(count, sizeof *timeline.colors);
-    bool good = timeline.bounds != NULL && timeline.parts != NULL && timeline.colors != NULL;
+    timeline.bounds = malloc((parts + 1) * sizeof(*timeline.bounds));
+    timeline.parts = calloc(parts, sizeof(*timeline.parts));
+    timeline.colors = calloc(count, sizeof(*timeline.colors));
+    bool good = timeline.bounds && timeline.parts && timeline.colors;
     if (good) {
         uint64_t span = to_ns - from_ns;
         for (size_t i = 0; i <= parts; i++)
@@ -186,9 +186,9 @@ size_t selection_top_functions(struct selection *selection, uint64_t from_ns, ui
 {
     uint32_t functions = selection->session->names.function_count;
     struct span span = {from_ns, to_ns, selection->session->stacks.function,
-                        calloc(functions, sizeof *span.shares)};
+                        calloc(functions, sizeof(*span.shares))};
     size_t count = 0;
-    if (span.shares == NULL)
+    if (!span.shares)
         return 0;
     if (selection_each_chunk(selection,
                              COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_ALLOC_NS) |
@@ -201,9 +201,9 @@ size_t selection_top_functions(struct selection *selection, uint64_t from_ns, ui
             share.function = id;
             span.shares[count++] = share;
         }
-        qsort(span.shares, count, sizeof *span.shares, compare_shares);
+        qsort(span.shares, count, sizeof(*span.shares), compare_shares);
         count = count < capacity ? count : capacity;
-        memcpy(shares, span.shares, count * sizeof *shares);
+        memcpy(shares, span.shares, count * sizeof(*shares));
     }
     free(span.shares);
     return count;

@@ -31,7 +31,7 @@ static bool session_load(struct session *session, struct session_error *error)
         !stacks_open(&session->stacks, session->database, &session->names, error))
         return false;
     session->columns = column_store_open(session->database, COLUMN_STORE_BUDGET, error);
-    if (session->columns == NULL)
+    if (!session->columns)
         return false;
     session->duration_ns = (uint64_t)session_meta_number(session, "duration_ns");
     session->peak_ns = (uint64_t)session_meta_number(session, "peak_ns");
@@ -52,12 +52,12 @@ bool session_estimate_peak(struct session *session, struct session_error *error)
     const int64_t mean = session_meta_number(session, "sample_interval");
     if (mean <= 0)
         return true;
-    if (session->estimate == NULL)
+    if (!session->estimate)
         session->estimate = estimate_new((uint64_t)mean);
-    if (session->estimate == NULL)
+    if (!session->estimate)
         return session_fail_memory(error, "the estimates");
     struct selection *all = selection_new(session, NULL, error);
-    bool good = all != NULL && selection_find_peak(all, error);
+    bool good = all && selection_find_peak(all, error);
     if (good) {
         session->peak_ns = all->peak_ns;
         session->peak_bytes = all->peak_bytes;
@@ -68,13 +68,13 @@ bool session_estimate_peak(struct session *session, struct session_error *error)
 
 struct session *session_open(const char *path, struct session_error *error)
 {
-    struct session *session = calloc(1, sizeof *session);
-    if (session == NULL) {
+    struct session *session = calloc(1, sizeof(*session));
+    if (!session) {
         session_fail_memory(error, "the session");
         return NULL;
     }
     session->database = database_open(path, error);
-    if (session->database == NULL || !session_load(session, error) ||
+    if (!session->database || !session_load(session, error) ||
         !session_estimate_peak(session, error) || !processes_load(session, error)) {
         session_close(session);
         return NULL;
@@ -84,7 +84,7 @@ struct session *session_open(const char *path, struct session_error *error)
 
 void session_close(struct session *session)
 {
-    if (session == NULL)
+    if (!session)
         return;
     live_list_free(session->live);
     estimate_free(session->estimate);
@@ -125,7 +125,7 @@ const char *session_path(const struct session *session)
 const char *session_meta(const struct session *session, const char *key)
 {
     const char *fact = processes_fact(&session->processes, key);
-    if (fact != NULL)
+    if (fact)
         return fact;
     for (size_t i = 0; i < session->names.meta_count; i++) {
         if (strcmp(session->names.meta[i].key, key) == 0)
@@ -137,7 +137,7 @@ const char *session_meta(const struct session *session, const char *key)
 int64_t session_meta_number(const struct session *session, const char *key)
 {
     const char *value = session_meta(session, key);
-    return value == NULL ? 0 : strtoll(value, NULL, 10);
+    return !value ? 0 : strtoll(value, NULL, 10);
 }
 
 uint64_t session_allocation_count(const struct session *session)

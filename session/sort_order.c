@@ -33,16 +33,16 @@ static int compare_ranked(const void *left, const void *right)
 /* Ranks the name ids. Equal names have the same rank, null comes last. */
 static bool rank_names(const struct field_names *names, uint64_t *rank)
 {
-    struct ranked *sorted = malloc((names->name_count + 1) * sizeof *sorted);
-    if (sorted == NULL)
+    struct ranked *sorted = malloc((names->name_count + 1) * sizeof(*sorted));
+    if (!sorted)
         return false;
     size_t count = 0;
     for (uint32_t id = 0; id < names->name_count; id++) {
         rank[id] = KEY_NULL;
-        if (names->name[id] != NULL)
+        if (names->name[id])
             sorted[count++] = (struct ranked){names->name[id], id};
     }
-    qsort(sorted, count, sizeof *sorted, compare_ranked);
+    qsort(sorted, count, sizeof(*sorted), compare_ranked);
     for (size_t i = 0; i < count; i++) {
         bool same = i > 0 && strcmp(sorted[i].name, sorted[i - 1].name) == 0;
         rank[sorted[i].id] = same ? rank[sorted[i - 1].id] : i;
@@ -57,9 +57,9 @@ static bool source_of_names(struct session *session, struct key_source *source,
     struct field_names names;
     if (!field_names_open(session, source->field, &names, error))
         return false;
-    uint64_t *by_name = calloc((size_t)names.name_count + 1, sizeof *by_name);
-    source->rank = malloc(((size_t)names.count + 1) * sizeof *source->rank);
-    bool good = by_name != NULL && source->rank != NULL && rank_names(&names, by_name);
+    uint64_t *by_name = calloc((size_t)names.name_count + 1, sizeof(*by_name));
+    source->rank = malloc(((size_t)names.count + 1) * sizeof(*source->rank));
+    bool good = by_name && source->rank && rank_names(&names, by_name);
     source->column = names.column;
     for (uint32_t value = 0; good && value < names.count; value++)
         source->rank[value] = by_name[field_names_id(&names, value)];
@@ -72,8 +72,8 @@ static bool source_of_line(const struct session *session, struct key_source *sou
                            struct session_error *error)
 {
     source->column = COLUMN_STACK;
-    source->rank = malloc(((size_t)session->stacks.count + 1) * sizeof *source->rank);
-    if (source->rank == NULL)
+    source->rank = malloc(((size_t)session->stacks.count + 1) * sizeof(*source->rank));
+    if (!source->rank)
         return session_fail_memory(error, "the sort order");
     for (uint32_t stack = 0; stack < session->stacks.count; stack++) {
         uint32_t line = stacks_call_site(&session->stacks, stack)->line;
@@ -135,7 +135,7 @@ static uint64_t row_key(const struct key_source *source, const struct key_views 
     uint64_t value = column_view_at(&views->value, row);
     uint64_t began = column_view_at(&views->begin, row);
     uint64_t key = value;
-    if (source->rank != NULL) {
+    if (source->rank) {
         key = source->rank[value];
     } else {
         switch (source->field) {
@@ -159,7 +159,7 @@ static uint64_t row_key(const struct key_source *source, const struct key_views 
             key = value == 0 ? KEY_NULL : value;
             break;
         case FIELD_COLOR:
-            key = source->by_color[views->colors == NULL ? 0 : views->colors[row]];
+            key = source->by_color[!views->colors ? 0 : views->colors[row]];
             break;
         default:
             break;
@@ -196,9 +196,9 @@ static int compare_entries(const void *left, const void *right)
 /* Sorts by the least significant byte first and skips bytes that are the same in all keys. */
 bool sort_entries(struct sort_entry *entries, size_t count)
 {
-    struct sort_entry *other = malloc((count + 1) * sizeof *other);
+    struct sort_entry *other = malloc((count + 1) * sizeof(*other));
     struct sort_entry *const kept = entries;
-    if (other == NULL)
+    if (!other)
         return false;
     struct sort_entry *spare = other;
     size_t histogram[8][256] = {{0}};
@@ -223,7 +223,7 @@ bool sort_entries(struct sort_entry *entries, size_t count)
         spare = swap;
     }
     if (entries != kept)
-        memcpy(kept, entries, count * sizeof *kept);
+        memcpy(kept, entries, count * sizeof(*kept));
     free(other);
     return true;
 }
@@ -252,7 +252,7 @@ static bool collect(struct session *session, const struct row_set *set,
                                   .end_ns = session->duration_ns};
         if (row_set_chunk_count(set, chunk) == 0)
             continue;
-        if (set->colors != NULL)
+        if (set->colors)
             views.colors = set->colors + views.first_row;
         if (!column_store_get(session->columns, chunk, source->column, &views.value, error) ||
             !column_store_get(session->columns, chunk, COLUMN_ALLOC_NS, &views.begin, error))
@@ -280,13 +280,13 @@ bool sort_order_rows(struct session *session, const struct row_set *set,
     bool heap = limit < selected && limit <= HEAP_MAX;
     size_t kept = heap ? (size_t)limit : selected;
     *count = 0;
-    *entries = malloc((kept + 1) * sizeof **entries);
-    if (*entries == NULL)
+    *entries = malloc((kept + 1) * sizeof(**entries));
+    if (!*entries)
         return session_fail_memory(error, "the sort order");
     bool good = !set->sorted || source_open(session, set, colors, &source, error);
     good = good && collect(session, set, &source, *entries, count, heap ? kept : SIZE_MAX, error);
     if (good && heap)
-        qsort(*entries, *count, sizeof **entries, compare_entries);
+        qsort(*entries, *count, sizeof(**entries), compare_entries);
     else if (good)
         good = sort_entries(*entries, *count) || session_fail_memory(error, "the sort order");
     if (good && *count > limit)

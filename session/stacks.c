@@ -49,11 +49,11 @@ static bool read_stack(void *context, const struct database_row *row, struct ses
         function > 0 && function < loading->names->function_count ? (uint32_t)function : 0;
     const char *state = database_text(row, 3);
     /* There are five states: the next one is nearly always the same as the last one. */
-    if (id > 0 && state != NULL && strcmp(stacks->state[id - 1], state) == 0)
+    if (id > 0 && state && strcmp(stacks->state[id - 1], state) == 0)
         stacks->state[id] = stacks->state[id - 1];
     else
         stacks->state[id] = string_pool_add(&loading->names->pool, state);
-    return stacks->state[id] != NULL || session_fail_memory(error, "the stacks");
+    return stacks->state[id] || session_fail_memory(error, "the stacks");
 }
 
 static bool read_runtime(void *context, const struct database_row *row, struct session_error *error)
@@ -74,13 +74,13 @@ bool stacks_open(struct stacks *stacks, struct database *database, struct names 
     if (!names_id_bound(database, "stack", &stacks->count, error) ||
         !names_id_bound(database, "frame", &stacks->place_count, error))
         return false;
-    stacks->function = calloc(stacks->count, sizeof *stacks->function);
-    stacks->place = calloc(stacks->count, sizeof *stacks->place);
-    stacks->state = calloc(stacks->count, sizeof *stacks->state);
-    stacks->runtime = calloc(stacks->count, sizeof *stacks->runtime);
-    stacks->places = calloc(stacks->place_count, sizeof *stacks->places);
-    if (stacks->function == NULL || stacks->place == NULL || stacks->state == NULL ||
-        stacks->runtime == NULL || stacks->places == NULL)
+    stacks->function = calloc(stacks->count, sizeof(*stacks->function));
+    stacks->place = calloc(stacks->count, sizeof(*stacks->place));
+    stacks->state = calloc(stacks->count, sizeof(*stacks->state));
+    stacks->runtime = calloc(stacks->count, sizeof(*stacks->runtime));
+    stacks->places = calloc(stacks->place_count, sizeof(*stacks->places));
+    if (!stacks->function || !stacks->place || !stacks->state || !stacks->runtime ||
+        !stacks->places)
         return session_fail_memory(error, "the stacks");
     for (uint32_t stack = 0; stack < stacks->count; stack++)
         stacks->state[stack] = "none";
@@ -115,8 +115,8 @@ static bool read_frame(void *context, const struct database_row *row, struct ses
                             database_path(stacks->database), stack);
     if (loading->count == loading->capacity) {
         loading->capacity = loading->capacity == 0 ? 4096 : loading->capacity * 2;
-        uint32_t *frames = realloc(stacks->frames, loading->capacity * sizeof *frames);
-        if (frames == NULL)
+        uint32_t *frames = realloc(stacks->frames, loading->capacity * sizeof(*frames));
+        if (!frames)
             return session_fail_memory(error, "the frames of the stacks");
         stacks->frames = frames;
     }
@@ -132,8 +132,8 @@ bool stacks_frames(struct stacks *stacks, struct session_error *error)
     if (stacks->loaded)
         return true;
     struct frames_loading loading = {.stacks = stacks};
-    stacks->first = calloc((size_t)stacks->count + 1, sizeof *stacks->first);
-    if (stacks->first == NULL)
+    stacks->first = calloc((size_t)stacks->count + 1, sizeof(*stacks->first));
+    if (!stacks->first)
         return session_fail_memory(error, "the frames of the stacks");
     if (!database_each(stacks->database,
                        "SELECT stack_id, frame_id FROM stack_frame ORDER BY stack_id, depth",

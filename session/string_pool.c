@@ -15,14 +15,14 @@ struct string_block {
 
 const char *string_pool_add(struct string_pool *pool, const char *text)
 {
-    if (text == NULL || text[0] == '\0')
+    if (!text || text[0] == '\0')
         return "";
     size_t length = strlen(text) + 1;
     struct string_block *block = pool->blocks;
-    if (block == NULL || block->size - block->used < length) {
+    if (!block || block->size - block->used < length) {
         size_t size = length > BLOCK_SIZE ? length : BLOCK_SIZE;
-        block = malloc(sizeof *block + size);
-        if (block == NULL)
+        block = malloc(sizeof(*block) + size);
+        if (!block)
             return NULL;
         *block = (struct string_block){.next = pool->blocks, .size = size};
         pool->blocks = block;
@@ -35,7 +35,7 @@ const char *string_pool_add(struct string_pool *pool, const char *text)
 
 void string_pool_free(struct string_pool *pool)
 {
-    while (pool->blocks != NULL) {
+    while (pool->blocks) {
         struct string_block *next = pool->blocks->next;
         free(pool->blocks);
         pool->blocks = next;

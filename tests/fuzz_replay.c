@@ -14,11 +14,11 @@ int main(int argc, char **argv)
     static uint8_t data[1 << 16];
     for (int i = 1; i < argc; i++) {
         FILE *file = fopen(argv[i], "rb");
-        if (file == NULL) {
+        if (!file) {
             perror(argv[i]);
             return 1;
         }
-        size_t size = fread(data, 1, sizeof data, file);
+        size_t size = fread(data, 1, sizeof(data), file);
         fclose(file);
         for (size_t cut = size > 300 ? size : 0; cut <= size; cut++)
             LLVMFuzzerTestOneInput(data, cut);

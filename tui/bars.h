@@ -7,10 +7,10 @@
 #ifndef MPROF_TUI_BARS_H
 #define MPROF_TUI_BARS_H
 
-#include "tui/cells.h"
-
 #include <stddef.h>
 #include <stdint.h>
+
+#include "tui/cells.h"
 
 #define BARS_LAYERS 16
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/browser.h"
 
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
 #include "tui/browser_state.h"
 #include "tui/help.h"
 #include "tui/keys.h"
 #include "tui/theme.h"
-
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 static const struct view_ops *const view_table[VIEWS] = {
     [VIEW_OVERVIEW] = &overview_view,
@@ -385,11 +385,11 @@ static bool prepare(struct browser *browser, const struct browser_options *optio
 {
     *error = (struct session_error){.message = "memory is short"};
     for (int i = 0; i < VIEWS; i++)
-        if ((browser->views[i] = view_table[i]->create()) == NULL)
+        if (!(browser->views[i] = view_table[i]->create()))
             return false;
     static const enum browser_mode typing[] = {MODE_FILTER, MODE_SEARCH, MODE_COMMAND, MODE_GOTO};
     for (size_t i = 0; i < sizeof(typing) / sizeof(typing[0]); i++)
-        if ((browser->editors[typing[i]] = line_editor_new()) == NULL)
+        if (!(browser->editors[typing[i]] = line_editor_new()))
             return false;
     if (!choose_view(browser, options->view, error))
         return false;

@@ -8,11 +8,11 @@
 #ifndef MPROF_TUI_BROWSER_H
 #define MPROF_TUI_BROWSER_H
 
+#include <stdbool.h>
+
 #include "session/session.h"
 #include "tui/cells.h"
 #include "tui/input.h"
-
-#include <stdbool.h>
 
 struct browser;
 

@@ -3,11 +3,11 @@
 #ifndef MPROF_TUI_BROWSER_STATE_H
 #define MPROF_TUI_BROWSER_STATE_H
 
+#include <stdbool.h>
+
 #include "tui/explore.h"
 #include "tui/line_editor.h"
 #include "tui/view.h"
-
-#include <stdbool.h>
 
 enum browser_mode {
     MODE_VIEW, /* keys go to the view */

@@ -284,7 +284,7 @@ int area_category(const struct area *area, int x, int y, int width, struct cell_
                   const char *name)
 {
     const char *shorter;
-    while (text_width(name) > width && (shorter = behind_scope(name)) != NULL)
+    while (text_width(name) > width && (shorter = behind_scope(name)))
         name = shorter;
     if (text_width(name) < width)
         width = text_width(name);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Writes a grid as text, for scripts and golden screens. */
-#include "tui/cells.h"
-
 #include <string.h>
+
+#include "tui/cells.h"
 
 #define STYLES_MOST 52
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/command.h"
 
-#include "tui/browser_state.h"
-
 #include <string.h>
+
+#include "tui/browser_state.h"
 
 static void run_filter(struct browser *browser, const char *argument)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/explore.h"
 
-#include "tui/theme.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "tui/theme.h"
 
 /* The position of "rest" in a legend. */
 #define REST (SESSION_COLORS - 1)
@@ -61,7 +61,7 @@ bool exploration_filter(struct exploration *exploration, const char *text,
     enum session_color_by asked = selection_color_by(selection);
     if (asked != SESSION_COLOR_NONE)
         exploration->color_by = asked;
-    else if (strstr(text, "color ") != NULL)
+    else if (strstr(text, "color "))
         exploration->color_by = SESSION_COLOR_NONE;
     else if (exploration->color_by == SESSION_COLOR_NONE)
         exploration->color_by = SESSION_COLOR_FUNCTION;

@@ -7,12 +7,12 @@
 #ifndef MPROF_TUI_EXPLORE_H
 #define MPROF_TUI_EXPLORE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "session/session.h"
 #include "tui/category_colors.h"
 #include "tui/cells.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 enum view_number {
     VIEW_OVERVIEW,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/findings.h"
 
-#include "tui/format.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "tui/format.h"
 
 struct collection {
     const struct exploration *exploration;
@@ -51,9 +51,9 @@ static void add_modules(struct collection *to, const char *key, const char *form
     if (!lines || !*lines)
         return;
     const int length = (int)strcspn(lines, "\n");
-    for (const char *c = lines; (c = strchr(c, '\n')) != NULL; c++)
+    for (const char *c = lines; (c = strchr(c, '\n')); c++)
         others++;
-    snprintf(names, sizeof names,
+    snprintf(names, sizeof(names),
              others > 1 ? "%.*s and %u others"
              : others   ? "%.*s and %u other"
                         : "%.*s",

@@ -3,9 +3,9 @@
 #ifndef MPROF_TUI_FINDINGS_H
 #define MPROF_TUI_FINDINGS_H
 
-#include "tui/explore.h"
-
 #include <stddef.h>
+
+#include "tui/explore.h"
 
 #define FINDINGS_MOST 8
 

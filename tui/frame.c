@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Draws title line, filter line and footer, which stay when the view changes. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "tui/browser_state.h"
 #include "tui/format.h"
 #include "tui/keys.h"
 #include "tui/theme.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- title line ------------------------------------------------------------------------- */
 
@@ -84,12 +84,12 @@ static int render_processes(const struct session *session, const struct area *le
     const struct session_process *processes;
     const size_t count = session_processes(session, &processes);
     char text[64];
-    if (count < 2 || session_meta(session, "selected_process") == NULL)
+    if (count < 2 || !session_meta(session, "selected_process"))
         return 0;
     if (session_selected_process(session) == 0)
-        snprintf(text, sizeof text, " · all of %zu", count);
+        snprintf(text, sizeof(text), " · all of %zu", count);
     else
-        snprintf(text, sizeof text, " · 1 of %zu", count);
+        snprintf(text, sizeof(text), " · 1 of %zu", count);
     return area_text(left, x, 0, theme_style(THEME_FAINT), text);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tui/functions.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "tui/functions.h"
 
 /* The columns from left to right. A narrow screen leaves out those with a large least_width. */
 static const struct column columns[FUNCTION_COLUMNS] = {

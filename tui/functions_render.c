@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Draws the functions view. */
+#include <stdio.h>
+#include <string.h>
+
 #include "tui/format.h"
 #include "tui/functions.h"
 #include "tui/theme.h"
-
-#include <stdio.h>
-#include <string.h>
 
 static void render_headers(const struct functions *functions, const char *about,
                            const struct area *area)
@@ -73,7 +73,7 @@ static void render_row(const struct functions *functions, const struct explorati
         if (!function_column_place((enum function_column)i, area->width, &x, &width))
             continue;
         if (i == COLUMN_NAME) {
-            bool match = functions->search[0] && strcasestr(name, functions->search) != NULL;
+            bool match = functions->search[0] && strcasestr(name, functions->search);
             area_name(area, x, y, width, theme_style(match ? THEME_MATCH : THEME_PLAIN), name);
         } else if (i == COLUMN_PLACE) {
             area_field(area, x, y, width, theme_style(THEME_FAINT),

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/help.h"
 
+#include <string.h>
+
 #include "tui/command.h"
 #include "tui/keys.h"
 #include "tui/theme.h"
-
-#include <string.h>
 
 #define KEYS_WIDTH 15
 

@@ -3,10 +3,10 @@
 #ifndef MPROF_TUI_HELP_H
 #define MPROF_TUI_HELP_H
 
-#include "tui/cells.h"
-
 #include <stddef.h>
 #include <stdio.h>
+
+#include "tui/cells.h"
 
 struct filter_example {
     const char *text, *meaning;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/keys.h"
 
-#include "tui/cells.h"
-
 #include <stdio.h>
 #include <string.h>
+
+#include "tui/cells.h"
 
 /* The bindings in the order of the help screen, and of the footer as far as there is room. */
 static const struct key_binding bindings[] = {

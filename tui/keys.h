@@ -7,11 +7,11 @@
 #ifndef MPROF_TUI_KEYS_H
 #define MPROF_TUI_KEYS_H
 
-#include "tui/action.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "tui/action.h"
 
 enum keycode {
     KEYCODE_ESCAPE = 27,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/line_editor.h"
 
-#include "tui/keys.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "tui/keys.h"
 
 #define HISTORY_MOST 50
 

@@ -6,10 +6,10 @@
 #ifndef MPROF_TUI_LINE_EDITOR_H
 #define MPROF_TUI_LINE_EDITOR_H
 
-#include "tui/cells.h"
-
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "tui/cells.h"
 
 #define LINE_MOST 1000 /* code points */
 

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* mprof-tui: reads the command line and runs the loop between terminal and browser. */
+#include <errno.h>
+#include <getopt.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "cli/say.h"
 #include "cli/tui_options.h"
 #include "session/session.h"
@@ -8,13 +15,6 @@
 #include "tui/manual.h"
 #include "tui/script.h"
 #include "tui/terminal.h"
-
-#include <errno.h>
-#include <getopt.h>
-#include <locale.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum exit_status { EXIT_GOOD = 0, EXIT_BAD_INPUT = 1, EXIT_BAD_USAGE = 2 };
 
@@ -109,8 +109,7 @@ static struct browser *start(const struct arguments *arguments)
     struct session_error error = {.message = ""};
     struct session *session = session_open(arguments->session, &error);
     uint32_t process;
-    bool good =
-        session != NULL && (arguments->process == NULL ||
+    bool good = session && (!arguments->process ||
                             (session_find_process(session, arguments->process, &process, &error) &&
                              session_select_process(session, process, &error)));
     struct browser *browser = good ? browser_new(session, &arguments->browser, &error) : NULL;

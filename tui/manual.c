@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/manual.h"
 
+#include <stddef.h>
+
 #include "cli/tui_options.h"
 #include "tui/command.h"
 #include "tui/help.h"
 #include "tui/keys.h"
-
-#include <stddef.h>
 
 /* Writes text for a man page and escapes the characters that its macros use. */
 static void put_escaped(FILE *out, const char *text)
@@ -42,7 +42,7 @@ static void put_entry(FILE *out, const char *head, const char *argument, const c
 static void put_option(FILE *out, const struct command_option *option)
 {
     char head[64] = "";
-    command_option_head(option, head, sizeof head);
+    command_option_head(option, head, sizeof(head));
     put_entry(out, option->letter ? head : head + 4, "", option->help); /* blanks */
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Draws the memory grid. */
-#include "tui/format.h"
-#include "tui/memory_grid.h"
-#include "tui/theme.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "tui/format.h"
+#include "tui/memory_grid.h"
+#include "tui/theme.h"
 
 #define CURSOR_BACKGROUND 15
 #define NEIGHBOUR_NAME 24

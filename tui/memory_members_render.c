@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Draws the layout of the type of the allocation under the cursor: its members and padding. */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "tui/format.h"
 #include "tui/memory_grid.h"
 #include "tui/theme.h"
-
-#include <inttypes.h>
-#include <stdio.h>
 
 /* One row of the layout: a member, or padding. */
 struct layout_row {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Handles the lines that the user types: filter, search, command, place to go to. */
+#include <string.h>
+
 #include "tui/browser_state.h"
 #include "tui/command.h"
-
-#include <string.h>
 
 void prompt_open(struct browser *browser, enum browser_mode mode)
 {

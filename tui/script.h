@@ -18,11 +18,11 @@
 #ifndef MPROF_TUI_SCRIPT_H
 #define MPROF_TUI_SCRIPT_H
 
-#include "tui/browser.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+
+#include "tui/browser.h"
 
 /* Reads "80x24" (1 to 1000 each). Returns false for anything else. */
 bool script_size(const char *text, int *width, int *height);

@@ -8,10 +8,10 @@
 #ifndef MPROF_TUI_TERMINAL_H
 #define MPROF_TUI_TERMINAL_H
 
+#include <stdbool.h>
+
 #include "tui/cells.h"
 #include "tui/input.h"
-
-#include <stdbool.h>
 
 struct terminal;
 

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The terminal, by curses: the only file that uses it. */
-#include "tui/terminal.h"
-
-#include "tui/keys.h"
-
 #include <errno.h>
 #include <langinfo.h>
 #include <ncursesw/curses.h>
@@ -14,6 +10,9 @@
 #include <string.h>
 #include <termios.h>
 #include <unistd.h>
+
+#include "tui/terminal.h"
+#include "tui/keys.h"
 
 #define COLOR_SLOTS 257 /* the default and 256 */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Decodes and encodes UTF-8, and measures glyphs. */
-#include "tui/cells.h"
-
 #include <wchar.h>
+
+#include "tui/cells.h"
 
 uint32_t text_next(const char **text)
 {

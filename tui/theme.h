@@ -6,9 +6,9 @@
 #ifndef MPROF_TUI_THEME_H
 #define MPROF_TUI_THEME_H
 
-#include "tui/cells.h"
-
 #include <stddef.h>
+
+#include "tui/cells.h"
 
 enum theme_role {
     THEME_PLAIN,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Draws the timeline: chart, axes, legend, details of the slot under the cursor. */
+#include <string.h>
+
 #include "tui/bars.h"
 #include "tui/format.h"
 #include "tui/theme.h"
 #include "tui/timeline.h"
-
-#include <string.h>
 
 #define TICK_COLUMNS 12
 

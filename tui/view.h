@@ -9,11 +9,11 @@
 #ifndef MPROF_TUI_VIEW_H
 #define MPROF_TUI_VIEW_H
 
+#include <stdbool.h>
+
 #include "tui/action.h"
 #include "tui/cells.h"
 #include "tui/explore.h"
-
-#include <stdbool.h>
 
 struct view_input {
     enum action action;

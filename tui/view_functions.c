@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The functions view: functions with their allocations; below, callers and callees of the selected
  * one. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "tui/functions.h"
 #include "tui/keys.h"
 #include "tui/view.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static void *create(void)
 {

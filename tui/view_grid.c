@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The memory grid view: memory at one moment, its regions and cells, and a cursor that shows the
  * allocation under it. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "tui/format.h"
 #include "tui/keys.h"
 #include "tui/memory_grid.h"
 #include "tui/memory_holes.h"
 #include "tui/view.h"
-
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define HOLE_LEAST 64  /* bytes; smaller gaps belong to the allocator */
 #define TIME_STEPS 200 /* steps of [ and ] through a session */

@@ -3,15 +3,15 @@
  * The overview: first the findings, then the totals, the live bytes over time, and the functions
  * that held most at the peak. The user can select and follow the lines of findings and functions.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "tui/bars.h"
 #include "tui/findings.h"
 #include "tui/format.h"
 #include "tui/keys.h"
 #include "tui/theme.h"
 #include "tui/view.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define TOP_MOST 40
 #define SLOTS_MOST 400

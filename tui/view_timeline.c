@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The timeline view: live bytes over time, with a window, a cursor and a range. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "tui/format.h"
 #include "tui/keys.h"
 #include "tui/timeline.h"
 #include "tui/view.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static void *create(void)
 {

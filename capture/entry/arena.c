@@ -49,10 +49,10 @@ static struct arena_slot *arena_table(void)
     struct arena_slot *table = atomic_load(&arenas.slots), *none = NULL;
     if (table)
         return table;
-    table = os_map(ARENA_SLOTS * sizeof *table);
+    table = os_map(ARENA_SLOTS * sizeof(*table));
     if (!table || atomic_compare_exchange_strong(&arenas.slots, &none, table))
         return table;
-    os_unmap(table, ARENA_SLOTS * sizeof *table);
+    os_unmap(table, ARENA_SLOTS * sizeof(*table));
     return none;
 }
 

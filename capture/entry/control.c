@@ -83,17 +83,17 @@ static void control_bind_notes(const uint8_t *at, const uint8_t *end, size_t ali
 {
     while ((size_t)(end - at) >= sizeof(ElfW(Nhdr))) {
         ElfW(Nhdr) head;
-        memcpy(&head, at, sizeof head);
-        const uint8_t *name = at + sizeof head;
+        memcpy(&head, at, sizeof(head));
+        const uint8_t *name = at + sizeof(head);
         const size_t name_size = (head.n_namesz + alignment - 1) & ~(alignment - 1);
         const size_t size = (head.n_descsz + alignment - 1) & ~(alignment - 1);
         if (name_size > (size_t)(end - name) || size > (size_t)(end - name) - name_size)
             return;
         const uint8_t *descriptor = name + name_size;
         int64_t distance;
-        if (head.n_type == NOTE_TYPE && head.n_namesz == sizeof note_name &&
-            memcmp(name, note_name, sizeof note_name) == 0 && head.n_descsz == sizeof distance) {
-            memcpy(&distance, descriptor, sizeof distance);
+        if (head.n_type == NOTE_TYPE && head.n_namesz == sizeof(note_name) &&
+            memcmp(name, note_name, sizeof(note_name)) == 0 && head.n_descsz == sizeof(distance)) {
+            memcpy(&distance, descriptor, sizeof(distance));
             *(const struct mprof_api **)((uintptr_t)descriptor + (uintptr_t)distance) =
                 &mprof_api_1;
         }

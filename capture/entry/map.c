@@ -51,10 +51,10 @@ static size_t map_file(int descriptor, char *path)
     const char prefix[] = "/proc/self/fd/";
     if (descriptor < 0)
         return 0;
-    digits[sizeof digits - 1] = 0;
-    const char *number = os_decimal(digits + sizeof digits - 1, (uint64_t)descriptor);
-    memcpy(link, prefix, sizeof prefix - 1);
-    memcpy(link + sizeof prefix - 1, number, strlen(number) + 1);
+    digits[sizeof(digits) - 1] = 0;
+    const char *number = os_decimal(digits + sizeof(digits) - 1, (uint64_t)descriptor);
+    memcpy(link, prefix, sizeof(prefix) - 1);
+    memcpy(link + sizeof(prefix) - 1, number, strlen(number) + 1);
     long length = os_call(SYS_readlinkat, AT_FDCWD, (long)link, (long)path, PATH_LENGTH, 0, 0);
     return length > 0 ? (size_t)length : 0;
 }

@@ -76,7 +76,7 @@ static void *entry_find(unsigned which)
 
 void entry_process_resolve(void)
 {
-    for (unsigned i = 0; i < sizeof entry_next / sizeof *entry_next; i++)
+    for (unsigned i = 0; i < sizeof(entry_next) / sizeof(*entry_next); i++)
         entry_find(i);
     entry_close_resolve();
     entry_dlclose_resolve();

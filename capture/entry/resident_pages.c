@@ -16,11 +16,11 @@ static bool count_pages(int file, uint64_t page, uint64_t last, uint64_t *bytes)
         const uint64_t left = (last - page) / ARCH_PAGE_SIZE;
         const uint64_t count = left < ENTRIES ? left : ENTRIES;
         const long got =
-            os_call_again(SYS_pread64, file, (long)entries, (long)(count * sizeof *entries),
-                          (long)(page / ARCH_PAGE_SIZE * sizeof *entries));
-        if (got < (long)sizeof *entries)
+            os_call_again(SYS_pread64, file, (long)entries, (long)(count * sizeof(*entries)),
+                          (long)(page / ARCH_PAGE_SIZE * sizeof(*entries)));
+        if (got < (long)sizeof(*entries))
             return false;
-        for (uint64_t i = 0; i < (uint64_t)got / sizeof *entries; i++, page += ARCH_PAGE_SIZE)
+        for (uint64_t i = 0; i < (uint64_t)got / sizeof(*entries); i++, page += ARCH_PAGE_SIZE)
             *bytes += entries[i] & PRESENT ? ARCH_PAGE_SIZE : 0;
     }
     return true;

@@ -103,7 +103,7 @@ static bool option_unwind(struct option_word value, enum stack_unwind *unwind)
         [STACK_UNWIND_EH] = "eh",     [STACK_UNWIND_INSTRUMENT] = "instrument",
         [STACK_UNWIND_OFF] = "off",
     };
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+    for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (option_is(value, names[i])) {
             *unwind = (enum stack_unwind)i;
             return true;

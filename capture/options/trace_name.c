@@ -21,8 +21,8 @@ static bool trace_name_append(char *name, const char *text)
 static bool trace_name_append_number(char *name, uint64_t number)
 {
     char digits[24];
-    digits[sizeof digits - 1] = 0;
-    return trace_name_append(name, os_decimal(digits + sizeof digits - 1, number));
+    digits[sizeof(digits) - 1] = 0;
+    return trace_name_append(name, os_decimal(digits + sizeof(digits) - 1, number));
 }
 
 static const char *trace_name_program(char *path, size_t size)
@@ -51,7 +51,7 @@ bool trace_name_base(const char *path, char *name)
     if (path && *path)
         return trace_name_append(name, path);
     return trace_name_append(name, "mprof.") &&
-           trace_name_append(name, trace_name_program(program, sizeof program)) &&
+           trace_name_append(name, trace_name_program(program, sizeof(program))) &&
            trace_name_append(name, ".") &&
            trace_name_append_number(name, (uint64_t)os_process_id()) &&
            trace_name_append(name, ".bin");

@@ -21,7 +21,7 @@ static bool clock_kernel_trusts_tsc(void)
         os_open_read("/sys/devices/system/clocksource/clocksource0/available_clocksource");
     if (descriptor < 0)
         return true;
-    long length = os_read(descriptor, text, sizeof text - 1);
+    long length = os_read(descriptor, text, sizeof(text) - 1);
     os_close(descriptor);
     if (length <= 0)
         return true;

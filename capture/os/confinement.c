@@ -150,8 +150,8 @@ bool confinement_allows(long number, const uint64_t arguments[6])
 {
     struct seccomp_data call = {.nr = (int)number, .arch = AUDIT_ARCH_X86_64};
     uint32_t data[DATA_WORDS];
-    memcpy(call.args, arguments, sizeof call.args);
-    memcpy(data, &call, sizeof data);
+    memcpy(call.args, arguments, sizeof(call.args));
+    memcpy(data, &call, sizeof(data));
     for (uint32_t i = 0; i < FILTERS; i++) {
         const struct filter *filter = atomic_load(&confinement_filters[i]);
         if (!filter)
@@ -168,17 +168,17 @@ bool confinement_allows(long number, const uint64_t arguments[6])
 static const struct filter *confinement_copy(const struct sock_fprog *program)
 {
     struct sock_fprog head;
-    if (os_peek((uintptr_t)program, &head, sizeof head) != sizeof head || head.len == 0 ||
+    if (os_peek((uintptr_t)program, &head, sizeof(head)) != sizeof(head) || head.len == 0 ||
         head.len > INSTRUCTIONS_MAX)
         return NULL;
     const size_t size = head.len * sizeof(struct sock_filter);
-    struct filter *filter = os_map(sizeof *filter + size);
+    struct filter *filter = os_map(sizeof(*filter) + size);
     if (!filter)
         return &confinement_nothing;
     filter->count = head.len;
     if (os_peek((uintptr_t)head.filter, filter->code, size) == size)
         return filter;
-    os_unmap(filter, sizeof *filter + size);
+    os_unmap(filter, sizeof(*filter) + size);
     return NULL;
 }
 
@@ -208,7 +208,7 @@ uint32_t confinement_add_strict(void)
 void confinement_add_calls(const uint32_t *numbers, uint32_t count)
 {
     const uint32_t steps = 2 + 2 * count;
-    struct filter *filter = os_map(sizeof *filter + steps * sizeof *filter->code);
+    struct filter *filter = os_map(sizeof(*filter) + steps * sizeof(*filter->code));
     if (!filter) {
         confinement_keep(&confinement_nothing);
         return;

@@ -25,11 +25,11 @@ bool disk_space_look(int descriptor, struct disk_space_limit limit, struct disk_
 const char *disk_space_text(uint64_t bytes, char text[DISK_SPACE_TEXT])
 {
     static const char *const units[] = {" KiB", " MiB", " GiB", " TiB"};
-    char *end = text + DISK_SPACE_TEXT - sizeof " KiB";
+    char *end = text + DISK_SPACE_TEXT - sizeof(" KiB");
     uint64_t count = bytes >> 10;
     unsigned unit = 0;
     for (; count >= 10240 && unit < 3; unit++)
         count >>= 10;
-    memcpy(end, units[unit], sizeof " KiB");
+    memcpy(end, units[unit], sizeof(" KiB"));
     return os_decimal(end, count);
 }

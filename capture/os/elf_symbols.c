@@ -40,17 +40,17 @@ static bool file_read(const struct symbols_file *file, uint64_t offset, void *to
 static bool file_section(const struct symbols_file *file, unsigned index, Elf64_Shdr *section)
 {
     return index < file->count &&
-           file_read(file, file->sections + index * sizeof *section, section, sizeof *section);
+           file_read(file, file->sections + index * sizeof(*section), section, sizeof(*section));
 }
 
 static void file_each_of(struct symbols_file *file, const Elf64_Shdr *table, const char *names,
                          uint64_t names_size)
 {
-    const uint64_t count = table->sh_size / sizeof *file->read;
+    const uint64_t count = table->sh_size / sizeof(*file->read);
     for (uint64_t first = 0; first < count; first += SYMBOLS_AT_A_TIME) {
         uint64_t some = count - first < SYMBOLS_AT_A_TIME ? count - first : SYMBOLS_AT_A_TIME;
-        if (!file_read(file, table->sh_offset + first * sizeof *file->read, file->read,
-                       some * sizeof *file->read))
+        if (!file_read(file, table->sh_offset + first * sizeof(*file->read), file->read,
+                       some * sizeof(*file->read)))
             return;
         for (uint64_t i = 0; i < some; i++) {
             const Elf64_Sym *symbol = &file->read[i];
@@ -81,9 +81,9 @@ static void file_tables(struct symbols_file *file)
 {
     Elf64_Ehdr header;
     Elf64_Shdr section;
-    if (!file_read(file, 0, &header, sizeof header) ||
+    if (!file_read(file, 0, &header, sizeof(header)) ||
         memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-        header.e_shentsize != sizeof section)
+        header.e_shentsize != sizeof(section))
         return;
     file->sections = header.e_shoff;
     file->count = header.e_shnum;
@@ -103,7 +103,7 @@ static void file_tables(struct symbols_file *file)
 void elf_symbols_of(const char *path, elf_symbols_each *each, void *context)
 {
     /* Not on the stack, which may be the small one of a coroutine. */
-    struct symbols_file *file = os_map(sizeof *file);
+    struct symbols_file *file = os_map(sizeof(*file));
     if (!file)
         return;
     file->each = each;
@@ -113,5 +113,5 @@ void elf_symbols_of(const char *path, elf_symbols_each *each, void *context)
         file_tables(file);
         os_close(file->descriptor);
     }
-    os_unmap(file, sizeof *file);
+    os_unmap(file, sizeof(*file));
 }

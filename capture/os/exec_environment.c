@@ -21,10 +21,10 @@ static const char options_name[] = "MPROF_OPTIONS=";
 static const char without_name[] = "without=";
 static const char own_name[] = "libmprof.so";
 
-#define PRELOAD_NAME_LENGTH (sizeof preload_name - 1)
+#define PRELOAD_NAME_LENGTH (sizeof(preload_name) - 1)
 /* The bytes for the numbers of all calls. */
-#define CALLS_TEXT ((size_t)OWN_CALLS_MAX * 6 + sizeof without_name + 1)
-#define OWN_NAME_LENGTH (sizeof own_name - 1)
+#define CALLS_TEXT ((size_t)OWN_CALLS_MAX * 6 + sizeof(without_name) + 1)
+#define OWN_NAME_LENGTH (sizeof(own_name) - 1)
 
 /*
  * Writes the numbers of the own calls that the program's filters forbid into `text`, with colons
@@ -35,14 +35,14 @@ static size_t exec_forbidden_calls(char *text, bool *possible)
 {
     size_t count = 0;
     char digits[24];
-    digits[sizeof digits - 1] = 0;
+    digits[sizeof(digits) - 1] = 0;
     for (size_t i = 0; i < own_calls_count; i++) {
         const struct own_call *call = &own_calls[i];
         if (confinement_allows(call->number, call->arguments))
             continue;
         *possible = *possible && !call->needed;
         if (text) {
-            const char *number = os_decimal(digits + sizeof digits - 1, call->number);
+            const char *number = os_decimal(digits + sizeof(digits) - 1, call->number);
             if (count)
                 *text++ = ':';
             memcpy(text, number, strlen(number) + 1);
@@ -104,8 +104,8 @@ static int exec_open(int directory, const char *path, int flags)
         if (directory < 0)
             return -EBADF;
         /* Open it again, since the descriptor may not be for reading. */
-        digits[sizeof digits - 1] = 0;
-        const char *number = os_decimal(digits + sizeof digits - 1, (uint64_t)directory);
+        digits[sizeof(digits) - 1] = 0;
+        const char *number = os_decimal(digits + sizeof(digits) - 1, (uint64_t)directory);
         memcpy(own + strlen(own), number, strlen(number) + 1);
         path = own;
         flags = 0;
@@ -129,7 +129,7 @@ static enum program_kind exec_kind(int descriptor)
     enum program_kind kind = PROGRAM_DYNAMIC;
     for (int depth = 0; descriptor >= 0 && depth <= PROGRAM_SCRIPTS_MAX; depth++) {
         kind = program_image_read(descriptor);
-        const bool script = program_image_interpreter(descriptor, path, sizeof path);
+        const bool script = program_image_interpreter(descriptor, path, sizeof(path));
         os_close(descriptor);
         descriptor = script ? exec_open(AT_FDCWD, path, 0) : -ENOENT;
     }
@@ -190,7 +190,7 @@ struct exec_environment exec_environment_of(const char *file, bool search, char 
     if (!search)
         return exec_environment_at(AT_FDCWD, file, 0, envp);
     program_search_begin(&places, file);
-    while (descriptor < 0 && program_search_next(&places, path, sizeof path))
+    while (descriptor < 0 && program_search_next(&places, path, sizeof(path)))
         descriptor = exec_open(AT_FDCWD, path, 0);
     return exec_choose(descriptor, count);
 }
@@ -227,24 +227,24 @@ static void exec_fill_unrecorded(char *const envp[], char **entries, char *prelo
 static void exec_write_options(const char *old, char *text)
 {
     bool possible = true;
-    size_t used = sizeof options_name - 1;
-    memcpy(text, options_name, sizeof options_name);
+    size_t used = sizeof(options_name) - 1;
+    memcpy(text, options_name, sizeof(options_name));
     /* The calls that were forbidden before still are: they come with the rest. */
     for (size_t length; old && *old; old += length + (old[length] != 0)) {
         length = strcspn(old, ",");
-        if (strncmp(old, without_name, sizeof without_name - 1) != 0) {
+        if (strncmp(old, without_name, sizeof(without_name) - 1) != 0) {
             memcpy(text + used, old, length);
             used += length;
             text[used++] = ',';
         }
     }
-    memcpy(text + used, without_name, sizeof without_name);
-    exec_forbidden_calls(text + used + sizeof without_name - 1, &possible);
+    memcpy(text + used, without_name, sizeof(without_name));
+    exec_forbidden_calls(text + used + sizeof(without_name) - 1, &possible);
 }
 
 static void exec_fill_confined(char *const envp[], char **entries, char *text)
 {
-    const size_t name = sizeof options_name - 1;
+    const size_t name = sizeof(options_name) - 1;
     const char *old = NULL;
     size_t count = 0;
     for (; *envp; envp++)

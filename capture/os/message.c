@@ -31,7 +31,7 @@ void message_line(const char *first, ...)
 {
     struct stat status = {0};
     char line[1024];
-    const size_t room = sizeof line - 24;
+    const size_t room = sizeof(line) - 24;
     size_t used = 0;
     if (!standard_error.known || os_status(2, &status) != 0 ||
         status.st_dev != standard_error.device || status.st_ino != standard_error.inode)

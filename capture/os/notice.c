@@ -15,7 +15,7 @@
 /* Tells whether the trace belongs to this run. One of the same name may be left from another. */
 static bool notice_is_of_run(const struct trace_file_header *header, uint32_t root)
 {
-    return memcmp(header->magic, TRACE_MAGIC, sizeof header->magic) == 0 && header->pid == root;
+    return memcmp(header->magic, TRACE_MAGIC, sizeof(header->magic)) == 0 && header->pid == root;
 }
 
 static bool notice_take(int descriptor, uint32_t root)

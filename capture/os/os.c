@@ -115,7 +115,7 @@ static int os_raise(int descriptor)
 {
     static const long places[] = {1000, 200};
     long raised = -EBADF;
-    for (size_t i = 0; i < sizeof places / sizeof *places && raised < 0 && descriptor >= 0; i++)
+    for (size_t i = 0; i < sizeof(places) / sizeof(*places) && raised < 0 && descriptor >= 0; i++)
         raised = os_call(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, places[i], 0, 0, 0);
     if (raised < 0)
         return descriptor;
@@ -214,13 +214,13 @@ uint64_t os_block_signals(void)
 {
     const uint64_t all = UINT64_MAX;
     uint64_t old = 0;
-    os_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&old, sizeof old, 0, 0);
+    os_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&old, sizeof(old), 0, 0);
     return old;
 }
 
 void os_restore_signals(uint64_t mask)
 {
-    os_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask, 0, 0);
+    os_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof(mask), 0, 0);
 }
 
 int os_thread_id(void)
@@ -251,7 +251,7 @@ static size_t os_append(char *line, size_t used, size_t size, const char *text)
 void os_message(const char *first, ...)
 {
     char line[512];
-    size_t room = sizeof line - 1, used = os_append(line, 0, room, "mprof: ");
+    size_t room = sizeof(line) - 1, used = os_append(line, 0, room, "mprof: ");
     va_list rest;
     va_start(rest, first);
     /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): begun one line above */

@@ -16,14 +16,14 @@ struct process_maps {
 struct process_maps *process_maps_open(void)
 {
     uint64_t signals = os_block_signals();
-    struct process_maps *maps = os_map(sizeof *maps);
+    struct process_maps *maps = os_map(sizeof(*maps));
     if (maps) {
         maps->signals = signals;
         /* "self" would be empty if the process's first thread has ended. */
         maps->descriptor = os_open_read("/proc/thread-self/maps");
         if (maps->descriptor >= 0)
             return maps;
-        os_unmap(maps, sizeof *maps);
+        os_unmap(maps, sizeof(*maps));
     }
     os_restore_signals(signals);
     return NULL;
@@ -33,7 +33,7 @@ void process_maps_close(struct process_maps *maps)
 {
     uint64_t signals = maps->signals;
     os_close(maps->descriptor);
-    os_unmap(maps, sizeof *maps);
+    os_unmap(maps, sizeof(*maps));
     os_restore_signals(signals);
 }
 
@@ -52,7 +52,7 @@ static char *line_next(struct process_maps *maps)
         maps->end -= maps->begin;
         maps->begin = 0;
         long count =
-            os_read(maps->descriptor, maps->buffer + maps->end, sizeof maps->buffer - maps->end);
+            os_read(maps->descriptor, maps->buffer + maps->end, sizeof(maps->buffer) - maps->end);
         if (count <= 0)
             return NULL;
         maps->end += (size_t)count;

@@ -49,8 +49,8 @@ static uint64_t image_offset(const struct program_image *image, uint64_t address
 static bool image_entry(const struct program_image *image, unsigned index, Elf64_Dyn *entry)
 {
     const Elf64_Phdr *dynamic = image_segment(image, PT_DYNAMIC);
-    return dynamic && index < ENTRIES_MAX && index < dynamic->p_filesz / sizeof *entry &&
-           image_read(image, dynamic->p_offset + index * sizeof *entry, entry, sizeof *entry) &&
+    return dynamic && index < ENTRIES_MAX && index < dynamic->p_filesz / sizeof(*entry) &&
+           image_read(image, dynamic->p_offset + index * sizeof(*entry), entry, sizeof(*entry)) &&
            entry->d_tag != DT_NULL;
 }
 
@@ -59,7 +59,7 @@ static bool name_is_sanitizer(const char *name)
     static const char *const runtimes[] = {
         "libasan.so",       "libtsan.so",       "liblsan.so",        "libhwasan.so",
         "libclang_rt.asan", "libclang_rt.tsan", "libclang_rt.hwasan"};
-    for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++)
+    for (size_t i = 0; i < sizeof(runtimes) / sizeof(*runtimes); i++)
         if (strncmp(name, runtimes[i], strlen(runtimes[i])) == 0)
             return true;
     return false;
@@ -78,7 +78,7 @@ static bool image_is_sanitized(const struct program_image *image)
         char name[32] = "";
         /* At the end of the file fewer bytes come. The name is still terminated. */
         if (entry.d_tag == DT_NEEDED &&
-            image_read_some(image->descriptor, strings + entry.d_un.d_val, name, sizeof name - 1) >
+            image_read_some(image->descriptor, strings + entry.d_un.d_val, name, sizeof(name) - 1) >
                 0 &&
             name_is_sanitizer(name))
             return true;
@@ -101,22 +101,22 @@ static bool image_is_of_musl(const struct program_image *image)
 {
     static const char musl[] = "ld-musl";
     char name[64];
-    if (!image_loader(image, name, sizeof name))
+    if (!image_loader(image, name, sizeof(name)))
         return false;
     const char *slash = strrchr(name, '/');
-    return strncmp(slash ? slash + 1 : name, musl, sizeof musl - 1) == 0;
+    return strncmp(slash ? slash + 1 : name, musl, sizeof(musl) - 1) == 0;
 }
 
 static bool image_read_segments(struct program_image *image, const Elf64_Ehdr *header)
 {
-    return image->count <= SEGMENTS_MAX && header->e_phentsize == sizeof *image->segments &&
+    return image->count <= SEGMENTS_MAX && header->e_phentsize == sizeof(*image->segments) &&
            image_read(image, header->e_phoff, image->segments,
-                      image->count * sizeof *image->segments);
+                      image->count * sizeof(*image->segments));
 }
 
 static bool image_read_header(int descriptor, Elf64_Ehdr *header)
 {
-    return image_read_some(descriptor, 0, header, sizeof *header) == (long)sizeof *header &&
+    return image_read_some(descriptor, 0, header, sizeof(*header)) == (long)sizeof(*header) &&
            memcmp(header->e_ident, ELFMAG, SELFMAG) == 0;
 }
 
@@ -143,7 +143,7 @@ enum program_kind program_image_read(int descriptor)
 bool program_image_interpreter(int descriptor, char *name, size_t size)
 {
     char head[257] = ""; /* the kernel reads 256 bytes of a script */
-    if (image_read_some(descriptor, 0, head, sizeof head - 1) <= 2 || head[0] != '#' ||
+    if (image_read_some(descriptor, 0, head, sizeof(head) - 1) <= 2 || head[0] != '#' ||
         head[1] != '!')
         return false;
     const char *from = head + 2 + strspn(head + 2, " \t");

@@ -58,6 +58,6 @@ const struct own_call own_calls[] = {
     CALL(pidfd_open, false, 0),
 };
 
-const size_t own_calls_count = sizeof own_calls / sizeof *own_calls;
+const size_t own_calls_count = sizeof(own_calls) / sizeof(*own_calls);
 
-_Static_assert(sizeof own_calls / sizeof *own_calls <= OWN_CALLS_MAX, "a set of them has room");
+_Static_assert(sizeof(own_calls) / sizeof(*own_calls) <= OWN_CALLS_MAX, "a set of them has room");

@@ -13,7 +13,7 @@ bool seccomp_mode_of(int descriptor)
     char part[256]; /* small, because the stack may be small */
     size_t matched = 0;
     long length;
-    while ((length = os_read(descriptor, part, sizeof part)) > 0)
+    while ((length = os_read(descriptor, part, sizeof(part))) > 0)
         for (long i = 0; i < length; i++) {
             if (!line[matched])
                 return part[i] != '0';

@@ -19,10 +19,10 @@ static struct shared_slots *slots_create(unsigned capacity_log2)
     struct shared_entry *entries = size >= LARGE_BYTES ? os_map_large(&size) : NULL;
     struct shared_slots *slots;
     if (entries) {
-        slots = (struct shared_slots *)((uint8_t *)entries - sizeof *slots);
+        slots = (struct shared_slots *)((uint8_t *)entries - sizeof(*slots));
         slots->bytes = ARCH_PAGE_SIZE + size;
     } else {
-        size += sizeof *slots;
+        size += sizeof(*slots);
         slots = os_map(size);
         if (!slots)
             return NULL;

@@ -119,11 +119,11 @@ static void names_complete(void)
     static _Atomic bool asked;
     if (atomic_exchange(&asked, true))
         return;
-    bypass.known = os_map(KNOWN_MAX * sizeof *bypass.known);
+    bypass.known = os_map(KNOWN_MAX * sizeof(*bypass.known));
     name_add("reallocarray", real_find("reallocarray"), true);
-    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+    for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
         name_add(maps[i], real_find(maps[i]), recorder_mappings);
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
         name_add(others[i], real_find(others[i]), false);
     atomic_store(&bypass.all_names, true);
 }
@@ -209,7 +209,7 @@ static void object_look(const struct bypass_object *object, const char *path, st
 static bool object_at(const struct link_map *map, struct bypass_object *object)
 {
     ElfW(Ehdr) head;
-    if (os_peek(map->l_addr, &head, sizeof head) != sizeof head ||
+    if (os_peek(map->l_addr, &head, sizeof(head)) != sizeof(head) ||
         memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
         return false;
     *object = (struct bypass_object){.bias = map->l_addr,
@@ -235,7 +235,7 @@ static void namespaces_look(const struct bypass_object *program)
     const struct r_debug_extended *space = spaces_of(program);
     if (!space || space->base.r_version < 2)
         return;
-    while ((space = space->r_next) != NULL)
+    while ((space = space->r_next))
         for (const struct link_map *map = space->base.r_map; map; map = map->l_next) {
             struct bypass_object object;
             struct bypass_look look = {.names = bypass.names, .name_count = bypass.name_count};
@@ -283,7 +283,7 @@ static bool round_begin(struct round *round, const struct dl_phdr_info *info,
         return false;
     /* A known object may be gone, and another one may lie in its place. */
     if (bypass.subs != info->dlpi_subs && bypass.known)
-        os_discard(bypass.known, KNOWN_MAX * sizeof *bypass.known);
+        os_discard(bypass.known, KNOWN_MAX * sizeof(*bypass.known));
     bypass.adds = info->dlpi_adds;
     bypass.subs = info->dlpi_subs;
     bypass.settled = true;
@@ -353,7 +353,7 @@ void bypass_module_seen(struct thread *thread, const struct stack_module *module
     ElfW(Ehdr) head;
     struct bypass_look look = {.names = bypass.names, .name_count = bypass.name_count};
     if (!atomic_load(&bypass.ready) || bypass.forked ||
-        os_peek(module->start, &head, sizeof head) != sizeof head ||
+        os_peek(module->start, &head, sizeof(head)) != sizeof(head) ||
         memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
         return;
     struct bypass_object object = {.bias = module->load_bias,

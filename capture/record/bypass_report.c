@@ -32,9 +32,9 @@ static struct report *reports_of(void)
     struct report *known = atomic_load(&all.reports);
     if (known)
         return known;
-    struct report *made = os_map(REPORTS_MAX * sizeof *made);
+    struct report *made = os_map(REPORTS_MAX * sizeof(*made));
     if (made && !atomic_compare_exchange_strong(&all.reports, &known, made)) {
-        os_unmap(made, REPORTS_MAX * sizeof *made);
+        os_unmap(made, REPORTS_MAX * sizeof(*made));
         made = known;
     }
     return made;
@@ -42,7 +42,7 @@ static struct report *reports_of(void)
 
 static bool report_is(const struct report *report, const char *path, enum trace_bypass state)
 {
-    return report->state == state && strncmp(report->path, path, sizeof report->path - 1) == 0;
+    return report->state == state && strncmp(report->path, path, sizeof(report->path) - 1) == 0;
 }
 
 void bypass_report_add(const char *path, enum trace_bypass state)
@@ -52,7 +52,7 @@ void bypass_report_add(const char *path, enum trace_bypass state)
         uint32_t filled = EMPTY;
         if (atomic_compare_exchange_strong(&reports[i].filled, &filled, FILLING)) {
             reports[i].state = state;
-            memcpy(reports[i].path, path, strnlen(path, sizeof reports[i].path - 1));
+            memcpy(reports[i].path, path, strnlen(path, sizeof(reports[i].path) - 1));
             atomic_store(&reports[i].filled, READY);
             return;
         }
@@ -142,12 +142,12 @@ void bypass_report_say(void)
     unsigned left_out = atomic_load(&all.more);
     if (!reports)
         return;
-    for (unsigned state = 0; state < sizeof said / sizeof *said; state++)
+    for (unsigned state = 0; state < sizeof(said) / sizeof(*said); state++)
         if (said[state])
             left_out += line_add_state(line, reports, (enum trace_bypass)state);
-    digits[sizeof digits - 1] = 0;
+    digits[sizeof(digits) - 1] = 0;
     if (left_out)
-        message_line(line, "; and ", os_decimal(digits + sizeof digits - 1, left_out), " more",
+        message_line(line, "; and ", os_decimal(digits + sizeof(digits) - 1, left_out), " more",
                      NULL);
     else if (line[0])
         message_line(line, NULL);

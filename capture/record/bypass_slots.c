@@ -92,13 +92,13 @@ static struct tables tables_read(const struct bypass_object *object)
             tables.jump = at;
             break;
         case DT_RELASZ:
-            tables.rela_count = entry->d_un.d_val / sizeof *tables.rela;
+            tables.rela_count = entry->d_un.d_val / sizeof(*tables.rela);
             break;
         case DT_RELACOUNT:
             tables.relative_count = entry->d_un.d_val;
             break;
         case DT_PLTRELSZ:
-            tables.jump_count = entry->d_un.d_val / sizeof *tables.jump;
+            tables.jump_count = entry->d_un.d_val / sizeof(*tables.jump);
             break;
         default:
             break;

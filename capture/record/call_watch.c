@@ -33,8 +33,8 @@ static struct {
 
 void call_watch_process_init(const char *start, const char *stop)
 {
-    memcpy(call.start, start, strnlen(start, sizeof call.start - 1));
-    memcpy(call.stop, stop, strnlen(stop, sizeof call.stop - 1));
+    memcpy(call.start, start, strnlen(start, sizeof(call.start) - 1));
+    memcpy(call.stop, stop, strnlen(stop, sizeof(call.stop) - 1));
     call_watch_starts = call.start[0] != 0;
     call_watch_stops = call.stop[0] != 0;
 }

@@ -31,8 +31,8 @@ static bool marks_put_name(const void *frame, enum trace_extended type, const ch
 
 void marks_set(const char *start, const char *stop)
 {
-    memcpy(marks_start, start, strnlen(start, sizeof marks_start - 1));
-    memcpy(marks_stop, stop, strnlen(stop, sizeof marks_stop - 1));
+    memcpy(marks_start, start, strnlen(start, sizeof(marks_start) - 1));
+    memcpy(marks_stop, stop, strnlen(stop, sizeof(marks_stop) - 1));
 }
 
 static bool marks_is(const char *wanted, const char *name)

@@ -63,13 +63,13 @@ static uint8_t *process_put_arguments(uint8_t *p, const uint8_t *end)
     bool cut = false;
     if (started_size == 0) {
         int descriptor = os_open_read("/proc/self/cmdline");
-        long length = descriptor < 0 ? 0 : os_read(descriptor, started, sizeof started);
+        long length = descriptor < 0 ? 0 : os_read(descriptor, started, sizeof(started));
         if (descriptor >= 0)
             os_close(descriptor);
         started_size = length > 0 ? (size_t)length : 0;
     }
     const size_t size = started_size;
-    if (size == sizeof started) /* the buffer is full: more may follow */
+    if (size == sizeof(started)) /* the buffer is full: more may follow */
         cut = true;
     size_t count = process_count_arguments(started, size, (size_t)(end - p) - 8, &cut);
     p = trace_put_varint(p, cut ? 1 : 0);
@@ -85,7 +85,7 @@ static uint8_t *process_put_arguments(uint8_t *p, const uint8_t *end)
 
 static uint8_t *process_put_path(uint8_t *p, const char *link)
 {
-    if (os_read_link(link, text, sizeof text) < 0)
+    if (os_read_link(link, text, sizeof(text)) < 0)
         text[0] = 0;
     return process_put_text(p, text, PATH_SHARE);
 }
@@ -93,7 +93,7 @@ static uint8_t *process_put_path(uint8_t *p, const char *link)
 static uint8_t *process_put_boot_id(uint8_t *p)
 {
     int descriptor = os_open_read("/proc/sys/kernel/random/boot_id");
-    long length = descriptor < 0 ? 0 : os_read(descriptor, text, sizeof text);
+    long length = descriptor < 0 ? 0 : os_read(descriptor, text, sizeof(text));
     if (descriptor >= 0)
         os_close(descriptor);
     return trace_put_string(p, text, length >= (long)BOOT_ID_LENGTH ? BOOT_ID_LENGTH : 0);
@@ -106,15 +106,15 @@ bool process_record_write(struct thread *thread)
         return false;
     const uint8_t *end = p + TRACE_EXTENDED_MAX;
     struct utsname names;
-    memset(&names, 0, sizeof names);
+    memset(&names, 0, sizeof(names));
     os_call(SYS_uname, (long)&names, 0, 0, 0, 0, 0);
     p = trace_put_varint(p, (uint64_t)os_process_id());
     p = trace_put_varint(p, (uint64_t)os_call(SYS_getppid, 0, 0, 0, 0, 0, 0));
     p = trace_put_varint(p, process_origin.trace_id);
     p = process_put_path(p, "/proc/self/exe");
     p = process_put_path(p, "/proc/self/cwd");
-    p = process_put_text(p, names.nodename, sizeof names.nodename);
-    p = process_put_text(p, names.release, sizeof names.release);
+    p = process_put_text(p, names.nodename, sizeof(names.nodename));
+    p = process_put_text(p, names.release, sizeof(names.release));
     p = process_put_arguments(p, end - BEHIND_MAX);
     p = trace_put_varint(p, process_origin.before);
     p = trace_put_varint(p, process_origin.after);

@@ -91,7 +91,7 @@ static _Noreturn void answer_and_end(suppressions_function *function, struct ans
     const char *text = function();
     const size_t length = text ? strnlen(text, TRACE_SUPPRESSIONS_MAX + 1) : 0;
     if (length)
-        memcpy(answer->text, text, length < sizeof answer->text ? length : sizeof answer->text);
+        memcpy(answer->text, text, length < sizeof(answer->text) ? length : sizeof(answer->text));
     answer->length = (uint32_t)length;
     atomic_store(&answer->whole, true);
     for (;;)
@@ -117,7 +117,7 @@ static bool wait_for(long process)
 /* The child sends no signal when it ends: the program's handlers and its wait() do not see it. */
 static enum trace_suppressions ask(suppressions_function *function)
 {
-    const long memory = os_call(SYS_mmap, 0, sizeof *suppressions.answer, PROT_READ | PROT_WRITE,
+    const long memory = os_call(SYS_mmap, 0, sizeof(*suppressions.answer), PROT_READ | PROT_WRITE,
                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory < 0 && memory > -4096)
         return TRACE_SUPPRESSIONS_NOT_ASKED;
@@ -130,7 +130,7 @@ static enum trace_suppressions ask(suppressions_function *function)
         suppressions.answer = answer;
         return TRACE_SUPPRESSIONS_TEXT;
     }
-    os_unmap(answer, sizeof *answer);
+    os_unmap(answer, sizeof(*answer));
     return process < 0 ? TRACE_SUPPRESSIONS_NOT_ASKED
            : ended     ? TRACE_SUPPRESSIONS_CRASHED
                        : TRACE_SUPPRESSIONS_LATE;

@@ -184,20 +184,20 @@ static bool early_resolve(void)
         {"valloc", &found.valloc, (void *)missing_valloc},
         {"pvalloc", &found.pvalloc, (void *)missing_pvalloc},
     };
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
         void *address = dlsym(RTLD_NEXT, wanted[i].name);
         if (!address)
             address = wanted[i].fallback;
         /* No program could run without these, so the early definition stays and reports ENOMEM. */
         if (address)
-            memcpy(wanted[i].target, &address, sizeof address);
+            memcpy(wanted[i].target, &address, sizeof(address));
     }
     /* If an allocator that comes first lacks reallocarray, calls of that come to the recorder. Its
      * blocks must not be given to the C library. */
     Dl_info other;
     void *first = real_comes_before("realloc", &other);
     if (first)
-        memcpy(&found.realloc, &first, sizeof first);
+        memcpy(&found.realloc, &first, sizeof(first));
     found.bootstrap_used = real.bootstrap_used;
     real = found;
     atomic_store(&resolution, KNOWN);

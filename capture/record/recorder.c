@@ -91,7 +91,7 @@ static void recorder_forked(void)
 
 static void recorder_watch_forks(void)
 {
-    os_call(SYS_madvise, (long)&recorder_page, sizeof recorder_page, MADV_WIPEONFORK, 0, 0, 0);
+    os_call(SYS_madvise, (long)&recorder_page, sizeof(recorder_page), MADV_WIPEONFORK, 0, 0, 0);
     pthread_atfork(recorder_forking, NULL, recorder_forked);
 }
 
@@ -133,7 +133,7 @@ static bool recorder_start_program(void)
 {
     struct options options;
     char bad[64];
-    const bool good = options_parse(secure_getenv("MPROF_OPTIONS"), &options, bad, sizeof bad);
+    const bool good = options_parse(secure_getenv("MPROF_OPTIONS"), &options, bad, sizeof(bad));
     recorder.started = true;
     recorder_confine(&options);
     message_init();
@@ -284,7 +284,7 @@ static bool recorder_guard_is_stale(const void *frame)
     const uintptr_t span = 8u << 20; /* two stacks of one thread lie further apart */
     stack_t alternate = {.ss_flags = SS_DISABLE};
     const void *still;
-    if (os_peek(guard + sizeof still, &still, sizeof still) != sizeof still ||
+    if (os_peek(guard + sizeof(still), &still, sizeof(still)) != sizeof(still) ||
         still != self->guard_return)
         return true;
     return now >= guard && now - guard < span &&

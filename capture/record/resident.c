@@ -10,7 +10,7 @@ uint64_t resident_bytes(void)
     int descriptor = os_open_read("/proc/thread-self/statm");
     if (descriptor < 0)
         return 0;
-    long length = os_read(descriptor, text, sizeof text - 1);
+    long length = os_read(descriptor, text, sizeof(text) - 1);
     os_close(descriptor);
     text[length > 0 ? length : 0] = 0;
     const char *at = text;

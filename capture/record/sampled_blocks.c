@@ -14,7 +14,7 @@ static _Atomic uint64_t *table;
 
 bool sampled_blocks_init(void)
 {
-    table = os_map(SAMPLED_BLOCKS_SLOTS * sizeof *table);
+    table = os_map(SAMPLED_BLOCKS_SLOTS * sizeof(*table));
     return table != NULL;
 }
 
@@ -92,7 +92,7 @@ void sampled_blocks_remove_all(uint64_t mask, uint64_t same)
 
 void sampled_blocks_reset(void)
 {
-    os_discard(table, SAMPLED_BLOCKS_SLOTS * sizeof *table);
+    os_discard(table, SAMPLED_BLOCKS_SLOTS * sizeof(*table));
     for (unsigned i = 0; i < SAMPLED_BLOCKS_FILTER; i++)
         atomic_store_explicit(&sampled_blocks_filter[i], 0, memory_order_relaxed);
 }

@@ -193,7 +193,7 @@ void thread_process_settle(void)
             continue;
         /* A thread may have ended, and its memory may be gone. */
         for (unsigned turn = 0; turn < SETTLE_TURNS; turn++) {
-            if (os_peek((uintptr_t)&thread->owner->guard, &guard, sizeof guard) != sizeof guard ||
+            if (os_peek((uintptr_t)&thread->owner->guard, &guard, sizeof(guard)) != sizeof(guard) ||
                 !guard)
                 break;
             os_yield();
@@ -222,7 +222,7 @@ static void thread_come_over(struct thread *thread)
     chunk_leave(&thread->chunk);
     atomic_store(&thread->left_over, false);
     thread->sequence = 0;
-    memset(thread->name, 0, sizeof thread->name);
+    memset(thread->name, 0, sizeof(thread->name));
     thread_local_part.trace = atomic_load(&threads.trace);
 }
 
@@ -282,7 +282,7 @@ static void thread_put_name(struct thread *thread)
     uint8_t *p = thread_put_when(thread, thread->scratch);
     p = trace_put_varint(p, thread->number);
     p = trace_put_varint(p, thread_kernel_id());
-    p = trace_put_string(p, thread->name, strnlen(thread->name, sizeof thread->name));
+    p = trace_put_string(p, thread->name, strnlen(thread->name, sizeof(thread->name)));
     thread_extended_end(thread, TRACE_EXT_THREAD, p);
 }
 
@@ -292,10 +292,10 @@ void thread_update_name(struct thread *thread)
 {
     char name[16];
     thread_read_name(name, thread->name);
-    if (memcmp(name, thread->name, sizeof name) == 0 ||
+    if (memcmp(name, thread->name, sizeof(name)) == 0 ||
         !thread_extended_begin(thread, NAME_RECORD_MAX))
         return;
-    memcpy(thread->name, name, sizeof name);
+    memcpy(thread->name, name, sizeof(name));
     thread_put_name(thread);
 }
 
@@ -352,8 +352,8 @@ static bool thread_next_chunk(struct thread *thread)
     thread->sequence++;
     thread_put_dropped(thread);
     thread_read_name(name, thread->name);
-    if (memcmp(name, thread->name, sizeof name) != 0) {
-        memcpy(thread->name, name, sizeof name);
+    if (memcmp(name, thread->name, sizeof(name)) != 0) {
+        memcpy(thread->name, name, sizeof(name));
         thread_put_name(thread);
     }
     thread_put_resident(thread);
@@ -411,7 +411,7 @@ static void thread_begin_records(struct thread *thread)
 {
     static const char unnamed[16];
     const size_t need = 64 + NAME_RECORD_MAX + OWED_RECORDS_MAX + TRACE_RECORD_MAX;
-    memset(thread->name, 0, sizeof thread->name);
+    memset(thread->name, 0, sizeof(thread->name));
     if (chunk_space(&thread->chunk) < need) {
         thread_read_name(thread->name, unnamed);
         if (thread_make_room(thread, need))

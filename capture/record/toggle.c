@@ -28,9 +28,9 @@ struct kernel_action {
 static void toggle_say_refused(void)
 {
     char digits[24];
-    digits[sizeof digits - 1] = 0;
+    digits[sizeof(digits) - 1] = 0;
     message_line("the program has a handler of its own for signal ",
-                 os_decimal(digits + sizeof digits - 1, toggle_signal),
+                 os_decimal(digits + sizeof(digits) - 1, toggle_signal),
                  ": --toggle does not take it, and recording stays as it is", NULL);
 }
 
@@ -39,7 +39,7 @@ static void toggle_say_refused(void)
 static bool toggle_handler(void **handler)
 {
     struct kernel_action action = {0};
-    if (os_call(SYS_rt_sigaction, toggle_signal, 0, (long)&action, sizeof action.mask, 0, 0) != 0)
+    if (os_call(SYS_rt_sigaction, toggle_signal, 0, (long)&action, sizeof(action.mask), 0, 0) != 0)
         return false;
     *handler = action.handler;
     return true;

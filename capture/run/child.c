@@ -221,10 +221,10 @@ static int child_wait(pid_t process, const struct child_report *report, struct r
 int run_child(struct run_child *child, const char **what)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN}, pass = {.sa_handler = child_pass_on};
-    struct sigaction interrupt, quit, before[sizeof passed_on / sizeof *passed_on];
+    struct sigaction interrupt, quit, before[sizeof(passed_on) / sizeof(*passed_on)];
     sigset_t blocked, old;
     struct child_report *report =
-        mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     *what = "memory";
     if (report == MAP_FAILED)
         return errno;
@@ -242,26 +242,26 @@ int run_child(struct run_child *child, const char **what)
     if (process < 0) {
         int error = errno;
         sigprocmask(SIG_SETMASK, &old, NULL);
-        munmap(report, sizeof *report);
+        munmap(report, sizeof(*report));
         return error;
     }
     child_process = process;
     watch_takes_signal = run_watch_takes_signal(&child->watch);
     sigaction(SIGINT, &ignore, &interrupt);
     sigaction(SIGQUIT, &ignore, &quit);
-    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+    for (size_t i = 0; i < sizeof(passed_on) / sizeof(*passed_on); i++)
         sigaction(passed_on[i], &pass, &before[i]);
     sigprocmask(SIG_SETMASK, &old, NULL);
     child->status = child_wait(process, report, child);
     child_process = 0;
-    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+    for (size_t i = 0; i < sizeof(passed_on) / sizeof(*passed_on); i++)
         sigaction(passed_on[i], &before[i], NULL);
     sigaction(SIGINT, &interrupt, NULL);
     sigaction(SIGQUIT, &quit, NULL);
-    memcpy(child->recorded, report->trace, sizeof child->recorded);
+    memcpy(child->recorded, report->trace, sizeof(child->recorded));
     int error = report->error;
     *what = report->what;
-    munmap(report, sizeof *report);
+    munmap(report, sizeof(*report));
     return error;
 }
 

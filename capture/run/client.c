@@ -23,7 +23,7 @@ static _Atomic uint32_t *outside_word(uint32_t *word)
 
 static bool outside_is_trace(const struct trace_file_header *header)
 {
-    return memcmp(header->magic, TRACE_MAGIC, sizeof header->magic) == 0 &&
+    return memcmp(header->magic, TRACE_MAGIC, sizeof(header->magic)) == 0 &&
            header->version == TRACE_VERSION && header->chunk_size >= TRACE_CHUNK_SIZE_MIN &&
            header->header_sum == trace_sum(header, offsetof(struct trace_file_header, header_sum));
 }
@@ -114,10 +114,10 @@ static void outside_raise_looks(const struct outside *outside)
         struct trace_chunk_header chunk;
         off_t at = TRACE_FILE_HEADER_SIZE + (off_t)i * outside->header->chunk_size;
         /* A slot that is being reserved may lie past the end of the file. */
-        if (pread(outside->descriptor, &chunk, sizeof chunk, at) == (ssize_t)sizeof chunk &&
+        if (pread(outside->descriptor, &chunk, sizeof(chunk), at) == (ssize_t)sizeof(chunk) &&
             chunk.magic == TRACE_CHUNK_MAGIC && !(chunk.flags & TRACE_CHUNK_SEALED) &&
             chunk.look == 0)
-            (void)!pwrite(outside->descriptor, &look, sizeof look,
+            (void)!pwrite(outside->descriptor, &look, sizeof(look),
                           at + (off_t)offsetof(struct trace_chunk_header, look));
     }
 }
@@ -141,9 +141,9 @@ enum outside_status outside_ask(struct outside *outside, enum trace_request requ
     atomic_store(outside_word(&header->control), TRACE_CONTROL_NONE);
     header->request = request;
     header->answer = TRACE_ANSWER_DONE;
-    memset(header->request_name, 0, sizeof header->request_name);
+    memset(header->request_name, 0, sizeof(header->request_name));
     if (name)
-        memcpy(header->request_name, name, strnlen(name, sizeof header->request_name - 1));
+        memcpy(header->request_name, name, strnlen(name, sizeof(header->request_name) - 1));
     atomic_store(outside_word(&header->control), TRACE_CONTROL_ASKED);
     outside_raise_looks(outside);
     outside->looks = 0;

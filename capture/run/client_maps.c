@@ -7,7 +7,7 @@ bool outside_maps_open(struct outside_maps *maps, pid_t process)
 {
     char name[64];
     *maps = (struct outside_maps){0};
-    snprintf(name, sizeof name, "/proc/%d/maps", (int)process);
+    snprintf(name, sizeof(name), "/proc/%d/maps", (int)process);
     maps->file = fopen(name, "re");
     return maps->file != NULL;
 }
@@ -15,7 +15,7 @@ bool outside_maps_open(struct outside_maps *maps, pid_t process)
 bool outside_maps_next(struct outside_maps *maps)
 {
     char line[PATH_MAX + 128], permissions[8];
-    while (fgets(line, sizeof line, maps->file)) {
+    while (fgets(line, sizeof(line), maps->file)) {
         unsigned long offset;
         int path = 0;
         if (sscanf(line, "%*x-%*x %7s %lx %*s %lu %n", permissions, &offset, &maps->inode, &path) <
@@ -23,7 +23,7 @@ bool outside_maps_next(struct outside_maps *maps)
             strcmp(permissions, "rw-s") != 0 || offset != 0 || line[path] != '/')
             continue;
         line[strcspn(line, "\n")] = 0;
-        snprintf(maps->path, sizeof maps->path, "%s", line + path);
+        snprintf(maps->path, sizeof(maps->path), "%s", line + path);
         return true;
     }
     return false;

@@ -93,7 +93,7 @@ static int parse(int argc, char **argv, struct arguments *arguments)
 
 static const struct command *find_command(const struct arguments *arguments)
 {
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+    for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
         if (strcmp(commands[i].name, arguments->command) == 0) {
             if (commands[i].takes_name == (arguments->name != NULL))
                 return &commands[i];
@@ -172,15 +172,15 @@ static int say_status(const struct outside *outside, const char *path)
     static const char *const pauses[] = {"recording", "paused", "not begun yet"};
     const struct trace_file_header *header = outside->header;
     uint32_t state = header->state, paused = header->paused;
-    const char *how = state < sizeof states / sizeof *states ? states[state] : "unknown";
+    const char *how = state < sizeof(states) / sizeof(*states) ? states[state] : "unknown";
     if (outside_recorder(outside) == OUTSIDE_GONE)
         how = "the process ended without completing it";
-    else if (state == TRACE_STATE_RECORDING && paused < sizeof pauses / sizeof *pauses)
+    else if (state == TRACE_STATE_RECORDING && paused < sizeof(pauses) / sizeof(*pauses))
         how = pauses[paused];
     struct stat status;
     uint64_t bytes = fstat(outside->descriptor, &status) == 0 ? (uint64_t)status.st_size : 0;
     char name[PRINTABLE_BYTE_MAX * PATH_MAX];
-    printable_copy(name, sizeof name, path);
+    printable_copy(name, sizeof(name), path);
     printf("trace    %s\nprocess  %" PRIu32 "\nstate    %s\nbytes    %" PRIu64 "\ndropped  %" PRIu64
            " events\n",
            name, header->pid, how, bytes, header->dropped_events);

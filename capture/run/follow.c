@@ -79,7 +79,7 @@ static void follow_add(void *context, const char *path, uint64_t since)
     for (size_t i = 0; i < follow->count; i++)
         if (strcmp(follow->traces[i]->path, path) == 0)
             return;
-    struct followed *followed = follow->count < TRACES_MAX ? calloc(1, sizeof *followed) : NULL;
+    struct followed *followed = follow->count < TRACES_MAX ? calloc(1, sizeof(*followed)) : NULL;
     if (!followed)
         return;
     followed->path = strdup(path);
@@ -94,7 +94,7 @@ static void follow_add(void *context, const char *path, uint64_t since)
 
 struct run_follow *run_follow_new(const char *trace, bool compress, bool steers, pid_t program)
 {
-    struct run_follow *follow = calloc(1, sizeof *follow);
+    struct run_follow *follow = calloc(1, sizeof(*follow));
     if (follow) {
         follow->trace = trace;
         follow->compress = compress;

@@ -82,7 +82,7 @@ bool run_live_begin(struct run_live *live)
     pid_t parent = getpid();
     live->ingest = live->browser = -1;
     if (stat(live->session, &before) != 0)
-        memset(&before, 0, sizeof before);
+        memset(&before, 0, sizeof(before));
     if (pipe(ends) != 0)
         return false;
     live->ingest = fork();

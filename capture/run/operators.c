@@ -88,7 +88,7 @@ bool run_operators_are_needed(const char *binary)
     FILE *list = operators_loader(binary, loader) ? operators_list(loader, binary, &process) : NULL;
     if (!list)
         return false;
-    while (fgets(line, sizeof line, list)) {
+    while (fgets(line, sizeof(line), list)) {
         const char *path = operators_path(line);
         struct operators_found found = {0};
         if (!path)

@@ -29,7 +29,7 @@ struct run_pack {
 
 struct run_pack *run_pack_begin(const struct outside *outside)
 {
-    struct run_pack *pack = calloc(1, sizeof *pack);
+    struct run_pack *pack = calloc(1, sizeof(*pack));
     if (!pack)
         return NULL;
     pack->outside = outside;
@@ -59,7 +59,7 @@ static bool pack_find_new(struct run_pack *pack)
     for (; pack->known < count; pack->known++) {
         if (pack->waiting_count == pack->waiting_capacity) {
             size_t capacity = pack->waiting_capacity ? 2 * pack->waiting_capacity : 64;
-            uint32_t *waiting = realloc(pack->waiting, capacity * sizeof *waiting);
+            uint32_t *waiting = realloc(pack->waiting, capacity * sizeof(*waiting));
             if (!waiting)
                 return false;
             pack->waiting = waiting;
@@ -75,8 +75,8 @@ enum slot_state { SLOT_OPEN, SLOT_LEFT, SLOT_CONTAINER };
 static enum slot_state pack_look(const struct run_pack *pack, uint32_t slot)
 {
     struct trace_chunk_header header;
-    if (pread(pack->outside->descriptor, &header, sizeof header,
-              (off_t)outside_slot_offset(pack->outside, slot)) != (ssize_t)sizeof header ||
+    if (pread(pack->outside->descriptor, &header, sizeof(header),
+              (off_t)outside_slot_offset(pack->outside, slot)) != (ssize_t)sizeof(header) ||
         header.magic != TRACE_CHUNK_MAGIC)
         return SLOT_OPEN;
     if (header.thread == TRACE_THREAD_PACKED)

@@ -19,7 +19,7 @@
 static int resident_open(pid_t process)
 {
     char path[64];
-    snprintf(path, sizeof path, "/proc/%d/statm", (int)process);
+    snprintf(path, sizeof(path), "/proc/%d/statm", (int)process);
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
@@ -32,7 +32,7 @@ void run_resident_begin(struct run_resident *resident, const struct outside *out
 static uint64_t resident_read(int statm)
 {
     char text[128], *end;
-    ssize_t length = pread(statm, text, sizeof text - 1, 0);
+    ssize_t length = pread(statm, text, sizeof(text) - 1, 0);
     if (length <= 0)
         return 0;
     text[length] = 0;

@@ -41,16 +41,16 @@ static bool add_setting_of(struct arguments *arguments, const char *option, cons
 {
     struct options parsed;
     char one[OPTIONS_SYMBOL + 32], bad[64];
-    int length = snprintf(one, sizeof one, "%s%s%s", key, value ? "=" : "", value ? value : "");
-    if (length < 0 || (size_t)length >= sizeof one || strchr(one, ',') ||
-        !options_parse(one, &parsed, bad, sizeof bad)) {
+    int length = snprintf(one, sizeof(one), "%s%s%s", key, value ? "=" : "", value ? value : "");
+    if (length < 0 || (size_t)length >= sizeof(one) || strchr(one, ',') ||
+        !options_parse(one, &parsed, bad, sizeof(bad))) {
         command_line_wrong(&run_command_line, "--%s does not take \"%s\"", option,
                            value ? value : "");
         return false;
     }
     size_t used = strlen(arguments->settings);
-    snprintf(arguments->settings + used, sizeof arguments->settings - used, "%s%s", used ? "," : "",
-             one);
+    snprintf(arguments->settings + used, sizeof(arguments->settings) - used, "%s%s",
+             used ? "," : "", one);
     return true;
 }
 
@@ -99,7 +99,7 @@ static bool set_toggle(struct arguments *arguments, const char *text)
             "--toggle: \"%s\" is no signal that a program can be sent; SIGUSR1 is one", text);
         return false;
     }
-    snprintf(number, sizeof number, "%d", found);
+    snprintf(number, sizeof(number), "%d", found);
     return add_setting(arguments, "toggle", number);
 }
 
@@ -221,7 +221,7 @@ static bool find_library(char *library)
     char folder[PATH_MAX];
     static const char *const places[] = {"/../lib/libmprof.so", "/libmprof.so"};
     if (run_own_folder(folder))
-        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
             char *whole = NULL, *real_path = NULL;
             if (asprintf(&whole, "%s%s", folder, places[i]) >= 0)
                 real_path = realpath(whole, library);
@@ -309,7 +309,7 @@ static bool check_sandbox(struct arguments *arguments)
             call, arguments->program[0]);
         return false;
     }
-    run_sandbox_without(without, sizeof without);
+    run_sandbox_without(without, sizeof(without));
     return !*without || add_setting(arguments, "without", without);
 }
 
@@ -376,7 +376,7 @@ static void say_where(const char *trace, time_t since)
         say("mprof-run", "recorded %s", trace);
     else {
         if (sum.traces > sum.processes)
-            snprintf(programs, sizeof programs, " that ran %zu programs", sum.traces);
+            snprintf(programs, sizeof(programs), " that ran %zu programs", sum.traces);
         say("mprof-run",
             "recorded %s and " TRACE_FOLDER
             ": %zu process%s%s, %.1f MiB; mprof-ingest takes them together",
@@ -423,7 +423,7 @@ static bool at_terminal(void)
 static int open_session(const struct arguments *arguments, char *trace)
 {
     char session[PATH_MAX + 8];
-    choose_session(arguments, trace, session, sizeof session);
+    choose_session(arguments, trace, session, sizeof(session));
     char ingest_name[] = "mprof-ingest", output[] = "-o", force[] = "--force";
     char suppressions[] = "--suppressions=program";
     char *ingest[] = {ingest_name, trace, output, session, NULL, NULL, NULL};
@@ -442,7 +442,7 @@ static int open_session(const struct arguments *arguments, char *trace)
     }
     /* A script gets the name unchanged, a terminal only what it can show. */
     char name[PRINTABLE_BYTE_MAX * PATH_MAX];
-    printable_copy(name, sizeof name, session);
+    printable_copy(name, sizeof(name), session);
     puts(isatty(STDOUT_FILENO) ? name : session);
     return fflush(stdout) == 0 ? 0 : 1;
 }
@@ -458,12 +458,12 @@ static int begin_live(const struct arguments *arguments, struct run_child *child
 {
     const char *slash = strrchr(child->path, '/');
     if (child->trace)
-        snprintf(names->trace, sizeof names->trace, "%s", child->trace);
+        snprintf(names->trace, sizeof(names->trace), "%s", child->trace);
     else
-        snprintf(names->trace, sizeof names->trace, "mprof.%s.%d.bin",
+        snprintf(names->trace, sizeof(names->trace), "mprof.%s.%d.bin",
                  slash ? slash + 1 : child->path, (int)getpid());
-    choose_session(arguments, names->trace, names->session, sizeof names->session);
-    snprintf(names->log, sizeof names->log, "%s.out", names->trace);
+    choose_session(arguments, names->trace, names->session, sizeof(names->session));
+    snprintf(names->log, sizeof(names->log), "%s.out", names->trace);
     child->trace = names->trace;
     child->log = at_terminal() ? names->log : NULL;
     *live = (struct run_live){.trace = names->trace,

@@ -41,7 +41,7 @@ void run_sandbox_look(void)
     _Atomic size_t *at;
     if (!seccomp_mode_is_set())
         return;
-    at = mmap(NULL, sizeof *at, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    at = mmap(NULL, sizeof(*at), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED)
         return;
     while (atomic_load(at) < own_calls_count) {
@@ -57,7 +57,7 @@ void run_sandbox_look(void)
         if (atomic_load(at) < own_calls_count)
             sandbox_punishes[atomic_fetch_add(at, 1)] = true;
     }
-    munmap((void *)at, sizeof *at);
+    munmap((void *)at, sizeof(*at));
 }
 
 bool run_sandbox_allows(long number)

@@ -27,7 +27,7 @@ _Noreturn void run_own_become(const char *name, char *const argv[])
 {
     char folder[PATH_MAX], path[PATH_MAX + 32];
     if (run_own_folder(folder)) {
-        snprintf(path, sizeof path, "%s/%s", folder, name);
+        snprintf(path, sizeof(path), "%s/%s", folder, name);
         execv(path, argv);
         say("mprof-run", "cannot run %s: %s", path, strerror(errno));
     }

@@ -26,7 +26,7 @@ void run_traces_begin(const char *trace)
     struct stat status;
     if (!trace_name_folder(trace, folder) || mkdir(folder, 0700) != 0)
         return;
-    snprintf(around, sizeof around, "%s", trace);
+    snprintf(around, sizeof(around), "%s", trace);
     char *slash = strrchr(around, '/');
     if (!slash)
         return;
@@ -51,7 +51,7 @@ size_t run_traces_beside(const char *trace, time_t since,
         trace_name_folder(trace, folder) ? scandir(folder, &entries, NULL, versionsort) : -1;
     for (int i = 0; i < count; i++) {
         struct stat status;
-        snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
+        snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name);
         if (run_traces_is_name(entries[i]->d_name) && lstat(path, &status) == 0 &&
             S_ISREG(status.st_mode) && status.st_mtime >= since)
             each(context, path);
@@ -67,12 +67,12 @@ size_t run_traces_beside(const char *trace, time_t since,
  * empty. */
 static bool is_trace(const char *path)
 {
-    char magic[sizeof TRACE_MAGIC] = "";
+    char magic[sizeof(TRACE_MAGIC)] = "";
     const int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    const ssize_t length = file < 0 ? -1 : read(file, magic, sizeof magic - 1);
+    const ssize_t length = file < 0 ? -1 : read(file, magic, sizeof(magic) - 1);
     if (file >= 0)
         close(file);
-    return length == 0 || (length > 0 && memcmp(magic, TRACE_MAGIC, sizeof magic - 1) == 0);
+    return length == 0 || (length > 0 && memcmp(magic, TRACE_MAGIC, sizeof(magic) - 1) == 0);
 }
 
 static void count_trace(void *context, const char *path)

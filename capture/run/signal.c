@@ -11,7 +11,7 @@ static bool is_taken(int number)
 {
     static const int others[] = {SIGKILL, SIGSTOP, SIGCHLD, SIGSEGV, SIGBUS,
                                  SIGFPE,  SIGILL,  SIGTRAP, SIGABRT, SIGSYS};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
         if (number == others[i])
             return true;
     /* The C library keeps the numbers in between for itself. */
@@ -35,8 +35,8 @@ int run_signal_number(const char *text)
     int number = 0;
     if (strncasecmp(text, "SIG", 3) == 0)
         text += 3;
-    if (strncasecmp(text, real_time, sizeof real_time - 1) == 0) {
-        if (!read_number(text + sizeof real_time - 1, &number))
+    if (strncasecmp(text, real_time, sizeof(real_time) - 1) == 0) {
+        if (!read_number(text + sizeof(real_time) - 1, &number))
             return 0;
         number += SIGRTMIN;
     } else if (!read_number(text, &number)) {

@@ -113,10 +113,10 @@ static void beside_read_notices(const struct run_beside *beside, uint64_t now,
 {
     char buffer[4096] __attribute__((aligned(8))), path[PATH_MAX];
     ssize_t length;
-    while ((length = read(beside->watch, buffer, sizeof buffer)) > 0)
+    while ((length = read(beside->watch, buffer, sizeof(buffer))) > 0)
         for (const char *at = buffer; at < buffer + length;) {
             const struct inotify_event *event = (const struct inotify_event *)at;
-            at += sizeof *event + event->len;
+            at += sizeof(*event) + event->len;
             if (event->len > 0 && beside_path(beside, event->name, path))
                 each(context, path, now);
         }

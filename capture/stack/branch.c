@@ -31,7 +31,7 @@ bool stack_branch_far_same(const struct stack_branch *branch, const struct stack
 
 void stack_branch_clear(struct stack_thread *thread)
 {
-    memset(thread->branches->tags, 0, sizeof thread->branches->tags);
+    memset(thread->branches->tags, 0, sizeof(thread->branches->tags));
 }
 
 /* Chooses where a branch of `key` goes: first to the front, where searches begin. */

@@ -184,7 +184,7 @@ static bool lists_renew(void)
     if (!maps)
         return false;
     if (!lists)
-        lists = os_map(2 * sizeof *lists);
+        lists = os_map(2 * sizeof(*lists));
     if (lists) {
         const uint64_t version = atomic_load_explicit(&table.version, memory_order_relaxed);
         /* All threads must see that the other list is not current before any of its words

@@ -68,10 +68,10 @@ static bool block_search(struct stack_memory *memory, uint64_t block, uint64_t h
     uint64_t words[2];
     size_t size = STACK_WINDOW_BYTES;
     for (uint64_t from = 0; from < BLOCK_MOST && size == STACK_WINDOW_BYTES;
-         from += STACK_WINDOW_BYTES - sizeof words) {
+         from += STACK_WINDOW_BYTES - sizeof(words)) {
         size = os_peek(block + from, memory->window, STACK_WINDOW_BYTES);
-        for (uint64_t at = 0; at + sizeof words <= size; at += sizeof *words) {
-            memcpy(words, memory->window + at, sizeof words);
+        for (uint64_t at = 0; at + sizeof(words) <= size; at += sizeof(*words)) {
+            memcpy(words, memory->window + at, sizeof(words));
             if (block_words_fit(words, block) && words[0] <= here) {
                 *below = (struct range){words[0], block};
                 atomic_store_explicit(&block_place, from + at, memory_order_relaxed);
@@ -90,7 +90,7 @@ static bool block_read(struct stack_memory *memory, uint64_t block, uint64_t her
     uint64_t words[2];
     if (place == 0)
         return here < block && block_search(memory, block, here, below);
-    if (os_peek(block + place, words, sizeof words) != sizeof words ||
+    if (os_peek(block + place, words, sizeof(words)) != sizeof(words) ||
         !block_words_fit(words, block))
         return false;
     *below = (struct range){words[0], block};
@@ -138,17 +138,17 @@ void stack_memory_init(struct stack_memory *memory)
 bool stack_memory_read_unproven(struct stack_memory *memory, uint64_t address, uint64_t *value)
 {
     if (address - memory->window_start >= memory->window_size ||
-        memory->window_size - (address - memory->window_start) < sizeof *value) {
+        memory->window_size - (address - memory->window_start) < sizeof(*value)) {
         uint64_t page_left = ARCH_PAGE_SIZE - address % ARCH_PAGE_SIZE;
         uint64_t size = page_left < STACK_WINDOW_BYTES ? page_left : STACK_WINDOW_BYTES;
-        if (size < sizeof *value)
-            size = sizeof *value;
+        if (size < sizeof(*value))
+            size = sizeof(*value);
         memory->window_start = address;
         memory->window_size = os_peek(address, memory->window, size);
-        if (memory->window_size < sizeof *value)
+        if (memory->window_size < sizeof(*value))
             return false;
     }
-    memcpy(value, memory->window + (address - memory->window_start), sizeof *value);
+    memcpy(value, memory->window + (address - memory->window_start), sizeof(*value));
     if (stack_memory_is_own(memory, address))
         stack_memory_set_live(memory, address);
     return true;

@@ -57,7 +57,7 @@ static inline bool stack_memory_read(struct stack_memory *memory, uint64_t addre
 {
     if (__builtin_expect(address - memory->live_low < memory->live_size, 1)) {
         /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): inside the stack */
-        memcpy(value, (const void *)address, sizeof *value);
+        memcpy(value, (const void *)address, sizeof(*value));
         return true;
     }
     return stack_memory_read_unproven(memory, address, value);

@@ -14,11 +14,11 @@
 static void notes_read(uint64_t address, uint64_t size, struct module_image *image)
 {
     uint8_t notes[NOTES_MAX];
-    size_t length = os_peek(address, notes, size < sizeof notes ? size : sizeof notes), at = 0;
+    size_t length = os_peek(address, notes, size < sizeof(notes) ? size : sizeof(notes)), at = 0;
     while (length - at >= sizeof(Elf64_Nhdr)) {
         Elf64_Nhdr note;
-        memcpy(&note, notes + at, sizeof note);
-        size_t name = at + sizeof note, rest = length - name;
+        memcpy(&note, notes + at, sizeof(note));
+        size_t name = at + sizeof(note), rest = length - name;
         uint64_t name_size = ((uint64_t)note.n_namesz + 3) & ~UINT64_C(3);
         uint64_t data_size = ((uint64_t)note.n_descsz + 3) & ~UINT64_C(3);
         if (name_size > rest || data_size > rest - name_size)
@@ -40,7 +40,7 @@ static void segment_add(const Elf64_Phdr *header, uint64_t start, struct module_
     uint64_t end = image->load_bias + header->p_vaddr + header->p_memsz;
     if (end > image->end)
         image->end = end;
-    if (image->segment_count < sizeof image->segments / sizeof image->segments[0])
+    if (image->segment_count < sizeof(image->segments) / sizeof(image->segments[0]))
         image->segments[image->segment_count++] =
             (struct stack_segment){header->p_vaddr, header->p_memsz, header->p_flags};
 }
@@ -60,16 +60,16 @@ static void unwind_bound(uint64_t header, struct module_image *image)
 bool module_image_read(uint64_t start, struct module_image *image)
 {
     Elf64_Ehdr file;
-    memset(image, 0, sizeof *image);
-    if (os_peek(start, &file, sizeof file) != sizeof file ||
+    memset(image, 0, sizeof(*image));
+    if (os_peek(start, &file, sizeof(file)) != sizeof(file) ||
         memcmp(file.e_ident, ELFMAG, SELFMAG) != 0 || file.e_phentsize != sizeof(Elf64_Phdr))
         return false;
     Elf64_Phdr unwind = {.p_type = PT_NULL}, header;
     unsigned count = file.e_phnum < PROGRAM_HEADERS_MAX ? file.e_phnum : PROGRAM_HEADERS_MAX;
     for (unsigned pass = 0; pass < 2; pass++) /* the bias is known after the first */
         for (unsigned i = 0; i < count; i++) {
-            if (os_peek(start + file.e_phoff + i * sizeof header, &header, sizeof header) !=
-                sizeof header)
+            if (os_peek(start + file.e_phoff + i * sizeof(header), &header, sizeof(header)) !=
+                sizeof(header))
                 return false;
             if (pass == 0 && header.p_type == PT_LOAD)
                 segment_add(&header, start, image);

@@ -109,10 +109,10 @@ static bool locate_by_loader(uint64_t pc, struct location *location)
 void modules_init(bool by_maps)
 {
     if (!modules.entries)
-        modules.entries = os_map(MODULE_CAPACITY * sizeof *modules.entries);
+        modules.entries = os_map(MODULE_CAPACITY * sizeof(*modules.entries));
     modules.by_maps = by_maps || !loader_known();
     modules.vdso = getauxval(AT_SYSINFO_EHDR);
-    os_read_link("/proc/self/exe", modules.executable, sizeof modules.executable);
+    os_read_link("/proc/self/exe", modules.executable, sizeof(modules.executable));
 }
 
 /*
@@ -188,7 +188,7 @@ static bool image_read(const struct location *location, struct module_image *ima
     if (!location->twin && module_image_read(location->start, image))
         return true;
     const uint64_t inside = location->twin ? location->twin : location->start;
-    memset(image, 0, sizeof *image);
+    memset(image, 0, sizeof(*image));
     return locate_by_maps(inside, &whole, NULL) && module_image_read(whole.start, image);
 }
 
@@ -343,7 +343,7 @@ static bool announce(const struct module *module, const struct stack_sink *sink,
         .build_id_length = image.build_id_length,
         .segment_count = image.segment_count,
     };
-    memcpy(record.segments, image.segments, sizeof record.segments);
+    memcpy(record.segments, image.segments, sizeof(record.segments));
     bool written = sink->module(context, &record);
     os_unmap(buffer, PATH_MAX);
     return written;

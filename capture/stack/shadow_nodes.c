@@ -278,7 +278,7 @@ bool shadow_stack_node(const struct shadow_request *request, uint32_t *node)
     if (!shadow->count)
         return false;
     if (shadow->generation != request->generation) {
-        memset(shadow->functions, 0, sizeof shadow->functions);
+        memset(shadow->functions, 0, sizeof(shadow->functions));
         entries_forget(shadow, 0);
         shadow->generation = request->generation;
     }

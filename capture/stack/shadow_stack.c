@@ -52,13 +52,13 @@ static void shadow_reclaim_dead(void)
 
 static struct shadow_stack *shadow_create(int kernel_id)
 {
-    struct shadow_stack *shadow = os_map(sizeof *shadow);
+    struct shadow_stack *shadow = os_map(sizeof(*shadow));
     if (!shadow)
         return NULL;
     uint32_t index = atomic_fetch_add(&shadows.count, 1);
     if (index >= SHADOWS_MAX) {
         atomic_fetch_sub(&shadows.count, 1);
-        os_unmap(shadow, sizeof *shadow);
+        os_unmap(shadow, sizeof(*shadow));
         return NULL;
     }
     atomic_store(&shadow->kernel_id, kernel_id);

@@ -61,7 +61,7 @@ static enum unwind_step registers_step(struct unwind_registers *registers,
         return UNWIND_STEP_UNKNOWN;
     if (row.registers[ARCH_RA].how == UNWIND_UNDEFINED)
         return UNWIND_STEP_OUTERMOST;
-    memcpy(old, registers->values, sizeof old);
+    memcpy(old, registers->values, sizeof(old));
     old[ARCH_RA] = registers->pc;
     if (!cfa_value(&row, old, memory, &cfa))
         return UNWIND_STEP_UNKNOWN;
@@ -87,7 +87,7 @@ static enum unwind_step registers_step(struct unwind_registers *registers,
 
 static __attribute__((always_inline)) inline void registers_capture(struct unwind_registers *r)
 {
-    memset(r, 0, sizeof *r);
+    memset(r, 0, sizeof(*r));
     __asm__ volatile("lea 0(%%rip), %%rax\n\t"
                      "mov %%rax, %0\n\t"
                      "mov %%rbx, 24(%1)\n\t"

@@ -141,7 +141,7 @@ struct search_table {
 static int64_t table_word(const struct search_table *table, uint64_t index, unsigned word)
 {
     int32_t value;
-    memcpy(&value, table->entries + index * 8 + (uint64_t)word * 4, sizeof value);
+    memcpy(&value, table->entries + index * 8 + (uint64_t)word * 4, sizeof(value));
     return value;
 }
 

@@ -63,7 +63,7 @@ static void file_set_header(struct trace_file_header *header)
 static void file_fill_header(struct trace_file_header *header, uint32_t flags)
 {
     struct clock_pair start = clock_read_pair();
-    memcpy(header->magic, TRACE_MAGIC, sizeof header->magic);
+    memcpy(header->magic, TRACE_MAGIC, sizeof(header->magic));
     header->version = TRACE_VERSION;
     header->header_size = TRACE_FILE_HEADER_SIZE;
     header->chunk_size = CHUNK_SIZE;
@@ -85,8 +85,8 @@ static void file_fill_header(struct trace_file_header *header, uint32_t flags)
 static uint64_t file_random(void)
 {
     uint64_t number = 0;
-    if (os_call(SYS_getrandom, (long)&number, sizeof number, GRND_NONBLOCK, 0, 0, 0) !=
-        (long)sizeof number)
+    if (os_call(SYS_getrandom, (long)&number, sizeof(number), GRND_NONBLOCK, 0, 0, 0) !=
+        (long)sizeof(number))
         number = clock_nanoseconds(CLOCK_REALTIME) * UINT64_C(0x9E3779B97F4A7C15) ^
                  (uint64_t)file.owner << 32;
     return number ? number : 1;
@@ -132,7 +132,7 @@ static bool file_is_disk(long error)
 static bool file_refuse(const char *what, long error)
 {
     char digits[24];
-    digits[sizeof digits - 1] = 0;
+    digits[sizeof(digits) - 1] = 0;
     if (file_is_disk(error)) {
         if (notice_take_turn(file.base, file.root))
             message_line(error == -ENOSPC ? "the disk is full" : "the disk quota is used up",
@@ -141,7 +141,7 @@ static bool file_refuse(const char *what, long error)
         return false;
     }
     message_line(what, " ", file.path, ": error ",
-                 os_decimal(digits + sizeof digits - 1, (uint64_t)-error),
+                 os_decimal(digits + sizeof(digits) - 1, (uint64_t)-error),
                  "; nothing is recorded. Name another place by MPROF_OUTPUT.", NULL);
     return false;
 }
@@ -168,9 +168,9 @@ static bool file_read_base(struct trace_file_header *header)
     int descriptor = file_base_is_irregular() ? -1 : os_open_read(file.base);
     if (descriptor < 0)
         return false;
-    bool whole = os_read(descriptor, header, sizeof *header) == (long)sizeof *header;
+    bool whole = os_read(descriptor, header, sizeof(*header)) == (long)sizeof(*header);
     os_close(descriptor);
-    return whole && memcmp(header->magic, TRACE_MAGIC, sizeof header->magic) == 0;
+    return whole && memcmp(header->magic, TRACE_MAGIC, sizeof(header->magic)) == 0;
 }
 
 /* Returns the process of the trace with the base's name, or 0 if there is no such trace. */
@@ -311,8 +311,8 @@ static void file_stop_for(struct trace_file_header *header, int error, const cha
 static void file_stop(struct trace_file_header *header, int error)
 {
     char digits[24];
-    digits[sizeof digits - 1] = 0;
-    const char *number = os_decimal(digits + sizeof digits - 1, (uint64_t)-error);
+    digits[sizeof(digits) - 1] = 0;
+    const char *number = os_decimal(digits + sizeof(digits) - 1, (uint64_t)-error);
     if (error == -ENOSPC)
         file_stop_for(header, error, "the disk is full", "", "");
     else if (error == -EDQUOT)
@@ -375,7 +375,7 @@ bool trace_file_may_grow(bool (*allows)(long number, const uint64_t arguments[6]
         {SYS_fallocate, {descriptor, 0, TRACE_FILE_HEADER_SIZE, CHUNK_SIZE}},
         {SYS_mmap, {0, CHUNK_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, CHUNK_SIZE}},
     };
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+    for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
         if (!allows(calls[i].number, calls[i].arguments))
             return false;
     return true;
@@ -513,8 +513,8 @@ bool trace_file_take_request(struct trace_asked *asked)
                                                    TRACE_CONTROL_TAKEN))
         return false;
     asked->request = header->request;
-    memcpy(asked->name, header->request_name, sizeof asked->name);
-    asked->name[sizeof asked->name - 1] = 0;
+    memcpy(asked->name, header->request_name, sizeof(asked->name));
+    asked->name[sizeof(asked->name) - 1] = 0;
     return true;
 }
 

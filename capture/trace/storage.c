@@ -121,7 +121,7 @@ static void room_append_slot(int descriptor, uint64_t offset)
 {
     struct stat status;
     if (room_look(descriptor, &status) && (uint64_t)status.st_size <= offset)
-        room_append(descriptor, sizeof room_zeros);
+        room_append(descriptor, sizeof(room_zeros));
 }
 
 static bool room_is_unknown(long result)
@@ -142,7 +142,7 @@ static int room_append_up_to(int descriptor, uint64_t end, bool *known)
             return 0;
         const uint64_t missing = end - length;
         const long result =
-            room_append(descriptor, missing < sizeof room_zeros ? missing : sizeof room_zeros);
+            room_append(descriptor, missing < sizeof(room_zeros) ? missing : sizeof(room_zeros));
         *known = !room_is_unknown(result);
         if (result <= 0)
             return result < 0 ? (int)result : -ENOSPC;
@@ -154,7 +154,7 @@ static int room_append_up_to(int descriptor, uint64_t end, bool *known)
 static int room_write(int descriptor, uint64_t offset, uint64_t size)
 {
     for (uint64_t length; size > 0; offset += length, size -= length) {
-        length = size < sizeof room_zeros ? size : sizeof room_zeros;
+        length = size < sizeof(room_zeros) ? size : sizeof(room_zeros);
         if (!room_is_ours(descriptor))
             return -EBADF;
         const long result =

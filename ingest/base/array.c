@@ -13,12 +13,12 @@ bool array_reserve(void *items, size_t *capacity, size_t needed, size_t item_siz
         return true;
     while (wanted < needed)
         wanted *= 2;
-    memcpy(&old, items, sizeof old); /* `items` is the address of a pointer of any type */
+    memcpy(&old, items, sizeof(old)); /* `items` is the address of a pointer of any type */
     grown = realloc(old, wanted * item_size);
-    if (grown == NULL)
+    if (!grown)
         return false;
     memset((char *)grown + *capacity * item_size, 0, (wanted - *capacity) * item_size);
-    memcpy(items, &grown, sizeof grown);
+    memcpy(items, &grown, sizeof(grown));
     *capacity = wanted;
     return true;
 }
@@ -26,7 +26,7 @@ bool array_reserve(void *items, size_t *capacity, size_t needed, size_t item_siz
 uint64_t hash_seed(void)
 {
     static uint64_t seed;
-    if (seed == 0 && (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed || seed == 0))
+    if (seed == 0 && (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed) || seed == 0))
         seed = UINT64_C(0x2545f4914f6cdd1d);
     return seed;
 }
@@ -34,7 +34,7 @@ uint64_t hash_seed(void)
 uint64_t hash_text(const char *text)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (; text != NULL && *text != '\0'; text++)
+    for (; text && *text != '\0'; text++)
         hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
     return hash_number(hash ^ hash_seed());
 }
@@ -50,8 +50,8 @@ static void place(struct index_map *map, struct index_slot slot)
 static bool grow(struct index_map *map)
 {
     struct index_map larger = {.capacity = map->capacity ? map->capacity * 2 : 64};
-    larger.slots = calloc(larger.capacity, sizeof *larger.slots);
-    if (larger.slots == NULL)
+    larger.slots = calloc(larger.capacity, sizeof(*larger.slots));
+    if (!larger.slots)
         return false;
     for (size_t i = 0; i < map->capacity; i++)
         if (map->slots[i].index != 0)

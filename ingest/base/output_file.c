@@ -41,7 +41,7 @@ static bool check_target(const char *target, bool force, struct ingest_status *s
 static uint64_t random_number(void)
 {
     uint64_t number;
-    if (getrandom(&number, sizeof number, GRND_NONBLOCK) != (ssize_t)sizeof number) {
+    if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != (ssize_t)sizeof(number)) {
         struct timespec now = {0};
         clock_gettime(CLOCK_REALTIME, &now);
         number = ((uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec ^ (uintptr_t)&number) *
@@ -91,7 +91,7 @@ bool output_file_begin(struct output_file *file, const char *target, bool force,
                        struct ingest_status *status)
 {
     *file = (struct output_file){.target = strdup(target), .descriptor = -1, .force = force};
-    if (file->target == NULL)
+    if (!file->target)
         return ingest_fail_memory(status, "a name");
     return check_target(target, force, status) && make_part(file, status);
 }
@@ -129,9 +129,9 @@ pid_t output_file_maker(const char *name, const char *base)
         return 0;
     for (name += length; *name != '\0'; name += RANDOM_DIGITS) {
         char *end;
-        if (strncmp(name, INFIX, sizeof INFIX - 1) != 0)
+        if (strncmp(name, INFIX, sizeof(INFIX) - 1) != 0)
             return 0;
-        name += sizeof INFIX - 1;
+        name += sizeof(INFIX) - 1;
         if (*name < '1' || *name > '9')
             return 0;
         errno = 0;

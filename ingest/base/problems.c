@@ -34,13 +34,13 @@ struct problem *problems_add(struct problems *problems, enum problem_kind kind, 
     va_list arguments;
     if (problems->counts[kind]++ >= PROBLEMS_KEPT_PER_KIND ||
         !array_reserve(&problems->kept, &problems->capacity, problems->kept_count + 1,
-                       sizeof *problems->kept))
+                       sizeof(*problems->kept)))
         return NULL;
     struct problem *problem = &problems->kept[problems->kept_count++];
     problem->kind = kind;
     problem->ns = problem->address = problem->thread = problem->byte_offset = PROBLEM_NONE;
     va_start(arguments, format);
-    vsnprintf(problem->detail, sizeof problem->detail, format, arguments);
+    vsnprintf(problem->detail, sizeof(problem->detail), format, arguments);
     va_end(arguments);
     return problem;
 }

@@ -12,7 +12,7 @@ static void *item_at(const struct recent *recent, const struct recent_generation
 
 static void free_generation(const struct recent *recent, struct recent_generation *generation)
 {
-    for (size_t i = 0; recent->drop != NULL && i < generation->count; i++)
+    for (size_t i = 0; recent->drop && i < generation->count; i++)
         recent->drop(item_at(recent, generation, i));
     free(generation->items);
     index_map_free(&generation->by_hash);
@@ -58,10 +58,10 @@ void *recent_find(struct recent *recent, uint64_t hash,
                   bool (*same)(const void *item, const void *key), const void *key)
 {
     void *item = find_in(recent, &recent->young, hash, same, key);
-    if (item != NULL || recent->old.count == 0)
+    if (item || recent->old.count == 0)
         return item;
     item = find_in(recent, &recent->old, hash, same, key);
-    return item == NULL ? NULL : put(recent, hash, item, true);
+    return !item ? NULL : put(recent, hash, item, true);
 }
 
 void *recent_add(struct recent *recent, uint64_t hash, void *item)

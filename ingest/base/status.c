@@ -10,10 +10,10 @@ bool ingest_fail(struct ingest_status *status, enum ingest_code code, const char
 {
     va_list arguments;
     va_start(arguments, format);
-    char message[sizeof status->message];
-    vsnprintf(message, sizeof message, format, arguments);
+    char message[sizeof(status->message)];
+    vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
-    printable_copy(status->message, sizeof status->message, message);
+    printable_copy(status->message, sizeof(status->message), message);
     status->code = code;
     return false;
 }

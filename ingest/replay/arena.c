@@ -45,7 +45,7 @@ static uint32_t find_arena(struct replay *replay, uint64_t id)
     index = (uint32_t)replay->arena_count;
     if (index == ARENA_NO_ROW ||
         !array_reserve(&replay->arenas, &replay->arena_capacity, replay->arena_count + 1,
-                       sizeof *replay->arenas) ||
+                       sizeof(*replay->arenas)) ||
         !index_map_insert(&replay->arena_by_id, hash, index))
         return ARENA_NO_ROW;
     replay->arenas[replay->arena_count++] = (struct arena_row){
@@ -109,7 +109,7 @@ static bool arena_allocate(struct replay *replay, uint32_t index, const struct t
     uint32_t stack = replay_stack(replay, event, extension->stack);
     struct live_block *block = live_table_find(&arena->blocks, extension->address);
     uint64_t row;
-    if (block == NULL || stack == INDEX_NONE)
+    if (!block || stack == INDEX_NONE)
         return false;
     if (block->state == BLOCK_LIVE) {
         replay_problem(replay, event, PROBLEM_OVERLAP, extension->address,
@@ -144,7 +144,7 @@ static bool arena_release(struct replay *replay, uint32_t index, const struct tr
     struct arena_row *arena = &replay->arenas[index];
     struct live_block *block = live_table_find(&arena->blocks, address);
     *row = 0;
-    if (block == NULL)
+    if (!block)
         return false;
     if (block->state == BLOCK_LIVE)
         return end_block(replay, arena, block, event->thread, row);
@@ -168,7 +168,7 @@ static bool arena_release(struct replay *replay, uint32_t index, const struct tr
 static uint32_t type_at(struct replay *replay, uint32_t index, uint64_t address)
 {
     const struct live_block *block = live_table_find(&replay->arenas[index].blocks, address);
-    return block != NULL && block->state == BLOCK_LIVE ? block->type : 0;
+    return block && block->state == BLOCK_LIVE ? block->type : 0;
 }
 
 static bool reset_blocks(struct replay *replay, struct arena_row *arena, uint32_t thread)

@@ -44,7 +44,7 @@ static bool add_line(struct bypassed_lines *lines, const char *line)
     if (lines->count >= INDEX_NONE - 1 ||
         !array_reserve(&lines->text, &lines->capacity, start + length + 1, 1) ||
         !array_reserve(&lines->starts, &lines->start_capacity, lines->count + 1,
-                       sizeof *lines->starts) ||
+                       sizeof(*lines->starts)) ||
         !index_map_insert(&lines->by_line, hash, (uint32_t)lines->count))
         return false;
     if (lines->count > 0)

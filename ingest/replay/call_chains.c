@@ -35,7 +35,8 @@ static uint32_t extend(struct call_chains *chains, uint32_t inner, const struct 
             return index + 1;
     }
     if (chains->count == CHAINS ||
-        !array_reserve(&chains->rows, &chains->capacity, chains->count + 1, sizeof *chains->rows) ||
+        !array_reserve(&chains->rows, &chains->capacity, chains->count + 1,
+                       sizeof(*chains->rows)) ||
         !index_map_insert(&chains->by_frame, hash, (uint32_t)chains->count))
         return 0;
     chains->rows[chains->count++] =

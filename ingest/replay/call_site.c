@@ -218,7 +218,7 @@ static const char *parameters(const char *name)
 static struct bare_name strip(const char *name)
 {
     struct bare_name bare = {name, parameters(name)};
-    if (bare.end == NULL || bare.end == name)
+    if (!bare.end || bare.end == name)
         bare.end = name + strlen(name);
     /* A return type ends at the last space outside <>, but "operator new" contains a space
      * itself. */
@@ -247,7 +247,7 @@ static bool matches(const char *pattern, const char *at, const char *end)
         } else if (*pattern == *at) {
             pattern++;
             at++;
-        } else if (star != NULL) {
+        } else if (star) {
             pattern = star + 1;
             at = ++resume;
         } else {
@@ -262,7 +262,7 @@ static bool matches(const char *pattern, const char *at, const char *end)
 enum function_role call_site_role(const char *name)
 {
     struct bare_name bare = strip(name);
-    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+    for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++)
         if (matches(patterns[i].text, bare.begin, bare.end))
             return patterns[i].role;
     return ROLE_NONE;
@@ -311,7 +311,7 @@ unsigned call_site_operator_linkage(const char *linkage)
     };
     /* A symbol's version follows an @. */
     const size_t length = strcspn(linkage, "@");
-    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+    for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++)
         if (strlen(operators[i].name) == length && memcmp(operators[i].name, linkage, length) == 0)
             return operators[i].form;
     return OPERATOR_OTHER;

@@ -84,11 +84,11 @@ static bool add_lines(struct suppressions *joined, const struct carried *carried
     for (size_t at = 0, size; at < length; at += size + 1) {
         const char *line = carried->text + at, *end = memchr(line, '\n', length - at);
         bool is_suppression;
-        size = end != NULL ? (size_t)(end - line) : length - at;
+        size = end ? (size_t)(end - line) : length - at;
         number++;
         if (!suppressions_add_line(joined, line, size, &is_suppression))
             return false;
-        if (!is_suppression && problems != NULL)
+        if (!is_suppression && problems)
             problems_add(problems, PROBLEM_SUPPRESSIONS,
                          "line %zu of the program's names no leaks: '%.*s'", number,
                          size < LINE_MAX_SHOWN ? (int)size : LINE_MAX_SHOWN, line);
@@ -101,9 +101,9 @@ struct suppressions *carried_join(const struct carried *carried, const struct su
 {
     const char *lost = why_lost(carried);
     struct suppressions *joined = suppressions_copy(file);
-    if (joined == NULL)
+    if (!joined)
         return NULL;
-    if (lost != NULL && problems != NULL)
+    if (lost && problems)
         problems_add(problems, PROBLEM_SUPPRESSIONS, "%s", lost);
     if (carried->outcome == TRACE_SUPPRESSIONS_TEXT && !add_lines(joined, carried, problems)) {
         suppressions_free(joined);

@@ -32,7 +32,7 @@ bool context_tree_add(struct context_tree *tree, uint32_t id, uint32_t parent, u
         return true;
     }
     if (tree->count >= CONTEXT_LOST ||
-        !array_reserve(&tree->nodes, &tree->capacity, tree->count + 1, sizeof *tree->nodes) ||
+        !array_reserve(&tree->nodes, &tree->capacity, tree->count + 1, sizeof(*tree->nodes)) ||
         !index_map_insert(&tree->by_id, hash_id(id), (uint32_t)tree->count))
         return false;
     tree->nodes[tree->count++] = (struct context_node){
@@ -113,11 +113,11 @@ bool context_tree_resolve_first(struct context_tree *tree, size_t count)
 {
     struct index_map contexts = {0};
     size_t room = tree->count ? tree->count : 1;
-    uint32_t *path = malloc(room * sizeof *path);
-    uint32_t *same_as = realloc(tree->same_as, room * sizeof *same_as);
-    if (same_as != NULL)
+    uint32_t *path = malloc(room * sizeof(*path));
+    uint32_t *same_as = realloc(tree->same_as, room * sizeof(*same_as));
+    if (same_as)
         tree->same_as = same_as;
-    bool good = path != NULL && same_as != NULL && collect_contexts(tree, &contexts);
+    bool good = path && same_as && collect_contexts(tree, &contexts);
     for (uint32_t place = (uint32_t)tree->resolved; good && place < count; place++)
         if (tree->nodes[place].state == UNRESOLVED)
             good = resolve_path(tree, &contexts, place, path);

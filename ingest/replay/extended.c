@@ -10,19 +10,19 @@
 static bool add_mark(struct replay *replay, const char *kind, struct trace_text name)
 {
     if (!array_reserve(&replay->marks, &replay->mark_capacity, replay->mark_count + 1,
-                       sizeof *replay->marks))
+                       sizeof(*replay->marks)))
         return false;
     struct mark_row *mark = &replay->marks[replay->mark_count++];
     *mark = (struct mark_row){.ns = replay->now_ns, .kind = kind};
-    if (name.bytes != NULL)
+    if (name.bytes)
         mark->name = strndup(name.bytes, name.length);
-    return name.bytes == NULL || mark->name != NULL;
+    return !name.bytes || mark->name;
 }
 
 static bool add_sample(struct replay *replay, uint64_t bytes)
 {
     if (!array_reserve(&replay->samples, &replay->sample_capacity, replay->sample_count + 1,
-                       sizeof *replay->samples))
+                       sizeof(*replay->samples)))
         return false;
     replay->samples[replay->sample_count++] = (struct rss_row){replay->now_ns, bytes};
     return true;
@@ -74,10 +74,10 @@ static bool name_type(struct replay *replay, const struct trace_event *event)
 {
     const struct trace_extension *extension = event->extension;
     struct live_table *table = replay_blocks(replay, extension->arena);
-    struct live_block *block = table == NULL ? NULL : live_table_find(table, extension->address);
-    if (table == NULL || (block != NULL && block->state != BLOCK_LIVE))
+    struct live_block *block = !table ? NULL : live_table_find(table, extension->address);
+    if (!table || (block && block->state != BLOCK_LIVE))
         return true;
-    if (block == NULL)
+    if (!block)
         return false;
     uint64_t count = extension->count, size = extension->size;
     if (count == 0)
@@ -98,7 +98,7 @@ static bool compare_size(struct replay *replay, const struct trace_event *event)
     const struct trace_extension *extension = event->extension;
     const struct live_block *block = live_table_find(&replay->heap, extension->address);
     char detail[80];
-    if (block == NULL)
+    if (!block)
         return false;
     if (replay->fast_clock || block->state != BLOCK_LIVE ||
         wrong_sizes_fit(block->size, extension->size, extension->alignment))
@@ -109,7 +109,7 @@ static bool compare_size(struct replay *replay, const struct trace_event *event)
                                        .stated_size = extension->size};
     if (row.free_stack == INDEX_NONE)
         return false;
-    snprintf(detail, sizeof detail, "%" PRIu64 " bytes, deleted as %" PRIu64, row.size,
+    snprintf(detail, sizeof(detail), "%" PRIu64 " bytes, deleted as %" PRIu64, row.size,
              row.stated_size);
     replay_problem(replay, event, PROBLEM_WRONG_SIZE, extension->address, detail);
     return wrong_sizes_add(&replay->wrong_sizes, &row);
@@ -149,7 +149,7 @@ bool replay_extended(struct replay *replay, const struct trace_event *event)
     case TRACE_EXT_RSS:
         return add_sample(replay, extension->resident);
     case TRACE_EXT_DROPPED:
-        snprintf(detail, sizeof detail, "%" PRIu64 " events: %s", extension->count,
+        snprintf(detail, sizeof(detail), "%" PRIu64 " events: %s", extension->count,
                  extension->reason == TRACE_DROP_REENTRANT ? "inside the recorder itself"
                  : extension->reason == TRACE_DROP_NO_THREAD
                      ? "the thread had no state of the recorder"
@@ -158,7 +158,7 @@ bool replay_extended(struct replay *replay, const struct trace_event *event)
         return true;
     case TRACE_EXT_FAILED:
         replay->failed_allocations++;
-        snprintf(detail, sizeof detail, "%" PRIu64 " bytes were asked for", extension->size);
+        snprintf(detail, sizeof(detail), "%" PRIu64 " bytes were asked for", extension->size);
         replay_problem(replay, event, PROBLEM_FAILED, 0, detail);
         return true;
     case TRACE_EXT_MAP:
@@ -189,14 +189,14 @@ static int compare_order(const void *a, const void *b)
 
 bool replay_put_live(struct replay *replay, const struct live_table *table)
 {
-    struct order_entry *entries = malloc((table->live + 1) * sizeof *entries);
+    struct order_entry *entries = malloc((table->live + 1) * sizeof(*entries));
     size_t count = 0;
     bool good = entries != NULL;
     for (size_t i = 0; good && i < table->capacity; i++)
         if (table->blocks[i].state == BLOCK_LIVE)
             entries[count++] = (struct order_entry){table->blocks[i].order, &table->blocks[i]};
     if (good)
-        qsort(entries, count, sizeof *entries, compare_order);
+        qsort(entries, count, sizeof(*entries), compare_order);
     for (size_t i = 0; good && i < count; i++)
         good = replay_put_row(replay, entries[i].block, 0, 0, 0) != 0;
     free(entries);

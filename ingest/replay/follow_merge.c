@@ -43,8 +43,8 @@ struct live_trace {
 
 struct live_trace *live_trace_new(struct trace_file *file, struct trace_scan *scan)
 {
-    struct live_trace *live = calloc(1, sizeof *live);
-    if (live == NULL)
+    struct live_trace *live = calloc(1, sizeof(*live));
+    if (!live)
         return NULL;
     live->file = file;
     live->scan = scan;
@@ -53,7 +53,7 @@ struct live_trace *live_trace_new(struct trace_file *file, struct trace_scan *sc
 
 static void close_scan(struct live_chunk *chunk)
 {
-    if (chunk->scan != NULL)
+    if (chunk->scan)
         trace_cursor_close(chunk->scan);
     free(chunk->scan);
     chunk->scan = NULL;
@@ -61,14 +61,14 @@ static void close_scan(struct live_chunk *chunk)
 
 void live_trace_free(struct live_trace *live)
 {
-    if (live == NULL)
+    if (!live)
         return;
     for (size_t i = 0; i < live->run_count; i++) {
         trace_cursor_close(&live->runs[i]->cursor);
         free(live->runs[i]);
     }
     for (size_t i = 0; i < live->chunk_count; i++)
-        if (live->chunks[i] != NULL) {
+        if (live->chunks[i]) {
             close_scan(live->chunks[i]);
             free(live->chunks[i]);
         }
@@ -83,8 +83,8 @@ void live_trace_free(struct live_trace *live)
 /* Scans the records that the chunk has gained. */
 static bool scan_chunk(struct live_trace *live, struct live_chunk *chunk)
 {
-    bool begins = chunk->scan == NULL;
-    if (begins && (chunk->scan = calloc(1, sizeof *chunk->scan)) == NULL)
+    bool begins = !chunk->scan;
+    if (begins && !(chunk->scan = calloc(1, sizeof(*chunk->scan))))
         return false;
     if (begins ? !trace_cursor_open(chunk->scan, live->file, &chunk->slot)
                : !trace_cursor_extend(chunk->scan, live->file))
@@ -105,8 +105,8 @@ static struct live_chunk *find_chunk(struct live_trace *live, uint32_t number)
         return NULL;
     if (live->chunk_count <= number)
         live->chunk_count = (size_t)number + 1;
-    if (live->chunks[number] == NULL)
-        live->chunks[number] = calloc(1, sizeof *live->chunks[number]);
+    if (!live->chunks[number])
+        live->chunks[number] = calloc(1, sizeof(*live->chunks[number]));
     return live->chunks[number];
 }
 
@@ -114,10 +114,10 @@ static struct live_chunk *find_chunk(struct live_trace *live, uint32_t number)
  * it whole. */
 static bool poll_slot(struct live_trace *live, const struct trace_slot *slot)
 {
-    if (slot->damage != NULL)
+    if (slot->damage)
         return true;
     struct live_chunk *chunk = find_chunk(live, slot->number);
-    if (chunk == NULL)
+    if (!chunk)
         return false;
     live->committed += slot->available;
     if (!chunk->known) {
@@ -173,7 +173,7 @@ bool live_trace_poll(struct live_trace *live, struct ingest_status *status)
     live->committed = 0;
     live->limit = live->seen;
     /* The event that was given last is done. Its run must step before the slots are polled. */
-    if (good && live->given != NULL)
+    if (good && live->given)
         good = advance(live, live->given);
     for (size_t i = 0; good && i < count; i++)
         good = poll_slot(live, &slots[i]);
@@ -276,9 +276,9 @@ static bool advance(struct live_trace *live, struct live_run *run)
 
 static bool open_next(struct live_trace *live)
 {
-    struct live_run *run = calloc(1, sizeof *run);
-    if (run == NULL || !array_reserve(&live->runs, &live->run_capacity, live->run_count + 1,
-                                      sizeof(struct live_run *))) {
+    struct live_run *run = calloc(1, sizeof(*run));
+    if (!run || !array_reserve(&live->runs, &live->run_capacity, live->run_count + 1,
+                               sizeof(struct live_run *))) {
         free(run);
         return false;
     }
@@ -316,11 +316,11 @@ static struct live_run *find_first(struct live_trace *live)
         if (!run->has_event)
             continue;
         const struct live_run *later = run;
-        if (first == NULL || before(run, first)) {
+        if (!first || before(run, first)) {
             later = first;
             first = run;
         }
-        if (later != NULL && later->key < live->given_limit)
+        if (later && later->key < live->given_limit)
             live->given_limit = later->key;
     }
     return first;
@@ -331,7 +331,7 @@ static struct live_run *next_run(struct live_trace *live, bool *good)
 {
     struct live_run *run = live->given;
     live->given = NULL;
-    if (run != NULL) {
+    if (run) {
         *good = advance(live, run);
         if (!*good || (run->has_event && run->key < live->given_limit))
             return run;
@@ -341,7 +341,7 @@ static struct live_run *next_run(struct live_trace *live, bool *good)
         if (live->waiting_count == 0)
             return run;
         uint64_t begin = live->waiting[live->waiting_count - 1]->slot.base_ticks;
-        if (begin > live->limit || (run != NULL && begin > run->key))
+        if (begin > live->limit || (run && begin > run->key))
             return run;
         if (!(*good = open_next(live)))
             return NULL;
@@ -355,7 +355,7 @@ bool live_trace_next(struct live_trace *live, struct trace_event *event,
     struct live_run *run = next_run(live, &good);
     if (!good)
         return ingest_fail_memory(status, "the open chunks");
-    if (run == NULL || run->key > live->limit)
+    if (!run || run->key > live->limit)
         return false;
     live->given = run;
     event->kind = run->kind;

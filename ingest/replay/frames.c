@@ -6,7 +6,7 @@
 
 static bool same_text(const char *a, const char *b)
 {
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+    return a == b || (a && b && strcmp(a, b) == 0);
 }
 
 /* Returns the row of `path`, or FRAMES_NONE for NULL. Clears *good if memory is exhausted. */
@@ -15,13 +15,13 @@ static uint32_t find_source_file(struct frames *frames, const char *path, bool *
     uint64_t hash = hash_text(path);
     size_t probe = index_map_begin(&frames->by_source_file, hash);
     uint32_t index;
-    if (path == NULL || *path == '\0')
+    if (!path || *path == '\0')
         return FRAMES_NONE;
     while ((index = index_map_next(&frames->by_source_file, hash, &probe)) != INDEX_NONE)
         if (strcmp(frames->source_files[index], path) == 0)
             return index;
     if (!array_reserve(&frames->source_files, &frames->source_file_capacity,
-                       frames->source_file_count + 1, sizeof *frames->source_files) ||
+                       frames->source_file_count + 1, sizeof(*frames->source_files)) ||
         !index_map_insert(&frames->by_source_file, hash, (uint32_t)frames->source_file_count)) {
         *good = false;
         return FRAMES_NONE;
@@ -52,7 +52,7 @@ static uint32_t find_function(struct frames *frames, uint32_t module,
     }
     if (!*good ||
         !array_reserve(&frames->functions, &frames->function_capacity, frames->function_count + 1,
-                       sizeof *frames->functions) ||
+                       sizeof(*frames->functions)) ||
         !index_map_insert(&frames->by_function, hash, (uint32_t)frames->function_count)) {
         *good = false;
         return FRAMES_NONE;
@@ -83,9 +83,9 @@ static bool add_range(struct frames *frames, uint64_t hash, uint32_t module,
      * is an allocator. */
     size_t entry = count > 1 && symbols[0].inlined && call_site_is_report(symbols[0].function);
     bool good = array_reserve(&frames->ranges, &frames->range_capacity, frames->range_count + 1,
-                              sizeof *frames->ranges) &&
+                              sizeof(*frames->ranges)) &&
                 array_reserve(&frames->rows, &frames->row_capacity, frames->row_count + count,
-                              sizeof *frames->rows) &&
+                              sizeof(*frames->rows)) &&
                 index_map_insert(&frames->by_pc, hash, (uint32_t)frames->range_count);
     if (!good)
         return false;

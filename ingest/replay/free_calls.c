@@ -49,7 +49,7 @@ static unsigned form_of_operator(const char *linkage, char first, const char *pa
 static bool is_one_of(const char *linkage, const char *const *names)
 {
     const size_t length = strcspn(linkage, "@");
-    for (; *names != NULL; names++)
+    for (; *names; names++)
         if (strlen(*names) == length && memcmp(*names, linkage, length) == 0)
             return true;
     return false;
@@ -144,7 +144,8 @@ static bool add(struct free_calls *calls, const struct live_block *block, uint32
             break;
     }
     if (index == INDEX_NONE) {
-        if (!array_reserve(&calls->rows, &calls->capacity, calls->count + 1, sizeof *calls->rows) ||
+        if (!array_reserve(&calls->rows, &calls->capacity, calls->count + 1,
+                           sizeof(*calls->rows)) ||
             !index_map_insert(&calls->by_stacks, hash, (uint32_t)calls->count))
             return false;
         index = (uint32_t)calls->count++;
@@ -160,7 +161,7 @@ static bool add(struct free_calls *calls, const struct live_block *block, uint32
 static bool look_up(struct free_calls *calls, uint16_t **forms, size_t *capacity, uint32_t stack,
                     bool freeing)
 {
-    if (!array_reserve(forms, capacity, (size_t)stack + 1, sizeof **forms))
+    if (!array_reserve(forms, capacity, (size_t)stack + 1, sizeof(**forms)))
         return false;
     if ((*forms)[stack] == 0)
         (*forms)[stack] = (uint16_t)(CALL_LOOKED_UP |

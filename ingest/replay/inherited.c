@@ -14,7 +14,7 @@ uint64_t replay_inherit(struct replay *replay, struct live_table *table, struct 
                         const struct inherited_free *free)
 {
     if (!array_reserve(&replay->inherited, &replay->inherited_capacity, replay->inherited_count + 1,
-                       sizeof *replay->inherited))
+                       sizeof(*replay->inherited)))
         return 0;
     replay->inherited[replay->inherited_count++] = *free;
     if (block->state == BLOCK_EMPTY) {

@@ -23,8 +23,8 @@ static struct live_block *new_blocks(size_t capacity)
     const size_t large_page = (size_t)2 << 20;
     size_t size = capacity * sizeof(struct live_block);
     bool large = size >= 2 * large_page;
-    struct live_block *blocks = aligned_alloc(large ? large_page : sizeof *blocks, size);
-    if (blocks == NULL)
+    struct live_block *blocks = aligned_alloc(large ? large_page : sizeof(*blocks), size);
+    if (!blocks)
         return NULL;
     if (large)
         madvise(blocks, size, MADV_HUGEPAGE); /* only speed depends on it */
@@ -40,7 +40,7 @@ static bool rebuild(struct live_table *table)
     if (old_capacity == 0 || table->live * 8 > old_capacity * 3)
         capacity *= 2;
     blocks = new_blocks(capacity);
-    if (blocks == NULL)
+    if (!blocks)
         return false;
     if (table->seed == 0)
         table->seed = hash_seed();

@@ -32,8 +32,8 @@ static bool read_chunk(struct trace_cursor *cursor, struct machine_start *start)
         if (record.kind != TRACE_EXTENDED || record.extended.type != TRACE_EXT_PROCESS ||
             !trace_extension_get(&record, cursor->coding.ticks, &extension))
             continue;
-        copy_text(start->host, sizeof start->host, extension.host);
-        copy_text(start->boot_id, sizeof start->boot_id, extension.boot_id);
+        copy_text(start->host, sizeof(start->host), extension.host);
+        copy_text(start->boot_id, sizeof(start->boot_id), extension.boot_id);
         return true;
     }
     return false;
@@ -49,7 +49,7 @@ bool machines_read(const struct trace_file *file, struct machine_start *start)
                                     .realtime_ns = header->start_realtime_ns};
     for (size_t i = 0; !found && i < count && i < CHUNKS_LOOKED_AT; i++) {
         struct trace_cursor cursor;
-        if (slots[i].damage != NULL)
+        if (slots[i].damage)
             continue;
         if (!trace_cursor_open(&cursor, file, &slots[i]))
             return false;
@@ -125,8 +125,8 @@ static uint32_t number(struct machine_start **sorted, size_t count, uint32_t *nu
 uint32_t machines_align(struct machine_start *const *starts, size_t count)
 {
     struct machine_start **sorted = malloc((count + 1) * sizeof(struct machine_start *));
-    uint32_t *numbers = calloc(count + 1, sizeof *numbers), machines = 0;
-    if (sorted != NULL && numbers != NULL) {
+    uint32_t *numbers = calloc(count + 1, sizeof(*numbers)), machines = 0;
+    if (sorted && numbers) {
         memcpy(sorted, starts, count * sizeof(struct machine_start *));
         qsort(sorted, count, sizeof(struct machine_start *), compare_monotonic);
         place(sorted, count);

@@ -30,7 +30,7 @@ static bool settle_free(struct replay *replay, const struct pending_free *waitin
 {
     struct live_block *block = live_table_find(&replay->heap, waiting->address);
     struct trace_event event = {.thread = waiting->thread, .offset = waiting->offset};
-    if (block == NULL)
+    if (!block)
         return false;
     if (replay->fast_clock && block->state == BLOCK_LIVE && block->thread != waiting->thread &&
         block->alloc_ns >= waiting->ns) {
@@ -70,7 +70,7 @@ bool replay_settle_frees(struct replay *replay, const struct trace_event *event)
     bool good = true;
     for (size_t i = 0; i < replay->pending_count; i++) {
         const struct pending_free waiting = replay->pending[i];
-        if (event != NULL && replay->fast_clock &&
+        if (event && replay->fast_clock &&
             (waiting.thread != event->thread || waiting.ticks == event->ticks))
             replay->pending[kept++] = waiting;
         else
@@ -86,7 +86,7 @@ bool replay_settle_blocks(struct replay *replay, const struct trace_event *event
     bool good = true;
     for (size_t i = 0; i < replay->displaced_count; i++) {
         const struct displaced_block waiting = replay->displaced[i];
-        if (event != NULL && (waiting.thread != event->thread || waiting.ticks == event->ticks))
+        if (event && (waiting.thread != event->thread || waiting.ticks == event->ticks))
             replay->displaced[kept++] = waiting;
         else
             good = settle_block(replay, &waiting) && good;
@@ -101,7 +101,7 @@ bool replay_keep_free(struct replay *replay, const struct trace_event *event, ui
     if (replay->pending_count >= WAITING_MOST && !replay_settle_frees(replay, NULL))
         return false;
     if (!array_reserve(&replay->pending, &replay->pending_capacity, replay->pending_count + 1,
-                       sizeof *replay->pending))
+                       sizeof(*replay->pending)))
         return false;
     replay->pending[replay->pending_count++] = (struct pending_free){
         address, event->offset, event->ticks, replay->now_ns, event->thread, stack};
@@ -131,7 +131,7 @@ bool replay_displace(struct replay *replay, const struct trace_event *event,
     if (replay->displaced_count >= WAITING_MOST && !replay_settle_blocks(replay, NULL))
         return false;
     if (!array_reserve(&replay->displaced, &replay->displaced_capacity, replay->displaced_count + 1,
-                       sizeof *replay->displaced))
+                       sizeof(*replay->displaced)))
         return false;
     replay->displaced[replay->displaced_count++] = (struct displaced_block){
         *block, event->ticks, replay->now_ns, event->offset, event->thread};

@@ -34,10 +34,10 @@ static size_t find_live(const struct regions *regions, uint64_t address)
 static bool insert_live(struct regions *regions, size_t at, const struct region_row *row)
 {
     if (!array_reserve(&regions->live, &regions->live_capacity, regions->live_count + 1,
-                       sizeof *regions->live))
+                       sizeof(*regions->live)))
         return false;
     memmove(&regions->live[at + 1], &regions->live[at],
-            (regions->live_count - at) * sizeof *regions->live);
+            (regions->live_count - at) * sizeof(*regions->live));
     regions->live[at] = *row;
     regions->live_count++;
     return true;
@@ -63,7 +63,7 @@ static bool end_part(struct regions *regions, size_t at, uint64_t begin, uint64_
     const uint64_t from = begin > row.address ? begin : row.address;
     const uint64_t to = end < row_end ? end : row_end;
     if (!array_reserve(&regions->rows, &regions->row_capacity, regions->row_count + 1,
-                       sizeof *regions->rows))
+                       sizeof(*regions->rows)))
         return false;
     struct region_row ended = piece(&row, from, to);
     ended.unmap_ns = by->ns;
@@ -72,7 +72,7 @@ static bool end_part(struct regions *regions, size_t at, uint64_t begin, uint64_
     ended.resident = from == begin && to == end ? by->resident : 0;
     regions->rows[regions->row_count++] = regions->left = ended;
     memmove(&regions->live[at], &regions->live[at + 1],
-            (regions->live_count - at - 1) * sizeof *regions->live);
+            (regions->live_count - at - 1) * sizeof(*regions->live));
     regions->live_count--;
     const struct region_row before = piece(&row, row.address, from),
                             behind = piece(&row, to, row_end);
@@ -138,10 +138,10 @@ static bool add_file(struct regions *regions, const char *file, size_t length, u
         }
     }
     if (!array_reserve(&regions->files, &regions->file_capacity, regions->file_count + 1,
-                       sizeof *regions->files))
+                       sizeof(*regions->files)))
         return false;
     char *copy = strndup(file, length);
-    if (copy == NULL)
+    if (!copy)
         return false;
     regions->files[regions->file_count++] = copy;
     *index = (uint32_t)regions->file_count;
@@ -158,7 +158,7 @@ static void take_over(const struct regions *regions, struct region_row *row)
         before = left;
     else if (at < regions->live_count && regions->live[at].address <= row->moved_from)
         before = &regions->live[at];
-    if (before == NULL)
+    if (!before)
         return;
     row->protection = before->protection;
     row->flags = before->flags;

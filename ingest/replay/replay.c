@@ -14,7 +14,7 @@ enum { KIND_NEW = 9, KIND_NEW_NOTHROW = 12, KIND_NEW_ALIGNED = 14, KIND_NEW_ALIG
 
 struct thread_row *replay_thread(struct replay *replay, uint32_t number)
 {
-    if (replay->thread == NULL || replay->thread->number != number) {
+    if (!replay->thread || replay->thread->number != number) {
         uint32_t index = threads_known(&replay->scan->threads, number);
         replay->thread = index == INDEX_NONE ? NULL : &replay->scan->threads.rows[index];
     }
@@ -25,7 +25,7 @@ void replay_problem(struct replay *replay, const struct trace_event *event, enum
                     uint64_t address, const char *detail)
 {
     struct problem *problem = problems_add(&replay->scan->problems, kind, "%s", detail);
-    if (problem == NULL)
+    if (!problem)
         return;
     problem->ns = (int64_t)replay->now_ns;
     if (address != 0)
@@ -47,7 +47,7 @@ uint64_t replay_put_row(struct replay *replay, const struct live_block *block, u
                         uint32_t free_thread, uint32_t free_stack)
 {
     struct row_batch *batch = replay->batch;
-    if (batch == NULL)
+    if (!batch)
         return 0;
     struct type_answer type = type_of(replay, block);
     if (replay->skips_rows) {
@@ -80,7 +80,7 @@ uint64_t replay_put_row(struct replay *replay, const struct live_block *block, u
     batch->column[COLUMN_FREE_STACK][row] = free_stack;
     if (batch->rows == COLUMN_CHUNK_ROWS) {
         replay->batch = replay->sink.exchange(replay->sink.context, batch);
-        if (replay->batch == NULL)
+        if (!replay->batch)
             return 0;
         replay->batch->rows = 0;
         replay->batch->first_id = replay->rows + 2;
@@ -136,11 +136,11 @@ static bool note_free(struct replay *replay, const struct live_block *block, uin
     if (!free_calls_note(&replay->free_calls, block, stack, &mismatch))
         return false;
     struct problem *problem =
-        mismatch == NULL
+        !mismatch
             ? NULL
             : problems_add(&replay->scan->problems, PROBLEM_MISMATCHED_FREE,
                            "by %s, which does not go with its allocation", mismatch->function);
-    if (problem == NULL)
+    if (!problem)
         return true;
     problem->ns = (int64_t)replay->now_ns;
     problem->address = (int64_t)block->address;
@@ -152,7 +152,7 @@ bool replay_close_late(struct replay *replay, struct live_block *block,
                        const struct pending_free *waiting)
 {
     struct thread_row *thread = replay_thread(replay, waiting->thread);
-    if (thread == NULL)
+    if (!thread)
         return false;
     thread->frees++;
     if (waiting->stack != 0 && !note_free(replay, block, waiting->thread, waiting->stack))
@@ -185,7 +185,7 @@ static bool handle_free(struct replay *replay, const struct trace_event *event)
     uint32_t stack = 0;
     replay->events++;
     *event->carry = 0;
-    if (block == NULL || thread == NULL)
+    if (!block || !thread)
         return false;
     if (record->kind == TRACE_FREE_STACK &&
         (stack = replay_stack(replay, event, record->stack)) == INDEX_NONE)
@@ -250,7 +250,7 @@ static bool handle_allocate(struct replay *replay, const struct trace_event *eve
     struct thread_row *thread = replay_thread(replay, event->thread);
     struct live_block *block = live_table_find(&replay->heap, record->address);
     replay->events++;
-    if (stack == INDEX_NONE || thread == NULL || block == NULL)
+    if (stack == INDEX_NONE || !thread || !block)
         return false;
     if (block->state == BLOCK_LIVE && !clear_place(replay, event, block))
         return false;
@@ -381,7 +381,7 @@ bool replay_init(struct replay *replay, const struct trace_file *file, struct tr
                      "the trace holds one clock pair only: times are processor ticks, not ns");
     totals_init(totals, trace_time_ns(&replay->time, scan->last_ticks));
     replay->batch = sink.exchange(sink.context, NULL);
-    if (replay->batch == NULL)
+    if (!replay->batch)
         return status->code == INGEST_OK ? ingest_fail_memory(status, "rows") : false;
     replay->batch->rows = 0;
     replay->batch->first_id = 1;
@@ -398,7 +398,7 @@ bool replay_finish(struct replay *replay, struct ingest_status *status)
         good = replay_put_live(replay, &replay->arenas[i].blocks);
     if (good && replay->batch->rows > 0)
         replay->batch = replay->sink.exchange(replay->sink.context, replay->batch);
-    if (good && replay->batch != NULL)
+    if (good && replay->batch)
         return true;
     return status->code == INGEST_OK ? ingest_fail_memory(status, "the blocks that are live")
                                      : false;

@@ -60,8 +60,8 @@ static const char *module_name(const struct stacks *stacks, const struct functio
 {
     const struct module_row *module =
         function->module ? trace_scan_module(stacks->scan, function->module) : NULL;
-    const char *slash = module == NULL ? NULL : strrchr(module->path, '/');
-    return module == NULL ? "" : slash == NULL ? module->path : slash + 1;
+    const char *slash = !module ? NULL : strrchr(module->path, '/');
+    return !module ? "" : !slash ? module->path : slash + 1;
 }
 
 static enum says look(const struct stacks *stacks, const struct function_row *function)
@@ -69,13 +69,13 @@ static enum says look(const struct stacks *stacks, const struct function_row *fu
     const char *module = module_name(stacks, function);
     const bool loader =
         (begins(module, "ld-") || begins(module, "ld.") || begins(module, "ld64.")) &&
-        strstr(module, ".so") != NULL;
+        strstr(module, ".so");
     const bool libc = begins(module, "libc.") || begins(module, "libc-");
     if (loader)
         return strcmp(function->name, "call_init") == 0 || strcmp(function->name, "_dl_init") == 0
                    ? SAYS_START
                    : SAYS_LOADER;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
         if ((libc || !known[i].libc) && strcmp(known[i].name, function->name) == 0)
             return known[i].says;
     return begins(module, "libstdc++.so") ? SAYS_LIBRARY : SAYS_NOTHING;
@@ -84,12 +84,12 @@ static enum says look(const struct stacks *stacks, const struct function_row *fu
 struct runtime_blocks *runtime_blocks_new(const struct stacks *stacks)
 {
     const struct frames *frames = &stacks->frames;
-    struct runtime_blocks *blocks = calloc(1, sizeof *blocks);
-    if (blocks == NULL)
+    struct runtime_blocks *blocks = calloc(1, sizeof(*blocks));
+    if (!blocks)
         return NULL;
     blocks->stacks = stacks;
-    blocks->says = calloc(frames->function_count + 1, sizeof *blocks->says);
-    if (blocks->says == NULL) {
+    blocks->says = calloc(frames->function_count + 1, sizeof(*blocks->says));
+    if (!blocks->says) {
         free(blocks);
         return NULL;
     }
@@ -100,7 +100,7 @@ struct runtime_blocks *runtime_blocks_new(const struct stacks *stacks)
 
 void runtime_blocks_free(struct runtime_blocks *blocks)
 {
-    if (blocks != NULL)
+    if (blocks)
         free(blocks->says);
     free(blocks);
 }

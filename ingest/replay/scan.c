@@ -57,7 +57,7 @@ static bool add_bare_code(struct trace_scan *scan, const struct trace_extension 
     if (is_bare(scan, extension->module, extension->address))
         return true;
     if (!array_reserve(&scan->bare_codes, &scan->bare_capacity, scan->bare_count + 1,
-                       sizeof *scan->bare_codes) ||
+                       sizeof(*scan->bare_codes)) ||
         !index_map_insert(&scan->bare_by_pc, bare_hash(extension->module, extension->address),
                           (uint32_t)scan->bare_count))
         return false;
@@ -79,7 +79,7 @@ static bool add_module(struct trace_scan *scan, const struct trace_extension *ex
         return true;
     }
     if (!array_reserve(&scan->modules, &scan->module_capacity, scan->module_count + 1,
-                       sizeof *scan->modules) ||
+                       sizeof(*scan->modules)) ||
         !index_map_insert(&scan->module_by_id, hash_combine(hash_seed(), extension->module),
                           (uint32_t)scan->module_count))
         return false;
@@ -93,7 +93,7 @@ static bool add_module(struct trace_scan *scan, const struct trace_extension *ex
                                   .end = extension->end,
                                   .loaded_ticks = extension->when,
                                   .unloaded_ticks = THREAD_TIME_NONE};
-    if (module->path == NULL || module->build_id == NULL)
+    if (!module->path || !module->build_id)
         return false;
     memcpy(module->build_id, extension->build_id.bytes, module->build_id_length);
     return true;
@@ -105,7 +105,7 @@ static void put_argument(FILE *line, const char *bytes, size_t length)
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "_-./=:,+@%^";
     size_t i = 0;
-    while (i < length && bytes[i] != '\0' && strchr(plain, bytes[i]) != NULL)
+    while (i < length && bytes[i] != '\0' && strchr(plain, bytes[i]))
         i++;
     if (i == length && length != 0) {
         fwrite(bytes, 1, length, line);
@@ -141,7 +141,7 @@ static bool add_process(struct trace_scan *scan, const struct trace_extension *e
     process->host = copy_text(extension->host);
     process->kernel = copy_text(extension->kernel);
     FILE *line = open_memstream(&process->arguments, &length);
-    if (line == NULL)
+    if (!line)
         return false;
     for (uint64_t i = 0; i < extension->argument_count; i++) {
         if (!trace_extension_argument(extension, &at, &argument))
@@ -155,7 +155,7 @@ static bool add_process(struct trace_scan *scan, const struct trace_extension *e
     if (extension->flags & 1)
         fputs(" …", line);
     fclose(line);
-    if (process->program == NULL)
+    if (!process->program)
         process->program = copy_text(extension->exe);
     return process->program && process->exe && process->directory && process->host &&
            process->kernel && process->boot_id && process->arguments;
@@ -176,8 +176,8 @@ static bool name_thread(struct trace_scan *scan, const struct trace_extension *e
         thread->end_ticks = extension->when;
         return true;
     }
-    size_t length = extension->name.length < sizeof thread->name - 1 ? extension->name.length
-                                                                     : sizeof thread->name - 1;
+    size_t length = extension->name.length < sizeof(thread->name) - 1 ? extension->name.length
+                                                                      : sizeof(thread->name) - 1;
     memcpy(thread->name, extension->name.bytes, length);
     thread->name[length] = '\0';
     thread->tid = extension->tid;
@@ -219,7 +219,7 @@ static bool scan_extended(struct trace_scan *scan, struct trace_cursor *cursor,
         struct problem *problem =
             problems_add(&scan->problems, PROBLEM_RECORD, "record of type %" PRIu64 " ends early",
                          extension.type);
-        if (problem != NULL)
+        if (problem)
             problem->byte_offset = (int64_t)offset;
         return true;
     }
@@ -274,7 +274,7 @@ static void note_damage(struct trace_scan *scan, uint64_t offset, uint64_t lost,
 {
     struct problem *problem =
         problems_add(&scan->problems, PROBLEM_DAMAGE, "%" PRIu64 " bytes lost: %s", lost, why);
-    if (problem != NULL)
+    if (problem)
         problem->byte_offset = (int64_t)offset;
     scan->damaged_bytes += lost;
 }
@@ -337,7 +337,7 @@ static void note_gaps(struct trace_scan *scan)
         struct problem *problem = problems_add(&scan->problems, PROBLEM_MISSING_CHUNK,
                                                "%" PRIu32 " chunks or parts of one are missing",
                                                thread->last_sequence + 1 - thread->segments);
-        if (problem != NULL)
+        if (problem)
             problem->thread = thread->number;
     }
 }
@@ -357,7 +357,7 @@ static bool add_lost_modules(struct trace_scan *scan)
             find_module(scan, node->module) != INDEX_NONE)
             continue;
         lost++;
-        int length = snprintf(name, sizeof name, "(lost module %" PRIu32 ")", node->module);
+        int length = snprintf(name, sizeof(name), "(lost module %" PRIu32 ")", node->module);
         struct trace_extension extension = {
             .module = node->module, .name = {name, (size_t)length}, .build_id = {"", 0}};
         if (!add_module(scan, &extension))
@@ -373,7 +373,7 @@ bool trace_scan(struct trace_scan *scan, const struct trace_file *file,
     size_t count = trace_file_slots(file, &slots);
     for (size_t i = 0; i < count; i++) {
         struct trace_cursor cursor;
-        if (slots[i].damage != NULL) {
+        if (slots[i].damage) {
             note_damage(scan, slots[i].offset, slots[i].lost, slots[i].damage);
             continue;
         }
@@ -389,7 +389,7 @@ bool trace_scan(struct trace_scan *scan, const struct trace_file *file,
         struct problem *problem = problems_add(
             &scan->problems, PROBLEM_MISSING_CHUNK,
             "the file is cut: %" PRIu64 " chunk slots are missing", trace_file_missing_slots(file));
-        if (problem != NULL)
+        if (problem)
             problem->byte_offset = (int64_t)trace_file_size(file);
     }
     if (!context_tree_resolve(&scan->tree) || !add_lost_modules(scan))

@@ -14,14 +14,14 @@
 
 bool shared_names_begin(struct shared_names *names, const struct symbols_options *options)
 {
-    if (names->symbols != NULL &&
+    if (names->symbols &&
         (symbols_bytes(names->symbols) > BYTES_MAX || symbols_files(names->symbols) > FILES_MAX))
         shared_names_free(names);
-    if (names->symbols == NULL)
+    if (!names->symbols)
         names->symbols = symbols_new(options);
-    if (names->symbols != NULL && names->types == NULL)
+    if (names->symbols && !names->types)
         names->types = types_new(names->symbols);
-    if (names->types == NULL)
+    if (!names->types)
         return false;
     symbols_next_trace(names->symbols);
     return true;

@@ -25,7 +25,7 @@ const char *stack_state_name(enum stack_state state)
 
 static bool add_row(struct stacks *stacks, uint32_t node, enum stack_state state)
 {
-    if (!array_reserve(&stacks->rows, &stacks->capacity, stacks->count + 1, sizeof *stacks->rows))
+    if (!array_reserve(&stacks->rows, &stacks->capacity, stacks->count + 1, sizeof(*stacks->rows)))
         return false;
     stacks->rows[stacks->count++] = (struct stack_row){
         .node = node, .call_site_frame = FRAMES_NONE, .function = FRAMES_NONE, .state = state};
@@ -38,8 +38,8 @@ static bool group_modules(struct stacks *stacks)
     const struct trace_scan *scan = stacks->scan;
     struct index_map files = {0};
     bool good = true;
-    stacks->function_modules = calloc(scan->module_count + 1, sizeof *stacks->function_modules);
-    if (stacks->function_modules == NULL)
+    stacks->function_modules = calloc(scan->module_count + 1, sizeof(*stacks->function_modules));
+    if (!stacks->function_modules)
         return false;
     for (size_t i = 0; good && i < scan->module_count; i++) {
         const struct module_row *module = &scan->modules[i];
@@ -65,12 +65,12 @@ static bool group_modules(struct stacks *stacks)
 static bool grow_zeroed(void *items, size_t had, size_t count, size_t size)
 {
     void *old, *grown;
-    memcpy(&old, items, sizeof old); /* `items` is the address of a pointer of any type */
+    memcpy(&old, items, sizeof(old)); /* `items` is the address of a pointer of any type */
     grown = realloc(old, count * size);
-    if (grown == NULL)
+    if (!grown)
         return false;
     memset((char *)grown + had * size, 0, (count - had) * size);
-    memcpy(items, &grown, sizeof grown);
+    memcpy(items, &grown, sizeof(grown));
     return true;
 }
 
@@ -81,18 +81,18 @@ bool stacks_extend(struct stacks *stacks)
     /* Recorders number nodes from 1 without gaps. Ids far above the count are found by hash. */
     size_t ids = scan->tree.count * 2 + 1024;
     if (room > stacks->node_room) {
-        if (!grow_zeroed(&stacks->by_node, stacks->node_room, room, sizeof *stacks->by_node) ||
+        if (!grow_zeroed(&stacks->by_node, stacks->node_room, room, sizeof(*stacks->by_node)) ||
             !grow_zeroed(&stacks->node_frames, stacks->node_room, room,
-                         sizeof *stacks->node_frames))
+                         sizeof(*stacks->node_frames)))
             return false;
         stacks->node_room = room;
     }
     if (ids > stacks->by_id_count) {
-        if (!grow_zeroed(&stacks->by_id, stacks->by_id_count, ids, sizeof *stacks->by_id))
+        if (!grow_zeroed(&stacks->by_id, stacks->by_id_count, ids, sizeof(*stacks->by_id)))
             return false;
         stacks->by_id_count = ids;
     }
-    if (stacks->function_modules != NULL && scan->module_count == stacks->modules_named)
+    if (stacks->function_modules && scan->module_count == stacks->modules_named)
         return true;
     free(stacks->function_modules);
     if (!group_modules(stacks))
@@ -139,7 +139,7 @@ static bool name_node(struct stacks *stacks, uint32_t place)
     if (node->frame == TRACE_FRAME_RETURN && pc > 0)
         pc--; /* in the call, not after it */
     module = module_id ? trace_scan_module(stacks->scan, module_id) : NULL;
-    if (module == NULL)
+    if (!module)
         module_id = 0; /* defined in a lost part of the trace */
     else
         function_module = stacks->function_modules[module - stacks->scan->modules];

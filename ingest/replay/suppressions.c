@@ -40,17 +40,17 @@ bool suppression_matches(const char *pattern, const char *text)
     left -= to_end;
     for (;;) {
         const char *star = memchr(pattern, '*', left);
-        const size_t length = star != NULL ? (size_t)(star - pattern) : left;
+        const size_t length = star ? (size_t)(star - pattern) : left;
         const size_t rest = strlen(text);
-        if (star == NULL && to_end) {
+        if (!star && to_end) {
             if (rest < length || (anchored && rest != length))
                 return false;
             return memcmp(text + rest - length, pattern, length) == 0;
         }
         const char *at = find(text, pattern, length);
-        if (at == NULL || (anchored && at != text))
+        if (!at || (anchored && at != text))
             return false;
-        if (star == NULL)
+        if (!star)
             return true;
         text = at + length;
         pattern = star + 1;
@@ -63,14 +63,14 @@ static bool add_pattern(struct suppressions *suppressions, const char *pattern)
 {
     if (suppressions->count == suppressions->capacity) {
         const size_t capacity = suppressions->capacity ? 2 * suppressions->capacity : 16;
-        char **more = realloc(suppressions->patterns, capacity * sizeof *more);
-        if (more == NULL)
+        char **more = realloc(suppressions->patterns, capacity * sizeof(*more));
+        if (!more)
             return false;
         suppressions->patterns = more;
         suppressions->capacity = capacity;
     }
     char *copy = strdup(pattern);
-    if (copy == NULL)
+    if (!copy)
         return false;
     suppressions->patterns[suppressions->count++] = copy;
     return true;
@@ -92,7 +92,7 @@ static bool fail_line(const struct place *place, const char *what, const char *t
 static void note_kind(FILE *notes, const struct place *place, const char *kind, size_t length)
 {
     char path[512];
-    printable_copy(path, sizeof path, place->path);
+    printable_copy(path, sizeof(path), place->path);
     fprintf(notes, "mprof-ingest: %s:%zu: '%.*s:' names no leaks: ignored\n", path, place->line,
             (int)length, kind);
 }
@@ -121,15 +121,15 @@ static bool take_line(struct suppressions *suppressions, const char *line,
 /* Cuts blanks, also a carriage return, from both ends. */
 static char *trim(char *line, size_t length)
 {
-    while (length > 0 && strchr(" \t\r\n", line[length - 1]) != NULL)
+    while (length > 0 && strchr(" \t\r\n", line[length - 1]))
         line[--length] = '\0';
     return line + strspn(line, " \t");
 }
 
 struct suppressions *suppressions_copy(const struct suppressions *suppressions)
 {
-    struct suppressions *copy = calloc(1, sizeof *copy);
-    for (size_t i = 0; copy != NULL && suppressions != NULL && i < suppressions->count; i++)
+    struct suppressions *copy = calloc(1, sizeof(*copy));
+    for (size_t i = 0; copy && suppressions && i < suppressions->count; i++)
         if (!add_pattern(copy, suppressions->patterns[i])) {
             suppressions_free(copy);
             copy = NULL;
@@ -141,9 +141,9 @@ bool suppressions_add_line(struct suppressions *suppressions, const char *line, 
                            bool *is_suppression)
 {
     static const char kind[] = "leak:";
-    const size_t kind_length = sizeof kind - 1;
+    const size_t kind_length = sizeof(kind) - 1;
     char *copy = strndup(line, length);
-    if (copy == NULL)
+    if (!copy)
         return false;
     const char *text = trim(copy, strlen(copy));
     const bool is_empty = *text == '\0' || *text == '#';
@@ -164,7 +164,7 @@ static bool read_lines(struct suppressions *suppressions, FILE *file, const char
     bool good = true;
     while (good && (length = getline(&line, &room, file)) >= 0) {
         place.line++;
-        if (memchr(line, '\0', (size_t)length) != NULL)
+        if (memchr(line, '\0', (size_t)length))
             good = fail_line(&place, "a byte 0 in the line", line, status);
         else
             good = take_line(suppressions, trim(line, (size_t)length), &place, notes, status);
@@ -181,16 +181,16 @@ static bool fail_file(const char *path, struct ingest_status *status)
 
 struct suppressions *suppressions_read(const char *path, FILE *notes, struct ingest_status *status)
 {
-    struct suppressions *suppressions = calloc(1, sizeof *suppressions);
-    if (suppressions == NULL) {
+    struct suppressions *suppressions = calloc(1, sizeof(*suppressions));
+    if (!suppressions) {
         ingest_fail_memory(status, "the suppressions");
         return NULL;
     }
     FILE *file = fopen(path, "re");
-    bool good = file != NULL || fail_file(path, status);
+    bool good = file || fail_file(path, status);
     good = good && read_lines(suppressions, file, path, notes, status) &&
            (!ferror(file) || fail_file(path, status));
-    if (file != NULL)
+    if (file)
         fclose(file);
     if (good)
         return suppressions;
@@ -205,7 +205,7 @@ size_t suppressions_count(const struct suppressions *suppressions)
 
 void suppressions_free(struct suppressions *suppressions)
 {
-    if (suppressions == NULL)
+    if (!suppressions)
         return;
     for (size_t i = 0; i < suppressions->count; i++)
         free(suppressions->patterns[i]);
@@ -227,8 +227,8 @@ struct suppressor *suppressor_new(const struct suppressions *suppressions,
 {
     const struct frames *frames = &stacks->frames;
     const struct trace_scan *scan = stacks->scan;
-    struct suppressor *suppressor = calloc(1, sizeof *suppressor);
-    if (suppressor == NULL)
+    struct suppressor *suppressor = calloc(1, sizeof(*suppressor));
+    if (!suppressor)
         return NULL;
     *suppressor = (struct suppressor){
         suppressions,
@@ -237,8 +237,7 @@ struct suppressor *suppressor_new(const struct suppressions *suppressions,
         calloc(frames->source_file_count + 1, sizeof(size_t)),
         calloc(scan->module_count + 1, sizeof(size_t)),
     };
-    if (suppressor->functions == NULL || suppressor->source_files == NULL ||
-        suppressor->modules == NULL) {
+    if (!suppressor->functions || !suppressor->source_files || !suppressor->modules) {
         suppressor_free(suppressor);
         return NULL;
     }
@@ -253,7 +252,7 @@ struct suppressor *suppressor_new(const struct suppressions *suppressions,
 
 void suppressor_free(struct suppressor *suppressor)
 {
-    if (suppressor == NULL)
+    if (!suppressor)
         return;
     free(suppressor->functions);
     free(suppressor->source_files);
@@ -275,7 +274,7 @@ const char *suppressor_of(const struct suppressor *suppressor, size_t stack)
             row->source_file == FRAMES_NONE ? none : suppressor->source_files[row->source_file];
         const struct module_row *module =
             row->module != 0 ? trace_scan_module(stacks->scan, row->module) : NULL;
-        size_t found = module != NULL ? suppressor->modules[module - stacks->scan->modules] : none;
+        size_t found = module ? suppressor->modules[module - stacks->scan->modules] : none;
         if (found == none)
             found = function < file ? function : file;
         if (found != none)

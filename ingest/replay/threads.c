@@ -28,7 +28,7 @@ uint32_t threads_find(struct threads *threads, uint32_t number)
     if (index != INDEX_NONE)
         return index;
     if (!array_reserve(&threads->rows, &threads->capacity, threads->count + 1,
-                       sizeof *threads->rows) ||
+                       sizeof(*threads->rows)) ||
         !index_map_insert(&threads->by_number, hash, (uint32_t)threads->count))
         return INDEX_NONE;
     threads->rows[threads->count] = (struct thread_row){

@@ -35,7 +35,7 @@ void totals_extend(struct totals *totals, uint64_t duration_ns)
         for (size_t i = 0; i < TIMELINE_SLOTS / 2; i++)
             totals->slots[i] = join_slots(&totals->slots[2 * i], &totals->slots[2 * i + 1],
                                           2 * i + 1 <= totals->slot);
-        memset(&totals->slots[TIMELINE_SLOTS / 2], 0, sizeof totals->slots / 2);
+        memset(&totals->slots[TIMELINE_SLOTS / 2], 0, sizeof(totals->slots) / 2);
         totals->slot /= 2;
         totals->slot_ns *= 2;
         totals->slot_end = (totals->slot + 1) * totals->slot_ns;
@@ -66,7 +66,7 @@ static void advance_slot(struct totals *totals, uint64_t ns)
 /* Returns the row of a size, which it adds if it is new. NULL if memory is exhausted. */
 static struct size_row *find_size(struct totals *totals, uint64_t size)
 {
-    const size_t small = sizeof totals->small_sizes / sizeof *totals->small_sizes;
+    const size_t small = sizeof(totals->small_sizes) / sizeof(*totals->small_sizes);
     uint64_t hash = hash_combine(hash_seed(), size);
     size_t probe = index_map_begin(&totals->by_size, hash);
     uint32_t index;
@@ -77,7 +77,7 @@ static struct size_row *find_size(struct totals *totals, uint64_t size)
             return &totals->sizes[index];
     if (totals->size_count >= INDEX_NONE ||
         !array_reserve(&totals->sizes, &totals->size_capacity, totals->size_count + 1,
-                       sizeof *totals->sizes))
+                       sizeof(*totals->sizes)))
         return NULL;
     if (size < small)
         totals->small_sizes[size] = (uint32_t)totals->size_count + 1;
@@ -97,9 +97,9 @@ bool totals_allocate(struct totals *totals, struct stacks *stacks, uint32_t stac
 {
     struct stack_row *row = &stacks->rows[stack];
     struct size_row *bin = find_size(totals, size);
-    if (bin == NULL || (row->function != FRAMES_NONE &&
-                        !array_reserve(&totals->functions, &totals->function_capacity,
-                                       (size_t)row->function + 1, sizeof *totals->functions)))
+    if (!bin || (row->function != FRAMES_NONE &&
+                 !array_reserve(&totals->functions, &totals->function_capacity,
+                                (size_t)row->function + 1, sizeof(*totals->functions))))
         return false;
     advance_slot(totals, ns);
     usage_allocate(&row->usage, totals->generation, size, ns);
@@ -177,7 +177,7 @@ static void join_usage(struct usage *sum, const struct usage *part, bool largest
 static bool join_functions(struct totals *sum, const struct totals *part)
 {
     if (!array_reserve(&sum->functions, &sum->function_capacity, part->function_capacity,
-                       sizeof *sum->functions))
+                       sizeof(*sum->functions)))
         return false;
     for (size_t i = 0; i < part->function_capacity; i++)
         if (part->functions[i].peak_bytes > sum->functions[i].peak_bytes)
@@ -193,7 +193,7 @@ bool totals_join(struct totals *sum, struct stacks *stacks, const struct totals 
         join_usage(&stacks->rows[i].usage, &part_stacks->rows[i].usage, largest);
     for (size_t i = 0; i < part->size_count; i++) {
         struct size_row *row = find_size(sum, part->sizes[i].size);
-        if (row == NULL)
+        if (!row)
             return false;
         row->allocations += part->sizes[i].allocations;
         row->frees += part->sizes[i].frees;

@@ -54,12 +54,12 @@ bool type_table_init(struct type_table *table, struct stacks *stacks, struct sym
                      struct types *types)
 {
     *table = (struct type_table){.stacks = stacks, .types = types, .shared = types != NULL};
-    if (types == NULL)
+    if (!types)
         table->types = types_new(symbols);
     table->tags = types_tags_new(symbols);
     table->memos = (struct recent){.item_size = sizeof(struct type_memo), .limit = MEMOS};
-    if (table->types == NULL || table->tags == NULL ||
-        !array_reserve(&table->rows, &table->capacity, 1, sizeof *table->rows))
+    if (!table->types || !table->tags ||
+        !array_reserve(&table->rows, &table->capacity, 1, sizeof(*table->rows)))
         return false;
     table->count = 1;
     return true;
@@ -104,7 +104,7 @@ static uint32_t find_row(struct type_table *table, const struct types_answer *an
             row->confidence == answer->confidence)
             return index;
     }
-    if (!array_reserve(&table->rows, &table->capacity, table->count + 1, sizeof *table->rows) ||
+    if (!array_reserve(&table->rows, &table->capacity, table->count + 1, sizeof(*table->rows)) ||
         !index_map_insert(&table->by_name, hash, (uint32_t)table->count))
         return 0;
     table->rows[table->count] = (struct type_row){.name = answer->name,
@@ -141,7 +141,7 @@ static void add_unknown(struct type_table *table, uint32_t stack, uint64_t size,
         if (table->unknown[at - 1].size == size)
             return;
     if (!array_reserve(&table->unknown, &table->unknown_capacity, table->unknown_count + 1,
-                       sizeof *table->unknown))
+                       sizeof(*table->unknown)))
         return;
     table->unknown[table->unknown_count++] = (struct unknown_block){size, stack, of_stack->unknown};
     of_stack->unknown = (uint32_t)table->unknown_count;
@@ -158,7 +158,7 @@ static struct type_answer infer(struct type_table *table, uint32_t stack, uint64
     size_t count = machine_frames(table->stacks, stack, frames, FRAMES_SHOWN);
     table->questions++;
     types_infer(table->types, frames, count, size, kind, &found);
-    bool shown = found.name != NULL && found.confidence >= TYPES_INFERRED;
+    bool shown = found.name && found.confidence >= TYPES_INFERRED;
     if (shown)
         answer = (struct type_answer){find_row(table, &found), found.count};
     of_stack->size = size;
@@ -198,7 +198,7 @@ static struct type_answer find_by_size(struct type_table *table, uint32_t stack,
     struct type_memo asked = question_of(stack, size, kind, of_stack);
     const struct type_memo *memo =
         recent_find(&table->memos, hash_of(&asked), same_question, &asked);
-    if (memo != NULL)
+    if (memo)
         return memo->answer;
     struct type_answer answer = infer(table, stack, size, kind, of_stack);
     /* An answer for all sizes is kept with the stack. */
@@ -206,7 +206,7 @@ static struct type_answer find_by_size(struct type_table *table, uint32_t stack,
         return answer;
     asked = question_of(stack, size, kind, of_stack);
     asked.answer = answer;
-    if (recent_find(&table->memos, hash_of(&asked), same_question, &asked) == NULL)
+    if (!recent_find(&table->memos, hash_of(&asked), same_question, &asked))
         recent_add(&table->memos, hash_of(&asked), &asked);
     return answer;
 }
@@ -215,7 +215,7 @@ struct type_answer type_table_find(struct type_table *table, uint32_t stack, uin
                                    uint8_t kind)
 {
     if (stack == 0 || !array_reserve(&table->by_stack, &table->by_stack_capacity, (size_t)stack + 1,
-                                     sizeof *table->by_stack))
+                                     sizeof(*table->by_stack)))
         return (struct type_answer){0, 1};
     if (kind != TRACE_KIND_POSIX_MEMALIGN)
         kind = TRACE_KIND_MALLOC; /* the rules treat all other kinds alike */
@@ -254,7 +254,7 @@ static unsigned operator_called(struct type_table *table, uint32_t stack)
         const struct types_frame frame = {symbols_file_number(stacks->frames.symbols, row->module),
                                           row->pc};
         const char *linkage = types_call_linkage(table->types, &frame);
-        return linkage == NULL ? OPERATOR_OTHER : call_site_operator_linkage(linkage);
+        return !linkage ? OPERATOR_OTHER : call_site_operator_linkage(linkage);
     }
     return OPERATOR_OTHER;
 }
@@ -263,7 +263,7 @@ unsigned type_table_operator(struct type_table *table, uint32_t stack)
 {
     const unsigned by_frame = table->stacks->rows[stack].operator_new;
     if (by_frame == OPERATOR_OTHER || !array_reserve(&table->by_stack, &table->by_stack_capacity,
-                                                     (size_t)stack + 1, sizeof *table->by_stack))
+                                                     (size_t)stack + 1, sizeof(*table->by_stack)))
         return by_frame;
     struct type_of_stack *of_stack = &table->by_stack[stack];
     if (!of_stack->operator_known) {
@@ -285,7 +285,7 @@ size_t type_table_candidates(struct type_table *table, const struct unknown_bloc
 static uint32_t add_named(struct type_table *table, const struct named_type *key, uint64_t hash)
 {
     if (!array_reserve(&table->named, &table->named_capacity, table->named_count + 1,
-                       sizeof *table->named) ||
+                       sizeof(*table->named)) ||
         !index_map_insert(&table->by_symbol, hash, (uint32_t)table->named_count))
         return 0;
     struct named_type *named = &table->named[table->named_count++];
@@ -295,7 +295,7 @@ static uint32_t add_named(struct type_table *table, const struct named_type *key
                                         .confidence = TYPES_EXACT};
     *named = *key;
     named->type = 0;
-    if (answer.name != NULL) {
+    if (answer.name) {
         types_declare(table->types, symbols_file_number(table->stacks->frames.symbols, key->module),
                       answer.name, key->size);
         named->type = find_row(table, &answer);

@@ -28,7 +28,8 @@ bool wrong_sizes_add(struct wrong_sizes *sizes, const struct wrong_size_row *blo
         if (is_same(&sizes->rows[index], block))
             break;
     if (index == INDEX_NONE) {
-        if (!array_reserve(&sizes->rows, &sizes->capacity, sizes->count + 1, sizeof *sizes->rows) ||
+        if (!array_reserve(&sizes->rows, &sizes->capacity, sizes->count + 1,
+                           sizeof(*sizes->rows)) ||
             !index_map_insert(&sizes->by_row, hash, (uint32_t)sizes->count))
             return false;
         index = (uint32_t)sizes->count++;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/symbols/dwarf.h"
 
-#include "ingest/base/array.h"
-#include "ingest/symbols/lines.h"
-#include "ingest/symbols/scopes.h"
-
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <errno.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ingest/base/array.h"
+#include "ingest/symbols/lines.h"
+#include "ingest/symbols/scopes.h"
 
 /* More bytes than the split units of any program have together. */
 #define SPLIT_MAX (UINT64_C(4) << 30)
@@ -52,7 +52,7 @@ static uint32_t unit_value(size_t unit)
 static bool append_unit(struct symbols_dwarf *dwarf, Dwarf_Die *die)
 {
     if (dwarf->count + 1 >= SYMBOLS_NOWHERE ||
-        !array_reserve(&dwarf->units, &dwarf->capacity, dwarf->count + 1, sizeof *dwarf->units))
+        !array_reserve(&dwarf->units, &dwarf->capacity, dwarf->count + 1, sizeof(*dwarf->units)))
         return false;
     dwarf->units[dwarf->count++] = (struct unit){.die = dwarf_dieoffset(die)};
     return true;
@@ -67,7 +67,7 @@ static bool add_unit(struct symbols_dwarf *dwarf, Dwarf_Die *die)
         if (!symbols_budget_take(&dwarf->budget))
             return true; /* the ranges found so far are used */
         const struct symbols_range *code = symbols_file_code(file, start + file->bias);
-        if (code == NULL || end <= start)
+        if (!code || end <= start)
             continue;
         start += file->bias;
         end += file->bias;
@@ -87,8 +87,8 @@ static const Elf_Data *find_lines(Elf *elf)
     Elf_Scn *section = NULL;
     const Elf_Data *data;
     const char *name;
-    while ((data = symbols_file_debug_section(elf, &section, &name)) != NULL)
-        if (strcmp(name, "line") == 0 && data->d_buf != NULL)
+    while ((data = symbols_file_debug_section(elf, &section, &name)))
+        if (strcmp(name, "line") == 0 && data->d_buf)
             break;
     return data;
 }
@@ -111,10 +111,10 @@ struct symbols_dwarf *symbols_dwarf_new(const struct symbols_file *file,
                                         struct symbols_strings *strings)
 {
     errno = 0;
-    if (file->dwarf == NULL)
+    if (!file->dwarf)
         return NULL;
-    struct symbols_dwarf *dwarf = calloc(1, sizeof *dwarf);
-    if (dwarf == NULL)
+    struct symbols_dwarf *dwarf = calloc(1, sizeof(*dwarf));
+    if (!dwarf)
         return NULL;
     dwarf->file = file;
     dwarf->strings = strings;
@@ -137,13 +137,13 @@ bool symbols_dwarf_spent(const struct symbols_dwarf *dwarf)
 
 void symbols_dwarf_free(struct symbols_dwarf *dwarf)
 {
-    if (dwarf == NULL)
+    if (!dwarf)
         return;
     for (size_t i = 0; i < dwarf->count; i++) {
         symbols_scopes_free(&dwarf->units[i].scopes);
         symbols_lines_free(&dwarf->units[i].lines);
     }
-    if (dwarf->line_reader != NULL)
+    if (dwarf->line_reader)
         dwarf_end(dwarf->line_reader);
     free(dwarf->units);
     symbols_intervals_free(&dwarf->addresses);
@@ -156,11 +156,11 @@ static bool unit_entry(const struct symbols_dwarf *dwarf, const struct unit *uni
 {
     uint8_t type;
     Dwarf_Die split;
-    if (dwarf_offdie(dwarf->file->dwarf, unit->die, skeleton) == NULL)
+    if (!dwarf_offdie(dwarf->file->dwarf, unit->die, skeleton))
         return false;
     *entry = *skeleton;
     if (dwarf_cu_info(skeleton->cu, NULL, &type, NULL, &split, NULL, NULL, NULL) == 0 &&
-        type == DW_UT_skeleton && split.addr != NULL)
+        type == DW_UT_skeleton && split.addr)
         *entry = split;
     return true;
 }
@@ -171,22 +171,22 @@ static Dwarf_Die line_entry(struct symbols_dwarf *dwarf, const struct unit *unit
 {
     Dwarf *whole = dwarf->file->dwarf;
     Dwarf_Die entry;
-    if (dwarf->line_reader != NULL && dwarf->line_units >= LINE_UNITS_MAX) {
+    if (dwarf->line_reader && dwarf->line_units >= LINE_UNITS_MAX) {
         dwarf_end(dwarf->line_reader);
         dwarf->line_reader = NULL;
     }
-    if (dwarf->line_reader == NULL) {
+    if (!dwarf->line_reader) {
         dwarf->line_units = 0;
         dwarf->line_reader = dwarf_begin_elf(dwarf_getelf(whole), DWARF_C_READ, NULL);
-        if (dwarf->line_reader == NULL)
+        if (!dwarf->line_reader)
             return *skeleton;
         /* The unit's directory may be a string of the common file of dwz. */
         Dwarf *common = dwarf_getalt(whole);
-        if (common != NULL)
+        if (common)
             dwarf_setalt(dwarf->line_reader, common);
     }
     dwarf->line_units++;
-    return dwarf_offdie(dwarf->line_reader, unit->die, &entry) == NULL ? *skeleton : entry;
+    return !dwarf_offdie(dwarf->line_reader, unit->die, &entry) ? *skeleton : entry;
 }
 
 /* No real unit has such a long line program. libdw needs a hundred bytes of memory for each of its
@@ -197,11 +197,11 @@ static bool lines_are_too_long(const struct symbols_dwarf *dwarf, Dwarf_Die *ent
     Dwarf_Attribute attribute;
     Dwarf_Word offset;
     uint32_t length = 0;
-    if (dwarf_attr(entry, DW_AT_stmt_list, &attribute) == NULL ||
-        dwarf_formudata(&attribute, &offset) != 0 || dwarf->lines == NULL ||
-        offset > dwarf->lines->d_size || dwarf->lines->d_size - offset < sizeof length)
+    if (!dwarf_attr(entry, DW_AT_stmt_list, &attribute) ||
+        dwarf_formudata(&attribute, &offset) != 0 || !dwarf->lines ||
+        offset > dwarf->lines->d_size || dwarf->lines->d_size - offset < sizeof(length))
         return false;
-    memcpy(&length, (const char *)dwarf->lines->d_buf + offset, sizeof length);
+    memcpy(&length, (const char *)dwarf->lines->d_buf + offset, sizeof(length));
     return (length == UINT32_MAX ? dwarf->lines->d_size - offset : length) > most;
 }
 
@@ -250,7 +250,7 @@ static struct unit *find_unit(struct symbols_dwarf *dwarf, uint64_t pc)
 size_t symbols_dwarf_lookup(struct symbols_dwarf *dwarf, uint64_t pc, struct symbols_frame *frames)
 {
     struct unit *unit = find_unit(dwarf, pc);
-    if (unit == NULL)
+    if (!unit)
         return 0;
     const char *file;
     uint32_t line;
@@ -294,12 +294,12 @@ size_t symbols_dwarf_entries(struct symbols_dwarf *dwarf, uint64_t pc, Dwarf_Die
     struct unit *unit = find_unit(dwarf, pc);
     Dwarf_Die skeleton, entry;
     size_t count = 0;
-    if (unit == NULL || !unit_entry(dwarf, unit, &skeleton, &entry))
+    if (!unit || !unit_entry(dwarf, unit, &skeleton, &entry))
         return 0;
     uint32_t scope = symbols_intervals_find(&unit->scopes.addresses, pc);
     for (; scope != SYMBOLS_NOWHERE && count < SYMBOLS_FRAMES_MAX; count++) {
         const struct symbols_scope *found = &unit->scopes.scopes[scope];
-        if (dwarf_offdie(dwarf_cu_getdwarf(entry.cu), found->die, &entries[count]) == NULL)
+        if (!dwarf_offdie(dwarf_cu_getdwarf(entry.cu), found->die, &entries[count]))
             break;
         scope = found->parent;
     }

@@ -30,40 +30,39 @@ static const char *dynamic_name(Elf *elf, const GElf_Shdr *relocations, const GE
     Elf_Scn *symbols = elf_getscn(elf, relocations->sh_link);
     GElf_Shdr header;
     GElf_Sym symbol;
-    if (symbols == NULL || gelf_getshdr(symbols, &header) == NULL ||
-        gelf_getsym(elf_getdata(symbols, NULL), (int)GELF_R_SYM(relocation->r_info), &symbol) ==
-            NULL)
+    if (!symbols || !gelf_getshdr(symbols, &header) ||
+        !gelf_getsym(elf_getdata(symbols, NULL), (int)GELF_R_SYM(relocation->r_info), &symbol))
         return NULL;
     return elf_strptr(elf, header.sh_link, symbol.st_name);
 }
 
 static bool read_slots(Elf *elf, struct slots *found)
 {
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;) {
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
         GElf_Shdr header;
         Elf_Data *data;
-        if (gelf_getshdr(section, &header) == NULL || header.sh_type != SHT_RELA ||
-            !(header.sh_flags & SHF_ALLOC) || (data = elf_getdata(section, NULL)) == NULL)
+        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_RELA ||
+            !(header.sh_flags & SHF_ALLOC) || !(data = elf_getdata(section, NULL)))
             continue;
         size_t count = data->d_size / sizeof(Elf64_Rela);
-        struct slot *grown = realloc(found->slots, (found->count + count + 1) * sizeof *grown);
-        if (grown == NULL)
+        struct slot *grown = realloc(found->slots, (found->count + count + 1) * sizeof(*grown));
+        if (!grown)
             return false;
         found->slots = grown;
         for (size_t i = 0; i < count; i++) {
             GElf_Rela relocation;
-            if (gelf_getrela(data, (int)i, &relocation) == NULL)
+            if (!gelf_getrela(data, (int)i, &relocation))
                 break;
             uint64_t type = GELF_R_TYPE(relocation.r_info);
             if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
                 continue;
             const char *name = dynamic_name(elf, &header, &relocation);
-            if (name != NULL && *name != '\0')
+            if (name && *name != '\0')
                 found->slots[found->count++] = (struct slot){relocation.r_offset, name};
         }
     }
     if (found->count > 1)
-        qsort(found->slots, found->count, sizeof *found->slots, compare_slots);
+        qsort(found->slots, found->count, sizeof(*found->slots), compare_slots);
     return true;
 }
 
@@ -75,9 +74,9 @@ static const struct slot *entry_slot(const struct slots *slots, const uint8_t *b
         int32_t displacement;
         if (bytes[at] != 0xff || bytes[at + 1] != 0x25)
             continue;
-        memcpy(&displacement, bytes + at + 2, sizeof displacement);
+        memcpy(&displacement, bytes + at + 2, sizeof(displacement));
         struct slot key = {address + at + 6 + (uint64_t)(int64_t)displacement, NULL};
-        return bsearch(&key, slots->slots, slots->count, sizeof key, compare_slots);
+        return bsearch(&key, slots->slots, slots->count, sizeof(key), compare_slots);
     }
     return NULL;
 }
@@ -91,10 +90,10 @@ static bool add_plt_section(struct symbols_table *table, struct symbols_strings 
         uint64_t address = header->sh_addr + at;
         const struct slot *slot =
             entry_slot(slots, (const uint8_t *)data->d_buf + at, step, address);
-        if (slot == NULL)
+        if (!slot)
             continue;
         char name[512];
-        snprintf(name, sizeof name, "%s@plt", slot->name);
+        snprintf(name, sizeof(name), "%s@plt", slot->name);
         struct symbols_symbol symbol = {address, address + step,
                                         symbols_strings_keep(strings, name), SYMBOLS_RANK_PLT};
         if (!symbols_table_add(table, &symbol))
@@ -110,20 +109,19 @@ bool symbols_entries_add_plt(struct symbols_table *table, const struct symbols_f
     GElf_Ehdr elf_header;
     size_t names;
     bool good = true;
-    if (gelf_getehdr(file->elf, &elf_header) == NULL || elf_header.e_machine != EM_X86_64 ||
+    if (!gelf_getehdr(file->elf, &elf_header) || elf_header.e_machine != EM_X86_64 ||
         elf_getshdrstrndx(file->elf, &names) != 0)
         return true;
     good = read_slots(file->elf, &slots);
     for (Elf_Scn *section = NULL;
-         good && slots.count > 0 && (section = elf_nextscn(file->elf, section)) != NULL;) {
+         good && slots.count > 0 && (section = elf_nextscn(file->elf, section));) {
         GElf_Shdr header;
         Elf_Data *data;
         const char *name;
-        if (gelf_getshdr(section, &header) != NULL && (header.sh_flags & SHF_EXECINSTR) &&
+        if (gelf_getshdr(section, &header) && (header.sh_flags & SHF_EXECINSTR) &&
             header.sh_type == SHT_PROGBITS &&
-            (name = elf_strptr(file->elf, names, header.sh_name)) != NULL &&
-            strncmp(name, ".plt", 4) == 0 && (data = elf_getdata(section, NULL)) != NULL &&
-            data->d_buf != NULL)
+            (name = elf_strptr(file->elf, names, header.sh_name)) &&
+            strncmp(name, ".plt", 4) == 0 && (data = elf_getdata(section, NULL)) && data->d_buf)
             good = add_plt_section(table, strings, &slots, &header, data);
     }
     free(slots.slots);
@@ -142,14 +140,13 @@ static struct bytes section_bytes(Elf *elf, const char *wanted)
 {
     size_t names;
     if (elf_getshdrstrndx(elf, &names) == 0) {
-        for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;) {
+        for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
             GElf_Shdr header;
             const char *name;
             Elf_Data *data;
-            if (gelf_getshdr(section, &header) != NULL && header.sh_type != SHT_NOBITS &&
-                (name = elf_strptr(elf, names, header.sh_name)) != NULL &&
-                strcmp(name, wanted) == 0 && (data = elf_getdata(section, NULL)) != NULL &&
-                data->d_buf != NULL)
+            if (gelf_getshdr(section, &header) && header.sh_type != SHT_NOBITS &&
+                (name = elf_strptr(elf, names, header.sh_name)) && strcmp(name, wanted) == 0 &&
+                (data = elf_getdata(section, NULL)) && data->d_buf)
                 return (struct bytes){data->d_buf, data->d_size, header.sh_addr};
         }
     }
@@ -159,7 +156,7 @@ static struct bytes section_bytes(Elf *elf, const char *wanted)
 static uint64_t relative(uint64_t base, const uint8_t *at)
 {
     int32_t offset;
-    memcpy(&offset, at, sizeof offset);
+    memcpy(&offset, at, sizeof(offset));
     return base + (uint64_t)(int64_t)offset;
 }
 
@@ -169,10 +166,10 @@ static uint64_t unwound_size(const struct bytes *frames, uint64_t fde, uint64_t 
 {
     uint64_t at = fde - frames->address;
     uint32_t size;
-    if (frames->data == NULL || fde < frames->address || at + 16 > frames->size ||
+    if (!frames->data || fde < frames->address || at + 16 > frames->size ||
         relative(fde + 8, frames->data + at + 8) != start)
         return 0;
-    memcpy(&size, frames->data + at + 12, sizeof size);
+    memcpy(&size, frames->data + at + 12, sizeof(size));
     return size;
 }
 
@@ -186,14 +183,14 @@ bool symbols_entries_add_unwound(struct symbols_table *table, const struct symbo
     struct bytes frames = section_bytes(file->elf, ".eh_frame");
     static const uint8_t usual[] = {1, 0x1b, 0x03, 0x3b};
     uint32_t count;
-    if (index.data == NULL || index.size < 12 || memcmp(index.data, usual, sizeof usual) != 0)
+    if (!index.data || index.size < 12 || memcmp(index.data, usual, sizeof(usual)) != 0)
         return true;
-    memcpy(&count, index.data + 8, sizeof count);
+    memcpy(&count, index.data + 8, sizeof(count));
     for (size_t i = 0; i < count && 12 + 8 * i + 8 <= index.size; i++) {
         const uint8_t *pair = index.data + 12 + 8 * i;
         uint64_t start = relative(index.address, pair);
         const struct symbols_range *code = symbols_file_code(file, start);
-        if (code == NULL)
+        if (!code)
             continue;
         uint64_t size = unwound_size(&frames, relative(index.address, pair + 4), start);
         if (size > code->end - start)

@@ -50,9 +50,9 @@ static bool same_build_id(Elf *elf, const char *path, const uint8_t *build_id,
         memcmp(found, build_id, build_id_length) == 0)
         return true;
     char recorded[96], present[96] = "none";
-    write_hexadecimal(recorded, sizeof recorded, build_id, build_id_length);
+    write_hexadecimal(recorded, sizeof(recorded), build_id, build_id_length);
     if (length > 0)
-        write_hexadecimal(present, sizeof present, found, (size_t)length);
+        write_hexadecimal(present, sizeof(present), found, (size_t)length);
     snprintf(reason, reason_size,
              "%s changed since the recording: its build-id is %s, recorded was %s", path, present,
              recorded);
@@ -68,9 +68,9 @@ static int compare_ranges(const void *left, const void *right)
 static bool read_code_sections(struct symbols_file *file)
 {
     size_t capacity = 0;
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(file->elf, section)) != NULL;) {
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(file->elf, section));) {
         GElf_Shdr header;
-        if (gelf_getshdr(section, &header) == NULL || !(header.sh_flags & SHF_EXECINSTR) ||
+        if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR) ||
             !(header.sh_flags & SHF_ALLOC) || header.sh_size == 0 ||
             header.sh_addr + header.sh_size < header.sh_addr)
             continue;
@@ -78,8 +78,8 @@ static bool read_code_sections(struct symbols_file *file)
             if (capacity == CODE_SECTIONS_MAX)
                 break;
             capacity = capacity == 0 ? 16 : capacity * 2;
-            struct symbols_range *grown = realloc(file->code, capacity * sizeof *grown);
-            if (grown == NULL)
+            struct symbols_range *grown = realloc(file->code, capacity * sizeof(*grown));
+            if (!grown)
                 return false;
             file->code = grown;
         }
@@ -87,7 +87,7 @@ static bool read_code_sections(struct symbols_file *file)
             (struct symbols_range){header.sh_addr, header.sh_addr + header.sh_size};
     }
     if (file->code_count > 1)
-        qsort(file->code, file->code_count, sizeof *file->code, compare_ranges);
+        qsort(file->code, file->code_count, sizeof(*file->code), compare_ranges);
     return true;
 }
 
@@ -109,15 +109,15 @@ static uint64_t unpacked_size(Elf *elf, Elf_Scn *section, size_t names)
 {
     GElf_Shdr header;
     GElf_Chdr packed;
-    if (gelf_getshdr(section, &header) == NULL)
+    if (!gelf_getshdr(section, &header))
         return 0;
     if (header.sh_flags & SHF_COMPRESSED)
-        return gelf_getchdr(section, &packed) == NULL ? 0 : packed.ch_size;
+        return !gelf_getchdr(section, &packed) ? 0 : packed.ch_size;
     /* The older form: "ZLIB", then the size in eight bytes, most significant first. */
     const char *name = elf_strptr(elf, names, header.sh_name);
     const Elf_Data *data;
-    if (name == NULL || strncmp(name, ".zdebug", 7) != 0 ||
-        (data = elf_rawdata(section, NULL)) == NULL || data->d_size < 12)
+    if (!name || strncmp(name, ".zdebug", 7) != 0 || !(data = elf_rawdata(section, NULL)) ||
+        data->d_size < 12)
         return 0;
     uint64_t size = 0;
     for (int i = 4; i < 12; i++)
@@ -132,9 +132,9 @@ static bool is_bomb(Elf *elf)
     static const uint64_t ratio = 32, least = 16 << 20;
     size_t names, file_size;
     uint64_t sum = 0;
-    if (elf_getshdrstrndx(elf, &names) != 0 || elf_rawfile(elf, &file_size) == NULL)
+    if (elf_getshdrstrndx(elf, &names) != 0 || !elf_rawfile(elf, &file_size))
         return false;
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;) {
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
         uint64_t size = unpacked_size(elf, section, names);
         if (size > least + ratio * file_size)
             return true;
@@ -151,7 +151,7 @@ static int find_debug_file(Dwfl_Module *module, void **user, const char *name, D
     if (descriptor < 0)
         return descriptor;
     Elf *elf = elf_begin(descriptor, ELF_C_READ_MMAP, NULL);
-    bool refused = elf != NULL && is_bomb(elf);
+    bool refused = elf && is_bomb(elf);
     elf_end(elf);
     if (!refused)
         return descriptor;
@@ -170,10 +170,10 @@ static bool open_elf(struct symbols_file *file, const struct symbols_options *op
         .section_address = dwfl_offline_section_address,
         .debuginfo_path = &file->debug_path,
     };
-    if (file->debug_path == NULL || (file->dwfl = dwfl_begin(&file->callbacks)) == NULL)
+    if (!file->debug_path || !(file->dwfl = dwfl_begin(&file->callbacks)))
         return false;
     file->module = dwfl_report_elf(file->dwfl, path, path, descriptor, 0, true);
-    if (file->module == NULL)
+    if (!file->module)
         return false;
     dwfl_report_end(file->dwfl, NULL, NULL);
     void **user;
@@ -186,7 +186,7 @@ bool symbols_file_open(struct symbols_file *file, const struct symbols_options *
                        const char *path, const uint8_t *build_id, size_t build_id_length,
                        char *reason, size_t reason_size)
 {
-    memset(file, 0, sizeof *file);
+    memset(file, 0, sizeof(*file));
     int descriptor = open_regular(path, reason, reason_size);
     if (descriptor < 0)
         return false;
@@ -196,7 +196,7 @@ bool symbols_file_open(struct symbols_file *file, const struct symbols_options *
         file->elf = dwfl_module_getelf(file->module, &elf_bias);
     else
         close(descriptor);
-    if (file->elf == NULL) {
+    if (!file->elf) {
         snprintf(reason, reason_size, "%s is no readable ELF file: %s", path, dwfl_errmsg(-1));
     } else if (same_build_id(file->elf, path, build_id, build_id_length, reason, reason_size)) {
         if (read_code_sections(file)) {
@@ -213,11 +213,11 @@ bool symbols_file_open(struct symbols_file *file, const struct symbols_options *
 
 void symbols_file_close(struct symbols_file *file)
 {
-    if (file->dwfl != NULL)
+    if (file->dwfl)
         dwfl_end(file->dwfl);
     free(file->code);
     free(file->debug_path);
-    memset(file, 0, sizeof *file);
+    memset(file, 0, sizeof(*file));
 }
 
 const struct symbols_range *symbols_file_code(const struct symbols_file *file, uint64_t address)
@@ -239,19 +239,18 @@ const Elf_Data *symbols_file_debug_section(Elf *elf, Elf_Scn **section, const ch
 {
     static const char *const before[] = {".debug_", ".zdebug_"};
     size_t names;
-    if (elf == NULL || elf_getshdrstrndx(elf, &names) != 0)
+    if (!elf || elf_getshdrstrndx(elf, &names) != 0)
         return NULL;
-    while ((*section = elf_nextscn(elf, *section)) != NULL) {
+    while ((*section = elf_nextscn(elf, *section))) {
         GElf_Shdr header;
-        *name =
-            gelf_getshdr(*section, &header) == NULL ? NULL : elf_strptr(elf, names, header.sh_name);
-        for (size_t i = 0; *name != NULL && i < sizeof before / sizeof *before; i++) {
+        *name = !gelf_getshdr(*section, &header) ? NULL : elf_strptr(elf, names, header.sh_name);
+        for (size_t i = 0; *name && i < sizeof(before) / sizeof(*before); i++) {
             const size_t length = strlen(before[i]);
             if (strncmp(*name, before[i], length) != 0)
                 continue;
             const Elf_Data *data = elf_getdata(*section, NULL);
             *name += length;
-            if (data != NULL)
+            if (data)
                 return data;
             break;
         }
@@ -265,7 +264,7 @@ uint64_t symbols_file_debug_size(Dwarf *dwarf)
     const Elf_Data *data;
     const char *name;
     uint64_t size = 0;
-    while ((data = symbols_file_debug_section(dwarf_getelf(dwarf), &section, &name)) != NULL)
+    while ((data = symbols_file_debug_section(dwarf_getelf(dwarf), &section, &name)))
         size += data->d_size;
     return size;
 }

@@ -8,9 +8,9 @@
 #ifndef MPROF_INGEST_SYMBOLS_FILE_H
 #define MPROF_INGEST_SYMBOLS_FILE_H
 
-#include "ingest/symbols/symbols.h"
-
 #include <elfutils/libdwfl.h>
+
+#include "ingest/symbols/symbols.h"
 
 /* The addresses [start, end) of a section that holds code. */
 struct symbols_range {

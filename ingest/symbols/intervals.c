@@ -11,8 +11,8 @@ bool symbols_intervals_add(struct symbols_intervals *map, uint64_t start, uint64
         return true;
     if (map->count == map->capacity) {
         size_t capacity = map->capacity == 0 ? 32 : map->capacity * 2;
-        struct symbols_interval *grown = realloc(map->intervals, capacity * sizeof *grown);
-        if (grown == NULL)
+        struct symbols_interval *grown = realloc(map->intervals, capacity * sizeof(*grown));
+        if (!grown)
             return false;
         map->intervals = grown;
         map->capacity = capacity;
@@ -65,13 +65,13 @@ bool symbols_intervals_settle(struct symbols_intervals *map)
 {
     if (map->count == 0)
         return true;
-    uint32_t *open = malloc(map->count * sizeof *open);
-    map->segments = calloc(2 * map->count + 1, sizeof *map->segments);
-    if (open == NULL || map->segments == NULL || map->count >= SYMBOLS_NOWHERE) {
+    uint32_t *open = malloc(map->count * sizeof(*open));
+    map->segments = calloc(2 * map->count + 1, sizeof(*map->segments));
+    if (!open || !map->segments || map->count >= SYMBOLS_NOWHERE) {
         free(open);
         return false;
     }
-    qsort(map->intervals, map->count, sizeof *map->intervals, compare_intervals);
+    qsort(map->intervals, map->count, sizeof(*map->intervals), compare_intervals);
     size_t depth = 0;
     for (size_t i = 0; i < map->count; i++) {
         depth = close_until(map, open, depth, map->intervals[i].start);
@@ -84,8 +84,8 @@ bool symbols_intervals_settle(struct symbols_intervals *map)
     map->intervals = NULL;
     map->count = map->capacity = 0;
     struct symbols_segment *shrunk =
-        realloc(map->segments, map->segment_count * sizeof *map->segments);
-    if (shrunk != NULL)
+        realloc(map->segments, map->segment_count * sizeof(*map->segments));
+    if (shrunk)
         map->segments = shrunk;
     return true;
 }
@@ -107,5 +107,5 @@ void symbols_intervals_free(struct symbols_intervals *map)
 {
     free(map->intervals);
     free(map->segments);
-    memset(map, 0, sizeof *map);
+    memset(map, 0, sizeof(*map));
 }

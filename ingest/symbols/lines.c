@@ -13,22 +13,22 @@ const char *symbols_lines_path(struct symbols_strings *strings, Dwarf_Files *fil
     size_t count;
     char path[4096];
     /* libdw's name for the number that means "no file" */
-    if (name == NULL || strcmp(name, "???") == 0)
+    if (!name || strcmp(name, "???") == 0)
         return NULL;
     if (name[0] == '/' || dwarf_getsrcdirs(files, &folders, &count) != 0 || count == 0 ||
-        folders[0] == NULL || folders[0][0] != '/')
+        !folders[0] || folders[0][0] != '/')
         return symbols_strings_keep(strings, name);
     while (name[0] == '.' && name[1] == '/')
         name += 2;
-    int length = snprintf(path, sizeof path, "%s/%s", folders[0], name);
-    return symbols_strings_keep(strings, length < (int)sizeof path ? path : name);
+    int length = snprintf(path, sizeof(path), "%s/%s", folders[0], name);
+    return symbols_strings_keep(strings, length < (int)sizeof(path) ? path : name);
 }
 
 static bool keep_files(struct symbols_lines *lines, struct symbols_strings *strings,
                        Dwarf_Files *files, size_t count)
 {
-    lines->files = calloc(count + 1, sizeof *lines->files);
-    if (lines->files == NULL)
+    lines->files = calloc(count + 1, sizeof(*lines->files));
+    if (!lines->files)
         return false;
     lines->file_count = count;
     for (size_t i = 0; i < count; i++)
@@ -51,7 +51,7 @@ static bool read_line(const struct symbols_file *file, Dwarf_Line *row, struct s
     line->line = 0;
     if (ends)
         return true;
-    if (symbols_file_code(file, line->start) == NULL)
+    if (!symbols_file_code(file, line->start))
         return false;
     if (dwarf_lineno(row, &number) == 0 && number > 0)
         line->line = (uint32_t)number;
@@ -70,8 +70,8 @@ bool symbols_lines_build(struct symbols_lines *lines, const struct symbols_file 
     if (dwarf_getsrclines(unit, &rows, &count) != 0 ||
         dwarf_getsrcfiles(unit, &files, &file_count) != 0)
         return true;
-    lines->lines = calloc(count + 1, sizeof *lines->lines);
-    if (lines->lines == NULL || !keep_files(lines, strings, files, file_count))
+    lines->lines = calloc(count + 1, sizeof(*lines->lines));
+    if (!lines->lines || !keep_files(lines, strings, files, file_count))
         return false;
     struct symbols_line last = {0, UINT32_MAX, 0};
     for (size_t i = 0; i < count; i++) {
@@ -79,7 +79,7 @@ bool symbols_lines_build(struct symbols_lines *lines, const struct symbols_file 
         if (!symbols_budget_take(budget))
             return false;
         Dwarf_Line *row = dwarf_onesrcline(rows, i);
-        if (row == NULL || !read_line(file, row, &line))
+        if (!row || !read_line(file, row, &line))
             continue;
         if (lines->count > 0 && last.start == line.start)
             lines->count--;
@@ -94,7 +94,7 @@ void symbols_lines_free(struct symbols_lines *lines)
 {
     free(lines->lines);
     free(lines->files);
-    memset(lines, 0, sizeof *lines);
+    memset(lines, 0, sizeof(*lines));
 }
 
 void symbols_lines_find(const struct symbols_lines *lines, uint64_t address, const char **file,

@@ -27,10 +27,10 @@ static void find_common(const struct symbols_file *file, struct symbols_paths *p
         return;
     write_build_id(paths->common.build_id, build_id, (size_t)length);
     const char *slash = name[0] == '/' ? NULL : strrchr(from, '/');
-    snprintf(paths->common_path, sizeof paths->common_path, "%.*s%s",
+    snprintf(paths->common_path, sizeof(paths->common_path), "%.*s%s",
              slash ? (int)(slash + 1 - from) : 0, from, name);
     if (access(paths->common_path, R_OK) != 0)
-        snprintf(paths->common_path, sizeof paths->common_path,
+        snprintf(paths->common_path, sizeof(paths->common_path),
                  "/usr/lib/debug/.build-id/%.2s/%s.debug", paths->common.build_id,
                  paths->common.build_id + 2);
     paths->common.path = paths->common_path;
@@ -41,17 +41,17 @@ bool symbols_paths(struct symbols *symbols, uint32_t id, struct symbols_paths *p
     const struct symbols_file *file = symbols_module_file(symbols, id);
     const uint8_t *bytes;
     GElf_Addr address;
-    memset(paths, 0, sizeof *paths);
-    if (file == NULL)
+    memset(paths, 0, sizeof(*paths));
+    if (!file)
         return false;
     dwfl_module_info(file->module, NULL, NULL, NULL, NULL, NULL, &paths->module.path,
                      &paths->debug.path);
-    if (paths->module.path == NULL || strncmp(paths->module.path, "/proc/", 6) == 0)
+    if (!paths->module.path || strncmp(paths->module.path, "/proc/", 6) == 0)
         return false;
     int length = dwfl_module_build_id(file->module, &bytes, &address);
     if (length > 0)
         write_build_id(paths->module.build_id, bytes, (size_t)length);
-    memcpy(paths->debug.build_id, paths->module.build_id, sizeof paths->debug.build_id);
+    memcpy(paths->debug.build_id, paths->module.build_id, sizeof(paths->debug.build_id));
     find_common(file, paths);
     return true;
 }
@@ -59,7 +59,7 @@ bool symbols_paths(struct symbols *symbols, uint32_t id, struct symbols_paths *p
 static const char *text_of(Dwarf_Die *die, unsigned name, unsigned older_name)
 {
     Dwarf_Attribute attribute;
-    return dwarf_attr(die, name, &attribute) != NULL || dwarf_attr(die, older_name, &attribute)
+    return dwarf_attr(die, name, &attribute) || dwarf_attr(die, older_name, &attribute)
                ? dwarf_formstring(&attribute)
                : NULL;
 }
@@ -68,17 +68,17 @@ static const char *text_of(Dwarf_Die *die, unsigned name, unsigned older_name)
 static void find_split(const char *from, const char *folder, struct symbols_split *split)
 {
     const char *slash = strrchr(from, '/');
-    int from_length = slash == NULL ? 0 : (int)(slash + 1 - from);
+    int from_length = !slash ? 0 : (int)(slash + 1 - from);
     const char *name = split->name;
-    bool below = folder != NULL && folder[0] != '/';
+    bool below = folder && folder[0] != '/';
     if (name[0] == '/') {
-        snprintf(split->path, sizeof split->path, "%s", name);
+        snprintf(split->path, sizeof(split->path), "%s", name);
         return;
     }
-    snprintf(split->path, sizeof split->path, "%.*s%s", from_length, from, name);
+    snprintf(split->path, sizeof(split->path), "%.*s%s", from_length, from, name);
     if (access(split->path, R_OK) != 0)
-        snprintf(split->path, sizeof split->path, "%.*s%s/%s", below ? from_length : 0, from,
-                 folder == NULL ? "." : folder, name);
+        snprintf(split->path, sizeof(split->path), "%.*s%s/%s", below ? from_length : 0, from,
+                 !folder ? "." : folder, name);
 }
 
 void symbols_paths_split(struct symbols *symbols, uint32_t id,
@@ -91,15 +91,14 @@ void symbols_paths_split(struct symbols *symbols, uint32_t id,
     Dwarf_Die die;
     uint8_t type;
     struct symbols_split split;
-    if (file == NULL || file->dwarf == NULL)
+    if (!file || !file->dwarf)
         return;
     dwfl_module_info(file->module, NULL, NULL, NULL, NULL, NULL, &module, &debug);
-    const char *from = debug != NULL ? debug : module;
-    while (from != NULL &&
-           dwarf_get_units(file->dwarf, unit, &unit, NULL, &type, &die, NULL) == 0) {
+    const char *from = debug ? debug : module;
+    while (from && dwarf_get_units(file->dwarf, unit, &unit, NULL, &type, &die, NULL) == 0) {
         split.name =
             type == DW_UT_skeleton ? text_of(&die, DW_AT_dwo_name, DW_AT_GNU_dwo_name) : NULL;
-        if (split.name == NULL || *split.name == '\0')
+        if (!split.name || *split.name == '\0')
             continue;
         find_split(from, text_of(&die, DW_AT_comp_dir, DW_AT_comp_dir), &split);
         found(context, &split);

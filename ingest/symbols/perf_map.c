@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/symbols/perf_map.h"
 
-#include "ingest/symbols/intervals.h"
-
 #include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,6 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "ingest/symbols/intervals.h"
 
 struct code {
     const char *name;
@@ -35,7 +35,7 @@ static FILE *open_trusted(const char *path, uint64_t since_ns)
         (information.st_uid == geteuid() || information.st_uid == 0) &&
         information.st_mtim.tv_sec >= (time_t)(since_ns / 1000000000U))
         file = fdopen(descriptor, "r");
-    if (file == NULL)
+    if (!file)
         close(descriptor);
     return file;
 }
@@ -66,8 +66,8 @@ static bool add_line(struct symbols_perf_map *map, char *line, struct symbols_st
         size_t capacity = map->capacity == 0 ? 256 : map->capacity * 2;
         if (capacity >= SYMBOLS_NOWHERE)
             return false;
-        struct code *grown = realloc(map->codes, capacity * sizeof *grown);
-        if (grown == NULL)
+        struct code *grown = realloc(map->codes, capacity * sizeof(*grown));
+        if (!grown)
             return false;
         map->codes = grown;
         map->capacity = capacity;
@@ -93,10 +93,10 @@ struct symbols_perf_map *symbols_perf_map_open(const char *path, uint64_t since_
                                                struct symbols_strings *strings)
 {
     FILE *file = open_trusted(path, since_ns);
-    if (file == NULL)
+    if (!file)
         return NULL;
-    struct symbols_perf_map *map = calloc(1, sizeof *map);
-    if (map != NULL && !read_lines(map, file, strings)) {
+    struct symbols_perf_map *map = calloc(1, sizeof(*map));
+    if (map && !read_lines(map, file, strings)) {
         symbols_perf_map_free(map);
         map = NULL;
     }
@@ -106,7 +106,7 @@ struct symbols_perf_map *symbols_perf_map_open(const char *path, uint64_t since_
 
 void symbols_perf_map_free(struct symbols_perf_map *map)
 {
-    if (map == NULL)
+    if (!map)
         return;
     free(map->codes);
     symbols_intervals_free(&map->addresses);

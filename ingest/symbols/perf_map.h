@@ -8,9 +8,9 @@
 #ifndef MPROF_INGEST_SYMBOLS_PERF_MAP_H
 #define MPROF_INGEST_SYMBOLS_PERF_MAP_H
 
-#include "ingest/symbols/strings.h"
-
 #include <stdint.h>
+
+#include "ingest/symbols/strings.h"
 
 struct symbols_perf_map;
 

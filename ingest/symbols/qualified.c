@@ -35,11 +35,10 @@ bool symbols_qualified_language(Dwarf_Die *unit)
 static void find_declaration(Dwarf_Die *die)
 {
     static const unsigned links[] = {DW_AT_abstract_origin, DW_AT_specification};
-    for (size_t i = 0; i < sizeof links / sizeof *links; i++) {
+    for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++) {
         Dwarf_Attribute attribute;
         Dwarf_Die target;
-        if (dwarf_attr(die, links[i], &attribute) != NULL &&
-            dwarf_formref_die(&attribute, &target) != NULL)
+        if (dwarf_attr(die, links[i], &attribute) && dwarf_formref_die(&attribute, &target))
             *die = target;
     }
 }
@@ -76,8 +75,7 @@ static size_t path_to(const Dwarf_Die *die, Dwarf_Die *path)
 static const char *text_attribute(Dwarf_Die *die, unsigned name)
 {
     Dwarf_Attribute attribute;
-    return dwarf_attr_integrate(die, name, &attribute) == NULL ? NULL
-                                                               : dwarf_formstring(&attribute);
+    return !dwarf_attr_integrate(die, name, &attribute) ? NULL : dwarf_formstring(&attribute);
 }
 
 /* Returns the text that the entry puts before `inner`, which lies inside it. NULL: nothing. *whole:
@@ -88,18 +86,18 @@ static const char *part_of(struct symbols_strings *strings, Dwarf_Die *die, cons
     const char *name = text_attribute(die, DW_AT_name);
     switch (dwarf_tag(die)) {
     case DW_TAG_namespace:
-        return name == NULL ? "(anonymous namespace)" : name;
+        return !name ? "(anonymous namespace)" : name;
     case DW_TAG_class_type:
     case DW_TAG_structure_type:
     case DW_TAG_union_type:
         /* gcc gives the type of a lambda no name. */
-        if (name == NULL)
+        if (!name)
             return strcmp(inner, "operator()") == 0 ? "{lambda}" : "{unnamed}";
         return name;
     case DW_TAG_subprogram: {
         const char *linkage_name = text_attribute(die, DW_AT_linkage_name);
         *whole = linkage_name != NULL;
-        return linkage_name == NULL ? name : symbols_strings_demangle(strings, linkage_name);
+        return !linkage_name ? name : symbols_strings_demangle(strings, linkage_name);
     }
     default:
         return NULL;
@@ -114,17 +112,17 @@ static const char *compose(struct symbols_strings *strings, const Dwarf_Die *die
     for (size_t i = 0; i + 1 < depth; i++) {
         bool whole = false;
         const char *part = part_of(strings, &path[i], name, &whole);
-        if (part == NULL)
+        if (!part)
             continue;
         if (whole)
             length = 0;
-        if (length + strlen(part) + strlen(name) + 5 > sizeof text)
+        if (length + strlen(part) + strlen(name) + 5 > sizeof(text))
             return name;
-        length += (size_t)snprintf(text + length, sizeof text - length, "%s::", part);
+        length += (size_t)snprintf(text + length, sizeof(text) - length, "%s::", part);
     }
     if (length == 0)
         return name;
-    snprintf(text + length, sizeof text - length, "%s", name);
+    snprintf(text + length, sizeof(text) - length, "%s", name);
     return symbols_strings_keep(strings, text);
 }
 
@@ -132,7 +130,7 @@ static struct symbols_qualified_name *slot_of(const struct symbols_qualified *me
                                               const void *entry)
 {
     size_t slot = (size_t)(((uintptr_t)entry * 0x9e3779b97f4a7c15U) >> 32) & (memo->capacity - 1);
-    while (memo->names[slot].entry != NULL && memo->names[slot].entry != entry)
+    while (memo->names[slot].entry && memo->names[slot].entry != entry)
         slot = (slot + 1) & (memo->capacity - 1);
     return &memo->names[slot];
 }
@@ -144,11 +142,11 @@ static bool reserve(struct symbols_qualified *memo)
         return true;
     struct symbols_qualified grown = {.count = memo->count,
                                       .capacity = memo->capacity == 0 ? 64 : memo->capacity * 2};
-    grown.names = calloc(grown.capacity, sizeof *grown.names);
-    if (grown.names == NULL)
+    grown.names = calloc(grown.capacity, sizeof(*grown.names));
+    if (!grown.names)
         return false;
     for (size_t i = 0; i < memo->capacity; i++)
-        if (memo->names[i].entry != NULL)
+        if (memo->names[i].entry)
             *slot_of(&grown, memo->names[i].entry) = memo->names[i];
     free(memo->names);
     *memo = grown;
@@ -163,7 +161,7 @@ const char *symbols_qualified_find(struct symbols_qualified *memo, struct symbol
     if (!reserve(memo))
         return name;
     struct symbols_qualified_name *known = slot_of(memo, declaration.addr);
-    if (known->entry == NULL) {
+    if (!known->entry) {
         *known =
             (struct symbols_qualified_name){declaration.addr, compose(strings, &declaration, name)};
         memo->count++;

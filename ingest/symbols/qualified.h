@@ -7,10 +7,10 @@
 #ifndef MPROF_INGEST_SYMBOLS_QUALIFIED_H
 #define MPROF_INGEST_SYMBOLS_QUALIFIED_H
 
-#include "ingest/symbols/strings.h"
-
 #include <elfutils/libdw.h>
 #include <stdbool.h>
+
+#include "ingest/symbols/strings.h"
 
 /* The names found so far. All-zero is empty. */
 struct symbols_qualified {

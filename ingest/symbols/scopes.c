@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/symbols/scopes.h"
 
-#include "ingest/symbols/walk.h"
-
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ingest/symbols/walk.h"
 
 /* Deeper nesting than any compiler writes. Reading the unit stops there. */
 #define NESTING_MAX 256
@@ -35,7 +35,7 @@ static uint32_t number_attribute(Dwarf_Die *die, unsigned name, uint32_t missing
 {
     Dwarf_Attribute attribute;
     Dwarf_Word value;
-    if (dwarf_attr(die, name, &attribute) == NULL || dwarf_formudata(&attribute, &value) != 0 ||
+    if (!dwarf_attr(die, name, &attribute) || dwarf_formudata(&attribute, &value) != 0 ||
         value > UINT32_MAX)
         return missing;
     return (uint32_t)value;
@@ -45,7 +45,7 @@ static bool append_scope(struct symbols_scopes *scopes, const struct symbols_sco
 {
     if (scopes->count + 1 >= SYMBOLS_NOWHERE ||
         !array_reserve(&scopes->scopes, &scopes->capacity, scopes->count + 1,
-                       sizeof *scopes->scopes))
+                       sizeof(*scopes->scopes)))
         return false;
     scopes->scopes[scopes->count++] = *scope;
     return true;
@@ -71,7 +71,7 @@ static bool add_scope(struct symbols_scopes *scopes, const struct symbols_file *
         if (!symbols_budget_take(budget))
             return false;
         const struct symbols_range *code = symbols_file_code(file, start + file->bias);
-        if (code == NULL || end <= start)
+        if (!code || end <= start)
             continue;
         start += file->bias;
         end += file->bias;
@@ -86,7 +86,7 @@ static bool add_scope(struct symbols_scopes *scopes, const struct symbols_file *
         return true;
     /* If a function was split, its hot part comes first in the list, unless this attribute says
      * otherwise. */
-    if (dwarf_entrypc(die, &entry) == 0 && symbols_file_code(file, entry + file->bias) != NULL)
+    if (dwarf_entrypc(die, &entry) == 0 && symbols_file_code(file, entry + file->bias))
         scope.start = entry + file->bias;
     if (inlined) {
         scope.call_file = number_attribute(die, DW_AT_call_file, UINT32_MAX);
@@ -119,14 +119,14 @@ bool symbols_scopes_build(struct symbols_scopes *scopes, const struct symbols_fi
     size_t shut = SIZE_MAX; /* deeper entries lie inside one that holds no code */
     bool good = true;
     struct symbols_walk *walk = symbols_walk_begin(unit);
-    while (good && walk != NULL && symbols_walk_next(walk, &entry) && entry.depth < NESTING_MAX) {
+    while (good && walk && symbols_walk_next(walk, &entry) && entry.depth < NESTING_MAX) {
         good = symbols_budget_take(budget);
         if (entry.depth > shut)
             continue;
         shut = entry.children && holds_no_code(entry.tag) ? entry.depth : SIZE_MAX;
         good = good && add_entry(scopes, file, budget, &entry, outer);
     }
-    good = good && (walk == NULL || !symbols_walk_failed(walk));
+    good = good && (!walk || !symbols_walk_failed(walk));
     symbols_walk_end(walk);
     return good && symbols_intervals_settle(&scopes->addresses);
 }
@@ -139,17 +139,17 @@ void symbols_scopes_free(struct symbols_scopes *scopes)
     index_map_free(&scopes->by_origin);
     free(scopes->namings);
     free(scopes->instances);
-    memset(scopes, 0, sizeof *scopes);
+    memset(scopes, 0, sizeof(*scopes));
 }
 
 /* Returns a kept string. Follows abstract origins and specifications (libdw limits the chain). */
 static const char *string_attribute(struct symbols_strings *strings, Dwarf_Die *die, unsigned name)
 {
     Dwarf_Attribute attribute;
-    if (dwarf_attr_integrate(die, name, &attribute) == NULL)
+    if (!dwarf_attr_integrate(die, name, &attribute))
         return NULL;
     const char *text = dwarf_formstring(&attribute);
-    return text == NULL || *text == '\0' ? NULL : symbols_strings_keep(strings, text);
+    return !text || *text == '\0' ? NULL : symbols_strings_keep(strings, text);
 }
 
 /* dwarf_decl_file() would end the process if a split unit has no files of its own. */
@@ -157,7 +157,7 @@ const char *symbols_scopes_file(const struct symbols_lines *lines, struct symbol
                                 Dwarf_CU *unit, uint64_t index)
 {
     /* Asks the copy first: libdw would read and keep all lines of the unit again. */
-    if (lines != NULL && lines->files != NULL)
+    if (lines && lines->files)
         return index < lines->file_count ? lines->files[index] : NULL;
     Dwarf_Die entry;
     Dwarf_Files *files;
@@ -174,8 +174,8 @@ static const void *origin_of(Dwarf_Die *die)
 {
     Dwarf_Attribute attribute;
     Dwarf_Die origin;
-    return dwarf_attr(die, DW_AT_abstract_origin, &attribute) == NULL ||
-                   dwarf_formref_die(&attribute, &origin) == NULL
+    return !dwarf_attr(die, DW_AT_abstract_origin, &attribute) ||
+                   !dwarf_formref_die(&attribute, &origin)
                ? NULL
                : origin.addr;
 }
@@ -193,25 +193,25 @@ static int compare_instances(const void *left, const void *right)
 
 static void find_instances(struct symbols_scopes *scopes, Dwarf *dwarf)
 {
-    scopes->instances = calloc(scopes->count + 1, sizeof *scopes->instances);
-    for (size_t i = 0; scopes->instances != NULL && i < scopes->count; i++) {
+    scopes->instances = calloc(scopes->count + 1, sizeof(*scopes->instances));
+    for (size_t i = 0; scopes->instances && i < scopes->count; i++) {
         const struct symbols_scope *scope = &scopes->scopes[i];
         Dwarf_Die die;
         const void *origin;
         if (scope->parent == SYMBOLS_NOWHERE && scope->by_origin &&
-            dwarf_offdie(dwarf, scope->die, &die) != NULL && (origin = origin_of(&die)) != NULL)
+            dwarf_offdie(dwarf, scope->die, &die) && (origin = origin_of(&die)))
             scopes->instances[scopes->instance_count++] =
                 (struct symbols_instance){origin, scope->start};
     }
-    if (scopes->instances != NULL && scopes->instance_count > 1)
-        qsort(scopes->instances, scopes->instance_count, sizeof *scopes->instances,
+    if (scopes->instances && scopes->instance_count > 1)
+        qsort(scopes->instances, scopes->instance_count, sizeof(*scopes->instances),
               compare_instances);
 }
 
 /* Returns the start of the code of a function with that origin, 0 if this unit has none. */
 static uint64_t find_alone(struct symbols_scopes *scopes, Dwarf *dwarf, const void *origin)
 {
-    if (scopes->instances == NULL)
+    if (!scopes->instances)
         find_instances(scopes, dwarf);
     size_t low = 0, high = scopes->instance_count;
     while (low < high) {
@@ -235,17 +235,17 @@ static struct symbols_naming read_naming(struct symbols_scopes *scopes,
     struct symbols_naming naming = {.name = NULL};
     naming.name = string_attribute(strings, die, DW_AT_name);
     naming.linkage_name = string_attribute(strings, die, DW_AT_linkage_name);
-    if (naming.linkage_name == NULL)
+    if (!naming.linkage_name)
         naming.linkage_name = string_attribute(strings, die, DW_AT_MIPS_linkage_name);
-    if (naming.name != NULL && naming.linkage_name == NULL && symbols_qualified_language(unit))
+    if (naming.name && !naming.linkage_name && symbols_qualified_language(unit))
         naming.name = symbols_qualified_find(&scopes->qualified, strings, die, naming.name);
     Dwarf_Attribute attribute;
     Dwarf_Word number;
-    if (dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) != NULL &&
+    if (dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) &&
         dwarf_formudata(&attribute, &number) == 0)
         naming.decl_file = symbols_scopes_file(attribute.cu == unit->cu ? lines : NULL, strings,
                                                attribute.cu, number);
-    if (dwarf_attr_integrate(die, DW_AT_decl_line, &attribute) != NULL &&
+    if (dwarf_attr_integrate(die, DW_AT_decl_line, &attribute) &&
         dwarf_formudata(&attribute, &number) == 0 && number <= UINT32_MAX)
         naming.decl_line = (uint32_t)number;
     return naming;
@@ -266,7 +266,7 @@ static uint32_t add_naming(struct symbols_scopes *scopes, const struct symbols_n
 {
     if (scopes->naming_count + 1 >= SYMBOLS_NOWHERE ||
         !array_reserve(&scopes->namings, &scopes->naming_capacity, scopes->naming_count + 1,
-                       sizeof *scopes->namings))
+                       sizeof(*scopes->namings)))
         return SYMBOLS_NOWHERE;
     scopes->namings[scopes->naming_count] = *naming;
     return (uint32_t)scopes->naming_count++;
@@ -283,19 +283,19 @@ const struct symbols_naming *symbols_scopes_naming(struct symbols_scopes *scopes
     Dwarf_Die die;
     if (scope->naming != SYMBOLS_NOWHERE)
         return &scopes->namings[scope->naming];
-    if (dwarf_offdie(dwarf, scope->die, &die) == NULL)
+    if (!dwarf_offdie(dwarf, scope->die, &die))
         return &nameless;
     const void *origin = scope->by_origin ? origin_of(&die) : NULL;
     uint64_t hash = hash_number((uintptr_t)origin ^ hash_seed());
-    if (origin != NULL)
+    if (origin)
         scope->naming = find_origin(scopes, origin, hash);
     if (scope->naming == SYMBOLS_NOWHERE) {
         struct symbols_naming naming = read_naming(scopes, lines, strings, unit, &die);
         naming.origin = origin;
-        if (naming.linkage_name == NULL && origin != NULL)
+        if (!naming.linkage_name && origin)
             naming.alone = find_alone(scopes, dwarf, origin);
         scope->naming = add_naming(scopes, &naming);
-        if (scope->naming != SYMBOLS_NOWHERE && origin != NULL)
+        if (scope->naming != SYMBOLS_NOWHERE && origin)
             index_map_insert(&scopes->by_origin, hash, scope->naming);
     }
     return scope->naming == SYMBOLS_NOWHERE ? &nameless : &scopes->namings[scope->naming];

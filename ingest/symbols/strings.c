@@ -26,12 +26,12 @@ struct symbols_strings {
 
 struct symbols_strings *symbols_strings_new(void)
 {
-    struct symbols_strings *strings = calloc(1, sizeof *strings);
-    if (strings == NULL)
+    struct symbols_strings *strings = calloc(1, sizeof(*strings));
+    if (!strings)
         return NULL;
     strings->bucket_count = 1024;
     strings->buckets = calloc(strings->bucket_count, sizeof(struct entry *));
-    if (strings->buckets == NULL) {
+    if (!strings->buckets) {
         free(strings);
         return NULL;
     }
@@ -40,10 +40,10 @@ struct symbols_strings *symbols_strings_new(void)
 
 void symbols_strings_free(struct symbols_strings *strings)
 {
-    if (strings == NULL)
+    if (!strings)
         return;
     for (size_t bucket = 0; bucket < strings->bucket_count; bucket++) {
-        for (struct entry *entry = strings->buckets[bucket]; entry != NULL;) {
+        for (struct entry *entry = strings->buckets[bucket]; entry;) {
             struct entry *next = entry->next;
             free(entry);
             entry = next;
@@ -67,10 +67,10 @@ static void grow(struct symbols_strings *strings)
 {
     size_t bucket_count = strings->bucket_count * 2;
     struct entry **buckets = calloc(bucket_count, sizeof(struct entry *));
-    if (buckets == NULL)
+    if (!buckets)
         return;
     for (size_t bucket = 0; bucket < strings->bucket_count; bucket++) {
-        for (struct entry *entry = strings->buckets[bucket]; entry != NULL;) {
+        for (struct entry *entry = strings->buckets[bucket]; entry;) {
             struct entry *next = entry->next;
             entry->next = buckets[entry->hash & (bucket_count - 1)];
             buckets[entry->hash & (bucket_count - 1)] = entry;
@@ -86,12 +86,12 @@ static struct entry *entry_of(struct symbols_strings *strings, const char *text)
 {
     uint64_t hash = hash_text(text);
     struct entry *entry = strings->buckets[hash & (strings->bucket_count - 1)];
-    for (; entry != NULL; entry = entry->next)
+    for (; entry; entry = entry->next)
         if (entry->hash == hash && strcmp(entry->text, text) == 0)
             return entry;
     size_t size = strlen(text) + 1;
-    entry = malloc(sizeof *entry + size);
-    if (entry == NULL)
+    entry = malloc(sizeof(*entry) + size);
+    if (!entry)
         return NULL;
     if (strings->count++ >= strings->bucket_count)
         grow(strings);
@@ -106,7 +106,7 @@ static struct entry *entry_of(struct symbols_strings *strings, const char *text)
 const char *symbols_strings_keep(struct symbols_strings *strings, const char *text)
 {
     struct entry *entry = entry_of(strings, text);
-    return entry == NULL ? "" : entry->text;
+    return !entry ? "" : entry->text;
 }
 
 /* Does not try the demangler of D on every name, because "_D" also begins names in C. */
@@ -121,14 +121,14 @@ static char *demangle(const char *name)
 const char *symbols_strings_demangle(struct symbols_strings *strings, const char *linkage_name)
 {
     struct entry *entry = entry_of(strings, linkage_name);
-    if (entry == NULL)
+    if (!entry)
         return "";
-    if (entry->demangled != NULL)
+    if (entry->demangled)
         return entry->demangled;
     char *demangled = NULL;
     if (strlen(entry->text) <= MANGLED_LENGTH_MAX)
         demangled = demangle(entry->text);
-    entry->demangled = demangled == NULL ? entry->text : symbols_strings_keep(strings, demangled);
+    entry->demangled = !demangled ? entry->text : symbols_strings_keep(strings, demangled);
     free(demangled);
     return entry->demangled;
 }

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/symbols/symbols.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "ingest/base/array.h"
 #include "ingest/symbols/dwarf.h"
 #include "ingest/symbols/file.h"
@@ -8,12 +14,6 @@
 #include "ingest/symbols/strings.h"
 #include "ingest/symbols/table.h"
 #include "ingest/symbols/vdso.h"
-
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define BUILD_ID_MAX 64
 
@@ -51,15 +51,15 @@ struct symbols {
 
 struct symbols *symbols_new(const struct symbols_options *options)
 {
-    struct symbols *symbols = calloc(1, sizeof *symbols);
-    if (symbols == NULL)
+    struct symbols *symbols = calloc(1, sizeof(*symbols));
+    if (!symbols)
         return NULL;
     symbols->strings = symbols_strings_new();
     bool good = symbols->strings != NULL;
-    if (options->debug_dir != NULL)
-        good = good && (symbols->debug_dir = strdup(options->debug_dir)) != NULL;
-    if (options->sysroot != NULL)
-        good = good && (symbols->sysroot = strdup(options->sysroot)) != NULL;
+    if (options->debug_dir)
+        good = good && (symbols->debug_dir = strdup(options->debug_dir));
+    if (options->sysroot)
+        good = good && (symbols->sysroot = strdup(options->sysroot));
     if (good)
         return symbols;
     symbols_free(symbols);
@@ -68,7 +68,7 @@ struct symbols *symbols_new(const struct symbols_options *options)
 
 static void module_free(struct module *module)
 {
-    if (module == NULL)
+    if (!module)
         return;
     symbols_dwarf_free(module->dwarf);
     symbols_table_free(module->table);
@@ -79,7 +79,7 @@ static void module_free(struct module *module)
 
 void symbols_free(struct symbols *symbols)
 {
-    if (symbols == NULL)
+    if (!symbols)
         return;
     for (size_t i = 0; i < symbols->all_count; i++)
         module_free(symbols->all[i]);
@@ -99,7 +99,7 @@ bool symbols_set_program(struct symbols *symbols, const struct symbols_program *
     char *path = NULL;
     free(symbols->directory);
     symbols->directory = NULL;
-    if (program->directory != NULL && (symbols->directory = strdup(program->directory)) == NULL)
+    if (program->directory && !(symbols->directory = strdup(program->directory)))
         return false;
     symbols_perf_map_free(symbols->perf_map);
     symbols->perf_map = NULL;
@@ -126,7 +126,7 @@ static bool reserve_module(struct symbols *symbols, uint32_t id)
     while (count <= id)
         count *= 2;
     struct module **grown = realloc(symbols->modules, count * sizeof(struct module *));
-    if (grown == NULL)
+    if (!grown)
         return false;
     memset(grown + symbols->module_count, 0,
            (count - symbols->module_count) * sizeof(struct module *));
@@ -172,16 +172,15 @@ void symbols_module(struct symbols *symbols, uint32_t id, const char *path, cons
     if (id == 0 || !reserve_module(symbols, id))
         return;
     symbols->modules[id] = find_module(symbols, path, build_id, build_id_length);
-    if (symbols->modules[id] != NULL)
+    if (symbols->modules[id])
         return;
-    struct module *module = calloc(1, sizeof *module);
-    if (module == NULL || (module->path = strdup(path)) == NULL ||
-        !remember_module(symbols, module)) {
+    struct module *module = calloc(1, sizeof(*module));
+    if (!module || !(module->path = strdup(path)) || !remember_module(symbols, module)) {
         module_free(module);
         return;
     }
     const char *slash = strrchr(module->path, '/');
-    module->name = slash == NULL || slash[1] == '\0' ? module->path : slash + 1;
+    module->name = !slash || slash[1] == '\0' ? module->path : slash + 1;
     module->build_id_length = build_id_length < BUILD_ID_MAX ? build_id_length : BUILD_ID_MAX;
     if (module->build_id_length > 0)
         memcpy(module->build_id, build_id, module->build_id_length);
@@ -192,14 +191,14 @@ static void module_build_tables(struct symbols *symbols, struct module *module)
 {
     module->table = symbols_table_new(&module->file, symbols->strings);
     const char *status =
-        module->table == NULL ? "no memory for the symbols" : symbols_table_source(module->table);
+        !module->table ? "no memory for the symbols" : symbols_table_source(module->table);
     module->dwarf = symbols_dwarf_new(&module->file, symbols->strings);
-    if (module->dwarf != NULL)
+    if (module->dwarf)
         status = "dwarf";
     else if (errno == ENOMEM)
         status = "no memory for the debug information";
-    snprintf(module->status, sizeof module->status, "%s%s", status,
-             module->file.refused && module->dwarf == NULL
+    snprintf(module->status, sizeof(module->status), "%s%s", status,
+             module->file.refused && !module->dwarf
                  ? "; its compressed debug information would take more than 32 times its size"
                  : "");
 }
@@ -210,12 +209,12 @@ static void module_open_vdso(struct symbols *symbols, struct module *module)
     struct symbols_options options = {symbols->debug_dir, symbols->sysroot};
     char path[64], reason[512];
     int descriptor = symbols_vdso_copy();
-    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
     if (descriptor >= 0 && symbols_file_open(&module->file, &options, path, module->build_id,
-                                             module->build_id_length, reason, sizeof reason))
+                                             module->build_id_length, reason, sizeof(reason)))
         module_build_tables(symbols, module);
     else
-        snprintf(module->status, sizeof module->status,
+        snprintf(module->status, sizeof(module->status),
                  "none: %s is of another kernel than the one that runs here", module->path);
     if (descriptor >= 0)
         close(descriptor);
@@ -229,8 +228,8 @@ static void module_open_file(struct symbols *symbols, struct module *module)
         return;
     }
     /* The program may have loaded a library by a path relative to its working directory. */
-    if (!absolute && (strchr(module->path, '/') == NULL || symbols->directory == NULL)) {
-        snprintf(module->status, sizeof module->status, "none: %s is no file",
+    if (!absolute && (!strchr(module->path, '/') || !symbols->directory)) {
+        snprintf(module->status, sizeof(module->status), "none: %s is no file",
                  module->path[0] == '\0' ? "a module without a name" : module->path);
         return;
     }
@@ -238,11 +237,11 @@ static void module_open_file(struct symbols *symbols, struct module *module)
     char *path = NULL;
     if (asprintf(&path, "%s%s%s%s", symbols->sysroot ? symbols->sysroot : "",
                  absolute ? "" : symbols->directory, absolute ? "" : "/", module->path) < 0) {
-        snprintf(module->status, sizeof module->status, "no memory");
+        snprintf(module->status, sizeof(module->status), "no memory");
         return;
     }
     if (symbols_file_open(&module->file, &options, path, module->build_id, module->build_id_length,
-                          module->status, sizeof module->status))
+                          module->status, sizeof(module->status)))
         module_build_tables(symbols, module);
     free(path);
 }
@@ -272,14 +271,14 @@ static uint32_t no_file(const struct symbols *symbols)
 uint32_t symbols_file_number(const struct symbols *symbols, uint32_t id)
 {
     const struct module *module = registered(symbols, id);
-    return module == NULL ? no_file(symbols) : module->number;
+    return !module ? no_file(symbols) : module->number;
 }
 
 uint64_t symbols_bytes(const struct symbols *symbols)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < symbols->all_count; i++)
-        if (symbols->all[i]->file.dwarf != NULL)
+        if (symbols->all[i]->file.dwarf)
             bytes += symbols_file_debug_size(symbols->all[i]->file.dwarf);
     return bytes;
 }
@@ -295,7 +294,7 @@ size_t symbols_files(const struct symbols *symbols)
 static struct module *module_of(struct symbols *symbols, uint32_t id)
 {
     struct module *module = registered(symbols, id);
-    if (module == NULL)
+    if (!module)
         return NULL;
     if (!module->opened) {
         module->opened = true;
@@ -307,17 +306,17 @@ static struct module *module_of(struct symbols *symbols, uint32_t id)
 void symbols_set_spent(struct symbols *symbols, uint32_t id)
 {
     struct module *module = registered(symbols, id);
-    if (module != NULL)
+    if (module)
         module->spent = true;
 }
 
 const char *symbols_status(struct symbols *symbols, uint32_t id)
 {
     struct module *module = module_of(symbols, id);
-    if (module == NULL)
+    if (!module)
         return "none";
-    if (module->dwarf != NULL && (module->spent || symbols_dwarf_spent(module->dwarf)))
-        snprintf(module->status, sizeof module->status,
+    if (module->dwarf && (module->spent || symbols_dwarf_spent(module->dwarf)))
+        snprintf(module->status, sizeof(module->status),
                  "dwarf, in part: the debug information asks for more than its size allows");
     return module->status;
 }
@@ -327,7 +326,7 @@ const char *symbols_status(struct symbols *symbols, uint32_t id)
 static const char *nameless(struct symbols *symbols, const char *module, uint64_t address)
 {
     char name[512];
-    snprintf(name, sizeof name, "%.400s+0x%llx", module, (unsigned long long)address);
+    snprintf(name, sizeof(name), "%.400s+0x%llx", module, (unsigned long long)address);
     return symbols_strings_keep(symbols->strings, name);
 }
 
@@ -336,13 +335,13 @@ static void name_by_symbol(struct symbols *symbols, const struct module *module,
                            struct symbols_frame *frame)
 {
     const struct symbols_symbol *symbol =
-        module->table == NULL ? NULL : symbols_table_find(module->table, pc);
-    if (symbol == NULL) {
+        !module->table ? NULL : symbols_table_find(module->table, pc);
+    if (!symbol) {
         frame->function = nameless(symbols, module->name, pc);
         return;
     }
     frame->start = symbol->start;
-    if (symbol->name == NULL) {
+    if (!symbol->name) {
         frame->function = nameless(symbols, module->name, symbol->start);
         return;
     }
@@ -355,7 +354,7 @@ static const char *without_clone_suffix(struct symbols *symbols, const char *nam
 {
     char cut[4096];
     size_t length = strcspn(name, ".");
-    if (strncmp(name, "_Z", 2) != 0 || name[length] == '\0' || length >= sizeof cut)
+    if (strncmp(name, "_Z", 2) != 0 || name[length] == '\0' || length >= sizeof(cut))
         return name;
     memcpy(cut, name, length);
     cut[length] = '\0';
@@ -372,21 +371,21 @@ static void name_by_dwarf(struct symbols *symbols, const struct module *module,
 {
     const char *linkage_name = frame->linkage_name;
     uint64_t start = frame->inlined ? frame->alone : frame->start;
-    if (linkage_name == NULL && start != 0 && module->table != NULL) {
+    if (!linkage_name && start != 0 && module->table) {
         const struct symbols_symbol *symbol = symbols_table_find(module->table, start);
-        if (symbol != NULL && symbol->start == start && symbol->name != NULL &&
-            (frame->function == NULL ||
+        if (symbol && symbol->start == start && symbol->name &&
+            (!frame->function ||
              symbols_strings_demangle(symbols->strings, symbol->name) != symbol->name))
             linkage_name = without_clone_suffix(symbols, symbol->name);
     }
-    if (linkage_name != NULL) {
+    if (linkage_name) {
         const char *name = symbols_strings_demangle(symbols->strings, linkage_name);
         /* A linkage name that does not demangle is an assembler label. The source name says
          * more. */
-        if (name != linkage_name || frame->function == NULL)
+        if (name != linkage_name || !frame->function)
             frame->function = name;
     }
-    if (frame->function == NULL)
+    if (!frame->function)
         frame->function = nameless(symbols, module->name, frame->start);
     frame->linkage_name = linkage_name == frame->function ? NULL : linkage_name;
 }
@@ -394,16 +393,16 @@ static void name_by_dwarf(struct symbols *symbols, const struct module *module,
 size_t symbols_lookup(struct symbols *symbols, uint32_t id, uint64_t pc,
                       struct symbols_frame *frames)
 {
-    memset(frames, 0, sizeof *frames);
+    memset(frames, 0, sizeof(*frames));
     const struct module *module = module_of(symbols, id);
-    if (module == NULL) {
-        if ((id == 0 || id == no_file(symbols)) && symbols->perf_map != NULL)
+    if (!module) {
+        if ((id == 0 || id == no_file(symbols)) && symbols->perf_map)
             frames->function = symbols_perf_map_find(symbols->perf_map, pc, &frames->start);
-        if (frames->function == NULL)
+        if (!frames->function)
             frames->function = nameless(symbols, "?", pc);
         return 1;
     }
-    size_t count = module->dwarf == NULL ? 0 : symbols_dwarf_lookup(module->dwarf, pc, frames);
+    size_t count = !module->dwarf ? 0 : symbols_dwarf_lookup(module->dwarf, pc, frames);
     for (size_t i = 0; i < count; i++)
         name_by_dwarf(symbols, module, &frames[i]);
     if (count == 0) {
@@ -416,13 +415,13 @@ size_t symbols_lookup(struct symbols *symbols, uint32_t id, uint64_t pc,
 const struct symbols_file *symbols_module_file(struct symbols *symbols, uint32_t id)
 {
     const struct module *module = module_of(symbols, id);
-    return module == NULL || module->file.elf == NULL ? NULL : &module->file;
+    return !module || !module->file.elf ? NULL : &module->file;
 }
 
 struct symbols_dwarf *symbols_module_dwarf(struct symbols *symbols, uint32_t id)
 {
     const struct module *module = module_of(symbols, id);
-    return module == NULL ? NULL : module->dwarf;
+    return !module ? NULL : module->dwarf;
 }
 
 const char *symbols_sysroot(const struct symbols *symbols)
@@ -434,8 +433,8 @@ bool symbols_place(struct symbols *symbols, uint32_t id, uint64_t pc, struct sym
 {
     const struct module *module = module_of(symbols, id);
     const struct symbols_symbol *symbol =
-        module == NULL || module->table == NULL ? NULL : symbols_table_find(module->table, pc);
-    if (symbol == NULL)
+        !module || !module->table ? NULL : symbols_table_find(module->table, pc);
+    if (!symbol)
         return false;
     *place = (struct symbols_place){symbol->name, symbol->start, symbol->end};
     return true;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/symbols/table.h"
 
-#include "ingest/symbols/entries.h"
-
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ingest/symbols/entries.h"
 
 struct symbols_table {
     struct symbols_symbol *symbols; /* sorted by start, then end */
@@ -32,7 +32,7 @@ static uint8_t symbol_rank(const GElf_Sym *symbol)
         [STB_GNU_UNIQUE] = 2,
     };
     unsigned binding = GELF_ST_BIND(symbol->st_info), type = GELF_ST_TYPE(symbol->st_info);
-    uint8_t rank = binding < sizeof of_binding ? of_binding[binding] : 3;
+    uint8_t rank = binding < sizeof(of_binding) ? of_binding[binding] : 3;
     if (symbol->st_size == 0)
         rank = (uint8_t)(rank + SYMBOLS_RANK_LABEL);
     if (type == STT_NOTYPE)
@@ -54,8 +54,8 @@ static int compare_symbols(const void *left, const void *right)
         return a->start < b->start ? -1 : 1;
     if (a->rank != b->rank)
         return a->rank < b->rank ? -1 : 1;
-    if (a->name == NULL || b->name == NULL)
-        return (a->name == NULL) - (b->name == NULL);
+    if (!a->name || !b->name)
+        return (!a->name) - (!b->name);
     size_t of_a = leading_underscores(a->name), of_b = leading_underscores(b->name);
     if (of_a != of_b)
         return of_a < of_b ? -1 : 1;
@@ -69,8 +69,8 @@ bool symbols_table_add(struct symbols_table *table, const struct symbols_symbol 
 {
     if (table->count == table->capacity) {
         size_t capacity = table->capacity == 0 ? 256 : table->capacity * 2;
-        struct symbols_symbol *grown = realloc(table->symbols, capacity * sizeof *grown);
-        if (grown == NULL)
+        struct symbols_symbol *grown = realloc(table->symbols, capacity * sizeof(*grown));
+        if (!grown)
             return false;
         table->symbols = grown;
         table->capacity = capacity;
@@ -89,13 +89,13 @@ static bool add_elf_symbols(struct symbols_table *table, const struct symbols_fi
         GElf_Word section;
         const char *name =
             dwfl_module_getsym_info(file->module, i, &symbol, &address, &section, NULL, NULL);
-        if (name == NULL || *name == '\0' || section == SHN_UNDEF || section == SHN_ABS)
+        if (!name || *name == '\0' || section == SHN_UNDEF || section == SHN_ABS)
             continue;
         unsigned type = GELF_ST_TYPE(symbol.st_info);
         if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE)
             continue;
         const struct symbols_range *code = symbols_file_code(file, address);
-        if (code == NULL)
+        if (!code)
             continue;
         uint64_t end = symbol.st_size > code->end - address ? code->end : address + symbol.st_size;
         struct symbols_symbol entry = {address, end, symbols_strings_keep(strings, name),
@@ -115,14 +115,13 @@ static const char *source_of(const struct symbols_file *file)
         GElf_Addr address;
         GElf_Word section;
         Elf *elf = NULL;
-        if (dwfl_module_getsym_info(file->module, i, &symbol, &address, &section, &elf, NULL) ==
-                NULL ||
-            elf == NULL)
+        if (!dwfl_module_getsym_info(file->module, i, &symbol, &address, &section, &elf, NULL) ||
+            !elf)
             continue;
         source = "dynsym";
-        for (Elf_Scn *scan = NULL; (scan = elf_nextscn(elf, scan)) != NULL;) {
+        for (Elf_Scn *scan = NULL; (scan = elf_nextscn(elf, scan));) {
             GElf_Shdr header;
-            if (gelf_getshdr(scan, &header) != NULL && header.sh_type == SHT_SYMTAB)
+            if (gelf_getshdr(scan, &header) && header.sh_type == SHT_SYMTAB)
                 return "symtab";
         }
         break;
@@ -133,7 +132,7 @@ static const char *source_of(const struct symbols_file *file)
 /* Keeps one symbol for each address, and stretches labels without a size up to the next symbol. */
 static void settle(struct symbols_table *table, const struct symbols_file *file)
 {
-    qsort(table->symbols, table->count, sizeof *table->symbols, compare_symbols);
+    qsort(table->symbols, table->count, sizeof(*table->symbols), compare_symbols);
     size_t kept = 0;
     uint64_t reach = 0;
     for (size_t i = 0; i < table->count; i++) {
@@ -152,7 +151,7 @@ static void settle(struct symbols_table *table, const struct symbols_file *file)
         struct symbols_symbol *symbol = &table->symbols[i];
         if (symbol->end == symbol->start) {
             const struct symbols_range *code = symbols_file_code(file, symbol->start);
-            symbol->end = code == NULL ? symbol->start : code->end;
+            symbol->end = !code ? symbol->start : code->end;
             if (i + 1 < kept && symbol[1].start < symbol->end)
                 symbol->end = symbol[1].start;
         }
@@ -165,13 +164,13 @@ static void settle(struct symbols_table *table, const struct symbols_file *file)
 struct symbols_table *symbols_table_new(const struct symbols_file *file,
                                         struct symbols_strings *strings)
 {
-    struct symbols_table *table = calloc(1, sizeof *table);
-    if (table == NULL)
+    struct symbols_table *table = calloc(1, sizeof(*table));
+    if (!table)
         return NULL;
     table->source = source_of(file);
     if (!add_elf_symbols(table, file, strings) || !symbols_entries_add_plt(table, file, strings) ||
         !symbols_entries_add_unwound(table, file) ||
-        (table->reach = malloc((table->count + 1) * sizeof *table->reach)) == NULL) {
+        !(table->reach = malloc((table->count + 1) * sizeof(*table->reach)))) {
         symbols_table_free(table);
         return NULL;
     }
@@ -182,7 +181,7 @@ struct symbols_table *symbols_table_new(const struct symbols_file *file,
 
 void symbols_table_free(struct symbols_table *table)
 {
-    if (table == NULL)
+    if (!table)
         return;
     free(table->symbols);
     free(table->reach);

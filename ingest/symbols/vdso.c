@@ -20,7 +20,7 @@ static size_t size_of(const void *image)
 int symbols_vdso_copy(void)
 {
     const void *image = (const void *)getauxval(AT_SYSINFO_EHDR);
-    size_t size = image == NULL ? 0 : size_of(image);
+    size_t size = !image ? 0 : size_of(image);
     int descriptor = size == 0 ? -1 : memfd_create("vdso", MFD_CLOEXEC);
     if (descriptor < 0)
         return -1;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/symbols/walk.h"
 
-#include "ingest/base/array.h"
-
 #include <dwarf.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ingest/base/array.h"
 
 /* More than any compiler writes. Reading stops at an entry with more. */
 #define ATTRIBUTES_MAX 256
@@ -147,7 +147,7 @@ static bool pass_value(struct symbols_walk *walk, unsigned form)
     switch (form) {
     case DW_FORM_string:
         zero = memchr(walk->at, 0, (size_t)(walk->end - walk->at));
-        return zero != NULL && pass(walk, (uint64_t)(zero - walk->at) + 1);
+        return zero && pass(walk, (uint64_t)(zero - walk->at) + 1);
     case DW_FORM_block:
     case DW_FORM_exprloc:
         return read_number(walk, &number) && pass(walk, number);
@@ -172,7 +172,7 @@ static bool pass_value(struct symbols_walk *walk, unsigned form)
 static bool add_step(struct symbols_walk *walk, struct shape *shape, unsigned form)
 {
     if (!array_reserve(&walk->steps, &walk->step_capacity, walk->step_count + 1,
-                       sizeof *walk->steps)) {
+                       sizeof(*walk->steps))) {
         walk->failed = true;
         return false;
     }
@@ -216,12 +216,12 @@ static const struct shape *shape_of(struct symbols_walk *walk, uint64_t code, Dw
 {
     if (code >= CODES_MAX)
         return NULL;
-    if (!array_reserve(&walk->shapes, &walk->shape_capacity, code + 1, sizeof *walk->shapes)) {
+    if (!array_reserve(&walk->shapes, &walk->shape_capacity, code + 1, sizeof(*walk->shapes))) {
         walk->failed = true;
         return NULL;
     }
     struct shape *shape = &walk->shapes[code];
-    return shape->abbreviation != NULL || learn_shape(walk, shape, die) ? shape : NULL;
+    return shape->abbreviation || learn_shape(walk, shape, die) ? shape : NULL;
 }
 
 bool symbols_walk_next(struct symbols_walk *walk, struct symbols_walk_entry *entry)
@@ -237,7 +237,7 @@ bool symbols_walk_next(struct symbols_walk *walk, struct symbols_walk_entry *ent
     entry->die.addr = (uint8_t *)walk->unit.addr + (begin - (const uint8_t *)walk->unit.addr);
     entry->die.abbrev = NULL;
     const struct shape *shape = shape_of(walk, code, &entry->die);
-    if (shape == NULL)
+    if (!shape)
         return false;
     entry->die.abbrev = shape->abbreviation;
     entry->tag = shape->tag;
@@ -266,10 +266,10 @@ struct symbols_walk *symbols_walk_begin(const Dwarf_Die *unit)
     /* A unit of a damaged file may claim to extend past its section, where libdw finds nothing. */
     if (dwarf_next_unit(dwarf, start, &next, &header_size, &version, NULL, &address_size,
                         &offset_size, NULL, NULL) != 0 ||
-        next <= offset || dwarf_offdie(dwarf, next - 1, &last) == NULL)
+        next <= offset || !dwarf_offdie(dwarf, next - 1, &last))
         return NULL;
-    struct symbols_walk *walk = calloc(1, sizeof *walk);
-    if (walk == NULL)
+    struct symbols_walk *walk = calloc(1, sizeof(*walk));
+    if (!walk)
         return NULL;
     walk->unit = entry;
     walk->at = entry.addr;
@@ -292,7 +292,7 @@ bool symbols_walk_failed(const struct symbols_walk *walk)
 
 void symbols_walk_end(struct symbols_walk *walk)
 {
-    if (walk == NULL)
+    if (!walk)
         return;
     free(walk->shapes);
     free(walk->steps);

@@ -55,17 +55,17 @@ static bool put_header(struct compress *compress)
 {
     uint8_t page[TRACE_FILE_HEADER_SIZE];
     struct trace_file_header header;
-    if (trace_file_read(compress->file, 0, page, sizeof page) != sizeof page)
+    if (trace_file_read(compress->file, 0, page, sizeof(page)) != sizeof(page))
         return ingest_fail(compress->status, INGEST_BAD_INPUT, "%s: cannot be read",
                            trace_file_path(compress->file));
-    memcpy(&header, page, sizeof header);
+    memcpy(&header, page, sizeof(header));
     header.flags |= TRACE_FILE_DENSE;
     header.header_sum = trace_sum(&header, offsetof(struct trace_file_header, header_sum));
     header.chunk_count = header.next_slot = compress->containers;
     header.freed_bytes = 0; /* there are no slots */
-    memcpy(page, &header, sizeof header);
+    memcpy(page, &header, sizeof(header));
     compress->size = 0;
-    return put(compress, page, sizeof page);
+    return put(compress, page, sizeof(page));
 }
 
 /* Writes a container with all chunks that were added to the packer. */
@@ -80,22 +80,22 @@ static bool put_container(struct compress *compress)
     uint8_t head[32], *p = head;
     size_t length;
     const uint8_t *payload = trace_packer_end(compress->packer, &length);
-    if (payload == NULL)
+    if (!payload)
         return ingest_fail_memory(compress->status, "packed chunks");
     *p++ = TRACE_EXTENDED;
     p = trace_put_varint(p, TRACE_EXT_PACKED);
     p = trace_put_varint(p, length);
     header.header_sum =
         (uint32_t)trace_sum(&header, offsetof(struct trace_chunk_header, header_sum));
-    header.commit = (uint32_t)(sizeof header + (size_t)(p - head) + length);
+    header.commit = (uint32_t)(sizeof(header) + (size_t)(p - head) + length);
     uint8_t *records = malloc((size_t)(p - head) + length);
-    if (records == NULL)
+    if (!records)
         return ingest_fail_memory(compress->status, "packed chunks");
     memcpy(records, head, (size_t)(p - head));
     memcpy(records + (p - head), payload, length);
     header.sum = trace_sum(records, (size_t)(p - head) + length);
     compress->containers++;
-    bool good = put(compress, &header, sizeof header) &&
+    bool good = put(compress, &header, sizeof(header)) &&
                 put(compress, records, (size_t)(p - head) + length);
     free(records);
     return good;
@@ -121,7 +121,7 @@ static bool read_chunk(struct compress *compress, const struct trace_slot *slot)
                            "%s: chunk %" PRIu32 " at byte %" PRIu64 " is damaged or cut; the trace "
                            "stays as it is, and loads as far as it goes",
                            trace_file_path(compress->file), slot->number, slot->offset);
-    memcpy(compress->chunk, &header, sizeof header);
+    memcpy(compress->chunk, &header, sizeof(header));
     return true;
 }
 
@@ -130,7 +130,7 @@ static bool put_chunks(struct compress *compress, const volatile sig_atomic_t *i
     const struct trace_slot *slots;
     size_t count = trace_file_slots(compress->file, &slots);
     for (size_t i = 0; i < count; i++) {
-        if (interrupted != NULL && *interrupted != 0)
+        if (interrupted && *interrupted != 0)
             return ingest_fail(compress->status, INGEST_INTERRUPTED, "interrupted");
         if (!read_chunk(compress, &slots[i]))
             return false;
@@ -150,13 +150,13 @@ static bool check(struct compress *compress)
 {
     struct trace_file *again = trace_file_open(compress->output.part, compress->status);
     const struct trace_slot *before, *after;
-    if (again == NULL)
+    if (!again)
         return false;
     size_t count = trace_file_slots(compress->file, &before);
     uint8_t *chunk = malloc(trace_file_header(again)->chunk_size);
-    bool good = chunk != NULL && trace_file_slots(again, &after) == count;
+    bool good = chunk && trace_file_slots(again, &after) == count;
     for (size_t i = 0; good && i < count; i++)
-        good = before[i].number == after[i].number && after[i].damage == NULL &&
+        good = before[i].number == after[i].number && !after[i].damage &&
                before[i].commit == after[i].commit &&
                trace_file_read_chunk(compress->file, &before[i], compress->chunk) ==
                    before[i].commit &&
@@ -176,7 +176,7 @@ static bool is_whole(const struct trace_file *file, struct ingest_status *status
     const struct trace_slot *slots;
     size_t count = trace_file_slots(file, &slots);
     for (size_t i = 0; i < count; i++)
-        if (slots[i].damage != NULL)
+        if (slots[i].damage)
             return ingest_fail(status, INGEST_BAD_INPUT,
                                "%s: damaged at byte %" PRIu64
                                " (%s); the trace stays as it is, and "
@@ -214,7 +214,7 @@ bool trace_compress(const struct trace_file *file, const char *target, bool forc
     compress.packer =
         trace_packer_new(container_raw > chunk_size ? container_raw : chunk_size, TRACE_PACK_SMALL);
     compress.chunk = malloc(chunk_size);
-    bool good = compress.packer != NULL && compress.chunk != NULL;
+    bool good = compress.packer && compress.chunk;
     if (!good)
         ingest_fail_memory(status, "packed chunks");
     good = good && put_header(&compress) && put_chunks(&compress, interrupted);

@@ -13,7 +13,7 @@ static bool add_damage(struct trace_file *file, uint64_t offset, uint64_t number
                        const char *damage)
 {
     struct trace_slot *slot = trace_index_add(file);
-    if (slot == NULL)
+    if (!slot)
         return false;
     slot->offset = offset;
     slot->number = (uint32_t)number;
@@ -30,17 +30,17 @@ static bool add_chunks(struct trace_file *file, const struct trace_packed *packe
     for (uint64_t i = 0; i < packed->chunks; i++) {
         struct trace_chunk_header header;
         struct trace_slot *slot = trace_index_add(file);
-        if (slot == NULL)
+        if (!slot)
             return false;
         trace_packed_header(packed, i, &header);
         slot->number = header.slot;
         slot->offset = TRACE_FILE_HEADER_SIZE + (uint64_t)header.slot * file->header.chunk_size;
-        trace_index_describe(file, slot, &header, sizeof header, file->header.chunk_size);
-        if (slot->damage == NULL && slot->thread == TRACE_THREAD_PACKED)
+        trace_index_describe(file, slot, &header, sizeof(header), file->header.chunk_size);
+        if (!slot->damage && slot->thread == TRACE_THREAD_PACKED)
             slot->damage = "a container in a container";
-        if (slot->damage == NULL && start + header.commit > TRACE_PACKED_MAX)
+        if (!slot->damage && start + header.commit > TRACE_PACKED_MAX)
             slot->damage = "more chunks in a container than it can hold";
-        if (slot->damage != NULL) {
+        if (slot->damage) {
             slot->lost = file->header.chunk_size;
             slot->offset = offset;
         }
@@ -62,7 +62,8 @@ static bool add_record(struct trace_file *file, uint64_t offset, uint64_t length
     uint8_t head[RECORD_HEAD_MAX];
     struct trace_packed packed;
     uint64_t type, payload, method, chunks;
-    size_t there = trace_file_read(file, offset, head, length < sizeof head ? length : sizeof head);
+    size_t there =
+        trace_file_read(file, offset, head, length < sizeof(head) ? length : sizeof(head));
     const uint8_t *at = head, *end = head + there;
     *next = 0;
     if (there == 0 || *at++ != TRACE_EXTENDED || !trace_get_varint(&at, end, &type) ||
@@ -79,7 +80,7 @@ static bool add_record(struct trace_file *file, uint64_t offset, uint64_t length
         return true;
     size_t size = (size_t)(at - head) - before + chunks * TRACE_CHUNK_HEADER_SIZE;
     uint8_t *bytes = malloc(size);
-    if (bytes == NULL)
+    if (!bytes)
         return false;
     bool good = true;
     if (trace_file_read(file, offset + before, bytes, size) == size &&
@@ -108,11 +109,10 @@ bool trace_containers_add(struct trace_file *file, uint64_t offset, uint64_t len
 static bool container_stands_at(const struct trace_file *file, uint64_t offset,
                                 struct trace_chunk_header *header)
 {
-    memset(header, 0, sizeof *header);
-    size_t length = trace_file_read(file, offset, header, sizeof *header);
-    return trace_index_check(file, header, length) == NULL &&
-           header->thread == TRACE_THREAD_PACKED && header->commit > TRACE_CHUNK_HEADER_SIZE &&
-           header->commit <= TRACE_PACKED_MAX;
+    memset(header, 0, sizeof(*header));
+    size_t length = trace_file_read(file, offset, header, sizeof(*header));
+    return !trace_index_check(file, header, length) && header->thread == TRACE_THREAD_PACKED &&
+           header->commit > TRACE_CHUNK_HEADER_SIZE && header->commit <= TRACE_PACKED_MAX;
 }
 
 /* Returns where the next container after `offset` begins, or the file's size if there is none. */
@@ -122,10 +122,10 @@ static uint64_t next_container(const struct trace_file *file, uint64_t offset)
     uint8_t block[SEARCH_BLOCK];
     struct trace_chunk_header header;
     size_t length;
-    for (offset++; (length = trace_file_read(file, offset, block, sizeof block)) >= sizeof magic;
-         offset += length - sizeof magic + 1)
+    for (offset++; (length = trace_file_read(file, offset, block, sizeof(block))) >= sizeof(magic);
+         offset += length - sizeof(magic) + 1)
         for (const uint8_t *at = block;
-             (at = memmem(at, (size_t)(block + length - at), magic, sizeof magic)) != NULL; at++)
+             (at = memmem(at, (size_t)(block + length - at), magic, sizeof(magic))); at++)
             if (container_stands_at(file, offset + (uint64_t)(at - block), &header))
                 return offset + (uint64_t)(at - block);
     return file->size;
@@ -136,7 +136,7 @@ static void mark_cut(struct trace_file *file, size_t first)
 {
     for (size_t i = first; i < file->slot_count; i++) {
         struct trace_slot *slot = &file->slots[i];
-        if (slot->damage != NULL || slot->packed_offset + slot->packed_length <= file->size)
+        if (slot->damage || slot->packed_offset + slot->packed_length <= file->size)
             continue;
         slot->damage = "the file ends within its container";
         slot->lost = slot->commit;
@@ -182,15 +182,15 @@ bool trace_containers_settle(struct trace_file *file)
     size_t kept = 0;
     if (file->slot_count == 0)
         return true;
-    file->unpacked = calloc(1, sizeof *file->unpacked);
-    if (file->unpacked == NULL)
+    file->unpacked = calloc(1, sizeof(*file->unpacked));
+    if (!file->unpacked)
         return false;
-    qsort(file->slots, file->slot_count, sizeof *file->slots, compare_numbers);
+    qsort(file->slots, file->slot_count, sizeof(*file->slots), compare_numbers);
     for (size_t i = 0; i < file->slot_count; i++) {
         const struct trace_slot *slot = &file->slots[i],
                                 *before = kept ? &file->slots[kept - 1] : NULL;
-        bool twice = before != NULL && before->number == slot->number && before->damage == NULL &&
-                     slot->damage == NULL && before->packed_length != 0;
+        bool twice = before && before->number == slot->number && !before->damage && !slot->damage &&
+                     before->packed_length != 0;
         if (!twice)
             file->slots[kept++] = *slot;
     }
@@ -208,7 +208,7 @@ static bool unpack(const struct trace_file *file, const struct trace_slot *slot)
     unpacked->offset = 0;
     uint8_t *payload = malloc(slot->packed_length), *records = NULL;
     size_t size = SIZE_MAX;
-    if (payload != NULL &&
+    if (payload &&
         trace_file_read(file, slot->packed_offset, payload, slot->packed_length) ==
             slot->packed_length &&
         trace_packed_open(&packed, payload, slot->packed_length))
@@ -241,7 +241,7 @@ size_t trace_containers_read(const struct trace_file *file, const struct trace_s
 
 void trace_containers_free(struct trace_file *file)
 {
-    if (file->unpacked != NULL)
+    if (file->unpacked)
         free(file->unpacked->records);
     free(file->unpacked);
 }

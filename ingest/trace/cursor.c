@@ -10,7 +10,7 @@ bool trace_cursor_open(struct trace_cursor *cursor, const struct trace_file *fil
     size_t length = slot->available;
     cursor->slot = slot;
     cursor->bytes = malloc(length);
-    if (cursor->bytes == NULL)
+    if (!cursor->bytes)
         return false;
     length = trace_file_read_chunk(file, slot, cursor->bytes);
     cursor->unpacked = length != 0 || slot->packed_length == 0;
@@ -31,7 +31,7 @@ bool trace_cursor_extend(struct trace_cursor *cursor, const struct trace_file *f
     if (length <= had)
         return true;
     uint8_t *bytes = malloc(length);
-    if (bytes == NULL)
+    if (!bytes)
         return false;
     uint8_t *old = cursor->bytes;
     memcpy(bytes, old, had);

@@ -316,7 +316,7 @@ void trace_dump_header(FILE *out, const struct trace_file *file)
             header->clock == TRACE_CLOCK_TSC ? "tsc" : "nanoseconds", header->architecture,
             header->trace_id, header->start_ticks, header->start_monotonic_ns,
             header->start_realtime_ns, header->sample_interval, header->pid, header->page_size);
-    size_t states = sizeof state_names / sizeof *state_names;
+    size_t states = sizeof(state_names) / sizeof(*state_names);
     fprintf(out,
             " state %s errno %" PRId32 " chunks %" PRIu32 " dropped %" PRIu64 " end-ticks %" PRIu64
             " end-monotonic %" PRIu64 "\n",
@@ -331,7 +331,7 @@ static bool dump_chunk(FILE *out, const struct trace_file *file, const struct tr
     struct trace_cursor cursor;
     struct trace_record record;
     enum trace_get got;
-    if (slot->damage != NULL) {
+    if (slot->damage) {
         fprintf(out, "damage @%" PRIu64 " chunk %" PRIu32 " lost %" PRIu32 ": %s\n", slot->offset,
                 slot->number, slot->lost, slot->damage);
         return true;
@@ -382,7 +382,7 @@ bool trace_dump_by_time(FILE *out, const struct trace_file *file, struct ingest_
 {
     struct trace_event event;
     struct merge *merge = merge_new(file, status);
-    if (merge == NULL)
+    if (!merge)
         return false;
     while (!ferror(out) && merge_next(merge, &event, status)) {
         if (event.of_realloc)

@@ -209,11 +209,11 @@ bool trace_extension_get(const struct trace_record *record, uint64_t ticks,
                          struct trace_extension *extension)
 {
     struct payload payload = {record->extended.payload, record->extended.end, true};
-    memset(extension, 0, sizeof *extension);
+    memset(extension, 0, sizeof(*extension));
     extension->type = record->extended.type;
     extension->when = ticks;
     extension->rest_end = payload.end;
-    if (payload.at == NULL) {
+    if (!payload.at) {
         get_short(record, extension);
     } else if (extension->type == TRACE_EXT_PROCESS) {
         get_process(&payload, extension);

@@ -46,7 +46,7 @@ static bool fail_magic(const struct trace_file *file, const uint8_t *bytes,
         {"\x28\xb5\x2f\xfd", "a zstd file: unpack it first"},
         {"\x1f\x8b", "a gzip file: unpack it first"},
     };
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
         if (memcmp(bytes, others[i].magic, strlen(others[i].magic)) == 0)
             return ingest_fail(status, INGEST_BAD_INPUT, "%s: not an mprof trace but %s",
                                file->path, others[i].name);
@@ -92,17 +92,17 @@ static bool check_header(const struct trace_file *file, struct ingest_status *st
 
 static bool read_header(struct trace_file *file, struct ingest_status *status)
 {
-    size_t length = trace_file_read(file, 0, &file->header, sizeof file->header);
+    size_t length = trace_file_read(file, 0, &file->header, sizeof(file->header));
     if (length == 0)
         return ingest_fail(status, INGEST_BAD_INPUT,
                            "%s: the file is empty; the recorder never began (was the program "
                            "started by mprof-run?)",
                            file->path);
     uint8_t begin[16] = {0};
-    memcpy(begin, &file->header, length < sizeof begin ? length : sizeof begin);
+    memcpy(begin, &file->header, length < sizeof(begin) ? length : sizeof(begin));
     if (memcmp(begin, TRACE_MAGIC, 8) != 0)
         return fail_magic(file, begin, status);
-    if (length < sizeof file->header || file->size < TRACE_FILE_HEADER_SIZE)
+    if (length < sizeof(file->header) || file->size < TRACE_FILE_HEADER_SIZE)
         return ingest_fail(status, INGEST_BAD_INPUT,
                            "%s: the file ends at byte %" PRIu64 " within its header of %u bytes; "
                            "record it again",
@@ -112,9 +112,9 @@ static bool read_header(struct trace_file *file, struct ingest_status *status)
 
 struct trace_file *trace_file_open(const char *path, struct ingest_status *status)
 {
-    struct trace_file *file = calloc(1, sizeof *file);
+    struct trace_file *file = calloc(1, sizeof(*file));
     struct stat about;
-    if (file == NULL || (file->path = strdup(path)) == NULL) {
+    if (!file || !(file->path = strdup(path))) {
         free(file);
         ingest_fail_memory(status, "the trace");
         return NULL;
@@ -146,7 +146,7 @@ bool trace_file_refresh(struct trace_file *file, struct ingest_status *status)
     if (fstat(file->descriptor, &about) == 0)
         file->size = (uint64_t)about.st_size;
     /* The summed part never changes. If the file was cut, the old header is kept. */
-    if (trace_file_read(file, 0, &header, sizeof header) == sizeof header &&
+    if (trace_file_read(file, 0, &header, sizeof(header)) == sizeof(header) &&
         header.trace_id == file->header.trace_id)
         file->header = header;
     file->slot_count = 0;
@@ -158,7 +158,7 @@ bool trace_file_refresh(struct trace_file *file, struct ingest_status *status)
 
 void trace_file_close(struct trace_file *file)
 {
-    if (file == NULL)
+    if (!file)
         return;
     if (file->descriptor >= 0)
         close(file->descriptor);
@@ -217,7 +217,7 @@ void trace_file_last_clock(const struct trace_file *file, uint64_t *ticks, uint6
     *monotonic_ns = file->header.start_monotonic_ns;
     for (size_t i = 0; i < file->slot_count; i++) {
         const struct trace_slot *slot = &file->slots[i];
-        if (slot->damage == NULL && slot->base_ticks > *ticks) {
+        if (!slot->damage && slot->base_ticks > *ticks) {
             *ticks = slot->base_ticks;
             *monotonic_ns = slot->base_monotonic_ns;
         }

@@ -10,21 +10,21 @@ struct trace_slot *trace_index_add(struct trace_file *file)
 {
     if (file->slot_count == file->slot_capacity) {
         size_t capacity = file->slot_capacity ? file->slot_capacity * 2 : 64;
-        struct trace_slot *slots = realloc(file->slots, capacity * sizeof *slots);
-        if (slots == NULL)
+        struct trace_slot *slots = realloc(file->slots, capacity * sizeof(*slots));
+        if (!slots)
             return NULL;
         file->slots = slots;
         file->slot_capacity = capacity;
     }
     struct trace_slot *slot = &file->slots[file->slot_count++];
-    memset(slot, 0, sizeof *slot);
+    memset(slot, 0, sizeof(*slot));
     return slot;
 }
 
 const char *trace_index_check(const struct trace_file *file,
                               const struct trace_chunk_header *header, size_t length)
 {
-    if (length < sizeof *header)
+    if (length < sizeof(*header))
         return "the file ends within the chunk header";
     if (header->magic != TRACE_CHUNK_MAGIC)
         return "wrong chunk magic";
@@ -49,14 +49,13 @@ void trace_index_describe(const struct trace_file *file, struct trace_slot *slot
     slot->commit = header->commit;
     slot->available = extent < header->commit ? extent : header->commit;
     slot->damage = trace_index_check(file, header, length);
-    if (slot->damage == NULL && header->slot != slot->number)
+    if (!slot->damage && header->slot != slot->number)
         slot->damage = "the chunk belongs into another slot";
-    if (slot->damage == NULL &&
-        (header->commit < TRACE_CHUNK_HEADER_SIZE || header->commit > chunk_size))
+    if (!slot->damage && (header->commit < TRACE_CHUNK_HEADER_SIZE || header->commit > chunk_size))
         slot->damage = "impossible commit";
-    if (slot->damage == NULL && header->thread == 0)
+    if (!slot->damage && header->thread == 0)
         slot->damage = "thread number 0";
-    if (slot->damage != NULL)
+    if (slot->damage)
         slot->lost = extent;
 }
 
@@ -84,22 +83,22 @@ static bool index_slots(struct trace_file *file)
     uint64_t offset = TRACE_FILE_HEADER_SIZE;
     while (offset < file->size) {
         struct trace_chunk_header header = {0};
-        size_t length = trace_file_read(file, offset, &header, sizeof header);
+        size_t length = trace_file_read(file, offset, &header, sizeof(header));
         header.look = 0; /* another process may have set it when the chunk had just been packed */
-        if (memcmp(&header, zeros, sizeof header) == 0) {
+        if (memcmp(&header, zeros, sizeof(header)) == 0) {
             uint64_t data = next_data(file, offset);
             uint64_t slots = (data > offset ? data - offset : 0) / chunk_size;
             offset += (slots ? slots : 1) * chunk_size;
             continue;
         }
         struct trace_slot *slot = trace_index_add(file);
-        if (slot == NULL)
+        if (!slot)
             return false;
         uint64_t extent = file->size - offset < chunk_size ? file->size - offset : chunk_size;
         slot->offset = offset;
         slot->number = (uint32_t)((offset - TRACE_FILE_HEADER_SIZE) / chunk_size);
         trace_index_describe(file, slot, &header, length, (uint32_t)extent);
-        if (slot->damage == NULL && slot->thread == TRACE_THREAD_PACKED) {
+        if (!slot->damage && slot->thread == TRACE_THREAD_PACKED) {
             file->slot_count--; /* the index has the chunks in a container, not the container */
             if (!trace_containers_add(file, offset, slot->available))
                 return false;
@@ -123,14 +122,14 @@ static int compare_parts(const void *a, const void *b)
 /* Marks chunks as damaged that repeat a part of a thread. No recorder writes a part twice. */
 static bool refuse_copies(struct trace_file *file)
 {
-    struct part *parts = malloc((file->slot_count + 1) * sizeof *parts);
+    struct part *parts = malloc((file->slot_count + 1) * sizeof(*parts));
     size_t count = 0;
-    if (parts == NULL)
+    if (!parts)
         return false;
     for (size_t i = 0; i < file->slot_count; i++)
-        if (file->slots[i].damage == NULL)
+        if (!file->slots[i].damage)
             parts[count++].slot = &file->slots[i];
-    qsort(parts, count, sizeof *parts, compare_parts);
+    qsort(parts, count, sizeof(*parts), compare_parts);
     for (size_t i = 1; i < count; i++) {
         struct trace_slot *slot = parts[i].slot, *before = parts[i - 1].slot;
         if (slot->thread != before->thread || slot->sequence != before->sequence)

@@ -111,10 +111,10 @@ static bool decode_ahead(struct run *run, const struct merge_watcher *watcher)
         run->ahead_count++;
         if (ahead->record.kind == TRACE_EXTENDED)
             break;
-        if (watcher->expect != NULL)
+        if (watcher->expect)
             watcher->expect(watcher->context, &ahead->record);
     }
-    for (size_t i = 0; watcher->approach != NULL && i < run->ahead_count; i++)
+    for (size_t i = 0; watcher->approach && i < run->ahead_count; i++)
         if (run->ahead[i].record.kind != TRACE_EXTENDED)
             watcher->approach(watcher->context, &run->ahead[i].record);
     return run->ahead_count != 0;
@@ -178,7 +178,7 @@ static void close_run(struct merge *merge, struct run *run)
 static bool open_next(struct merge *merge, struct ingest_status *status)
 {
     const struct trace_slot *slot = merge->order[merge->next_slot++].slot;
-    struct run *run = merge->spare ? merge->spare : malloc(sizeof *run);
+    struct run *run = merge->spare ? merge->spare : malloc(sizeof(*run));
     merge->spare = NULL;
     if (merge->open_bytes + slot->available > open_bytes_limit) {
         free(run);
@@ -187,9 +187,9 @@ static bool open_next(struct merge *merge, struct ingest_status *status)
                            "recorder writes that, the trace is damaged",
                            trace_file_path(merge->file));
     }
-    if (run == NULL ||
+    if (!run ||
         !array_reserve(&merge->heap, &merge->heap_capacity, merge->heap_count + 1,
-                       sizeof *merge->heap) ||
+                       sizeof(*merge->heap)) ||
         !trace_cursor_open(&run->cursor, merge->file, slot)) {
         free(run);
         return ingest_fail_memory(status, "the open chunks of the trace");
@@ -223,17 +223,17 @@ struct merge *merge_new(const struct trace_file *file, struct ingest_status *sta
 {
     const struct trace_slot *slots;
     size_t count = trace_file_slots(file, &slots);
-    struct merge *merge = calloc(1, sizeof *merge);
-    if (merge == NULL || (merge->order = malloc((count + 1) * sizeof *merge->order)) == NULL) {
+    struct merge *merge = calloc(1, sizeof(*merge));
+    if (!merge || !(merge->order = malloc((count + 1) * sizeof(*merge->order)))) {
         free(merge);
         ingest_fail_memory(status, "the index of chunks");
         return NULL;
     }
     merge->file = file;
     for (size_t i = 0; i < count; i++)
-        if (slots[i].damage == NULL)
+        if (!slots[i].damage)
             merge->order[merge->slot_count++].slot = &slots[i];
-    qsort(merge->order, merge->slot_count, sizeof *merge->order, compare_slots);
+    qsort(merge->order, merge->slot_count, sizeof(*merge->order), compare_slots);
     return merge;
 }
 
@@ -244,7 +244,7 @@ void merge_watch(struct merge *merge, struct merge_watcher watcher)
 
 void merge_free(struct merge *merge)
 {
-    if (merge == NULL)
+    if (!merge)
         return;
     for (size_t i = 0; i < merge->heap_count; i++) {
         trace_cursor_close(&merge->heap[i].run->cursor);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/allocators.h"
 
-#include "ingest/types/flow/calls.h"
-#include "ingest/types/library.h"
-#include "ingest/types/spelling.h"
-
 #include <dwarf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ingest/types/flow/calls.h"
+#include "ingest/types/library.h"
+#include "ingest/types/spelling.h"
 
 /* A member function of a class template, or (`scope` NULL) a function template. */
 struct typed_allocator {
@@ -68,7 +68,7 @@ static const char operator_new[] = "operator new";
 
 bool types_is_operator_new(const char *function)
 {
-    const size_t length = sizeof operator_new - 1;
+    const size_t length = sizeof(operator_new) - 1;
     return strncmp(function, operator_new, length) == 0 && ends_operator(function + length);
 }
 
@@ -80,9 +80,9 @@ static const char *behind_class_operator(const char *function)
     for (const char *at = function; *at != '\0' && !(depth == 0 && *at == '('); at++) {
         depth += *at == '<';
         depth -= *at == '>';
-        if (depth != 0 || strncmp(at, "::operator new", 2 + sizeof operator_new - 1) != 0)
+        if (depth != 0 || strncmp(at, "::operator new", 2 + sizeof(operator_new) - 1) != 0)
             continue;
-        at += 2 + sizeof operator_new - 1;
+        at += 2 + sizeof(operator_new) - 1;
         return at > function && ends_operator(at) ? at : NULL;
     }
     return NULL;
@@ -95,9 +95,9 @@ bool types_is_class_operator_new(const char *function)
 
 bool types_is_operator_new_array(const char *function)
 {
-    const char *behind = types_is_operator_new(function) ? function + sizeof operator_new - 1
+    const char *behind = types_is_operator_new(function) ? function + sizeof(operator_new) - 1
                                                          : behind_class_operator(function);
-    return behind != NULL && *behind == '[';
+    return behind && *behind == '[';
 }
 
 static const struct {
@@ -111,7 +111,7 @@ static const struct {
 
 const struct types_string *types_string_of_character(const char *character)
 {
-    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
+    for (size_t i = 0; i < sizeof(strings) / sizeof(*strings); i++)
         if (strcmp(character, strings[i].character) == 0)
             return &strings[i].string;
     return NULL;
@@ -119,7 +119,7 @@ const struct types_string *types_string_of_character(const char *character)
 
 const struct types_string *types_string_of_block(const char *name)
 {
-    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
+    for (size_t i = 0; i < sizeof(strings) / sizeof(*strings); i++)
         if (strcmp(name, strings[i].string.name) == 0)
             return &strings[i].string;
     return NULL;
@@ -131,11 +131,11 @@ const struct types_string *types_string_of_function(const char *function)
                                           "std::__1::basic_string<"};
     if (strncmp(function, "std::string::_Rep::", 19) == 0)
         return &strings[0].string;
-    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+    for (size_t i = 0; i < sizeof(classes) / sizeof(*classes); i++) {
         size_t length = strlen(classes[i]);
         if (strncmp(function, classes[i], length) != 0)
             continue;
-        for (size_t k = 0; k < sizeof strings / sizeof *strings; k++) {
+        for (size_t k = 0; k < sizeof(strings) / sizeof(*strings); k++) {
             size_t name = strlen(strings[k].character);
             if (strncmp(function + length, strings[k].character, name) == 0 &&
                 function[length + name] == ',')
@@ -156,7 +156,7 @@ bool types_is_pool_function(const char *function)
         "std::__1::pmr::unsynchronized_pool_resource::",
         "std::__1::pmr::synchronized_pool_resource::",
     };
-    for (size_t i = 0; i < sizeof pools / sizeof *pools; i++)
+    for (size_t i = 0; i < sizeof(pools) / sizeof(*pools); i++)
         if (strncmp(pools[i], function, strlen(pools[i])) == 0)
             return true;
     return false;
@@ -172,7 +172,7 @@ bool types_is_text_function(const char *function)
     };
     static const char filebuf[] =
         "std::basic_filebuf<char, std::char_traits<char> >::_M_allocate_internal_buffer()";
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (strcmp(names[i], function) == 0)
             return true;
     return strcmp(function, filebuf) == 0;
@@ -186,7 +186,7 @@ static char *pair_of_value(const char *element)
         strncmp(element, "std::__hash_value_type<", 23) != 0)
         return NULL;
     char *key = types_spelling_argument(element, 0), *value = types_spelling_argument(element, 1);
-    if (key != NULL && value != NULL) {
+    if (key && value) {
         bool pointer = *key != '\0' && key[strlen(key) - 1] == '*';
         if (asprintf(&pair, pointer ? "std::pair<%s const, %s>" : "std::pair<const %s, %s>", key,
                      value) < 0)
@@ -194,7 +194,7 @@ static char *pair_of_value(const char *element)
     }
     free(key);
     free(value);
-    if (pair != NULL)
+    if (pair)
         spelled = types_spelling(pair);
     free(pair);
     return spelled;
@@ -202,13 +202,13 @@ static char *pair_of_value(const char *element)
 
 char *types_node_element(const char *name)
 {
-    for (size_t i = 0; i < sizeof container_nodes / sizeof *container_nodes; i++) {
+    for (size_t i = 0; i < sizeof(container_nodes) / sizeof(*container_nodes); i++) {
         size_t length = strlen(container_nodes[i].name);
         if (strncmp(name, container_nodes[i].name, length) != 0 || name[length] != '<')
             continue;
         char *element = types_spelling_argument(name, (unsigned)container_nodes[i].element);
-        char *pair = element == NULL ? NULL : pair_of_value(element);
-        if (pair == NULL)
+        char *pair = !element ? NULL : pair_of_value(element);
+        if (!pair)
             return element;
         free(element);
         return pair;
@@ -223,15 +223,15 @@ static bool find_allocator(const struct types_unit *unit, const struct types_ent
 {
     const struct types_entry *scope =
         function->parent == TYPES_NO_PARENT ? NULL : &unit->entries[function->parent];
-    for (size_t i = 0; i < sizeof typed_allocators / sizeof *typed_allocators; i++) {
+    for (size_t i = 0; i < sizeof(typed_allocators) / sizeof(*typed_allocators); i++) {
         const struct typed_allocator *allocator = &typed_allocators[i];
         if (!types_is_template(function->name, allocator->function))
             continue;
-        bool member = allocator->scope != NULL && scope != NULL && types_is_class(scope);
-        if (member ? types_is_template(scope->name, allocator->scope) &&
-                         types_in_space(unit, scope->parent, allocator->space)
-                   : allocator->scope == NULL &&
-                         types_in_space(unit, function->parent, allocator->space)) {
+        bool member = allocator->scope && scope && types_is_class(scope);
+        if (member
+                ? types_is_template(scope->name, allocator->scope) &&
+                      types_in_space(unit, scope->parent, allocator->space)
+                : !allocator->scope && types_in_space(unit, function->parent, allocator->space)) {
             *found = *allocator;
             return true;
         }
@@ -245,13 +245,12 @@ static bool allocated_type(struct types_index *index, Dwarf_Die *entry, struct t
     struct typed_allocator allocator;
     types_declared_function(entry, &function);
     const struct types_unit *unit = types_index_unit(index, &function);
-    const struct types_entry *declared = unit == NULL ? NULL : types_index_entry(unit, &function);
-    if (declared == NULL || !find_allocator(unit, declared, &allocator))
+    const struct types_entry *declared = !unit ? NULL : types_index_entry(unit, &function);
+    if (!declared || !find_allocator(unit, declared, &allocator))
         return false;
     scope = function;
-    if (allocator.scope != NULL &&
-        dwarf_offdie(dwarf_cu_getdwarf(function.cu), unit->entries[declared->parent].die, &scope) ==
-            NULL)
+    if (allocator.scope &&
+        !dwarf_offdie(dwarf_cu_getdwarf(function.cu), unit->entries[declared->parent].die, &scope))
         return false;
     if (!types_first_argument(index, &scope, &argument) &&
         !types_first_argument(index, entry, &argument))
@@ -276,11 +275,11 @@ static char *argument_in_name(struct types_index *index, Dwarf_Die *entry)
     struct typed_allocator allocator;
     types_declared_function(entry, &function);
     const struct types_unit *unit = types_index_unit(index, &function);
-    const struct types_entry *declared = unit == NULL ? NULL : types_index_entry(unit, &function);
-    if (declared == NULL || !find_allocator(unit, declared, &allocator) || allocator.scope == NULL)
+    const struct types_entry *declared = !unit ? NULL : types_index_entry(unit, &function);
+    if (!declared || !find_allocator(unit, declared, &allocator) || !allocator.scope)
         return NULL;
     char *argument = types_spelling_argument(unit->entries[declared->parent].name, 0);
-    if (argument == NULL || !allocator.unwrap)
+    if (!argument || !allocator.unwrap)
         return argument;
     char *value = types_spelling_argument(argument, 0);
     free(argument);
@@ -309,7 +308,7 @@ char *types_allocator_argument(const struct types_site *site)
     for (size_t i = 0; i < site->entry_count && types_is_standard(site, i); i++) {
         Dwarf_Die entry = site->entries[i];
         char *argument = argument_in_name(site->index, &entry);
-        if (argument != NULL)
+        if (argument)
             return argument;
     }
     return NULL;

@@ -5,11 +5,11 @@
  */
 #include "ingest/types/candidates.h"
 
-#include "ingest/types/flow/calls.h"
-
 #include <dwarf.h>
 #include <search.h>
 #include <stdlib.h>
+
+#include "ingest/types/flow/calls.h"
 
 static bool is_known(const char *const *names, size_t count, const char *name)
 {
@@ -35,13 +35,13 @@ struct types_candidate_list *types_candidate_list_at(void **lists, const struct 
     const struct types_candidate_list key = {.frame = *frame, .size = size};
     struct types_candidate_list *const *found = tfind(&key, lists, compare_lists);
     *known = found != NULL;
-    if (found != NULL)
+    if (found)
         return *found;
-    struct types_candidate_list *list = malloc(sizeof *list);
-    if (list == NULL)
+    struct types_candidate_list *list = malloc(sizeof(*list));
+    if (!list)
         return NULL;
     *list = key;
-    if (tsearch(list, lists, compare_lists) != NULL)
+    if (tsearch(list, lists, compare_lists))
         return list;
     free(list);
     return NULL;
@@ -66,7 +66,7 @@ static void add_of_unit(const struct types_site *site, const struct types_unit *
                         struct types_candidate_list *list)
 {
     uint64_t size = list->size;
-    for (size_t i = 0; unit != NULL && i < unit->count && list->count < TYPES_CANDIDATES_MAX; i++) {
+    for (size_t i = 0; unit && i < unit->count && list->count < TYPES_CANDIDATES_MAX; i++) {
         const struct types_entry *entry = &unit->entries[i];
         Dwarf_Die die;
         struct types_type type;
@@ -74,14 +74,14 @@ static void add_of_unit(const struct types_site *site, const struct types_unit *
                       entry->tag == DW_TAG_union_type;
         if (entry->declaration || (record && entry->size != size) ||
             (!record && entry->tag != DW_TAG_typedef) ||
-            dwarf_offdie(dwarf_cu_getdwarf(unit->unit), entry->die, &die) == NULL ||
+            !dwarf_offdie(dwarf_cu_getdwarf(unit->unit), entry->die, &die) ||
             !types_from(site->index, &die, &type) || type.shape != TYPES_RECORD ||
             type.size != size)
             continue;
         char *spelled = types_name(site->index, &type);
-        const char *name = spelled == NULL ? NULL : symbols_keep(site->symbols, spelled);
+        const char *name = !spelled ? NULL : symbols_keep(site->symbols, spelled);
         free(spelled);
-        if (name != NULL && *name != '(' && !is_known(list->names, list->count, name))
+        if (name && *name != '(' && !is_known(list->names, list->count, name))
             list->names[list->count++] = name;
     }
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/choose.h"
 
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "ingest/types/dwarf/surround.h"
 #include "ingest/types/flow/calls.h"
 #include "ingest/types/outer.h"
 #include "ingest/types/spelling.h"
-
-#include <dwarf.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum types_fit types_fit(struct types_index *index, const struct types_type *type, uint64_t size,
                          int64_t offset)
@@ -48,7 +48,7 @@ static char *class_of_symbol(struct symbols *symbols, const char *linkage)
 {
     static const char *const tables[] = {"vtable for ", "typeinfo for "};
     const char *name = symbols_demangle(symbols, linkage);
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
         if (strncmp(name, tables[i], strlen(tables[i])) == 0)
             return types_spelling(name + strlen(tables[i]));
     const char *end = NULL;
@@ -61,8 +61,8 @@ static char *class_of_symbol(struct symbols *symbols, const char *linkage)
         else if (depth == 0 && at[0] == ':' && at[1] == ':')
             end = at;
     }
-    char *class = end == NULL ? NULL : strndup(name, (size_t)(end - name));
-    char *spelled = class == NULL ? NULL : types_spelling(class);
+    char *class = !end ? NULL : strndup(name, (size_t)(end - name));
+    char *spelled = !class ? NULL : types_spelling(class);
     free(class);
     return spelled;
 }
@@ -71,12 +71,12 @@ static char *class_of_symbol(struct symbols *symbols, const char *linkage)
 static bool class_of(const struct types_site *site, const struct types_evidence *evidence,
                      struct types_type *type)
 {
-    if (evidence->symbol == NULL) {
+    if (!evidence->symbol) {
         *type = evidence->type;
         return true;
     }
-    char *name = site->index == NULL ? NULL : class_of_symbol(site->symbols, evidence->symbol);
-    bool found = name != NULL && types_named(site->index, name, type);
+    char *name = !site->index ? NULL : class_of_symbol(site->symbols, evidence->symbol);
+    bool found = name && types_named(site->index, name, type);
     free(name);
     return found;
 }
@@ -421,11 +421,11 @@ static bool choose_record_before_text(const struct types_site *site, const struc
             evidence->type.shape == TYPES_VOID || evidence->type.size == 1)
             continue;
         if (evidence->type.shape != TYPES_RECORD ||
-            (found != NULL && !types_same(site->index, &found->type, &evidence->type)))
+            (found && !types_same(site->index, &found->type, &evidence->type)))
             return false;
         found = evidence;
     }
-    if (found == NULL || found->type.size == 0 || found->type.size > size ||
+    if (!found || found->type.size == 0 || found->type.size > size ||
         !has_text_at(site, &found->type, flow->returned_offset))
         return false;
     choose(choice, &found->type, 0, TYPES_INFERRED, TYPES_RULE_RECEIVER);
@@ -451,7 +451,7 @@ static bool choose_bytes_with_end(const struct types_flow *flow, uint64_t size,
         if (evidence->offset > 0 && (uint64_t)evidence->offset == size)
             end = evidence;
     }
-    if (start == NULL || end == NULL)
+    if (!start || !end)
         return false;
     choose(choice, &start->type, flow->offset, TYPES_INFERRED, TYPES_RULE_RECEIVER);
     return true;
@@ -546,11 +546,11 @@ void types_choose_record_with_tail(const struct types_site *site, const struct t
             continue;
         if (evidence->type.shape != TYPES_RECORD || evidence->type.size == 0 ||
             evidence->type.size >= size - (uint64_t)flow->offset ||
-            (found != NULL && !types_same(site->index, &found->type, &evidence->type)))
+            (found && !types_same(site->index, &found->type, &evidence->type)))
             return;
         found = evidence;
     }
-    if (found == NULL)
+    if (!found)
         return;
     choose(choice, &found->type, flow->offset, TYPES_INFERRED, TYPES_RULE_RECEIVER);
     choice->single = true;

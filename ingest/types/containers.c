@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/containers.h"
 
-#include "ingest/types/allocators.h"
-#include "ingest/types/library.h"
-#include "ingest/types/spelling.h"
-
 #include <dwarf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ingest/types/allocators.h"
+#include "ingest/types/library.h"
+#include "ingest/types/spelling.h"
 
 /* The bytes of one array of libstdc++'s deque, __deque_buf_size(). */
 #define DEQUE_BYTES 512
@@ -57,7 +57,7 @@ static const struct row makers[] = {
 
 static const struct row *row_of(const struct types_unit *unit, const struct types_entry *class)
 {
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
         if (types_is_template(class->name, rows[i].class) &&
             types_in_space(unit, class->parent, "std"))
             return &rows[i];
@@ -90,9 +90,9 @@ static bool read_element(const struct types_site *site, Dwarf_Die *template, con
 static void read_traits(const char *name, struct types_container *container)
 {
     char *traits = types_spelling_argument(name, HASH_TRAITS);
-    char *cached = traits == NULL ? NULL : types_spelling_argument(traits, 0);
+    char *cached = !traits ? NULL : types_spelling_argument(traits, 0);
     container->cached_known =
-        cached != NULL && (strcmp(cached, "true") == 0 || strcmp(cached, "false") == 0);
+        cached && (strcmp(cached, "true") == 0 || strcmp(cached, "false") == 0);
     container->cached = container->cached_known && strcmp(cached, "true") == 0;
     free(cached);
     free(traits);
@@ -103,14 +103,14 @@ static bool read_class(const struct types_site *site, const struct types_unit *u
                        struct types_container *container)
 {
     Dwarf_Die die;
-    if (dwarf_offdie(dwarf_cu_getdwarf(unit->unit), class->die, &die) == NULL ||
+    if (!dwarf_offdie(dwarf_cu_getdwarf(unit->unit), class->die, &die) ||
         !read_element(site, &die, class->name, row, container))
         return false;
     if (row->kind == TYPES_CONTAINER_ELEMENTS && strcmp(container->element, "bool") == 0) {
         free(container->element);
         container->typed = false;
         container->element = strdup(BITS);
-        if (container->element == NULL)
+        if (!container->element)
             return false;
     }
     if (strcmp(row->class, "_Hashtable") == 0)
@@ -127,7 +127,7 @@ static bool read_maker(const struct types_site *site, const struct types_unit *u
                        const struct types_entry *function, Dwarf_Die *die,
                        struct types_container *container)
 {
-    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+    for (size_t i = 0; i < sizeof(makers) / sizeof(*makers); i++) {
         if (!types_is_template(function->name, makers[i].class) ||
             !types_in_space(unit, function->parent, "std"))
             continue;
@@ -135,9 +135,8 @@ static bool read_maker(const struct types_site *site, const struct types_unit *u
         container->template = makers[i].template;
         container->class = strdup("");
         /* An array has another kind of control block. */
-        return container->class != NULL &&
-               read_element(site, die, function->name, &makers[i], container) &&
-               strchr(container->element, '[') == NULL;
+        return container->class && read_element(site, die, function->name, &makers[i], container) &&
+               !strchr(container->element, '[');
     }
     return false;
 }
@@ -148,8 +147,8 @@ bool types_container_at(const struct types_site *site, size_t frame,
     const struct types_unit *unit;
     Dwarf_Die function;
     const struct types_entry *entry = types_frame_function(site, frame, &unit, &function);
-    memset(container, 0, sizeof *container);
-    if (entry == NULL)
+    memset(container, 0, sizeof(*container));
+    if (!entry)
         return false;
     if (read_maker(site, unit, entry, &function, container))
         return true;
@@ -157,7 +156,7 @@ bool types_container_at(const struct types_site *site, size_t frame,
     for (uint32_t at = entry->parent; at != TYPES_NO_PARENT; at = unit->entries[at].parent) {
         const struct types_entry *class = &unit->entries[at];
         const struct row *row = types_is_class(class) ? row_of(unit, class) : NULL;
-        if (row == NULL)
+        if (!row)
             continue;
         container->kind = row->kind;
         container->template = row->template;
@@ -173,7 +172,7 @@ void types_container_free(struct types_container *container)
 {
     free(container->class);
     free(container->element);
-    memset(container, 0, sizeof *container);
+    memset(container, 0, sizeof(*container));
 }
 
 enum types_container_part types_container_part_of(const struct types_site *site, size_t frame)
@@ -189,7 +188,7 @@ enum types_container_part types_container_part_of(const struct types_site *site,
     const struct types_unit *unit;
     Dwarf_Die function;
     const struct types_entry *entry = types_frame_function(site, frame, &unit, &function);
-    for (size_t i = 0; entry != NULL && i < sizeof parts / sizeof *parts; i++)
+    for (size_t i = 0; entry && i < sizeof(parts) / sizeof(*parts); i++)
         if (types_is_template(entry->name, parts[i].function))
             return parts[i].part;
     return TYPES_PART_UNKNOWN;
@@ -199,7 +198,7 @@ enum types_container_part types_container_part_of(const struct types_site *site,
 
 static char *spelled(char *name)
 {
-    char *spelling = name == NULL ? NULL : types_spelling(name);
+    char *spelling = !name ? NULL : types_spelling(name);
     free(name);
     return spelling;
 }
@@ -218,7 +217,7 @@ static char *hash_block(const struct types_container *container, enum types_cont
 {
     struct types_type type;
     char *node = hash_node(container);
-    if (part == TYPES_PART_UNKNOWN && node != NULL) {
+    if (part == TYPES_PART_UNKNOWN && node) {
         *sized = true;
         part = types_named(index, node, &type) && type.size == size ? TYPES_PART_CONTENT
                                                                     : TYPES_PART_TABLE;
@@ -263,7 +262,7 @@ char *types_container_block(const struct types_container *container, enum types_
         return deque_block(container, part, size, sized, elements);
     case TYPES_CONTAINER_STRING:
         string = types_string_of_character(container->element);
-        if (string != NULL)
+        if (string)
             return strdup(string->name);
         break;
     default:

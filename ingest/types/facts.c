@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/facts.h"
 
-#include "ingest/base/array.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "ingest/base/array.h"
 
 /* More names than a statement has. */
 #define NAMED_MAX 64
@@ -29,9 +29,9 @@ struct types_facts *types_facts_new(void)
 
 void types_facts_free(struct types_facts *facts, size_t levels)
 {
-    if (facts == NULL)
+    if (!facts)
         return;
-    for (size_t i = 0; facts->levels != NULL && i < levels; i++)
+    for (size_t i = 0; facts->levels && i < levels; i++)
         free(facts->levels[i].statement);
     for (size_t i = 0; i < facts->named_count; i++)
         free(facts->named[i].text);
@@ -46,12 +46,12 @@ const char *types_facts_statement(const struct types_site *site,
     struct types_facts *facts = site->facts;
     const struct symbols_frame *frame = &site->frames[site->level];
     char text[TYPES_STATEMENT_MAX];
-    if (site->level >= site->entry_count || site->level >= site->frame_count ||
-        frame->file == NULL || frame->line == 0)
+    if (site->level >= site->entry_count || site->level >= site->frame_count || !frame->file ||
+        frame->line == 0)
         return NULL;
-    if (facts->levels == NULL)
-        facts->levels = calloc(site->entry_count, sizeof *facts->levels);
-    if (facts->levels == NULL)
+    if (!facts->levels)
+        facts->levels = calloc(site->entry_count, sizeof(*facts->levels));
+    if (!facts->levels)
         return NULL;
     struct types_level *level = &facts->levels[site->level];
     if (!level->read) {
@@ -86,10 +86,10 @@ bool types_facts_keep(const struct types_site *site, enum types_fact_kind kind, 
     struct types_facts *facts = site->facts;
     if (facts->named_count == NAMED_MAX ||
         !array_reserve(&facts->named, &facts->named_capacity, facts->named_count + 1,
-                       sizeof *facts->named))
+                       sizeof(*facts->named)))
         return found;
     char *copy = malloc(length + 1);
-    if (copy == NULL)
+    if (!copy)
         return found;
     memcpy(copy, text, length);
     copy[length] = '\0';

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/folded.h"
 
-#include "ingest/base/array.h"
-#include "ingest/types/flow/code.h"
-#include "ingest/types/flow/decode.h"
-
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ingest/base/array.h"
+#include "ingest/types/flow/code.h"
+#include "ingest/types/flow/decode.h"
 
 /* Enough for a function that is only a jump, with endbr64 before it. */
 #define JUMP_BYTES_MAX 16
@@ -28,28 +28,27 @@ struct types_folded {
 static bool optimizes(const char *producer)
 {
     bool folds = false, named = false;
-    for (const char *at = producer; (at = strstr(at, " -O")) != NULL; at += 3) {
+    for (const char *at = producer; (at = strstr(at, " -O")); at += 3) {
         char level = at[3];
         folds = level == '2' || level == '3' || level == 's' || level == 'z' || level == 'f';
         named = true;
     }
     /* A producer without any option (-gno-record-gcc-switches) tells nothing, so folding is
      * assumed. */
-    return folds || (!named && strstr(producer, " -m") == NULL);
+    return folds || (!named && !strstr(producer, " -m"));
 }
 
 enum types_folding types_folding_of(Dwarf_Die *entry)
 {
     Dwarf_Die unit;
     Dwarf_Attribute attribute;
-    if (dwarf_diecu(entry, &unit, NULL, NULL) == NULL ||
-        dwarf_attr(&unit, DW_AT_producer, &attribute) == NULL)
+    if (!dwarf_diecu(entry, &unit, NULL, NULL) || !dwarf_attr(&unit, DW_AT_producer, &attribute))
         return TYPES_FOLDING_NONE;
     const char *producer = dwarf_formstring(&attribute);
-    if (producer == NULL || strncmp(producer, "GNU ", 4) != 0 ||
-        strstr(producer, " -fno-ipa-icf") != NULL || !optimizes(producer))
+    if (!producer || strncmp(producer, "GNU ", 4) != 0 || strstr(producer, " -fno-ipa-icf") ||
+        !optimizes(producer))
         return TYPES_FOLDING_NONE;
-    return strncmp(producer, "GNU GIMPLE", 10) == 0 || strstr(producer, " -flto") != NULL
+    return strncmp(producer, "GNU GIMPLE", 10) == 0 || strstr(producer, " -flto")
                ? TYPES_FOLDING_PROGRAM
                : TYPES_FOLDING_UNIT;
 }
@@ -89,7 +88,7 @@ static bool same_function(const char *left, const char *right)
 static bool add_start(struct types_folded *folded, uint64_t start)
 {
     if (!array_reserve(&folded->starts, &folded->capacity, folded->count + 1,
-                       sizeof *folded->starts))
+                       sizeof(*folded->starts)))
         return false;
     folded->starts[folded->count++] = start;
     return true;
@@ -101,7 +100,7 @@ static uint64_t jump_target(const struct symbols_file *file, uint64_t start, uin
 {
     size_t held;
     const uint8_t *code = types_code(file, start, &held);
-    if (code == NULL || size > held)
+    if (!code || size > held)
         return 0;
     for (size_t at = 0; at < size;) {
         struct decode_instruction in;
@@ -124,8 +123,8 @@ static bool read_symbol(struct types_folded *folded, const struct symbols_file *
     GElf_Word section;
     const char *name =
         dwfl_module_getsym_info(file->module, number, &symbol, &address, &section, NULL, NULL);
-    if (name == NULL || *name == '\0' || section == SHN_UNDEF || section == SHN_ABS ||
-        GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbols_file_code(file, address) == NULL)
+    if (!name || *name == '\0' || section == SHN_UNDEF || section == SHN_ABS ||
+        GELF_ST_TYPE(symbol.st_info) != STT_FUNC || !symbols_file_code(file, address))
         return false;
     *named = (struct named_start){address, name};
     if (symbol.st_size > 0 && symbol.st_size <= JUMP_BYTES_MAX) {
@@ -139,9 +138,9 @@ static bool read_symbol(struct types_folded *folded, const struct symbols_file *
 struct types_folded *types_folded_new(const struct symbols_file *file)
 {
     int count = dwfl_module_getsymtab(file->module);
-    struct types_folded *folded = calloc(1, sizeof *folded);
-    struct named_start *named = calloc(count > 0 ? (size_t)count : 1, sizeof *named);
-    if (folded == NULL || named == NULL) {
+    struct types_folded *folded = calloc(1, sizeof(*folded));
+    struct named_start *named = calloc(count > 0 ? (size_t)count : 1, sizeof(*named));
+    if (!folded || !named) {
         free(named);
         free(folded);
         return NULL;
@@ -150,20 +149,20 @@ struct types_folded *types_folded_new(const struct symbols_file *file)
     for (int i = 1; i < count; i++)
         kept += read_symbol(folded, file, i, &named[kept]);
     if (kept > 1)
-        qsort(named, kept, sizeof *named, compare_named);
+        qsort(named, kept, sizeof(*named), compare_named);
     for (size_t i = 1; i < kept; i++)
         if (named[i].start == named[i - 1].start &&
             !same_function(named[i].name, named[i - 1].name))
             add_start(folded, named[i].start);
     free(named);
     if (folded->count > 1)
-        qsort(folded->starts, folded->count, sizeof *folded->starts, compare_starts);
+        qsort(folded->starts, folded->count, sizeof(*folded->starts), compare_starts);
     return folded;
 }
 
 void types_folded_free(struct types_folded *folded)
 {
-    if (folded == NULL)
+    if (!folded)
         return;
     free(folded->starts);
     free(folded);
@@ -171,6 +170,6 @@ void types_folded_free(struct types_folded *folded)
 
 bool types_folded_at(const struct types_folded *folded, uint64_t start)
 {
-    return folded != NULL && folded->count > 0 &&
-           bsearch(&start, folded->starts, folded->count, sizeof start, compare_starts) != NULL;
+    return folded && folded->count > 0 &&
+           bsearch(&start, folded->starts, folded->count, sizeof(start), compare_starts);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/library.h"
 
-#include "ingest/types/flow/calls.h"
-
 #include <dwarf.h>
 #include <string.h>
+
+#include "ingest/types/flow/calls.h"
 
 static bool is_inline_space(const char *name)
 {
@@ -16,8 +16,8 @@ bool types_in_space(const struct types_unit *unit, uint32_t entry, const char *s
     const char *end = space + strlen(space);
     for (; entry != TYPES_NO_PARENT; entry = unit->entries[entry].parent) {
         const char *name = unit->entries[entry].name;
-        if (name == NULL || (unit->entries[entry].tag != DW_TAG_namespace &&
-                             !types_is_class(&unit->entries[entry])))
+        if (!name || (unit->entries[entry].tag != DW_TAG_namespace &&
+                      !types_is_class(&unit->entries[entry])))
             return false;
         if (is_inline_space(name))
             continue;
@@ -34,7 +34,7 @@ bool types_in_space(const struct types_unit *unit, uint32_t entry, const char *s
 bool types_is_template(const char *text, const char *name)
 {
     size_t length = strlen(name);
-    return text != NULL && strncmp(text, name, length) == 0 &&
+    return text && strncmp(text, name, length) == 0 &&
            (text[length] == '\0' || text[length] == '<');
 }
 
@@ -51,8 +51,8 @@ bool types_first_argument(struct types_index *index, Dwarf_Die *template, Dwarf_
         return false;
     do {
         if (dwarf_tag(&child) == DW_TAG_template_type_parameter)
-            return dwarf_attr(&child, DW_AT_type, &attribute) != NULL &&
-                   dwarf_formref_die(&attribute, argument) != NULL;
+            return dwarf_attr(&child, DW_AT_type, &attribute) &&
+                   dwarf_formref_die(&attribute, argument);
     } while (types_index_sibling(index, &child));
     return false;
 }
@@ -65,9 +65,8 @@ bool types_declared_value(struct types_index *index, Dwarf_Die *class, Dwarf_Die
         return false;
     do {
         const char *name = dwarf_tag(&child) == DW_TAG_typedef ? dwarf_diename(&child) : NULL;
-        if (name != NULL && strcmp(name, "value_type") == 0 &&
-            dwarf_attr(&child, DW_AT_type, &attribute) != NULL &&
-            dwarf_formref_die(&attribute, value) != NULL)
+        if (name && strcmp(name, "value_type") == 0 && dwarf_attr(&child, DW_AT_type, &attribute) &&
+            dwarf_formref_die(&attribute, value))
             return true;
     } while (types_index_sibling(index, &child));
     return false;
@@ -86,7 +85,7 @@ const struct types_entry *types_frame_function(const struct types_site *site, si
     Dwarf_Die entry = site->entries[frame];
     types_declared_function(&entry, function);
     *unit = types_index_unit(site->index, function);
-    return *unit == NULL ? NULL : types_index_entry(*unit, function);
+    return !*unit ? NULL : types_index_entry(*unit, function);
 }
 
 bool types_is_standard(const struct types_site *site, size_t frame)
@@ -95,10 +94,9 @@ bool types_is_standard(const struct types_site *site, size_t frame)
     Dwarf_Die function;
     const struct types_entry *declared = types_frame_function(site, frame, &unit, &function);
     const char *outermost = NULL;
-    if (declared == NULL)
+    if (!declared)
         return false;
     for (uint32_t at = declared->parent; at != TYPES_NO_PARENT; at = unit->entries[at].parent)
         outermost = unit->entries[at].tag == DW_TAG_namespace ? unit->entries[at].name : NULL;
-    return outermost != NULL &&
-           (strcmp(outermost, "std") == 0 || strcmp(outermost, "__gnu_cxx") == 0);
+    return outermost && (strcmp(outermost, "std") == 0 || strcmp(outermost, "__gnu_cxx") == 0);
 }

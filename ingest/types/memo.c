@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/memo.h"
 
-#include "ingest/base/recent.h"
-
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ingest/base/recent.h"
 
 /* The numbers of last used items that are certainly kept: steps for a frame and a size, flows for a
  * frame. */
@@ -31,8 +31,8 @@ static void drop_flow(void *item)
 
 struct types_memo *types_memo_new(void)
 {
-    struct types_memo *memo = calloc(1, sizeof *memo);
-    if (memo == NULL)
+    struct types_memo *memo = calloc(1, sizeof(*memo));
+    if (!memo)
         return NULL;
     memo->steps = (struct recent){.item_size = sizeof(struct types_step), .limit = STEPS};
     memo->flows =
@@ -42,7 +42,7 @@ struct types_memo *types_memo_new(void)
 
 void types_memo_free(struct types_memo *memo)
 {
-    if (memo == NULL)
+    if (!memo)
         return;
     recent_free(&memo->steps);
     recent_free(&memo->flows);
@@ -74,17 +74,17 @@ struct types_step *types_memo_step(struct types_memo *memo, const struct types_q
 {
     uint64_t hash = hash_of(question);
     struct types_step *step = recent_find(&memo->steps, hash, same_question, question);
-    if (step != NULL)
+    if (step)
         return step;
-    memset(&memo->spare, 0, sizeof memo->spare);
+    memset(&memo->spare, 0, sizeof(memo->spare));
     memo->spare.question = *question;
     step = recent_add(&memo->steps, hash, &memo->spare);
-    return step != NULL ? step : &memo->spare;
+    return step ? step : &memo->spare;
 }
 
 static size_t used_bytes(const struct types_flow *flow)
 {
-    return offsetof(struct types_flow, evidence) + flow->count * sizeof flow->evidence[0];
+    return offsetof(struct types_flow, evidence) + flow->count * sizeof(flow->evidence[0]);
 }
 
 const struct types_flow *types_memo_flow(struct types_memo *memo, const struct types_site *site,
@@ -96,7 +96,7 @@ const struct types_flow *types_memo_flow(struct types_memo *memo, const struct t
     key.question.headed = 0;
     uint64_t hash = hash_of(&key.question);
     const struct kept_flow *kept = recent_find(&memo->flows, hash, same_question, &key.question);
-    if (kept != NULL) {
+    if (kept) {
         size_t count;
         memcpy(&memo->flow, kept->bytes, offsetof(struct types_flow, evidence));
         count = used_bytes(&memo->flow);
@@ -106,9 +106,9 @@ const struct types_flow *types_memo_flow(struct types_memo *memo, const struct t
     if (!types_flow_follow(site, key.question.offset, key.question.in_memory != 0, &memo->flow))
         return NULL;
     key.bytes = malloc(used_bytes(&memo->flow));
-    if (key.bytes != NULL) {
+    if (key.bytes) {
         memcpy(key.bytes, &memo->flow, used_bytes(&memo->flow));
-        if (recent_add(&memo->flows, hash, &key) == NULL)
+        if (!recent_add(&memo->flows, hash, &key))
             free(key.bytes);
     }
     return &memo->flow;

@@ -16,7 +16,7 @@ static time_t built_time(const struct symbols_file *file)
     struct stat information;
     const char *path = NULL;
     dwfl_module_info(file->module, NULL, NULL, NULL, NULL, NULL, &path, NULL);
-    return path == NULL || stat(path, &information) != 0 ? 0 : information.st_mtime;
+    return !path || stat(path, &information) != 0 ? 0 : information.st_mtime;
 }
 
 const struct types_module *types_modules_of(struct types_modules *modules, uint32_t module,
@@ -27,13 +27,13 @@ const struct types_module *types_modules_of(struct types_modules *modules, uint3
         if (modules->rows[i].module == module)
             return &modules->rows[i];
     if (!array_reserve(&modules->rows, &modules->capacity, modules->count + 1,
-                       sizeof *modules->rows))
+                       sizeof(*modules->rows)))
         return &none;
     struct types_module *added = &modules->rows[modules->count++];
     *added = (struct types_module){.module = module};
-    if (file != NULL)
+    if (file)
         added->objects = types_objects_new(file);
-    if (file != NULL && file->dwarf != NULL) {
+    if (file && file->dwarf) {
         added->built = built_time(file);
         added->index = types_index_new(file);
         added->globals = types_globals_new(file);

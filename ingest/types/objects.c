@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/objects.h"
 
-#include "ingest/base/array.h"
-
 #include <gelf.h>
 #include <stdlib.h>
+
+#include "ingest/base/array.h"
 
 /* The number of objects inside one another that are searched. */
 #define NESTING_MAX 16
@@ -25,15 +25,15 @@ struct types_objects {
 
 struct types_objects *types_objects_new(const struct symbols_file *file)
 {
-    struct types_objects *objects = calloc(1, sizeof *objects);
-    if (objects != NULL)
+    struct types_objects *objects = calloc(1, sizeof(*objects));
+    if (objects)
         objects->file = file;
     return objects;
 }
 
 void types_objects_free(struct types_objects *objects)
 {
-    if (objects != NULL)
+    if (objects)
         free(objects->list);
     free(objects);
 }
@@ -42,18 +42,18 @@ static void read_table(struct types_objects *objects, Elf_Scn *section, const GE
 {
     Elf *elf = objects->file->elf;
     Elf_Data *data = elf_getdata(section, NULL);
-    if (data == NULL || header->sh_entsize == 0)
+    if (!data || header->sh_entsize == 0)
         return;
     for (size_t i = 0; i < data->d_size / header->sh_entsize; i++) {
         GElf_Sym symbol;
-        if (gelf_getsym(data, (int)i, &symbol) == NULL)
+        if (!gelf_getsym(data, (int)i, &symbol))
             return;
         if (GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx == SHN_UNDEF ||
             symbol.st_size == 0 || symbol.st_value + symbol.st_size < symbol.st_value)
             continue;
         const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
-        if (name == NULL || !array_reserve(&objects->list, &objects->capacity, objects->count + 1,
-                                           sizeof *objects->list))
+        if (!name || !array_reserve(&objects->list, &objects->capacity, objects->count + 1,
+                                    sizeof(*objects->list)))
             continue;
         objects->list[objects->count] = (struct object){
             symbol.st_value, symbol.st_value + symbol.st_size, objects->count, name};
@@ -72,19 +72,19 @@ static int compare_objects(const void *left, const void *right)
 static void read_all(struct types_objects *objects)
 {
     objects->read = true;
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(objects->file->elf, section)) != NULL;) {
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(objects->file->elf, section));) {
         GElf_Shdr header;
-        if (gelf_getshdr(section, &header) != NULL &&
+        if (gelf_getshdr(section, &header) &&
             (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
             read_table(objects, section, &header);
     }
     if (objects->count > 1)
-        qsort(objects->list, objects->count, sizeof *objects->list, compare_objects);
+        qsort(objects->list, objects->count, sizeof(*objects->list), compare_objects);
 }
 
 const char *types_objects_find(struct types_objects *objects, uint64_t address)
 {
-    if (objects == NULL)
+    if (!objects)
         return NULL;
     if (!objects->read)
         read_all(objects);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/outer.h"
 
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "ingest/types/allocators.h"
 #include "ingest/types/containers.h"
 #include "ingest/types/folded.h"
 #include "ingest/types/library.h"
-
-#include <dwarf.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Limits for the machine frames examined, and for template arguments inside one another. */
 #define FRAMES_MAX 16
@@ -43,23 +43,21 @@ static bool is_local(struct types_index *index, Dwarf_Die *type, int depth)
         return depth == NESTING_MAX;
     int tag = dwarf_tag(&stripped);
     if (tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type || tag == DW_TAG_array_type)
-        return dwarf_attr(&stripped, DW_AT_type, &attribute) != NULL &&
-               dwarf_formref_die(&attribute, &argument) != NULL &&
-               is_local(index, &argument, depth + 1);
+        return dwarf_attr(&stripped, DW_AT_type, &attribute) &&
+               dwarf_formref_die(&attribute, &argument) && is_local(index, &argument, depth + 1);
     const struct types_unit *unit = types_index_unit(index, &stripped);
-    const struct types_entry *entry = unit == NULL ? NULL : types_index_entry(unit, &stripped);
-    for (uint32_t at = entry == NULL ? TYPES_NO_PARENT : entry->parent; at != TYPES_NO_PARENT;
+    const struct types_entry *entry = !unit ? NULL : types_index_entry(unit, &stripped);
+    for (uint32_t at = !entry ? TYPES_NO_PARENT : entry->parent; at != TYPES_NO_PARENT;
          at = unit->entries[at].parent)
         if (unit->entries[at].tag == DW_TAG_subprogram ||
-            (unit->entries[at].tag == DW_TAG_namespace && unit->entries[at].name == NULL))
+            (unit->entries[at].tag == DW_TAG_namespace && !unit->entries[at].name))
             return true;
     if (dwarf_child(&stripped, &child) != 0)
         return false;
     do {
         if (dwarf_tag(&child) == DW_TAG_template_type_parameter &&
-            dwarf_attr(&child, DW_AT_type, &attribute) != NULL &&
-            dwarf_formref_die(&attribute, &argument) != NULL &&
-            is_local(index, &argument, depth + 1))
+            dwarf_attr(&child, DW_AT_type, &attribute) &&
+            dwarf_formref_die(&attribute, &argument) && is_local(index, &argument, depth + 1))
             return true;
     } while (types_index_sibling(index, &child));
     return false;
@@ -77,7 +75,7 @@ static bool is_inlined_own(const struct types_site *site, size_t first)
         Dwarf_Word how = 0;
         if (types_is_standard(site, i))
             continue;
-        if (dwarf_attr_integrate(&entry, DW_AT_inline, &attribute) == NULL ||
+        if (!dwarf_attr_integrate(&entry, DW_AT_inline, &attribute) ||
             dwarf_formudata(&attribute, &how) != 0 || how != DW_INL_declared_inlined)
             return true;
     }
@@ -127,10 +125,9 @@ static bool is_between(const struct types_unit *unit, const struct types_entry *
         return true;
     for (uint32_t at = function->parent; at != TYPES_NO_PARENT; at = unit->entries[at].parent) {
         const struct types_entry *scope = &unit->entries[at];
-        if (scope->tag == DW_TAG_namespace && scope->name != NULL &&
-            strcmp(scope->name, "__detail") == 0)
+        if (scope->tag == DW_TAG_namespace && scope->name && strcmp(scope->name, "__detail") == 0)
             return true;
-        for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        for (size_t i = 0; i < sizeof(classes) / sizeof(*classes); i++)
             if (types_is_class(scope) && types_is_template(scope->name, classes[i]))
                 return true;
     }
@@ -153,10 +150,9 @@ static bool take_allocator(struct walk *walk, const struct types_site *site, siz
     if (walk->container.kind != TYPES_CONTAINER_NONE || !types_allocator_at(site, level, &type))
         return false;
     char *name = types_name(site->index, &type);
-    if (name == NULL)
+    if (!name)
         return false;
-    walk->differs =
-        walk->differs || (walk->allocator != NULL && strcmp(walk->allocator, name) != 0);
+    walk->differs = walk->differs || (walk->allocator && strcmp(walk->allocator, name) != 0);
     walk->local = walk->local || is_local(site->index, &type.die, 0);
     free(walk->allocator);
     walk->allocator = name;
@@ -170,7 +166,7 @@ static bool holds_inner(const struct types_container *outer, const struct types_
 {
     return inner->kind != TYPES_CONTAINER_NONE &&
            (outer->kind != inner->kind || outer->template != inner->template ||
-            (*inner->class != '\0' && strstr(outer->element, inner->class) != NULL));
+            (*inner->class != '\0' && strstr(outer->element, inner->class)));
 }
 
 static void take_container(struct walk *walk, const struct types_site *site, size_t frame,
@@ -185,7 +181,7 @@ static void take_container(struct walk *walk, const struct types_site *site, siz
         walk->cached = container->cached;
     walk->cached_known = walk->cached_known || container->cached_known;
     container->cached = walk->cached;
-    walk->differs = walk->differs || (walk->container.element != NULL &&
+    walk->differs = walk->differs || (walk->container.element &&
                                       strcmp(walk->container.element, container->element) != 0);
     types_container_free(&walk->container);
     walk->container = *container;
@@ -200,7 +196,7 @@ static void walk_site(struct walk *walk, const struct types_site *site, size_t f
         Dwarf_Die function;
         struct types_container container;
         const struct types_entry *entry = types_frame_function(site, level, &unit, &function);
-        if (entry == NULL || !types_is_standard(site, level)) {
+        if (!entry || !types_is_standard(site, level)) {
             walk->done = true;
             return;
         }
@@ -236,7 +232,7 @@ static void name_block(const struct walk *walk, const struct types_site *site, u
                                             &outer->sized, &elements);
         outer->type = walk->container.type;
         outer->typed = elements && walk->container.typed && walk->index == site->index;
-    } else if (walk->allocator != NULL) {
+    } else if (walk->allocator) {
         outer->name = strdup(walk->allocator);
         outer->type = walk->allocated;
         outer->typed = walk->index == site->index;
@@ -247,16 +243,16 @@ void types_outer_read(const struct types_site *site, types_outer_open *open, voi
                       const char *inner, uint64_t size, struct types_outer *outer)
 {
     struct walk walk = {.done = false};
-    memset(outer, 0, sizeof *outer);
+    memset(outer, 0, sizeof(*outer));
     size_t frame = 0;
     const struct types_site *at = site;
     walk_site(&walk, site, 0);
-    while (!walk.done && frame + 1 < FRAMES_MAX && (at = open(context, frame + 1)) != NULL)
+    while (!walk.done && frame + 1 < FRAMES_MAX && (at = open(context, frame + 1)))
         walk_site(&walk, at, ++frame);
     outer->far = frame > 0;
     name_block(&walk, site, size, outer);
-    bool same = outer->name != NULL && inner != NULL && strcmp(outer->name, inner) == 0;
-    outer->certain = same && at != NULL && is_certain(&walk, at, frame);
+    bool same = outer->name && inner && strcmp(outer->name, inner) == 0;
+    outer->certain = same && at && is_certain(&walk, at, frame);
     types_container_free(&walk.container);
     free(walk.allocator);
 }

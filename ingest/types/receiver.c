@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/receiver.h"
 
+#include <string.h>
+
 #include "ingest/types/facts.h"
 #include "ingest/types/source/expression.h"
 #include "ingest/types/source/text.h"
-
-#include <string.h>
 
 /* True for words that a parenthesis follows and that are not functions. */
 static bool is_keyword(const char *word, size_t length)
@@ -13,7 +13,7 @@ static bool is_keyword(const char *word, size_t length)
     static const char *const words[] = {"if",     "while",   "for",      "switch",    "return",
                                         "sizeof", "alignof", "_Alignof", "likely",    "unlikely",
                                         "assert", "typeof",  "offsetof", "__typeof__"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
         if (strlen(words[i]) == length && strncmp(words[i], word, length) == 0)
             return true;
     return false;
@@ -25,7 +25,7 @@ static const char *find_call(const char *text, const char *callee)
 {
     const char *named = NULL, *only = NULL;
     size_t names = 0, calls = 0;
-    for (const char *open = text; (open = strchr(open, '(')) != NULL; open++) {
+    for (const char *open = text; (open = strchr(open, '(')); open++) {
         const char *end = open, *name;
         while (end > text && end[-1] == ' ')
             end--;
@@ -36,7 +36,7 @@ static const char *find_call(const char *text, const char *callee)
             continue;
         only = name;
         calls++;
-        if (callee != NULL && strlen(callee) == length && strncmp(callee, name, length) == 0) {
+        if (callee && strlen(callee) == length && strncmp(callee, name, length) == 0) {
             named = name;
             names++;
         }
@@ -90,7 +90,7 @@ static const char *expression_start(const char *text, const char *end)
         stars--;
     /* After a type's name, stars belong to a declaration. */
     bool declares = stars > text && (types_text_is_word(stars[-1]) || stars[-1] == '>');
-    return declares || memchr(stars, '*', (size_t)(at - stars)) == NULL ? at : stars;
+    return declares || !memchr(stars, '*', (size_t)(at - stars)) ? at : stars;
 }
 
 /* Returns the position before the namespaces of a function's name that begins at `at`:
@@ -110,11 +110,11 @@ static bool find_receiver(const struct types_site *site, const char *text, const
 {
     const char *at = find_call(text, callee);
     struct types_type type;
-    if (at == NULL)
+    if (!at)
         return false;
     at = skip_spaces_of_name_back(text, at);
     at = skip_blanks_back(text, skip_cast_back(text, skip_blanks_back(text, at)));
-    if (at == text || at[-1] != '=' || (at > text + 1 && strchr("=!<>+-*/%&|^", at[-2]) != NULL))
+    if (at == text || at[-1] != '=' || (at > text + 1 && strchr("=!<>+-*/%&|^", at[-2])))
         return false;
     at = skip_blanks_back(text, at - 1);
     const char *start = types_text_skip_blanks(expression_start(text, at));
@@ -137,7 +137,7 @@ bool types_receiver_fixed_size(const char *text, const char *callee)
 {
     const char *at = find_call(text, callee), *end;
     bool number = false;
-    if (at == NULL || (at = strchr(at, '(')) == NULL || (end = types_text_behind(at)) == NULL)
+    if (!at || !(at = strchr(at, '(')) || !(end = types_text_behind(at)))
         return false;
     while (++at < end) {
         size_t length = 0;

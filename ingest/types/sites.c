@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/sites.h"
 
-#include "ingest/base/recent.h"
-#include "ingest/types/facts.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "ingest/base/recent.h"
+#include "ingest/types/facts.h"
 
 /* The number of last used sites that are certainly kept. */
 #define SITES 8192
@@ -21,7 +21,7 @@ struct types_sites {
 
 static void free_site(struct types_site *site)
 {
-    if (site == NULL)
+    if (!site)
         return;
     types_facts_free(site->facts, site->entry_count);
     free(site->frames);
@@ -39,13 +39,13 @@ static bool same_frame(const void *item, const void *key)
 {
     const struct kept_site *kept = item;
     const struct types_frame *frame = key;
-    return kept->site != NULL && kept->frame.pc == frame->pc && kept->frame.module == frame->module;
+    return kept->site && kept->frame.pc == frame->pc && kept->frame.module == frame->module;
 }
 
 struct types_sites *types_sites_new(void)
 {
-    struct types_sites *sites = calloc(1, sizeof *sites);
-    if (sites != NULL)
+    struct types_sites *sites = calloc(1, sizeof(*sites));
+    if (sites)
         sites->recent =
             (struct recent){.item_size = sizeof(struct kept_site), .limit = SITES, .drop = drop};
     return sites;
@@ -53,7 +53,7 @@ struct types_sites *types_sites_new(void)
 
 void types_sites_free(struct types_sites *sites)
 {
-    if (sites != NULL)
+    if (sites)
         recent_free(&sites->recent);
     free(sites);
 }
@@ -66,14 +66,14 @@ static uint64_t hash_of(const struct types_frame *frame)
 struct types_site *types_sites_find(struct types_sites *sites, const struct types_frame *frame)
 {
     const struct kept_site *kept = recent_find(&sites->recent, hash_of(frame), same_frame, frame);
-    return kept == NULL ? NULL : kept->site;
+    return !kept ? NULL : kept->site;
 }
 
 /* Copies `count` items, with room for at least one. */
 static void *copy_of(const void *items, size_t count, size_t size)
 {
     void *copy = malloc((count + 1) * size);
-    if (copy != NULL && count > 0)
+    if (copy && count > 0)
         memcpy(copy, items, count * size);
     return copy;
 }
@@ -81,15 +81,15 @@ static void *copy_of(const void *items, size_t count, size_t size)
 struct types_site *types_sites_add(struct types_sites *sites, const struct types_frame *frame,
                                    const struct types_site *site)
 {
-    struct kept_site kept = {.frame = *frame, .site = malloc(sizeof *kept.site)};
-    if (kept.site == NULL)
+    struct kept_site kept = {.frame = *frame, .site = malloc(sizeof(*kept.site))};
+    if (!kept.site)
         return NULL;
     *kept.site = *site;
-    kept.site->frames = copy_of(site->frames, site->frame_count, sizeof *site->frames);
-    kept.site->entries = copy_of(site->entries, site->entry_count, sizeof *site->entries);
+    kept.site->frames = copy_of(site->frames, site->frame_count, sizeof(*site->frames));
+    kept.site->entries = copy_of(site->entries, site->entry_count, sizeof(*site->entries));
     kept.site->facts = types_facts_new();
-    if (kept.site->frames != NULL && kept.site->entries != NULL && kept.site->facts != NULL &&
-        recent_add(&sites->recent, hash_of(frame), &kept) != NULL)
+    if (kept.site->frames && kept.site->entries && kept.site->facts &&
+        recent_add(&sites->recent, hash_of(frame), &kept))
         return kept.site;
     free_site(kept.site);
     return NULL;

@@ -24,7 +24,7 @@ static void append(struct text *text, const char *bytes, size_t length)
     if (text->length + length + 1 > text->capacity) {
         size_t capacity = (text->length + length + 1) * 2;
         char *grown = realloc(text->data, capacity);
-        if (grown == NULL) {
+        if (!grown) {
             text->failed = true;
             return;
         }
@@ -117,13 +117,13 @@ static bool is_default(const char *pattern, char *const *arguments, const char *
 /* Returns how many of the arguments a user would write. */
 static unsigned written_arguments(const char *name, char *const *arguments, unsigned count)
 {
-    for (size_t i = 0; i < sizeof standard_templates / sizeof *standard_templates; i++) {
+    for (size_t i = 0; i < sizeof(standard_templates) / sizeof(*standard_templates); i++) {
         const struct standard_template *standard = &standard_templates[i];
         if (strcmp(standard->name, name) != 0)
             continue;
         while (count > standard->first && count - standard->first <= 3) {
             const char *pattern = standard->defaults[count - 1 - standard->first];
-            if (pattern == NULL || !is_default(pattern, arguments, arguments[count - 1]))
+            if (!pattern || !is_default(pattern, arguments, arguments[count - 1]))
                 break;
             count--;
         }
@@ -207,7 +207,8 @@ static bool parse_template(struct parser *parser, struct text *out, size_t start
             append_string(out, arguments[i]);
         }
         append_string(out, ">");
-        for (size_t i = 0; !out->failed && i < sizeof standard_names / sizeof *standard_names; i++)
+        for (size_t i = 0; !out->failed && i < sizeof(standard_names) / sizeof(*standard_names);
+             i++)
             if (strcmp(out->data + start, standard_names[i][0]) == 0) {
                 out->length = start;
                 append_string(out, standard_names[i][1]);
@@ -221,7 +222,7 @@ static bool parse_template(struct parser *parser, struct text *out, size_t start
 static bool is_inline_namespace(const char *name, size_t length)
 {
     static const char *const names[] = {"__cxx11", "__1", "__ndk1", "_V2"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (strlen(names[i]) == length && memcmp(names[i], name, length) == 0)
             return true;
     return false;
@@ -283,7 +284,7 @@ static bool parse_name(struct parser *parser, struct text *out)
 static bool is_cast(const char *text)
 {
     const char *close = *text == '(' ? strchr(text, ')') : NULL;
-    return close != NULL && (isdigit((unsigned char)close[1]) || close[1] == '-');
+    return close && (isdigit((unsigned char)close[1]) || close[1] == '-');
 }
 
 /* Parses a number and drops its suffix. */
@@ -301,7 +302,7 @@ static bool parse_literal(struct parser *parser, struct text *out)
         parser->at++;
     const char *end = parser->at;
     bool hexadecimal = start[0] == '0' && start[1] == 'x';
-    while (end > start && !hexadecimal && strchr("uUlL", end[-1]) != NULL)
+    while (end > start && !hexadecimal && strchr("uUlL", end[-1]))
         end--;
     append(out, start, (size_t)(end - start));
     return end > start;
@@ -383,13 +384,13 @@ static bool parse_declarator(struct parser *parser, struct text *out)
         skip_spaces(parser);
         char c = *parser->at;
         if (c == '*' || c == '&') {
-            bool joined = out->length > 0 && strchr("*&", out->data[out->length - 1]) != NULL;
+            bool joined = out->length > 0 && strchr("*&", out->data[out->length - 1]);
             append_string(out, joined ? "" : " ");
             append(out, &c, 1);
             parser->at++;
         } else if (c == '[') {
             const char *end = strchr(parser->at, ']');
-            if (end == NULL)
+            if (!end)
                 return false;
             append_string(out, out->length > 0 && out->data[out->length - 1] == ']' ? "" : " ");
             append(out, parser->at, (size_t)(end + 1 - parser->at));
@@ -474,7 +475,7 @@ char *types_spelling(const char *name)
 char *types_spelling_argument(const char *name, unsigned index)
 {
     const char *open = strchr(name, '<');
-    if (open == NULL)
+    if (!open)
         return NULL;
     struct parser parser = {open, 0};
     char *arguments[ARGUMENTS_MAX];

@@ -31,15 +31,15 @@ enum { MODULE_ID_MAX = 1 << 20 };
 
 struct types_tags *types_tags_new(struct symbols *symbols)
 {
-    struct types_tags *tags = calloc(1, sizeof *tags);
-    if (tags != NULL)
+    struct types_tags *tags = calloc(1, sizeof(*tags));
+    if (tags)
         tags->symbols = symbols;
     return tags;
 }
 
 void types_tags_free(struct types_tags *tags)
 {
-    if (tags == NULL)
+    if (!tags)
         return;
     for (size_t i = 0; i < tags->module_count; i++)
         free(tags->modules[i].tags);
@@ -70,7 +70,7 @@ static int compare_tags(const void *left, const void *right)
 
 static bool add_tag(struct tag_module *module, uint64_t address, const char *symbol)
 {
-    if (!array_reserve(&module->tags, &module->capacity, module->count + 1, sizeof *module->tags))
+    if (!array_reserve(&module->tags, &module->capacity, module->count + 1, sizeof(*module->tags)))
         return false;
     module->tags[module->count++] = (struct tag){address, symbol};
     return symbol != NULL;
@@ -79,21 +79,21 @@ static bool add_tag(struct tag_module *module, uint64_t address, const char *sym
 static bool read_module(struct types_tags *tags, uint32_t id, struct tag_module *module)
 {
     const struct symbols_file *file = symbols_module_file(tags->symbols, id);
-    int count = file == NULL ? 0 : dwfl_module_getsymtab(file->module);
+    int count = !file ? 0 : dwfl_module_getsymtab(file->module);
     for (int i = 1; i < count; i++) {
         GElf_Sym symbol;
         GElf_Addr address;
         GElf_Word section;
         const char *name =
             dwfl_module_getsym_info(file->module, i, &symbol, &address, &section, NULL, NULL);
-        if (name == NULL || *name == '\0' || section == SHN_UNDEF || section == SHN_ABS ||
+        if (!name || *name == '\0' || section == SHN_UNDEF || section == SHN_ABS ||
             GELF_ST_TYPE(symbol.st_info) != STT_OBJECT)
             continue;
         if (!add_tag(module, address, symbols_keep(tags->symbols, name)))
             return false;
     }
     if (module->count > 0)
-        qsort(module->tags, module->count, sizeof *module->tags, compare_tags);
+        qsort(module->tags, module->count, sizeof(*module->tags), compare_tags);
     return true;
 }
 
@@ -102,7 +102,7 @@ static struct tag_module *find_module(struct types_tags *tags, uint32_t id)
 {
     if (id == 0 || id >= MODULE_ID_MAX)
         return NULL;
-    if (!array_reserve(&tags->modules, &tags->module_count, (size_t)id + 1, sizeof *tags->modules))
+    if (!array_reserve(&tags->modules, &tags->module_count, (size_t)id + 1, sizeof(*tags->modules)))
         return NULL;
     struct tag_module *module = &tags->modules[id];
     if (!module->read) {
@@ -131,9 +131,9 @@ static const char *find_symbol(const struct tag_module *module, uint64_t address
 static const char *without_qualifiers(char *name)
 {
     static const char *const qualifiers[] = {"const ", "volatile "};
-    const size_t kinds = sizeof qualifiers / sizeof *qualifiers;
+    const size_t kinds = sizeof(qualifiers) / sizeof(*qualifiers);
     /* "const char *" is a pointer: there the word belongs to the type pointed to. */
-    if (strpbrk(name, "*&([") != NULL)
+    if (strpbrk(name, "*&(["))
         return name;
     for (size_t i = 0; i < kinds; i++)
         if (strncmp(name, qualifiers[i], strlen(qualifiers[i])) == 0) {
@@ -147,7 +147,7 @@ static const char *without_qualifiers(char *name)
 static char *type_of(const char *name)
 {
     static const char before[] = "TYPE_IDENTIFIER<", after[] = ">::mDummy";
-    size_t length = strlen(name), head = sizeof before - 1, tail = sizeof after - 1;
+    size_t length = strlen(name), head = sizeof(before) - 1, tail = sizeof(after) - 1;
     if (length <= head + tail || strncmp(name, before, head) != 0 ||
         strcmp(name + length - tail, after) != 0)
         return NULL;
@@ -160,19 +160,19 @@ static char *type_of(const char *name)
 const char *types_tags_name(struct types_tags *tags, uint32_t id, uint64_t address)
 {
     const struct tag_module *module = find_module(tags, id);
-    const char *symbol = module == NULL ? NULL : find_symbol(module, address);
-    if (symbol == NULL)
+    const char *symbol = !module ? NULL : find_symbol(module, address);
+    if (!symbol)
         return NULL;
     /* Link-time optimisation adds a number to the names of objects that it makes local. */
     char *plain = strndup(symbol, strcspn(symbol, "."));
-    if (plain == NULL)
+    if (!plain)
         return NULL;
     const char *name = symbols_demangle(tags->symbols, plain), *kept = NULL;
-    char *type = name == NULL ? NULL : type_of(name);
-    char *spelled = type == NULL ? NULL : types_spelling(type);
-    if (spelled != NULL)
+    char *type = !name ? NULL : type_of(name);
+    char *spelled = !type ? NULL : types_spelling(type);
+    if (spelled)
         kept = symbols_keep(tags->symbols, without_qualifiers(spelled));
-    else if (type == NULL && name != NULL)
+    else if (!type && name)
         kept = symbols_keep(tags->symbols, name);
     free(spelled);
     free(type);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/types.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "ingest/base/array.h"
 #include "ingest/symbols/dwarf.h"
 #include "ingest/types/allocators.h"
@@ -21,11 +24,7 @@
 #include "ingest/types/source/expression.h"
 #include "ingest/types/source/source.h"
 #include "ingest/types/spelling.h"
-
 #include "schemas/trace_layout.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* The number of wrappers around wrappers that the rules look through. */
 #define WRAPPERS_MAX 16
@@ -47,8 +46,8 @@ struct types {
 
 struct types *types_new(struct symbols *symbols)
 {
-    struct types *types = calloc(1, sizeof *types);
-    if (types == NULL)
+    struct types *types = calloc(1, sizeof(*types));
+    if (!types)
         return NULL;
     types->symbols = symbols;
     types->memo = types_memo_new();
@@ -57,8 +56,8 @@ struct types *types_new(struct symbols *symbols)
     types->sites = types_sites_new();
     types->outer = types_sites_new();
     types->functions = types_functions_new();
-    if (types->memo != NULL && types->records != NULL && types->sources != NULL &&
-        types->sites != NULL && types->outer != NULL && types->functions != NULL)
+    if (types->memo && types->records && types->sources && types->sites && types->outer &&
+        types->functions)
         return types;
     types_free(types);
     return NULL;
@@ -66,7 +65,7 @@ struct types *types_new(struct symbols *symbols)
 
 void types_free(struct types *types)
 {
-    if (types == NULL)
+    if (!types)
         return;
     types_modules_free(&types->modules);
     types_memo_free(types->memo);
@@ -85,7 +84,7 @@ static struct types_site *open_site(struct types *types, struct types_sites *sit
                                     const struct types_frame *frame)
 {
     struct types_site *known = types_sites_find(sites, frame);
-    if (known != NULL)
+    if (known)
         return known;
     types->work.sites++;
     struct symbols_frame frames[SYMBOLS_FRAMES_MAX];
@@ -105,15 +104,14 @@ static struct types_site *open_site(struct types *types, struct types_sites *sit
     site.objects = module->objects;
     site.built = module->built;
     site.frame_count = symbols_lookup(types->symbols, frame->module, frame->pc, frames);
-    site.dwarf = site.index == NULL ? NULL : symbols_module_dwarf(types->symbols, frame->module);
-    site.entry_count =
-        site.dwarf == NULL ? 0 : symbols_dwarf_entries(site.dwarf, frame->pc, entries);
+    site.dwarf = !site.index ? NULL : symbols_module_dwarf(types->symbols, frame->module);
+    site.entry_count = !site.dwarf ? 0 : symbols_dwarf_entries(site.dwarf, frame->pc, entries);
     return types_sites_add(sites, frame, &site);
 }
 
 static const char *keep(struct types *types, char *name)
 {
-    const char *kept = name == NULL ? NULL : symbols_keep(types->symbols, name);
+    const char *kept = !name ? NULL : symbols_keep(types->symbols, name);
     free(name);
     return kept;
 }
@@ -135,7 +133,7 @@ static void answer_with(struct types *types, const struct types_site *site,
     answer->size = type->size;
     answer->count = types_count(held, type->size);
     types_records_add(types->records, answer->name, site->index, type);
-    if (answer->name != NULL)
+    if (answer->name)
         answer->element = keep(types, types_node_element(answer->name));
 }
 
@@ -160,12 +158,12 @@ static const struct types_string *string_of(struct site_frames *around)
 {
     const struct types_frame *frame;
     size_t seen = 0;
-    for (size_t i = 0; seen < STRING_FRAMES && (frame = look_at(around, i)) != NULL; i++) {
+    for (size_t i = 0; seen < STRING_FRAMES && (frame = look_at(around, i)); i++) {
         struct symbols_frame expanded[SYMBOLS_FRAMES_MAX];
         size_t length = symbols_lookup(around->types->symbols, frame->module, frame->pc, expanded);
         for (size_t k = 0; k < length && seen < STRING_FRAMES; k++, seen++) {
             const struct types_string *string = types_string_of_function(expanded[k].function);
-            if (string != NULL)
+            if (string)
                 return string;
         }
     }
@@ -214,13 +212,13 @@ static const struct types_site *open_outer(void *context, size_t number)
 {
     struct site_frames *around = context;
     const struct types_frame *frame = look_at(around, number);
-    return frame == NULL ? NULL : open_site(around->types, around->types->outer, frame);
+    return !frame ? NULL : open_site(around->types, around->types->outer, frame);
 }
 
 /* True if the type may be that of a string's characters. Frames further out tell. */
 static bool is_character(const struct types_type *type, const char *name)
 {
-    return type->shape == TYPES_CHARACTER || types_string_of_character(name) != NULL;
+    return type->shape == TYPES_CHARACTER || types_string_of_character(name);
 }
 
 /* Returns the type that the innermost allocator at the site names, in its one spelling. The caller
@@ -232,10 +230,10 @@ static char *named_inside(const struct types_site *site, struct site_frames *aro
     if (!*typed)
         return types_allocator_argument(site);
     char *name = types_name(site->index, type);
-    if (name == NULL || !is_character(type, name))
+    if (!name || !is_character(type, name))
         return name;
     const struct types_string *string = string_of(around);
-    if (string == NULL || string->size != type->size)
+    if (!string || string->size != type->size)
         return name;
     free(name);
     return strdup(string->name);
@@ -254,7 +252,7 @@ static bool called_by_pool(struct site_frames *around)
 {
     struct symbols_frame caller[SYMBOLS_FRAMES_MAX];
     const struct types_frame *outer = look_at(around, 1);
-    return outer != NULL && around->frames[0].module == outer->module &&
+    return outer && around->frames[0].module == outer->module &&
            symbols_lookup(around->types->symbols, outer->module, outer->pc, caller) == 1 &&
            types_is_pool_function(caller[0].function);
 }
@@ -275,14 +273,14 @@ static bool infer_by_library(const struct types_site *site, struct site_frames *
     char *name = named_inside(site, around, &type, &typed);
     const bool named = name != NULL;
     *any_size = true;
-    if (typed && named && (is_character(&type, name) || types_string_of_block(name) != NULL))
+    if (typed && named && (is_character(&type, name) || types_string_of_block(name)))
         *for_all = false;
     if (types_outer_doubted(site)) {
         types_outer_read(site, open_outer, around, name, size, &outer);
         *for_all = *for_all && !outer.far;
         *any_size = !outer.sized && named;
     }
-    if (outer.name != NULL && (!named || strcmp(outer.name, name) != 0)) {
+    if (outer.name && (!named || strcmp(outer.name, name) != 0)) {
         free(name);
         name = outer.name;
         outer.name = NULL;
@@ -290,10 +288,10 @@ static bool infer_by_library(const struct types_site *site, struct site_frames *
         type = outer.type;
     }
     free(outer.name);
-    if (name == NULL)
+    if (!name)
         return false;
     const struct types_string *string = types_string_of_block(name);
-    if (string != NULL)
+    if (string)
         string_answer(string, size, TYPES_RULE_ALLOCATOR, answer);
     else if (typed)
         answer_with(types, site, &type, size, 0, answer);
@@ -327,7 +325,7 @@ static bool infer_by_name(const struct types_site *site, struct site_frames *aro
     }
     if (site->entry_count == 0) {
         string = types_string_of_function(site->frames[0].function);
-        if (string == NULL)
+        if (!string)
             return false;
         string_answer(string, size, TYPES_RULE_LIBRARY, answer);
         return true;
@@ -352,7 +350,7 @@ static void take_step(const struct types_site *site, struct site_frames *around,
     const char *function = site->frames[site->frame_count - 1].function;
     step->known = true;
     /* Code without debug information knows no sizes. */
-    step->any_size = site->index == NULL;
+    step->any_size = !site->index;
     step->answer = (struct types_answer){.count = 1};
     step->next = question;
     if (types_is_operator_new(function)) {
@@ -377,9 +375,9 @@ static void take_step(const struct types_site *site, struct site_frames *around,
     struct types_call called;
     types_called(site, &called);
     const char *called_name =
-        called.linkage == NULL ? "" : symbols_demangle(types->symbols, called.linkage);
+        !called.linkage ? "" : symbols_demangle(types->symbols, called.linkage);
     const struct types_string *string = types_string_of_function(called_name);
-    if (string != NULL) {
+    if (string) {
         string_answer(string, question.size, TYPES_RULE_LIBRARY, &step->answer);
         return;
     }
@@ -387,15 +385,14 @@ static void take_step(const struct types_site *site, struct site_frames *around,
         buffer_answer(question.size, &step->answer);
         return;
     }
-    if (question.by == TYPES_BY_NEW && called.linkage != NULL &&
-        strncmp(called.linkage, "_Zna", 4) == 0)
+    if (question.by == TYPES_BY_NEW && called.linkage && strncmp(called.linkage, "_Zna", 4) == 0)
         question.by = TYPES_BY_NEW_ARRAY;
     if (site->frame_count > 1)
         ask_for_object(site->frames[0].function, &question);
     ask_for_object(called_name, &question);
     const struct types_flow *flow = types_memo_flow(types->memo, site, &question);
     struct types_choice choice = {.wrapper = false};
-    if (flow != NULL) {
+    if (flow) {
         types_decide(site, flow, &question, &choice);
         question.offset = flow->returned_offset;
         question.in_memory = 0;
@@ -419,7 +416,7 @@ static void tell_spent(const struct types *types)
 {
     for (size_t i = 0; i < types->modules.count; i++) {
         const struct types_module *module = &types->modules.rows[i];
-        if (module->index != NULL && types_index_spent(module->index))
+        if (module->index && types_index_spent(module->index))
             symbols_set_spent(types->symbols, module->module);
     }
 }
@@ -428,7 +425,7 @@ void types_infer(struct types *types, const struct types_frame *frames, size_t c
                  uint8_t kind, struct types_answer *answer)
 {
     struct types_question question;
-    memset(&question, 0, sizeof question);
+    memset(&question, 0, sizeof(question));
     question.size = size;
     question.by = TYPES_BY_FUNCTION;
     question.in_memory = kind == TRACE_KIND_POSIX_MEMALIGN;
@@ -438,14 +435,14 @@ void types_infer(struct types *types, const struct types_frame *frames, size_t c
     for (size_t i = 0; i < WRAPPERS_MAX; i++) {
         struct site_frames around = {types, frames + i, count - i, 0};
         seen = seen > i ? seen : i + 1;
-        if (look_at(&around, 0) == NULL)
+        if (!look_at(&around, 0))
             break;
         question.module = frames[i].module;
         question.pc = frames[i].pc;
         struct types_step *step = types_memo_step(types->memo, &question);
         if (!step->known) {
             const struct types_site *site = open_site(types, types->sites, &frames[i]);
-            if (site == NULL)
+            if (!site)
                 break;
             types->work.steps++;
             take_step(site, &around, step);
@@ -453,7 +450,7 @@ void types_infer(struct types *types, const struct types_frame *frames, size_t c
         /* Counts frames further out that the answer depends on. */
         if (!step->known && seen < i + around.seen)
             seen = i + around.seen;
-        if (step->answer.name != NULL)
+        if (step->answer.name)
             *answer = step->answer;
         any_size = any_size && step->any_size;
         if (!step->go_on)
@@ -469,7 +466,7 @@ const char *types_call_linkage(struct types *types, const struct types_frame *fr
 {
     struct types_call called;
     const struct types_site *site = open_site(types, types->sites, frame);
-    if (site == NULL)
+    if (!site)
         return NULL;
     types_called(site, &called);
     return called.linkage;
@@ -479,7 +476,7 @@ unsigned types_frame_call_form(struct types *types, const struct types_frame *fr
                                unsigned (*form_of)(const char *linkage))
 {
     const struct types_site *site = open_site(types, types->sites, frame);
-    return site == NULL ? 0 : types_call_form(site, form_of);
+    return !site ? 0 : types_call_form(site, form_of);
 }
 
 static const struct types_candidate_list *
@@ -488,10 +485,10 @@ candidates_of(struct types *types, const struct types_frame *frame, uint64_t siz
     bool known;
     struct types_candidate_list *list =
         types_candidate_list_at(&types->candidates, frame, size, &known);
-    if (list == NULL || known)
+    if (!list || known)
         return list;
     const struct types_site *site = open_site(types, types->sites, frame);
-    if (site != NULL)
+    if (site)
         types_candidates_at(site, list);
     return list;
 }
@@ -502,7 +499,7 @@ size_t types_candidates(struct types *types, const struct types_frame *frames, s
     size_t found = 0;
     for (size_t i = 0; i < count && i < TYPES_CANDIDATE_FRAMES; i++) {
         const struct types_candidate_list *list = candidates_of(types, &frames[i], size);
-        if (list != NULL)
+        if (list)
             found = types_candidates_join(list, names, found, capacity);
     }
     return found;
@@ -513,7 +510,7 @@ void types_declare(struct types *types, uint32_t module, const char *name, uint6
     const struct symbols_file *file = symbols_module_file(types->symbols, module);
     struct types_index *index = types_modules_of(&types->modules, module, file)->index;
     struct types_type type;
-    if (index != NULL && types_named(index, name, &type) && type.size == size)
+    if (index && types_named(index, name, &type) && type.size == size)
         types_records_add(types->records, name, index, &type);
 }
 

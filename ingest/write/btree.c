@@ -57,7 +57,7 @@ static struct writer_btree_level *open_level(struct writer_btree *tree, unsigned
     }
     struct writer_btree_level *level = &tree->level[at];
     level->page = malloc(tree->pages->page_size);
-    if (level->page == NULL) {
+    if (!level->page) {
         fail(tree, ENOMEM);
         return NULL;
     }
@@ -123,10 +123,10 @@ static bool push(struct writer_btree *tree, unsigned at, uint32_t child, const u
                  size_t length)
 {
     struct writer_btree_level *level = child == 0 ? NULL : open_level(tree, at);
-    if (level == NULL)
+    if (!level)
         return false;
     uint8_t *cell = add_cell(level, INTERIOR_HEADER, CHILD_SIZE + length);
-    if (cell == NULL) {
+    if (!cell) {
         uint8_t last[CHILD_SIZE + VARINT_MAX + WRITER_BTREE_KEY_MAX];
         size_t size = level->last_cell;
         take_cell(level, INTERIOR_HEADER, last);
@@ -158,9 +158,9 @@ static uint32_t put_overflow(struct writer_btree *tree, const uint8_t *bytes, si
     size_t room = pages->page_size - 4;
     uint32_t first = pages->next, number = first;
     uint8_t *page = malloc(pages->page_size);
-    if (page == NULL)
+    if (!page)
         fail(tree, ENOMEM);
-    while (page != NULL && number != 0 && length > 0) {
+    while (page && number != 0 && length > 0) {
         size_t part = length < room ? length : room;
         uint32_t next = writer_pages_behind(pages, pages->next);
         writer_put32(page, part == length ? 0 : next);
@@ -171,7 +171,7 @@ static uint32_t put_overflow(struct writer_btree *tree, const uint8_t *bytes, si
         length -= part;
     }
     free(page);
-    return page == NULL || number == 0 ? 0 : first;
+    return !page || number == 0 ? 0 : first;
 }
 
 bool writer_btree_put_row(struct writer_btree *tree, uint64_t row, const uint8_t *record,
@@ -179,13 +179,13 @@ bool writer_btree_put_row(struct writer_btree *tree, uint64_t row, const uint8_t
 {
     uint8_t head[2 * VARINT_MAX];
     struct writer_btree_level *leaf = open_level(tree, 0);
-    if (leaf == NULL)
+    if (!leaf)
         return false;
     size_t head_length = (size_t)(writer_put_varint(writer_put_varint(head, length), row) - head);
     size_t local = local_length(tree->pages->page_size, length);
     size_t tail = local < length ? CHILD_SIZE : 0;
     uint8_t *cell = add_cell(leaf, LEAF_HEADER, head_length + local + tail);
-    if (cell == NULL) {
+    if (!cell) {
         uint8_t last[VARINT_MAX];
         size_t last_length = (size_t)(writer_put_varint(last, tree->last_row) - last);
         if (!push(tree, 1, end_page(tree, leaf, 0), last, last_length))
@@ -206,12 +206,12 @@ bool writer_btree_put_key(struct writer_btree *tree, const uint8_t *record, size
 {
     uint8_t last[VARINT_MAX + WRITER_BTREE_KEY_MAX];
     struct writer_btree_level *leaf = open_level(tree, 0);
-    if (leaf == NULL)
+    if (!leaf)
         return false;
     if (length < CELL_SMALLEST - 1 || length > WRITER_BTREE_KEY_MAX)
         return fail(tree, EINVAL);
     uint8_t *cell = add_cell(leaf, LEAF_HEADER, length + 1);
-    if (cell == NULL) {
+    if (!cell) {
         size_t size = leaf->last_cell;
         take_cell(leaf, LEAF_HEADER, last);
         if (!push(tree, 1, end_page(tree, leaf, 0), last, size))

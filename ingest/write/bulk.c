@@ -21,7 +21,7 @@ bool writer_bulk_open(struct writer_bulk *bulk, int descriptor, struct writer_ro
     writer_btree_open(&bulk->allocation, &bulk->pages, roots.allocation, WRITER_BTREE_TABLE);
     writer_btree_open(&bulk->column_chunk, &bulk->pages, roots.column_chunk, WRITER_BTREE_TABLE);
     bulk->packed = malloc(CHUNK_HEAD + column_data_length(COLUMN_CHUNK_ROWS, 8));
-    if (bulk->packed == NULL)
+    if (!bulk->packed)
         bulk->pages.error = ENOMEM;
     return bulk->packed != NULL;
 }
@@ -62,7 +62,7 @@ static size_t encode_row(const struct row_batch *batch, size_t i, uint8_t *recor
     uint64_t life_ns = batch->column[COLUMN_LIFE_NS][i];
     *type++ = ROW_HEADER;
     *type++ = SERIAL_NULL; /* the id is the row's number */
-    for (size_t k = 0; k < sizeof plain / sizeof *plain; k++)
+    for (size_t k = 0; k < sizeof(plain) / sizeof(*plain); k++)
         data = writer_put_number(type++, data, (int64_t)batch->column[plain[k]][i]);
     if (life_ns == 0)
         *type = SERIAL_NULL;

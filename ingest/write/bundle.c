@@ -48,10 +48,10 @@ static uint8_t *read_file(const struct bundle *bundle, const char *path, struct 
                  BUNDLE_FILE_MAX);
     else if (bundle->copied + size > BUNDLE_MAX)
         snprintf(reason, 200, "the bundle is full: %" PRIu64 " bytes", BUNDLE_MAX);
-    else if ((bytes = malloc(size + 1)) == NULL)
+    else if (!(bytes = malloc(size + 1)))
         snprintf(reason, 200, "no memory for it");
     uint64_t done = 0;
-    while (bytes != NULL && done < size) {
+    while (bytes && done < size) {
         ssize_t length = read(descriptor, bytes + done, size - done);
         if (length < 0 && errno == EINTR)
             continue;
@@ -74,15 +74,14 @@ static bool put_copy(struct bundle *bundle, const char *name, const uint8_t *byt
     uint64_t size = (uint64_t)about->st_size;
     uLongf packed_size = compressBound(size);
     uint8_t *packed = malloc(packed_size);
-    bool shorter = packed != NULL &&
-                   compress2(packed, &packed_size, bytes, size, Z_BEST_SPEED) == Z_OK &&
+    bool shorter = packed && compress2(packed, &packed_size, bytes, size, Z_BEST_SPEED) == Z_OK &&
                    packed_size < size;
     const struct writer_value row[] = {
         value_text(name), value_number(about->st_mode & 0777u ? about->st_mode : 0100644u),
         value_number((uint64_t)about->st_mtime), value_number(size),
         shorter ? value_blob(packed, packed_size) : value_blob(bytes, size)};
     bool good =
-        bundle->sink->put(bundle->sink->context, WRITER_SQLAR, row, sizeof row / sizeof *row);
+        bundle->sink->put(bundle->sink->context, WRITER_SQLAR, row, sizeof(row) / sizeof(*row));
     free(packed);
     return good;
 }
@@ -93,10 +92,10 @@ static bool is_known(struct bundle *bundle, const char *name)
     size_t probe = index_map_begin(&bundle->by_name, hash);
     uint32_t index;
     while ((index = index_map_next(&bundle->by_name, hash, &probe)) != INDEX_NONE)
-        if (bundle->names != NULL && strcmp(bundle->names[index], name) == 0)
+        if (bundle->names && strcmp(bundle->names[index], name) == 0)
             return true;
     char *kept = strdup(name);
-    bundle->good = kept != NULL &&
+    bundle->good = kept &&
                    array_reserve(&bundle->names, &bundle->name_capacity, bundle->name_count + 1,
                                  sizeof(char *)) &&
                    index_map_insert(&bundle->by_name, hash, (uint32_t)bundle->name_count);
@@ -137,13 +136,13 @@ static void put_file(struct bundle *bundle, const char *kind, const char *path, 
 {
     char reason[200], name[PLACE_MAX];
     struct stat about = {0};
-    name_copy(name, sizeof name, place);
+    name_copy(name, sizeof(name), place);
     if (*name == '\0' || !bundle->good || is_known(bundle, name))
         return;
-    snprintf(reason, sizeof reason, "%s", why);
-    uint8_t *bytes = path == NULL ? NULL : read_file(bundle, path, &about, reason);
-    if (bytes != NULL) {
-        snprintf(reason, sizeof reason, "copied");
+    snprintf(reason, sizeof(reason), "%s", why);
+    uint8_t *bytes = !path ? NULL : read_file(bundle, path, &about, reason);
+    if (bytes) {
+        snprintf(reason, sizeof(reason), "copied");
         bundle->copied += (uint64_t)about.st_size;
         bundle->good = put_copy(bundle, name, bytes, &about);
         free(bytes);
@@ -151,7 +150,7 @@ static void put_file(struct bundle *bundle, const char *kind, const char *path, 
     const struct writer_value row[] = {value_text(name), value_text(kind),
                                        value_number((uint64_t)about.st_size), value_text(reason)};
     bundle->good = bundle->good && bundle->sink->put(bundle->sink->context, WRITER_BUNDLE, row,
-                                                     sizeof row / sizeof *row);
+                                                     sizeof(row) / sizeof(*row));
 }
 
 /* Gives the place where libdw finds separate debug information below any root. */
@@ -171,7 +170,7 @@ static void place_debug(const struct bundle *bundle, const struct symbols_path *
 static void put_debug(struct bundle *bundle, const struct symbols_path *file)
 {
     char place[PLACE_MAX];
-    if (file->path == NULL)
+    if (!file->path)
         return;
     place_debug(bundle, file, place);
     put_file(bundle, "debug", file->path, place, "");
@@ -189,8 +188,8 @@ static void put_split(void *context, const struct symbols_split *split)
     const struct split_units *units = context;
     char place[PLACE_MAX];
     const char *slash = strrchr(units->from, '/');
-    int folder = slash == NULL || split->name[0] == '/' ? 0 : (int)(slash + 1 - units->from);
-    snprintf(place, sizeof place, "%.*s%s", folder, units->from, split->name);
+    int folder = !slash || split->name[0] == '/' ? 0 : (int)(slash + 1 - units->from);
+    snprintf(place, sizeof(place), "%.*s%s", folder, units->from, split->name);
     put_file(units->bundle, "debug", split->path, place, "");
 }
 
@@ -198,8 +197,8 @@ static void put_split(void *context, const struct symbols_split *split)
 static void put_package(struct bundle *bundle, const char *path, const char *place)
 {
     char package[PLACE_MAX + 8], package_place[PLACE_MAX + 8];
-    snprintf(package, sizeof package, "%s.dwp", path);
-    snprintf(package_place, sizeof package_place, "%s.dwp", place);
+    snprintf(package, sizeof(package), "%s.dwp", path);
+    snprintf(package_place, sizeof(package_place), "%s.dwp", place);
     if (access(package, R_OK) == 0)
         put_file(bundle, "debug", package, package_place, "");
 }
@@ -207,20 +206,20 @@ static void put_package(struct bundle *bundle, const char *path, const char *pla
 static void put_module(struct bundle *bundle, struct symbols *symbols,
                        const struct module_row *module)
 {
-    struct symbols_paths *paths = malloc(sizeof *paths);
+    struct symbols_paths *paths = malloc(sizeof(*paths));
     bool absolute = module->path[0] == '/';
     char place[PLACE_MAX], debug_place[PLACE_MAX];
     struct split_units units = {bundle, place};
     bundle->good = paths != NULL;
-    if (paths == NULL)
+    if (!paths)
         return;
-    snprintf(place, sizeof place, "%s%s%s", absolute ? "" : bundle->directory, absolute ? "" : "/",
+    snprintf(place, sizeof(place), "%s%s%s", absolute ? "" : bundle->directory, absolute ? "" : "/",
              module->path);
     if (symbols_paths(symbols, module->id, paths)) {
         put_file(bundle, "module", paths->module.path, place, "");
         put_debug(bundle, &paths->debug);
         put_debug(bundle, &paths->common);
-        if (paths->debug.path != NULL) {
+        if (paths->debug.path) {
             place_debug(bundle, &paths->debug, debug_place);
             units.from = debug_place;
         }
@@ -236,7 +235,7 @@ static void put_module(struct bundle *bundle, struct symbols *symbols,
 static void put_below_root(struct bundle *bundle, const char *kind, const char *place)
 {
     char path[PLACE_MAX];
-    snprintf(path, sizeof path, "%s%s", bundle->sysroot, place);
+    snprintf(path, sizeof(path), "%s%s", bundle->sysroot, place);
     put_file(bundle, kind, access(path, R_OK) == 0 ? path : place, place, "");
 }
 
@@ -255,7 +254,7 @@ bool bundle_put(const struct table_sink *sink, const struct session_facts *facts
     for (size_t i = 0; bundle.good && i < frames->source_file_count; i++)
         if (frames->source_files[i][0] == '/')
             put_below_root(&bundle, "source", frames->source_files[i]);
-    snprintf(map, sizeof map, "/tmp/perf-%" PRIu64 ".map", scan->process.pid);
+    snprintf(map, sizeof(map), "/tmp/perf-%" PRIu64 ".map", scan->process.pid);
     if (bundle.good && scan->process.found && access(map, R_OK) == 0)
         put_below_root(&bundle, "perf map", map);
     for (size_t i = 0; i < bundle.name_count; i++)

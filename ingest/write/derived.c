@@ -131,7 +131,7 @@ static bool read_stacks(struct derived *derived)
             function > sqlite3_column_int64(query, 2))
             fail_row(derived, "stack", id, "the ids have gaps, or there is no such function");
         else if (!array_reserve(&stacks->rows, &stacks->capacity, stacks->count + 1,
-                                sizeof *stacks->rows))
+                                sizeof(*stacks->rows)))
             ingest_fail_memory(derived->status, "the stacks");
         else
             stacks->rows[stacks->count++].function =
@@ -145,7 +145,7 @@ static uint64_t number_of(struct derived *derived, const char *sql)
 {
     sqlite3_stmt *query = prepare(derived, sql);
     uint64_t number = 0;
-    if (query != NULL && next_row(derived, query))
+    if (query && next_row(derived, query))
         number = (uint64_t)sqlite3_column_int64(query, 0);
     sqlite3_finalize(query);
     return number;
@@ -228,7 +228,7 @@ static bool put_timeline(struct derived *derived)
                                 slot->allocated_count,
                                 slot->freed_bytes,
                                 slot->freed_count};
-        put(derived, slots, sizeof row / sizeof *row, row);
+        put(derived, slots, sizeof(row) / sizeof(*row), row);
     }
     sqlite3_finalize(slots);
     return good(derived);
@@ -237,13 +237,13 @@ static bool put_timeline(struct derived *derived)
 static sqlite3_stmt *prepare_lives(struct derived *derived, const char *select, const char *order)
 {
     char sql[512];
-    snprintf(sql, sizeof sql, "SELECT %s FROM allocation WHERE arena_id = 0%s%s", select,
+    snprintf(sql, sizeof(sql), "SELECT %s FROM allocation WHERE arena_id = 0%s%s", select,
              derived->machine == 0 ? ""
                                    : " AND thread_id IN (SELECT t.id FROM thread t"
                                      " JOIN process p ON p.id = t.process_id WHERE p.machine = ?)",
              order);
     sqlite3_stmt *query = prepare(derived, sql);
-    if (query != NULL && derived->machine != 0)
+    if (query && derived->machine != 0)
         sqlite3_bind_int64(query, 1, (int64_t)derived->machine);
     return query;
 }
@@ -271,10 +271,10 @@ static bool replay_machine(struct derived *derived, uint64_t duration_ns)
  */
 static bool replay_machines(struct derived *derived, uint64_t duration_ns)
 {
-    struct totals *sum = calloc(1, sizeof *sum);
+    struct totals *sum = calloc(1, sizeof(*sum));
     struct stacks stacks = {.count = derived->stacks.count};
-    stacks.rows = calloc(stacks.count + 1, sizeof *stacks.rows);
-    bool done = sum != NULL && stacks.rows != NULL;
+    stacks.rows = calloc(stacks.count + 1, sizeof(*stacks.rows));
+    bool done = sum && stacks.rows;
     if (!done)
         ingest_fail_memory(derived->status, "the sums of each machine");
     for (uint32_t machine = 1; done && machine <= derived->machines; machine++) {
@@ -290,7 +290,7 @@ static bool replay_machines(struct derived *derived, uint64_t duration_ns)
         derived->stacks.rows[i].usage = stacks.rows[i].usage;
     if (done)
         derived->totals = *sum;
-    else if (sum != NULL)
+    else if (sum)
         totals_free_memory(sum);
     free(stacks.rows);
     free(sum);
@@ -334,7 +334,7 @@ static bool put_stacks(struct derived *derived)
                                 usage->peak_bytes,
                                 usage->peak_ns,
                                 usage->lifetime_ns};
-        put(derived, update, sizeof row / sizeof *row, row);
+        put(derived, update, sizeof(row) / sizeof(*row), row);
     }
     sqlite3_finalize(update);
     return good(derived);
@@ -348,7 +348,7 @@ static bool put_sums(struct derived *derived)
         const struct size_row *size = &totals->sizes[i];
         const uint64_t row[] = {size->size, size->allocations, size->frees,
                                 size->allocations - size->frees};
-        put(derived, sizes, sizeof row / sizeof *row, row);
+        put(derived, sizes, sizeof(row) / sizeof(*row), row);
     }
     sqlite3_finalize(sizes);
     return good(derived);
@@ -393,7 +393,7 @@ static bool put_meta(struct derived *derived)
         {"machines", derived->machines},
     };
     sqlite3_stmt *insert = prepare(derived, "INSERT OR REPLACE INTO meta VALUES (?2, ?1)");
-    for (size_t i = 0; good(derived) && i < sizeof facts / sizeof *facts; i++) {
+    for (size_t i = 0; good(derived) && i < sizeof(facts) / sizeof(*facts); i++) {
         sqlite3_bind_text(insert, 2, facts[i].key, -1, SQLITE_STATIC);
         put(derived, insert, 1, &facts[i].value);
     }
@@ -433,8 +433,8 @@ bool writer_derived_put(sqlite3 *database, const char *name, struct ingest_statu
 {
     struct derived derived = {.database = database, .name = name, .status = status};
     bool done = false;
-    derived.batch = malloc(sizeof *derived.batch);
-    if (derived.batch == NULL)
+    derived.batch = malloc(sizeof(*derived.batch));
+    if (!derived.batch)
         ingest_fail_memory(status, "rows");
     else if (writer_rows_open(&derived.rows, database) != SQLITE_OK)
         fail(&derived);

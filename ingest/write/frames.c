@@ -30,14 +30,14 @@ static bool fail(struct writer_frames *frames, int error)
 bool writer_frames_begin(struct writer_frames *frames, int descriptor)
 {
     *frames = (struct writer_frames){.descriptor = descriptor};
-    frames->waiting = malloc(WAITING_MAX * sizeof *frames->waiting);
-    return frames->waiting != NULL || fail(frames, ENOMEM);
+    frames->waiting = malloc(WAITING_MAX * sizeof(*frames->waiting));
+    return frames->waiting || fail(frames, ENOMEM);
 }
 
 static bool flush(struct writer_frames *frames)
 {
     const char *bytes = (const char *)frames->waiting;
-    size_t left = frames->waiting_count * sizeof *frames->waiting;
+    size_t left = frames->waiting_count * sizeof(*frames->waiting);
     while (left > 0) {
         ssize_t count = write(frames->descriptor, bytes, left);
         if (count < 0 && errno == EINTR)
@@ -70,11 +70,11 @@ static size_t read_rows(struct writer_frames *frames, uint64_t place)
 {
     const uint64_t left = frames->written - place;
     const size_t count = left < WAITING_MAX ? (size_t)left : WAITING_MAX;
-    const size_t size = count * sizeof *frames->waiting;
+    const size_t size = count * sizeof(*frames->waiting);
     size_t done = 0;
     while (done < size) {
         ssize_t got = pread(frames->descriptor, (char *)frames->waiting + done, size - done,
-                            (off_t)(place * sizeof *frames->waiting + done));
+                            (off_t)(place * sizeof(*frames->waiting) + done));
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0) {
@@ -92,7 +92,7 @@ static bool put_rows(struct writer_frames *frames, struct writer_btree *tree,
     uint64_t stack = UINT64_MAX, depth = 0;
     size_t count;
     for (uint64_t place = 0; place < frames->written; place += count) {
-        if (stop != NULL && stop(context))
+        if (stop && stop(context))
             return fail(frames, EINTR);
         count = read_rows(frames, place);
         if (count == 0)

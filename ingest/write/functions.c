@@ -37,8 +37,8 @@ static int count_functions(struct sums *sums)
     sqlite3_finalize(query);
     if (result != SQLITE_DONE)
         return result;
-    sums->functions = calloc(sums->count + 1, sizeof *sums->functions);
-    return sums->functions != NULL ? SQLITE_OK : SQLITE_NOMEM;
+    sums->functions = calloc(sums->count + 1, sizeof(*sums->functions));
+    return sums->functions ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 static int read_frames(struct sums *sums)
@@ -54,7 +54,7 @@ static int read_frames(struct sums *sums)
             break;
         result = SQLITE_NOMEM;
         if (!array_reserve(&sums->frames, &sums->frame_capacity, sums->frame_count + 1,
-                           sizeof *sums->frames))
+                           sizeof(*sums->frames)))
             break;
         sums->frames[sums->frame_count++] = (uint32_t)function;
         result = SQLITE_OK;
@@ -119,7 +119,7 @@ static int put_rows(const struct sums *sums, const struct totals *totals)
                                 sum->self.at_peak_bytes,
                                 i < totals->function_capacity ? totals->functions[i].peak_bytes
                                                               : 0};
-        for (size_t k = 0; k < sizeof row / sizeof *row; k++)
+        for (size_t k = 0; k < sizeof(row) / sizeof(*row); k++)
             sqlite3_bind_int64(insert, (int)k + 1, (int64_t)row[k]);
         sqlite3_step(insert);
         result = sqlite3_reset(insert);

@@ -56,9 +56,9 @@ static uint32_t add_pair(struct stack_index *index, uint32_t stack, uint32_t typ
 {
     uint64_t hash = hash_combine(hash_seed(), (uint64_t)stack << 32 | type);
     if (index->count >= INDEX_NONE - 1 ||
-        !array_reserve(&index->pairs, &index->capacity, index->count + 1, sizeof *index->pairs) ||
+        !array_reserve(&index->pairs, &index->capacity, index->count + 1, sizeof(*index->pairs)) ||
         !array_reserve(&index->by_stack, &index->by_stack_capacity, (size_t)stack + 1,
-                       sizeof *index->by_stack) ||
+                       sizeof(*index->by_stack)) ||
         !index_map_insert(&index->by_pair, hash, (uint32_t)index->count))
         return INDEX_NONE;
     index->pairs[index->count] = (struct stack_index_pair){.stack = stack, .type = type};
@@ -134,7 +134,7 @@ static bool put_row(struct build *build, const struct stack_index_pair *pair, ui
     end = writer_put_number(record + 1, end, pair->stack);
     end = writer_put_number(record + 2, end, pair->type);
     end = writer_put_number(record + 3, end, (int64_t)row);
-    if (row % ROWS_PER_LOOK == 0 && build->stop != NULL && build->stop(build->context))
+    if (row % ROWS_PER_LOOK == 0 && build->stop && build->stop(build->context))
         return fail(build, EINTR);
     return writer_btree_put_key(build->tree, record, (size_t)(end - record));
 }
@@ -171,7 +171,7 @@ static bool read_columns(struct build *build, bool at_once)
             break;
         if (read_column(build, chunk, COLUMN_TYPE, build->types) != rows)
             return fail(build, EIO);
-        if (build->stop != NULL && build->stop(build->context))
+        if (build->stop && build->stop(build->context))
             return fail(build, EINTR);
         good = place_rows(build, chunk * COLUMN_CHUNK_ROWS + 1, rows, at_once);
     }
@@ -214,7 +214,7 @@ static bool put_all(struct build *build)
         build->order[i] = (uint32_t)i;
         index->pairs[i].next = UINT64_MAX;
     }
-    qsort_r(build->order, index->count, sizeof *build->order, compare_pairs, index->pairs);
+    qsort_r(build->order, index->count, sizeof(*build->order), compare_pairs, index->pairs);
     for (size_t first = 0; first < index->count; first = end) {
         uint64_t rows = index->pairs[build->order[first]].rows;
         for (end = first + 1; end < index->count; end++) {
@@ -250,12 +250,11 @@ bool writer_index_build(struct stack_index *index, const char *path, struct writ
 {
     struct build build = {.index = index, .tree = tree, .stop = stop, .context = context};
     size_t chunk_size = COLUMN_CHUNK_ROWS * sizeof(uint64_t);
-    build.order = malloc((index->count + 1) * sizeof *build.order);
-    build.rows = malloc((rows_at_once(index) + 1) * sizeof *build.rows);
+    build.order = malloc((index->count + 1) * sizeof(*build.order));
+    build.rows = malloc((rows_at_once(index) + 1) * sizeof(*build.rows));
     build.stacks = malloc(chunk_size);
     build.types = malloc(chunk_size);
-    bool good =
-        build.order != NULL && build.rows != NULL && build.stacks != NULL && build.types != NULL;
+    bool good = build.order && build.rows && build.stacks && build.types;
     if (!good)
         fail(&build, ENOMEM);
     else if (!open_columns(&build, path))

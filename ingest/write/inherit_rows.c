@@ -73,7 +73,7 @@ static int read_forks(struct pass *pass)
     while (result == SQLITE_OK && (result = sqlite3_step(query)) == SQLITE_ROW) {
         result = SQLITE_NOMEM;
         if (!array_reserve(&pass->forks, &pass->fork_capacity, pass->fork_count + 1,
-                           sizeof *pass->forks))
+                           sizeof(*pass->forks)))
             break;
         pass->forks[pass->fork_count++] = (struct fork_row){.child = sqlite3_column_int64(query, 0),
                                                             .ns = sqlite3_column_int64(query, 1)};
@@ -113,7 +113,7 @@ static bool add_wanted(struct pass *pass, sqlite3_stmt *query)
 {
     const size_t count = pass->wanted_count;
     if (count >= INDEX_NONE ||
-        !array_reserve(&pass->wanted, &pass->wanted_capacity, count + 1, sizeof *pass->wanted))
+        !array_reserve(&pass->wanted, &pass->wanted_capacity, count + 1, sizeof(*pass->wanted)))
         return false;
     struct wanted *wanted = &pass->wanted[pass->wanted_count++];
     *wanted = (struct wanted){.id = sqlite3_column_int64(query, 0),

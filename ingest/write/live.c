@@ -59,7 +59,7 @@ static bool create(struct writer_live *writer, bool force)
 {
     struct output_file file;
     char pragmas[200];
-    snprintf(pragmas, sizeof pragmas,
+    snprintf(pragmas, sizeof(pragmas),
              "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA application_id = %d;"
              "PRAGMA user_version = %d; BEGIN;",
              SESSION_APPLICATION_ID, SESSION_SCHEMA_VERSION);
@@ -84,8 +84,8 @@ static bool prepare(struct writer_live *writer)
 
 struct writer_live *writer_live_open(const char *target, bool force, struct ingest_status *status)
 {
-    struct writer_live *writer = calloc(1, sizeof *writer);
-    if (writer == NULL || (writer->target = strdup(target)) == NULL) {
+    struct writer_live *writer = calloc(1, sizeof(*writer));
+    if (!writer || !(writer->target = strdup(target))) {
         free(writer);
         ingest_fail_memory(status, "the session");
         return NULL;
@@ -106,7 +106,7 @@ bool writer_live_begin(struct writer_live *writer, uint64_t first_id)
 {
     char rows[160];
     uint64_t chunk = (first_id - 1) / COLUMN_CHUNK_ROWS;
-    snprintf(rows, sizeof rows,
+    snprintf(rows, sizeof(rows),
              "DELETE FROM allocation WHERE id >= %" PRIu64
              "; DELETE FROM column_chunk WHERE id >= %" PRIu64,
              first_id, chunk * COLUMN_ID_STRIDE);
@@ -164,7 +164,7 @@ bool writer_live_end(struct writer_live *writer)
 
 void writer_live_close(struct writer_live *writer)
 {
-    if (writer == NULL)
+    if (!writer)
         return;
     close_database(writer);
     free(writer->target);

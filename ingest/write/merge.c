@@ -39,8 +39,8 @@ static bool run_with(struct writer_merge *merge, const char *sql, const char *te
 {
     sqlite3_stmt *statement = NULL;
     bool good = sqlite3_prepare_v2(merge->database, sql, -1, &statement, NULL) == SQLITE_OK &&
-                (text != NULL ? sqlite3_bind_text(statement, 1, text, -1, SQLITE_STATIC)
-                              : sqlite3_bind_int64(statement, 1, number)) == SQLITE_OK;
+                (text ? sqlite3_bind_text(statement, 1, text, -1, SQLITE_STATIC)
+                      : sqlite3_bind_int64(statement, 1, number)) == SQLITE_OK;
     if (good)
         sqlite3_step(statement);
     return sqlite3_finalize(statement) == SQLITE_OK && good ? true : fail(merge);
@@ -249,7 +249,7 @@ static bool open_database(struct writer_merge *merge)
     if (sqlite3_open_v2(merge->path, &merge->database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
                         NULL) != SQLITE_OK)
         return fail(merge);
-    if (interrupted != NULL)
+    if (interrupted)
         sqlite3_progress_handler(merge->database, 100000, stop_if_interrupted, (void *)interrupted);
     return run(merge, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
                       "PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;");
@@ -258,8 +258,8 @@ static bool open_database(struct writer_merge *merge)
 struct writer_merge *writer_merge_open(const char *path, const struct writer_options *options,
                                        struct ingest_status *status)
 {
-    struct writer_merge *merge = calloc(1, sizeof *merge);
-    if (merge == NULL || (merge->path = strdup(path)) == NULL) {
+    struct writer_merge *merge = calloc(1, sizeof(*merge));
+    if (!merge || !(merge->path = strdup(path))) {
         free(merge);
         ingest_fail_memory(status, "the session of several processes");
         return NULL;
@@ -318,7 +318,7 @@ bool writer_merge_fork(struct writer_merge *merge, uint64_t trace_id, uint64_t b
 static bool told_to_stop(const void *context)
 {
     const volatile sig_atomic_t *interrupted = context;
-    return interrupted != NULL && *interrupted != 0;
+    return interrupted && *interrupted != 0;
 }
 
 /* Puts the frames of all parts into the file, while SQLite has it closed. */
@@ -385,7 +385,7 @@ uint64_t writer_merge_fact(struct writer_merge *merge, const char *key)
 
 void writer_merge_close(struct writer_merge *merge)
 {
-    if (merge == NULL)
+    if (!merge)
         return;
     sqlite3_close(merge->database);
     free(merge->path);

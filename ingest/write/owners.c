@@ -55,7 +55,7 @@ static int read_processes(struct writer_owners *owners, sqlite3 *database)
     while (result == SQLITE_OK && (result = sqlite3_step(query)) == SQLITE_ROW) {
         result = SQLITE_NOMEM;
         if (!array_reserve(&owners->processes, &owners->process_capacity, owners->process_count + 1,
-                           sizeof *owners->processes))
+                           sizeof(*owners->processes)))
             break;
         owners->processes[owners->process_count++] =
             (struct owner_process){.id = sqlite3_column_int64(query, 0)};
@@ -73,7 +73,7 @@ static int read_threads(struct writer_owners *owners, sqlite3 *database)
     while (result == SQLITE_OK && (result = sqlite3_step(query)) == SQLITE_ROW) {
         result = SQLITE_NOMEM;
         if (!array_reserve(&owners->threads, &owners->thread_capacity, owners->thread_count + 1,
-                           sizeof *owners->threads))
+                           sizeof(*owners->threads)))
             break;
         owners->threads[owners->thread_count++] =
             (struct owner_thread){.id = sqlite3_column_int64(query, 0),
@@ -94,7 +94,7 @@ void writer_owners_allocate(struct writer_owners *owners, int64_t thread, uint64
                             uint64_t ns)
 {
     struct owner_thread *owner = find_thread(owners, thread);
-    if (owner == NULL)
+    if (!owner)
         return;
     owner->allocations++;
     owner->bytes += size;
@@ -116,9 +116,9 @@ void writer_owners_free(struct writer_owners *owners, int64_t thread, uint64_t s
 {
     const struct owner_thread *owner = find_thread(owners, thread);
     struct owner_thread *freer = freed_by != 0 ? find_thread(owners, freed_by) : NULL;
-    if (freer != NULL)
+    if (freer)
         freer->frees++;
-    if (owner == NULL || owner->process == owners->process_count)
+    if (!owner || owner->process == owners->process_count)
         return;
     struct owner_process *process = &owners->processes[owner->process];
     process->frees += freed_by != 0;
@@ -145,7 +145,7 @@ static int put_threads(const struct writer_owners *owners, sqlite3 *database)
         const struct owner_thread *thread = &owners->threads[i];
         const uint64_t row[] = {(uint64_t)thread->id, thread->allocations, thread->frees,
                                 thread->bytes};
-        result = put(update, sizeof row / sizeof *row, row);
+        result = put(update, sizeof(row) / sizeof(*row), row);
     }
     sqlite3_finalize(update);
     return result;
@@ -165,7 +165,7 @@ static int put_processes(const struct writer_owners *owners, sqlite3 *database)
         const uint64_t row[] = {(uint64_t)process->id, process->allocations, process->frees,
                                 process->bytes,        process->live_count,  process->live_bytes,
                                 process->peak_bytes,   process->peak_ns};
-        result = put(update, sizeof row / sizeof *row, row);
+        result = put(update, sizeof(row) / sizeof(*row), row);
     }
     sqlite3_finalize(update);
     return result;

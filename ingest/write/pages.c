@@ -67,7 +67,7 @@ bool writer_pages_open(struct writer_pages *pages, int descriptor, uint32_t lock
     pages->lock_page = lock_byte / (uint32_t)pages->page_size + 1;
     pages->next = writer_pages_behind(pages, pages->count);
     pages->buffer = malloc(BUFFER_SIZE);
-    return pages->buffer != NULL || fail(pages, ENOMEM);
+    return pages->buffer || fail(pages, ENOMEM);
 }
 
 static bool flush(struct writer_pages *pages)
@@ -114,7 +114,7 @@ bool writer_pages_replace(struct writer_pages *pages, uint32_t number, const uin
 bool writer_pages_close(struct writer_pages *pages)
 {
     uint8_t header[HEADER_SIZE];
-    if (pages->buffer != NULL && pages->error == 0 && flush(pages) && read_header(pages, header)) {
+    if (pages->buffer && pages->error == 0 && flush(pages) && read_header(pages, header)) {
         uint32_t counter = writer_get32(header + HEADER_CHANGE_COUNTER) + 1;
         writer_put32(header + HEADER_CHANGE_COUNTER, counter);
         writer_put32(header + HEADER_PAGES, pages->count);

@@ -53,7 +53,7 @@ bool writer_rebuild(const char *path, const volatile sig_atomic_t *interrupted,
         ingest_fail(status, INGEST_BAD_INPUT, "%s: cannot be opened: %s", path,
                     database ? sqlite3_errmsg(database) : "memory is exhausted");
     } else {
-        if (interrupted != NULL)
+        if (interrupted)
             sqlite3_progress_handler(database, 100000, stop_if_interrupted, (void *)interrupted);
         sqlite3_busy_timeout(database, 3000);
         done = check(database, path, status) &&

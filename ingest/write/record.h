@@ -38,7 +38,7 @@ static inline uint8_t *writer_put_number(uint8_t *type, uint8_t *data, int64_t n
     *type = serials[magnitude == 0 ? 0 : 64 - __builtin_clzll(magnitude)];
     unsigned length = lengths[*type];
     uint64_t bytes = __builtin_bswap64(value << (64 - 8 * length));
-    memcpy(data, &bytes, sizeof bytes);
+    memcpy(data, &bytes, sizeof(bytes));
     return data + length;
 }
 

@@ -22,7 +22,7 @@ static bool is_of_system(const char *path)
 {
     static const char *const folders[] = {"/usr/",    "/lib/", "/lib32/", "/lib64/",
                                           "/libx32/", "/bin/", "/sbin/",  "/etc/"};
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+    for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
         if (begins_with(path, folders[i]))
             return true;
     return false;
@@ -49,25 +49,25 @@ static void normalize(char *path)
 static const char *last_component(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash == NULL ? path : slash + 1;
+    return !slash ? path : slash + 1;
 }
 
 /* Returns the part of a path that is kept. The result lies in `path`, which changes. */
 static const char *kept(const struct redact *redact, char *path)
 {
     if (*path != '/')
-        return strstr(path, "..") == NULL ? path : last_component(path);
+        return !strstr(path, "..") ? path : last_component(path);
     normalize(path);
     if (is_of_system(path))
         return path;
-    if (redact != NULL && redact->root != NULL && begins_with(path, redact->root))
+    if (redact && redact->root && begins_with(path, redact->root))
         return path + strlen(redact->root);
     return last_component(path);
 }
 
 static bool ends_path(char letter)
 {
-    return letter == '\0' || strchr("\t\n\"'`<>()[]{},;:|", letter) != NULL;
+    return letter == '\0' || strchr("\t\n\"'`<>()[]{},;:|", letter);
 }
 
 /*
@@ -93,20 +93,20 @@ static const char *path_end(const char *text)
 static bool begins_path(const char *text, const char *at)
 {
     return at[0] == '/' && at[1] != '\0' && at[1] != '=' && !ends_path(at[1]) && at[1] != ' ' &&
-           (at == text || strchr(" \t\n\"'`<([{=:,;|@", at[-1]) != NULL);
+           (at == text || strchr(" \t\n\"'`<([{=:,;|@", at[-1]));
 }
 
 char *redact_text(const struct redact *redact, const char *text)
 {
     char *copy = malloc(strlen(text) + 1), *to = copy;
-    for (const char *at = text; copy != NULL && *at != '\0';) {
+    for (const char *at = text; copy && *at != '\0';) {
         if (!begins_path(text, at)) {
             *to++ = *at++;
             continue;
         }
         const char *end = path_end(at);
         char *path = strndup(at, (size_t)(end - at));
-        if (path == NULL) {
+        if (!path) {
             free(copy);
             return NULL;
         }
@@ -114,7 +114,7 @@ char *redact_text(const struct redact *redact, const char *text)
         free(path);
         at = end;
     }
-    if (copy != NULL)
+    if (copy)
         *to = '\0';
     return copy;
 }
@@ -123,10 +123,10 @@ char *redact_text(const struct redact *redact, const char *text)
 static char *redacted_lines(const struct redact *redact, const char *text)
 {
     char *copy = malloc(strlen(text) + 1), *to = copy;
-    for (const char *at = text; copy != NULL;) {
+    for (const char *at = text; copy;) {
         const size_t length = strcspn(at, "\n");
         char *path = strndup(at, length);
-        if (path == NULL) {
+        if (!path) {
             free(copy);
             return NULL;
         }
@@ -154,7 +154,7 @@ static char *redacted(const struct redact *redact, enum writer_table table,
     if (*value->text != '/' && table != WRITER_SOURCE_FILE)
         return strdup(last_component(value->text));
     char *path = strdup(value->text);
-    if (path != NULL) {
+    if (path) {
         const char *part = kept(redact, path);
         memmove(path, part, strlen(part) + 1);
     }
@@ -173,7 +173,7 @@ static bool put(void *context, enum writer_table table, const struct writer_valu
         const bool is_text = values[i].type >= VALUE_TEXT && values[i].type <= VALUE_PRIVATE;
         if (is_text)
             changed[i].text = copies[i] = redacted(redact, table, &values[i]);
-        good = !is_text || copies[i] != NULL;
+        good = !is_text || copies[i];
     }
     good = good && redact->sink.put(redact->sink.context, table, changed, count);
     for (size_t i = 0; i < COLUMNS_MAX; i++)
@@ -209,8 +209,8 @@ static bool is_of_executable(const struct session_facts *facts, uint32_t id)
 static bool find_files(struct files *files, const struct session_facts *facts)
 {
     const struct frames *frames = &facts->stacks->frames;
-    files->paths = calloc(frames->function_count + 1, sizeof *files->paths);
-    if (files->paths == NULL)
+    files->paths = calloc(frames->function_count + 1, sizeof(*files->paths));
+    if (!files->paths)
         return false;
     for (size_t i = 0; i < frames->function_count; i++) {
         const struct function_row *function = &frames->functions[i];
@@ -218,7 +218,7 @@ static bool find_files(struct files *files, const struct session_facts *facts)
             !is_of_executable(facts, function->module))
             continue;
         char *path = strdup(frames->source_files[function->source_file]);
-        if (path == NULL)
+        if (!path)
             return false;
         if (*path == '/')
             normalize(path);
@@ -227,7 +227,7 @@ static bool find_files(struct files *files, const struct session_facts *facts)
         else
             free(path);
     }
-    qsort(files->paths, files->count, sizeof *files->paths, compare_paths);
+    qsort(files->paths, files->count, sizeof(*files->paths), compare_paths);
     size_t distinct = 0;
     for (size_t i = 0; i < files->count; i++)
         if (distinct == 0 || strcmp(files->paths[distinct - 1], files->paths[i]) != 0)
@@ -279,15 +279,15 @@ static char *find_root(const struct files *files)
             path = files->paths[i];
         }
     }
-    return path == NULL ? NULL : strndup(path, best);
+    return !path ? NULL : strndup(path, best);
 }
 
 struct redact *redact_new(const char *root, const struct session_facts *facts)
 {
-    struct redact *redact = calloc(1, sizeof *redact);
+    struct redact *redact = calloc(1, sizeof(*redact));
     struct files files = {0};
     bool good = redact != NULL;
-    if (good && root != NULL) {
+    if (good && root) {
         size_t length = strlen(root);
         while (length > 0 && root[length - 1] == '/')
             length--;
@@ -310,7 +310,7 @@ struct redact *redact_new(const char *root, const struct session_facts *facts)
 
 void redact_free(struct redact *redact)
 {
-    if (redact == NULL)
+    if (!redact)
         return;
     free(redact->root);
     free(redact);

@@ -41,8 +41,8 @@ static int batch_connect(sqlite3 *database, void *context, int argc, const char 
 {
     (void)argc, (void)argv, (void)error;
     int result = sqlite3_declare_vtab(database, "CREATE TABLE x(" BATCH_COLUMNS ")");
-    struct batch_table *made = result == SQLITE_OK ? sqlite3_malloc64(sizeof *made) : NULL;
-    if (made == NULL)
+    struct batch_table *made = result == SQLITE_OK ? sqlite3_malloc64(sizeof(*made)) : NULL;
+    if (!made)
         return result == SQLITE_OK ? SQLITE_NOMEM : result;
     *made = (struct batch_table){.rows = context};
     *table = &made->base;
@@ -65,8 +65,8 @@ static int batch_best_index(sqlite3_vtab *table, sqlite3_index_info *info)
 
 static int batch_open(sqlite3_vtab *table, sqlite3_vtab_cursor **cursor)
 {
-    struct batch_cursor *made = sqlite3_malloc64(sizeof *made);
-    if (made == NULL)
+    struct batch_cursor *made = sqlite3_malloc64(sizeof(*made));
+    if (!made)
         return SQLITE_NOMEM;
     *made = (struct batch_cursor){.batch = ((struct batch_table *)table)->rows->batch};
     *cursor = &made->base;
@@ -159,7 +159,7 @@ int writer_rows_open(struct writer_rows *rows, sqlite3 *database)
 {
     *rows = (struct writer_rows){.database = database};
     rows->packed = malloc(column_data_length(COLUMN_CHUNK_ROWS, 8));
-    if (rows->packed == NULL)
+    if (!rows->packed)
         return SQLITE_NOMEM;
     int result = sqlite3_create_module(database, "row_batch", &batch_module, rows);
     if (result == SQLITE_OK)

@@ -16,7 +16,7 @@ static bool fail(sqlite3 *database, struct ingest_status *status)
 static char *text(sqlite3_stmt *query, int column)
 {
     const char *found = (const char *)sqlite3_column_text(query, column);
-    return strdup(found != NULL ? found : "");
+    return strdup(found ? found : "");
 }
 
 /* Makes a place of an id. Ids are dense from 1. */
@@ -44,7 +44,7 @@ static bool read_row(sqlite3_stmt *query, struct run_process *process)
         .program = process->program,
         .bytes = (uint64_t)sqlite3_column_int64(query, 6),
     };
-    return process->program != NULL && process->arguments != NULL && process->ending != NULL;
+    return process->program && process->arguments && process->ending;
 }
 
 bool writer_run_read(sqlite3 *database, struct run *run, struct ingest_status *status)
@@ -56,8 +56,9 @@ bool writer_run_read(sqlite3 *database, struct run *run, struct ingest_status *s
     while (good && (step = sqlite3_step(query)) == SQLITE_ROW) {
         if (run->count == capacity) {
             capacity = capacity ? capacity * 2 : 64;
-            struct run_process *larger = realloc(run->processes, capacity * sizeof *run->processes);
-            if (larger != NULL)
+            struct run_process *larger =
+                realloc(run->processes, capacity * sizeof(*run->processes));
+            if (larger)
                 run->processes = larger;
             good = larger != NULL;
         }
@@ -84,7 +85,7 @@ static const char names_sql[] =
 static bool write_selected(sqlite3 *database, size_t id, struct ingest_status *status)
 {
     char sql[128];
-    sqlite3_snprintf((int)sizeof sql, sql,
+    sqlite3_snprintf((int)sizeof(sql), sql,
                      "INSERT OR REPLACE INTO meta VALUES ('selected_process', %llu)",
                      (unsigned long long)id);
     return (sqlite3_exec(database, sql, NULL, NULL, NULL) == SQLITE_OK &&
@@ -95,13 +96,13 @@ static bool write_selected(sqlite3 *database, size_t id, struct ingest_status *s
 bool writer_run_select(sqlite3 *database, struct run *run, const char *word,
                        struct ingest_status *status)
 {
-    if (word != NULL && strcmp(word, PROCESS_CHOICE_ALL) == 0) {
+    if (word && strcmp(word, PROCESS_CHOICE_ALL) == 0) {
         run->selected = run->count;
         run->matches = run->count;
         return write_selected(database, 0, status);
     }
-    struct process_choice *rows = calloc(run->count + 1, sizeof *rows);
-    if (rows == NULL)
+    struct process_choice *rows = calloc(run->count + 1, sizeof(*rows));
+    if (!rows)
         return ingest_fail_memory(status, "the processes of the run");
     for (size_t i = 0; i < run->count; i++)
         rows[i] = run->processes[i].choice;
@@ -111,7 +112,7 @@ bool writer_run_select(sqlite3 *database, struct run *run, const char *word,
         return ingest_fail(status, INGEST_BAD_USAGE,
                            "--process: no process of the run is %s; without it the summary lists "
                            "them",
-                           word != NULL ? word : "there");
+                           word ? word : "there");
     return write_selected(database, run->selected + 1, status);
 }
 

@@ -48,8 +48,8 @@ static bool put_process(const struct table_sink *sink, const struct session_fact
     struct tm utc = {0};
     char start[64], base[40];
     gmtime_r(&seconds, &utc);
-    strftime(base, sizeof base, "%Y-%m-%dT%H:%M:%S", &utc);
-    snprintf(start, sizeof start, "%s.%03uZ", base,
+    strftime(base, sizeof(base), "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(start, sizeof(start), "%s.%03uZ", base,
              (unsigned)(header->start_realtime_ns / 1000000u % 1000u));
     return put_value(sink, "program",
                      value_path(process->found ? process->program : "(unknown)")) &&
@@ -98,7 +98,7 @@ static bool put_process_row(const struct table_sink *sink, const struct session_
         rows != 0 ? value_number(rows) : value_null(),
         value_path(process->found ? process->exe : ""),
     };
-    return sink->put(sink->context, WRITER_PROCESS, row, sizeof row / sizeof *row);
+    return sink->put(sink->context, WRITER_PROCESS, row, sizeof(row) / sizeof(*row));
 }
 
 static bool put_totals(const struct table_sink *sink, const struct session_facts *facts)
@@ -178,7 +178,7 @@ bool session_meta_put(const struct table_sink *sink, const struct session_facts 
 {
     return put_process(sink, facts) && put_process_row(sink, facts) && put_totals(sink, facts) &&
            put_arenas(sink, facts) && put_oddities(sink, facts) && put_bypassed(sink, facts) &&
-           (facts->suppressions == NULL ||
+           (!facts->suppressions ||
             put_number(sink, "suppressions", suppressions_count(facts->suppressions))) &&
            (!facts->carried_suppressions ||
             put_number(sink, "lost_suppressions",

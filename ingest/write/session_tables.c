@@ -43,7 +43,7 @@ static bool put_modules(const struct table_sink *sink, const struct session_fact
         const struct module_row *module = &scan->modules[i];
         const char *slash = strrchr(module->path, '/');
         char *build_id = calloc(module->build_id_length * 2 + 1, 1);
-        if (build_id == NULL)
+        if (!build_id)
             return false;
         for (size_t k = 0; k < module->build_id_length; k++)
             snprintf(build_id + 2 * k, 3, "%02x", module->build_id[k]);
@@ -108,7 +108,7 @@ static bool put_frames_of(const struct table_sink *sink, const struct stacks *st
         values[count++] = value_number(stack);
         values[count++] = value_number(depth);
         values[count++] = value_index(frame);
-        if (count < sizeof values / sizeof *values)
+        if (count < sizeof(values) / sizeof(*values))
             continue;
         good = sink->put(sink->context, WRITER_STACK_FRAMES, values, count);
         count = 0;
@@ -131,12 +131,11 @@ static bool put_runtime_stack(const struct table_sink *sink, const struct runtim
                               const struct suppressor *suppressor, size_t stack)
 {
     const char *kind = runtime_blocks_of(blocks, stack);
-    const char *pattern =
-        kind == NULL && suppressor != NULL ? suppressor_of(suppressor, stack) : NULL;
-    if (pattern != NULL)
+    const char *pattern = !kind && suppressor ? suppressor_of(suppressor, stack) : NULL;
+    if (pattern)
         kind = "suppressed";
-    return kind == NULL || PUT(sink, WRITER_RUNTIME_STACK, value_number(stack), value_text(kind),
-                               value_text(pattern));
+    return !kind || PUT(sink, WRITER_RUNTIME_STACK, value_number(stack), value_text(kind),
+                        value_text(pattern));
 }
 
 static bool put_stacks(const struct table_sink *sink, const struct session_facts *facts)
@@ -144,8 +143,8 @@ static bool put_stacks(const struct table_sink *sink, const struct session_facts
     const struct stacks *stacks = facts->stacks;
     struct runtime_blocks *blocks = runtime_blocks_new(stacks);
     struct suppressor *suppressor =
-        facts->suppressions != NULL ? suppressor_new(facts->suppressions, stacks) : NULL;
-    bool good = blocks != NULL && (suppressor != NULL || facts->suppressions == NULL);
+        facts->suppressions ? suppressor_new(facts->suppressions, stacks) : NULL;
+    bool good = blocks && (suppressor || !facts->suppressions);
     for (size_t i = 0; good && i < stacks->count; i++) {
         const struct stack_row *row = &stacks->rows[i];
         const struct usage *usage = &row->usage;
@@ -199,7 +198,7 @@ static bool put_function_totals(const struct table_sink *sink, const struct sess
     const struct stacks *stacks = facts->stacks;
     const struct totals *totals = facts->totals;
     size_t count = stacks->frames.function_count;
-    struct function_sum *sums = calloc(count + 1, sizeof *sums);
+    struct function_sum *sums = calloc(count + 1, sizeof(*sums));
     bool good = sums != NULL;
     for (size_t i = 0; good && i < stacks->count; i++)
         add_stack(sums, stacks, i);
@@ -311,7 +310,7 @@ static bool put_free_calls(const struct table_sink *sink, const struct session_f
     bool good = true;
     for (size_t i = 0; good && i < facts->stacks->count; i++) {
         const char *name = free_calls_name(calls, (uint32_t)i);
-        if (name != NULL)
+        if (name)
             good = PUT(sink, WRITER_FREE_CALL, value_number(i), value_text(name));
     }
     for (size_t i = 0; good && i < calls->count; i++) {

@@ -12,7 +12,7 @@ struct member_row {
 static bool put(const struct table_sink *sink, enum writer_table table,
                 const struct writer_value *values, size_t size)
 {
-    return sink->put(sink->context, table, values, size / sizeof *values);
+    return sink->put(sink->context, table, values, size / sizeof(*values));
 }
 
 static bool put_member(void *context, const struct types_member *member)
@@ -21,7 +21,7 @@ static bool put_member(void *context, const struct types_member *member)
     const struct writer_value values[] = {value_number(row->type),    value_number(row->position++),
                                           value_text(member->name),   value_number(member->offset),
                                           value_number(member->size), value_text(member->type)};
-    return put(row->sink, WRITER_TYPE_MEMBER, values, sizeof values);
+    return put(row->sink, WRITER_TYPE_MEMBER, values, sizeof(values));
 }
 
 static bool put_type(const struct table_sink *sink, const struct type_table *table, size_t id)
@@ -31,7 +31,7 @@ static bool put_type(const struct table_sink *sink, const struct type_table *tab
     const struct writer_value values[] = {
         value_number(id), value_text(row->name), row->size ? value_number(row->size) : value_null(),
         value_text(type_table_confidence_name(row->confidence)), value_text(row->element)};
-    return put(sink, WRITER_TYPE, values, sizeof values) &&
+    return put(sink, WRITER_TYPE, values, sizeof(values)) &&
            types_members(table->types, row->name, row->size, put_member, &members);
 }
 
@@ -40,7 +40,7 @@ static bool put_total(const struct table_sink *sink, const struct type_row *row,
     const struct writer_value values[] = {value_number(id), value_number(row->allocations),
                                           value_number(row->bytes), value_number(row->live_count),
                                           value_number(row->live_bytes)};
-    return row->allocations == 0 || put(sink, WRITER_TYPE_TOTAL, values, sizeof values);
+    return row->allocations == 0 || put(sink, WRITER_TYPE_TOTAL, values, sizeof(values));
 }
 
 static bool put_candidates(const struct table_sink *sink, struct type_table *table,
@@ -52,7 +52,7 @@ static bool put_candidates(const struct table_sink *sink, struct type_table *tab
     for (size_t i = 0; good && i < count; i++) {
         const struct writer_value values[] = {value_number(block->stack), value_number(block->size),
                                               value_number(i), value_text(names[i])};
-        good = put(sink, WRITER_TYPE_CANDIDATE, values, sizeof values);
+        good = put(sink, WRITER_TYPE_CANDIDATE, values, sizeof(values));
     }
     return good;
 }

@@ -66,7 +66,7 @@ static int ask_planner(sqlite3 *database, bool *scans)
     *scans = false;
     while (result == SQLITE_OK && sqlite3_step(plan) == SQLITE_ROW) {
         const char *detail = (const char *)sqlite3_column_text(plan, 3);
-        *scans = *scans || (detail != NULL && strcmp(detail, "SCAN a") == 0);
+        *scans = *scans || (detail && strcmp(detail, "SCAN a") == 0);
     }
     int finalized = sqlite3_finalize(plan);
     return result != SQLITE_OK ? result : finalized;

@@ -7,12 +7,12 @@
 
 static bool add_row(struct suppressed_list *list, sqlite3_stmt *query)
 {
-    struct suppressed *more = realloc(list->rows, (list->count + 1) * sizeof *more);
+    struct suppressed *more = realloc(list->rows, (list->count + 1) * sizeof(*more));
     const char *pattern = (const char *)sqlite3_column_text(query, 0);
-    if (more == NULL)
+    if (!more)
         return false;
     list->rows = more;
-    more[list->count] = (struct suppressed){pattern != NULL ? strdup(pattern) : NULL,
+    more[list->count] = (struct suppressed){pattern ? strdup(pattern) : NULL,
                                             (uint64_t)sqlite3_column_int64(query, 1),
                                             (uint64_t)sqlite3_column_int64(query, 2)};
     return more[list->count++].pattern != NULL;
@@ -41,7 +41,7 @@ bool suppressed_list_read(struct suppressed_list *list, const char *session,
                 read_rows(list, database);
     if (!good) {
         ingest_fail(status, INGEST_BAD_INPUT, "%s: what was suppressed cannot be read: %s", session,
-                    database != NULL ? sqlite3_errmsg(database) : "memory is exhausted");
+                    database ? sqlite3_errmsg(database) : "memory is exhausted");
         suppressed_list_free(list);
     }
     sqlite3_close(database);

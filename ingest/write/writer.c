@@ -45,7 +45,7 @@ struct writer {
 
 static bool interrupted(const struct writer *writer)
 {
-    return writer->options.interrupted != NULL && *writer->options.interrupted != 0;
+    return writer->options.interrupted && *writer->options.interrupted != 0;
 }
 
 static bool fail(struct writer *writer, const char *message)
@@ -120,7 +120,7 @@ static uint32_t root_page(struct writer *writer, const char *name)
 static bool create_tables(struct writer *writer)
 {
     char pragmas[160];
-    snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
+    snprintf(pragmas, sizeof(pragmas), "PRAGMA application_id = %d; PRAGMA user_version = %d;",
              SESSION_APPLICATION_ID, SESSION_SCHEMA_VERSION);
     const bool draft = writer->options.draft != NULL;
     if (!open_database(writer) || !run(writer, pragmas) || !run(writer, session_sql) ||
@@ -181,20 +181,20 @@ static struct row_batch *exchange(void *context, struct row_batch *full)
     struct writer *writer = context;
     struct row_batch *batch = NULL;
     pthread_mutex_lock(&writer->mutex);
-    if (full != NULL) {
+    if (full) {
         writer->full[writer->full_count++] = full;
         pthread_cond_signal(&writer->changed);
     }
     if (writer->empty_count == 0 && writer->made < BATCHES) {
-        batch = malloc(sizeof *batch);
-        if (batch != NULL)
+        batch = malloc(sizeof(*batch));
+        if (batch)
             writer->all[writer->made++] = batch;
     }
-    while (batch == NULL && writer->empty_count == 0 && writer->made > 0)
+    while (!batch && writer->empty_count == 0 && writer->made > 0)
         pthread_cond_wait(&writer->changed, &writer->mutex);
-    if (batch == NULL && writer->empty_count > 0)
+    if (!batch && writer->empty_count > 0)
         batch = writer->empty[--writer->empty_count];
-    if (writer->failed && batch != NULL) {
+    if (writer->failed && batch) {
         fail(writer, writer_bulk_error(&writer->bulk));
         writer->empty[writer->empty_count++] = batch;
         batch = NULL;
@@ -211,8 +211,8 @@ struct row_sink writer_sink(struct writer *writer)
 struct writer *writer_open(const char *target, const struct writer_options *options,
                            struct ingest_status *status)
 {
-    struct writer *writer = calloc(1, sizeof *writer);
-    if (writer == NULL) {
+    struct writer *writer = calloc(1, sizeof(*writer));
+    if (!writer) {
         ingest_fail_memory(status, "the session");
         return NULL;
     }
@@ -256,7 +256,7 @@ bool writer_rows_done(struct writer *writer)
         !writer_bulk_finish(&writer->bulk, writer->file.part, told_to_stop, writer))
         return fail(writer, writer_bulk_error(&writer->bulk));
     writer_bulk_close(&writer->bulk);
-    if (writer->options.draft == NULL) {
+    if (!writer->options.draft) {
         if (!writer_pages_open(&writer->frame_pages, writer->file.descriptor, WRITER_LOCK_BYTE))
             return fail(writer, strerror(writer->frame_pages.error));
         writer_btree_open(&writer->frames, &writer->frame_pages, writer->frame_root,
@@ -269,7 +269,7 @@ bool writer_rows_done(struct writer *writer)
 bool writer_put_frame(struct writer *writer, uint64_t stack, uint64_t frame)
 {
     struct writer_frames *draft = writer->options.draft;
-    if (draft != NULL)
+    if (draft)
         return writer_frames_add(draft, stack, frame) || fail(writer, strerror(draft->error));
     writer->next_depth = stack == writer->last_stack ? writer->next_depth + 1 : 0;
     writer->last_stack = stack;
@@ -279,7 +279,7 @@ bool writer_put_frame(struct writer *writer, uint64_t stack, uint64_t frame)
 
 bool writer_frames_done(struct writer *writer)
 {
-    if (writer->options.draft == NULL) {
+    if (!writer->options.draft) {
         const bool good = writer_btree_finish(&writer->frames);
         writer_btree_close(&writer->frames);
         if (!writer_pages_close(&writer->frame_pages) || !good)
@@ -298,7 +298,7 @@ static bool is_derived(enum writer_table table)
 bool writer_put(struct writer *writer, enum writer_table table, const struct writer_value *values,
                 size_t count)
 {
-    if (writer->options.draft != NULL && is_derived(table))
+    if (writer->options.draft && is_derived(table))
         return true;
     writer->sampled = writer->sampled || table == WRITER_SAMPLE_WEIGHT;
     return writer_insert_row(writer->insert[table], values, count) == SQLITE_OK ||
@@ -339,7 +339,7 @@ static bool put_statistics(struct writer *writer)
 static bool remove_logs(const struct writer *writer)
 {
     static const char *const ends[] = {"-wal", "-shm", "-journal"};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
         char *log;
         if (asprintf(&log, "%s%s", writer->file.target, ends[i]) < 0)
             return ingest_fail_memory(writer->status, "the session");
@@ -351,8 +351,8 @@ static bool remove_logs(const struct writer *writer)
 
 bool writer_commit(struct writer *writer)
 {
-    if (writer->options.draft == NULL && ((writer->sampled && !run(writer, writer_estimate_sql)) ||
-                                          !create_indexes(writer) || !put_statistics(writer)))
+    if (!writer->options.draft && ((writer->sampled && !run(writer, writer_estimate_sql)) ||
+                                   !create_indexes(writer) || !put_statistics(writer)))
         return false;
     if (!run(writer, "COMMIT"))
         return false;
@@ -364,7 +364,7 @@ bool writer_commit(struct writer *writer)
 
 void writer_close(struct writer *writer)
 {
-    if (writer == NULL)
+    if (!writer)
         return;
     join(writer);
     writer_bulk_close(&writer->bulk);

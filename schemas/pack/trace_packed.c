@@ -34,7 +34,7 @@ struct trace_packer {
 
 struct trace_packer *trace_packer_new(size_t raw_max, enum trace_packing packing)
 {
-    struct trace_packer *packer = calloc(1, sizeof *packer);
+    struct trace_packer *packer = calloc(1, sizeof(*packer));
     if (!packer)
         return NULL;
     packer->raw_max = raw_max;
@@ -69,7 +69,7 @@ static bool packer_reserve_header(struct trace_packer *packer)
         return true;
     size_t capacity = packer->headers_capacity ? 2 * packer->headers_capacity : 16;
     struct trace_chunk_header *headers =
-        realloc(packer->headers, capacity * sizeof *packer->headers);
+        realloc(packer->headers, capacity * sizeof(*packer->headers));
     if (!headers)
         return false;
     packer->headers = headers;
@@ -80,7 +80,7 @@ static bool packer_reserve_header(struct trace_packer *packer)
 bool trace_packer_add(struct trace_packer *packer, const uint8_t *chunk, size_t available)
 {
     struct trace_chunk_header header;
-    memcpy(&header, chunk, sizeof header);
+    memcpy(&header, chunk, sizeof(header));
     if (header.commit > available)
         header.commit = (uint32_t)available;
     size_t length = header.commit - TRACE_CHUNK_HEADER_SIZE;
@@ -223,7 +223,7 @@ bool trace_packed_open(struct trace_packed *packed, const uint8_t *payload, size
 void trace_packed_header(const struct trace_packed *packed, uint64_t index,
                          struct trace_chunk_header *header)
 {
-    memcpy(header, packed->headers + index * TRACE_CHUNK_HEADER_SIZE, sizeof *header);
+    memcpy(header, packed->headers + index * TRACE_CHUNK_HEADER_SIZE, sizeof(*header));
 }
 
 size_t trace_packed_size(const struct trace_packed *packed)

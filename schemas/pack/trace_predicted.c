@@ -428,7 +428,7 @@ static inline bool split_event(struct predicted *it, struct trace_coding *readin
     *heads->at++ = (uint8_t)((unsigned)record.kind | bits);
     records->at += length;
     again->length += length;
-    return again->length <= sizeof again->bytes - TRACE_RECORD_MAX ||
+    return again->length <= sizeof(again->bytes) - TRACE_RECORD_MAX ||
            again_is_same(again, records->at);
 }
 
@@ -436,7 +436,7 @@ static bool join_event(struct predicted *it, unsigned head)
 {
     struct trace_span *records = it->walk.records;
     const size_t room = (size_t)(records->end - records->at);
-    uint8_t bytes[TRACE_RECORD_MAX], *put = room < sizeof bytes ? bytes : records->at;
+    uint8_t bytes[TRACE_RECORD_MAX], *put = room < sizeof(bytes) ? bytes : records->at;
     struct trace_record record;
     unsigned bits = head & ~7u;
     trace_record_clear(&record, (enum trace_kind)(head & 7));

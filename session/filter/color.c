@@ -13,7 +13,7 @@ int filter_color_number(const char *name, size_t length)
         {"cyan", 6},   {"white", 7},   {"gray", 8},    {"grey", 8}, {"orange", 208},
         {"pink", 213}, {"brown", 130}, {"purple", 93},
     };
-    for (size_t i = 0; i < sizeof colors / sizeof colors[0]; i++) {
+    for (size_t i = 0; i < sizeof(colors) / sizeof(colors[0]); i++) {
         if (strlen(colors[i].name) == length && memcmp(colors[i].name, name, length) == 0)
             return colors[i].number;
     }

@@ -56,7 +56,7 @@ static void lex_operator(struct lexer *lexer, struct token *token)
 {
     static const char *const operators[] = {"==", "!=", "<=", ">=", "!~", "..", "<", ">", "~", "(",
                                             ")",  "|",  "+",  "&",  "-",  ",",  "=", ";", "."};
-    for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++) {
+    for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
         size_t length = strlen(operators[i]);
         if (strncmp(lexer->next, operators[i], length) != 0)
             continue;

@@ -32,7 +32,7 @@ void field_names_close(struct field_names *names);
 
 static inline uint32_t field_names_id(const struct field_names *names, uint32_t value)
 {
-    return names->name_id != NULL ? names->name_id[value] : value;
+    return names->name_id ? names->name_id[value] : value;
 }
 
 #endif

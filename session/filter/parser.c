@@ -55,8 +55,8 @@ bool filter_expected(struct filter_parser *parser, const char *what)
 
 void *filter_allocate(struct filter_parser *parser, size_t size)
 {
-    struct allocated *block = calloc(1, sizeof *block + size);
-    if (block == NULL) {
+    struct allocated *block = calloc(1, sizeof(*block) + size);
+    if (!block) {
         session_fail_memory(parser->error, "the filter");
         return NULL;
     }
@@ -68,7 +68,7 @@ void *filter_allocate(struct filter_parser *parser, size_t size)
 const char *filter_token_text(struct filter_parser *parser, const struct token *token)
 {
     char *text = filter_allocate(parser, token->length + 1);
-    if (text == NULL)
+    if (!text)
         return NULL;
     size_t length = 0;
     for (size_t i = 0; i < token->length; i++) {
@@ -98,7 +98,7 @@ static bool not_available(struct filter_parser *parser, const char *what)
 
 static struct filter_pipeline *find_definition(const struct filter_parser *parser, const char *name)
 {
-    for (const struct definition *d = parser->graph->definitions; d != NULL; d = d->next) {
+    for (const struct definition *d = parser->graph->definitions; d; d = d->next) {
         if (strcmp(d->name, name) == 0)
             return d->pipeline;
     }
@@ -108,11 +108,11 @@ static struct filter_pipeline *find_definition(const struct filter_parser *parse
 static bool parse_named_set(struct filter_parser *parser, struct filter_set *set)
 {
     const char *name = filter_token_text(parser, &parser->token);
-    if (name == NULL)
+    if (!name)
         return false;
     set->kind = SET_PIPELINE;
     set->pipeline = find_definition(parser, name);
-    if (set->pipeline == NULL)
+    if (!set->pipeline)
         return session_fail(parser->error, parser->token.column,
                             "no graph named \"%.60s\" before this place (expected all, live, "
                             "leaked, a name or a parenthesis)",
@@ -141,7 +141,7 @@ static bool parse_term(struct filter_parser *parser, struct filter_set *set)
         return not_available(parser, "a set of another session");
     if (filter_accept(parser, "(")) {
         set->kind = SET_PIPELINE;
-        if (!filter_enter(parser) || (set->pipeline = parse_pipeline(parser)) == NULL)
+        if (!filter_enter(parser) || !(set->pipeline = parse_pipeline(parser)))
             return false;
         parser->depth--;
         return filter_accept(parser, ")") || filter_expected(parser, "\"|\" or \")\"");
@@ -153,8 +153,8 @@ static bool parse_term(struct filter_parser *parser, struct filter_set *set)
 
 static struct filter_set *parse_set(struct filter_parser *parser)
 {
-    struct filter_set *set = filter_allocate(parser, sizeof *set);
-    if (set == NULL || !parse_term(parser, set))
+    struct filter_set *set = filter_allocate(parser, sizeof(*set));
+    if (!set || !parse_term(parser, set))
         return NULL;
     /* The engine evaluates a chain by recursion on its left, so it counts as nesting. */
     unsigned depth = parser->depth;
@@ -171,9 +171,9 @@ static struct filter_set *parse_set(struct filter_parser *parser)
         if (!filter_enter(parser))
             return NULL;
         filter_advance(parser);
-        struct filter_set *both = filter_allocate(parser, sizeof *both);
-        struct filter_set *right = filter_allocate(parser, sizeof *right);
-        if (both == NULL || right == NULL || !parse_term(parser, right))
+        struct filter_set *both = filter_allocate(parser, sizeof(*both));
+        struct filter_set *right = filter_allocate(parser, sizeof(*right));
+        if (!both || !right || !parse_term(parser, right))
             return NULL;
         *both = (struct filter_set){.kind = kind, .left = set, .right = right};
         set = both;
@@ -235,9 +235,9 @@ static bool parse_step(struct filter_parser *parser, struct filter_step *step)
         step->kind = STEP_TOP;
         return filter_parse_count(parser, &step->limit);
     }
-    for (size_t i = 0; i < sizeof later / sizeof later[0]; i++) {
+    for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
         char what[32];
-        snprintf(what, sizeof what, "the step \"%s\"", later[i]);
+        snprintf(what, sizeof(what), "the step \"%s\"", later[i]);
         if (token_is(&parser->token, later[i]))
             return not_available(parser, what);
     }
@@ -249,10 +249,10 @@ static const char *source_text(struct filter_parser *parser, const char *begin)
 {
     const char *end =
         parser->token.kind == TOKEN_STRING ? parser->token.text - 1 : parser->token.text;
-    while (end > begin && strchr(" \t\r\n", end[-1]) != NULL)
+    while (end > begin && strchr(" \t\r\n", end[-1]))
         end--;
     char *text = filter_allocate(parser, (size_t)(end - begin) + 1);
-    if (text != NULL)
+    if (text)
         memcpy(text, begin, (size_t)(end - begin));
     return text;
 }
@@ -261,32 +261,31 @@ static const char *source_text(struct filter_parser *parser, const char *begin)
 static bool at_step(const struct filter_parser *parser)
 {
     static const char *const steps[] = {"where", "process", "color", "sort", "top"};
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         if (token_is(&parser->token, steps[i]))
-            return find_definition(parser, steps[i]) == NULL;
+            return !find_definition(parser, steps[i]);
     }
     return false;
 }
 
 static struct filter_pipeline *parse_pipeline(struct filter_parser *parser)
 {
-    struct filter_pipeline *pipeline = filter_allocate(parser, sizeof *pipeline);
-    if (pipeline == NULL)
+    struct filter_pipeline *pipeline = filter_allocate(parser, sizeof(*pipeline));
+    if (!pipeline)
         return NULL;
     bool step_first = at_step(parser);
     if (step_first) /* a new set is SET_ALL */
-        pipeline->set = filter_allocate(parser, sizeof *pipeline->set);
+        pipeline->set = filter_allocate(parser, sizeof(*pipeline->set));
     else
         pipeline->set = parse_set(parser);
-    if (pipeline->set == NULL)
+    if (!pipeline->set)
         return NULL;
     struct filter_step **last = &pipeline->steps;
     while (step_first || filter_accept(parser, "|")) {
         step_first = false;
-        struct filter_step *step = filter_allocate(parser, sizeof *step);
+        struct filter_step *step = filter_allocate(parser, sizeof(*step));
         const char *begin = parser->token.text;
-        if (step == NULL || !parse_step(parser, step) ||
-            (step->text = source_text(parser, begin)) == NULL)
+        if (!step || !parse_step(parser, step) || !(step->text = source_text(parser, begin)))
             return NULL;
         *last = step;
         last = &step->next;
@@ -306,25 +305,25 @@ static bool at_definition(const struct filter_parser *parser)
 
 static bool parse_definition(struct filter_parser *parser)
 {
-    struct definition *definition = filter_allocate(parser, sizeof *definition);
-    if (definition == NULL)
+    struct definition *definition = filter_allocate(parser, sizeof(*definition));
+    if (!definition)
         return false;
     definition->name = filter_token_text(parser, &parser->token);
-    if (definition->name == NULL)
+    if (!definition->name)
         return false;
     static const char *const taken[] = {"all", "live", "leaked", "session"};
-    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
+    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
         if (strcmp(definition->name, taken[i]) == 0)
             return session_fail(parser->error, parser->token.column,
                                 "\"%s\" is a set already: choose another name", taken[i]);
     }
-    if (find_definition(parser, definition->name) != NULL)
+    if (find_definition(parser, definition->name))
         return session_fail(parser->error, parser->token.column,
                             "a graph named \"%.60s\" is there already", definition->name);
     filter_advance(parser);
     filter_advance(parser);
     definition->pipeline = parse_pipeline(parser);
-    if (definition->pipeline == NULL)
+    if (!definition->pipeline)
         return false;
     if (!filter_accept(parser, ";"))
         return filter_expected(parser, "\"|\" or \";\"");
@@ -345,20 +344,20 @@ static bool parse_graph(struct filter_parser *parser)
             return false;
     }
     parser->graph->pipeline = parse_pipeline(parser);
-    if (parser->graph->pipeline == NULL)
+    if (!parser->graph->pipeline)
         return false;
     return parser->token.kind == TOKEN_END || filter_expected(parser, "\"|\" or the end");
 }
 
 struct filter_graph *filter_parse(const char *text, struct session_error *error)
 {
-    struct filter_graph *graph = calloc(1, sizeof *graph);
-    if (graph == NULL) {
+    struct filter_graph *graph = calloc(1, sizeof(*graph));
+    if (!graph) {
         session_fail_memory(error, "the filter");
         return NULL;
     }
     struct filter_parser parser = {.graph = graph, .error = error};
-    lexer_start(&parser.lexer, text != NULL ? text : "");
+    lexer_start(&parser.lexer, text ? text : "");
     if (!parse_graph(&parser)) {
         filter_graph_free(graph);
         return NULL;
@@ -368,9 +367,9 @@ struct filter_graph *filter_parse(const char *text, struct session_error *error)
 
 void filter_graph_free(struct filter_graph *graph)
 {
-    if (graph == NULL)
+    if (!graph)
         return;
-    while (graph->allocated != NULL) {
+    while (graph->allocated) {
         struct allocated *next = graph->allocated->next;
         free(graph->allocated);
         graph->allocated = next;

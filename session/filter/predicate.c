@@ -46,7 +46,7 @@ bool filter_parse_field(struct filter_parser *parser, enum filter_field *field)
             return true;
         }
     }
-    for (size_t i = 0; i < sizeof of_groups / sizeof of_groups[0]; i++) {
+    for (size_t i = 0; i < sizeof(of_groups) / sizeof(of_groups[0]); i++) {
         if (token_is(&parser->token, of_groups[i]))
             return session_fail(parser->error, parser->token.column,
                                 "%s is a field of groups, which only a join makes", of_groups[i]);
@@ -111,7 +111,7 @@ static bool parse_hexadecimal(struct filter_parser *parser, uint64_t *number)
         const char *digits = "0123456789abcdef";
         char c = token->text[i];
         const char *digit = strchr(digits, c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c);
-        if (digit == NULL)
+        if (!digit)
             return filter_expected(parser, "a hexadecimal number");
         value = value << 4 | (uint64_t)(digit - digits);
     }
@@ -132,13 +132,13 @@ static bool parse_scaled(struct filter_parser *parser, const struct unit *units,
                                       token->text[digits] == '.'))
         digits++;
     char name[4] = "";
-    if (token->length - digits < sizeof name)
+    if (token->length - digits < sizeof(name))
         memcpy(name, token->text + digits, token->length - digits);
     const struct unit *unit = find_unit(units, unit_count, name);
     bool zero = token->length == 1 && token->text[0] == '0';
-    if ((unit == NULL || (token->length > digits && name[0] == '\0')) && !zero)
+    if ((!unit || (token->length > digits && name[0] == '\0')) && !zero)
         return filter_expected(parser, expected);
-    if (!scale_number(token->text, digits, unit != NULL ? unit->factor : 1, number))
+    if (!scale_number(token->text, digits, unit ? unit->factor : 1, number))
         return filter_expected(parser, "a number below 2^64");
     filter_advance(parser);
     return true;
@@ -154,8 +154,7 @@ bool filter_parse_count(struct filter_parser *parser, uint64_t *number)
 {
     if (is_hexadecimal(&parser->token))
         return parse_hexadecimal(parser, number);
-    if (parser->token.kind == TOKEN_NUMBER &&
-        memchr(parser->token.text, '.', parser->token.length) != NULL)
+    if (parser->token.kind == TOKEN_NUMBER && memchr(parser->token.text, '.', parser->token.length))
         return filter_expected(parser, "a whole number");
     return parse_scaled(parser, size_units, 1, "a number", number);
 }
@@ -326,9 +325,10 @@ static bool parse_comparison(struct filter_parser *parser, struct filter_test *t
     const char *name = filter_fields[test->field].name;
     int column = parser->token.column;
     size_t i = 0;
-    while (i < sizeof operators / sizeof operators[0] && !filter_accept(parser, operators[i].text))
+    while (i < sizeof(operators) / sizeof(operators[0]) &&
+           !filter_accept(parser, operators[i].text))
         i++;
-    if (i == sizeof operators / sizeof operators[0])
+    if (i == sizeof(operators) / sizeof(operators[0]))
         return filter_expected(parser, "an operator (== != < <= > >= ~ !~ in is has)");
     test->operator_ = operators[i].operator_;
     bool match = test->operator_ == OPERATOR_MATCH || test->operator_ == OPERATOR_NOT_MATCH;
@@ -362,8 +362,8 @@ static struct filter_predicate *make_predicate(struct filter_parser *parser,
                                                struct filter_predicate *left,
                                                struct filter_predicate *right)
 {
-    struct filter_predicate *predicate = filter_allocate(parser, sizeof *predicate);
-    if (predicate != NULL) {
+    struct filter_predicate *predicate = filter_allocate(parser, sizeof(*predicate));
+    if (predicate) {
         predicate->kind = kind;
         predicate->left = left;
         predicate->right = right;
@@ -383,18 +383,18 @@ static struct filter_predicate *parse_factor(struct filter_parser *parser)
         } else {
             filter_advance(parser);
             inner = filter_parse_predicate(parser);
-            if (inner != NULL && !filter_accept(parser, ")")) {
+            if (inner && !filter_accept(parser, ")")) {
                 filter_expected(parser, "and, or or \")\"");
                 return NULL;
             }
         }
         parser->depth--;
-        if (inner == NULL || !negated)
+        if (!inner || !negated)
             return inner;
         return make_predicate(parser, PREDICATE_NOT, inner, NULL);
     }
     inner = make_predicate(parser, PREDICATE_TEST, NULL, NULL);
-    return inner != NULL && parse_test(parser, &inner->test) ? inner : NULL;
+    return inner && parse_test(parser, &inner->test) ? inner : NULL;
 }
 
 /* Parses `factor { word factor }` in a loop. The chain nests to the left. */
@@ -404,12 +404,12 @@ parse_chain(struct filter_parser *parser, const char *word, enum filter_predicat
 {
     struct filter_predicate *left = parse(parser);
     unsigned depth = parser->depth;
-    while (left != NULL && token_is(&parser->token, word)) {
+    while (left && token_is(&parser->token, word)) {
         if (!filter_enter(parser))
             return NULL;
         filter_advance(parser);
         struct filter_predicate *right = parse(parser);
-        left = right == NULL ? NULL : make_predicate(parser, kind, left, right);
+        left = !right ? NULL : make_predicate(parser, kind, left, right);
     }
     parser->depth = depth;
     return left;
@@ -428,7 +428,7 @@ struct filter_predicate *filter_parse_predicate(struct filter_parser *parser)
 struct filter_predicate *filter_parse_process(struct filter_parser *parser)
 {
     struct filter_predicate *predicate = make_predicate(parser, PREDICATE_TEST, NULL, NULL);
-    if (predicate == NULL)
+    if (!predicate)
         return NULL;
     predicate->test.field = FIELD_PROCESS;
     predicate->test.operator_ = OPERATOR_EQUAL;

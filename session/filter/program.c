@@ -23,8 +23,7 @@ static bool text_test_open(struct text_test *text, const struct filter_test *tes
                            struct session_error *error)
 {
     *text = (struct text_test){.test = test};
-    text->by_path =
-        test->field == FIELD_FILE && test->low.text != NULL && strchr(test->low.text, '/') == NULL;
+    text->by_path = test->field == FIELD_FILE && test->low.text && !strchr(test->low.text, '/');
     text->has_regex = test->operator_ == OPERATOR_MATCH || test->operator_ == OPERATOR_NOT_MATCH;
     return !text->has_regex ||
            filter_regex_compile(&text->regex, test->low.text, test->low.column, error);
@@ -41,8 +40,8 @@ static bool text_test_holds(const struct text_test *text, const char *name, uint
 {
     const struct filter_test *test = text->test;
     if (test->operator_ == OPERATOR_IS_NULL || test->operator_ == OPERATOR_IS_NOT_NULL)
-        return (name == NULL) == (test->operator_ == OPERATOR_IS_NULL);
-    if (name == NULL)
+        return (!name) == (test->operator_ == OPERATOR_IS_NULL);
+    if (!name)
         return false;
     bool equal;
     if (text->has_regex)
@@ -61,7 +60,7 @@ static bool leaf_table(struct filter_program *leaf, enum column column, uint32_t
     leaf->leaf = LEAF_TABLE;
     leaf->column = column;
     leaf->table = calloc(count, 1);
-    return leaf->table != NULL || session_fail_memory(error, "the filter");
+    return leaf->table || session_fail_memory(error, "the filter");
 }
 
 static bool compile_text(struct session *session, const struct filter_test *test,
@@ -75,13 +74,13 @@ static bool compile_text(struct session *session, const struct filter_test *test
     bool good = field_names_open(session, test->field, &names, error);
     if (good) {
         truth = calloc(names.name_count, 1);
-        good = truth != NULL || session_fail_memory(error, "the filter");
+        good = truth || session_fail_memory(error, "the filter");
     }
     good = good && leaf_table(leaf, names.column, names.count, error);
-    if (good && truth != NULL) {
+    if (good && truth) {
         for (uint32_t id = 0; id < names.name_count; id++)
-            truth[id] = text_test_holds(&text, names.name[id],
-                                        names.number != NULL ? names.number[id] : id);
+            truth[id] =
+                text_test_holds(&text, names.name[id], names.number ? names.number[id] : id);
         for (uint32_t value = 0; value < names.count; value++)
             leaf->table[value] = truth[field_names_id(&names, value)];
     }
@@ -104,10 +103,10 @@ static bool compile_frames(struct session *session, const struct filter_test *te
     if (!stacks_frames(&session->stacks, error) || !text_test_open(&text, &any, error))
         return false;
     uint8_t *truth = malloc(names->function_count);
-    bool good = truth != NULL || session_fail_memory(error, "the filter");
+    bool good = truth || session_fail_memory(error, "the filter");
     good = good && leaf_table(leaf, test->field == FIELD_STACK ? COLUMN_STACK : COLUMN_FREE_STACK,
                               stacks->count, error);
-    if (good && truth != NULL) {
+    if (good && truth) {
         for (uint32_t id = 0; id < names->function_count; id++)
             truth[id] = id > 0 && text_test_holds(&text, names->function[id].name, id);
         for (uint32_t stack = 1; stack < stacks->count; stack++) {
@@ -350,8 +349,8 @@ struct filter_program *filter_program_new(struct session *session,
                                           const struct filter_colors *colors,
                                           struct session_error *error)
 {
-    struct filter_program *program = calloc(1, sizeof *program);
-    if (program == NULL) {
+    struct filter_program *program = calloc(1, sizeof(*program));
+    if (!program) {
         session_fail_memory(error, "the filter");
         return NULL;
     }
@@ -364,9 +363,8 @@ struct filter_program *filter_program_new(struct session *session,
         good = program->left != NULL;
         if (good && predicate->kind != PREDICATE_NOT) {
             program->right = filter_program_new(session, predicate->right, colors, error);
-            program->scratch = malloc(ROW_SET_WORDS * sizeof *program->scratch);
-            good = program->right != NULL &&
-                   (program->scratch != NULL || session_fail_memory(error, "the filter"));
+            program->scratch = malloc(ROW_SET_WORDS * sizeof(*program->scratch));
+            good = program->right && (program->scratch || session_fail_memory(error, "the filter"));
         }
     }
     if (!good) {
@@ -378,7 +376,7 @@ struct filter_program *filter_program_new(struct session *session,
 
 void filter_program_free(struct filter_program *program)
 {
-    if (program == NULL)
+    if (!program)
         return;
     filter_program_free(program->left);
     filter_program_free(program->right);

@@ -36,10 +36,10 @@ static const char *skip_bracket(const char *at)
     at += at[1] == '^' ? 2 : 1;
     at += *at == ']' ? 1 : 0;
     while (*at != '\0' && *at != ']') {
-        if (*at == '[' && at[1] != '\0' && strchr(":.=", at[1]) != NULL) {
+        if (*at == '[' && at[1] != '\0' && strchr(":.=", at[1])) {
             const char close[] = {at[1], ']', '\0'};
             const char *end = strstr(at + 2, close);
-            at = end != NULL ? end + 1 : at;
+            at = end ? end + 1 : at;
         }
         at++;
     }
@@ -67,7 +67,7 @@ static const char *cost_repeat(struct cost *cost, const char *at)
 static const char *regex_refusal(const char *text)
 {
     struct cost cost = {.depth = 0};
-    bool may_be_empty = strpbrk(text, "*?{|") != NULL || strstr(text, "()") != NULL;
+    bool may_be_empty = strpbrk(text, "*?{|") || strstr(text, "()");
     unsigned long most = may_be_empty ? COST_MAX_EMPTY : COST_MAX;
     if (strlen(text) > LENGTH_MAX)
         return "longer than 512 bytes";
@@ -102,12 +102,12 @@ static const char *regex_refusal(const char *text)
 bool filter_regex_compile(regex_t *regex, const char *text, int column, struct session_error *error)
 {
     const char *refusal = regex_refusal(text);
-    if (refusal != NULL)
+    if (refusal)
         return session_fail(error, column, "bad regular expression: %s", refusal);
     int status = regcomp(regex, text, REG_EXTENDED | REG_NOSUB);
     if (status == 0)
         return true;
     char reason[128];
-    regerror(status, regex, reason, sizeof reason);
+    regerror(status, regex, reason, sizeof(reason));
     return session_fail(error, column, "bad regular expression: %s", reason);
 }

@@ -45,7 +45,7 @@ static bool run_where(struct run *run, const struct filter_step *step, struct ro
 {
     struct filter_program *program =
         filter_program_new(run->session, step->predicate, run->colors, run->error);
-    bool good = program != NULL && keep_where(run, program, set);
+    bool good = program && keep_where(run, program, set);
     filter_program_free(program);
     return good;
 }
@@ -57,8 +57,8 @@ static bool color_where(struct run *run, const struct filter_program *program, u
     for (uint32_t chunk = 0; chunk < set->chunks; chunk++) {
         const uint64_t *of_set = row_set_chunk(set, chunk);
         uint8_t *of_row = set->colors + (size_t)chunk * COLUMN_CHUNK_ROWS;
-        memcpy(words, of_set, sizeof words);
-        if (program != NULL) {
+        memcpy(words, of_set, sizeof(words));
+        if (program) {
             if (!filter_program_run(run->session, program, chunk, set->colors, words, run->error))
                 return false;
             for (size_t i = 0; i < ROW_SET_WORDS; i++)
@@ -92,14 +92,14 @@ static bool run_color(struct run *run, const struct filter_step *step, struct ro
         return session_fail(run->error, step->color.column, "more than %d color steps",
                             FILTER_COLOR_STEPS);
     struct filter_program *program = NULL;
-    if (step->predicate != NULL) {
+    if (step->predicate) {
         program = filter_program_new(run->session, step->predicate, colors, run->error);
-        if (program == NULL)
+        if (!program)
             return false;
     }
     colors->count++;
     colors->step[colors->count].number = (int)step->color.number;
-    color_label(colors->step[colors->count].label, sizeof colors->step[0].label, step->text);
+    color_label(colors->step[colors->count].label, sizeof(colors->step[0].label), step->text);
     bool good =
         row_set_color(set, run->error) && color_where(run, program, (uint8_t)colors->count, set);
     filter_program_free(program);
@@ -113,7 +113,7 @@ static bool run_top(struct run *run, const struct filter_step *step, struct row_
     size_t count;
     if (!sort_order_rows(run->session, set, run->colors, step->limit, &entries, &count, run->error))
         return false;
-    memset(set->words, 0, (size_t)set->chunks * ROW_SET_WORDS * sizeof *set->words);
+    memset(set->words, 0, (size_t)set->chunks * ROW_SET_WORDS * sizeof(*set->words));
     for (size_t i = 0; i < count; i++)
         set->words[entries[i].row / 64] |= UINT64_C(1) << (entries[i].row % 64);
     free(entries);
@@ -143,7 +143,7 @@ static bool run_step(struct run *run, const struct filter_step *step, struct row
 
 static bool predicate_speaks_of(const struct filter_predicate *predicate, int field)
 {
-    if (predicate == NULL)
+    if (!predicate)
         return false;
     if (predicate->kind == PREDICATE_TEST)
         return (int)predicate->test.field == field;
@@ -159,7 +159,7 @@ static bool pipeline_speaks_of(const struct filter_pipeline *pipeline, int field
 {
     if (++*pipelines > PIPELINES_MAX)
         return true;
-    for (const struct filter_step *step = pipeline->steps; step != NULL; step = step->next)
+    for (const struct filter_step *step = pipeline->steps; step; step = step->next)
         if (predicate_speaks_of(step->predicate, field))
             return true;
     return set_speaks_of(pipeline->set, field, pipelines);
@@ -211,7 +211,7 @@ static bool leave_out_runtime(struct run *run, struct row_set *set)
     struct filter_program own = {
         .kind = PREDICATE_TEST, .leaf = LEAF_TABLE, .column = COLUMN_STACK};
     own.table = calloc(stacks->count, 1);
-    if (own.table == NULL)
+    if (!own.table)
         return session_fail_memory(run->error, "the filter");
     for (uint32_t stack = 0; stack < stacks->count; stack++)
         own.table[stack] = !stacks->runtime[stack];
@@ -249,7 +249,7 @@ static bool run_pipeline(struct run *run, const struct filter_pipeline *pipeline
                             PIPELINES_MAX);
     if (!run_set(run, pipeline->set, set))
         return false;
-    for (const struct filter_step *step = pipeline->steps; step != NULL; step = step->next) {
+    for (const struct filter_step *step = pipeline->steps; step; step = step->next) {
         if (!run_step(run, step, set))
             return false;
     }

@@ -11,12 +11,12 @@ static void trim(uint64_t *words, uint32_t rows)
     if (rows % 64 != 0)
         words[rows / 64] &= (UINT64_C(1) << (rows % 64)) - 1;
     size_t first = (rows + 63) / 64;
-    memset(words + first, 0, (ROW_SET_WORDS - first) * sizeof *words);
+    memset(words + first, 0, (ROW_SET_WORDS - first) * sizeof(*words));
 }
 
 static void fill(uint64_t *words, bool value, uint32_t rows)
 {
-    memset(words, value ? 0xff : 0, ROW_SET_WORDS * sizeof *words);
+    memset(words, value ? 0xff : 0, ROW_SET_WORDS * sizeof(*words));
     trim(words, rows);
 }
 
@@ -142,7 +142,7 @@ static bool scan_leaf(struct session *session, const struct filter_program *leaf
     case LEAF_TABLE:
         return scan_table(session, leaf, chunk, rows, words, error);
     case LEAF_COLOR: {
-        if (colors == NULL) {
+        if (!colors) {
             fill(words, leaf->table[0] != 0, rows);
             return true;
         }

@@ -42,7 +42,7 @@ static struct selection *bench_filter(const char *text)
         selection_free(selection);
         begin();
         selection = selection_new(session, text, &error);
-        if (selection == NULL) {
+        if (!selection) {
             fprintf(stderr, "%s: %s\n", text, error.message);
             exit(1);
         }
@@ -136,7 +136,7 @@ int main(int argc, char **argv)
     printf("  wall ms    cpu ms\n");
     begin();
     session = session_open(argv[1], &error);
-    if (session == NULL) {
+    if (!session) {
         fprintf(stderr, "%s\n", error.message);
         return 1;
     }

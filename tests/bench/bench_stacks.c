@@ -114,11 +114,11 @@ int main(void)
         mmap(NULL, stack_thread_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     stack_thread_init(state);
     printf("%-12s", "ns per stack");
-    for (unsigned d = 0; d < sizeof depths / sizeof depths[0]; d++)
+    for (unsigned d = 0; d < sizeof(depths) / sizeof(depths[0]); d++)
         printf("  depth %3u", depths[d]);
     for (int pattern = UNCHANGED; pattern <= FIVE; pattern++) {
         printf("\n%-12s", names[pattern]);
-        for (unsigned d = 0; d < sizeof depths / sizeof depths[0]; d++) {
+        for (unsigned d = 0; d < sizeof(depths) / sizeof(depths[0]); d++) {
             deep(depths[d] - 4, (enum pattern)pattern, 1000);
             double begin = now();
             deep(depths[d] - 4, (enum pattern)pattern, count);

@@ -19,7 +19,7 @@ static void *volatile sink;
 static __attribute__((noinline)) void *checked(size_t size)
 {
     void *block = malloc(size);
-    if (block == NULL)
+    if (!block)
         abort();
     return block;
 }

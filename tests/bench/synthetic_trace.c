@@ -51,8 +51,8 @@ int main(int argc, char **argv)
     uint64_t window = argc > 5 ? strtoull(argv[5], NULL, 10) : WINDOW;
     if (threads < 1 || threads > THREADS_MAX || stacks < 1 || window < RECENT)
         return 2;
-    uint64_t *live = calloc(window, sizeof *live);
-    if (live == NULL)
+    uint64_t *live = calloc(window, sizeof(*live));
+    if (!live)
         return 1;
     struct trace_builder *builder = trace_builder_new(TRACE_CHUNK_SIZE_DEFAULT, TRACE_CLOCK_TSC);
     uint64_t ticks = 1000, next_address = 0x10000;

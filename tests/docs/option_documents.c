@@ -110,7 +110,7 @@ static bool print_page(const struct command_line *line)
     char text[4096], name[64];
     unsigned seen[COMMAND_OPTIONS_MAX] = {0};
     bool good = true, behind = false; /* a head: what stood there before goes */
-    while (fgets(text, sizeof text, stdin)) {
+    while (fgets(text, sizeof(text), stdin)) {
         if (behind && (strncmp(text, ".TP", 3) == 0 || strncmp(text, "\\fB", 3) == 0)) {
             behind = text[0] == '.';
             continue;
@@ -132,7 +132,7 @@ static bool print_page(const struct command_line *line)
 int main(int argc, char **argv)
 {
     const struct command_line *line = NULL;
-    for (size_t i = 0; argc == 3 && i < sizeof lines / sizeof *lines; i++)
+    for (size_t i = 0; argc == 3 && i < sizeof(lines) / sizeof(*lines); i++)
         if (strcmp(lines[i]->program, argv[1]) == 0)
             line = lines[i];
     if (!line) {

@@ -159,7 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         write(descriptor, builder->bytes, builder->length) != (ssize_t)builder->length)
         abort();
     trace_builder_free(builder);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
     struct replayed *replayed = replay_file(path);
     check(replayed);
     replayed_free(replayed);

@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (descriptor < 0 || write(descriptor, data, size) != (ssize_t)size)
         abort();
-    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
     struct replayed *replayed = replay_file(path);
     if (!replayed->good && replayed->status.message[0] == '\0')
         abort();
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     replayed_free(replayed);
     close(descriptor);
-    if (builder != NULL)
+    if (builder)
         trace_builder_free(builder);
     return 0;
 }

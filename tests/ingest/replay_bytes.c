@@ -17,7 +17,7 @@ struct replayed *replay_bytes(const uint8_t *bytes, size_t length, uint64_t size
     assert_true(descriptor >= 0);
     assert_int_equal(write(descriptor, bytes, length), length);
     assert_int_equal(ftruncate(descriptor, (off_t)size), 0);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
     struct replayed *replayed = replay_file(path);
     close(descriptor);
     return replayed;

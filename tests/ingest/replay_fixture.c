@@ -9,10 +9,10 @@ static struct row_batch *keep_rows(void *context, struct row_batch *full)
 {
     static struct row_batch batch; /* large, so it is static; only one run at a time */
     struct replayed *replayed = context;
-    if (full == NULL)
+    if (!full)
         return &batch;
     replayed->rows =
-        realloc(replayed->rows, (replayed->row_count + full->rows) * sizeof *replayed->rows);
+        realloc(replayed->rows, (replayed->row_count + full->rows) * sizeof(*replayed->rows));
     for (size_t row = 0; row < full->rows; row++)
         for (unsigned column = 0; column < COLUMN_TOTAL; column++)
             replayed->rows[replayed->row_count + row][column] = full->column[column][row];
@@ -26,8 +26,8 @@ static bool run(struct replayed *replayed, const char *path)
     struct row_sink sink = {replayed, keep_rows};
     struct trace_event event;
     replayed->file = trace_file_open(path, &replayed->status);
-    if (replayed->file == NULL || !trace_scan(&replayed->scan, replayed->file, &replayed->status) ||
-        (replayed->symbols = symbols_new(&options)) == NULL ||
+    if (!replayed->file || !trace_scan(&replayed->scan, replayed->file, &replayed->status) ||
+        !(replayed->symbols = symbols_new(&options)) ||
         !stacks_init(&replayed->stacks, &replayed->scan, replayed->symbols) ||
         !type_table_init(&replayed->types, &replayed->stacks, replayed->symbols, NULL) ||
         !replay_init(&replayed->replay, replayed->file, &replayed->scan, &replayed->stacks,
@@ -44,7 +44,7 @@ static bool run(struct replayed *replayed, const char *path)
 
 struct replayed *replay_file(const char *path)
 {
-    struct replayed *replayed = calloc(1, sizeof *replayed);
+    struct replayed *replayed = calloc(1, sizeof(*replayed));
     replayed->good = run(replayed, path);
     return replayed;
 }
@@ -52,7 +52,7 @@ struct replayed *replay_file(const char *path)
 struct replayed *replay_built(struct trace_builder *builder)
 {
     char path[64];
-    snprintf(path, sizeof path, "replayed.%d.bin", (int)getpid());
+    snprintf(path, sizeof(path), "replayed.%d.bin", (int)getpid());
     trace_builder_end(builder, TRACE_STATE_ENDED, UINT64_C(1) << 40);
     trace_builder_save(builder, path);
     trace_builder_free(builder);
@@ -67,7 +67,7 @@ void replayed_free(struct replayed *replayed)
     totals_free_memory(&replayed->totals);
     type_table_free(&replayed->types);
     stacks_free(&replayed->stacks);
-    if (replayed->symbols != NULL)
+    if (replayed->symbols)
         symbols_free(replayed->symbols);
     trace_scan_free(&replayed->scan);
     trace_file_close(replayed->file);

@@ -52,7 +52,7 @@ static void roles(void **state)
         {"", ROLE_NONE},
         {"(((", ROLE_NONE},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         if (call_site_role(cases[i].name) != cases[i].role)
             fail_msg("%s: role %d", cases[i].name, (int)call_site_role(cases[i].name));
     }

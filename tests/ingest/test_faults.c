@@ -66,8 +66,8 @@ static void every_flipped_bit(void **state)
     static const struct {
         size_t begin, end;
     } parts[] = {{0, 128}, {4096, 4096 + 480}, {8192, 8192 + 150}};
-    static uint8_t bytes[sizeof worked];
-    for (size_t part = 0; part < sizeof parts / sizeof *parts; part++)
+    static uint8_t bytes[sizeof(worked)];
+    for (size_t part = 0; part < sizeof(parts) / sizeof(*parts); part++)
         for (size_t at = parts[part].begin; at < parts[part].end; at++)
             for (unsigned bit = 0; bit < 16; bit++) {
                 memcpy(bytes, worked, worked_length);
@@ -105,7 +105,7 @@ static void lengths_that_lie(void **state)
     (void)state;
     static const uint64_t numbers[] = {0,         1,         127, UINT32_MAX, UINT64_C(1) << 32,
                                        INT64_MAX, UINT64_MAX};
-    const size_t count = sizeof numbers / sizeof *numbers;
+    const size_t count = sizeof(numbers) / sizeof(*numbers);
     for (unsigned type = 0; type <= TRACE_EXT_END + 2; type++)
         for (size_t i = 0; type != TRACE_EXT_SWITCH && i < count * count; i++)
             lie(type, "nnnnnnnnnnnn", numbers[i % count], numbers[i / count],
@@ -143,7 +143,7 @@ static void numbers_far_from_all_others(void **state)
 {
     (void)state;
     static const uint32_t numbers[] = {2000000, UINT32_C(1) << 31, UINT32_MAX - 1};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
         struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
         struct lane lane, other;
         const uint64_t number = numbers[i];
@@ -258,7 +258,7 @@ int main(void)
         cmocka_unit_test(allocations_from_outside),
     };
     FILE *file = fopen(WORKED_TRACE, "rb");
-    if (file == NULL || (worked_length = fread(worked, 1, sizeof worked, file)) == 0) {
+    if (!file || (worked_length = fread(worked, 1, sizeof(worked), file)) == 0) {
         perror(WORKED_TRACE);
         return 1;
     }

@@ -37,7 +37,7 @@ static void details_are_skipped_until_it_has_caught_up(void **state)
     } moments[] = {{0, 4, false},  {1, 7, true},   {2, 8, true},  {6, 9, true},
                    {8, 10, false}, {9, 13, false}, {10, 16, true}};
     struct live_lag lag = {0, false};
-    for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
+    for (size_t i = 0; i < sizeof(moments) / sizeof(*moments); i++) {
         live_lag_update(&lag, &(struct live_moment){.shown_ns = SECONDS(moments[i].shown),
                                                     .newest_ns = SECONDS(moments[i].now),
                                                     .now_ns = SECONDS(moments[i].now)});

@@ -48,7 +48,7 @@ static void begin(struct growing *growing)
                                 .now = 1000,
                                 .descriptor = memfd_create("growing", MFD_CLOEXEC)};
     assert_true(growing->descriptor >= 0);
-    snprintf(growing->path, sizeof growing->path, "/proc/self/fd/%d", growing->descriptor);
+    snprintf(growing->path, sizeof(growing->path), "/proc/self/fd/%d", growing->descriptor);
 }
 
 /* Saves the file in its present state. Earlier data is written again unchanged. */
@@ -70,7 +70,7 @@ static void put_record(struct growing *growing, unsigned number)
     unsigned thread = random_below(THREADS);
     struct lane *lane = &growing->lanes[thread];
     growing->now += random_below(3);
-    if (lane->builder == NULL) {
+    if (!lane->builder) {
         lane_begin(lane, growing->builder, thread + 1, growing->now);
         return;
     }
@@ -192,7 +192,7 @@ static void test_looks_of_all_lengths(void **state)
 {
     (void)state;
     static const unsigned lengths[] = {1, 2, 7, 50, 333, RECORDS};
-    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++)
         for (uint64_t seed = 1; seed <= 3; seed++)
             grow(seed, lengths[i]);
 }

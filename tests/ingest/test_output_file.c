@@ -33,7 +33,7 @@ static void check_content(const char *path, const char *text)
     char found[64] = "";
     FILE *file = fopen(path, "r");
     assert_non_null(file);
-    (void)!fgets(found, sizeof found, file);
+    (void)!fgets(found, sizeof(found), file);
     fclose(file);
     assert_string_equal(found, text);
 }
@@ -67,7 +67,7 @@ static void test_modes_and_names(void **state)
     assert_false(output_file_finish(&b, &status));
     assert_non_null(strstr(status.message, "exists already"));
     char part[256];
-    snprintf(part, sizeof part, "%s", b.part);
+    snprintf(part, sizeof(part), "%s", b.part);
     output_file_end(&a);
     output_file_end(&b);
     assert_int_equal(access(part, F_OK), -1);
@@ -117,7 +117,7 @@ static void test_makers(void **state)
         "s.db.part.12.0123456789ab.db",
         "t.db.part.12.0123456789ab",
     };
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
         assert_int_equal(output_file_maker(others[i], "s.db"), 0);
 }
 

@@ -24,10 +24,10 @@ static size_t worked_length, dense_length;
 static void sum_file_header(uint8_t *bytes, uint32_t flags)
 {
     struct trace_file_header header;
-    memcpy(&header, bytes, sizeof header);
+    memcpy(&header, bytes, sizeof(header));
     header.flags |= flags;
     header.header_sum = trace_sum(&header, offsetof(struct trace_file_header, header_sum));
-    memcpy(bytes, &header, sizeof header);
+    memcpy(bytes, &header, sizeof(header));
 }
 
 /* Puts a container with all `slots` into the slot after them. Returns the file's length. */
@@ -37,7 +37,7 @@ static size_t add_container(uint8_t *bytes, uint32_t slots)
     struct trace_packer *packer = trace_packer_new((size_t)slots * CHUNK, TRACE_PACK_SMALL);
     struct trace_file_header file;
     size_t length;
-    memcpy(&file, bytes, sizeof file);
+    memcpy(&file, bytes, sizeof(file));
     for (uint32_t i = 0; i < slots; i++) {
         const uint8_t *chunk = bytes + TRACE_FILE_HEADER_SIZE + (size_t)i * CHUNK;
         if (chunk[0] != 0)
@@ -50,14 +50,14 @@ static size_t add_container(uint8_t *bytes, uint32_t slots)
                                         .trace_id = file.trace_id};
     header.header_sum =
         (uint32_t)trace_sum(&header, offsetof(struct trace_chunk_header, header_sum));
-    uint8_t *p = slot + sizeof header;
+    uint8_t *p = slot + sizeof(header);
     *p++ = TRACE_EXTENDED;
     p = trace_put_varint(p, TRACE_EXT_PACKED);
     p = trace_put_varint(p, length);
     assert_true(length < (size_t)(slot + CHUNK - p));
     memcpy(p, payload, length);
     header.commit = (uint32_t)(p + length - slot);
-    memcpy(slot, &header, sizeof header);
+    memcpy(slot, &header, sizeof(header));
     trace_packer_free(packer);
     sum_file_header(bytes, TRACE_FILE_PACKED);
     return TRACE_FILE_HEADER_SIZE + ((size_t)slots + 1) * CHUNK;
@@ -72,14 +72,14 @@ static void assert_as_worked(const uint8_t *bytes, size_t length, const char *wh
     assert_sound(packed, what, 0);
     assert_int_equal(packed->row_count, plain->row_count);
     assert_memory_equal(&packed->totals.allocations, &plain->totals.allocations,
-                        sizeof plain->totals.allocations);
+                        sizeof(plain->totals.allocations));
     assert_int_equal(packed->totals.bytes, plain->totals.bytes);
     assert_int_equal(packed->totals.frees, plain->totals.frees);
     assert_int_equal(packed->scan.damaged_bytes, plain->scan.damaged_bytes);
     assert_int_equal(packed->scan.problems.counts[PROBLEM_MISSING_CHUNK],
                      plain->scan.problems.counts[PROBLEM_MISSING_CHUNK]);
     for (size_t i = 0; i < packed->row_count; i++)
-        assert_memory_equal(packed->rows[i], plain->rows[i], sizeof packed->rows[i]);
+        assert_memory_equal(packed->rows[i], plain->rows[i], sizeof(packed->rows[i]));
     replayed_free(plain);
     replayed_free(packed);
 }
@@ -88,7 +88,7 @@ static void assert_as_worked(const uint8_t *bytes, size_t length, const char *wh
 static void stopped_while_it_frees_the_slots(void **state)
 {
     (void)state;
-    static uint8_t bytes[sizeof worked];
+    static uint8_t bytes[sizeof(worked)];
     uint32_t slots = (uint32_t)((worked_length - TRACE_FILE_HEADER_SIZE + CHUNK - 1) / CHUNK);
     memcpy(bytes, worked, worked_length);
     size_t length = add_container(bytes, slots);
@@ -125,7 +125,7 @@ static int compress_worked(void **state)
     if (!trace_compress(file, "worked-dense.bin", true, NULL, &result, &status))
         fail_msg("%s", status.message);
     trace_file_close(file);
-    read_file("worked-dense.bin", dense, sizeof dense, &dense_length);
+    read_file("worked-dense.bin", dense, sizeof(dense), &dense_length);
     assert_int_equal(dense_length, result.bytes);
     return 0;
 }
@@ -155,7 +155,7 @@ static void every_truncation(void **state)
 static void every_flipped_bit(void **state)
 {
     (void)state;
-    static uint8_t bytes[sizeof dense];
+    static uint8_t bytes[sizeof(dense)];
     struct replayed *plain = replay_bytes(dense, dense_length, dense_length);
     for (size_t at = TRACE_FILE_HEADER_SIZE; at < dense_length; at++)
         for (unsigned bit = 0; bit < 8; bit += at < TRACE_FILE_HEADER_SIZE + 400 ? 1 : 3) {
@@ -177,7 +177,7 @@ static void every_flipped_bit(void **state)
 static void containers_behind_damage_are_read(void **state)
 {
     (void)state;
-    static uint8_t bytes[2 * sizeof dense];
+    static uint8_t bytes[2 * sizeof(dense)];
     const size_t gap = 777;
     memcpy(bytes, dense, TRACE_FILE_HEADER_SIZE);
     memset(bytes + TRACE_FILE_HEADER_SIZE, 'M', gap);
@@ -201,6 +201,6 @@ int main(void)
         cmocka_unit_test(every_flipped_bit),
         cmocka_unit_test(containers_behind_damage_are_read),
     };
-    read_file(WORKED_TRACE, worked, sizeof worked, &worked_length);
+    read_file(WORKED_TRACE, worked, sizeof(worked), &worked_length);
     return cmocka_run_group_tests(tests, compress_worked, NULL);
 }

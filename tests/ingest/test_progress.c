@@ -27,7 +27,7 @@ static const char *shown(enum ingest_phase phase, uint64_t done, uint64_t total)
     dup2(saved, STDERR_FILENO);
     close(saved);
     rewind(file);
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
     fclose(file);
     return text;
 }

@@ -41,7 +41,7 @@ static void add(struct recent *recent, uint64_t hash, uint32_t key)
 static bool has(struct recent *recent, uint64_t hash, uint32_t key)
 {
     const struct item *item = recent_find(recent, hash, same, &key);
-    if (item != NULL)
+    if (item)
         assert_int_equal(*item->owned, key);
     return item != NULL;
 }

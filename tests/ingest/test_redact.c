@@ -73,7 +73,7 @@ static void test_lines(void **state)
     };
     struct redact *redact = redact_new("/home/a/project/", NULL);
     assert_non_null(redact);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         char *found = NULL;
         struct table_sink sink = redact_sink(redact, (struct table_sink){&found, keep_text});
         const struct writer_value row[] = {value_text("key"), value_paths(cases[i].paths)};

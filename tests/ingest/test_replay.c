@@ -61,7 +61,7 @@ static void merge_is_sorted_and_complete(void **state)
     }
     assert_int_equal(status.code, INGEST_OK);
     assert_int_equal(count, EVENTS);
-    assert_memory_equal(seen, put, sizeof seen);
+    assert_memory_equal(seen, put, sizeof(seen));
     /* For each lane one, and the next one, which begins at the stamp at which the last ends. */
     assert_true(merge_most_open(merge) <= 2 * LANES);
     merge_free(merge);
@@ -219,7 +219,7 @@ static void expect_alloc(struct expected *expected, uint32_t stack, uint64_t siz
     if (expected->sum > expected->peak) {
         expected->peak = expected->sum;
         expected->peak_ticks = ticks;
-        memcpy(expected->at_peak, expected->live, sizeof expected->live);
+        memcpy(expected->at_peak, expected->live, sizeof(expected->live));
     }
 }
 

@@ -133,7 +133,7 @@ static void arenas_are_as_plain_bookkeeping_says(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 6; seed++) {
-        struct model *model = calloc(1, sizeof *model);
+        struct model *model = calloc(1, sizeof(*model));
         struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
         struct lane lane;
         state_of_random = seed * 7919;

@@ -19,8 +19,8 @@ static void test_files_are_one_by_path_and_build_id(void **state)
     assert_true(shared_names_begin(&names, &options));
     struct symbols *symbols = names.symbols;
     const struct types *types = names.types;
-    symbols_module(symbols, 1, "/opt/program", one_id, sizeof one_id);
-    symbols_module(symbols, 2, "lib/part.so", one_id, sizeof one_id);
+    symbols_module(symbols, 1, "/opt/program", one_id, sizeof(one_id));
+    symbols_module(symbols, 2, "lib/part.so", one_id, sizeof(one_id));
     symbols_module(symbols, 3, "/opt/unmarked", NULL, 0);
     const uint32_t program = symbols_file_number(symbols, 1),
                    relative = symbols_file_number(symbols, 2),
@@ -34,9 +34,9 @@ static void test_files_are_one_by_path_and_build_id(void **state)
     /* No id of the earlier trace is known. */
     assert_int_equal(symbols_file_number(symbols, 1), symbols_file_number(symbols, 0));
     assert_true(symbols_file_number(symbols, 0) != none);
-    symbols_module(symbols, 9, "/opt/program", one_id, sizeof one_id);
-    symbols_module(symbols, 1, "/opt/program", other_id, sizeof other_id);
-    symbols_module(symbols, 2, "lib/part.so", one_id, sizeof one_id);
+    symbols_module(symbols, 9, "/opt/program", one_id, sizeof(one_id));
+    symbols_module(symbols, 1, "/opt/program", other_id, sizeof(other_id));
+    symbols_module(symbols, 2, "lib/part.so", one_id, sizeof(one_id));
     symbols_module(symbols, 3, "/opt/unmarked", NULL, 0);
     assert_int_equal(symbols_file_number(symbols, 9), program);
     assert_true(symbols_file_number(symbols, 1) != program);

@@ -53,7 +53,7 @@ static void make(struct writer_pages *pages, int page_size, uint32_t lock, uint3
     char sql[80];
     unlink(path);
     assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
-    snprintf(sql, sizeof sql, "PRAGMA synchronous = OFF; PRAGMA page_size = %d", page_size);
+    snprintf(sql, sizeof(sql), "PRAGMA synchronous = OFF; PRAGMA page_size = %d", page_size);
     run(database, sql);
     run(database, "CREATE TABLE t(id INTEGER PRIMARY KEY, number INTEGER, data BLOB);"
                   "CREATE INDEX i ON t(number)");
@@ -256,7 +256,7 @@ static void varints(void **state)
         {UINT64_MAX, "\xff\xff\xff\xff\xff\xff\xff\xff\xff", 9},
     };
     uint8_t got[9];
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         assert_int_equal(writer_put_varint(got, cases[i].value) - got, cases[i].length);
         assert_memory_equal(got, cases[i].bytes, cases[i].length);
     }

@@ -41,11 +41,11 @@ static int64_t number(sqlite3 *database, const char *sql)
 static void compare(sqlite3 *database, const char *table, const char *expected)
 {
     char sql[256];
-    snprintf(sql, sizeof sql, "SELECT count(*) FROM (SELECT * FROM %s EXCEPT SELECT * FROM %s)",
+    snprintf(sql, sizeof(sql), "SELECT count(*) FROM (SELECT * FROM %s EXCEPT SELECT * FROM %s)",
              table, expected);
     assert_int_equal(number(database, sql), 0);
-    snprintf(sql, sizeof sql, "SELECT (SELECT count(*) FROM %s) - (SELECT count(*) FROM %s)", table,
-             expected);
+    snprintf(sql, sizeof(sql), "SELECT (SELECT count(*) FROM %s) - (SELECT count(*) FROM %s)",
+             table, expected);
     assert_int_equal(number(database, sql), 0);
 }
 
@@ -101,7 +101,7 @@ static void test_functions(void **state)
     struct stack_row rows[300] = {0};
     struct stacks stacks = {.rows = rows, .count = 300};
     struct function_usage peaks[] = {{0, 0}, {0, 77}};
-    struct totals *totals = calloc(1, sizeof *totals);
+    struct totals *totals = calloc(1, sizeof(*totals));
     sqlite3_stmt *query;
     assert_non_null(totals);
     totals->functions = peaks;
@@ -160,7 +160,7 @@ static void put_event(sqlite3 *database, struct writer_owners *owners, int64_t n
                       int64_t thread, uint64_t size, int64_t freed_by)
 {
     char sql[160];
-    snprintf(sql, sizeof sql, "INSERT INTO event VALUES (%lld, %d, %lld, %llu, %lld)",
+    snprintf(sql, sizeof(sql), "INSERT INTO event VALUES (%lld, %d, %lld, %llu, %lld)",
              (long long)ns, is_free, (long long)thread, (unsigned long long)size,
              (long long)freed_by);
     run(database, sql);

@@ -39,7 +39,7 @@ static size_t extend(struct trace_builder *builder, size_t length)
 
 struct trace_builder *trace_builder_new(uint32_t chunk_size, enum trace_clock clock)
 {
-    struct trace_builder *builder = calloc(1, sizeof *builder);
+    struct trace_builder *builder = calloc(1, sizeof(*builder));
     need(builder != NULL, "trace_builder");
     memcpy(builder->header.magic, TRACE_MAGIC, 8);
     builder->header.version = TRACE_VERSION;
@@ -73,7 +73,7 @@ void trace_builder_end(struct trace_builder *builder, enum trace_state state, ui
     header->chunk_count =
         (uint32_t)((builder->length - TRACE_FILE_HEADER_SIZE) / header->chunk_size);
     header->header_sum = trace_sum(header, offsetof(struct trace_file_header, header_sum));
-    memcpy(builder->bytes, header, sizeof *header);
+    memcpy(builder->bytes, header, sizeof(*header));
 }
 
 void trace_builder_save(const struct trace_builder *builder, const char *path)
@@ -112,7 +112,7 @@ static void begin_chunk(struct lane *lane, uint64_t base_ticks)
     header.slot = lane->slot;
     header.header_sum =
         (uint32_t)trace_sum(&header, offsetof(struct trace_chunk_header, header_sum));
-    memcpy(builder->bytes + at, &header, sizeof header);
+    memcpy(builder->bytes + at, &header, sizeof(header));
     trace_coding_reset(&lane->coding, base_ticks);
 }
 
@@ -128,10 +128,10 @@ void lane_begin(struct lane *lane, struct trace_builder *builder, uint32_t threa
 void lane_seal(struct lane *lane)
 {
     struct trace_chunk_header header;
-    memcpy(&header, chunk(lane), sizeof header);
+    memcpy(&header, chunk(lane), sizeof(header));
     header.flags = TRACE_CHUNK_SEALED;
-    header.sum = trace_sum(chunk(lane) + sizeof header, header.commit - sizeof header);
-    memcpy(chunk(lane), &header, sizeof header);
+    header.sum = trace_sum(chunk(lane) + sizeof(header), header.commit - sizeof(header));
+    memcpy(chunk(lane), &header, sizeof(header));
 }
 
 /* Returns the place of the next record, which may need `length` bytes. */

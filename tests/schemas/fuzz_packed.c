@@ -28,7 +28,7 @@ static void read_payload(const uint8_t *data, size_t size)
     if (records_size > ROOM)
         return;
     uint8_t *records = malloc(records_size + 1);
-    if (records != NULL)
+    if (records)
         trace_packed_records(&packed, records);
     free(records);
 }
@@ -37,14 +37,14 @@ static void read_payload(const uint8_t *data, size_t size)
 static void add_chunk(struct trace_packer *packer, const uint8_t *data, size_t size)
 {
     struct trace_chunk_header header = {.magic = TRACE_CHUNK_MAGIC,
-                                        .commit = (uint32_t)(sizeof header + size)};
-    uint8_t *chunk = malloc(sizeof header + size);
-    if (chunk == NULL)
+                                        .commit = (uint32_t)(sizeof(header) + size)};
+    uint8_t *chunk = malloc(sizeof(header) + size);
+    if (!chunk)
         abort();
-    memcpy(chunk, &header, sizeof header);
+    memcpy(chunk, &header, sizeof(header));
     if (size > 0)
-        memcpy(chunk + sizeof header, data, size);
-    if (!trace_packer_add(packer, chunk, sizeof header + size))
+        memcpy(chunk + sizeof(header), data, size);
+    if (!trace_packer_add(packer, chunk, sizeof(header) + size))
         abort();
     free(chunk);
 }
@@ -56,13 +56,13 @@ static void pack_and_read(const uint8_t *data, size_t size)
     struct trace_packer *packer =
         trace_packer_new(ROOM, data[0] & 1 ? TRACE_PACK_SMALL : TRACE_PACK_QUICK);
     size_t length, first = data[0] % size;
-    if (packer == NULL || size > ROOM)
+    if (!packer || size > ROOM)
         abort();
     add_chunk(packer, data, first);
     add_chunk(packer, data + first, size - first);
     const uint8_t *payload = trace_packer_end(packer, &length);
     uint8_t *records = malloc(size);
-    if (payload == NULL || records == NULL || !trace_packed_open(&packed, payload, length) ||
+    if (!payload || !records || !trace_packed_open(&packed, payload, length) ||
         packed.chunks != 2 || trace_packed_size(&packed) != size ||
         !trace_packed_records(&packed, records) || memcmp(records, data, size) != 0)
         abort();

@@ -17,8 +17,8 @@ static void worked_example(void **state)
     const uint8_t expected[] = {0, 0, 0, 0, 0xE8, 0x0F, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     uint8_t data[16];
     assert_int_equal(column_pack(data, sizes, 4, 24, 4096), 2);
-    assert_int_equal(column_data_length(4, 2), sizeof expected);
-    assert_memory_equal(data, expected, sizeof expected);
+    assert_int_equal(column_data_length(4, 2), sizeof(expected));
+    assert_memory_equal(data, expected, sizeof(expected));
 }
 
 static void every_width_comes_back(void **state)
@@ -60,7 +60,7 @@ static void golden_file(void **state)
     char line[1024], name[64], list[512], hex[512];
     unsigned width, cases = 0;
     uint64_t min, max, values[32];
-    while (fgets(line, sizeof line, file)) {
+    while (fgets(line, sizeof(line), file)) {
         if (line[0] == '#')
             continue;
         assert_int_equal(

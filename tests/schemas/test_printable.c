@@ -14,7 +14,7 @@
 static void check(const char *text, const char *expected)
 {
     char out[128];
-    size_t length = printable_copy(out, sizeof out, text);
+    size_t length = printable_copy(out, sizeof(out), text);
     assert_string_equal(out, expected);
     assert_int_equal(length, strlen(expected));
 }

@@ -41,8 +41,8 @@ static void worked_bytes(void **state)
     p = trace_put_extended(p, TRACE_EXT_MARK, payload, (size_t)(e - payload));
     p = trace_put_arena_alloc(p, &writer, 1710, 1, 0x4053a0, 48, 3, 2);
     p = trace_put_arena_free(p, &writer, 1720, 1, 0x4053a0);
-    assert_int_equal(p - bytes, sizeof expected);
-    assert_memory_equal(bytes, expected, sizeof expected);
+    assert_int_equal(p - bytes, sizeof(expected));
+    assert_memory_equal(bytes, expected, sizeof(expected));
 }
 
 struct put {
@@ -178,7 +178,7 @@ static void random_nodes_come_back(void **state)
     assert_int_equal(trace_get(&at, p, &reader, &record), TRACE_GET_END);
     at = old;
     trace_coding_reset(&reader, 0);
-    assert_int_equal(trace_get(&at, old + sizeof old, &reader, &record), TRACE_GET_RECORD);
+    assert_int_equal(trace_get(&at, old + sizeof(old), &reader, &record), TRACE_GET_RECORD);
     assert_int_equal(record.node.id, 1);
     assert_int_equal(record.node.module, 1);
     assert_int_equal(record.node.value, 0x1120);
@@ -211,7 +211,7 @@ static void damage_is_noticed(void **state)
         {"node that is no code, same module", {0xE5, 0x00}, 2},
         {"next node without its value", {0xC5, 0x00}, 2},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         const uint8_t *at = bad[i].bytes;
         struct trace_record record;
         trace_coding_reset(&reader, 0);
@@ -225,9 +225,9 @@ static void sum_sees_every_bit(void **state)
 {
     (void)state;
     uint8_t data[100];
-    for (size_t i = 0; i < sizeof data; i++)
+    for (size_t i = 0; i < sizeof(data); i++)
         data[i] = (uint8_t)random_number();
-    for (size_t length = 1; length <= sizeof data; length++) {
+    for (size_t length = 1; length <= sizeof(data); length++) {
         uint64_t sum = trace_sum(data, length);
         for (size_t bit = 0; bit < length * 8; bit++) {
             data[bit / 8] ^= (uint8_t)(1u << bit % 8);

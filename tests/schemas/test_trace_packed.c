@@ -45,7 +45,7 @@ static uint8_t *put_any(uint8_t *p, struct trace_coding *coding, uint64_t *ticks
         return trace_put_node(p, coding, 1 + stack, stack / 2,
                               (enum trace_node_frame)(random_number() % 4), 3, address);
     case 4:
-        memset(payload, (int)stack, sizeof payload);
+        memset(payload, (int)stack, sizeof(payload));
         return trace_put_extended(p, TRACE_EXT_MARK, payload, stack);
     case 5:
         return trace_put_free(p, coding, *ticks, address);
@@ -60,7 +60,7 @@ static void make_chunk(uint8_t *chunk, uint32_t slot, bool records)
     static struct trace_coding coding;
     struct trace_chunk_header header = {.magic = TRACE_CHUNK_MAGIC, .slot = slot, .thread = 7};
     uint64_t ticks = 1000;
-    uint8_t *p = chunk + sizeof header;
+    uint8_t *p = chunk + sizeof(header);
     trace_coding_reset(&coding, ticks);
     while (p < chunk + CHUNK - 500) {
         if (records)
@@ -69,7 +69,7 @@ static void make_chunk(uint8_t *chunk, uint32_t slot, bool records)
             *p++ = (uint8_t)random_number();
     }
     header.commit = (uint32_t)(p - chunk);
-    memcpy(chunk, &header, sizeof header);
+    memcpy(chunk, &header, sizeof(header));
 }
 
 static uint8_t chunks[CHUNKS][CHUNK], records[CHUNKS * CHUNK];
@@ -77,7 +77,7 @@ static uint8_t chunks[CHUNKS][CHUNK], records[CHUNKS * CHUNK];
 /* Packs `count` chunks. Returns a copy of the payload. */
 static uint8_t *pack(unsigned count, enum trace_packing packing, size_t *length)
 {
-    struct trace_packer *packer = trace_packer_new(sizeof records, packing);
+    struct trace_packer *packer = trace_packer_new(sizeof(records), packing);
     assert_non_null(packer);
     assert_null(trace_packer_end(packer, length));
     for (unsigned i = 0; i < count; i++)
@@ -100,18 +100,18 @@ static void assert_packed_comes_back(unsigned count, enum trace_packing packing,
     assert_true(trace_packed_open(&packed, payload, length));
     assert_int_equal(packed.method, method);
     assert_int_equal(packed.chunks, count);
-    assert_true(trace_packed_size(&packed) <= sizeof records);
+    assert_true(trace_packed_size(&packed) <= sizeof(records));
     assert_true(trace_packed_records(&packed, records));
     for (unsigned i = 0; i < count; i++) {
         struct trace_chunk_header before, after;
-        memcpy(&before, chunks[i], sizeof before);
+        memcpy(&before, chunks[i], sizeof(before));
         trace_packed_header(&packed, i, &after);
-        size_t bytes = before.commit - sizeof before;
+        size_t bytes = before.commit - sizeof(before);
         assert_int_equal(after.commit, before.commit);
         assert_int_equal(after.slot, before.slot);
         assert_int_equal(after.flags, TRACE_CHUNK_SEALED);
-        assert_int_equal(after.sum, trace_sum(chunks[i] + sizeof before, bytes));
-        assert_memory_equal(records + at, chunks[i] + sizeof before, bytes);
+        assert_int_equal(after.sum, trace_sum(chunks[i] + sizeof(before), bytes));
+        assert_memory_equal(records + at, chunks[i] + sizeof(before), bytes);
         at += bytes;
     }
     assert_int_equal(at, trace_packed_size(&packed));
@@ -252,12 +252,12 @@ static void run_program(struct program *program, uint8_t *chunk, uint32_t slot)
     static struct trace_coding coding;
     struct trace_chunk_header header = {
         .magic = TRACE_CHUNK_MAGIC, .slot = slot, .thread = 7, .base_ticks = program->ticks};
-    uint8_t *p = chunk + sizeof header;
+    uint8_t *p = chunk + sizeof(header);
     trace_coding_reset(&coding, program->ticks);
     while (p < chunk + CHUNK - TRACE_RECORD_MAX)
         p = program_step(program, p, &coding);
     header.commit = (uint32_t)(p - chunk);
-    memcpy(chunk, &header, sizeof header);
+    memcpy(chunk, &header, sizeof(header));
 }
 
 static struct program program;
@@ -265,7 +265,7 @@ static struct program program;
 static void a_program_is_predicted(void **state)
 {
     (void)state;
-    memset(&program, 0, sizeof program);
+    memset(&program, 0, sizeof(program));
     program.top = 0x55550000;
     program.ticks = 5000;
     for (unsigned i = 0; i < CHUNKS; i++)
@@ -281,13 +281,13 @@ static void many_blocks_come_back(void **state)
     enum { MANY = 16 };
     static struct trace_coding coding;
     static uint8_t chunk[MANY][CHUNK], again[MANY * CHUNK];
-    struct trace_packer *packer = trace_packer_new(sizeof again, TRACE_PACK_SMALL);
+    struct trace_packer *packer = trace_packer_new(sizeof(again), TRACE_PACK_SMALL);
     struct trace_packed packed;
     size_t length, at = 0;
     uint64_t blocks = 0;
     for (unsigned i = 0; i < MANY; i++) {
         struct trace_chunk_header header = {.slot = i, .base_ticks = blocks};
-        uint8_t *p = chunk[i] + sizeof header;
+        uint8_t *p = chunk[i] + sizeof(header);
         trace_coding_reset(&coding, blocks);
         while (p < chunk[i] + CHUNK - 2 * TRACE_RECORD_MAX) {
             p = trace_put_alloc(p, &coding, blocks, 0x10000 + 32 * blocks, 24, 1, TRACE_KIND_MALLOC,
@@ -297,7 +297,7 @@ static void many_blocks_come_back(void **state)
                 p = trace_put_free(p, &coding, blocks, 0x10000 + 32 * (blocks / 2));
         }
         header.commit = (uint32_t)(p - chunk[i]);
-        memcpy(chunk[i], &header, sizeof header);
+        memcpy(chunk[i], &header, sizeof(header));
         assert_true(trace_packer_add(packer, chunk[i], CHUNK));
     }
     assert_true(blocks > 140000);
@@ -308,9 +308,9 @@ static void many_blocks_come_back(void **state)
     assert_true(trace_packed_records(&packed, again));
     for (unsigned i = 0; i < MANY; i++) {
         struct trace_chunk_header header;
-        memcpy(&header, chunk[i], sizeof header);
-        assert_memory_equal(again + at, chunk[i] + sizeof header, header.commit - sizeof header);
-        at += header.commit - sizeof header;
+        memcpy(&header, chunk[i], sizeof(header));
+        assert_memory_equal(again + at, chunk[i] + sizeof(header), header.commit - sizeof(header));
+        at += header.commit - sizeof(header);
     }
     trace_packer_free(packer);
 }
@@ -328,10 +328,10 @@ static void other_spellings_come_back(void **state)
     for (unsigned i = 0; i < 3; i++) {
         struct trace_chunk_header header;
         run_program(&program, chunks[0], 0);
-        memcpy(&header, chunks[0], sizeof header);
+        memcpy(&header, chunks[0], sizeof(header));
         memcpy(chunks[0] + header.commit, tail[i], length[i]);
         header.commit += (uint32_t)length[i];
-        memcpy(chunks[0], &header, sizeof header);
+        memcpy(chunks[0], &header, sizeof(header));
         assert_comes_back(1, i == 2 ? 2 : 1);
     }
 }
@@ -344,7 +344,7 @@ static void damaged_predictions_are_harmless(void **state)
     struct trace_chunk_header header;
     size_t length, refused = 0, changed = 0;
     run_program(&program, chunks[0], 0);
-    memcpy(&header, chunks[0], sizeof header);
+    memcpy(&header, chunks[0], sizeof(header));
     uint8_t *payload = pack(1, TRACE_PACK_SMALL, &length);
     for (size_t at = 0; at < length; at += at < 300 ? 1 : 29) {
         payload[at] ^= (uint8_t)(1u << at % 8);
@@ -353,7 +353,8 @@ static void damaged_predictions_are_harmless(void **state)
             !trace_packed_records(&packed, room))
             refused++;
         else
-            changed += memcmp(room, chunks[0] + sizeof header, header.commit - sizeof header) != 0;
+            changed +=
+                memcmp(room, chunks[0] + sizeof(header), header.commit - sizeof(header)) != 0;
         free(room);
         payload[at] ^= (uint8_t)(1u << at % 8);
     }
@@ -365,7 +366,7 @@ static void empty_chunks_come_back(void **state)
 {
     (void)state;
     struct trace_chunk_header header = {.commit = TRACE_CHUNK_HEADER_SIZE};
-    memcpy(chunks[0], &header, sizeof header);
+    memcpy(chunks[0], &header, sizeof(header));
     assert_comes_back(1, 2);
 }
 
@@ -388,7 +389,7 @@ static void regular_events_become_small(void **state)
     (void)state;
     static struct trace_coding coding;
     struct trace_chunk_header header = {.slot = 1};
-    uint8_t *p = chunks[0] + sizeof header;
+    uint8_t *p = chunks[0] + sizeof(header);
     size_t length, events = 0;
     trace_coding_reset(&coding, 0);
     for (; p < chunks[0] + CHUNK - 200; events += 2) {
@@ -397,7 +398,7 @@ static void regular_events_become_small(void **state)
         p = trace_put_free(p, &coding, events * 100 + 50, 0x1000 + 64 * (events % 100));
     }
     header.commit = (uint32_t)(p - chunks[0]);
-    memcpy(chunks[0], &header, sizeof header);
+    memcpy(chunks[0], &header, sizeof(header));
     free(pack(1, TRACE_PACK_SMALL, &length));
     assert_true(length * 8 < events);
 }

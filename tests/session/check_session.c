@@ -98,8 +98,8 @@ static void check_timeline(struct selection *all)
     sqlite3_step(statement);
     size_t count = (size_t)number(statement, 0);
     sqlite3_finalize(statement);
-    struct session_slot *slots = calloc(count + 1, sizeof *slots);
-    if (slots == NULL ||
+    struct session_slot *slots = calloc(count + 1, sizeof(*slots));
+    if (!slots ||
         !selection_timeline(all, 0, width * count, count, SESSION_COLOR_FUNCTION, slots, &error)) {
         fprintf(stderr, "no timeline\n");
         exit(1);
@@ -134,7 +134,7 @@ static void check_leaks(void)
     struct selection *kept = selection_new(session, "live at end - leaked", &error);
     sqlite3_stmt *statement = prepare("SELECT total(live_count), total(live_bytes) FROM v_leak");
     sqlite3_stmt *runtime = prepare("SELECT total(live_count) FROM v_runtime");
-    if (leaked == NULL || kept == NULL) {
+    if (!leaked || !kept) {
         fprintf(stderr, "%s\n", error.message);
         exit(1);
     }
@@ -157,8 +157,8 @@ int main(int argc, char **argv)
         return 2;
     }
     session = session_open(argv[1], &error);
-    struct selection *all = session != NULL ? selection_new(session, "all", &error) : NULL;
-    if (all == NULL || sqlite3_open(argv[1], &database) != SQLITE_OK) {
+    struct selection *all = session ? selection_new(session, "all", &error) : NULL;
+    if (!all || sqlite3_open(argv[1], &database) != SQLITE_OK) {
         fprintf(stderr, "%s\n", error.message);
         return 1;
     }

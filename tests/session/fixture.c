@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "fixture.h"
-
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "fixture.h"
 #include "fixture_program.h"
 #include "schemas/column_codec.h"
 
@@ -53,16 +52,16 @@ static sqlite3_stmt *prepare(sqlite3 *database, const char *sql)
 static bool load_schema(sqlite3 *database)
 {
     FILE *file = fopen(FIXTURE_SCHEMA, "r");
-    if (file == NULL) {
+    if (!file) {
         perror(FIXTURE_SCHEMA);
         return false;
     }
     static char sql[65536];
-    size_t length = fread(sql, 1, sizeof sql - 1, file);
+    size_t length = fread(sql, 1, sizeof(sql) - 1, file);
     sql[length] = '\0';
     fclose(file);
     char pragma[128];
-    snprintf(pragma, sizeof pragma, "PRAGMA application_id=%d; PRAGMA user_version=%d;",
+    snprintf(pragma, sizeof(pragma), "PRAGMA application_id=%d; PRAGMA user_version=%d;",
              SESSION_APPLICATION_ID, SESSION_SCHEMA_VERSION);
     return run_sql(database, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
                              "PRAGMA page_size=16384") &&
@@ -101,7 +100,7 @@ static bool write_meta(sqlite3 *database, const struct fixture_program *program)
     bool good = run_sql(database, "INSERT INTO meta VALUES('program', 'fixture-server'),"
                                   "('argv', 'fixture-server --listen 127.0.0.1'),"
                                   "('start_time', '2024-05-01T12:00:00Z')");
-    for (size_t i = 0; good && i < sizeof numbers / sizeof numbers[0]; i++)
+    for (size_t i = 0; good && i < sizeof(numbers) / sizeof(numbers[0]); i++)
         good = insert(statement, numbers[i].key, 2, &numbers[i].value, 1);
     sqlite3_finalize(statement);
     return good;
@@ -149,11 +148,11 @@ static bool write_code(sqlite3 *database, const struct fixture_program *program)
         good = insert(module, module_names[id - 1], 2, (int64_t[]){id, start, start + 0x400000}, 3);
     }
     for (int64_t id = 1; good && id <= 15; id++) {
-        snprintf(name, sizeof name, "/src/fixture/%s.c", nouns[id - 1]);
+        snprintf(name, sizeof(name), "/src/fixture/%s.c", nouns[id - 1]);
         good = insert(file, name, 2, (int64_t[]){id}, 1);
     }
     for (int64_t id = 1; good && id <= (int64_t)program->options.functions; id++) {
-        function_name((uint64_t)id, name, sizeof name);
+        function_name((uint64_t)id, name, sizeof(name));
         int64_t module_id = id < 4 ? 1 : id % FIXTURE_MODULES + 1;
         /* One in eight has no line information. */
         int64_t file_id = id % 8 == 7 ? INT64_MIN : id % 15 + 1;
@@ -222,7 +221,7 @@ static bool write_rest(sqlite3 *database, const struct fixture_program *program)
                         "(1,2,'body',40,24,'std::vector<char>')");
     char name[64];
     for (int64_t id = 1; good && id <= (int64_t)program->options.threads; id++) {
-        snprintf(name, sizeof name, id == 1 ? "main" : "worker %d", (int)id - 1);
+        snprintf(name, sizeof(name), id == 1 ? "main" : "worker %d", (int)id - 1);
         good =
             insert(thread, name, 2,
                    (int64_t[]){id, 4710 + id, (id - 1) * 1000, (int64_t)program->duration_ns}, 4);
@@ -292,9 +291,9 @@ static bool write_chunks(sqlite3 *database, const struct fixture_program *progra
 {
     sqlite3_stmt *statement =
         prepare(database, "INSERT INTO column_chunk VALUES(?, ?, ?, ?, ?, ?)");
-    uint64_t(*values)[COLUMN_CHUNK_ROWS] = malloc(COLUMN_TOTAL * sizeof *values);
+    uint64_t(*values)[COLUMN_CHUNK_ROWS] = malloc(COLUMN_TOTAL * sizeof(*values));
     uint8_t *data = malloc(column_data_length(COLUMN_CHUNK_ROWS, 8));
-    bool good = values != NULL && data != NULL;
+    bool good = values && data;
     for (size_t first = 0; good && first < program->count; first += COLUMN_CHUNK_ROWS) {
         size_t rows = program->count - first;
         rows = rows < COLUMN_CHUNK_ROWS ? rows : COLUMN_CHUNK_ROWS;

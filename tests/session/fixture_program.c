@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "fixture_program.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "fixture_program.h"
 
 enum { HABIT_SHORT, HABIT_PHASE, HABIT_LONG, HABIT_LEAK, HABITS };
 enum { CLASSES = 128, NS_AN_ALLOCATION = 1500 };
@@ -59,11 +59,11 @@ static void make_stack(struct fixture_program *program, size_t position)
         stack->frames[i] = outer[depth - 1 - i];
     static const uint8_t habits[] = {HABIT_SHORT, HABIT_SHORT, HABIT_SHORT, HABIT_SHORT,
                                      HABIT_PHASE, HABIT_PHASE, HABIT_LONG,  HABIT_LEAK};
-    stack->habit = habits[fixture_random(program, sizeof habits)];
+    stack->habit = habits[fixture_random(program, sizeof(habits))];
     stack->type =
         (uint8_t)(fixture_random(program, 5) < 2 ? 0 : fixture_random(program, FIXTURE_TYPES) + 1);
     static const uint8_t kinds[] = {0, 0, 0, 1, 4, 9, 9, 10};
-    stack->kind = kinds[fixture_random(program, sizeof kinds)];
+    stack->kind = kinds[fixture_random(program, sizeof(kinds))];
     stack->base_size = (uint64_t)8 << fixture_random(program, 8);
     if (fixture_random(program, 60) == 0)
         stack->base_size = (uint64_t)64 << (10 + fixture_random(program, 3));
@@ -107,7 +107,7 @@ static void address_give(struct addresses *addresses, uint64_t address, uint64_t
     if (addresses->count[class] == addresses->capacity[class]) {
         size_t capacity = addresses->capacity[class] * 2 + 64;
         addresses->list[class] = realloc(addresses->list[class], capacity * sizeof(uint64_t));
-        if (addresses->list[class] == NULL)
+        if (!addresses->list[class])
             abort();
         addresses->capacity[class] = capacity;
     }
@@ -217,7 +217,7 @@ static void begin(struct run *run, uint64_t now, const struct fixture_allocation
         made->alignment = 64;
     if (fixture_random(program, 500) == 0)
         made->size = 0;
-    if (before != NULL) {
+    if (before) {
         made->kind = 2;
         made->size = before->size * 3 / 2 + 8;
         made->realloc_of = (uint32_t)(before - program->allocations) + 1;
@@ -290,16 +290,15 @@ bool fixture_program_make(struct fixture_program *program, const struct fixture_
 {
     *program = (struct fixture_program){.options = *options};
     program->random = options->seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
-    program->allocations = calloc(options->allocations, sizeof *program->allocations);
-    program->by_id = calloc(options->allocations, sizeof *program->by_id);
-    program->stacks = calloc(options->stacks, sizeof *program->stacks);
+    program->allocations = calloc(options->allocations, sizeof(*program->allocations));
+    program->by_id = calloc(options->allocations, sizeof(*program->by_id));
+    program->stacks = calloc(options->stacks, sizeof(*program->stacks));
     struct run run = {.program = program};
     run.addresses.heap = UINT64_C(0x55d0c4a00000);
     run.addresses.mapped = UINT64_C(0x7f3a40000000);
-    run.heap = calloc(options->allocations, sizeof *run.heap);
-    bool good = program->allocations != NULL && program->by_id != NULL && program->stacks != NULL &&
-                run.heap != NULL && options->functions > 8 && options->stacks > 0 &&
-                options->threads > 0;
+    run.heap = calloc(options->allocations, sizeof(*run.heap));
+    bool good = program->allocations && program->by_id && program->stacks && run.heap &&
+                options->functions > 8 && options->stacks > 0 && options->threads > 0;
     if (good) {
         program->duration_ns = options->allocations * (NS_AN_ALLOCATION / 2) + 100000;
         for (unsigned i = 0; i < FIXTURE_PHASES; i++)

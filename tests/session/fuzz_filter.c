@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = malloc(size + 1);
-    if (text == NULL)
+    if (!text)
         return 0;
     memcpy(text, data, size);
     text[size] = '\0';

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "rows.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
-
 #include <cmocka.h>
 #include <sqlite3.h>
+
+#include "rows.h"
 
 struct row *rows_load(const char *path, size_t *count)
 {
@@ -27,7 +26,7 @@ struct row *rows_load(const char *path, size_t *count)
     while (sqlite3_step(statement) == SQLITE_ROW) {
         if (*count == capacity) {
             capacity = capacity * 2 + 1024;
-            rows = realloc(rows, capacity * sizeof *rows);
+            rows = realloc(rows, capacity * sizeof(*rows));
             assert_non_null(rows);
         }
         uint64_t value[11];

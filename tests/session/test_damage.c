@@ -54,7 +54,7 @@ static void ask(struct session *session, const char *filter)
 {
     struct session_error error = {.column = 0};
     struct selection *selection = selection_new(session, filter, &error);
-    if (selection == NULL) {
+    if (!selection) {
         assert_true(error.message[0] != '\0');
         return;
     }
@@ -94,7 +94,7 @@ static bool try_session(void)
 {
     struct session_error error = {.column = 0};
     struct session *session = session_open(BAD, &error);
-    if (session == NULL) {
+    if (!session) {
         assert_non_null(strstr(error.message, BAD));
         return false;
     }
@@ -164,7 +164,7 @@ static void test_odd_tables(void **state)
         "UPDATE thread SET id = 3000000000 WHERE id = 2",
         "UPDATE stack SET state = ''",
     };
-    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+    for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
         size_t size;
         uint8_t *good = read_file(GOOD, &size);
         write_file(BAD, good, size);

@@ -35,7 +35,7 @@ static void test_examples(void **state)
     char line[512];
     bool inside = false;
     int examples = 0;
-    while (fgets(line, sizeof line, file) != NULL) {
+    while (fgets(line, sizeof(line), file)) {
         line[strcspn(line, "\n")] = '\0';
         if (strncmp(line, "```", 3) == 0) {
             inside = strcmp(line, "```filter") == 0;
@@ -44,7 +44,7 @@ static void test_examples(void **state)
         if (!inside)
             continue;
         struct selection *selection = selection_new(session, line, &error);
-        if (selection == NULL)
+        if (!selection)
             fail_msg("%s: column %d: %s", line, error.column, error.message);
         selection_free(selection);
         examples++;
@@ -85,7 +85,7 @@ static void test_errors(void **state)
     char message[512];
     int column;
     int rows = 0;
-    while (fgets(line, sizeof line, file) != NULL) {
+    while (fgets(line, sizeof(line), file)) {
         struct session_error error = {.column = 0};
         if (!error_row(line, text, &column, message))
             continue;

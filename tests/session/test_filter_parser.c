@@ -66,7 +66,7 @@ static const char *const good[] = {
 static void test_good(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
         struct session_error error = {.column = 0};
         if (!filter_check(good[i], &error))
             fail_msg("\"%s\": column %d: %s", good[i], error.column, error.message);
@@ -158,11 +158,11 @@ static const struct {
 static void test_bad(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct session_error error = {.column = 0};
         if (filter_check(bad[i].text, &error))
             fail_msg("\"%s\" should be refused", bad[i].text);
-        if (error.column != bad[i].column || strstr(error.message, bad[i].message) == NULL)
+        if (error.column != bad[i].column || !strstr(error.message, bad[i].message))
             fail_msg("\"%s\": column %d: %s", bad[i].text, error.column, error.message);
     }
 }
@@ -193,7 +193,7 @@ static void test_nesting(void **state)
         {"all | where size > 1", " or size > 1", 100000},
         {"all", " + all", 100000},
     };
-    for (size_t i = 0; i < sizeof deep / sizeof deep[0]; i++) {
+    for (size_t i = 0; i < sizeof(deep) / sizeof(deep[0]); i++) {
         struct session_error error = {.column = 0};
         char *text = repeated(deep[i].before, deep[i].part, deep[i].count, "");
         assert_false(filter_check(text, &error));

@@ -210,11 +210,11 @@ static void compare_pair(const char *filter, const char *condition)
 {
     struct session_error error = {.column = 0};
     struct selection *selection = selection_new(session, filter, &error);
-    if (selection == NULL)
+    if (!selection)
         fail_msg("%s: column %d: %s", filter, error.column, error.message);
     char sql[2048];
     sqlite3_stmt *statement;
-    snprintf(sql, sizeof sql, "SELECT id, size, free_ns IS NULL FROM v WHERE %s ORDER BY id",
+    snprintf(sql, sizeof(sql), "SELECT id, size, free_ns IS NULL FROM v WHERE %s ORDER BY id",
              condition);
     if (sqlite3_prepare_v2(database, sql, -1, &statement, NULL) != SQLITE_OK)
         fail_msg("%s: %s", sql, sqlite3_errmsg(database));
@@ -257,7 +257,7 @@ static void test_against_sql(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 3; seed++) {
         open_fixture(seed, 6000 + seed);
-        for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+        for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
             compare_pair(pairs[i].filter, pairs[i].sql);
         close_fixture();
     }
@@ -268,7 +268,7 @@ static void test_chunks_against_sql(void **state)
 {
     (void)state;
     open_fixture(9, 140000);
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i += 3)
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i += 3)
         compare_pair(pairs[i].filter, pairs[i].sql);
     compare_pair("all | where id in 65536..65537", "id BETWEEN 65536 AND 65537");
     compare_pair("all | where id in 70000..139999", "id BETWEEN 70000 AND 139999");
@@ -312,13 +312,13 @@ static void test_order(void **state)
         {"(all | sort size) + live", "1 ORDER BY id"},
     };
     open_fixture(4, 5000);
-    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+    for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
         struct session_error error = {.column = 0};
         struct selection *selection = selection_new(session, orders[i].filter, &error);
         assert_non_null(selection);
         char sql[512];
         sqlite3_stmt *statement;
-        snprintf(sql, sizeof sql, "SELECT id FROM v WHERE %s", orders[i].sql);
+        snprintf(sql, sizeof(sql), "SELECT id FROM v WHERE %s", orders[i].sql);
         assert_int_equal(sqlite3_prepare_v2(database, sql, -1, &statement, NULL), SQLITE_OK);
         uint64_t n = 0;
         struct session_allocation row;
@@ -342,7 +342,7 @@ static uint64_t count_of(const char *filter)
 {
     struct session_error error = {.column = 0};
     struct selection *selection = selection_new(session, filter, &error);
-    if (selection == NULL)
+    if (!selection)
         fail_msg("%s: column %d: %s", filter, error.column, error.message);
     uint64_t count = selection_count(selection);
     selection_free(selection);
@@ -354,17 +354,17 @@ static void test_complements(void **state)
 {
     (void)state;
     open_fixture(5, 5000);
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
         static const char start[] = "all | where ";
         const char *predicate = pairs[i].filter;
-        if (strncmp(predicate, start, sizeof start - 1) != 0 ||
-            strchr(predicate + sizeof start, '|') != NULL)
+        if (strncmp(predicate, start, sizeof(start) - 1) != 0 ||
+            strchr(predicate + sizeof(start), '|'))
             continue;
-        predicate += sizeof start - 1;
+        predicate += sizeof(start) - 1;
         char both[512];
         char either[512];
-        snprintf(both, sizeof both, "all | where (%s) and not (%s)", predicate, predicate);
-        snprintf(either, sizeof either, "all | where (%s) or not (%s)", predicate, predicate);
+        snprintf(both, sizeof(both), "all | where (%s) and not (%s)", predicate, predicate);
+        snprintf(either, sizeof(either), "all | where (%s) or not (%s)", predicate, predicate);
         assert_int_equal(count_of(both), 0);
         assert_int_equal(count_of(either), 5000);
     }
@@ -388,9 +388,9 @@ static void test_run_errors(void **state)
     /* Each name doubles the work: the filter is refused, not run for hours. */
     char text[1024] = "a0 = all; ";
     for (int i = 1; i < 20; i++)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "a%d = a%d + a%d; ", i, i - 1,
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "a%d = a%d + a%d; ", i, i - 1,
                  i - 1);
-    snprintf(text + strlen(text), sizeof text - strlen(text), "a19");
+    snprintf(text + strlen(text), sizeof(text) - strlen(text), "a19");
     assert_null(selection_new(session, text, &error));
     assert_non_null(strstr(error.message, "more than 1000 pipelines"));
     /* A session can be used after errors. */

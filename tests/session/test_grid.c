@@ -124,9 +124,9 @@ static void check_address(uint64_t ns, uint64_t address)
             continue;
         if (row->address <= address && end_of(row) > address)
             at = row->id;
-        if (end_of(row) <= address && (below == NULL || row->address > below->address))
+        if (end_of(row) <= address && (!below || row->address > below->address))
             below = row;
-        if (row->address > address && (above == NULL || row->address < above->address))
+        if (row->address > address && (!above || row->address < above->address))
             above = row;
     }
     uint64_t found_below;
@@ -134,8 +134,8 @@ static void check_address(uint64_t ns, uint64_t address)
     uint64_t found_last;
     assert_int_equal(session_allocation_at(session, ns, address), at);
     session_neighbours(session, ns, address, &found_below, &found_above);
-    assert_int_equal(found_below, below == NULL ? 0 : below->id);
-    assert_int_equal(found_above, above == NULL ? 0 : above->id);
+    assert_int_equal(found_below, !below ? 0 : below->id);
+    assert_int_equal(found_above, !above ? 0 : above->id);
     assert_int_equal(session_address_history(session, ns, address, &found_last), history);
     assert_int_equal(found_last, last_free);
 }
@@ -149,14 +149,14 @@ static int compare_rows(const void *left, const void *right)
 
 static void check_regions(uint64_t ns)
 {
-    struct row *live = malloc((row_count + 1) * sizeof *live);
+    struct row *live = malloc((row_count + 1) * sizeof(*live));
     size_t count = 0;
     assert_non_null(live);
     for (size_t i = 0; i < row_count; i++) {
         if (live_at(&rows[i], ns))
             live[count++] = rows[i];
     }
-    qsort(live, count, sizeof *live, compare_rows);
+    qsort(live, count, sizeof(*live), compare_rows);
     struct session_region *regions;
     size_t region_count;
     assert_true(session_regions(session, ns, &regions, &region_count, &error));
@@ -195,7 +195,7 @@ static void check_session(uint64_t seed, size_t allocations)
     /* Forwards and backwards, near and far: each list is made from the one before. */
     const uint64_t times[] = {0,       end / 4,       end / 4 + 700, end / 3,
                               end / 5, end / 2 + 100, end + 1,       session_peak_ns(session)};
-    for (size_t t = 0; t < sizeof times / sizeof times[0]; t++) {
+    for (size_t t = 0; t < sizeof(times) / sizeof(times[0]); t++) {
         check_regions(times[t]);
         for (size_t f = 0; f < 3; f++) {
             struct selection *selection = selection_new(session, filters[f], &error);

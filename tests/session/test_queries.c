@@ -52,7 +52,7 @@ static const char *const filters[] = {
     "all | where size > 1G",
     "all | color red where size > 64 | color blue where thread == 1 | sort size | top 2000",
 };
-#define FILTERS (sizeof filters / sizeof filters[0])
+#define FILTERS (sizeof(filters) / sizeof(filters[0]))
 
 /* Runs `check` with each filter on sessions of several seeds and sizes. */
 static void with_selections(void (*check)(struct selection *selection))
@@ -90,7 +90,7 @@ static int compare_events(const void *left, const void *right)
 static uint64_t brute_peak(const struct selection *selection, uint64_t from, uint64_t to,
                            uint64_t *peak_ns)
 {
-    struct event *events = malloc((2 * row_count + 1) * sizeof *events);
+    struct event *events = malloc((2 * row_count + 1) * sizeof(*events));
     size_t count = 0;
     assert_non_null(events);
     for (size_t i = 0; i < row_count; i++) {
@@ -100,7 +100,7 @@ static uint64_t brute_peak(const struct selection *selection, uint64_t from, uin
         if (rows[i].free_ns != SESSION_LIVE)
             events[count++] = (struct event){rows[i].free_ns, rows[i].size, 0};
     }
-    qsort(events, count, sizeof *events, compare_events);
+    qsort(events, count, sizeof(*events), compare_events);
     uint64_t live = 0;
     uint64_t peak = 0;
     *peak_ns = 0;
@@ -330,7 +330,7 @@ static void check_timeline(struct selection *selection)
         {end / 3, end / 2, SESSION_COLOR_SIZE},     {end / 2, end / 2 + 3, SESSION_COLOR_KIND},
         {end / 2, end / 2 + 1, SESSION_COLOR_TYPE}, {end, end * 2, SESSION_COLOR_AGE},
     };
-    for (size_t s = 0; s < sizeof spans / sizeof spans[0]; s++) {
+    for (size_t s = 0; s < sizeof(spans) / sizeof(spans[0]); s++) {
         uint64_t span = spans[s].to - spans[s].from;
         if (row_count > 10000 && s > 0)
             continue;
@@ -414,7 +414,7 @@ static void add_row(const struct row *row, struct session_function_row *expected
 static void check_functions(struct selection *selection)
 {
     static struct session_function_row expected[FUNCTIONS];
-    memset(expected, 0, sizeof expected);
+    memset(expected, 0, sizeof(expected));
     for (size_t i = 0; i < row_count; i++) {
         if (selection_contains(selection, rows[i].id))
             add_row(&rows[i], expected);
@@ -428,7 +428,7 @@ static void check_functions(struct selection *selection)
     assert_int_equal(count, occurring);
     for (size_t i = 0; i < count; i++) {
         expected[found[i].function].function = found[i].function;
-        assert_memory_equal(&found[i], &expected[found[i].function], sizeof found[i]);
+        assert_memory_equal(&found[i], &expected[found[i].function], sizeof(found[i]));
     }
     free(found);
 }
@@ -442,7 +442,7 @@ static void test_functions(void **state)
 static void check_edges_of(struct selection *selection, uint32_t function)
 {
     static struct session_edge expected[2][FUNCTIONS];
-    memset(expected, 0, sizeof expected);
+    memset(expected, 0, sizeof(expected));
     for (size_t i = 0; i < row_count; i++) {
         struct session_frame frames[64];
         bool counted[2][FUNCTIONS] = {{false}};

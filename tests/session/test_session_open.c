@@ -29,7 +29,7 @@ static void refused(const char *sql, const char *expected)
     assert_true(fixture_sql(PATH, sql));
     struct session_error error = {.column = 0};
     struct session *session = session_open(PATH, &error);
-    if (session != NULL || strstr(error.message, expected) == NULL)
+    if (session || !strstr(error.message, expected))
         print_error("%s: got \"%s\"\n", sql, error.message);
     assert_null(session);
     assert_non_null(strstr(error.message, expected));

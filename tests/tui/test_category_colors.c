@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tui/category_colors.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-
 #include <cmocka.h>
+
+#include "tui/category_colors.h"
 
 #define SLOTS 4
 #define ASSIGN(colors, kind, assigned, ...)                                                        \
     do {                                                                                           \
         const char *const labels[] = {__VA_ARGS__};                                                \
-        category_colors_assign(colors, kind, labels, sizeof labels / sizeof *labels, SLOTS,        \
+        category_colors_assign(colors, kind, labels, sizeof(labels) / sizeof(*labels), SLOTS,      \
                                assigned);                                                          \
     } while (0)
 
@@ -64,7 +63,7 @@ static void more_than_it_knows(void **state)
     char label[16];
     (void)state;
     for (int i = 0; i < 3 * CATEGORY_COLORS_KNOWN; i++) {
-        snprintf(label, sizeof label, "%d", i);
+        snprintf(label, sizeof(label), "%d", i);
         ASSIGN(&colors, 1, assigned, "kept", label);
         assert_true(assigned[0] < SLOTS && assigned[1] < SLOTS && assigned[0] != assigned[1]);
     }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The grid of cells: clipping, wide glyphs, ASCII, and the dumps for golden screens. */
-#include "tui/cells.h"
-
 #include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,8 +7,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include <cmocka.h>
+
+#include "tui/cells.h"
 
 static const struct cell_style plain = {CELL_DEFAULT, CELL_DEFAULT, 0};
 static const struct cell_style bold = {CELL_DEFAULT, CELL_DEFAULT, CELL_BOLD};

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Columns of the functions view: their positions, and the order in which they sort. */
-#include "tui/functions.h"
-
-#include "fixture.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include <cmocka.h>
+
+#include "tui/functions.h"
+#include "fixture.h"
 
 static void columns_stand_side_by_side(void **state)
 {

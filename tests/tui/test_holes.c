@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Compares the search for holes with a plain look at every cell, and checks the help's examples. */
-#include "tui/help.h"
-#include "tui/memory_holes.h"
-
-#include "fixture.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include <cmocka.h>
+
+#include "tui/help.h"
+#include "tui/memory_holes.h"
+#include "fixture.h"
 
 #define PATH "holes.db"
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The table of keys: a key has the same meaning everywhere, and names can be read back. */
-#include "tui/keys.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include <cmocka.h>
+
+#include "tui/keys.h"
 
 static void each_key_means_one_thing(void **state)
 {

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The line editor: keys in, text and cells out. */
-#include "tui/line_editor.h"
-
-#include "tui/keys.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include <cmocka.h>
+
+#include "tui/line_editor.h"
+#include "tui/keys.h"
 
 static void type(struct line_editor *editor, const char *text)
 {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The rows of addresses in the memory grid, and the addresses of rows. */
-#include "tui/memory_grid.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include <cmocka.h>
+
+#include "tui/memory_grid.h"
 
 /* Two regions: one that begins inside a row, one of exactly two rows. Rows are 0x400 bytes. */
 static struct session_region regions[] = {

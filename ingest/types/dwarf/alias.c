@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/dwarf/alias.h"
 
-#include "ingest/base/array.h"
-
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ingest/base/array.h"
 
 /* A record, identified by facts that are the same in all units, and its best typedef. */
 struct alias {
@@ -30,7 +30,7 @@ struct types_aliases *types_aliases_new(void)
 
 void types_aliases_free(struct types_aliases *aliases)
 {
-    if (aliases == NULL)
+    if (!aliases)
         return;
     free(aliases->list);
     free(aliases->read);
@@ -42,15 +42,13 @@ static uint64_t number_of(Dwarf_Die *die, unsigned name)
 {
     Dwarf_Attribute attribute;
     Dwarf_Word word;
-    return dwarf_attr(die, name, &attribute) != NULL && dwarf_formudata(&attribute, &word) == 0
-               ? word
-               : 0;
+    return dwarf_attr(die, name, &attribute) && dwarf_formudata(&attribute, &word) == 0 ? word : 0;
 }
 
 static bool is_c(Dwarf_CU *unit)
 {
     Dwarf_Die die;
-    if (dwarf_cu_die(unit, &die, NULL, NULL, NULL, NULL, NULL, NULL) == NULL)
+    if (!dwarf_cu_die(unit, &die, NULL, NULL, NULL, NULL, NULL, NULL))
         return false;
     int language = dwarf_srclang(&die);
     return language == DW_LANG_C || language == DW_LANG_C89 || language == DW_LANG_C99 ||
@@ -90,15 +88,15 @@ static void add(struct types_aliases *aliases, const struct alias *key, const ch
     uint64_t hash;
     struct alias *known = find(aliases, key, &hash);
     bool repeats = strcmp(name, key->tag) == 0;
-    if (known != NULL) {
+    if (known) {
         if (repeats)
             known->name = NULL;
-        else if (known->name != NULL && is_better(name, known->name))
+        else if (known->name && is_better(name, known->name))
             known->name = name;
         return;
     }
     if (!array_reserve(&aliases->list, &aliases->capacity, aliases->count + 1,
-                       sizeof *aliases->list) ||
+                       sizeof(*aliases->list)) ||
         !index_map_insert(&aliases->by_record, hash, (uint32_t)aliases->count))
         return;
     aliases->list[aliases->count] = *key;
@@ -109,12 +107,11 @@ static void add(struct types_aliases *aliases, const struct alias *key, const ch
 static bool typedef_target(Dwarf_Die *die, Dwarf_Die *record)
 {
     Dwarf_Attribute attribute;
-    if (dwarf_attr(die, DW_AT_type, &attribute) == NULL ||
-        dwarf_formref_die(&attribute, record) == NULL)
+    if (!dwarf_attr(die, DW_AT_type, &attribute) || !dwarf_formref_die(&attribute, record))
         return false;
     int tag = dwarf_tag(record);
-    return (tag == DW_TAG_structure_type || tag == DW_TAG_union_type) &&
-           dwarf_diename(record) != NULL && !dwarf_hasattr(record, DW_AT_declaration);
+    return (tag == DW_TAG_structure_type || tag == DW_TAG_union_type) && dwarf_diename(record) &&
+           !dwarf_hasattr(record, DW_AT_declaration);
 }
 
 static void read_unit(struct types_aliases *aliases, const struct types_unit *unit, bool c)
@@ -122,9 +119,9 @@ static void read_unit(struct types_aliases *aliases, const struct types_unit *un
     for (size_t i = 0; i < unit->count; i++) {
         const struct types_entry *entry = &unit->entries[i];
         Dwarf_Die die, record;
-        if (entry->tag != DW_TAG_typedef || entry->parent != TYPES_NO_PARENT ||
-            entry->name == NULL || strncmp(entry->name, "__", 2) == 0 ||
-            dwarf_offdie(dwarf_cu_getdwarf(unit->unit), entry->die, &die) == NULL ||
+        if (entry->tag != DW_TAG_typedef || entry->parent != TYPES_NO_PARENT || !entry->name ||
+            strncmp(entry->name, "__", 2) == 0 ||
+            !dwarf_offdie(dwarf_cu_getdwarf(unit->unit), entry->die, &die) ||
             !typedef_target(&die, &record))
             continue;
         struct alias key = key_of(&record);
@@ -152,8 +149,8 @@ static void read_unit_of_cxx(struct types_aliases *aliases, struct types_index *
         if (aliases->read[i] == die->cu)
             return;
     const struct types_unit *unit = types_index_unit(index, die);
-    if (unit == NULL || !array_reserve(&aliases->read, &aliases->read_capacity,
-                                       aliases->read_count + 1, sizeof(Dwarf_CU *)))
+    if (!unit || !array_reserve(&aliases->read, &aliases->read_capacity, aliases->read_count + 1,
+                                sizeof(Dwarf_CU *)))
         return;
     aliases->read[aliases->read_count++] = die->cu;
     read_unit(aliases, unit, false);
@@ -163,7 +160,7 @@ const char *types_alias(struct types_aliases *aliases, struct types_index *index
 {
     uint64_t hash;
     const struct alias key = key_of(die);
-    if (aliases == NULL || key.tag == NULL)
+    if (!aliases || !key.tag)
         return NULL;
     if (is_c(die->cu)) {
         if (!aliases->all)
@@ -174,5 +171,5 @@ const char *types_alias(struct types_aliases *aliases, struct types_index *index
         return NULL;
     }
     const struct alias *found = find(aliases, &key, &hash);
-    return found == NULL ? NULL : found->name;
+    return !found ? NULL : found->name;
 }

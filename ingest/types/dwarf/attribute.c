@@ -22,7 +22,7 @@ static bool returns_to(Dwarf_Die *call, uint64_t address)
     Dwarf_Attribute attribute;
     Dwarf_Addr found;
     unsigned name = dwarf_tag(call) == DW_TAG_GNU_call_site ? DW_AT_low_pc : DW_AT_call_return_pc;
-    return dwarf_attr(call, name, &attribute) != NULL && dwarf_formaddr(&attribute, &found) == 0 &&
+    return dwarf_attr(call, name, &attribute) && dwarf_formaddr(&attribute, &found) == 0 &&
            found == address;
 }
 
@@ -32,10 +32,10 @@ static bool is_gnu_unit(const Dwarf_Die *function)
 {
     Dwarf_Attribute attribute;
     Dwarf_Die unit;
-    if (dwarf_cu_die(function->cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) == NULL)
+    if (!dwarf_cu_die(function->cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL))
         return false;
     const char *producer = dwarf_formstring(dwarf_attr(&unit, DW_AT_producer, &attribute));
-    return producer != NULL && strncmp(producer, "GNU ", 4) == 0;
+    return producer && strncmp(producer, "GNU ", 4) == 0;
 }
 
 /* Finds the call in `function`, or in one inlined into it, that returns to `address`. */
@@ -73,8 +73,8 @@ bool types_stated_choose(const struct types_site *site, enum types_operator by, 
     Dwarf_Die function = site->entries[site->entry_count - 1];
     if (is_gnu_unit(&function) ||
         !find_call(&function, site->return_address - site->file->bias, &call) ||
-        dwarf_attr(&call, ATTRIBUTE_LLVM_ALLOC_TYPE, &attribute) == NULL ||
-        dwarf_formref_die(&attribute, &die) == NULL || !types_from(site->index, &die, &type) ||
+        !dwarf_attr(&call, ATTRIBUTE_LLVM_ALLOC_TYPE, &attribute) ||
+        !dwarf_formref_die(&attribute, &die) || !types_from(site->index, &die, &type) ||
         type.size == 0 || type.size > size - (uint64_t)offset)
         return false;
     uint64_t held = size - (uint64_t)offset;

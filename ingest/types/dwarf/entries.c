@@ -14,8 +14,7 @@
 static bool type_attribute(Dwarf_Die *die, Dwarf_Die *type)
 {
     Dwarf_Attribute attribute;
-    return dwarf_attr_integrate(die, DW_AT_type, &attribute) != NULL &&
-           dwarf_formref_die(&attribute, type) != NULL;
+    return dwarf_attr_integrate(die, DW_AT_type, &attribute) && dwarf_formref_die(&attribute, type);
 }
 
 static bool is_qualifier(int tag)
@@ -43,10 +42,10 @@ static enum types_shape shape_of(Dwarf_Die *stripped)
     Dwarf_Word encoding = 0;
     switch (dwarf_tag(stripped)) {
     case DW_TAG_base_type:
-        if (dwarf_attr(stripped, DW_AT_encoding, &attribute) != NULL)
+        if (dwarf_attr(stripped, DW_AT_encoding, &attribute))
             dwarf_formudata(&attribute, &encoding);
         const char *name = dwarf_diename(stripped);
-        return name != NULL && strcmp(name, "char") == 0 ? TYPES_CHARACTER : TYPES_SCALAR;
+        return name && strcmp(name, "char") == 0 ? TYPES_CHARACTER : TYPES_SCALAR;
     case DW_TAG_enumeration_type:
     case DW_TAG_pointer_type:
     case DW_TAG_ptr_to_member_type:
@@ -81,12 +80,12 @@ static uint64_t size_of(Dwarf_Die *stripped)
 static uint64_t library_size(struct types_index *index, Dwarf_Die *stripped)
 {
     const struct types_unit *unit = types_index_unit(index, stripped);
-    const struct types_entry *entry = unit == NULL ? NULL : types_index_entry(unit, stripped);
-    if (entry == NULL || entry->name == NULL || entry->parent == TYPES_NO_PARENT)
+    const struct types_entry *entry = !unit ? NULL : types_index_entry(unit, stripped);
+    if (!entry || !entry->name || entry->parent == TYPES_NO_PARENT)
         return 0;
     const char *scope = unit->entries[entry->parent].name;
     bool string = strncmp(entry->name, "basic_string<", 13) == 0;
-    return string && scope != NULL && strcmp(scope, "__cxx11") == 0 ? 32 : 0;
+    return string && scope && strcmp(scope, "__cxx11") == 0 ? 32 : 0;
 }
 
 bool types_from(struct types_index *index, Dwarf_Die *die, struct types_type *type)
@@ -128,7 +127,7 @@ bool types_pointee(struct types_index *index, const struct types_type *type,
                    struct types_type *pointee)
 {
     Dwarf_Die die, stripped;
-    if (type->die.addr == NULL)
+    if (!type->die.addr)
         return false;
     die = type->die;
     if (!types_strip(&die, &stripped))
@@ -146,7 +145,7 @@ static uint64_t member_offset(Dwarf_Die *member)
 {
     Dwarf_Attribute attribute;
     Dwarf_Word offset;
-    if (dwarf_attr(member, DW_AT_data_member_location, &attribute) == NULL)
+    if (!dwarf_attr(member, DW_AT_data_member_location, &attribute))
         return 0;
     return dwarf_formudata(&attribute, &offset) == 0 ? offset : UINT64_MAX;
 }
@@ -246,7 +245,7 @@ static enum member_found member_at(struct types_index *index, const struct types
     for (int i = 0; i < CHAIN_MAX; i++) {
         Dwarf_Die stripped;
         *member = inner;
-        if (member->die.addr == NULL || !types_strip(&member->die, &stripped))
+        if (!member->die.addr || !types_strip(&member->die, &stripped))
             return MEMBER_NONE;
         if (dwarf_tag(&stripped) == DW_TAG_union_type)
             return union_member_at(index, &stripped, offset, member, depth);
@@ -288,10 +287,10 @@ static uint64_t array_bound(Dwarf_Die *array)
     Dwarf_Word bound;
     if (dwarf_child(array, &range) != 0)
         return 0;
-    if (dwarf_attr(&range, DW_AT_count, &attribute) != NULL)
+    if (dwarf_attr(&range, DW_AT_count, &attribute))
         return dwarf_formudata(&attribute, &bound) == 0 ? bound : 0;
     /* gcc writes an upper bound of -1 for an array of no elements. */
-    if (dwarf_attr(&range, DW_AT_upper_bound, &attribute) != NULL)
+    if (dwarf_attr(&range, DW_AT_upper_bound, &attribute))
         return dwarf_formudata(&attribute, &bound) == 0 && bound < UINT32_MAX ? bound + 1 : 0;
     return 0;
 }
@@ -317,7 +316,7 @@ static bool flexible_end(struct types_index *index, const struct types_type *typ
 {
     Dwarf_Die die = type->die, stripped, member;
     struct types_type inner;
-    if (depth == 0 || die.addr == NULL || !types_strip(&die, &stripped))
+    if (depth == 0 || !die.addr || !types_strip(&die, &stripped))
         return false;
     if (type->shape == TYPES_ARRAY) {
         *start = 0;
@@ -359,7 +358,7 @@ static bool has_member_at(struct types_index *index, const struct types_type *re
 {
     Dwarf_Die die = record->die, stripped, member;
     struct types_type type;
-    if (depth == 0 || die.addr == NULL || !types_strip(&die, &stripped))
+    if (depth == 0 || !die.addr || !types_strip(&die, &stripped))
         return false;
     if (record->shape == TYPES_ARRAY)
         return element_at(index, &stripped, &offset, &type) &&
@@ -394,7 +393,7 @@ bool types_is_head(struct types_index *index, const struct types_type *record)
 bool types_same(struct types_index *index, const struct types_type *left,
                 const struct types_type *right)
 {
-    if (left->die.addr == NULL || right->die.addr == NULL)
+    if (!left->die.addr || !right->die.addr)
         return left->die.addr == right->die.addr;
     Dwarf_Die a = left->die, b = right->die;
     if (!types_strip(&a, &a) || !types_strip(&b, &b))
@@ -404,7 +403,7 @@ bool types_same(struct types_index *index, const struct types_type *left,
     if (left->shape != right->shape || left->size != right->size)
         return false;
     char *first = types_name(index, left), *second = types_name(index, right);
-    bool same = first != NULL && second != NULL && strcmp(first, second) == 0;
+    bool same = first && second && strcmp(first, second) == 0;
     free(first);
     free(second);
     return same;
@@ -431,7 +430,7 @@ bool types_is_derived(struct types_index *index, const struct types_type *derive
         Dwarf_Die stripped;
         if (types_same(index, &type, base))
             return true;
-        if (type.die.addr == NULL || !types_strip(&type.die, &stripped) ||
+        if (!type.die.addr || !types_strip(&type.die, &stripped) ||
             !base_at_start(index, &stripped, &type))
             return false;
     }
@@ -448,8 +447,7 @@ bool types_is_polymorphic(struct types_index *index, const struct types_type *re
             return false;
         do {
             const char *name = dwarf_tag(&member) == DW_TAG_member ? dwarf_diename(&member) : NULL;
-            if (name != NULL &&
-                (strncmp(name, "_vptr.", 6) == 0 || strncmp(name, "_vptr$", 6) == 0))
+            if (name && (strncmp(name, "_vptr.", 6) == 0 || strncmp(name, "_vptr$", 6) == 0))
                 return true;
         } while (types_index_sibling(index, &member));
         if (!base_at_start(index, &stripped, &type))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/dwarf/function.h"
 
-#include "ingest/base/recent.h"
-#include "ingest/types/flow/decode.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "ingest/base/recent.h"
+#include "ingest/types/flow/decode.h"
 
 /* The number of last used functions that are certainly kept. */
 #define FUNCTIONS 64
@@ -26,7 +26,7 @@ struct types_functions {
 static void drop(void *item)
 {
     const struct kept_function *kept = item;
-    if (kept->function == NULL)
+    if (!kept->function)
         return;
     types_locals_free(&kept->function->locals);
     free(kept->function->targets);
@@ -36,13 +36,13 @@ static void drop(void *item)
 static bool same_function(const void *item, const void *key)
 {
     const struct kept_function *kept = item, *wanted = key;
-    return kept->function != NULL && kept->start == wanted->start && kept->module == wanted->module;
+    return kept->function && kept->start == wanted->start && kept->module == wanted->module;
 }
 
 struct types_functions *types_functions_new(void)
 {
-    struct types_functions *functions = calloc(1, sizeof *functions);
-    if (functions != NULL)
+    struct types_functions *functions = calloc(1, sizeof(*functions));
+    if (functions)
         functions->recent = (struct recent){
             .item_size = sizeof(struct kept_function), .limit = FUNCTIONS, .drop = drop};
     return functions;
@@ -50,7 +50,7 @@ struct types_functions *types_functions_new(void)
 
 void types_functions_free(struct types_functions *functions)
 {
-    if (functions != NULL)
+    if (functions)
         recent_free(&functions->recent);
     free(functions);
 }
@@ -62,15 +62,15 @@ struct types_function *types_functions_find(struct types_functions *functions,
     uint64_t hash = hash_combine(hash_combine(hash_seed(), start), site->module);
     const struct kept_function *kept =
         recent_find(&functions->recent, hash, same_function, &wanted);
-    if (kept != NULL)
+    if (kept)
         return kept->function;
-    wanted.function = calloc(1, sizeof *wanted.function);
-    if (wanted.function == NULL)
+    wanted.function = calloc(1, sizeof(*wanted.function));
+    if (!wanted.function)
         return NULL;
     functions->read++;
     wanted.function->start = wanted.function->scanned = start;
     if (types_locals_read(&wanted.function->locals, site) &&
-        recent_add(&functions->recent, hash, &wanted) != NULL)
+        recent_add(&functions->recent, hash, &wanted))
         return wanted.function;
     drop(&wanted);
     return NULL;
@@ -107,7 +107,7 @@ bool types_function_scan(struct types_function *function, const uint8_t *code, u
         good = function->target_count < TARGETS_MAX &&
                types_decode(code + at, end - function->scanned, function->scanned, &in) &&
                array_reserve(&function->targets, &function->target_capacity,
-                             function->target_count + 1, sizeof *function->targets);
+                             function->target_count + 1, sizeof(*function->targets));
         if (!good)
             break;
         if (in.operation == DECODE_BRANCH || in.operation == DECODE_JUMP) {
@@ -118,7 +118,7 @@ bool types_function_scan(struct types_function *function, const uint8_t *code, u
         function->scanned += in.length;
     }
     if (function->target_count > known)
-        qsort(function->targets, function->target_count, sizeof *function->targets,
+        qsort(function->targets, function->target_count, sizeof(*function->targets),
               compare_addresses);
     return good;
 }
@@ -126,6 +126,6 @@ bool types_function_scan(struct types_function *function, const uint8_t *code, u
 bool types_function_is_target(const struct types_function *function, uint64_t address)
 {
     return function->target_count > 0 &&
-           bsearch(&address, function->targets, function->target_count, sizeof address,
-                   compare_addresses) != NULL;
+           bsearch(&address, function->targets, function->target_count, sizeof(address),
+                   compare_addresses);
 }

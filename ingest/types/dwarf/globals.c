@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/dwarf/globals.h"
 
-#include "ingest/base/array.h"
-#include "ingest/symbols/walk.h"
-
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ingest/base/array.h"
+#include "ingest/symbols/walk.h"
 
 #define GLOBALS_MAX (1U << 22)
 
@@ -24,15 +24,15 @@ struct types_globals {
 
 struct types_globals *types_globals_new(const struct symbols_file *file)
 {
-    struct types_globals *globals = calloc(1, sizeof *globals);
-    if (globals != NULL)
+    struct types_globals *globals = calloc(1, sizeof(*globals));
+    if (globals)
         globals->file = file;
     return globals;
 }
 
 void types_globals_free(struct types_globals *globals)
 {
-    if (globals != NULL)
+    if (globals)
         free(globals->globals);
     free(globals);
 }
@@ -42,7 +42,7 @@ static bool has_address(Dwarf_Die *variable, uint64_t *address)
     Dwarf_Attribute attribute;
     Dwarf_Op *operations;
     size_t count;
-    if (dwarf_attr(variable, DW_AT_location, &attribute) == NULL ||
+    if (!dwarf_attr(variable, DW_AT_location, &attribute) ||
         dwarf_getlocation(&attribute, &operations, &count) != 0 || count != 1)
         return false;
     if (operations[0].atom == DW_OP_addr) {
@@ -66,7 +66,7 @@ static void add(struct types_globals *globals, Dwarf_Die *variable)
     if (!has_address(variable, &address) || globals->count >= GLOBALS_MAX)
         return;
     if (!array_reserve(&globals->globals, &globals->capacity, globals->count + 1,
-                       sizeof *globals->globals))
+                       sizeof(*globals->globals)))
         return;
     globals->globals[globals->count++] = (struct global){address + globals->file->bias, *variable};
 }
@@ -77,7 +77,7 @@ static void read_unit(struct types_globals *globals, const Dwarf_Die *unit)
     struct symbols_walk_entry entry;
     size_t shut = SIZE_MAX; /* deeper entries lie inside one that declares no globals */
     struct symbols_walk *walk = symbols_walk_begin(unit);
-    while (walk != NULL && symbols_walk_next(walk, &entry)) {
+    while (walk && symbols_walk_next(walk, &entry)) {
         if (entry.depth > shut)
             continue;
         bool scope = entry.tag == DW_TAG_namespace || entry.tag == DW_TAG_subprogram ||
@@ -102,9 +102,9 @@ static void read_all(struct types_globals *globals)
     uint8_t type;
     globals->read = true;
     while (dwarf_get_units(globals->file->dwarf, unit, &unit, NULL, &type, &die, &split) == 0)
-        read_unit(globals, type == DW_UT_skeleton && split.addr != NULL ? &split : &die);
+        read_unit(globals, type == DW_UT_skeleton && split.addr ? &split : &die);
     if (globals->count > 1)
-        qsort(globals->globals, globals->count, sizeof *globals->globals, compare_globals);
+        qsort(globals->globals, globals->count, sizeof(*globals->globals), compare_globals);
 }
 
 bool types_globals_find(struct types_globals *globals, struct types_index *index, uint64_t address,

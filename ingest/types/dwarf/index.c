@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/dwarf/index.h"
 
-#include "ingest/base/array.h"
-#include "ingest/symbols/budget.h"
-#include "ingest/symbols/walk.h"
-#include "ingest/types/dwarf/alias.h"
-
 #include <dwarf.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ingest/base/array.h"
+#include "ingest/symbols/budget.h"
+#include "ingest/symbols/walk.h"
+#include "ingest/types/dwarf/alias.h"
 
 /* Deeper nesting than any compiler writes, and more entries than any unit has. */
 #define NESTING_MAX 256
@@ -49,8 +49,8 @@ static int compare_units(const void *left, const void *right)
 
 struct types_index *types_index_new(const struct symbols_file *file)
 {
-    struct types_index *index = calloc(1, sizeof *index);
-    if (index == NULL)
+    struct types_index *index = calloc(1, sizeof(*index));
+    if (!index)
         return NULL;
     index->file = file;
     index->budget.left = STEPS_A_BYTE * ((4 << 20) + symbols_file_debug_size(file->dwarf));
@@ -71,7 +71,7 @@ bool types_index_spent(const struct types_index *index)
 
 void types_index_free(struct types_index *index)
 {
-    if (index == NULL)
+    if (!index)
         return;
     for (size_t i = 0; i < index->count; i++) {
         tdelete(index->list[i], &index->units, compare_units);
@@ -115,8 +115,7 @@ static uint64_t stated_size(Dwarf_Die *die)
 {
     Dwarf_Attribute attribute;
     Dwarf_Word size;
-    if (dwarf_attr(die, DW_AT_byte_size, &attribute) == NULL ||
-        dwarf_formudata(&attribute, &size) != 0)
+    if (!dwarf_attr(die, DW_AT_byte_size, &attribute) || dwarf_formudata(&attribute, &size) != 0)
         return 0;
     return size;
 }
@@ -124,11 +123,11 @@ static uint64_t stated_size(Dwarf_Die *die)
 static bool append_entry(struct types_unit *unit, Dwarf_Die *die, uint32_t parent)
 {
     if (unit->count == ENTRIES_MAX ||
-        !array_reserve(&unit->entries, &unit->capacity, unit->count + 1, sizeof *unit->entries))
+        !array_reserve(&unit->entries, &unit->capacity, unit->count + 1, sizeof(*unit->entries)))
         return false;
     bool declaration = false;
     Dwarf_Attribute attribute;
-    if (dwarf_attr(die, DW_AT_declaration, &attribute) != NULL)
+    if (dwarf_attr(die, DW_AT_declaration, &attribute))
         dwarf_formflag(&attribute, &declaration);
     unit->entries[unit->count++] = (struct types_entry){
         .die = dwarf_dieoffset(die),
@@ -158,7 +157,7 @@ static bool read_unit(struct types_index *index, struct types_unit *unit, Dwarf_
     size_t shut = SIZE_MAX; /* deeper entries lie inside one that declares no types */
     bool good = true;
     struct symbols_walk *walk = symbols_walk_begin(root);
-    while (good && walk != NULL && symbols_walk_next(walk, &entry)) {
+    while (good && walk && symbols_walk_next(walk, &entry)) {
         good = symbols_budget_take(&index->budget);
         if (!good || entry.depth > shut)
             continue;
@@ -172,7 +171,7 @@ static bool read_unit(struct types_index *index, struct types_unit *unit, Dwarf_
         if (inward)
             parents[entry.depth + 1] = parent;
     }
-    good = good && (walk == NULL || !symbols_walk_failed(walk));
+    good = good && (!walk || !symbols_walk_failed(walk));
     symbols_walk_end(walk);
     return good;
 }
@@ -182,7 +181,7 @@ static bool remember_unit(struct types_index *index, struct types_unit *unit)
     if (!array_reserve(&index->list, &index->capacity, index->count + 1,
                        sizeof(struct types_unit *)))
         return false;
-    if (tsearch(unit, &index->units, compare_units) == NULL)
+    if (!tsearch(unit, &index->units, compare_units))
         return false;
     index->list[index->count++] = unit;
     return true;
@@ -191,17 +190,17 @@ static bool remember_unit(struct types_index *index, struct types_unit *unit)
 const struct types_unit *types_index_unit(struct types_index *index, const Dwarf_Die *die)
 {
     struct types_unit key = {.unit = die->cu};
-    if (index->last != NULL && index->last->unit == die->cu)
+    if (index->last && index->last->unit == die->cu)
         return index->last;
     struct types_unit **found = tfind(&key, &index->units, compare_units);
-    if (found != NULL)
+    if (found)
         return index->last = *found;
-    struct types_unit *unit = calloc(1, sizeof *unit);
+    struct types_unit *unit = calloc(1, sizeof(*unit));
     Dwarf_Die root;
-    if (unit == NULL)
+    if (!unit)
         return NULL;
     unit->unit = die->cu;
-    if (dwarf_cu_die(die->cu, &root, NULL, NULL, NULL, NULL, NULL, NULL) != NULL &&
+    if (dwarf_cu_die(die->cu, &root, NULL, NULL, NULL, NULL, NULL, NULL) &&
         read_unit(index, unit, &root) && remember_unit(index, unit))
         return unit;
     free(unit->entries);
@@ -227,7 +226,7 @@ const struct types_entry *types_index_entry(const struct types_unit *unit, Dwarf
 
 static bool is_complete_record(const struct types_entry *entry)
 {
-    return !entry->declaration && entry->name != NULL &&
+    return !entry->declaration && entry->name &&
            (entry->tag == DW_TAG_structure_type || entry->tag == DW_TAG_class_type ||
             entry->tag == DW_TAG_union_type);
 }
@@ -258,8 +257,8 @@ static void index_names(struct types_index *index)
     for (size_t i = 0; i < index->count; i++)
         for (size_t k = 0; k < index->list[i]->count; k++)
             total += is_complete_record(&index->list[i]->entries[k]);
-    index->names = calloc(total + 1, sizeof *index->names);
-    if (index->names == NULL)
+    index->names = calloc(total + 1, sizeof(*index->names));
+    if (!index->names)
         return;
     for (size_t i = 0; i < index->count; i++)
         for (size_t k = 0; k < index->list[i]->count; k++) {
@@ -269,7 +268,7 @@ static void index_names(struct types_index *index)
                     hash_name(entry->name, strcspn(entry->name, "<")), (uint32_t)i, (uint32_t)k};
         }
     if (index->name_count > 1)
-        qsort(index->names, index->name_count, sizeof *index->names, compare_names);
+        qsort(index->names, index->name_count, sizeof(*index->names), compare_names);
 }
 
 /* Returns the first of the records with that hash of their name. */
@@ -293,7 +292,7 @@ static void read_all_units(struct types_index *index)
     uint8_t type;
     index->all = true;
     while (dwarf_get_units(index->file->dwarf, unit, &unit, NULL, &type, &die, &split) == 0)
-        types_index_unit(index, type == DW_UT_skeleton && split.addr != NULL ? &split : &die);
+        types_index_unit(index, type == DW_UT_skeleton && split.addr ? &split : &die);
     index_names(index);
 }
 
@@ -307,14 +306,14 @@ const struct types_unit *const *types_index_units(struct types_index *index, siz
 
 struct types_aliases *types_index_aliases(struct types_index *index)
 {
-    if (index->aliases == NULL)
+    if (!index->aliases)
         index->aliases = types_aliases_new();
     return index->aliases;
 }
 
 static bool same_text(const char *left, const char *right)
 {
-    return left == right || (left != NULL && right != NULL && strcmp(left, right) == 0);
+    return left == right || (left && right && strcmp(left, right) == 0);
 }
 
 static bool same_scopes(const struct types_unit *left, const struct types_entry *a,
@@ -333,8 +332,8 @@ static bool same_scopes(const struct types_unit *left, const struct types_entry 
 bool types_index_definition(struct types_index *index, Dwarf_Die *die, Dwarf_Die *definition)
 {
     const struct types_unit *unit = types_index_unit(index, die);
-    const struct types_entry *entry = unit == NULL ? NULL : types_index_entry(unit, die);
-    if (entry == NULL || entry->name == NULL)
+    const struct types_entry *entry = !unit ? NULL : types_index_entry(unit, die);
+    if (!entry || !entry->name)
         return false;
     if (!index->all)
         read_all_units(index);
@@ -378,8 +377,7 @@ static bool member_type(Dwarf_Die *member, Dwarf_Die *type)
     Dwarf_Attribute attribute;
     *type = *member;
     for (int i = 0; i < NESTING_MAX; i++) {
-        if (dwarf_attr(type, DW_AT_type, &attribute) == NULL ||
-            dwarf_formref_die(&attribute, type) == NULL)
+        if (!dwarf_attr(type, DW_AT_type, &attribute) || !dwarf_formref_die(&attribute, type))
             return false;
         int tag = dwarf_tag(type);
         if (tag != DW_TAG_typedef && tag != DW_TAG_const_type && tag != DW_TAG_volatile_type)
@@ -404,8 +402,8 @@ static bool same_offset(Dwarf_Die *left, Dwarf_Die *right)
 {
     Dwarf_Attribute a, b;
     Dwarf_Word left_offset = 0, right_offset = 0;
-    return dwarf_attr(left, DW_AT_data_member_location, &a) != NULL &&
-           dwarf_attr(right, DW_AT_data_member_location, &b) != NULL &&
+    return dwarf_attr(left, DW_AT_data_member_location, &a) &&
+           dwarf_attr(right, DW_AT_data_member_location, &b) &&
            dwarf_formudata(&a, &left_offset) == 0 && dwarf_formudata(&b, &right_offset) == 0 &&
            left_offset == right_offset;
 }
@@ -444,7 +442,7 @@ static bool find_head(struct types_index *index, const struct types_unit *unit,
             return false;
         if ((entry->tag != DW_TAG_structure_type && entry->tag != DW_TAG_class_type) ||
             entry->declaration || entry == own || entry->size < own->size ||
-            dwarf_offdie(dwarf_cu_getdwarf(unit->unit), entry->die, &other) == NULL)
+            !dwarf_offdie(dwarf_cu_getdwarf(unit->unit), entry->die, &other))
             continue;
         if (first_member_type(index, &other, &type) && dwarf_dieoffset(&type) == own->die)
             return true;
@@ -458,8 +456,8 @@ static bool find_head(struct types_index *index, const struct types_unit *unit,
 bool types_index_is_head(struct types_index *index, Dwarf_Die *record)
 {
     const struct types_unit *unit = types_index_unit(index, record);
-    const struct types_entry *own = unit == NULL ? NULL : types_index_entry(unit, record);
-    if (own == NULL)
+    const struct types_entry *own = !unit ? NULL : types_index_entry(unit, record);
+    if (!own)
         return false;
     struct types_entry *answer = &unit->entries[own - unit->entries];
     if (answer->head == TYPES_HEAD_UNASKED)

@@ -7,9 +7,9 @@
 #ifndef MPROF_INGEST_TYPES_DWARF_INDEX_H
 #define MPROF_INGEST_TYPES_DWARF_INDEX_H
 
-#include "ingest/symbols/file.h"
-
 #include <elfutils/libdw.h>
+
+#include "ingest/symbols/file.h"
 
 struct types_index;
 struct types_aliases;

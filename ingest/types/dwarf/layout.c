@@ -12,7 +12,7 @@ static bool number_of(Dwarf_Die *die, unsigned name, uint64_t *number)
 {
     Dwarf_Attribute attribute;
     Dwarf_Word word;
-    if (dwarf_attr(die, name, &attribute) == NULL || dwarf_formudata(&attribute, &word) != 0)
+    if (!dwarf_attr(die, name, &attribute) || dwarf_formudata(&attribute, &word) != 0)
         return false;
     *number = word;
     return true;
@@ -84,7 +84,7 @@ bool types_layout_each(struct types_index *index, const struct types_type *recor
                        types_member_function *each, void *context)
 {
     Dwarf_Die die = record->die, stripped, child;
-    if (record->shape != TYPES_RECORD || die.addr == NULL || !types_strip(&die, &stripped) ||
+    if (record->shape != TYPES_RECORD || !die.addr || !types_strip(&die, &stripped) ||
         dwarf_child(&stripped, &child) != 0)
         return true;
     bool go_on = true;
@@ -94,7 +94,7 @@ bool types_layout_each(struct types_index *index, const struct types_type *recor
         if (!is_stored(index, &child, &type, &member))
             continue;
         char *name = types_name(index, &type);
-        member.type = name == NULL ? "?" : name;
+        member.type = !name ? "?" : name;
         go_on = each(context, &member);
         free(name);
     } while (go_on && types_index_sibling(index, &child));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/dwarf/locals.h"
 
-#include "ingest/base/array.h"
-#include "ingest/types/flow/decode.h"
-
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ingest/base/array.h"
+#include "ingest/types/flow/decode.h"
 
 #define NESTING_MAX 128
 #define LOCALS_MAX 20000
@@ -31,7 +31,7 @@ struct reader {
 static bool append(struct types_locals *locals, const struct types_local *local)
 {
     if (!array_reserve(&locals->locals, &locals->capacity, locals->count + 1,
-                       sizeof *locals->locals))
+                       sizeof(*locals->locals)))
         return false;
     locals->locals[locals->count++] = *local;
     return true;
@@ -127,7 +127,7 @@ static bool read_variable(const struct reader *reader, Dwarf_Die *variable,
     Dwarf_Addr base, start, end;
     Dwarf_Op *operations;
     size_t count;
-    if (dwarf_attr(variable, DW_AT_location, &attribute) == NULL)
+    if (!dwarf_attr(variable, DW_AT_location, &attribute))
         return true;
     for (ptrdiff_t at = 0;
          (at = dwarf_getlocations(&attribute, at, &base, &start, &end, &operations, &count)) > 0;) {
@@ -188,7 +188,7 @@ static uint8_t frame_base(Dwarf_Die *function)
     Dwarf_Op *operations;
     size_t count;
     uint8_t machine;
-    if (dwarf_attr(function, DW_AT_frame_base, &attribute) == NULL ||
+    if (!dwarf_attr(function, DW_AT_frame_base, &attribute) ||
         dwarf_getlocation(&attribute, &operations, &count) != 0 || count != 1)
         return DECODE_NO_REGISTER;
     uint8_t atom = operations[0].atom;
@@ -201,9 +201,9 @@ static uint8_t frame_base(Dwarf_Die *function)
 
 bool types_locals_read(struct types_locals *locals, const struct types_site *site)
 {
-    memset(locals, 0, sizeof *locals);
+    memset(locals, 0, sizeof(*locals));
     locals->file = site->file;
-    if (site->file == NULL)
+    if (!site->file)
         return true;
     locals->unwinding = dwfl_module_eh_cfi(site->file->module, &locals->unwinding_bias);
     if (site->entry_count == 0)
@@ -216,7 +216,7 @@ bool types_locals_read(struct types_locals *locals, const struct types_site *sit
 void types_locals_free(struct types_locals *locals)
 {
     free(locals->locals);
-    memset(locals, 0, sizeof *locals);
+    memset(locals, 0, sizeof(*locals));
 }
 
 bool types_locals_frame(const struct types_locals *locals, uint64_t pc, uint8_t *base,
@@ -226,7 +226,7 @@ bool types_locals_frame(const struct types_locals *locals, uint64_t pc, uint8_t 
     Dwarf_Op *operations;
     size_t count;
     bool known = false;
-    if (locals->unwinding == NULL ||
+    if (!locals->unwinding ||
         dwarf_cfi_addrframe(locals->unwinding, pc - locals->unwinding_bias, &frame) != 0)
         return false;
     if (dwarf_frame_cfa(frame, &operations, &count) == 0 && count == 1) {

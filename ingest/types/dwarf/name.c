@@ -2,15 +2,14 @@
 /*
  * Names of types, composed from DWARF entries (entries.h).
  */
-#include "ingest/types/dwarf/entries.h"
-
-#include "ingest/types/dwarf/alias.h"
-#include "ingest/types/spelling.h"
-
 #include <dwarf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ingest/types/dwarf/entries.h"
+#include "ingest/types/dwarf/alias.h"
+#include "ingest/types/spelling.h"
 
 /* Longer chains of typedefs and pointers than any source has. */
 #define CHAIN_MAX 64
@@ -18,8 +17,7 @@
 static bool type_attribute(Dwarf_Die *die, Dwarf_Die *type)
 {
     Dwarf_Attribute attribute;
-    return dwarf_attr(die, DW_AT_type, &attribute) != NULL &&
-           dwarf_formref_die(&attribute, type) != NULL;
+    return dwarf_attr(die, DW_AT_type, &attribute) && dwarf_formref_die(&attribute, type);
 }
 
 static bool is_qualifier(int tag)
@@ -43,14 +41,14 @@ static char *join(const char *before, const char *name, const char *after)
 static char *qualify(struct types_index *index, Dwarf_Die *die, const char *name)
 {
     const struct types_unit *unit = types_index_unit(index, die);
-    const struct types_entry *entry = unit == NULL ? NULL : types_index_entry(unit, die);
+    const struct types_entry *entry = !unit ? NULL : types_index_entry(unit, die);
     char *qualified = strdup(name);
-    while (qualified != NULL && entry != NULL && entry->parent != TYPES_NO_PARENT) {
+    while (qualified && entry && entry->parent != TYPES_NO_PARENT) {
         entry = &unit->entries[entry->parent];
         if (entry->tag == DW_TAG_subprogram)
             break;
         const char *scope = entry->name;
-        if (scope == NULL)
+        if (!scope)
             scope = entry->tag == DW_TAG_namespace ? "(anonymous namespace)" : "(anonymous)";
         char *longer = NULL;
         if (asprintf(&longer, "%s::%s", scope, qualified) < 0)
@@ -66,11 +64,11 @@ static char *qualify(struct types_index *index, Dwarf_Die *die, const char *name
 static char *record_name(struct types_index *index, Dwarf_Die *die)
 {
     const struct types_unit *unit = types_index_unit(index, die);
-    const struct types_entry *entry = unit == NULL ? NULL : types_index_entry(unit, die);
+    const struct types_entry *entry = !unit ? NULL : types_index_entry(unit, die);
     const char *alias = NULL;
-    if (entry != NULL && entry->parent == TYPES_NO_PARENT)
+    if (entry && entry->parent == TYPES_NO_PARENT)
         alias = types_alias(types_index_aliases(index), index, die);
-    return alias != NULL ? strdup(alias) : qualify(index, die, dwarf_diename(die));
+    return alias ? strdup(alias) : qualify(index, die, dwarf_diename(die));
 }
 
 /*
@@ -86,9 +84,9 @@ static const char *declaring_file(Dwarf_Die *die)
     Dwarf_Files *files;
     size_t count;
     Dwarf_Half version;
-    if (dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) == NULL ||
+    if (!dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) ||
         dwarf_formudata(&attribute, &number) != 0 ||
-        dwarf_cu_die(attribute.cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) == NULL)
+        !dwarf_cu_die(attribute.cu, &unit, &version, NULL, NULL, NULL, NULL, NULL))
         return NULL;
     if (number == 0)
         return version < 5 ? NULL : dwarf_diename(&unit);
@@ -102,16 +100,15 @@ static char *nameless(Dwarf_Die *die)
     char *name = NULL;
     int line = 0;
     const char *file = declaring_file(die);
-    const char *slash = file == NULL ? NULL : strrchr(file, '/');
+    const char *slash = !file ? NULL : strrchr(file, '/');
     dwarf_decl_line(die, &line);
     const char *keyword = dwarf_tag(die) == DW_TAG_union_type         ? "union"
                           : dwarf_tag(die) == DW_TAG_enumeration_type ? "enum"
                                                                       : "struct";
-    if (file == NULL)
+    if (!file)
         return asprintf(&name, "(%s)", keyword) < 0 ? NULL : name;
-    return asprintf(&name, "(%s at %s:%d)", keyword, slash == NULL ? file : slash + 1, line) < 0
-               ? NULL
-               : name;
+    return asprintf(&name, "(%s at %s:%d)", keyword, !slash ? file : slash + 1, line) < 0 ? NULL
+                                                                                          : name;
 }
 
 /* True if the typedef is the user's word: one at the file's own scope is, one inside a class is
@@ -120,12 +117,12 @@ static bool typedef_names(struct types_index *index, Dwarf_Die *die, Dwarf_Die *
 {
     const char *name = dwarf_diename(die);
     const struct types_unit *unit = types_index_unit(index, die);
-    const struct types_entry *entry = unit == NULL ? NULL : types_index_entry(unit, die);
-    if (name == NULL || strncmp(name, "__", 2) == 0)
+    const struct types_entry *entry = !unit ? NULL : types_index_entry(unit, die);
+    if (!name || strncmp(name, "__", 2) == 0)
         return false;
     if (is_record(dwarf_tag(stripped)) || dwarf_tag(stripped) == DW_TAG_enumeration_type)
-        return dwarf_diename(stripped) == NULL;
-    return entry != NULL && entry->parent == TYPES_NO_PARENT;
+        return !dwarf_diename(stripped);
+    return entry && entry->parent == TYPES_NO_PARENT;
 }
 
 static char *raw_name(struct types_index *index, Dwarf_Die *die, int depth);
@@ -135,7 +132,7 @@ static char *wrapped_name(struct types_index *index, Dwarf_Die *die, int depth, 
 {
     Dwarf_Die type;
     char *inner = type_attribute(die, &type) ? raw_name(index, &type, depth + 1) : strdup("void");
-    char *name = inner == NULL ? NULL : join(before, inner, after);
+    char *name = !inner ? NULL : join(before, inner, after);
     free(inner);
     return name;
 }
@@ -150,7 +147,7 @@ static char *qualified_name(struct types_index *index, Dwarf_Die *die, int depth
                                                                 : "";
     char before[16] = "";
     if (!pointer && *word != '\0')
-        snprintf(before, sizeof before, "%s ", word);
+        snprintf(before, sizeof(before), "%s ", word);
     return wrapped_name(index, die, depth, before, pointer ? word : "");
 }
 
@@ -163,13 +160,13 @@ static char *array_name(struct types_index *index, Dwarf_Die *die, int depth)
         do {
             Dwarf_Attribute attribute;
             Dwarf_Word bound = 0;
-            if (dwarf_attr(&range, DW_AT_count, &attribute) != NULL)
+            if (dwarf_attr(&range, DW_AT_count, &attribute))
                 dwarf_formudata(&attribute, &bound);
-            else if (dwarf_attr(&range, DW_AT_upper_bound, &attribute) != NULL &&
+            else if (dwarf_attr(&range, DW_AT_upper_bound, &attribute) &&
                      dwarf_formudata(&attribute, &bound) == 0)
                 bound++;
-            if (length < sizeof bounds)
-                length += (size_t)snprintf(bounds + length, sizeof bounds - length, "[%llu]",
+            if (length < sizeof(bounds))
+                length += (size_t)snprintf(bounds + length, sizeof(bounds) - length, "[%llu]",
                                            (unsigned long long)bound);
         } while (types_index_sibling(index, &range));
     }
@@ -197,7 +194,7 @@ static char *raw_name(struct types_index *index, Dwarf_Die *die, int depth)
     case DW_TAG_typedef:
         if (types_strip(die, &stripped) && !typedef_names(index, die, &stripped))
             return wrapped_name(index, die, depth, "", "");
-        return qualify(index, die, name == NULL ? "?" : name);
+        return qualify(index, die, !name ? "?" : name);
     case DW_TAG_pointer_type:
         return pointer_name(index, die, depth, " *");
     case DW_TAG_reference_type:
@@ -209,7 +206,7 @@ static char *raw_name(struct types_index *index, Dwarf_Die *die, int depth)
     default:
         if (is_qualifier(tag))
             return qualified_name(index, die, depth);
-        if (name == NULL)
+        if (!name)
             return is_record(tag) || tag == DW_TAG_enumeration_type ? nameless(die) : strdup("?");
         if (is_record(tag))
             return record_name(index, die);
@@ -219,11 +216,11 @@ static char *raw_name(struct types_index *index, Dwarf_Die *die, int depth)
 
 char *types_name(struct types_index *index, const struct types_type *type)
 {
-    if (type->die.addr == NULL)
+    if (!type->die.addr)
         return strdup("void");
     Dwarf_Die die = type->die;
     char *raw = raw_name(index, &die, 0);
-    char *name = raw == NULL ? NULL : types_spelling(raw);
+    char *name = !raw ? NULL : types_spelling(raw);
     free(raw);
     return name;
 }
@@ -231,11 +228,10 @@ char *types_name(struct types_index *index, const struct types_type *type)
 char *types_tag_name(struct types_index *index, const struct types_type *type)
 {
     Dwarf_Die die = type->die, stripped;
-    if (type->shape != TYPES_RECORD || !types_strip(&die, &stripped) ||
-        dwarf_diename(&stripped) == NULL)
+    if (type->shape != TYPES_RECORD || !types_strip(&die, &stripped) || !dwarf_diename(&stripped))
         return types_name(index, type);
     char *raw = qualify(index, &stripped, dwarf_diename(&stripped));
-    char *name = raw == NULL ? NULL : types_spelling(raw);
+    char *name = !raw ? NULL : types_spelling(raw);
     free(raw);
     return name;
 }
@@ -266,7 +262,7 @@ bool types_named(struct types_index *index, const char *name, struct types_type 
         if (!types_from(index, &record, type))
             continue;
         char *found = types_tag_name(index, type);
-        bool same = found != NULL && strcmp(found, name) == 0;
+        bool same = found && strcmp(found, name) == 0;
         free(found);
         if (same)
             return true;

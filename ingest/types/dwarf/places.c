@@ -14,7 +14,7 @@ static bool type_within(const struct types_places *places, const Dwarf_Die *vari
 {
     struct types_type whole;
     Dwarf_Die die = *variable;
-    return types_of(places->site->index, &die, &whole) && whole.die.addr != NULL &&
+    return types_of(places->site->index, &die, &whole) && whole.die.addr &&
            types_member_at(places->site->index, &whole, offset, type);
 }
 
@@ -71,7 +71,7 @@ bool types_place_global(const struct types_places *places, uint64_t address,
 {
     Dwarf_Die variable;
     uint64_t offset;
-    return places->site->globals != NULL &&
+    return places->site->globals &&
            types_globals_find(places->site->globals, places->site->index, address, &variable,
                               &offset) &&
            type_within(places, &variable, offset, type);

@@ -33,7 +33,7 @@ struct types_records *types_records_new(void)
 
 void types_records_free(struct types_records *records)
 {
-    if (records == NULL)
+    if (!records)
         return;
     tdestroy(records->tree, free);
     free(records);
@@ -43,14 +43,13 @@ void types_records_add(struct types_records *records, const char *name, struct t
                        const struct types_type *type)
 {
     const struct record key = {name, type->size, index, *type};
-    if (name == NULL || type->shape != TYPES_RECORD ||
-        tfind(&key, &records->tree, compare_records) != NULL)
+    if (!name || type->shape != TYPES_RECORD || tfind(&key, &records->tree, compare_records))
         return;
-    struct record *record = malloc(sizeof *record);
-    if (record == NULL)
+    struct record *record = malloc(sizeof(*record));
+    if (!record)
         return;
     *record = key;
-    if (tsearch(record, &records->tree, compare_records) == NULL)
+    if (!tsearch(record, &records->tree, compare_records))
         free(record);
 }
 
@@ -59,5 +58,5 @@ bool types_records_members(const struct types_records *records, const char *name
 {
     const struct record key = {.name = name, .size = size};
     struct record *const *found = tfind(&key, &records->tree, compare_records);
-    return found == NULL || types_layout_each((*found)->index, &(*found)->type, each, context);
+    return !found || types_layout_each((*found)->index, &(*found)->type, each, context);
 }

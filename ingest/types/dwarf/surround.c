@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/dwarf/surround.h"
 
-#include "ingest/types/flow/calls.h"
-
 #include <dwarf.h>
+
+#include "ingest/types/flow/calls.h"
 
 static bool is_record_place(const struct types_evidence *evidence)
 {
@@ -94,13 +94,13 @@ static bool record_of_unit(const struct types_site *site, const struct types_uni
                            struct types_type *record)
 {
     bool found = false;
-    for (size_t i = 0; unit != NULL && i < unit->count; i++) {
+    for (size_t i = 0; unit && i < unit->count; i++) {
         const struct types_entry *entry = &unit->entries[i];
         struct types_type type;
         Dwarf_Die die;
         if ((entry->tag != DW_TAG_structure_type && entry->tag != DW_TAG_class_type) ||
             entry->declaration || entry->size != size - (uint64_t)offset ||
-            dwarf_offdie(dwarf_cu_getdwarf(unit->unit), entry->die, &die) == NULL ||
+            !dwarf_offdie(dwarf_cu_getdwarf(unit->unit), entry->die, &die) ||
             !types_from(site->index, &die, &type) || !agrees(site, flow, size, offset, &type))
             continue;
         if (found && !types_same(site->index, &type, record))

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/flow/calls.h"
 
+#include <dwarf.h>
+#include <string.h>
+
 #include "ingest/symbols/dwarf.h"
 #include "ingest/types/facts.h"
 #include "ingest/types/flow/code.h"
 #include "ingest/types/flow/decode.h"
-
-#include <dwarf.h>
-#include <string.h>
 
 void types_declared_function(Dwarf_Die *entry, Dwarf_Die *declared)
 {
@@ -17,8 +17,7 @@ void types_declared_function(Dwarf_Die *entry, Dwarf_Die *declared)
         for (size_t k = 0; k < 2; k++) {
             Dwarf_Attribute attribute;
             Dwarf_Die next;
-            if (dwarf_attr(declared, links[k], &attribute) != NULL &&
-                dwarf_formref_die(&attribute, &next) != NULL)
+            if (dwarf_attr(declared, links[k], &attribute) && dwarf_formref_die(&attribute, &next))
                 *declared = next;
         }
 }
@@ -27,11 +26,11 @@ const struct types_unit *types_home_unit(const struct types_site *site, size_t f
 {
     Dwarf_Die at = site->entries[frame], home = at, unit;
     Dwarf_Attribute attribute;
-    for (int i = 0; i < 4 && dwarf_attr(&at, DW_AT_abstract_origin, &attribute) != NULL &&
-                    dwarf_formref_die(&attribute, &at) != NULL;
+    for (int i = 0; i < 4 && dwarf_attr(&at, DW_AT_abstract_origin, &attribute) &&
+                    dwarf_formref_die(&attribute, &at);
          i++)
         /* A partial unit, which dwz makes, has only the entries that several units share. */
-        if (dwarf_cu_die(at.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) != NULL &&
+        if (dwarf_cu_die(at.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) &&
             dwarf_tag(&unit) == DW_TAG_compile_unit)
             home = at;
     return types_index_unit(site->index, &home);
@@ -45,7 +44,7 @@ static bool returns_first(const char *name)
         "strcat",       "strncat",       "__memcpy_chk", "__memmove_chk", "__memset_chk",
         "__strcpy_chk", "__strncpy_chk", "__strcat_chk", "__strncat_chk",
     };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (strcmp(names[i], name) == 0)
             return true;
     return false;
@@ -68,10 +67,10 @@ static bool is_without_return(const char *name)
         "__clang_call_terminate",
         "__cxa_throw_bad_array_new_length",
     };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (strcmp(names[i], name) == 0)
             return true;
-    return strncmp(name, "_ZSt", 4) == 0 && strstr(name, "__throw_") != NULL;
+    return strncmp(name, "_ZSt", 4) == 0 && strstr(name, "__throw_");
 }
 
 /* True for a function with only the statement "return first;". Programs hide a pointer from the
@@ -83,7 +82,7 @@ static bool only_returns_first(const struct types_site *site, uint64_t target)
         struct decode_instruction in;
         size_t size;
         const uint8_t *code = types_code(site->file, target, &size);
-        if (code == NULL || !types_decode(code, size, target, &in))
+        if (!code || !types_decode(code, size, target, &in))
             return false;
         if (in.operation == DECODE_RETURN)
             return copied;
@@ -104,7 +103,7 @@ static bool is_constructor_linkage(const char *linkage)
     const char *parameters;
     if (strncmp(linkage, "_ZN", 3) != 0)
         return false;
-    for (parameters = linkage; (parameters = strchr(parameters, 'C')) != NULL; parameters++)
+    for (parameters = linkage; (parameters = strchr(parameters, 'C')); parameters++)
         if ((parameters[1] == '1' || parameters[1] == '2') && parameters[2] == 'E')
             return true;
     return false;
@@ -115,12 +114,11 @@ bool types_is_constructor(struct types_index *index, Dwarf_Die *function)
     Dwarf_Die declared;
     types_declared_function(function, &declared);
     const struct types_unit *unit = types_index_unit(index, &declared);
-    const struct types_entry *entry = unit == NULL ? NULL : types_index_entry(unit, &declared);
-    if (entry == NULL || entry->name == NULL || entry->parent == TYPES_NO_PARENT)
+    const struct types_entry *entry = !unit ? NULL : types_index_entry(unit, &declared);
+    if (!entry || !entry->name || entry->parent == TYPES_NO_PARENT)
         return false;
     const struct types_entry *class = &unit->entries[entry->parent];
-    if ((class->tag != DW_TAG_class_type && class->tag != DW_TAG_structure_type) ||
-        class->name == NULL)
+    if ((class->tag != DW_TAG_class_type && class->tag != DW_TAG_structure_type) || !class->name)
         return false;
     size_t length = strcspn(class->name, "<");
     return strcspn(entry->name, "<") == length && memcmp(entry->name, class->name, length) == 0;
@@ -134,17 +132,17 @@ void types_call_target(const struct types_site *site, uint64_t target, struct ty
     if (target == 0)
         return;
     call->returns_first = only_returns_first(site, target);
-    size_t count = site->dwarf == NULL ? 0 : symbols_dwarf_entries(site->dwarf, target, entries);
+    size_t count = !site->dwarf ? 0 : symbols_dwarf_entries(site->dwarf, target, entries);
     if (count > 0 && dwarf_tag(&entries[count - 1]) == DW_TAG_subprogram) {
         call->function = entries[count - 1];
         call->described = true;
         call->constructor = types_is_constructor(site->index, &call->function);
     }
-    if (!symbols_place(site->symbols, site->module, target, &place) || place.name == NULL)
+    if (!symbols_place(site->symbols, site->module, target, &place) || !place.name)
         return;
     char name[512];
     size_t length = strcspn(place.name, "@");
-    if (length >= sizeof name)
+    if (length >= sizeof(name))
         return;
     memcpy(name, place.name, length);
     name[length] = '\0';
@@ -162,12 +160,12 @@ static void read_call(const struct types_site *site, struct types_call *call)
     /* call rel32 */
     size_t size;
     const uint8_t *code =
-        site->file == NULL ? NULL : types_code(site->file, site->return_address - 5, &size);
+        !site->file ? NULL : types_code(site->file, site->return_address - 5, &size);
     int32_t offset;
     *call = (struct types_call){.returns_first = false};
-    if (code == NULL || size < 5 || code[0] != 0xe8)
+    if (!code || size < 5 || code[0] != 0xe8)
         return;
-    memcpy(&offset, code + 1, sizeof offset);
+    memcpy(&offset, code + 1, sizeof(offset));
     types_call_target(site, site->return_address + (uint64_t)(int64_t)offset, call);
 }
 
@@ -190,16 +188,16 @@ bool types_call_parameter(const struct types_site *site, const struct types_call
         if (dwarf_tag(&parameter) != DW_TAG_formal_parameter)
             continue;
         Dwarf_Die die, stripped;
-        if (!types_of(site->index, &parameter, type) && type->die.addr == NULL)
+        if (!types_of(site->index, &parameter, type) && !type->die.addr)
             return false;
         die = type->die;
-        if (die.addr == NULL || !types_strip(&die, &stripped))
+        if (!die.addr || !types_strip(&die, &stripped))
             return false;
         Dwarf_Attribute attribute;
         Dwarf_Word encoding = 0;
         switch (dwarf_tag(&stripped)) {
         case DW_TAG_base_type:
-            if (dwarf_attr(&stripped, DW_AT_encoding, &attribute) != NULL)
+            if (dwarf_attr(&stripped, DW_AT_encoding, &attribute))
                 dwarf_formudata(&attribute, &encoding);
             if (encoding == DW_ATE_float)
                 continue;

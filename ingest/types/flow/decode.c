@@ -457,7 +457,7 @@ static bool has_no_operand(uint8_t opcode)
 {
     static const uint8_t opcodes[] = {0x05, 0x06, 0x07, 0x08, 0x09, 0x0b, 0x30, 0x31, 0x32, 0x33,
                                       0x34, 0x35, 0x37, 0x77, 0xa0, 0xa1, 0xa2, 0xa8, 0xa9, 0xaa};
-    return memchr(opcodes, opcode, sizeof opcodes) != NULL || (opcode >= 0xc8 && opcode <= 0xcf);
+    return memchr(opcodes, opcode, sizeof(opcodes)) || (opcode >= 0xc8 && opcode <= 0xcf);
 }
 
 static void decode_two_byte(struct decoder *decoder, struct decode_instruction *out)

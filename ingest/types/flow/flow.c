@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/flow/flow.h"
 
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "ingest/types/dwarf/function.h"
 #include "ingest/types/flow/calls.h"
 #include "ingest/types/flow/code.h"
 #include "ingest/types/flow/flow_state.h"
 #include "ingest/types/flow/way.h"
 #include "ingest/types/objects.h"
-
-#include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The most code before the call that is examined, in bytes. */
 #define PREFIX_MAX 65536
@@ -80,7 +80,7 @@ static void look_at_variables(struct follower *follower, uint64_t pc)
         if (dwarf_tag(&variable) == DW_TAG_formal_parameter &&
             dwarf_tag(&function) == DW_TAG_inlined_subroutine) {
             kind = TYPES_EVIDENCE_ARGUMENT;
-            if (name != NULL && strcmp(name, "this") == 0 &&
+            if (name && strcmp(name, "this") == 0 &&
                 types_is_constructor(follower->site->index, &function))
                 kind = TYPES_EVIDENCE_CONSTRUCTOR;
         }
@@ -102,7 +102,7 @@ static void look_at_store(struct follower *follower, uint64_t pc, const struct t
     /* The stored address skips the first two words: Itanium C++ ABI, 2.5.2. */
     if (value->kind == TYPES_VALUE_ADDRESS && to->kind == TYPES_VALUE_RESULT) {
         const char *symbol = types_objects_find(follower->site->objects, (uint64_t)value->offset);
-        if (symbol != NULL && strncmp(symbol, "_ZTV", 4) == 0)
+        if (symbol && strncmp(symbol, "_ZTV", 4) == 0)
             types_way_add(&follower->way, TYPES_EVIDENCE_TABLE, NULL, to,
                           symbols_keep(follower->site->symbols, symbol));
     }
@@ -113,18 +113,18 @@ static void look_at_throw(struct follower *follower, const struct types_call *ca
 {
     const struct types_value *object = &follower->state.registers[DECODE_RDI];
     const struct types_value *typeinfo = &follower->state.registers[DECODE_RSI];
-    if (call->linkage == NULL || strcmp(call->linkage, "__cxa_throw") != 0 ||
+    if (!call->linkage || strcmp(call->linkage, "__cxa_throw") != 0 ||
         object->kind != TYPES_VALUE_RESULT || typeinfo->kind != TYPES_VALUE_ADDRESS)
         return;
     const char *symbol = types_objects_find(follower->site->objects, (uint64_t)typeinfo->offset);
-    if (symbol != NULL && strncmp(symbol, "_ZTI", 4) == 0)
+    if (symbol && strncmp(symbol, "_ZTI", 4) == 0)
         types_way_add(&follower->way, TYPES_EVIDENCE_THROWN, NULL, object,
                       symbols_keep(follower->site->symbols, symbol));
 }
 
 static void look_at_arguments(struct follower *follower, const struct types_call *call)
 {
-    for (unsigned i = 0; i < sizeof argument_registers; i++) {
+    for (unsigned i = 0; i < sizeof(argument_registers); i++) {
         const struct types_value *value = &follower->state.registers[argument_registers[i]];
         struct types_type type;
         if (value->kind != TYPES_VALUE_RESULT)
@@ -310,7 +310,7 @@ static void run_prefix(struct follower *follower)
     struct types_function *function = follower->function;
     const uint8_t *code = types_code(follower->site->file, follower->start, &size);
     uint64_t length = follower->site->return_address - follower->start;
-    if (code == NULL || length > size || length > PREFIX_MAX ||
+    if (!code || length > size || length > PREFIX_MAX ||
         !types_function_scan(function, code, follower->site->return_address))
         return;
     size_t at = 0;
@@ -324,7 +324,7 @@ static void run_prefix(struct follower *follower)
         if (!types_decode(code + at, length - at, pc, &in))
             break;
         if (types_function_is_target(function, pc))
-            memset(&follower->state, 0, sizeof follower->state);
+            memset(&follower->state, 0, sizeof(follower->state));
         if (at + in.length >= length) { /* the call itself */
             function->reached = pc;
             function->state = follower->state;
@@ -332,7 +332,7 @@ static void run_prefix(struct follower *follower)
         }
         step(follower, pc, &in);
         if (in.operation == DECODE_JUMP || in.operation == DECODE_RETURN)
-            memset(&follower->state, 0, sizeof follower->state);
+            memset(&follower->state, 0, sizeof(follower->state));
         at += in.length;
     }
 }
@@ -456,7 +456,7 @@ static void run_path(struct follower *follower, uint64_t pc, unsigned *steps)
         struct decode_instruction in;
         size_t size;
         const uint8_t *code = types_code(follower->site->file, pc, &size);
-        if (code == NULL || !types_decode(code, size, pc, &in))
+        if (!code || !types_decode(code, size, pc, &in))
             break;
         --*steps;
         look_at_variables(follower, pc);
@@ -518,12 +518,12 @@ static void run_paths(struct follower *follower)
 bool types_flow_follow(const struct types_site *site, int64_t offset, bool in_memory,
                        struct types_flow *flow)
 {
-    memset(flow, 0, sizeof *flow);
+    memset(flow, 0, sizeof(*flow));
     flow->offset = offset;
-    if (site->file == NULL)
+    if (!site->file)
         return true;
-    struct follower *follower = calloc(1, sizeof *follower);
-    if (follower == NULL)
+    struct follower *follower = calloc(1, sizeof(*follower));
+    if (!follower)
         return false;
     follower->site = site;
     follower->flow = follower->way.flow = flow;

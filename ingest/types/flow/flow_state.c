@@ -79,7 +79,7 @@ static bool place_behind_pointer(const struct types_places *places,
 {
     int64_t offset = address->offset;
     const struct types_type *whole = &address->type;
-    if (whole->die.addr == NULL || whole->size == 0)
+    if (!whole->die.addr || whole->size == 0)
         return false;
     bool inside = offset >= 0 && (uint64_t)offset < whole->size;
     if (!inside && whole->shape == TYPES_RECORD && !address->indexed)

@@ -29,7 +29,7 @@ struct jumps_search {
 static bool is_part(const char *name)
 {
     const char *suffix = strstr(name, ".cold");
-    return suffix != NULL && (suffix[5] == '\0' || suffix[5] == '.');
+    return suffix && (suffix[5] == '\0' || suffix[5] == '.');
 }
 
 /* Adds the targets to which the function at `start` jumps outside its own code. Returns false if
@@ -39,7 +39,7 @@ static bool jumps_read(struct jumps_search *search, const struct symbols_place *
 {
     size_t size;
     const uint8_t *code = types_code(search->site->file, place->start, &size);
-    if (code == NULL || place->end <= place->start || size < place->end - place->start ||
+    if (!code || place->end <= place->start || size < place->end - place->start ||
         place->end - place->start > search->bytes_left)
         return false;
     search->bytes_left -= place->end - place->start;
@@ -67,7 +67,7 @@ static unsigned form_at(struct jumps_search *search, uint64_t target, unsigned d
     struct symbols_place place;
     if (!symbols_place(site->symbols, site->module, target, &place))
         return FORM_OPEN;
-    if (place.name != NULL) {
+    if (place.name) {
         const unsigned form = search->form_of(place.name);
         if (form != 0)
             return form;
@@ -95,10 +95,10 @@ unsigned types_call_form(const struct types_site *site, unsigned (*form_of)(cons
     size_t size;
     int32_t offset;
     const uint8_t *code =
-        site->file == NULL ? NULL : types_code(site->file, site->return_address - 5, &size);
-    if (code == NULL || size < 5 || code[0] != 0xe8)
+        !site->file ? NULL : types_code(site->file, site->return_address - 5, &size);
+    if (!code || size < 5 || code[0] != 0xe8)
         return 0;
-    memcpy(&offset, code + 1, sizeof offset);
+    memcpy(&offset, code + 1, sizeof(offset));
     const uint64_t target = site->return_address + (uint64_t)(int64_t)offset;
     struct jumps_search search = {site, form_of, CODE_BYTES_MAX};
     const unsigned form = form_at(&search, target, DEPTH_MAX);

@@ -6,7 +6,7 @@ static void meet(struct types_way *way, size_t number)
 {
     const struct types_evidence *evidence = &way->flow->evidence[number];
     way->seen |= UINT32_C(1) << number;
-    if (evidence->symbol != NULL || evidence->type.shape == TYPES_RECORD)
+    if (evidence->symbol || evidence->type.shape == TYPES_RECORD)
         way->last = (uint8_t)(number + 1);
 }
 
@@ -20,7 +20,7 @@ void types_way_add(struct types_way *way, enum types_evidence_kind kind,
         const struct types_evidence *known = &flow->evidence[i];
         if (known->kind == kind && known->offset == offset && known->symbol == symbol &&
             known->indexed == pointer->indexed &&
-            known->type.die.addr == (type == NULL ? NULL : type->die.addr)) {
+            known->type.die.addr == (!type ? NULL : type->die.addr)) {
             meet(way, i);
             return;
         }
@@ -30,7 +30,7 @@ void types_way_add(struct types_way *way, enum types_evidence_kind kind,
     struct types_evidence *evidence = &flow->evidence[flow->count++];
     *evidence = (struct types_evidence){
         .kind = kind, .offset = offset, .indexed = pointer->indexed, .symbol = symbol};
-    if (type != NULL)
+    if (type)
         evidence->type = *type;
     meet(way, flow->count - 1);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/source/expression.h"
 
-#include "ingest/types/facts.h"
-#include "ingest/types/flow/calls.h"
-#include "ingest/types/spelling.h"
-
 #include <ctype.h>
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ingest/types/facts.h"
+#include "ingest/types/flow/calls.h"
+#include "ingest/types/spelling.h"
 
 #define TEXT_MAX 256
 #define NESTING_MAX 64
@@ -42,13 +42,13 @@ static bool matches(const struct types_site *site, const struct types_entry *ent
                     const struct types_unit *unit, const char *wanted, struct types_type *type)
 {
     Dwarf_Die die;
-    if (dwarf_offdie(dwarf_cu_getdwarf(unit->unit), entry->die, &die) == NULL ||
+    if (!dwarf_offdie(dwarf_cu_getdwarf(unit->unit), entry->die, &die) ||
         !types_from(site->index, &die, type) || type->size == 0)
         return false;
     if (entry->tag == DW_TAG_typedef)
-        return strchr(wanted, ':') == NULL;
+        return !strchr(wanted, ':');
     char *name = types_tag_name(site->index, type);
-    bool same = name != NULL && ends_in(name, wanted);
+    bool same = name && ends_in(name, wanted);
     free(name);
     return same;
 }
@@ -62,12 +62,12 @@ static bool find_in_unit(const struct types_site *site, const struct types_unit 
     for (size_t i = 0; i < unit->count; i++) {
         const struct types_entry *entry = &unit->entries[i];
         struct types_type candidate;
-        if (entry->declaration || entry->name == NULL || entry->tag == DW_TAG_namespace ||
+        if (entry->declaration || !entry->name || entry->tag == DW_TAG_namespace ||
             entry->tag == DW_TAG_subprogram)
             continue;
         if (entry->tag == DW_TAG_base_type) {
             char *spelled = types_spelling(entry->name);
-            bool same = spelled != NULL && strcmp(spelled, wanted) == 0;
+            bool same = spelled && strcmp(spelled, wanted) == 0;
             free(spelled);
             if (!same)
                 continue;
@@ -95,9 +95,9 @@ static bool find_name(const struct types_site *site, const char *text, size_t le
     char *spelled = types_spelling(copy);
     const struct types_unit *unit = types_home_unit(site, site->level);
     const char *wanted = spelled;
-    if (wanted != NULL && strncmp(wanted, "const ", 6) == 0)
+    if (wanted && strncmp(wanted, "const ", 6) == 0)
         wanted += 6;
-    bool found = wanted != NULL && *wanted != '\0' && unit != NULL &&
+    bool found = wanted && *wanted != '\0' && unit &&
                  (find_in_unit(site, unit, wanted, type) || types_named(site->index, wanted, type));
     free(spelled);
     return found;
@@ -109,7 +109,7 @@ bool types_expression_name(const struct types_site *site, const char *text, size
     bool found;
     while (length > 0 && text[length - 1] == ' ')
         length--;
-    if (length == 0 || length >= TEXT_MAX || memchr(text, '*', length) != NULL)
+    if (length == 0 || length >= TEXT_MAX || memchr(text, '*', length))
         return false;
     if (types_facts_find(site, TYPES_FACT_NAME, text, length, &found, type))
         return found;
@@ -122,7 +122,7 @@ bool types_expression_name(const struct types_site *site, const char *text, size
 static bool is_named(Dwarf_Die *die, const char *name)
 {
     const char *found = dwarf_diename(die);
-    return found != NULL && strcmp(found, name) == 0;
+    return found && strcmp(found, name) == 0;
 }
 
 /* Finds a variable or parameter that is declared in `scope` or in a block inside it that holds the
@@ -146,7 +146,7 @@ static bool find_in_scope(const struct types_site *site, Dwarf_Die *scope, const
             else if (tag == DW_TAG_lexical_block && dwarf_haspc(&child, pc) == 1)
                 inner = child;
         } while (types_index_sibling(site->index, &child));
-        if (inner.addr == NULL)
+        if (!inner.addr)
             break;
         at = inner;
     }
@@ -188,8 +188,8 @@ static bool find_in_origin(const struct types_site *site, Dwarf_Die *function, c
     Dwarf_Attribute attribute;
     Dwarf_Die origin;
     bool found = false;
-    return dwarf_attr(function, DW_AT_abstract_origin, &attribute) != NULL &&
-           dwarf_formref_die(&attribute, &origin) != NULL &&
+    return dwarf_attr(function, DW_AT_abstract_origin, &attribute) &&
+           dwarf_formref_die(&attribute, &origin) &&
            read_all_named(site, &origin, name, 0, &found, type) && found;
 }
 
@@ -200,8 +200,7 @@ static bool find_variable(const struct types_site *site, const char *name, struc
     if (find_in_scope(site, &scope, name, type) || find_in_origin(site, &scope, name, type))
         return true;
     const struct types_unit *home = types_home_unit(site, site->level);
-    return home != NULL &&
-           dwarf_cu_die(home->unit, &unit, NULL, NULL, NULL, NULL, NULL, NULL) != NULL &&
+    return home && dwarf_cu_die(home->unit, &unit, NULL, NULL, NULL, NULL, NULL, NULL) &&
            find_in_scope(site, &unit, name, type);
 }
 
@@ -251,7 +250,7 @@ static bool read_postfix(const struct types_site *site, const char *at, struct t
     while (*at != '\0') {
         if (*at == '[') {
             const char *close = strchr(at, ']');
-            if (close == NULL || !dereference(site, type))
+            if (!close || !dereference(site, type))
                 return false;
             at = close + 1;
         } else if (at[0] == '-' && at[1] == '>') {
@@ -277,7 +276,7 @@ static bool find_value(const struct types_site *site, const char *text, size_t l
     unsigned stars = 0;
     for (size_t i = 0; i < length; i++)
         if (text[i] != ' ') {
-            if (count + 1 >= sizeof copy)
+            if (count + 1 >= sizeof(copy))
                 return false;
             copy[count++] = text[i];
         }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/source/sizeof.h"
 
+#include <string.h>
+
 #include "ingest/types/source/expression.h"
 #include "ingest/types/source/text.h"
-
-#include <string.h>
 
 /* More operators than a statement that allocates has. */
 #define OPERANDS_MAX 16
@@ -43,11 +43,11 @@ static const char *argument_start(const char *text, const char *at, const char *
         depth -= before == '(' || before == '[';
         if (depth == 0 && is_sign(text, at - 1)) {
             *sum = true;
-            if (*term == NULL)
+            if (!*term)
                 *term = at;
         }
     }
-    if (*term == NULL)
+    if (!*term)
         *term = at;
     return at;
 }
@@ -57,17 +57,17 @@ static const char *argument_end(const char *text, const char *at, const char **t
     int depth = 0;
     *term = NULL;
     for (; *at != '\0'; at++) {
-        if (depth == 0 && strchr("),;}?:", *at) != NULL)
+        if (depth == 0 && strchr("),;}?:", *at))
             break;
         depth += *at == '(' || *at == '[';
         depth -= *at == ')' || *at == ']';
         if (depth == 0 && is_sign(text, at)) {
             *sum = true;
-            if (*term == NULL)
+            if (!*term)
                 *term = at;
         }
     }
-    if (*term == NULL)
+    if (!*term)
         *term = at;
     return at;
 }
@@ -135,13 +135,12 @@ static const char *read_operand(const struct types_site *site, const char *at,
     at = types_text_skip_blanks(at);
     if (*at == '(') {
         const char *end = types_text_behind(at);
-        if (end != NULL && !read_name(site, at + 1, (size_t)(end - at) - 2, type))
+        if (end && !read_name(site, at + 1, (size_t)(end - at) - 2, type))
             *type = (struct types_type){.shape = TYPES_UNUSABLE};
         return end;
     }
     size_t length = 0;
-    while (at[length] != '\0' &&
-           (types_text_is_word(at[length]) || strchr("*.>-[]", at[length]) != NULL) &&
+    while (at[length] != '\0' && (types_text_is_word(at[length]) || strchr("*.>-[]", at[length])) &&
            (length == 0 || at[length] != '*' || at[length - 1] == '*'))
         length++;
     if (!types_expression_value(site, at, length, type))
@@ -153,13 +152,13 @@ static size_t read_operands(const struct types_site *site, const char *text,
                             struct operand operands[OPERANDS_MAX])
 {
     size_t count = 0;
-    for (const char *at = text; (at = types_text_find(at, "sizeof")) != NULL;) {
+    for (const char *at = text; (at = types_text_find(at, "sizeof"));) {
         if (count == OPERANDS_MAX)
             return 0;
         struct operand *operand = &operands[count++];
         *operand = (struct operand){.summand = false};
         const char *end = read_operand(site, at + 6, &operand->type);
-        if (end == NULL)
+        if (!end)
             return 0;
         place_operand(text, at, end, operand);
         at = end;
@@ -188,16 +187,16 @@ bool types_sizeof_choose(const struct types_site *site, const char *text, uint64
         return false;
     uint64_t held = size - (uint64_t)offset;
     const struct operand *header = find_header(operands, count);
-    const struct types_type *first = header == NULL ? &operands[0].type : &header->type;
+    const struct types_type *first = !header ? &operands[0].type : &header->type;
     for (size_t i = 0; i < count; i++) {
         const struct operand *operand = &operands[i];
-        if (operand->summand && header != NULL)
+        if (operand->summand && header)
             continue;
         if (operand->summand || operand->type.shape == TYPES_UNUSABLE ||
             !types_same(site->index, first, &operand->type))
             return false;
     }
-    if (first->size == 0 || held < first->size || (header == NULL && held % first->size != 0))
+    if (first->size == 0 || held < first->size || (!header && held % first->size != 0))
         return false;
     choice->type = *first;
     choice->single = header != NULL;
@@ -225,7 +224,7 @@ static bool is_other_macro(const char *name, size_t length)
         "sizeof",   "offsetof",    "__builtin_offsetof", "va_arg", "alignof",  "_Alignof",
         "decltype", "typeof",      "__typeof__",         "typeid", "_Generic", "static_cast",
         "cast",     "container_of"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
         if (strlen(others[i]) == length && strncmp(name, others[i], length) == 0)
             return true;
     return false;
@@ -277,11 +276,11 @@ bool types_macro_choose(const struct types_site *site, const char *text, uint64_
                         int64_t offset, struct types_choice *choice)
 {
     bool found = false;
-    for (const char *open = text; (open = strchr(open, '(')) != NULL; open++) {
+    for (const char *open = text; (open = strchr(open, '(')); open++) {
         const char *end = types_text_behind(open), *name = open;
         while (name > text && types_text_is_word(name[-1]))
             name--;
-        if (end == NULL || name == open || is_other_macro(name, (size_t)(open - name)))
+        if (!end || name == open || is_other_macro(name, (size_t)(open - name)))
             continue;
         if (!read_arguments(site, open, end, choice, &found))
             return false;

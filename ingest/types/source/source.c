@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/source/source.h"
 
+#include <dwarf.h>
+#include <string.h>
+
 #include "ingest/types/allocators.h"
 #include "ingest/types/facts.h"
 #include "ingest/types/flow/calls.h"
@@ -9,9 +12,6 @@
 #include "ingest/types/source/sizeof.h"
 #include "ingest/types/source/source_statement.h"
 #include "ingest/types/source/text.h"
-
-#include <dwarf.h>
-#include <string.h>
 
 /* ---- casts and new ---------------------------------------------------------------------- */
 
@@ -39,7 +39,7 @@ static size_t pointed_length(const char *start, const char *end)
 static const char *read_cxx_cast(const char *text, const char **name, size_t *length)
 {
     static const char *const casts[] = {"static_cast", "reinterpret_cast"};
-    for (size_t i = 0; i < sizeof casts / sizeof *casts; i++) {
+    for (size_t i = 0; i < sizeof(casts) / sizeof(*casts); i++) {
         if (strncmp(text, casts[i], strlen(casts[i])) != 0)
             continue;
         const char *open = types_text_skip_blanks(text + strlen(casts[i])), *close = open;
@@ -65,14 +65,14 @@ static const char *next_cast(const char *text, const char **name, size_t *length
     for (const char *at = text; *at != '\0'; at++) {
         const char *behind = NULL;
         const char *close = *at == '(' ? strchr(at, ')') : NULL;
-        if (close != NULL) {
+        if (close) {
             *name = at + 1;
             *length = pointed_length(at + 1, close);
             behind = close + 1;
         } else if ((*at == 's' || *at == 'r') && (at == text || !types_text_is_word(at[-1]))) {
             behind = read_cxx_cast(at, name, length);
         }
-        if (behind != NULL && *length > 0 && is_call(behind))
+        if (behind && *length > 0 && is_call(behind))
             return behind;
     }
     return NULL;
@@ -85,7 +85,7 @@ static bool choose_cast(const struct types_site *site, const char *text, uint64_
     bool found = false;
     const char *name;
     size_t length;
-    for (const char *at = text; (at = next_cast(at, &name, &length)) != NULL;) {
+    for (const char *at = text; (at = next_cast(at, &name, &length));) {
         struct types_type type;
         if (!types_expression_name(site, name, length, &type))
             continue;
@@ -105,19 +105,19 @@ static bool choose_new(const struct types_site *site, const char *text, enum typ
                        uint64_t size, int64_t offset, struct types_choice *choice)
 {
     const char *at = types_text_find(text, "new");
-    if (at == NULL || types_text_find(at + 3, "new") != NULL)
+    if (!at || types_text_find(at + 3, "new"))
         return false;
     at = types_text_skip_blanks(at + 3);
-    if (*at == '(' && (at = types_text_behind(at)) != NULL)
+    if (*at == '(' && (at = types_text_behind(at)))
         at = types_text_skip_blanks(at);
-    if (at == NULL)
+    if (!at)
         return false;
     size_t length = 0;
     int depth = 0;
     for (; at[length] != '\0'; length++) {
         depth += at[length] == '<';
         depth -= at[length] == '>';
-        if (depth == 0 && strchr("([{;,)", at[length]) != NULL)
+        if (depth == 0 && strchr("([{;,)", at[length]))
             break;
     }
     if (!types_expression_name(site, at, length, &choice->type))
@@ -127,7 +127,7 @@ static bool choose_new(const struct types_site *site, const char *text, enum typ
         return fit == TYPES_FIT_WHOLE;
     /* "new char[sizeof(T)]" is room for a T. */
     if (fit == TYPES_FIT_BUFFER)
-        return types_text_find(at, "sizeof") == NULL;
+        return !types_text_find(at, "sizeof");
     if (fit == TYPES_FIT_NOT && size > 8 && offset == 0 &&
         types_fit(site->index, &choice->type, size, 8) >= TYPES_FIT_ARRAY) {
         choice->offset = 8; /* the number of elements: Itanium C++ ABI, 2.7 */
@@ -224,16 +224,16 @@ static uint32_t call_column(const struct types_site *site)
     if (site->level > 0) {
         Dwarf_Die inlined = site->entries[site->level - 1];
         Dwarf_Attribute attribute;
-        if (dwarf_attr(&inlined, DW_AT_call_column, &attribute) != NULL)
+        if (dwarf_attr(&inlined, DW_AT_call_column, &attribute))
             dwarf_formudata(&attribute, &column);
         return column < UINT32_MAX ? (uint32_t)column : 0;
     }
     Dwarf_Die function = site->entries[0], unit;
     int number;
-    if (dwarf_cu_die(function.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) == NULL)
+    if (!dwarf_cu_die(function.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL))
         return 0;
     Dwarf_Line *line = dwarf_getsrc_die(&unit, site->return_address - 1 - site->file->bias);
-    return line != NULL && dwarf_linecol(line, &number) == 0 && number > 0 ? (uint32_t)number : 0;
+    return line && dwarf_linecol(line, &number) == 0 && number > 0 ? (uint32_t)number : 0;
 }
 
 /* Skips inlined functions that hand memory on. They name sizes of their own, and no types of their
@@ -264,7 +264,7 @@ bool types_source_choose(const struct types_site *site, enum types_operator by, 
     else
         leave_operators(&at);
     const char *text = types_facts_statement(&at, call_column);
-    if (text == NULL)
+    if (!text)
         return false;
     choice->outer = at.level > site->level;
     if (by == TYPES_BY_FUNCTION)
@@ -281,7 +281,7 @@ bool types_source_bytes(const struct types_site *site, uint64_t size, int64_t of
     struct types_site at = *site;
     leave_wrappers(&at);
     const char *text = types_facts_statement(&at, call_column);
-    if (text == NULL || !types_receiver(&at, text, callee(&at), &pointee) || pointee.size != 1 ||
+    if (!text || !types_receiver(&at, text, callee(&at), &pointee) || pointee.size != 1 ||
         offset < 0 || (uint64_t)offset >= size)
         return false;
     *choice = (struct types_choice){.chosen = true,
@@ -303,7 +303,7 @@ bool types_source_pool(const struct types_site *site, uint64_t size, int64_t off
     uint64_t largest = choice->chosen ? choice->type.size : 0;
     if (size < POOL_MIN || offset < 0 || (uint64_t)offset >= size || largest > size / 2 ||
         (choice->chosen && choice->type.shape != TYPES_RECORD && choice->type.size != 1) ||
-        (text = types_facts_statement(site, call_column)) == NULL ||
+        !(text = types_facts_statement(site, call_column)) ||
         !types_receiver(site, text, callee(site), &pointee) ||
         (pointee.shape != TYPES_VOID && pointee.size != 1) ||
         !types_receiver_fixed_size(text, callee(site)))

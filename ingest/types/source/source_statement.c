@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/source/source_statement.h"
 
-#include "ingest/base/recent.h"
-
 #include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,6 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "ingest/base/recent.h"
 
 /* A larger file was not written by hand. */
 #define FILE_MAX (16 << 20)
@@ -92,7 +92,7 @@ static const char *skip_quoted(const char *at)
         return at + strcspn(at, "\n");
     if (at[0] == '/' && at[1] == '*') {
         const char *end = strstr(at + 2, "*/");
-        return end == NULL ? at + strlen(at) : end + 2;
+        return !end ? at + strlen(at) : end + 2;
     }
     if (*at == '"' || *at == '\'') {
         const char *end = at + 1;
@@ -157,12 +157,12 @@ bool types_statement_at(const char *text, uint32_t line, uint32_t column,
                         char statement[TYPES_STATEMENT_MAX])
 {
     const char *wanted = line == 0 ? NULL : text;
-    for (; line > 1 && wanted != NULL; line--) {
+    for (; line > 1 && wanted; line--) {
         wanted = strchr(wanted, '\n');
-        wanted = wanted == NULL ? NULL : wanted + 1;
+        wanted = !wanted ? NULL : wanted + 1;
     }
     statement[0] = '\0';
-    return wanted != NULL && statement_at(text, wanted, column, statement);
+    return wanted && statement_at(text, wanted, column, statement);
 }
 
 /* ---- files ------------------------------------------------------------------------------ */
@@ -200,17 +200,17 @@ static void forget(void *item)
 static bool same_path(const void *item, const void *key)
 {
     const struct source *source = item;
-    return source->path != NULL && strcmp(source->path, key) == 0;
+    return source->path && strcmp(source->path, key) == 0;
 }
 
 struct types_sources *types_sources_new(const char *root)
 {
-    struct types_sources *sources = calloc(1, sizeof *sources);
-    if (sources == NULL)
+    struct types_sources *sources = calloc(1, sizeof(*sources));
+    if (!sources)
         return NULL;
     sources->shorts =
         (struct recent){.item_size = sizeof(struct source), .limit = SHORT_FILES, .drop = forget};
-    if (root == NULL || (sources->root = strdup(root)) != NULL)
+    if (!root || (sources->root = strdup(root)))
         return sources;
     free(sources);
     return NULL;
@@ -218,7 +218,7 @@ struct types_sources *types_sources_new(const char *root)
 
 void types_sources_free(struct types_sources *sources)
 {
-    if (sources == NULL)
+    if (!sources)
         return;
     recent_free(&sources->shorts);
     forget(&sources->longer);
@@ -235,26 +235,26 @@ static char *read_text(int descriptor, size_t size)
 {
     char *text = malloc(size + 1);
     size_t length = 0;
-    while (text != NULL && length < size) {
+    while (text && length < size) {
         ssize_t count = read(descriptor, text + length, size - length);
         if (count <= 0)
             break;
         length += (size_t)count;
     }
-    if (text != NULL)
+    if (text)
         text[length] = '\0';
     return text;
 }
 
 static void find_lines(struct source *source)
 {
-    for (const char *at = source->text; at != NULL;) {
+    for (const char *at = source->text; at;) {
         if (!array_reserve(&source->lines, &source->capacity, source->count + 1,
-                           sizeof *source->lines))
+                           sizeof(*source->lines)))
             return;
         source->lines[source->count++] = (size_t)(at - source->text);
         at = strchr(at, '\n');
-        at = at == NULL ? NULL : at + 1;
+        at = !at ? NULL : at + 1;
     }
 }
 
@@ -263,8 +263,7 @@ static int open_source(const struct types_sources *sources, const char *file)
     const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
     char *below = NULL;
     int descriptor = -1;
-    if (sources->root != NULL && file[0] == '/' &&
-        asprintf(&below, "%s%s", sources->root, file) > 0)
+    if (sources->root && file[0] == '/' && asprintf(&below, "%s%s", sources->root, file) > 0)
         descriptor = open(below, flags);
     free(below);
     return descriptor >= 0 ? descriptor : open(file, flags);
@@ -277,7 +276,7 @@ static bool read_source(struct types_sources *sources, const char *file, struct 
     struct stat information;
     sources->files_read++;
     source->path = strdup(file);
-    if (source->path == NULL)
+    if (!source->path)
         return false;
     int descriptor = open_source(sources, file);
     if (descriptor < 0)
@@ -300,7 +299,7 @@ static const struct source *find_source(struct types_sources *sources, const cha
     if (same_path(&sources->longer, file))
         return &sources->longer;
     struct source *known = recent_find(&sources->shorts, hash, same_path, file), added = {0};
-    if (known != NULL)
+    if (known)
         return known;
     bool good = read_source(sources, file, &added);
     if (good && added.length >= LONG_FILE) {
@@ -309,7 +308,7 @@ static const struct source *find_source(struct types_sources *sources, const cha
         return &sources->longer;
     }
     known = good ? recent_add(&sources->shorts, hash, &added) : NULL;
-    if (known == NULL)
+    if (!known)
         forget(&added);
     return known;
 }
@@ -318,7 +317,7 @@ bool types_statement_read(struct types_sources *sources, const char *file, uint3
                           uint32_t column, time_t built, char statement[TYPES_STATEMENT_MAX])
 {
     const struct source *source = find_source(sources, file);
-    return source != NULL && source->text != NULL && source->modified <= built && line > 0 &&
+    return source && source->text && source->modified <= built && line > 0 &&
            line <= source->count &&
            statement_at(source->text, source->text + source->lines[line - 1], column, statement);
 }

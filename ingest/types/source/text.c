@@ -12,7 +12,7 @@ bool types_text_is_word(char c)
 const char *types_text_find(const char *text, const char *word)
 {
     size_t length = strlen(word);
-    for (const char *at = text; (at = strstr(at, word)) != NULL; at += length)
+    for (const char *at = text; (at = strstr(at, word)); at += length)
         if ((at == text || !types_text_is_word(at[-1])) && !types_text_is_word(at[length]))
             return at;
     return NULL;

@@ -46,7 +46,7 @@ int main(int argc, char **argv)
             return 3;
         if (round % 2)
             mprof_stop();
-        snprintf(path, sizeof path, "%s/round.%d", argv[1], round);
+        snprintf(path, sizeof(path), "%s/round.%d", argv[1], round);
         mprof_restart(path);
         pthread_join(visitor, NULL);
     }

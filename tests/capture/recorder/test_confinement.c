@@ -122,11 +122,11 @@ static int ask_kernel(const struct sock_filter *code, uint32_t count)
                         ? 0
                         : errno;
         }
-        (void)!write(results[1], &error, sizeof error);
+        (void)!write(results[1], &error, sizeof(error));
         _exit(0);
     }
     close(results[1]);
-    (void)!read(results[0], &error, sizeof error);
+    (void)!read(results[0], &error, sizeof(error));
     close(results[0]);
     waitpid(child, NULL, 0);
     return error;
@@ -136,10 +136,10 @@ static void test_the_kernel_agrees(void **state)
 {
     (void)state;
     struct seccomp_data call = {.nr = NUMBER, .arch = AUDIT_ARCH_X86_64};
-    uint32_t data[sizeof call / 4];
+    uint32_t data[sizeof(call) / 4];
     int compared = 0;
-    memcpy(call.args, arguments, sizeof call.args);
-    memcpy(data, &call, sizeof data);
+    memcpy(call.args, arguments, sizeof(call.args));
+    memcpy(data, &call, sizeof(data));
     for (int i = 0; i < FILTERS; i++) {
         struct sock_filter code[HEAD + BPF_MEMWORDS + STEPS + 7];
         uint32_t count = draw_filter(code);

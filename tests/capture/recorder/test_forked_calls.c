@@ -100,7 +100,7 @@ static void test_fork_in_a_call(void **state)
 {
     pid_t (*const ways[])(void) = {fork, raw_fork};
     (void)state;
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
         os_permit_by(ask);
         forks = ways[i];
         os_call(SYS_getppid, 0, 0, 0, 0, 0, 0);

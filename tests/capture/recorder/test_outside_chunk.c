@@ -49,8 +49,8 @@ static void test_small(void **state)
     (void)state;
     assert_true(outside_chunk_begin(&chunk, &outside, TRACE_THREAD_OUTSIDE, 0));
     assert_int_equal(outside.header->chunk_count, 1);
-    assert_true(outside_chunk_reserve(&chunk, &outside, sizeof payload));
-    outside_chunk_put(&chunk, TRACE_EXT_RSS, payload, sizeof payload);
+    assert_true(outside_chunk_reserve(&chunk, &outside, sizeof(payload)));
+    outside_chunk_put(&chunk, TRACE_EXT_RSS, payload, sizeof(payload));
     outside_chunk_leave(&chunk);
     assert_int_equal(on_disk(), TRACE_FILE_HEADER_SIZE + 2 * 4096);
     assert_accounted();
@@ -77,11 +77,11 @@ static void fill(size_t length)
     outside_chunk_leave(&chunk);
     assert_accounted();
     assert_true(on_disk() <= most);
-    assert_int_equal(pread(outside.descriptor, read_back, sizeof read_back,
+    assert_int_equal(pread(outside.descriptor, read_back, sizeof(read_back),
                            (off_t)outside_slot_offset(&outside, slot)),
-                     sizeof read_back);
+                     sizeof(read_back));
     size_t marks = 0;
-    for (size_t i = 0; i < sizeof read_back; i++)
+    for (size_t i = 0; i < sizeof(read_back); i++)
         marks += read_back[i] == 0xab && i >= TRACE_CHUNK_HEADER_SIZE;
     assert_true(marks >= count * length);
 }

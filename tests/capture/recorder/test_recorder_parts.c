@@ -26,7 +26,7 @@ static void options_default(void **state)
     (void)state;
     struct options options;
     char bad[16] = "";
-    assert_true(options_parse(NULL, &options, bad, sizeof bad));
+    assert_true(options_parse(NULL, &options, bad, sizeof(bad)));
     assert_int_equal(options.stack.unwind, STACK_UNWIND_AUTO);
     assert_int_equal(options.stack.depth_limit, 0);
     assert_false(options.fast_clock);
@@ -44,24 +44,24 @@ static void options_of_control(void **state)
     struct options options;
     char bad[16] = "";
     assert_true(
-        options_parse("sample=512K,start=live>2M,stop=mark:the end", &options, bad, sizeof bad));
+        options_parse("sample=512K,start=live>2M,stop=mark:the end", &options, bad, sizeof(bad)));
     assert_int_equal(options.sample, 512 << 10);
     assert_true(options.start_waits);
     assert_int_equal(options.start.live, 2 << 20);
     assert_int_equal(options.start.allocations, 0);
     assert_string_equal(options.start_mark, "");
     assert_string_equal(options.stop_mark, "the end");
-    assert_true(options_parse("start=call:Cache::load,stop=call:f", &options, bad, sizeof bad));
+    assert_true(options_parse("start=call:Cache::load,stop=call:f", &options, bad, sizeof(bad)));
     assert_true(options.start_waits);
     assert_string_equal(options.start_call, "Cache::load");
     assert_string_equal(options.stop_call, "f");
-    assert_true(options_parse("sample=1,start=wait,stop=allocs>7", &options, bad, sizeof bad));
+    assert_true(options_parse("sample=1,start=wait,stop=allocs>7", &options, bad, sizeof(bad)));
     assert_int_equal(options.sample, 1);
     assert_true(options.start_waits);
     assert_int_equal(options.start.live, 0);
     assert_int_equal(options.stop.allocations, 7);
     /* A limit that ends recording does not make it wait. */
-    assert_true(options_parse("stop=live>1", &options, bad, sizeof bad));
+    assert_true(options_parse("stop=live>1", &options, bad, sizeof(bad)));
     assert_false(options.start_waits);
 }
 
@@ -73,7 +73,7 @@ static void options_all(void **state)
     assert_true(options_parse(
         "unwind=fp,,depth=4294967295,clock=fast,free-stacks,follow=none,root=17,max-size=3G,"
         "clock=exact,",
-        &options, bad, sizeof bad));
+        &options, bad, sizeof(bad)));
     assert_int_equal(options.stack.unwind, STACK_UNWIND_FRAME_POINTERS);
     assert_int_equal(options.stack.depth_limit, UINT32_MAX);
     assert_false(options.fast_clock); /* the last setting counts */
@@ -88,16 +88,16 @@ static void options_min_free(void **state)
     (void)state;
     struct options options;
     char bad[16] = "";
-    assert_true(options_parse("", &options, bad, sizeof bad));
+    assert_true(options_parse("", &options, bad, sizeof(bad)));
     assert_int_equal(options.min_free.bytes, UINT64_C(1) << 30);
     assert_int_equal(options.min_free.percent, 5);
-    assert_true(options_parse("min-free=3M", &options, bad, sizeof bad));
+    assert_true(options_parse("min-free=3M", &options, bad, sizeof(bad)));
     assert_int_equal(options.min_free.bytes, 3 << 20);
     assert_int_equal(options.min_free.percent, 100);
-    assert_true(options_parse("min-free=10%", &options, bad, sizeof bad));
+    assert_true(options_parse("min-free=10%", &options, bad, sizeof(bad)));
     assert_int_equal(options.min_free.bytes, UINT64_MAX);
     assert_int_equal(options.min_free.percent, 10);
-    assert_true(options_parse("min-free=0", &options, bad, sizeof bad));
+    assert_true(options_parse("min-free=0", &options, bad, sizeof(bad)));
     assert_int_equal(options.min_free.bytes, 0);
 }
 
@@ -116,7 +116,7 @@ static void disk_space_is_named(void **state)
         {UINT64_MAX, "16777215 TiB"},
     };
     char text[DISK_SPACE_TEXT];
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
         assert_string_equal(disk_space_text(sizes[i].bytes, text), sizes[i].text);
 }
 
@@ -154,10 +154,10 @@ static void options_refused(void **state)
     };
     struct options options;
     char bad[16], text[64];
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-        snprintf(text, sizeof text, "root=5,%s,depth=9", refused[i]);
-        assert_false(options_parse(text, &options, bad, sizeof bad));
-        assert_int_equal(strncmp(bad, refused[i], sizeof bad - 1), 0);
+    for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+        snprintf(text, sizeof(text), "root=5,%s,depth=9", refused[i]);
+        assert_false(options_parse(text, &options, bad, sizeof(bad)));
+        assert_int_equal(strncmp(bad, refused[i], sizeof(bad) - 1), 0);
         assert_int_equal(options.root, 5);
         assert_int_equal(options.stack.depth_limit, 0);
     }
@@ -168,21 +168,22 @@ static void options_without(void **state)
     (void)state;
     struct options options;
     char bad[16], text[8 + 4 * (OPTIONS_WITHOUT + 1)] = "without=";
-    assert_true(options_parse("root=1,without=285:328,without=72,mmap", &options, bad, sizeof bad));
+    assert_true(
+        options_parse("root=1,without=285:328,without=72,mmap", &options, bad, sizeof(bad)));
     assert_int_equal(options.without_count, 3);
     assert_int_equal(options.without[0], 285);
     assert_int_equal(options.without[1], 328);
     assert_int_equal(options.without[2], 72);
     for (unsigned i = 0; i <= OPTIONS_WITHOUT; i++)
         strcat(text, i ? ":1" : "1");
-    assert_false(options_parse(text, &options, bad, sizeof bad));
+    assert_false(options_parse(text, &options, bad, sizeof(bad)));
     text[strlen(text) - 2] = 0;
-    assert_true(options_parse(text, &options, bad, sizeof bad));
+    assert_true(options_parse(text, &options, bad, sizeof(bad)));
     assert_int_equal(options.without_count, OPTIONS_WITHOUT);
     static const char *const refused[] = {"without", "without=", "without=1:", "without=:1",
                                           "without=a"};
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        assert_false(options_parse(refused[i], &options, bad, sizeof bad));
+    for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
+        assert_false(options_parse(refused[i], &options, bad, sizeof(bad)));
 }
 
 /* Descriptors lie above those that the program gets, unless there is no room. */
@@ -243,7 +244,7 @@ static void symbol_names(void **state)
         {"Cache::load", "_ZN5", false},
         {"::", "_ZN", false},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         if (symbol_name_is(cases[i].wanted, cases[i].symbol) != cases[i].is)
             fail_msg("%s, %s", cases[i].wanted, cases[i].symbol);
 }
@@ -253,7 +254,7 @@ static void names(void **state)
     (void)state;
     static char base[TRACE_NAME_SIZE], name[TRACE_NAME_SIZE], expected[TRACE_NAME_SIZE + 64];
     char folder[PATH_MAX], longest[TRACE_NAME_SIZE];
-    assert_non_null(getcwd(folder, sizeof folder));
+    assert_non_null(getcwd(folder, sizeof(folder)));
     assert_true(trace_name_base("/a/b.bin", base));
     assert_string_equal(base, "/a/b.bin");
     assert_true(trace_name_attempt(base, 42, 0, true, name));
@@ -265,18 +266,18 @@ static void names(void **state)
     assert_true(trace_name_attempt(base, 42, 3, false, name));
     assert_string_equal(name, "/a/b.bin.42.3");
     assert_true(trace_name_base("b.bin", base));
-    snprintf(expected, sizeof expected, "%s/b.bin", folder);
+    snprintf(expected, sizeof(expected), "%s/b.bin", folder);
     assert_string_equal(base, expected);
     assert_true(trace_name_base(NULL, base));
-    snprintf(expected, sizeof expected, "%s/mprof.test_recorder_parts.%d.bin", folder,
+    snprintf(expected, sizeof(expected), "%s/mprof.test_recorder_parts.%d.bin", folder,
              (int)getpid());
     assert_string_equal(base, expected);
     assert_int_equal(chdir("/"), 0);
     assert_true(trace_name_base("x", base));
     assert_string_equal(base, "/x");
-    memset(longest, 'x', sizeof longest - 1);
+    memset(longest, 'x', sizeof(longest) - 1);
     longest[0] = '/';
-    longest[sizeof longest - 1] = 0;
+    longest[sizeof(longest) - 1] = 0;
     assert_true(trace_name_base(longest, base));
     assert_false(trace_name_attempt(base, 42, 1, true, name));
     assert_false(trace_name_base(longest + 1, base) && strlen(base) >= TRACE_NAME_SIZE);

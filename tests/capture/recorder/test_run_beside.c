@@ -17,22 +17,23 @@
 #include "capture/run/trace_watcher.h"
 
 static char around[] = "/tmp/mprof-beside-XXXXXX";
-static char trace[sizeof around + 16];
-static char folder[sizeof trace + 16]; /* of the other processes' traces */
-static char seen[4096];                /* names, each with its time */
+static char trace[sizeof(around) + 16];
+static char folder[sizeof(trace) + 16]; /* of the other processes' traces */
+static char seen[4096];                 /* names, each with its time */
 
 static void note(void *context, const char *path, uint64_t since)
 {
     const size_t used = strlen(seen);
     (void)context;
     assert_memory_equal(path, folder, strlen(folder));
-    snprintf(seen + used, sizeof seen - used, "%s@%u ", path + strlen(folder) + 1, (unsigned)since);
+    snprintf(seen + used, sizeof(seen) - used, "%s@%u ", path + strlen(folder) + 1,
+             (unsigned)since);
 }
 
 static void create(const char *name)
 {
-    char path[sizeof folder + 64];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    char path[sizeof(folder) + 64];
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
     const int file = open(path, O_CREAT | O_EXCL | O_WRONLY, 0600);
     assert_true(file >= 0);
     close(file);
@@ -119,7 +120,7 @@ static void test_a_large_folder(void **state)
     char name[32];
     (void)state;
     for (int i = 0; i < 1000; i++) {
-        snprintf(name, sizeof name, "file%d", i);
+        snprintf(name, sizeof(name), "file%d", i);
         create(name);
     }
     run_beside_begin(&beside, trace, false, 50);
@@ -135,16 +136,16 @@ static int set_up(void **state)
     (void)state;
     if (!mkdtemp(around))
         return 1;
-    snprintf(trace, sizeof trace, "%s/t.bin", around);
-    snprintf(folder, sizeof folder, "%s.d", trace);
+    snprintf(trace, sizeof(trace), "%s/t.bin", around);
+    snprintf(folder, sizeof(folder), "%s.d", trace);
     return mkdir(folder, 0700);
 }
 
 static int tear_down(void **state)
 {
-    char command[sizeof folder + 16];
+    char command[sizeof(folder) + 16];
     (void)state;
-    snprintf(command, sizeof command, "rm -r %s", around);
+    snprintf(command, sizeof(command), "rm -r %s", around);
     return system(command);
 }
 

@@ -41,7 +41,7 @@ static void *early_allocate(size_t size)
 {
     void *block = early + early_used;
     early_used += (size + 31) & ~(size_t)15;
-    return early_used <= sizeof early ? block : NULL;
+    return early_used <= sizeof(early) ? block : NULL;
 }
 
 /* Runs at the first call, which may come from another library's constructor. */
@@ -106,7 +106,7 @@ __attribute__((visibility("default"))) void *realloc(void *block, size_t size)
 {
     begin();
     check(__builtin_frame_address(0));
-    if ((char *)block >= early && (char *)block < early + sizeof early) {
+    if ((char *)block >= early && (char *)block < early + sizeof(early)) {
         void *moved = malloc(size);
         memcpy(moved, block, size);
         return moved;
@@ -117,7 +117,7 @@ __attribute__((visibility("default"))) void *realloc(void *block, size_t size)
 __attribute__((visibility("default"))) void free(void *block)
 {
     static void (*real_free)(void *);
-    if (!block || ((char *)block >= early && (char *)block < early + sizeof early))
+    if (!block || ((char *)block >= early && (char *)block < early + sizeof(early)))
         return;
     if (!real_free)
         real_free = (void (*)(void *))dlsym(RTLD_NEXT, "free");

@@ -41,11 +41,11 @@ static void run_program(const uint8_t *data, size_t size)
     const int32_t begin = CODE - 48, length = CODE_SIZE;
     const uint32_t entry[] = {(uint32_t)program + 13, 24};
     uint8_t *image = calloc(1, whole);
-    if (image == NULL)
+    if (!image)
         return;
-    memcpy(image, header, sizeof header);
-    memcpy(image + 20, common, sizeof common);
-    memcpy(image + 40, entry, sizeof entry);
+    memcpy(image, header, sizeof(header));
+    memcpy(image + 20, common, sizeof(common));
+    memcpy(image + 40, entry, sizeof(entry));
     memcpy(image + 48, &begin, 4);
     memcpy(image + 52, &length, 4);
     memcpy(image + 57, data, program); /* after the empty augmentation data */
@@ -59,12 +59,12 @@ static void run_program(const uint8_t *data, size_t size)
 static void run_section(const uint8_t *data, size_t size)
 {
     static const uint8_t header[] = {1, 0x1b, 0xff, 0xff, 4, 0, 0, 0};
-    uint8_t *image = malloc(sizeof header + size);
-    if (image == NULL)
+    uint8_t *image = malloc(sizeof(header) + size);
+    if (!image)
         return;
-    memcpy(image, header, sizeof header);
-    memcpy(image + sizeof header, data, size);
-    const struct unwind_image unwind = {image, image + sizeof header + size, image};
+    memcpy(image, header, sizeof(header));
+    memcpy(image + sizeof(header), data, size);
+    const struct unwind_image unwind = {image, image + sizeof(header) + size, image};
     for (uint64_t at = 0; at < 2 * CODE; at += 1000)
         look_up(&unwind, (uint64_t)image + at);
     free(image);
@@ -73,7 +73,7 @@ static void run_section(const uint8_t *data, size_t size)
 static void run_image(const uint8_t *data, size_t size)
 {
     uint8_t *image = malloc(size);
-    if (image == NULL)
+    if (!image)
         return;
     memcpy(image, data, size);
     const struct unwind_image unwind = {image, image + size, image};

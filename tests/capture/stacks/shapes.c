@@ -56,7 +56,7 @@ NOINLINE static void shape_alloca(unsigned *random, unsigned depth)
 NOINLINE static void shape_aligned(unsigned *random, unsigned depth)
 {
     _Alignas(64) char space[128];
-    memset(space, 1, sizeof space);
+    memset(space, 1, sizeof(space));
     __asm__ volatile("" ::"r"(space) : "memory");
     shapes_descend(random, depth);
     STAY();
@@ -103,7 +103,7 @@ NOINLINE static void shape_callback(unsigned *random, unsigned depth)
     sort_random = random;
     sort_depth = depth;
     sort_calls = 0;
-    qsort(numbers, 8, sizeof numbers[0], compare);
+    qsort(numbers, 8, sizeof(numbers[0]), compare);
     STAY();
 }
 
@@ -133,7 +133,7 @@ void shapes_descend(unsigned *random, unsigned depth)
     if (shapes_random(random, 4) == 0 || !depth)
         event();
     if (depth)
-        shapes[shapes_random(random, sizeof shapes / sizeof shapes[0])](random, depth - 1);
+        shapes[shapes_random(random, sizeof(shapes) / sizeof(shapes[0]))](random, depth - 1);
     if (shapes_random(random, 4) == 0)
         event();
     STAY();

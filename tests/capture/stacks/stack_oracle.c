@@ -50,7 +50,7 @@ static bool take_module(void *context, const struct stack_module *module)
         return false;
     oracle.modules[module->id].bias = module->load_bias;
     strncpy(oracle.modules[module->id].path, module->path,
-            sizeof oracle.modules[module->id].path - 1);
+            sizeof(oracle.modules[module->id].path) - 1);
     oracle.modules[module->id].known = true;
     return true;
 }
@@ -82,8 +82,8 @@ static void *reserve(size_t size)
 void stack_oracle_init(const struct stack_options *options)
 {
     if (!oracle.nodes) {
-        oracle.nodes = reserve(NODES_MAX * sizeof *oracle.nodes);
-        oracle.modules = reserve(MODULES_MAX * sizeof *oracle.modules);
+        oracle.nodes = reserve(NODES_MAX * sizeof(*oracle.nodes));
+        oracle.modules = reserve(MODULES_MAX * sizeof(*oracle.modules));
     }
     unw_set_caching_policy(unw_local_addr_space, UNW_CACHE_PER_THREAD);
     stack_process_init(options, &sink);
@@ -134,8 +134,8 @@ unsigned stack_oracle_ended_modules(void)
 
 void stack_oracle_forget(void)
 {
-    memset(oracle.modules, 0, MODULES_MAX * sizeof *oracle.modules);
-    madvise(oracle.nodes, NODES_MAX * sizeof *oracle.nodes, MADV_DONTNEED);
+    memset(oracle.modules, 0, MODULES_MAX * sizeof(*oracle.modules));
+    madvise(oracle.nodes, NODES_MAX * sizeof(*oracle.nodes), MADV_DONTNEED);
 }
 
 static void name_frame(const char *side, size_t index, uint64_t pc)
@@ -197,8 +197,8 @@ static bool jump_is_at(unw_word_t pc, const struct jump *jump)
     uint32_t length;
     if (!entry)
         return false;
-    memcpy(&length, entry, sizeof length);
-    return memmem(entry + 8, length - 4, rule, sizeof rule) &&
+    memcpy(&length, entry, sizeof(length));
+    return memmem(entry + 8, length - 4, rule, sizeof(rule)) &&
            dladdr((void *)jump->rdx, &info) != 0;
 }
 
@@ -269,7 +269,7 @@ static size_t libgcc_walk(const void *entry_frame, uint64_t *pcs, size_t size)
     while (skip < count && pcs[skip] != ((const uint64_t *)entry_frame)[1])
         skip++;
     count -= skip;
-    memmove(pcs, pcs + skip, (size_t)count * sizeof *pcs);
+    memmove(pcs, pcs + skip, (size_t)count * sizeof(*pcs));
     return (size_t)count;
 }
 
@@ -290,14 +290,14 @@ uint32_t stack_oracle_check(struct stack_thread *thread, const void *entry_frame
     size_t their_count = libunwind_walk(entry_frame, theirs, FRAMES_MAX);
     oracle.compared++;
     oracle.frames += our_count;
-    if (our_count == their_count && !marker && !memcmp(ours, theirs, our_count * sizeof *ours))
+    if (our_count == their_count && !marker && !memcmp(ours, theirs, our_count * sizeof(*ours)))
         return node;
     their_count = libgcc_walk(entry_frame, theirs, FRAMES_MAX);
     oracle.disputed++;
     size_t whole = their_count;
     while (whole && !theirs[whole - 1])
         whole--;
-    if (our_count == whole && !marker && !memcmp(ours, theirs, our_count * sizeof *ours))
+    if (our_count == whole && !marker && !memcmp(ours, theirs, our_count * sizeof(*ours)))
         return node;
     /* After an interruption in code whose tables are wrong there, libgcc goes on to a return
      * address of 0, or past it. Our stack ends before it and is marked. In a sanitizer's runtime
@@ -306,7 +306,7 @@ uint32_t stack_oracle_check(struct stack_thread *thread, const void *entry_frame
     while (believable < their_count && theirs[believable])
         believable++;
     bool early = SANITIZED || (marker && believable < their_count);
-    if (early && our_count == believable && !memcmp(ours, theirs, our_count * sizeof *ours))
+    if (early && our_count == believable && !memcmp(ours, theirs, our_count * sizeof(*ours)))
         return node;
     if (oracle.differences++ < SHOWN)
         name_difference(ours, our_count, theirs, whole, marker);

@@ -47,7 +47,7 @@ static void in_child(int (*body)(void))
         stack_oracle_init(&options);
         event_compare_every(UINT32_MAX);
         for (unsigned i = 0; i < REGIONS; i++)
-            if ((regions[i] = generated_map()) == NULL)
+            if (!(regions[i] = generated_map()))
                 _exit(99);
         _exit(body());
     }
@@ -103,7 +103,7 @@ static __attribute__((noipa)) void chain_run(struct chain *chain, chain_link las
 {
     chain_link first;
     chain->links[chain->count] = (const void *)last;
-    memcpy(&first, &chain->links[0], sizeof first);
+    memcpy(&first, &chain->links[0], sizeof(first));
     first((const void *const *)chain->links + 1);
     __asm__ volatile("" ::: "memory");
 }
@@ -132,7 +132,7 @@ static bool frames_exact(const struct frames *got, const struct frames *bare,
         if (got->pcs[1 + i] != chain->backs[chain->count - 1 - i])
             return false;
     return !memcmp(got->pcs + 1 + chain->count, bare->pcs + 1,
-                   (bare->count - 1) * sizeof *bare->pcs);
+                   (bare->count - 1) * sizeof(*bare->pcs));
 }
 
 /* Fills a chain with random links; in the first round with none. */
@@ -175,7 +175,7 @@ static int chains_exact(void)
     unsigned random = 11, wrong = chains_wrong(&random, 3000);
     uint64_t looks = code_regions_looks();
     const uint8_t *kept = regions[1];
-    if ((regions[1] = generated_map()) == NULL)
+    if (!(regions[1] = generated_map()))
         return 1;
     wrong += chains_wrong(&random, 3000);
     regions[2] = kept;
@@ -241,7 +241,7 @@ static int code_written(void)
     unsigned random = 3;
     chains_wrong(&random, 100);
     const uint8_t *code = generated_map();
-    memcpy(&written_page, &code, sizeof code);
+    memcpy(&written_page, &code, sizeof(code));
     chain_add_region(&chain, code);
     chain_add_region(&chain, regions[1]);
     /* The code is not executable when it is first asked for, so the stack ends there. */
@@ -294,7 +294,7 @@ static int code_unmapped(void)
         struct chain chain = {.count = 0};
         struct frames frames;
         const uint8_t *code = generated_map();
-        memcpy(&written_page, &code, sizeof code);
+        memcpy(&written_page, &code, sizeof(code));
         chain_add_region(&chain, regions[0]);
         chain_add_region(&chain, code);
         chain_add_region(&chain, regions[1]);
@@ -325,7 +325,7 @@ static uint64_t mapping_of(const void *address, uint64_t *end, uint64_t *offset)
     FILE *maps = fopen("/proc/self/maps", "r");
     char line[8192];
     uint64_t start, found = 0;
-    while (maps && !found && fgets(line, sizeof line, maps))
+    while (maps && !found && fgets(line, sizeof(line), maps))
         if (sscanf(line, "%lx-%lx %*s %lx", &start, end, offset) == 3 &&
             (uint64_t)address - start < *end - start)
             found = start;
@@ -348,7 +348,7 @@ static int code_mapped_again(void)
     char program[4096] = "";
     uint64_t end, offset, start = mapping_of((const void *)link_framed, &end, &offset);
     FILE *file = fopen("/proc/self/exe", "r");
-    if (!file || !start || readlink("/proc/self/exe", program, sizeof program - 1) < 0)
+    if (!file || !start || readlink("/proc/self/exe", program, sizeof(program) - 1) < 0)
         return 1;
     const uint8_t *again =
         mmap(NULL, end - start, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(file), (off_t)offset);
@@ -364,7 +364,7 @@ static int code_mapped_again(void)
         return 3;
     chain_link last;
     void (*plain)(void) = event;
-    memcpy(&last, &plain, sizeof last);
+    memcpy(&last, &plain, sizeof(last));
     chain_run(&chain, last);
     frames_last(&frames);
     uint32_t module = stack_oracle_node_module(event_last_node());
@@ -404,7 +404,7 @@ static int module_with_gaps(void)
     struct chain chain = {.count = 0};
     char program[4096] = "";
     uint64_t end, offset, start = mapping_of((const void *)far_leaf, &end, &offset);
-    if (readlink("/proc/self/exe", program, sizeof program - 1) < 0 || !start ||
+    if (readlink("/proc/self/exe", program, sizeof(program) - 1) < 0 || !start ||
         mapping_of((const void *)(start - 1), &end, &offset))
         return 1;
     event_compare_every(1);
@@ -446,7 +446,7 @@ static unsigned hostile_pointers(uint64_t *pointers, uint64_t (*stack)[2])
                                (uint64_t)hole + PAGE - 8,
                                (uint64_t)hole + PAGE,
                                (uint64_t)link_framed};
-    for (unsigned i = 0; i < sizeof values / sizeof *values; i++)
+    for (unsigned i = 0; i < sizeof(values) / sizeof(*values); i++)
         pointers[count++] = values[i];
     for (unsigned i = 0; i < 2; i++) {
         uint64_t(*at)[2] = i ? fakes : stack;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Compares the bounds of stacks with those that the C library knows. Counts how often they are
  * looked up in all mappings of the process: once for the first thread's stack, and for no other. */
-#include "capture/stack/memory.h"
-
 #include <inttypes.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -12,9 +10,9 @@
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
-
 #include <cmocka.h>
 
+#include "capture/stack/memory.h"
 #include "capture/os/process_maps.h"
 
 #define COROUTINE_STACK 65536u
@@ -152,7 +150,7 @@ static void threads_are_not_looked_up(void **state)
     (void)state;
     opened = 0;
     run(NULL, in_thread);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
         for (size_t guard = 0; guard <= 8192; guard += 4096) {
             pthread_attr_init(&attributes);
             pthread_attr_setstacksize(&attributes, sizes[i]);

@@ -92,12 +92,12 @@ static size_t description_of(const struct tables *tables, uint64_t pc)
     const uint8_t *header = tables->copy.header;
     uint32_t count;
     int32_t found[2] = {0}, entry[2];
-    memcpy(&count, header + 8, sizeof count);
+    memcpy(&count, header + 8, sizeof(count));
     for (uint32_t low = 0, high = count; low < high;) {
         uint32_t middle = low + (high - low) / 2;
-        memcpy(entry, header + 12 + middle * 8, sizeof entry);
+        memcpy(entry, header + 12 + middle * 8, sizeof(entry));
         if (entry[0] <= (int64_t)(pc - (uint64_t)header)) {
-            memcpy(found, entry, sizeof found);
+            memcpy(found, entry, sizeof(found));
             low = middle + 1;
         } else
             high = middle;
@@ -155,9 +155,9 @@ static void test_random_programs(void **data)
         const uint8_t header[] = {1, 0x1b, 3, 0x3b, 12, 0, 0, 0, 1, 0, 0, 0, 0, 16, 0, 0, 40};
         const uint8_t common[] = {16, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b};
         const uint8_t entry[] = {(uint8_t)(program + 16), 0, 0, 0, 24, 0, 0, 0};
-        memcpy(image, header, sizeof header);
-        memcpy(image + 20, common, sizeof common);
-        memcpy(image + 40, entry, sizeof entry);
+        memcpy(image, header, sizeof(header));
+        memcpy(image + 20, common, sizeof(common));
+        memcpy(image + 40, entry, sizeof(entry));
         int32_t begin = 4096 - 48, length = 64;
         memcpy(image + 48, &begin, 4);
         memcpy(image + 52, &length, 4);

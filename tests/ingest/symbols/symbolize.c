@@ -4,11 +4,11 @@
  * For each it prints "0xADDRESS" and then, innermost first, a line with the function and one with
  * "file:line" ("??:0"), as addr2line -a -i -f -C does. The status goes to standard error.
  */
-#include "ingest/symbols/symbols.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ingest/symbols/symbols.h"
 
 static void print_frames(const struct symbols_frame *frames, size_t count)
 {
@@ -33,12 +33,12 @@ int main(int argc, char **argv)
         return 2;
     }
     struct symbols *symbols = symbols_new(&options);
-    if (symbols == NULL)
+    if (!symbols)
         return 1;
     symbols_module(symbols, 1, argv[at], NULL, 0);
     fprintf(stderr, "%s\n", symbols_status(symbols, 1));
     char line[64];
-    while (fgets(line, sizeof line, stdin) != NULL) {
+    while (fgets(line, sizeof(line), stdin)) {
         struct symbols_frame frames[SYMBOLS_FRAMES_MAX];
         uint64_t pc = strtoull(line, NULL, 16);
         printf("0x%016llx\n", (unsigned long long)pc);

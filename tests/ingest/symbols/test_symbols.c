@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/symbols/file.h"
-#include "ingest/symbols/intervals.h"
-#include "ingest/symbols/symbols.h"
-
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <stdio.h>
-
 #include <cmocka.h>
+
+#include "ingest/symbols/file.h"
+#include "ingest/symbols/intervals.h"
+#include "ingest/symbols/symbols.h"
 
 static const struct symbols_options none = {NULL, NULL};
 
@@ -105,7 +104,7 @@ static void assert_unusable(const char *path, const char *reason)
 {
     struct symbols *symbols = with_module(path, NULL, 0);
     struct symbols_frame frames[SYMBOLS_FRAMES_MAX];
-    if (strstr(symbols_status(symbols, 1), reason) == NULL)
+    if (!strstr(symbols_status(symbols, 1), reason))
         fail_msg("%s: %s", path, symbols_status(symbols, 1));
     assert_null(strchr(symbols_status(symbols, 1), '\n'));
     assert_int_equal(symbols_lookup(symbols, 1, 0x1234, frames), 1);
@@ -124,11 +123,11 @@ static void unusable_files_say_why(void **state)
     assert_unusable("", "without a name");
     assert_unusable(directory, "not a regular file");
     assert_unusable("/dev/zero", "not a regular file");
-    snprintf(path, sizeof path, "%s/fifo", directory);
+    snprintf(path, sizeof(path), "%s/fifo", directory);
     assert_int_equal(mkfifo(path, 0600), 0);
     assert_unusable(path, "not a regular file");
     unlink(path);
-    snprintf(path, sizeof path, "%s/text", directory);
+    snprintf(path, sizeof(path), "%s/text", directory);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fputs("not an ELF file", file);
@@ -142,7 +141,7 @@ static void another_build_id_is_not_used(void **state)
 {
     (void)state;
     static const uint8_t wrong[20] = {0xde, 0xad};
-    struct symbols *symbols = with_module("/proc/self/exe", wrong, sizeof wrong);
+    struct symbols *symbols = with_module("/proc/self/exe", wrong, sizeof(wrong));
     struct symbols_frame frames[SYMBOLS_FRAMES_MAX];
     assert_non_null(strstr(symbols_status(symbols, 1), "build-id"));
     assert_non_null(strstr(symbols_status(symbols, 1), "dead0000"));
@@ -200,12 +199,12 @@ static size_t vdso_build_id(const uint8_t **build_id)
 {
     const uint8_t *image = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
     const Elf64_Ehdr *header = (const void *)image;
-    const Elf64_Phdr *segments = image == NULL ? NULL : (const void *)(image + header->e_phoff);
-    for (size_t i = 0; segments != NULL && i < header->e_phnum; i++) {
+    const Elf64_Phdr *segments = !image ? NULL : (const void *)(image + header->e_phoff);
+    for (size_t i = 0; segments && i < header->e_phnum; i++) {
         const uint8_t *at = image + segments[i].p_offset, *end = at + segments[i].p_filesz;
         while (segments[i].p_type == PT_NOTE && at + sizeof(Elf64_Nhdr) <= end) {
             const Elf64_Nhdr *note = (const void *)at;
-            const uint8_t *content = at + sizeof *note + ((note->n_namesz + 3) & ~3U);
+            const uint8_t *content = at + sizeof(*note) + ((note->n_namesz + 3) & ~3U);
             *build_id = content;
             if (note->n_type == NT_GNU_BUILD_ID && strcmp((const char *)(note + 1), "GNU") == 0)
                 return note->n_descsz;
@@ -230,11 +229,11 @@ static void the_vdso_is_read_from_memory(void **state)
     for (uint64_t pc = file->code->start; pc < file->code[file->code_count - 1].end; pc++) {
         struct symbols_frame frames[SYMBOLS_FRAMES_MAX];
         assert_int_equal(symbols_lookup(symbols, 1, pc, frames), 1);
-        found = found || strstr(frames[0].function, "clock_gettime") != NULL;
+        found = found || strstr(frames[0].function, "clock_gettime");
     }
     assert_true(found);
     uint8_t other[20] = {1};
-    symbols_module(symbols, 2, "[vdso]", other, sizeof other);
+    symbols_module(symbols, 2, "[vdso]", other, sizeof(other));
     assert_non_null(strstr(symbols_status(symbols, 2), "of another kernel"));
     symbols_free(symbols);
 }
@@ -251,9 +250,9 @@ static void perf_maps_name_generated_code(void **state)
     (void)state;
     char directory[] = "/tmp/mprof-symbols-XXXXXX", below[64], path[96];
     assert_non_null(mkdtemp(directory));
-    snprintf(below, sizeof below, "%s/tmp", directory);
+    snprintf(below, sizeof(below), "%s/tmp", directory);
     assert_int_equal(mkdir(below, 0700), 0);
-    snprintf(path, sizeof path, "%s/perf-1988.map", below);
+    snprintf(path, sizeof(path), "%s/perf-1988.map", below);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fputs("7f0000001000 20 py::main:/x/my file.py\n"
@@ -316,7 +315,7 @@ static void names_of_other_languages_are_demangled(void **state)
         {"main", "main"},
     };
     struct symbols *symbols = with_module("/nonexistent", NULL, 0);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         assert_string_equal(symbols_demangle(symbols, cases[i].linkage), cases[i].name);
     symbols_free(symbols);
 }

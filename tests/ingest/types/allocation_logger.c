@@ -7,8 +7,6 @@
  *
  * The innermost frame comes first. PC is an address in the ELF file, one before the return address.
  */
-#include "schemas/trace_layout.h"
-
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <link.h>
@@ -19,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "schemas/trace_layout.h"
 
 void allocation_truth(const char *type, unsigned long count);
 
@@ -33,17 +33,17 @@ __attribute__((constructor)) static void open_output(void)
     void *warm[2];
     const char *path = getenv("ALLOCATION_LOG");
     backtrace(warm, 2); /* loads the unwinder now, not inside an allocation */
-    ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
+    ssize_t length = readlink("/proc/self/exe", executable, sizeof(executable) - 1);
     if (length < 0)
         length = 0;
     executable[length] = '\0';
-    if (path != NULL)
+    if (path)
         output = fopen(path, "w");
 }
 
 __attribute__((destructor)) static void close_output(void)
 {
-    if (output != NULL)
+    if (output)
         fclose(output);
     output = NULL;
 }
@@ -74,7 +74,7 @@ static void write_frames(void)
 
 static void log_allocation(size_t size, unsigned kind)
 {
-    if (output == NULL || next_type == NULL)
+    if (!output || !next_type)
         return;
     const char *type = next_type;
     next_type = NULL; /* the logger's own allocations are not logged */
@@ -87,7 +87,7 @@ static void log_allocation(size_t size, unsigned kind)
 static void *real(const char *name)
 {
     void *found = dlsym(RTLD_NEXT, name);
-    if (found == NULL)
+    if (!found)
         abort();
     return found;
 }
@@ -95,7 +95,7 @@ static void *real(const char *name)
 void *malloc(size_t size)
 {
     static void *(*next)(size_t);
-    if (next == NULL)
+    if (!next)
         next = REAL(malloc);
     void *result = next(size);
     log_allocation(size, TRACE_KIND_MALLOC);
@@ -113,7 +113,7 @@ void *calloc(size_t count, size_t size)
 void *realloc(void *block, size_t size)
 {
     static void *(*next)(void *, size_t);
-    if (next == NULL)
+    if (!next)
         next = REAL(realloc);
     void *result = next(block, size);
     log_allocation(size, TRACE_KIND_REALLOC);

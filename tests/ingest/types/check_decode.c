@@ -5,12 +5,12 @@
  * instruction with the distance to the next. Prints the differences; exit status 1 if there are
  * any.
  */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "ingest/symbols/symbols.h"
 #include "ingest/types/flow/code.h"
 #include "ingest/types/flow/decode.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 #define SHOWN_MAX 20
 
@@ -25,14 +25,14 @@ static void check(const struct symbols_file *file, uint64_t address, uint64_t ne
     size_t size = 0;
     const uint8_t *code = types_code(file, address, &size);
     figures->instructions++;
-    if (code != NULL && types_decode(code, size, address, &instruction) &&
+    if (code && types_decode(code, size, address, &instruction) &&
         instruction.length == next - address)
         return;
     if (figures->wrong++ >= SHOWN_MAX)
         return;
     printf("0x%llx: %u bytes, not %llu:", (unsigned long long)address, instruction.length,
            (unsigned long long)(next - address));
-    for (uint64_t i = 0; code != NULL && i < next - address && i < size; i++)
+    for (uint64_t i = 0; code && i < next - address && i < size; i++)
         printf(" %02x", code[i]);
     printf("\n");
 }
@@ -41,7 +41,7 @@ int main(int argc, char **argv)
 {
     struct symbols_options options = {NULL, NULL};
     struct symbols *symbols = argc == 2 ? symbols_new(&options) : NULL;
-    if (symbols == NULL) {
+    if (!symbols) {
         fprintf(stderr, "usage: check_decode FILE <ADDRESSES\n");
         return 2;
     }
@@ -50,7 +50,7 @@ int main(int argc, char **argv)
     struct figures figures = {0, 0};
     char line[64];
     uint64_t last = 0;
-    while (file != NULL && fgets(line, sizeof line, stdin) != NULL) {
+    while (file && fgets(line, sizeof(line), stdin)) {
         uint64_t address = line[0] == '-' ? 0 : strtoull(line, NULL, 16);
         if (last != 0 && address != 0)
             check(file, last, address, &figures);

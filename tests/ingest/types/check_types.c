@@ -5,12 +5,12 @@
  * or "WRONG", and the figures. If one object has no answer, it must be among the candidates. Exit
  * status 1 if an answer is wrong or fewer than PERCENT of the sites are typed.
  */
-#include "ingest/types/types.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ingest/types/types.h"
 
 #define MODULES_MAX 256
 #define FRAMES_MAX 64
@@ -38,10 +38,10 @@ static size_t read_frames(char *text, struct modules *modules, struct symbols *s
 {
     size_t count = 0;
     char *rest = NULL;
-    for (char *frame = strtok_r(text, "|", &rest); frame != NULL && count < FRAMES_MAX;
+    for (char *frame = strtok_r(text, "|", &rest); frame && count < FRAMES_MAX;
          frame = strtok_r(NULL, "|", &rest)) {
         char *space = strrchr(frame, ' ');
-        if (space == NULL)
+        if (!space)
             continue;
         *space = '\0';
         frames[count++] =
@@ -87,7 +87,7 @@ static bool is_candidate(struct types *types, const struct types_frame *frames, 
 static void compare(const char *type, uint64_t count, uint64_t size,
                     const struct types_answer *answer, bool quiet, struct figures *figures)
 {
-    bool typed = answer->name != NULL && answer->confidence >= TYPES_INFERRED;
+    bool typed = answer->name && answer->confidence >= TYPES_INFERRED;
     bool unknowable = *type == '?';
     bool right = typed && strcmp(answer->name, type + unknowable) == 0 && answer->count == count;
     figures->sites += !unknowable;
@@ -103,7 +103,7 @@ static void compare(const char *type, uint64_t count, uint64_t size,
     if (typed)
         printf(": %s x %" PRIu64 ", %s by %s", answer->name, answer->count,
                answer->confidence == TYPES_EXACT ? "exact" : "inferred", rules[answer->rule]);
-    if (answer->element != NULL)
+    if (answer->element)
         printf(", holds %s", answer->element);
     printf("\n");
 }
@@ -112,11 +112,11 @@ static bool check_log(FILE *log, bool quiet, struct figures *figures)
 {
     struct symbols_options options = {NULL, NULL};
     struct symbols *symbols = symbols_new(&options);
-    struct types *types = symbols == NULL ? NULL : types_new(symbols);
+    struct types *types = !symbols ? NULL : types_new(symbols);
     struct modules modules = {{NULL}, 0};
     char *line = NULL;
     size_t capacity = 0;
-    while (types != NULL && getline(&line, &capacity, log) > 0) {
+    while (types && getline(&line, &capacity, log) > 0) {
         struct types_frame frames[FRAMES_MAX];
         struct types_answer answer;
         char *rest = NULL;
@@ -124,12 +124,12 @@ static bool check_log(FILE *log, bool quiet, struct figures *figures)
         const char *type = strtok_r(line, "|", &rest);
         const char *count = strtok_r(NULL, "|", &rest), *size = strtok_r(NULL, "|", &rest);
         const char *kind = strtok_r(NULL, "|", &rest);
-        if (kind == NULL)
+        if (!kind)
             continue;
         size_t frame_count = read_frames(rest, &modules, symbols, frames);
         uint64_t bytes = strtoull(size, NULL, 10);
         types_infer(types, frames, frame_count, bytes, (uint8_t)strtoul(kind, NULL, 10), &answer);
-        if (answer.name == NULL && *type != '?' && strcmp(count, "1") == 0 &&
+        if (!answer.name && *type != '?' && strcmp(count, "1") == 0 &&
             !is_candidate(types, frames, frame_count, bytes, type)) {
             printf("WRONG no candidate %s of %" PRIu64 " bytes\n", type, bytes);
             figures->wrong++;
@@ -158,7 +158,7 @@ int main(int argc, char **argv)
             break;
     }
     FILE *log = at + 1 == argc ? fopen(argv[at], "r") : NULL;
-    if (log == NULL) {
+    if (!log) {
         fprintf(stderr, "usage: check_types [--share PERCENT] [--quiet] LOG\n");
         return 2;
     }

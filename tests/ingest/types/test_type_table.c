@@ -155,8 +155,8 @@ static void test_other_sizes_ask_further_out(void **state)
         for (uint32_t i = 0; i < 2; i++) {
             const char *name = name_by_table(replayed, i + 1, size);
             const char *alone = name_by_rules(types, replayed->symbols, frames[i], size);
-            assert_true((name == NULL) == (alone == NULL));
-            if (name != NULL)
+            assert_true((!name) == (!alone));
+            if (name)
                 assert_string_equal(name, alone);
         }
     types_free(types);

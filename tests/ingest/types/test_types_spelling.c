@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Names of types as gcc and clang write them, and the one spelling that they get. */
-#include "ingest/types/spelling.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include <cmocka.h>
+
+#include "ingest/types/spelling.h"
 
 static const struct {
     const char *written, *spelled;
@@ -75,7 +74,7 @@ static const struct {
 static void test_spellings(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
+    for (size_t i = 0; i < sizeof(spellings) / sizeof(*spellings); i++) {
         char *spelled = types_spelling(spellings[i].written);
         assert_string_equal(spelled, spellings[i].spelled);
         char *again = types_spelling(spelled);
@@ -103,9 +102,9 @@ static void test_hostile_nesting(void **state)
 {
     (void)state;
     char name[4096];
-    for (size_t i = 0; i + 2 < sizeof name; i += 2)
+    for (size_t i = 0; i + 2 < sizeof(name); i += 2)
         memcpy(name + i, "a<", 2);
-    name[sizeof name - 2] = '\0';
+    name[sizeof(name) - 2] = '\0';
     char *spelled = types_spelling(name);
     assert_string_equal(spelled, name);
     free(spelled);

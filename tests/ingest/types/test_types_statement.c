@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The statement at a line of a source text. */
-#include "ingest/types/source/source_statement.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
 #include <cmocka.h>
+
+#include "ingest/types/source/source_statement.h"
 
 static const char source[] = "int f(void)\n"                                /* 1 */
                              "{\n"                                          /* 2 */
@@ -78,8 +77,8 @@ static void test_endless_statement(void **state)
 {
     char text[4 * TYPES_STATEMENT_MAX], statement[TYPES_STATEMENT_MAX];
     (void)state;
-    memset(text, 'a', sizeof text);
-    text[sizeof text - 1] = '\0';
+    memset(text, 'a', sizeof(text));
+    text[sizeof(text) - 1] = '\0';
     assert_false(types_statement_at(text, 1, 0, statement));
 }
 

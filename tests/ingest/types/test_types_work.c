@@ -77,7 +77,7 @@ static __attribute__((noinline)) void make_many(struct types_frame calls[CALLS])
     calls[1] = called_from;
     uint64_t *volatile c = allocate(80);
     calls[2] = called_from;
-    struct packet *volatile d = allocate(sizeof *d);
+    struct packet *volatile d = allocate(sizeof(*d));
     calls[3] = called_from;
     uint16_t *volatile e = allocate(60);
     calls[4] = called_from;
@@ -85,7 +85,7 @@ static __attribute__((noinline)) void make_many(struct types_frame calls[CALLS])
     calls[5] = called_from;
     uint64_t *volatile g = allocate(240);
     calls[6] = called_from;
-    struct packet *volatile h = allocate(sizeof *h);
+    struct packet *volatile h = allocate(sizeof(*h));
     calls[7] = called_from;
     free(a), free(b), free(c), free(d), free(e), free(f), free(g), free(h);
 }

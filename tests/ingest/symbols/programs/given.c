@@ -7,7 +7,7 @@ void *volatile kept;
 __attribute__((noinline)) void *give(void)
 {
     void *block = malloc(40);
-    if (block == NULL)
+    if (!block)
         abort();
     return block;
 }

@@ -7,7 +7,7 @@ void *plug_keep(size_t size);
 void *plug_keep(size_t size)
 {
     char *kept = malloc(size);
-    if (kept != NULL)
+    if (kept)
         kept[0] = 'k';
     return kept;
 }

@@ -11,12 +11,12 @@ struct list {
 
 static struct list *make(const char *name)
 {
-    struct list *list = calloc(1, sizeof *list);
-    if (list == NULL) {
+    struct list *list = calloc(1, sizeof(*list));
+    if (!list) {
         fprintf(stderr, "no memory\n");
         abort();
     }
-    strncpy(list->name, name, sizeof list->name - 1);
+    strncpy(list->name, name, sizeof(list->name) - 1);
     return list;
 }
 
@@ -30,7 +30,7 @@ static struct list *push(struct list *rest, const char *name)
 __attribute__((noinline)) int visible_length(const struct list *list)
 {
     int length = 0;
-    for (; list != NULL; list = list->next)
+    for (; list; list = list->next)
         length++;
     return length;
 }
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < argc; i++)
         list = push(list, argv[i]);
     printf("%d\n", chosen_add(visible_length(list), argc));
-    while (list != NULL) {
+    while (list) {
         struct list *next = list->next;
         free(list);
         list = next;
