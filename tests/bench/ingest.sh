@@ -42,12 +42,14 @@ ingest_rows 'synthetic, no index' "$work/t.bin" none
 ingest_rows 'synthetic' "$work/t.bin" stack
 rm "$work/t.bin" "$work/s.db"
 
-# Blocks of many sizes at one place, and 60,000 places that allocate once.
+# Blocks of many sizes at one place, 60,000 places that allocate once, and 180,000 stacks with blocks
+# of many sizes at each.
 here=$MPROF_SOURCE/tests/bench
 gcc -O1 -g -o "$work/many_sizes" "$here/many_sizes.c"
 python3 "$here/many_sites.py" 300 200 >"$work/many_sites.c"
 gcc -O1 -g -fno-var-tracking-assignments -o "$work/many_sites" "$work/many_sites.c"
-for program in many_sizes many_sites; do
+gcc -O1 -g -o "$work/many_stacks" "$here/many_stacks.c"
+for program in many_sizes many_sites many_stacks; do
     "$MPROF_BUILD/bin/mprof-run" --quiet -o "$work/m.bin" -- "$work/$program"
     ingest_rows "$program" "$work/m.bin" stack
     rm "$work/m.bin"
