@@ -62,9 +62,9 @@ void mprof_resume(void);
 mprof_arena mprof_arena_create(const char *name, mprof_arena parent);
 void mprof_arena_reset(mprof_arena arena);
 void mprof_arena_destroy(mprof_arena arena);
-void mprof_alloc(mprof_arena arena, void *address, size_t size, size_t count);
-void mprof_free(mprof_arena arena, void *address);
-void mprof_realloc(mprof_arena arena, void *old, void *address, size_t size, size_t count);
+void mprof_arena_alloc(mprof_arena arena, void *address, size_t size, size_t count);
+void mprof_arena_free(mprof_arena arena, void *address);
+void mprof_arena_realloc(mprof_arena arena, void *old, void *address, size_t size, size_t count);
 void mprof_type(mprof_arena arena, void *address, const void *symbol, size_t count,
                 size_t object_size);
 void set_mprof_autosave(unsigned long count);
@@ -209,7 +209,7 @@ MPROF_INLINE void mprof_arena_destroy(mprof_arena arena)
  * it in the function that programs ask for memory: that function counts as the allocator, and its
  * caller as the call site. If `address` is NULL, the allocation failed and nothing is recorded.
  */
-MPROF_INLINE void mprof_alloc(mprof_arena arena, void *address, size_t size, size_t count)
+MPROF_INLINE void mprof_arena_alloc(mprof_arena arena, void *address, size_t size, size_t count)
 {
     if (MPROF_HAS(arena_alloc)) {
         mprof_api_pointer->arena_alloc(arena, address, size, count);
@@ -219,7 +219,7 @@ MPROF_INLINE void mprof_alloc(mprof_arena arena, void *address, size_t size, siz
 
 /* Records that the block is given back. Call it before another thread can get the same address.
  * Does nothing if `address` is NULL. */
-MPROF_INLINE void mprof_free(mprof_arena arena, void *address)
+MPROF_INLINE void mprof_arena_free(mprof_arena arena, void *address)
 {
     if (MPROF_HAS(arena_free))
         mprof_api_pointer->arena_free(arena, address);
@@ -229,8 +229,8 @@ MPROF_INLINE void mprof_free(mprof_arena arena, void *address)
  * Records that the block at `old` (NULL: none) has become one of `size` bytes at `address`, in the
  * same place or another. If `address` is NULL, that failed and the old block stays.
  */
-MPROF_INLINE void mprof_realloc(mprof_arena arena, void *old, void *address, size_t size,
-                                size_t count)
+MPROF_INLINE void mprof_arena_realloc(mprof_arena arena, void *old, void *address, size_t size,
+                                      size_t count)
 {
     if (MPROF_HAS(arena_realloc)) {
         mprof_api_pointer->arena_realloc(arena, old, address, size, count);

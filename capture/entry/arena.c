@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records the program's own allocators: mprof_arena_create(), mprof_alloc() and so on.
+ * Records the program's own allocators: mprof_arena_create(), mprof_arena_alloc() and so on.
  *
  * A forked child writes a trace of its own and has to name its parent's arenas there again. So a
  * table keeps the arenas in use, each with the trace that last named it. Each number is given out
@@ -254,7 +254,7 @@ static void arena_put_free(struct thread *thread, mprof_arena arena, void *addre
                                                  (uintptr_t)address));
 }
 
-ENTRY_POINT void mprof_alloc(mprof_arena arena, void *address, size_t size, size_t count)
+ENTRY_POINT void mprof_arena_alloc(mprof_arena arena, void *address, size_t size, size_t count)
 {
     struct thread *thread =
         arena && address ? recorder_enter(FRAME, RECORDER_ARENA_ALLOCATION) : NULL;
@@ -265,7 +265,7 @@ ENTRY_POINT void mprof_alloc(mprof_arena arena, void *address, size_t size, size
     recorder_leave();
 }
 
-ENTRY_POINT void mprof_free(mprof_arena arena, void *address)
+ENTRY_POINT void mprof_arena_free(mprof_arena arena, void *address)
 {
     struct thread *thread = arena && address ? recorder_enter(FRAME, RECORDER_ARENA_END) : NULL;
     if (!thread)
@@ -276,8 +276,8 @@ ENTRY_POINT void mprof_free(mprof_arena arena, void *address)
 }
 
 /* Records a resize. While recording is paused, it writes only the end of the old block. */
-ENTRY_POINT void mprof_realloc(mprof_arena arena, void *old, void *address, size_t size,
-                               size_t count)
+ENTRY_POINT void mprof_arena_realloc(mprof_arena arena, void *old, void *address, size_t size,
+                                     size_t count)
 {
     struct thread *thread = arena && address ? recorder_enter(FRAME, RECORDER_ARENA_END) : NULL;
     if (!thread)

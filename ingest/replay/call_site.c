@@ -276,8 +276,8 @@ const char *call_site_role_name(enum function_role role)
 bool call_site_is_report(const char *name)
 {
     struct bare_name bare = strip(name);
-    return matches("mprof_alloc", bare.begin, bare.end) ||
-           matches("mprof_realloc", bare.begin, bare.end);
+    return matches("mprof_arena_alloc", bare.begin, bare.end) ||
+           matches("mprof_arena_realloc", bare.begin, bare.end);
 }
 
 unsigned call_site_operator(const char *name)

@@ -19,8 +19,8 @@ static void work(mprof_arena arena, long count)
 {
     for (long i = 0; i < count; i++) {
         char *block = memory + i % BLOCKS * 64;
-        mprof_alloc(arena, block, 16 + (size_t)(i % 7) * 8, 1);
-        mprof_free(arena, block);
+        mprof_arena_alloc(arena, block, 16 + (size_t)(i % 7) * 8, 1);
+        mprof_arena_free(arena, block);
     }
 }
 

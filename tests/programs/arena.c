@@ -25,7 +25,7 @@ static void *arena_alloc(struct arena *arena, size_t size, size_t align, size_t 
     if (size * count > (size_t)(arena->end - block))
         abort();
     arena->next = block + size * count;
-    mprof_alloc(arena->id, block, size * count, count);
+    mprof_arena_alloc(arena->id, block, size * count, count);
     return block;
 }
 

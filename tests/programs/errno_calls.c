@@ -170,10 +170,10 @@ static void arena_calls(void)
     char memory[64];
     mprof_arena arena = 0;
     KEEPS(arena = mprof_arena_create("arena", 0));
-    KEEPS(mprof_alloc(arena, memory, 10, 1));
-    KEEPS(mprof_realloc(arena, memory, memory + 8, 20, 2));
+    KEEPS(mprof_arena_alloc(arena, memory, 10, 1));
+    KEEPS(mprof_arena_realloc(arena, memory, memory + 8, 20, 2));
     KEEPS(mprof_type(arena, memory + 8, &symbol, 2, 10));
-    KEEPS(mprof_free(arena, memory + 8));
+    KEEPS(mprof_arena_free(arena, memory + 8));
     KEEPS(mprof_arena_reset(arena));
     KEEPS(mprof_arena_destroy(arena));
 }

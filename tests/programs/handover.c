@@ -3,7 +3,8 @@
  * Threads that take blocks from one another the moment they are there: each exchanges a new block
  * for the one in a slot, and ends that one.
  * usage: handover HOW THREADS SLOTS WANTED SECONDS
- * HOW: heap (malloc and free), resize (realloc, then free), arena (mprof_alloc and mprof_free).
+ * HOW: heap (malloc and free), resize (realloc, then free), arena (mprof_arena_alloc and
+ * mprof_arena_free).
  * Goes on until WANTED blocks were ended by another thread than the one that made them, and at most
  * SECONDS. Prints how many were made, and how many of them so ended.
  *
@@ -57,13 +58,13 @@ static void resize_end(void *block)
 static void *arena_make(void)
 {
     void *block = malloc(SIZE);
-    mprof_alloc(arena, block, SIZE, 1);
+    mprof_arena_alloc(arena, block, SIZE, 1);
     return block;
 }
 
 static void arena_end(void *block)
 {
-    mprof_free(arena, block);
+    mprof_arena_free(arena, block);
     free(block);
 }
 

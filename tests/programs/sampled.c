@@ -72,8 +72,8 @@ NOINLINE static void pool_work(mprof_arena pool, int round)
     for (int i = 0; i < 8000; i++) {
         uint32_t place = draw(KEPT);
         if (taken[place])
-            mprof_free(pool, memory[place]);
-        mprof_alloc(pool, memory[place], draw(3000), 1);
+            mprof_arena_free(pool, memory[place]);
+        mprof_arena_alloc(pool, memory[place], draw(3000), 1);
         taken[place] = true;
     }
 }
@@ -83,13 +83,13 @@ NOINLINE static void scratch_work(mprof_arena outer, mprof_arena scratch)
 {
     for (int reset = 0; reset < 100; reset++) {
         for (int i = 0; i < 100; i++)
-            mprof_alloc(scratch, memory[i], 500, 5);
+            mprof_arena_alloc(scratch, memory[i], 500, 5);
         mprof_arena_reset(outer);
         for (int i = 0; i < 100; i++) {
-            mprof_alloc(scratch, memory[i], 60, 1);
-            mprof_realloc(scratch, memory[i], memory[i], 2000, 1);
+            mprof_arena_alloc(scratch, memory[i], 60, 1);
+            mprof_arena_realloc(scratch, memory[i], memory[i], 2000, 1);
             if (i % 2)
-                mprof_free(scratch, memory[i]);
+                mprof_arena_free(scratch, memory[i]);
         }
         mprof_arena_reset(scratch);
     }

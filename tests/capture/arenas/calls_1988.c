@@ -58,7 +58,7 @@ int main(int argc, char **argv)
     void *between = malloc(2001);
     mprof_restart(argv[1]);
     free(early);
-    mprof_alloc(arena, &arena, 3002, 1);
+    mprof_arena_alloc(arena, &arena, 3002, 1);
     phase(3000);
     mprof_stop();
     phase(4000);

@@ -116,10 +116,10 @@ static void use_arena(unsigned *random)
 {
     char memory[100];
     mprof_arena arena = mprof_arena_create("pool", 0);
-    mprof_alloc(arena, memory, 10, 1);
-    mprof_realloc(arena, memory, memory + 10, next_random(random) % 90, 1);
+    mprof_arena_alloc(arena, memory, 10, 1);
+    mprof_arena_realloc(arena, memory, memory + 10, next_random(random) % 90, 1);
     if (next_random(random) % 2)
-        mprof_free(arena, memory + 10);
+        mprof_arena_free(arena, memory + 10);
     mprof_arena_reset(arena);
     mprof_arena_destroy(arena);
 }
