@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Runs every script of tests/tui/screens at two sizes on a generated session, and compares the
-# screens with tests/golden/screens. MPROF_UPDATE_GOLDEN=1 writes them instead.
+# screens with tests/golden/screens. MPROF_REFRESH=1 writes them instead.
 set -eu
 export LC_ALL=C.UTF-8 TZ=UTC TERM=xterm-256color HOME=/nonexistent
 unset NO_COLOR
@@ -10,7 +10,7 @@ golden=$MPROF_SOURCE/tests/golden/screens
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$MPROF_BUILD/tests/make_session" "$work/session.db" 20000 400 150 4 1
-[ "${MPROF_UPDATE_GOLDEN:-0}" = 1 ] && mkdir -p "$golden"
+[ -n "${MPROF_REFRESH:-}" ] && mkdir -p "$golden"
 failed=0
 
 # play NAME SCRIPT SIZE [options]: compares one dump of $session with one golden file.
@@ -20,10 +20,10 @@ play() {
     shift 3
     "$MPROF_BUILD/bin/mprof-tui" --script "$scripts/$script.script" --size "$size" "$@" \
         "$session" >"$work/$name.txt" || { echo "$name: the browser failed"; failed=1; return; }
-    if [ "${MPROF_UPDATE_GOLDEN:-0}" = 1 ]; then
+    if [ -n "${MPROF_REFRESH:-}" ]; then
         cp "$work/$name.txt" "$golden/$name.txt"
     elif ! diff -u "$golden/$name.txt" "$work/$name.txt"; then
-        echo "$name: the screen differs (MPROF_UPDATE_GOLDEN=1 takes the new one)"
+        echo "$name: the screen differs (MPROF_REFRESH=1 takes the new one)"
         failed=1
     fi
 }
