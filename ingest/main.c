@@ -91,7 +91,7 @@ static bool set_default_session(struct options *options)
     if (length > 4 && strcmp(trace + length - 4, ".bin") == 0)
         length -= 4;
     if (asprintf(&options->default_session, "%.*s.db", (int)length, trace) < 0)
-        return fail_usage("memory is exhausted", "");
+        return fail_usage("out of memory", "");
     options->ingest.session = options->default_session;
     return true;
 }
@@ -188,7 +188,7 @@ static int parse(int argc, char **argv, struct options *options)
     options->trace_count = (size_t)(argc - optind);
     if (good && many(options) &&
         (options->compress || options->rebuild || options->live || options->dump != DUMP_NONE))
-        good = fail_usage("one trace at a time", "");
+        good = fail_usage("give only one trace", "");
     if (good && options->ingest.redact &&
         (options->compress || options->rebuild || options->live || options->ingest.bundle ||
          options->dump != DUMP_NONE))

@@ -56,12 +56,12 @@ static void put_text(FILE *out, const char *text)
     fputs(line, out);
 }
 
-static void put_odd(FILE *out, const struct ingest_summary *summary)
+static void put_problems(FILE *out, const struct ingest_summary *summary)
 {
     const struct {
         const char *what;
         uint64_t count;
-    } odd[] = {
+    } problems[] = {
         {"dropped", summary->dropped},
         {"unmatched frees", summary->unmatched_frees},
         {"double frees", summary->double_frees},
@@ -73,14 +73,14 @@ static void put_odd(FILE *out, const struct ingest_summary *summary)
         {"missing chunks", summary->missing_chunks},
         {"lost suppressions", summary->lost_suppressions},
         {"modules not recorded", summary->unseen_modules},
-        {"modules recorded from after their start only", summary->late_modules},
+        {"modules recorded only after their start", summary->late_modules},
     };
     bool any = false;
-    fputs("odd          ", out);
-    for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++) {
-        if (odd[i].count == 0)
+    fputs("problems     ", out);
+    for (size_t i = 0; i < sizeof(problems) / sizeof(*problems); i++) {
+        if (problems[i].count == 0)
             continue;
-        fprintf(out, "%s%s %s", any ? ", " : "", grouped(odd[i].count), odd[i].what);
+        fprintf(out, "%s%s %s", any ? ", " : "", grouped(problems[i].count), problems[i].what);
         any = true;
     }
     if (summary->unknown_clock)
@@ -92,17 +92,18 @@ static const char *ending(const struct ingest_summary *summary)
 {
     switch (summary->state) {
     case TRACE_STATE_DISK_FULL:
-        return "recording stopped: the disk had no room left";
+        return "recording stopped: the disk was full";
     case TRACE_STATE_LIMIT:
         return "recording stopped at its size limit";
     case TRACE_STATE_ERROR:
         return "recording stopped with an error";
     case TRACE_STATE_EXEC:
-        return "the process went on as another program";
+        return "the process executed another program";
     default:
-        return summary->ended ? NULL
-                              : "not closed: the program was killed, or still runs; all that it "
-                                "had recorded is here";
+        return summary->ended
+                   ? NULL
+                   : "not closed: the program was killed or is still running; everything "
+                     "recorded so far is here";
     }
 }
 
@@ -119,7 +120,7 @@ void summary_print(FILE *out, const struct ingest_summary *summary, const char *
     fprintf(out, "\nevents       %s\n", grouped(summary->allocations + summary->frees));
     fprintf(out, "allocations  %s, ", grouped(summary->allocations));
     put_size(out, summary->bytes);
-    fprintf(out, "\nfrees        %s, of them %s by realloc\n", grouped(summary->frees),
+    fprintf(out, "\nfrees        %s, %s of them by realloc\n", grouped(summary->frees),
             grouped(summary->reallocs));
     fputs("peak         ", out);
     put_size(out, summary->peak_bytes);
@@ -146,16 +147,16 @@ void summary_print(FILE *out, const struct ingest_summary *summary, const char *
                 grouped(summary->inherited_frees),
                 summary->presumed_inherited_frees == 0 ? ""
                 : summary->presumed_inherited_frees == summary->inherited_frees
-                    ? ", as it seems: only its parent's trace can tell"
+                    ? "; presumably: only the parent's trace can tell"
                     : ", some presumed: a parent's trace is missing");
-    put_odd(out, summary);
+    put_problems(out, summary);
     if (summary->lost_suppressions) {
         fputs("             lost suppressions: ", out);
         put_text(out, summary->why_suppressions);
         fputs(summary->lost_suppressions > 1 ? ", …\n" : "\n", out);
     }
     if (summary->all_events)
-        fputs("             (odd and inherited are of the whole run, and so is the time)\n", out);
+        fputs("             (problems, inherited and the time are of the whole run)\n", out);
     fprintf(out, "took         %.2f s, %.2f million events/s\n", summary->seconds, rate / 1e6);
     fputs("session      ", out);
     put_text(out, session);

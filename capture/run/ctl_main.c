@@ -164,7 +164,7 @@ static int say_status(const struct outside *outside, const char *path)
     static const char *const states[] = {
         [TRACE_STATE_RECORDING] = "recording",
         [TRACE_STATE_ENDED] = "finished",
-        [TRACE_STATE_DISK_FULL] = "stopped: the disk had no room left",
+        [TRACE_STATE_DISK_FULL] = "stopped: the disk was full",
         [TRACE_STATE_LIMIT] = "stopped: the limit of the file's size was reached",
         [TRACE_STATE_ERROR] = "stopped by an error",
         [TRACE_STATE_EXEC] = "finished: the process goes on as another program",

@@ -242,7 +242,7 @@ static int check_trace(const struct arguments *arguments)
     const bool there = lstat(trace, &about) == 0;
     if (there && !S_ISREG(about.st_mode)) {
         say("mprof-run",
-            "%s is no regular file, and only regular files are replaced; name "
+            "%s is not a regular file, and only regular files are replaced; name "
             "another trace with -o",
             trace);
         return 1;

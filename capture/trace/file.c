@@ -239,7 +239,7 @@ bool trace_file_create(const char *path, bool beside, bool announce, uint32_t fl
         return file_refuse("the working directory has no name for the trace", -ENAMETOOLONG);
     if (file_base_is_irregular()) {
         message_line(file.base,
-                     " is no regular file: nothing is recorded. Name another place by "
+                     " is not a regular file: nothing is recorded. Name another place by "
                      "MPROF_OUTPUT.",
                      NULL);
         return false;

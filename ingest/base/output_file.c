@@ -35,7 +35,7 @@ static bool check_target(const char *target, bool force, struct ingest_status *s
                        "%s: %s, and only regular files are replaced; name another with -o", target,
                        S_ISDIR(about.st_mode)   ? "is a directory"
                        : S_ISLNK(about.st_mode) ? "is a symbolic link"
-                                                : "is no regular file");
+                                                : "is not a regular file");
 }
 
 static uint64_t random_number(void)

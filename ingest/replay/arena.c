@@ -160,7 +160,7 @@ static bool arena_release(struct replay *replay, uint32_t index, const struct tr
     }
     replay_problem(replay, event,
                    block->state == BLOCK_FREED ? PROBLEM_DOUBLE_FREE : PROBLEM_UNMATCHED_FREE,
-                   address, "free of what is not live in its arena");
+                   address, "free of a block that is not live in its arena");
     return true;
 }
 

@@ -42,7 +42,7 @@ void carried_free(struct carried *carried)
 static const char *why_lost(const struct carried *carried)
 {
     if (!carried->found)
-        return "the trace has none of the program's: record it by mprof-run --suppressions";
+        return "the trace has none of the program's: record it with mprof-run --suppressions";
     switch (carried->outcome) {
     case TRACE_SUPPRESSIONS_TEXT:
         break;
@@ -53,13 +53,13 @@ static const char *why_lost(const struct carried *carried)
     case TRACE_SUPPRESSIONS_LATE:
         return "the program's __lsan_default_suppressions did not return within two seconds";
     case TRACE_SUPPRESSIONS_NOT_ASKED:
-        return "no process could be had to call the program's __lsan_default_suppressions";
+        return "could not start a process to call the program's __lsan_default_suppressions";
     default:
-        return "what became of the program's __lsan_default_suppressions is not known";
+        return "the outcome of the program's __lsan_default_suppressions is unknown";
     }
     if (carried->total > TRACE_SUPPRESSIONS_MAX)
-        return "the program's text is too long: only what is whole of the first 65,536 bytes is "
-               "used";
+        return "the program's text is too long: only the whole lines of its first 65,536 bytes "
+               "are used";
     return carried->broken || carried->length != carried->total
                ? "pieces of the program's text are missing from the trace"
                : NULL;

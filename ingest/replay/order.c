@@ -60,7 +60,7 @@ static bool settle_block(struct replay *replay, const struct displaced_block *di
 {
     struct trace_event event = {.thread = displaced->thread, .offset = displaced->offset};
     replay_problem(replay, &event, PROBLEM_OVERLAP, displaced->block.address,
-                   "allocated while it was live: the block before ends here");
+                   "allocated while it was live: the previous block ends here");
     return replay_close(replay, &displaced->block, displaced->ns, 0, 0) != 0;
 }
 

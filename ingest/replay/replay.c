@@ -136,10 +136,9 @@ static bool note_free(struct replay *replay, const struct live_block *block, uin
     if (!free_calls_note(&replay->free_calls, block, stack, &mismatch))
         return false;
     struct problem *problem =
-        !mismatch
-            ? NULL
-            : problems_add(&replay->scan->problems, PROBLEM_MISMATCHED_FREE,
-                           "by %s, which does not go with its allocation", mismatch->function);
+        !mismatch ? NULL
+                  : problems_add(&replay->scan->problems, PROBLEM_MISMATCHED_FREE,
+                                 "by %s, which does not match its allocation", mismatch->function);
     if (!problem)
         return true;
     problem->ns = (int64_t)replay->now_ns;
@@ -172,7 +171,7 @@ static bool clear_place(struct replay *replay, const struct trace_event *event,
         return replay_displace(replay, event, block);
     }
     replay_problem(replay, event, PROBLEM_OVERLAP, block->address,
-                   "allocated while it was live: the block before ends here");
+                   "allocated while it was live: the previous block ends here");
     return close_block(replay, block, 0, 0) != 0;
 }
 

@@ -74,7 +74,7 @@ static bool add_module(struct trace_scan *scan, const struct trace_extension *ex
         return true;
     }
     if (!session_id_possible(extension->module, scan->module_count + 1)) {
-        problems_add(&scan->problems, PROBLEM_RECORD, "there cannot be a module %" PRIu64,
+        problems_add(&scan->problems, PROBLEM_RECORD, "module number %" PRIu64 " is impossible",
                      extension->module);
         return true;
     }
@@ -164,7 +164,7 @@ static bool add_process(struct trace_scan *scan, const struct trace_extension *e
 static bool name_thread(struct trace_scan *scan, const struct trace_extension *extension)
 {
     if (!threads_possible(&scan->threads, extension->thread)) {
-        problems_add(&scan->problems, PROBLEM_RECORD, "there cannot be a thread %" PRIu64,
+        problems_add(&scan->problems, PROBLEM_RECORD, "thread number %" PRIu64 " is impossible",
                      extension->thread);
         return true;
     }
@@ -324,7 +324,7 @@ static bool scan_chunk(struct trace_scan *scan, struct trace_cursor *cursor)
     else if (lost != 0)
         note_damage(scan, trace_cursor_offset(cursor), lost,
                     thread_possible(scan, cursor) ? trace_cursor_explain(cursor, got)
-                                                  : "there cannot be a thread of that number");
+                                                  : "the chunk's thread number is impossible");
     return got != TRACE_GET_RECORD;
 }
 

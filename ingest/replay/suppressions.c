@@ -165,7 +165,7 @@ static bool read_lines(struct suppressions *suppressions, FILE *file, const char
     while (good && (length = getline(&line, &room, file)) >= 0) {
         place.line++;
         if (memchr(line, '\0', (size_t)length))
-            good = fail_line(&place, "a byte 0 in the line", line, status);
+            good = fail_line(&place, "a zero byte in the line", line, status);
         else
             good = take_line(suppressions, trim(line, (size_t)length), &place, notes, status);
     }

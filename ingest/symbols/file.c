@@ -197,7 +197,7 @@ bool symbols_file_open(struct symbols_file *file, const struct symbols_options *
     else
         close(descriptor);
     if (!file->elf) {
-        snprintf(reason, reason_size, "%s is no readable ELF file: %s", path, dwfl_errmsg(-1));
+        snprintf(reason, reason_size, "%s is not a readable ELF file: %s", path, dwfl_errmsg(-1));
     } else if (same_build_id(file->elf, path, build_id, build_id_length, reason, reason_size)) {
         if (read_code_sections(file)) {
             file->refused = is_bomb(file->elf);
@@ -205,7 +205,7 @@ bool symbols_file_open(struct symbols_file *file, const struct symbols_options *
                 file->dwarf = dwfl_module_getdwarf(file->module, &file->bias);
             return true;
         }
-        snprintf(reason, reason_size, "no memory for the sections of %s", path);
+        snprintf(reason, reason_size, "out of memory for the sections of %s", path);
     }
     symbols_file_close(file);
     return false;

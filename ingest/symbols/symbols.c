@@ -191,12 +191,12 @@ static void module_build_tables(struct symbols *symbols, struct module *module)
 {
     module->table = symbols_table_new(&module->file, symbols->strings);
     const char *status =
-        !module->table ? "no memory for the symbols" : symbols_table_source(module->table);
+        !module->table ? "out of memory for the symbols" : symbols_table_source(module->table);
     module->dwarf = symbols_dwarf_new(&module->file, symbols->strings);
     if (module->dwarf)
         status = "dwarf";
     else if (errno == ENOMEM)
-        status = "no memory for the debug information";
+        status = "out of memory for the debug information";
     snprintf(module->status, sizeof(module->status), "%s%s", status,
              module->file.refused && !module->dwarf
                  ? "; its compressed debug information would take more than 32 times its size"
@@ -229,7 +229,7 @@ static void module_open_file(struct symbols *symbols, struct module *module)
     }
     /* The program may have loaded a library by a path relative to its working directory. */
     if (!absolute && (!strchr(module->path, '/') || !symbols->directory)) {
-        snprintf(module->status, sizeof(module->status), "none: %s is no file",
+        snprintf(module->status, sizeof(module->status), "none: %s is not a file",
                  module->path[0] == '\0' ? "a module without a name" : module->path);
         return;
     }

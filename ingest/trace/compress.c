@@ -30,7 +30,7 @@ struct compress {
 
 static bool fail_write(const struct compress *compress, const char *what)
 {
-    return ingest_fail(compress->status, INGEST_BAD_INPUT, "%s: %s: %s; the trace is as it was",
+    return ingest_fail(compress->status, INGEST_BAD_INPUT, "%s: %s: %s; the trace is unchanged",
                        compress->output.target, what, strerror(errno));
 }
 
@@ -166,8 +166,8 @@ static bool check(struct compress *compress)
     free(chunk);
     trace_file_close(again);
     return good || ingest_fail(compress->status, INGEST_BAD_INPUT,
-                               "%s: does not read back as it was written (has the trace changed "
-                               "meanwhile?); the trace is as it was",
+                               "%s: does not read back as it was written (did the trace change "
+                               "during compression?); the trace is unchanged",
                                compress->output.target);
 }
 

@@ -100,7 +100,7 @@ bool trace_containers_add(struct trace_file *file, uint64_t offset, uint64_t len
             return false;
         if (next == 0)
             return add_damage(file, at, (offset - TRACE_FILE_HEADER_SIZE) / file->header.chunk_size,
-                              end - at, "no packed chunks stand here");
+                              end - at, "there are no packed chunks here");
         at += next;
     }
     return true;
@@ -161,7 +161,7 @@ bool trace_containers_index(struct trace_file *file)
         }
         uint64_t next = next_container(file, offset);
         if (!add_damage(file, offset, file->containers, next - offset,
-                        "no container of packed chunks stands here"))
+                        "there is no container of packed chunks here"))
             return false;
         offset = next;
     }

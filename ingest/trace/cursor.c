@@ -94,7 +94,7 @@ uint64_t trace_cursor_lost(const struct trace_cursor *cursor)
 const char *trace_cursor_explain(const struct trace_cursor *cursor, enum trace_get got)
 {
     return !cursor->unpacked          ? "the packed chunk cannot be unpacked"
-           : got == TRACE_GET_DAMAGED ? "no record stands here"
+           : got == TRACE_GET_DAMAGED ? "there is no valid record here"
                                       : "the file is cut here";
 }
 

@@ -50,7 +50,7 @@ void trace_index_describe(const struct trace_file *file, struct trace_slot *slot
     slot->available = extent < header->commit ? extent : header->commit;
     slot->damage = trace_index_check(file, header, length);
     if (!slot->damage && header->slot != slot->number)
-        slot->damage = "the chunk belongs into another slot";
+        slot->damage = "the chunk belongs in another slot";
     if (!slot->damage && (header->commit < TRACE_CHUNK_HEADER_SIZE || header->commit > chunk_size))
         slot->damage = "impossible commit";
     if (!slot->damage && header->thread == 0)
@@ -134,7 +134,7 @@ static bool refuse_copies(struct trace_file *file)
         struct trace_slot *slot = parts[i].slot, *before = parts[i - 1].slot;
         if (slot->thread != before->thread || slot->sequence != before->sequence)
             continue;
-        slot->damage = "the same part of its thread stands in an earlier slot";
+        slot->damage = "an earlier slot has the same part of its thread";
         slot->lost = slot->commit;
     }
     free(parts);

@@ -42,14 +42,14 @@ static uint8_t *read_file(const struct bundle *bundle, const char *path, struct 
     uint64_t size = (uint64_t)about->st_size;
     uint8_t *bytes = NULL;
     if (!S_ISREG(about->st_mode))
-        snprintf(reason, 200, "no regular file");
+        snprintf(reason, 200, "not a regular file");
     else if (size > BUNDLE_FILE_MAX)
         snprintf(reason, 200, "too large: %" PRIu64 " bytes, at most %" PRIu64, size,
                  BUNDLE_FILE_MAX);
     else if (bundle->copied + size > BUNDLE_MAX)
         snprintf(reason, 200, "the bundle is full: %" PRIu64 " bytes", BUNDLE_MAX);
     else if (!(bytes = malloc(size + 1)))
-        snprintf(reason, 200, "no memory for it");
+        snprintf(reason, 200, "out of memory");
     uint64_t done = 0;
     while (bytes && done < size) {
         ssize_t length = read(descriptor, bytes + done, size - done);

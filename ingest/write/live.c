@@ -27,7 +27,7 @@ static bool fail(struct writer_live *writer)
                        "%s: cannot be written: %s (is the disk full?); it holds what was loaded "
                        "before",
                        writer->target,
-                       writer->database ? sqlite3_errmsg(writer->database) : "memory is exhausted");
+                       writer->database ? sqlite3_errmsg(writer->database) : "out of memory");
 }
 
 static bool run(struct writer_live *writer, const char *sql)

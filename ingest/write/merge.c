@@ -26,7 +26,7 @@ static bool fail(struct writer_merge *merge)
         return ingest_fail(merge->status, INGEST_INTERRUPTED, "interrupted");
     return ingest_fail(merge->status, INGEST_BAD_INPUT,
                        "%s: cannot be written: %s (is the disk full?)", merge->path,
-                       merge->database ? sqlite3_errmsg(merge->database) : "memory is exhausted");
+                       merge->database ? sqlite3_errmsg(merge->database) : "out of memory");
 }
 
 static bool run(struct writer_merge *merge, const char *sql)

@@ -51,7 +51,7 @@ bool writer_rebuild(const char *path, const volatile sig_atomic_t *interrupted,
     if (sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
         SQLITE_OK) {
         ingest_fail(status, INGEST_BAD_INPUT, "%s: cannot be opened: %s", path,
-                    database ? sqlite3_errmsg(database) : "memory is exhausted");
+                    database ? sqlite3_errmsg(database) : "out of memory");
     } else {
         if (interrupted)
             sqlite3_progress_handler(database, 100000, stop_if_interrupted, (void *)interrupted);

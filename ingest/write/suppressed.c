@@ -41,7 +41,7 @@ bool suppressed_list_read(struct suppressed_list *list, const char *session,
                 read_rows(list, database);
     if (!good) {
         ingest_fail(status, INGEST_BAD_INPUT, "%s: what was suppressed cannot be read: %s", session,
-                    database ? sqlite3_errmsg(database) : "memory is exhausted");
+                    database ? sqlite3_errmsg(database) : "out of memory");
         suppressed_list_free(list);
     }
     sqlite3_close(database);

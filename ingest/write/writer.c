@@ -82,8 +82,7 @@ static bool open_database(struct writer *writer)
     if (sqlite3_open_v2(writer->file.part, &writer->database,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                         NULL) != SQLITE_OK)
-        return fail(writer,
-                    writer->database ? sqlite3_errmsg(writer->database) : "memory is exhausted");
+        return fail(writer, writer->database ? sqlite3_errmsg(writer->database) : "out of memory");
     sqlite3_progress_handler(writer->database, 100000, stop_if_interrupted, writer);
     /* No other process uses the file before it is complete, so it needs no protection. */
     return run(writer,

@@ -26,7 +26,7 @@ for build in "g++ -O0 -g" "g++ -O2" "clang++ -O1 -g"; do
     same "pairs of $build" "$(pairs "$name")" "$all"
     same "fact of $build" "$(fact "$name")" 6
     same "problems of $build" "$(sqlite3 "$name.db" "SELECT count(*) FROM problem WHERE kind = 'wrong size' AND address IS NOT NULL")" 6
-    grep -q '^odd .*6 deletes with a wrong size' "$name.summary" || complain "$build: $(cat "$name.summary")"
+    grep -q '^problems .*6 deletes with a wrong size' "$name.summary" || complain "$build: $(cat "$name.summary")"
     record good "./$name good" --sized-delete
     same "good blocks of $build" "$(fact good)" 0
     # They were compared: all that is freed by an operator with a size.

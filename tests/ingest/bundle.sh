@@ -33,7 +33,7 @@ is "$(state place/plug.so)" 'module copied' library
 is "$(state "${id:2}.debug")" 'debug copied' 'its debug information'
 is "$(ask bundled.db "SELECT name FROM bundle WHERE name LIKE '%${id:2}.debug'")" "usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug" 'its place'
 is "$(state source/keeper.c)" 'source copied' source
-is "$(ask bundled.db "SELECT count(*) FROM bundle WHERE name LIKE '%vdso%' AND state LIKE 'copied'")" 0 'the kernel is no file'
+is "$(ask bundled.db "SELECT count(*) FROM bundle WHERE name LIKE '%vdso%' AND state LIKE 'copied'")" 0 'the kernel is not a file'
 is "$(ask bundled.db "SELECT count(*) FROM bundle JOIN sqlar USING (name)")" "$(ask bundled.db "SELECT count(*) FROM bundle WHERE state = 'copied'")" 'copies'
 is "$(ask bundled.db 'PRAGMA integrity_check')" ok integrity
 is "$(ask bundled.db "SELECT sqlar_uncompress(data, sz) FROM sqlar WHERE name LIKE '%source/keeper.c'")" "$(cat source/keeper.c)" 'the text of a source'
@@ -57,7 +57,7 @@ mprof-tui --script /dev/null --size 80x24 bundled.db >screen.txt || fail 'the br
 # the bundle is unpacked.
 mkdir place && echo changed >place/keeper
 mprof-ingest --quiet --bundle -o missing.db trace.bin || fail 'ingest --bundle without the files'
-ask missing.db "SELECT state FROM bundle WHERE name LIKE '%place/keeper'" | grep -q 'no readable ELF file' || fail "keeper: $(ask missing.db 'SELECT * FROM bundle')"
+ask missing.db "SELECT state FROM bundle WHERE name LIKE '%place/keeper'" | grep -q 'not a readable ELF file' || fail "keeper: $(ask missing.db 'SELECT * FROM bundle')"
 ask missing.db "SELECT state FROM bundle WHERE name LIKE '%place/plug.so'" | grep -q 'No such file' || fail 'plug.so'
 is "$(ask missing.db "SELECT count(*) FROM sqlar WHERE name LIKE '/%' OR name LIKE '%..%'")" 0 'names that lead out'
 

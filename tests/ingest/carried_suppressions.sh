@@ -136,7 +136,7 @@ same "a file of that name" "$(leaks executable)" '100 400 '
 record unasked executable
 session unasked --suppressions=program
 same "unasked" "$(leaks unasked)/$(fact unasked lost_suppressions)" '40 100 400 /1'
-grep -q 'lost suppressions: the trace has none of the program.s: record it by mprof-run --suppressions' unasked.summary ||
+grep -q 'lost suppressions: the trace has none of the program.s: record it with mprof-run --suppressions' unasked.summary ||
     complain "unasked: $(cat unasked.summary)"
 record other other --suppressions
 session other --suppressions=program

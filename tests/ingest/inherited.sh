@@ -23,8 +23,8 @@ trace_of() { sqlite3 all.db "SELECT trace FROM process WHERE id = ($1)"; }
 grandchild=$(sqlite3 all.db "SELECT id FROM process WHERE forked_from > 1")
 between=$(sqlite3 all.db "SELECT forked_from FROM process WHERE id = $grandchild")
 "$ingest" -o alone.db "$(trace_of "$grandchild")" >out.txt 2>&1 || complain "alone: $(cat out.txt)"
-grep -q "^inherited .*as it seems: only its parent's trace can tell" out.txt || complain "alone: $(cat out.txt)"
-grep -q '^odd *none' out.txt || complain "alone, odd: $(cat out.txt)"
+grep -q "^inherited .*presumably: only the parent's trace can tell" out.txt || complain "alone: $(cat out.txt)"
+grep -q '^problems *none' out.txt || complain "alone, problems: $(cat out.txt)"
 "$ingest" -q -o without.db "$(trace_of 1)" "$(trace_of "$grandchild")" || complain "without the one between"
 
 python3 - all.db alone.db without.db log "$grandchild" "$between" <<'PYTHON' || failed=1

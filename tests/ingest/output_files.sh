@@ -24,7 +24,7 @@ refused() {
     [ "$before" = "$after" ] || complain "$1 was $before, and is $after"
 }
 mkfifo fifo
-refused fifo 'is no regular file'
+refused fifo 'is not a regular file'
 mkdir folder
 refused folder 'is a directory'
 ln -s plain.db link.db
@@ -32,7 +32,7 @@ refused link.db 'is a symbolic link'
 ln -s nowhere dangling.db
 refused dangling.db 'is a symbolic link'
 # A device like /dev/null, made here so that nothing else can be hit. Making it takes rights.
-mknod null c 1 3 2>/dev/null && refused null 'is no regular file'
+mknod null c 1 3 2>/dev/null && refused null 'is not a regular file'
 mprof-ingest --quiet -o plain.db small.bin 2>out.txt
 [ $? -eq 1 ] && grep -q 'exists already' out.txt || complain "replaced without --force: $(cat out.txt)"
 
@@ -63,10 +63,10 @@ for place in fifo null folder; do
     [ -e $place ] || continue
     MPROF_OUTPUT=$place LD_PRELOAD="$MPROF_BUILD/lib/libmprof.so" timeout 200 /bin/echo ran >out.txt 2>err.txt ||
         complain "MPROF_OUTPUT=$place: status $?"
-    [ "$(cat out.txt)" = ran ] && grep -q "$place is no regular file: nothing is recorded" err.txt ||
+    [ "$(cat out.txt)" = ran ] && grep -q "$place is not a regular file: nothing is recorded" err.txt ||
         complain "MPROF_OUTPUT=$place: $(cat out.txt err.txt)"
     timeout 200 mprof-run --force -o $place -- /bin/echo ran >out.txt 2>&1
-    [ $? -eq 1 ] && grep -q "$place is no regular file" out.txt || complain "mprof-run -o $place: $(cat out.txt)"
+    [ $? -eq 1 ] && grep -q "$place is not a regular file" out.txt || complain "mprof-run -o $place: $(cat out.txt)"
     [ -z "$(ls $place.* 2>/dev/null)" ] || complain "beside $place: $(ls $place.*)"
 done
 

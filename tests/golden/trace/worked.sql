@@ -310,7 +310,7 @@ INSERT INTO problem VALUES(2,'unmatched free',450,2147418128,1,4377,'not seen to
 INSERT INTO problem VALUES(3,'wrong size',510,4216864,1,4417,'2 bytes, deleted as 4');
 INSERT INTO problem VALUES(4,'dropped',548,NULL,1,4841,'2 events: inside the recorder itself');
 INSERT INTO problem VALUES(5,'double free',555,4216832,2,8290,'freed before, and not allocated in between');
-INSERT INTO problem VALUES(6,'overlap',610,8258304,3,8319,'allocated while it was live: the block before ends here');
+INSERT INTO problem VALUES(6,'overlap',610,8258304,3,8319,'allocated while it was live: the previous block ends here');
 CREATE TABLE allocation(
   id INTEGER PRIMARY KEY,
   address INTEGER NOT NULL,       -- as a signed 64-bit number

@@ -119,7 +119,7 @@ static void unusable_files_say_why(void **state)
     char directory[] = "/tmp/mprof-symbols-XXXXXX", path[64];
     assert_non_null(mkdtemp(directory));
     assert_unusable("/nonexistent/library.so", "No such file");
-    assert_unusable("[vdso]", "[vdso] is no file");
+    assert_unusable("[vdso]", "[vdso] is not a file");
     assert_unusable("", "without a name");
     assert_unusable(directory, "not a regular file");
     assert_unusable("/dev/zero", "not a regular file");
@@ -132,7 +132,7 @@ static void unusable_files_say_why(void **state)
     assert_non_null(file);
     fputs("not an ELF file", file);
     fclose(file);
-    assert_unusable(path, "no readable ELF file");
+    assert_unusable(path, "not a readable ELF file");
     unlink(path);
     rmdir(directory);
 }
@@ -183,14 +183,14 @@ static void relative_paths_need_the_directory(void **state)
 {
     (void)state;
     struct symbols *symbols = with_module("self/exe", NULL, 0);
-    assert_non_null(strstr(symbols_status(symbols, 1), "self/exe is no file"));
+    assert_non_null(strstr(symbols_status(symbols, 1), "self/exe is not a file"));
     struct symbols_program program = {.directory = "/proc"};
     assert_true(symbols_set_program(symbols, &program));
     symbols_module(symbols, 1, "self/exe", NULL, 0);
     assert_string_equal(symbols_status(symbols, 1), "dwarf");
     /* A bare name was found on a search path that is not known here. */
     symbols_module(symbols, 2, "exe", NULL, 0);
-    assert_non_null(strstr(symbols_status(symbols, 2), "exe is no file"));
+    assert_non_null(strstr(symbols_status(symbols, 2), "exe is not a file"));
     symbols_free(symbols);
 }
 
