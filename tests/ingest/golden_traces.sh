@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # The golden traces: the generator still writes the checked-in bytes; worked.bin decodes to
-# worked.txt and becomes the session worked.sql; each bad-*.bin gives its bad-*.txt. MPROF_REFRESH=1
-# writes the expected files again instead of comparing.
+# worked.txt and becomes a session with the rows of worked.sql; each bad-*.bin gives its bad-*.txt.
+# MPROF_REFRESH=1 writes the expected files again instead of comparing.
 set -u
 golden=$MPROF_SOURCE/tests/golden/trace ingest=$MPROF_BUILD/bin/mprof-ingest
 rm -rf golden && mkdir golden && cd golden || exit 1
@@ -24,9 +24,18 @@ expect worked.txt
 "$ingest" --dump=time worked.bin >worked-by-time.txt || failed=1
 expect worked-by-time.txt
 "$ingest" --quiet worked.bin || failed=1
-# Addresses of names and versions of programs are left out.
-sqlite3 worked.db .dump | grep -v "'ingest_version'" >worked.sql
+# The rows that the trace makes. `kind` is the same in every session. A slot without events repeats
+# what was live before it, so only slots with events are shown.
+sqlite3 worked.db .dump | sed -n '/^INSERT INTO /{/^INSERT INTO \(kind\|timeline\) /d;/.ingest_version./d;p}' >worked.sql
+sqlite3 worked.db '.mode insert timeline' \
+    'SELECT * FROM timeline WHERE slot = 0 OR allocated_count + freed_count > 0' >>worked.sql
 expect worked.sql
+[ "$(sqlite3 worked.db "SELECT count(*), max(slot), (SELECT count(*) FROM timeline t
+        JOIN timeline before ON before.slot = t.slot - 1
+        WHERE t.allocated_count + t.freed_count = 0 AND t.live_bytes = before.live_bytes
+            AND t.live_count = before.live_count AND t.peak_bytes = before.live_bytes
+            AND t.allocated_bytes + t.freed_bytes = 0) FROM timeline")" = '1001|1000|984' ] ||
+    { failed=1; echo "slots without events"; }
 [ "$(sqlite3 worked.db 'PRAGMA application_id; PRAGMA user_version; PRAGMA integrity_check' | tr '\n' ' ')" \
     = "1297109583 1 ok " ] || { failed=1; echo "not marked as a session"; }
 
