@@ -63,7 +63,7 @@ static bool entry_is_borrowed(void)
 
 /* After either of these a read of the time-stamp counter faults, and all clocks read it. */
 static const char without_clock[] =
-    "the program takes the clock from itself, by seccomp's strict mode or PR_SET_TSC";
+    "the program disables its clock by seccomp's strict mode or PR_SET_TSC";
 
 /* Prepares for a filter or strict mode. Returns the argument of confinement_remove(). */
 static uint32_t entry_confine(bool strict, const struct sock_fprog *program)

@@ -64,8 +64,7 @@ void operators_warn(void)
     struct search search = {.allocator = (void *)real.malloc};
     dl_iterate_phdr(search_object, &search);
     if (search.found)
-        message_line(
-            allocator.dli_fname, " has an operator new of its own, which does not call malloc: ",
-            "what C++ code allocates by new is not recorded, malloc and its kin are. ",
-            "Preload libmprof_operators.so too, behind libmprof.so, as mprof-run does.", NULL);
+        message_line(allocator.dli_fname, " has its own operator new, which does not call malloc: ",
+                     "allocations by C++ new are not recorded, those by malloc are. ",
+                     "Preload libmprof_operators.so after libmprof.so, as mprof-run does.", NULL);
 }

@@ -147,20 +147,17 @@ static struct exec_environment exec_choose(int descriptor, size_t entries)
     const enum program_kind kind = exec_kind(descriptor);
     bool possible = true;
     if (kind == PROGRAM_SANITIZED)
-        message_line("a program that is executed is built with a sanitizer, and runs unrecorded",
-                     NULL);
+        message_line("an executed program is built with a sanitizer and runs unrecorded", NULL);
     else if (kind == PROGRAM_OTHER_LIBC)
-        message_line("a program that is executed has another C library than glibc, and runs "
-                     "unrecorded",
-                     NULL);
+        message_line("the C library of an executed program is not glibc: it runs unrecorded", NULL);
     else {
         /* The options may need one more entry. */
         if (os_is_confined() && exec_forbidden_calls(NULL, &possible) > 0)
             confined.entries = entries + 1;
         if (possible)
             return confined;
-        message_line("the program's own seccomp filter forbids what recording needs; a program "
-                     "that is executed runs unrecorded",
+        message_line("the program's own seccomp filter forbids what recording needs; an executed "
+                     "program runs unrecorded",
                      NULL);
     }
     return unrecorded;

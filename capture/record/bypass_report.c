@@ -107,10 +107,10 @@ static bool line_add(char *line, const char *text)
 }
 
 static const char *const said[] = {
-    [TRACE_BYPASS_LATE] = "recorded only from after they were loaded by RTLD_DEEPBIND: ",
+    [TRACE_BYPASS_LATE] = "recorded only after they were loaded with RTLD_DEEPBIND: ",
     [TRACE_BYPASS_NAMESPACE] = "not recorded, in a namespace of dlmopen with its own heap: ",
     [TRACE_BYPASS_OTHER] = "not recorded, bound to another allocator: ",
-    [TRACE_BYPASS_REFUSED] = "not recorded, since memory cannot be made writable: ",
+    [TRACE_BYPASS_REFUSED] = "not recorded, because memory cannot be made writable: ",
     [TRACE_BYPASS_MISSED] = "not recorded, found only at the end: ",
 };
 

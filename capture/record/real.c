@@ -226,9 +226,10 @@ bool real_is_reached(void)
     early_resolve();
     if (!real_comes_before("malloc", &other))
         return true;
-    message_line(other.dli_fname, " brings its own malloc, which comes before the recorder's: ",
-                 "nothing is recorded. mprof-run preloads the recorder first; what is linked into ",
-                 "the program itself can call mprof.h.", NULL);
+    message_line(
+        other.dli_fname, " has its own malloc, which comes before the recorder's: ",
+        "nothing is recorded. mprof-run preloads the recorder first; an allocator that is ",
+        "linked into the program can report its blocks by mprof.h.", NULL);
     return false;
 }
 

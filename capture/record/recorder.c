@@ -122,7 +122,7 @@ static bool recorder_take_options(const struct options *options)
     trace_file_set_sampling(options->sample);
     program_suppressions_want(options->suppressions);
     if (!select_process_init(options->sample)) {
-        message_line("no memory for the table of a sample; nothing is recorded", NULL);
+        message_line("out of memory for the table of the sample; nothing is recorded", NULL);
         return false;
     }
     return true;

@@ -29,9 +29,9 @@ static void toggle_say_refused(void)
 {
     char digits[24];
     digits[sizeof(digits) - 1] = 0;
-    message_line("the program has a handler of its own for signal ",
+    message_line("the program has its own handler for signal ",
                  os_decimal(digits + sizeof(digits) - 1, toggle_signal),
-                 ": --toggle does not take it, and recording stays as it is", NULL);
+                 ": --toggle has no effect, and recording stays as it is", NULL);
 }
 
 /* Reads the signal's handler by a raw call, because the program may replace sigaction. Returns
@@ -82,7 +82,7 @@ void toggle_begin(uint32_t number)
     if (sigaction((int)number, &action, NULL) == 0)
         return;
     toggle_signal = 0;
-    message_line("the signal of --toggle cannot be taken; recording stays as it is", NULL);
+    message_line("cannot handle the signal of --toggle; recording stays as it is", NULL);
 }
 
 void toggle_check(void)

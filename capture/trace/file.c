@@ -137,12 +137,12 @@ static bool file_refuse(const char *what, long error)
         if (notice_take_turn(file.base, file.root))
             message_line(error == -ENOSPC ? "the disk is full" : "the disk quota is used up",
                          ": nothing is recorded into ", file.path,
-                         ". Name another place by MPROF_OUTPUT.", NULL);
+                         ". Set MPROF_OUTPUT to another place.", NULL);
         return false;
     }
     message_line(what, " ", file.path, ": error ",
                  os_decimal(digits + sizeof(digits) - 1, (uint64_t)-error),
-                 "; nothing is recorded. Name another place by MPROF_OUTPUT.", NULL);
+                 "; nothing is recorded. Set MPROF_OUTPUT to another place.", NULL);
     return false;
 }
 
@@ -236,11 +236,11 @@ bool trace_file_create(const char *path, bool beside, bool announce, uint32_t fl
     file.id = file_random();
     atomic_store(&file.stopped, false);
     if ((path || !file.base[0]) && !trace_name_base(path, file.base))
-        return file_refuse("the working directory has no name for the trace", -ENAMETOOLONG);
+        return file_refuse("cannot name the trace in the working directory", -ENAMETOOLONG);
     if (file_base_is_irregular()) {
         message_line(file.base,
-                     " is not a regular file: nothing is recorded. Name another place by "
-                     "MPROF_OUTPUT.",
+                     " is not a regular file: nothing is recorded. Set MPROF_OUTPUT to "
+                     "another place.",
                      NULL);
         return false;
     }
@@ -256,7 +256,7 @@ bool trace_file_create(const char *path, bool beside, bool announce, uint32_t fl
         trace_room_end();
         /* Nobody wants the empty file that this call made. */
         os_call_again(SYS_unlink, (long)file.path, 0, 0, 0);
-        return file_refuse("cannot reserve room for the trace", error ? error : -ENOMEM);
+        return file_refuse("cannot reserve space for the trace", error ? error : -ENOMEM);
     }
     file_fill_header(header, flags);
     atomic_store(&file.disk_due, 0);
@@ -305,7 +305,7 @@ static void file_stop_for(struct trace_file_header *header, int error, const cha
                                         : TRACE_STATE_ERROR;
     if (!file_is_disk(error) || notice_take_turn(file.base, file.root))
         message_line(why, number, rest, ": recording stops, ", file.path,
-                     " holds what happened so far; the program goes on", NULL);
+                     " contains the events so far; the program goes on", NULL);
 }
 
 static void file_stop(struct trace_file_header *header, int error)
@@ -318,10 +318,10 @@ static void file_stop(struct trace_file_header *header, int error)
     else if (error == -EDQUOT)
         file_stop_for(header, error, "the disk quota is used up", "", "");
     else if (error == -EFBIG)
-        file_stop_for(header, error, "the limit of a file's size (ulimit -f) is reached", "", "");
+        file_stop_for(header, error, "the file size limit (ulimit -f) is reached", "", "");
     else if (error == -EPERM && os_is_confined())
         file_stop_for(header, error,
-                      "the program's own seccomp filter keeps the trace from growing", "", "");
+                      "the program's own seccomp filter prevents the trace from growing", "", "");
     else
         file_stop_for(header, error, "the trace cannot grow (error ", number, ")");
 }
@@ -330,7 +330,7 @@ static void file_stop(struct trace_file_header *header, int error)
 static void file_stop_at_limit(struct trace_file_header *header)
 {
     char text[DISK_SPACE_TEXT];
-    file_stop_for(header, -EFBIG, "the trace has the ", disk_space_text(file.limit, text),
+    file_stop_for(header, -EFBIG, "the trace has reached the ", disk_space_text(file.limit, text),
                   " that --max-size allows");
 }
 
@@ -348,7 +348,7 @@ static bool file_stop_before_full(struct trace_file_header *header, uint32_t num
         return false;
     if (space.available < space.kept + CHUNK_SIZE) {
         file_stop_for(header, -ENOSPC, "less than ", disk_space_text(space.kept, text),
-                      " is left free on the disk (see --min-free)");
+                      " is free on the disk (see --min-free)");
         return true;
     }
     const uint64_t slots = (space.available - space.kept) / CHUNK_SIZE / 4;

@@ -87,7 +87,7 @@ for name in allocators:
               f"{name} {what} in C++: {count}")
     # Without mprof-run nothing else is preloaded beside the recorder, which says what it does not see.
     run = subprocess.run([cxx], env={**own, "LD_PRELOAD": f"{library} {path}"}, capture_output=True, text=True)
-    check(run.returncode == 0 and len(run.stderr.splitlines()) == 1 and f"{name} has an operator new of its own" in run.stderr,
+    check(run.returncode == 0 and len(run.stderr.splitlines()) == 1 and f"{name} has its own operator new" in run.stderr,
           f"{name} preloaded by hand, in C++: {run}")
     # The program's own operators, and those of its library, are called as without the recorder.
     for what, options in (("program", []), ("library", ["-DPROGRAM", own_library])):

@@ -52,7 +52,7 @@ check(none.run.returncode == 0 and none.run.stderr.count("mprof: ") == 1 and "no
       and not none.traces, f"not even room for a header: {none.run}")
 
 sized = Recording("disk-out", [endings, "many"], run_options=["--max-size=400K"])
-check_stopped(sized.run, "limit", sized.main, "has the 400 KiB that --max-size allows")
+check_stopped(sized.run, "limit", sized.main, "has reached the 400 KiB that --max-size allows")
 check(os.path.getsize(sized.path) <= 464 << 10, f"--max-size=400K: {os.path.getsize(sized.path)} bytes")
 
 # Bytes that an observer has given back do not count.

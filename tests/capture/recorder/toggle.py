@@ -68,7 +68,7 @@ def said(name, feed, before=()):
 
 # The program's own handler runs, and one line says that there is no toggle.
 own = said("toggle-own", "h" + "i" + "H")
-check(own.stdout == "hi0" and own.stderr.count("\n") == 1 and "handler of its own for signal 10" in own.stderr,
+check(own.stdout == "hi0" and own.stderr.count("\n") == 1 and "its own handler for signal 10" in own.stderr,
       f"own handler: {own.stdout} {own.stderr}")
 check(said("toggle-none", "1").stderr == "", "nothing is said where there is none")
 for bad in ("SIGKILL", "SIGSEGV", "33", "0", "USR3", "SIGRTMIN+99", ""):
