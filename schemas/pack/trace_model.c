@@ -24,7 +24,7 @@ void trace_model_reset(struct trace_model *model, bool find_blocks)
 
 void trace_model_forget(struct trace_model *model)
 {
-    model->blocks = model->before = 0;
+    model->blocks = model->gap = 0;
     memset(&model->block[0], 0, sizeof(model->block[0]));
     if (model->find_blocks)
         memset(model->places, 0, sizeof(model->places));

@@ -39,9 +39,9 @@ struct trace_model_freed {
 
 struct trace_model {
     uint32_t blocks; /* number of the last block */
-    uint32_t before; /* the live block before the one freed last, or 0 */
+    uint32_t gap;    /* the live block before the one freed last, or 0 */
     bool find_blocks;
-    uint64_t behind;               /* the end of the block that was allocated last */
+    uint64_t next_address;         /* the end of the block that was allocated last */
     uint32_t stack;                /* the last one */
     uint32_t entry_two, entry_one; /* entries for the stack after the last two, the last one */
     uint32_t after_two[1u << TRACE_MODEL_STACK_BITS], after_one[1u << TRACE_MODEL_STACK_BITS];
@@ -130,7 +130,7 @@ static inline unsigned trace_model_rank(const struct trace_model *model, uint32_
 /* Returns the live block after the one freed last, or 0. */
 static inline uint32_t trace_model_after(const struct trace_model *model)
 {
-    return model->block[model->before].after;
+    return model->block[model->gap].after;
 }
 
 /* Stores the address of the freed block with a rank in its class; false if there is none. Rank 0 is
@@ -165,12 +165,12 @@ static inline void trace_model_end(struct trace_model *model, uint32_t block)
     freed->count += freed->count < TRACE_MODEL_RANKS;
     model->block[gone->before].after = gone->after;
     model->block[gone->after].before = gone->before;
-    model->before = gone->before;
+    model->gap = gone->before;
     gone->live = false;
 }
 
 /* Tells the model that the freed block of that rank in its class is used again. */
-static inline void trace_model_take(struct trace_model *model, unsigned class, unsigned rank)
+static inline void trace_model_reuse(struct trace_model *model, unsigned class, unsigned rank)
 {
     struct trace_model_freed *freed = &model->freed[class];
     uint64_t *addresses = model->freed_addresses[class];
@@ -185,7 +185,7 @@ static inline void trace_model_take(struct trace_model *model, unsigned class, u
  * forgotten all others. */
 static inline uint32_t trace_model_begin(struct trace_model *model, uint64_t address, uint64_t size)
 {
-    model->behind = address + trace_model_step(size);
+    model->next_address = address + trace_model_step(size);
     if (model->blocks == TRACE_MODEL_BLOCKS - 1)
         trace_model_forget(model);
     const uint32_t block = ++model->blocks, last = model->block[0].before;

@@ -1,11 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * PACKED records: whole chunks, compressed column by column (schemas/trace-format.md, "Packed
- * chunks"). The programs that pack and those that read both use this.
+ * chunks"). The programs that pack and those that read both use this. It is the only header of this
+ * folder that other folders include.
  *
  * To pack: trace_packer_new(); then trace_packer_add() for some chunks and trace_packer_end(), any
  * number of times; trace_packer_free(). To read: trace_packed_open() on a payload gives the chunk
  * headers, trace_packed_records() the records of all chunks.
+ *
+ * Three steps pack the records of a payload:
+ *
+ * 1. trace_columns.h splits the records into columns: all first bytes, all sizes, and so on. It
+ *    looks only at the bytes, so it takes any records that decode.
+ * 2. With TRACE_PACK_SMALL, trace_predicted.h does this instead. For each event it asks the model
+ *    (trace_model.h) for the block that is freed next, or for the address, stack and size of the
+ *    next block. A prediction that is right costs some bits of the first byte; only a wrong one
+ *    costs bytes of a column. Then the event goes into the model. The reader keeps the same model
+ *    and gets the same predictions, so it writes the same record again.
+ * 3. zstd compresses each column.
+ *
+ * trace_walk.h moves the fields that steps 1 and 2 treat in the same way.
+ *
+ * Prediction pays for programs that allocate in regular patterns: a trace of cc1plus gets 35 %
+ * smaller than by columns alone, one of sqlite3 1 %, for 2.5 times the processor time. It can be
+ * deleted when the users of --compress no longer need these bytes and no trace with method 2 needs
+ * to be read any more. Then remove trace_predicted.[ch], trace_model.[ch], enum trace_packing,
+ * PACKED_PREDICTED in trace_packed.c, "Predicted records" in schemas/trace-format.md and
+ * tests/golden/trace/packed/predicted.bin. Nothing outside this folder names the model.
  */
 #ifndef MPROF_SCHEMAS_PACK_TRACE_PACKED_H
 #define MPROF_SCHEMAS_PACK_TRACE_PACKED_H
@@ -20,8 +41,8 @@ struct trace_packer;
 
 /*
  * Quick compresses only the bytes of the records. It serves chunks that are packed while a program
- * runs and packed again when it has ended. Small also predicts the records and takes about four
- * times as long.
+ * runs and packed again when it has ended. Small also predicts the records and takes two or
+ * three times as long.
  */
 enum trace_packing { TRACE_PACK_QUICK, TRACE_PACK_SMALL };
 

@@ -52,6 +52,10 @@ only libdw 'elfutils/|dwarf\.h|libelf|gelf' '^ingest/(symbols|types)/'
 only zstd 'zstd' '^schemas/pack/trace_packed\.c$'
 only sqlite3 'sqlite3' '^(ingest/write|session)/'
 
+inner=$(sources '*.c' '*.h' | grep -v '^schemas/pack/' |
+    xargs grep -HnE '#include "schemas/pack/|\b(TRACE|trace)_(COLUMN|MODEL|model|predicted|walk)_' | grep -v '/trace_packed\.h"$')
+[ -z "$inner" ] || complain "other folders know only trace_packed.h of schemas/pack" "$inner"
+
 long=$(sources '*.c' '*.h' | xargs wc -l | awk '$2 != "total" && $1 > 600')
 [ -z "$long" ] || complain "no file is longer than 600 lines" "$long"
 

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "schemas/pack/trace_columns.h"
 #include "schemas/pack/trace_packed.h"
 #include "schemas/trace_codec.h"
 
