@@ -28,6 +28,10 @@
 void free_sized(void *address, size_t size) __attribute__((weak));
 void free_aligned_sized(void *address, size_t alignment, size_t size) __attribute__((weak));
 
+/* For libmprof_sized.so alone; not in mprof.h. */
+void mprof_sized_delete(const void *frame, const void *block, size_t size, size_t alignment)
+    __attribute__((weak));
+
 /* The hooks of -finstrument-functions. */
 void __cyg_profile_func_enter(void *function, void *call_site);
 void __cyg_profile_func_exit(void *function, void *call_site);
@@ -186,6 +190,17 @@ static void hook_calls(void)
     KEEPS(__cyg_profile_func_exit(function, call_site));
 }
 
+/* __builtin_frame_address() makes this function keep a frame pointer. */
+__attribute__((noinline)) static void sized_delete_calls(void)
+{
+    char *block = malloc(24);
+    if (mprof_sized_delete) {
+        KEEPS(mprof_sized_delete(__builtin_frame_address(0), block, 24, 0));
+        KEEPS(mprof_sized_delete(__builtin_frame_address(0), NULL, 24, 16));
+    }
+    KEEPS(free(block));
+}
+
 static void snapshot_taken(void *data)
 {
     ++*(int *)data;
@@ -213,6 +228,7 @@ int main(int argc, char **argv)
         control_calls();
         map_calls();
         hook_calls();
+        sized_delete_calls();
     }
     exec_calls();
     if (!child_ends(_exit) || !child_ends(_Exit))
@@ -221,6 +237,7 @@ int main(int argc, char **argv)
     KEEPS(free(malloc(100)));
     arena_calls();
     hook_calls();
+    sized_delete_calls();
     KEEPS(mprof_restart(NULL));
     KEEPS(free(malloc(100)));
     exec_calls();
