@@ -68,9 +68,9 @@ static int explain(const struct command_line *line, int why, char *const argv[])
     const size_t place = known ? (size_t)(optopt - FIRST_VALUE) : find_letter(line, optopt);
     if (why == ':' && place < line->count) {
         const struct command_option *option = &line->options[place];
-        command_line_wrong(line, "--%s needs %s behind it", option->name, option->argument);
+        command_line_wrong(line, "--%s needs an argument: %s", option->name, option->argument);
     } else if (known)
-        command_line_wrong(line, "--%s takes nothing behind it", line->options[place].name);
+        command_line_wrong(line, "--%s takes no argument", line->options[place].name);
     else if (optopt)
         command_line_wrong(line, "there is no option -%c", optopt);
     else

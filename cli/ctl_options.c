@@ -3,8 +3,8 @@
 
 static const struct command_option options[] = {
     [CTL_OPTION_WAIT] = {'w', "wait", "SECONDS", .choices = "",
-                         .help = "how long that may take before it is taken back (default: 5)"},
-    [CTL_OPTION_QUIET] = {'q', "quiet", .help = "say nothing but errors"},
+                         .help = "seconds to wait before the request is withdrawn (default: 5)"},
+    [CTL_OPTION_QUIET] = {'q', "quiet", .help = "print only errors"},
     [CTL_OPTION_HELP] = {'h', "help", .help = "print this text"},
     [CTL_OPTION_VERSION] = {'V', "version", .help = "print the version"},
 };
@@ -14,14 +14,14 @@ const struct command_line ctl_command_line = {
     .synopsis = "[OPTIONS] PID|TRACE COMMAND [NAME]",
     .about = "Steers a recording. PID is a process that records, or its mprof-run.\n"
              "\n"
-             "  status           say how the recording stands\n"
-             "  pause            record no allocations from here on, only what ends a block\n"
-             "  resume           record allocations again, or begin to\n"
-             "  mark NAME        put a named moment on the time line\n"
-             "  snapshot NAME    the same, as one whose live blocks are worth comparing\n"
-             "  stop             complete the trace; nothing more is recorded\n"
+             "  status           print the state of the recording\n"
+             "  pause            record no new allocations, only events that end a block\n"
+             "  resume           record allocations again, or begin to record\n"
+             "  mark NAME        set a named mark on the timeline\n"
+             "  snapshot NAME    set a named mark for comparing live blocks\n"
+             "  stop             end the recording and complete the trace\n"
              "\n"
-             "The program does what is asked in its next heap call.\n",
+             "The program carries out the request in its next heap call.\n",
     .options = options,
     .count = sizeof(options) / sizeof(*options),
     .operands = "if [ \"$COMP_CWORD\" -eq 1 ]; then compgen -f -- \"$word\"; pgrep -x mprof-run; "

@@ -5,7 +5,7 @@ static const struct command_option options[] = {
     [INGEST_OPTION_OUTPUT] = {'o', "output", "FILE",
                               .help = "the session; default: TRACE with .db in place of .bin"},
     [INGEST_OPTION_FORCE] = {'f', "force", .help = "replace an existing session"},
-    [INGEST_OPTION_QUIET] = {'q', "quiet", .help = "no progress bar and no summary"},
+    [INGEST_OPTION_QUIET] = {'q', "quiet", .help = "print no progress bar and no summary"},
     [INGEST_OPTION_PROCESS] = {0, "process", "WHICH", .choices = "all",
                                .help =
                                    "which process of a run the session shows first: its name, "
@@ -13,9 +13,8 @@ static const struct command_option options[] = {
                                    "their sum (default: the one that allocated most)"},
     [INGEST_OPTION_LIVE] = {0, "live",
                             .help =
-                                "TRACE is still being recorded: keep the session up to date, "
-                                "so that it can be read all the time, until the program ends or "
-                                "Ctrl-C"},
+                                "TRACE is still being recorded: keep the session up to date and "
+                                "readable until the program ends or you press Ctrl-C"},
     [INGEST_OPTION_INDEX] = {0, "index", "WHICH", .choices = "none stack all",
                              .help =
                                  "indexes of the table allocation: none, stack (default) or all"},
@@ -29,8 +28,8 @@ static const struct command_option options[] = {
                  "sources; default: the folder that they have in common"},
     [INGEST_OPTION_SUPPRESSIONS] =
         {0, "suppressions", "FILE",
-         .help = "lines leak:PATTERN, as LeakSanitizer takes them, name the stacks that are no "
-                 "leaks; program: those that the program carries (mprof-run --suppressions)"},
+         .help = "lines leak:PATTERN, as LeakSanitizer takes them, name the stacks that are not "
+                 "leaks; program: the lines that the program carries (mprof-run --suppressions)"},
     [INGEST_OPTION_DEBUG_DIR] = {0, "debug-dir", "DIR",
                                  .help = "look for separate debug files there too"},
     [INGEST_OPTION_SYSROOT] = {0, "sysroot", "DIR",
@@ -39,8 +38,9 @@ static const struct command_option options[] = {
                             .help =
                                 "print the trace as text instead, one line a record; ORDER is file "
                                 "(default) or time (events only, merged)"},
-    [INGEST_OPTION_COMPRESS] =
-        {0, "compress", .help = "write the trace again, compressed, into FILE or in its own place"},
+    [INGEST_OPTION_COMPRESS] = {0, "compress",
+                                .help =
+                                    "write the trace compressed, into FILE or in its own place"},
     [INGEST_OPTION_REBUILD] =
         {0, "rebuild",
          .help = "TRACE is a session: compute its sums, peaks and column chunks again "
@@ -54,7 +54,7 @@ const struct command_line ingest_command_line = {
     .synopsis = "[OPTIONS] TRACE…",
     .about = "Turns a trace that mprof-run wrote into a session, an SQLite file for mprof-tui and "
              "sqlite3.\n"
-             "TRACE is taken with the other processes of its run, which lie in TRACE.d. Several "
+             "The traces of the run's other processes, in TRACE.d, are read with TRACE. Several "
              "traces,\nor a directory of them, become one session too.\n",
     .after = "Exit status: 0 done, 1 the trace or the session cannot be used, 2 wrong options.\n",
     .options = options,

@@ -4,12 +4,12 @@
 static const struct command_option options[] = {
     [RUN_OPTION_OUTPUT] = {'o', "output", "TRACE",
                            .help = "the trace (default: mprof.PROGRAM.PID.bin)"},
-    [RUN_OPTION_FORCE] = {'f', "force", .help = "replace TRACE, and SESSION, where they exist"},
-    [RUN_OPTION_OPEN] = {0, "open", .help = "afterwards ingest the trace and open the browser"},
+    [RUN_OPTION_FORCE] = {'f', "force", .help = "replace an existing TRACE and SESSION"},
+    [RUN_OPTION_OPEN] = {0, "open", .help = "ingest the trace at the end and open the browser"},
     [RUN_OPTION_LIVE] =
         {0, "live",
-         .help = "with --open: do so while the program runs; its output goes to TRACE.out "
-                 "then"},
+         .help = "with --open: open it while the program runs; the program's output then goes "
+                 "to TRACE.out"},
     [RUN_OPTION_SESSION] = {0, "session", "FILE",
                             .help = "the session that --open makes (default: TRACE with .db)"},
     [RUN_OPTION_UNWIND] =
@@ -17,50 +17,51 @@ static const struct command_option options[] = {
          .help = "how stacks are taken: auto (default), fp, eh, instrument (the program "
                  "is built with -finstrument-functions) or off"},
     [RUN_OPTION_DEPTH] = {0, "depth", "N", .choices = "",
-                          .help = "frames kept of each stack (default: all)"},
+                          .help = "frames to keep of each stack (default: all)"},
     [RUN_OPTION_CLOCK] = {0, "clock", "HOW", .choices = "exact fast",
-                          .help = "exact (default): read for every event; fast: for every few"},
-    [RUN_OPTION_FREE_STACKS] = {0, "free-stacks", .help = "take the stacks of frees too"},
+                          .help = "exact (default): read it for every event; fast: for every few"},
+    [RUN_OPTION_FREE_STACKS] = {0, "free-stacks", .help = "record the stacks of frees too"},
     [RUN_OPTION_FOLLOW] = {0, "follow", "WHAT", .choices = "all fork exec none",
-                           .help = "all (default), fork, exec or none: whether forked children and "
-                                   "programs that are executed record too"},
+                           .help =
+                               "record forked children and executed programs too: all (default), "
+                               "fork, exec or none"},
     [RUN_OPTION_MAX_SIZE] = {0, "max-size", "SIZE", .choices = "",
-                             .help =
-                                 "stop recording when a trace has SIZE bytes (K, M, G behind it)"},
+                             .help = "stop recording when a trace has SIZE bytes (with K, M or G)"},
     [RUN_OPTION_MIN_FREE] = {0, "min-free", "SIZE", .choices = "",
-                             .help = "stop recording when less is free on the disk: SIZE, or N% of "
-                                     "it (default: 1G or 5%, what is less; 0: when it is full)"},
-    [RUN_OPTION_MMAP] = {0, "mmap",
-                         .help =
-                             "record mmap, munmap, mremap and mprotect too, apart from the heap"},
+                             .help =
+                                 "stop recording when less than SIZE, or N%, of the disk is free "
+                                 "(default: 1G or 5%, the smaller; 0: only when it is full)"},
+    [RUN_OPTION_MMAP] =
+        {0, "mmap",
+         .help = "record mmap, munmap, mremap and mprotect too, separately from the heap"},
     [RUN_OPTION_COMPRESS] = {0, "compress",
-                             .help = "write the trace compressed; it takes a second core, not the "
+                             .help = "write the trace compressed; this uses a second core, not the "
                                      "program's"},
     [RUN_OPTION_SAMPLE] = {0, "sample", "SIZE", .choices = "",
-                           .help = "record a sample only, one point in SIZE bytes on average"},
+                           .help = "record only a sample, one point in SIZE bytes on average"},
     [RUN_OPTION_START_ON] =
         {0, "start-on", "WHAT", .choices = "signal file: rss> live> allocs> mark: call: call",
-         .help = "record nothing before: signal (SIGUSR2 to mprof-run), file:PATH (it "
-                 "is there), rss>SIZE, live>SIZE (more is allocated and not freed), "
-                 "allocs>N, mark:NAME (such a mark is set), call:SYMBOL (the first "
-                 "allocation in that function or what it calls), call (the program "
+         .help = "record nothing before this: signal (SIGUSR2 to mprof-run), file:PATH (the "
+                 "file exists), rss>SIZE, live>SIZE (more is allocated and not freed), "
+                 "allocs>N, mark:NAME (the program sets this mark), call:SYMBOL (the first "
+                 "allocation in that function or in one that it calls), call (the program "
                  "calls mprof_resume())"},
     [RUN_OPTION_START_AFTER] = {0, "start-after", "SECONDS", .choices = "",
-                                .help = "record nothing in the first SECONDS"},
+                                .help = "record nothing during the first SECONDS"},
     [RUN_OPTION_STOP_ON] = {0, "stop-on", "WHAT",
                             .choices = "signal file: rss> live> allocs> mark: call: call",
-                            .help = "stop recording for good then; as for --start-on"},
+                            .help = "stop recording permanently on this; values as for --start-on"},
     [RUN_OPTION_DURATION] = {0, "duration", "SECONDS", .choices = "",
-                             .help = "stop recording when it has gone on so long"},
+                             .help = "stop recording after it has lasted SECONDS"},
     [RUN_OPTION_TOGGLE] = {0, "toggle", "SIGNAL", .choices = "SIGUSR1 SIGUSR2 SIGPROF SIGRTMIN+1",
-                           .help = "this signal to the program switches recording off and on"},
+                           .help = "this signal to the program turns recording off and on"},
     [RUN_OPTION_SUPPRESSIONS] = {0, "suppressions",
-                                 .help = "ask the program once for the suppressions of leaks that "
-                                         "it carries (__lsan_default_suppressions)"},
+                                 .help = "ask the program once for the leak suppressions that it "
+                                         "carries (__lsan_default_suppressions)"},
     [RUN_OPTION_SIZED_DELETE] = {0, "sized-delete",
-                                 .help = "compare the size that C++'s delete states with that of "
+                                 .help = "compare the size that C++'s delete passes with that of "
                                          "the block"},
-    [RUN_OPTION_QUIET] = {'q', "quiet", .help = "do not say where the trace is"},
+    [RUN_OPTION_QUIET] = {'q', "quiet", .help = "do not print where the trace is"},
     [RUN_OPTION_HELP] = {'h', "help", .help = "print this text"},
     [RUN_OPTION_VERSION] = {'V', "version", .help = "print the version"},
 };

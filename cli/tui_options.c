@@ -6,17 +6,18 @@ static const struct command_option options[] = {
     [TUI_OPTION_VIEW] = {0, "view", "NAME", .choices = "overview timeline grid functions",
                          .help = "begin with this view: overview, timeline, grid or functions"},
     [TUI_OPTION_PROCESS] = {0, "process", "WHICH", .choices = "all",
-                            .help = "of a run, the process of that name, PID, PID.N for the Nth "
-                                    "program that it executed, or all for their sum (default: the "
-                                    "one that allocated most)"},
-    [TUI_OPTION_ASCII] = {0, "ascii", .help = "show nothing but ASCII characters"},
+                            .help =
+                                "which process of a run to show: its name, PID, PID.N for the Nth "
+                                "program that it executed, or all for their sum (default: the "
+                                "one that allocated most)"},
+    [TUI_OPTION_ASCII] = {0, "ascii", .help = "show only ASCII characters"},
     [TUI_OPTION_SCRIPT] =
         {0, "script", "FILE",
-         .help = "take keys from FILE (- is standard input) and write screens as text, "
+         .help = "read keys from FILE (- is standard input) and write screens as text, "
                  "without a terminal"},
     [TUI_OPTION_SIZE] = {0, "size", "WxH", .choices = "",
-                         .help = "size of the screen of a script; 80x24 where it is not given"},
-    [TUI_OPTION_MAN] = {0, "man", .help = "write the manual page, for man -l"},
+                         .help = "screen size for --script (default: 80x24)"},
+    [TUI_OPTION_MAN] = {0, "man", .help = "print the manual page, for man -l"},
     [TUI_OPTION_HELP] = {'h', "help", .help = "print this text"},
     [TUI_OPTION_VERSION] = {'V', "version", .help = "print the version"},
 };

@@ -74,7 +74,7 @@ static const char *child_folder(char folder[PATH_MAX])
         return folder;
     if (!temporary || temporary[0] != '/' || access(temporary, W_OK | X_OK) != 0)
         temporary = "/tmp";
-    say("mprof-run", "the working directory has no name any more: the trace goes to %s", temporary);
+    say("mprof-run", "the working directory no longer has a name: the trace goes to %s", temporary);
     return temporary;
 }
 
@@ -115,7 +115,7 @@ static const char *child_prepare(const struct run_child *child, struct child_rep
     char *settings = NULL;
     if (!child_name_trace(child, report->trace)) {
         errno = errno ? errno : ENAMETOOLONG;
-        return "the trace's name";
+        return "the name of the trace";
     }
     if (run_sandbox_allows(SYS_mkdir))
         run_traces_begin(report->trace);

@@ -31,7 +31,7 @@ static const struct command {
 } commands[] = {
     {.name = "status"},
     {"pause", TRACE_REQUEST_PAUSE, false, "paused", "was paused already"},
-    {"resume", TRACE_REQUEST_RESUME, false, "records", "was recording already"},
+    {"resume", TRACE_REQUEST_RESUME, false, "recording", "was recording already"},
     {"mark", TRACE_REQUEST_MARK, true, "marked", ""},
     {"snapshot", TRACE_REQUEST_SNAPSHOT, true, "snapshot taken", ""},
     {"stop", TRACE_REQUEST_STOP, false, "stopped, the trace is complete", ""},
@@ -50,8 +50,8 @@ static int take_option(struct arguments *arguments, enum ctl_option option, cons
     switch (option) {
     case CTL_OPTION_WAIT:
         if (!read_seconds(value, &arguments->wait))
-            return command_line_wrong(&ctl_command_line, "--wait: \"%s\" is no number of seconds",
-                                      value);
+            return command_line_wrong(&ctl_command_line,
+                                      "--wait: \"%s\" is not a number of seconds", value);
         break;
     case CTL_OPTION_QUIET:
         arguments->quiet = true;
@@ -80,8 +80,8 @@ static int parse(int argc, char **argv, struct arguments *arguments)
         return status;
     const int count = argc - optind;
     if (count < 2 || count > 3) {
-        command_line_wrong(&ctl_command_line, count == 0  ? "which process or trace?"
-                                              : count < 2 ? "what is to be done with it?"
+        command_line_wrong(&ctl_command_line, count == 0  ? "no process or trace given"
+                                              : count < 2 ? "which command?"
                                                           : "more than one NAME");
         return 2;
     }
@@ -101,7 +101,7 @@ static const struct command *find_command(const struct arguments *arguments)
                                commands[i].takes_name ? "a" : "no");
             return NULL;
         }
-    command_line_wrong(&ctl_command_line, "\"%s\" is no command", arguments->command);
+    command_line_wrong(&ctl_command_line, "\"%s\" is not a command", arguments->command);
     return NULL;
 }
 
@@ -116,7 +116,7 @@ static bool find_trace(const char *target, char *path)
     errno = 0;
     long process = strtol(target, &end, 10);
     if (errno != 0 || process <= 0 || process > INT_MAX) {
-        say("mprof-ctl", "%s is no process id", target);
+        say("mprof-ctl", "%s is not a process id", target);
         return false;
     }
     switch (outside_find((pid_t)process, path)) {
@@ -132,7 +132,7 @@ static bool find_trace(const char *target, char *path)
         return false;
     default:
         say("mprof-ctl",
-            "process %s is not recorded; start the program by mprof-run, or name "
+            "process %s is not recorded; start the program with mprof-run, or name "
             "the trace if it sees other paths than this program",
             target);
         return false;
@@ -143,16 +143,16 @@ static void say_error(const char *path, enum outside_status status, pid_t proces
 {
     switch (status) {
     case OUTSIDE_NOT_TRACE:
-        say("mprof-ctl", "%s is no trace of this version of mprof", path);
+        say("mprof-ctl", "%s is not a trace of this version of mprof", path);
         break;
     case OUTSIDE_FINISHED:
-        say("mprof-ctl", "%s is finished: nothing is recorded into it any more", path);
+        say("mprof-ctl", "%s is finished: the recording has ended", path);
         break;
     case OUTSIDE_GONE:
         say("mprof-ctl", "%s: process %d, which recorded it, has ended", path, (int)process);
         break;
     case OUTSIDE_BUSY:
-        say("mprof-ctl", "%s: something else is asked of it just now; try again", path);
+        say("mprof-ctl", "%s: another request is pending; try again", path);
         break;
     default:
         say("mprof-ctl", "%s: %s", path, strerror(errno));
@@ -165,16 +165,16 @@ static int say_status(const struct outside *outside, const char *path)
         [TRACE_STATE_RECORDING] = "recording",
         [TRACE_STATE_ENDED] = "finished",
         [TRACE_STATE_DISK_FULL] = "stopped: the disk was full",
-        [TRACE_STATE_LIMIT] = "stopped: the limit of the file's size was reached",
+        [TRACE_STATE_LIMIT] = "stopped: the file size limit was reached",
         [TRACE_STATE_ERROR] = "stopped by an error",
-        [TRACE_STATE_EXEC] = "finished: the process goes on as another program",
+        [TRACE_STATE_EXEC] = "finished: the process executed another program",
     };
     static const char *const pauses[] = {"recording", "paused", "not begun yet"};
     const struct trace_file_header *header = outside->header;
     uint32_t state = header->state, paused = header->paused;
     const char *how = state < sizeof(states) / sizeof(*states) ? states[state] : "unknown";
     if (outside_recorder(outside) == OUTSIDE_GONE)
-        how = "the process ended without completing it";
+        how = "the process ended without completing the trace";
     else if (state == TRACE_STATE_RECORDING && paused < sizeof(pauses) / sizeof(*pauses))
         how = pauses[paused];
     struct stat status;
@@ -224,9 +224,10 @@ static int request(struct outside *outside, const struct arguments *arguments,
         if (seconds_now() >= until) {
             bool back = outside_withdraw(outside);
             say("mprof-ctl",
-                back ? "process %d made no heap call in %g seconds; %s is taken back. --wait gives "
-                       "it longer"
-                     : "process %d has not answered in %g seconds; it is at it: %s",
+                back
+                    ? "process %d made no heap call in %g seconds; the request to %s is withdrawn. "
+                      "Use --wait to wait longer"
+                    : "process %d has not answered in %g seconds; it is still working on: %s",
                 (int)process, arguments->wait, command->name);
             return 1;
         }
@@ -237,7 +238,7 @@ static int request(struct outside *outside, const struct arguments *arguments,
         return 1;
     }
     if (answer == TRACE_ANSWER_NOT_DONE) {
-        say("mprof-ctl", "process %d cannot do it: its recorder is older or out of room",
+        say("mprof-ctl", "process %d cannot do this: its recorder is older or has no space left",
             (int)process);
         return 1;
     }

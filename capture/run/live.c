@@ -69,8 +69,8 @@ static _Noreturn void browse(const struct run_live *live, int ended, const struc
     /* While mprof-ingest still runs, so does the program. */
     if (poll(&hung_up, 1, 0) == 0 && getppid() == parent)
         say("mprof-run",
-            "the program still runs, its output is in %s; Ctrl-C ends it, "
-            "mprof-tui %s looks at it again",
+            "the program is still running, its output is in %s; Ctrl-C ends it, "
+            "mprof-tui %s opens the session again",
             live->log, live->session);
     _exit(status);
 }

@@ -85,15 +85,14 @@ const char *run_program_explain(enum run_program_verdict verdict)
                "it";
     case RUN_PROGRAM_SETUID:
         return "runs with other rights than yours (setuid, setgid or capabilities), so nothing is "
-               "preloaded; record a copy without them, or as their user";
+               "preloaded; record a copy without them, or run it as the user who has them";
     case RUN_PROGRAM_SANITIZED:
-        return "built with a sanitizer, which brings its own malloc and lets no library come "
-               "before "
-               "it; record a build without -fsanitize";
+        return "built with a sanitizer, which has its own malloc and must come before other "
+               "libraries; record a build without -fsanitize";
     case RUN_PROGRAM_OTHER_LIBC:
         return "its C library is not glibc, which the recorder needs";
     case RUN_PROGRAM_FOREIGN:
-        return "not a 64-bit x86 program, which is what this library records";
+        return "not a 64-bit x86 program, the only kind that this library records";
     default:
         return "can be recorded";
     }

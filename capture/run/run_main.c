@@ -83,7 +83,7 @@ static bool set_time(struct arguments *arguments, enum run_option option, const 
     struct run_watch *watch = &arguments->watch;
     if (run_watch_seconds(text, after ? &watch->start_after : &watch->duration))
         return true;
-    command_line_wrong(&run_command_line, "--%s: \"%s\" is no number of seconds above 0",
+    command_line_wrong(&run_command_line, "--%s: \"%s\" is not a number of seconds above 0",
                        after ? "start-after" : "duration", text);
     return false;
 }
@@ -96,7 +96,7 @@ static bool set_toggle(struct arguments *arguments, const char *text)
     if (found == 0) {
         command_line_wrong(
             &run_command_line,
-            "--toggle: \"%s\" is no signal that a program can be sent; SIGUSR1 is one", text);
+            "--toggle: \"%s\" is not a signal that can be sent to a program, as SIGUSR1 is", text);
         return false;
     }
     snprintf(number, sizeof(number), "%d", found);
@@ -110,7 +110,8 @@ static int take_option(struct arguments *arguments, enum run_option option, cons
     switch (option) {
     case RUN_OPTION_OUTPUT:
         arguments->trace = value;
-        good = *value != 0 || command_line_wrong(&run_command_line, "--output names no file") == 0;
+        good = *value != 0 ||
+               command_line_wrong(&run_command_line, "--output: the name is empty") == 0;
         break;
     case RUN_OPTION_FORCE:
         arguments->force = true;
@@ -181,14 +182,14 @@ static int check_together(const struct arguments *arguments)
     const struct command_line *line = &run_command_line;
     if (arguments->sized_delete && arguments->fast_clock)
         return command_line_wrong(
-            line, "--sized-delete needs the order of events: it does not go with --clock=fast");
+            line, "--sized-delete needs the order of events: it cannot be used with --clock=fast");
     if (arguments->live && !arguments->open)
-        return command_line_wrong(line, "--live goes with --open");
+        return command_line_wrong(line, "--live needs --open");
     if (arguments->without_stacks && arguments->waits_for_call)
-        return command_line_wrong(
-            line, "call:SYMBOL is seen by stacks: it does not go with --unwind=off");
+        return command_line_wrong(line,
+                                  "call:SYMBOL needs stacks: it cannot be used with --unwind=off");
     if (arguments->watch.start_on.kind != RUN_CONDITION_NONE && arguments->watch.start_after > 0)
-        return command_line_wrong(line, "--start-on and --start-after exclude each other");
+        return command_line_wrong(line, "--start-on and --start-after cannot be used together");
     return -1;
 }
 
@@ -206,7 +207,7 @@ static int parse(int argc, char **argv, struct arguments *arguments)
         return status;
     arguments->program = argv + optind;
     if (optind >= argc)
-        return command_line_wrong(&run_command_line, "which program?");
+        return command_line_wrong(&run_command_line, "no program given");
     if ((status = check_together(arguments)) >= 0)
         return status;
     if (run_watch_starts_late(&arguments->watch) &&
@@ -242,7 +243,7 @@ static int check_trace(const struct arguments *arguments)
     const bool there = lstat(trace, &about) == 0;
     if (there && !S_ISREG(about.st_mode)) {
         say("mprof-run",
-            "%s is not a regular file, and only regular files are replaced; name "
+            "%s is not a regular file, and only regular files are replaced; choose "
             "another trace with -o",
             trace);
         return 1;
@@ -257,7 +258,7 @@ static int check_trace(const struct arguments *arguments)
     }
     if (others && !run_traces_remove(trace)) {
         say("mprof-run", "cannot replace %s: %s", folder,
-            errno == ENOTEMPTY ? "something else lies in it" : strerror(errno));
+            errno == ENOTEMPTY ? "it contains other files" : strerror(errno));
         return 1;
     }
     if (there && unlink(trace) != 0) {
@@ -280,7 +281,7 @@ static int check_places(const struct arguments *arguments, char *library, char *
     }
     if (strpbrk(library, " :")) {
         say("mprof-run",
-            "%s: the loader takes no blank or colon in a preloaded library's path; "
+            "%s: the loader allows no space or colon in the path of a preloaded library; "
             "move the installation",
             library);
         return 1;
@@ -303,9 +304,8 @@ static bool check_sandbox(struct arguments *arguments)
     const char *call = run_sandbox_forbids_recording();
     if (call) {
         say("mprof-run",
-            "the sandbox around it ends programs for the call %s, which recording "
-            "needs; "
-            "%s runs unrecorded. Allow it there.",
+            "the sandbox kills programs for the system call %s, which recording needs; %s "
+            "runs unrecorded. Allow the call in the sandbox.",
             call, arguments->program[0]);
         return false;
     }
@@ -361,7 +361,7 @@ static void say_never_began(const char *trace, time_t since)
     run_traces_beside(trace, since, count_one, &more);
     if (more == 0 && never_began(trace))
         say("mprof-run",
-            "nothing was recorded: what --start-on or --start-after wait for did not happen");
+            "nothing was recorded: the condition of --start-on or --start-after was never met");
 }
 
 /* Says in one line what traces the run has left. */
@@ -379,7 +379,7 @@ static void say_where(const char *trace, time_t since)
             snprintf(programs, sizeof(programs), " that ran %zu programs", sum.traces);
         say("mprof-run",
             "recorded %s and " TRACE_FOLDER
-            ": %zu process%s%s, %.1f MiB; mprof-ingest takes them together",
+            ": %zu process%s%s, %.1f MiB; mprof-ingest reads them together",
             trace, sum.processes, sum.processes == 1 ? "" : "es", programs,
             (double)sum.bytes / (1 << 20));
     }

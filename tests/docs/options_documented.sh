@@ -21,7 +21,7 @@ accepted() {
     local program=$1 said
     shift
     said=$("$MPROF_BUILD/bin/$program" "$@" --help 2>&1 </dev/null)
-    ! grep -qE "there is no option|needs .* behind it|takes nothing behind it" <<<"$said"
+    ! grep -qE "there is no option|needs an argument|takes no argument" <<<"$said"
 }
 
 for program in mprof-run mprof-ctl mprof-ingest mprof-tui; do

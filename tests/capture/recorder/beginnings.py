@@ -249,7 +249,7 @@ def check_usage():
     run = subprocess.run([RUN, "--unwind=off", "--stop-on=call:main", "true"], capture_output=True, text=True)
     check(run.returncode == 2 and "--unwind=off" in run.stderr, f"without stacks: {run}")
     run = subprocess.run([RUN, "--start-on=call", "--start-after=1", "true"], capture_output=True, text=True)
-    check(run.returncode == 2 and "exclude" in run.stderr, f"both: {run}")
+    check(run.returncode == 2 and "cannot be used together" in run.stderr, f"both: {run}")
 
 
 folder = recording.folder("beginnings")

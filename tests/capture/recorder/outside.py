@@ -39,7 +39,7 @@ def check_commands(threads):
     works("state    paused", steps.path, "status")
     steps.do("2")
     works("marked", steps.path, "mark", "in the pause")
-    works("records", steps.path, "resume")
+    works("recording", steps.path, "resume")
     works("was recording already", steps.path, "resume")
     steps.do("3")
     works("snapshot taken", steps.process.pid, "snapshot", "x" * 300)
@@ -55,12 +55,12 @@ def check_commands(threads):
 def check_idle():
     steps = Steps("outside-idle")
     steps.do("1")
-    fails(1, "is taken back", steps.path, "--wait", "0.1", "mark", "never")
+    fails(1, "the request to mark is withdrawn", steps.path, "--wait", "0.1", "mark", "never")
     steps.do("2")
     asking = subprocess.Popen([CTL, "--quiet", "--wait", "100", steps.path, "mark", "then"])
     while steps.header("<I", CONTROL) != ASKED:
         pass
-    fails(1, "something else is asked", steps.path, "--wait", "0", "mark", "between")
+    fails(1, "another request is pending", steps.path, "--wait", "0", "mark", "between")
     steps.do("3")
     check(asking.wait() == 0, "the mark that waited")
     # A process that asks and dies leaves nothing behind.
@@ -158,19 +158,19 @@ def check_refusals():
     with open(folder + "/picture", "wb") as file:
         file.write(b"\x89PNG\r\n" * 2000)
     fails(1, "is not recorded", os.getpid(), "pause")
-    fails(1, "is no trace", folder + "/picture", "pause")
+    fails(1, "is not a trace", folder + "/picture", "pause")
     fails(1, "No such file", folder + "/nothing", "status")
-    fails(2, "is no command", folder + "/nothing", "begin")
+    fails(2, "is not a command", folder + "/nothing", "begin")
     fails(2, "takes a NAME", folder + "/nothing", "mark")
     fails(2, "takes no NAME", folder + "/nothing", "pause", "now")
-    fails(2, "what is to be done", folder + "/nothing")
-    fails(2, "no number of seconds", folder + "/nothing", "--wait", "soon", "pause")
+    fails(2, "which command?", folder + "/nothing")
+    fails(2, "is not a number of seconds", folder + "/nothing", "--wait", "soon", "pause")
     steps = Steps("outside-killed")
     steps.do("1")
     os.kill(steps.pid(), signal.SIGKILL)
     steps.process.wait()
     fails(1, "has ended", steps.path, "pause")
-    works("ended without completing it", steps.path, "status")
+    works("ended without completing the trace", steps.path, "status")
     fails(1, "no process", steps.process.pid, "status")
 
 
