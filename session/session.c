@@ -17,7 +17,7 @@ static bool check_id_column(const struct session *session, enum column column, u
     for (uint32_t chunk = 0; chunk < column_store_chunks(session->columns); chunk++) {
         if (column_store_max(session->columns, chunk, column) >= bound)
             return session_fail(error, 0,
-                                "%s: column chunk %lld is damaged: an id that table %s has not: "
+                                "%s: column chunk %lld is damaged: an id is not in table %s: "
                                 "ingest the trace again",
                                 database_path(session->database),
                                 (long long)chunk * COLUMN_ID_STRIDE + (long long)column, table);

@@ -111,7 +111,7 @@ static bool read_frame(void *context, const struct database_row *row, struct ses
     if (stack < 0 || stack >= stacks->count)
         return session_fail(error, 0,
                             "%s: stack_frame names stack %" PRId64
-                            ", which is not there: ingest the trace again",
+                            ", which does not exist: ingest the trace again",
                             database_path(stacks->database), stack);
     if (loading->count == loading->capacity) {
         loading->capacity = loading->capacity == 0 ? 4096 : loading->capacity * 2;

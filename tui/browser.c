@@ -383,7 +383,7 @@ static bool choose_view(struct browser *browser, const char *name, struct sessio
 static bool prepare(struct browser *browser, const struct browser_options *options,
                     struct session_error *error)
 {
-    *error = (struct session_error){.message = "memory is short"};
+    *error = (struct session_error){.message = "out of memory"};
     for (int i = 0; i < VIEWS; i++)
         if (!(browser->views[i] = view_table[i]->create()))
             return false;
@@ -401,7 +401,7 @@ struct browser *browser_new(struct session *session, const struct browser_option
 {
     struct browser *browser = calloc(1, sizeof(*browser));
     if (!browser) {
-        *error = (struct session_error){.message = "memory is short"};
+        *error = (struct session_error){.message = "out of memory"};
         return NULL;
     }
     exploration_init(&browser->exploration, session);

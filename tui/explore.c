@@ -49,7 +49,7 @@ bool exploration_filter(struct exploration *exploration, const char *text,
     struct selection *selection = selection_new(exploration->session, text, error);
     if (!copy || !selection) {
         if (selection)
-            *error = (struct session_error){.message = "memory is short"};
+            *error = (struct session_error){.message = "out of memory"};
         selection_free(selection);
         free(copy);
         return false;

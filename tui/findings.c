@@ -70,8 +70,8 @@ static void add_losses(struct collection *to)
     if (dropped > 0)
         add(to, FINDING_BAD, "", VIEW_SAME, "%s events were dropped while recording",
             format_count(a, dropped));
-    add_modules(to, "unseen_modules", "what %s allocates was not recorded");
-    add_modules(to, "late_modules", "%s was recorded only from after it was loaded");
+    add_modules(to, "unseen_modules", "allocations of %s were not recorded");
+    add_modules(to, "late_modules", "%s was recorded only after it was loaded");
     if (damaged > 0)
         add(to, FINDING_BAD, "", VIEW_SAME, "%s of the trace were damaged and left out",
             format_size(a, damaged));
@@ -84,7 +84,7 @@ static void add_losses(struct collection *to)
             format_count(a, ambiguous));
     if (number(to, "lost_suppressions") > 0)
         add(to, FINDING_BAD, "", VIEW_SAME,
-            "of the program's own suppressions %s texts or lines are missing or damaged",
+            "%s texts or lines of the program's own suppressions are missing or damaged",
             format_count(a, number(to, "lost_suppressions")));
     if (number(to, "machines") > 1)
         add(to, FINDING_BAD, "", VIEW_SAME,
@@ -92,8 +92,8 @@ static void add_losses(struct collection *to)
             format_count(a, number(to, "machines")));
     if (number(to, "skipped_allocations") > 0)
         add(to, FINDING_BAD, "", VIEW_SAME,
-            "%s freed allocations are counted without details: it could not keep up; the finished "
-            "session has all",
+            "%s freed allocations are counted without details: mprof-ingest could not keep up; "
+            "the finished session has all",
             format_count(a, number(to, "skipped_allocations")));
     if (number(to, "sampled") > 0)
         add(to, FINDING_BAD, "", VIEW_SAME,
@@ -132,8 +132,7 @@ static void add_mismatches(struct collection *to)
     const uint64_t wrong_sizes = number(to, "wrong_sizes");
     if (wrong_sizes > 0)
         add(to, FINDING_ODD, "", VIEW_SAME,
-            "%s blocks were deleted with a size that is not theirs: v_wrong_size",
-            format_count(a, wrong_sizes));
+            "%s blocks were deleted with a wrong size: v_wrong_size", format_count(a, wrong_sizes));
     struct session_mismatch worst;
     struct session_error error;
     uint64_t all = number(to, "mismatched_frees");

@@ -10,8 +10,8 @@
 #define KEYS_WIDTH 15
 
 static const struct filter_example examples[] = {
-    {.text = "leaked", .meaning = "what was never freed, but by the runtime"},
-    {.text = "live at peak", .meaning = "what was live at the peak"},
+    {.text = "leaked", .meaning = "never freed, except by design of the runtime"},
+    {.text = "live at peak", .meaning = "live at the peak"},
     {.text = "all | where size >= 4K", .meaning = "by size"},
     {.text = "all | where lifetime < 1ms and not function == \"main\"", .meaning = "short-lived"},
     {.text = "all | where stack has \"main\" | color by thread", .meaning = "made below main"},

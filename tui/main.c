@@ -65,7 +65,7 @@ static int take_option(struct arguments *arguments, enum tui_option option, cons
     case TUI_OPTION_SIZE:
         if (!script_size(value, &arguments->browser.width, &arguments->browser.height))
             return command_line_wrong(
-                &tui_command_line, "--size wants a width and a height of 1 to 1000, as in 80x24");
+                &tui_command_line, "--size needs a width and a height of 1 to 1000, as in 80x24");
         break;
     case TUI_OPTION_HELP:
         command_line_help(&tui_command_line, stdout);
@@ -99,7 +99,8 @@ static int read_arguments(int count, char **values, struct arguments *arguments)
         return command_line_wrong(line, "more than one session named");
     arguments->session = values[optind];
     if (arguments->browser.width != 0 && !arguments->script)
-        return command_line_wrong(line, "--size goes with --script; a terminal has its own size");
+        return command_line_wrong(line,
+                                  "--size only works with --script; a terminal has its own size");
     return -1;
 }
 
@@ -200,7 +201,7 @@ static int run_terminal(struct arguments *arguments)
     terminal_close(terminal);
     browser_free(browser);
     grid_free(grid);
-    return grid ? EXIT_GOOD : complain(EXIT_BAD_INPUT, "memory is short");
+    return grid ? EXIT_GOOD : complain(EXIT_BAD_INPUT, "out of memory");
 }
 
 int main(int count, char **values)

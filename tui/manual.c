@@ -78,7 +78,7 @@ void manual_page(FILE *out)
     put_escaped(out, tui_command_line.synopsis);
     fputs(
         "\n.SH DESCRIPTION\n"
-        "Shows a session that\n.BR mprof\\-ingest (1)\nmade: an overview of what is odd, the live "
+        "Shows a session that\n.BR mprof\\-ingest (1)\nmade: an overview of the findings, the live "
         "bytes over time, the memory as it\nwas at any moment, and the functions that "
         "allocated. Every view obeys the filter in the\nsecond line and says how many of how "
         "many allocations it lets through.\n.SH OPTIONS\n",
@@ -91,7 +91,7 @@ void manual_page(FILE *out)
     put_keys(out, IN_TIMELINE, "Timeline");
     put_keys(out, IN_GRID, "Memory grid");
     put_keys(out, IN_FUNCTIONS, "Functions");
-    fputs(".SH COMMANDS\nTyped after a colon; a command may be cut short.\n", out);
+    fputs(".SH COMMANDS\nTyped after a colon; a command may be shortened.\n", out);
     const struct command *commands = command_table(&count);
     for (size_t i = 0; i < count; i++)
         put_entry(out, commands[i].name, commands[i].argument, commands[i].description);
@@ -100,9 +100,8 @@ void manual_page(FILE *out)
     for (size_t i = 0; i < count; i++)
         put_entry(out, examples[i].text, "", examples[i].meaning);
     fputs(".SH ENVIRONMENT\n", out);
-    put_entry(out, "NO_COLOR", "", "where it is set and not empty, no colour is used");
-    put_entry(out, "LC_ALL, LC_CTYPE, LANG", "",
-              "in a locale without UTF-8 nothing but ASCII is shown");
+    put_entry(out, "NO_COLOR", "", "if it is set and not empty, no colour is used");
+    put_entry(out, "LC_ALL, LC_CTYPE, LANG", "", "in a locale without UTF-8 only ASCII is shown");
     fputs(".SH EXIT STATUS\n", out);
     put_entry(out, "0", "", "good");
     put_entry(out, "1", "", "bad session, filter, script or terminal");

@@ -81,7 +81,7 @@ static bool search_open(struct search *search, const struct memory_map *map,
     *search = (struct search){.map = map, .exploration = exploration};
     search->cells = calloc(BLOCK_CELLS, sizeof(*search->cells));
     if (!search->cells)
-        exploration_complain(exploration, "memory is short");
+        exploration_complain(exploration, "out of memory");
     return search->cells != NULL;
 }
 
@@ -161,7 +161,7 @@ struct memory_use memory_use_load(struct exploration *exploration,
     size_t count = (size_t)((region->end - start + use.resolution - 1) / use.resolution);
     struct session_cell *cells = calloc(count, sizeof(*cells));
     if (!cells)
-        exploration_complain(exploration, "memory is short");
+        exploration_complain(exploration, "out of memory");
     else if (read_cells(exploration, start, use.resolution, count, cells))
         count_use(&use, cells, count, start);
     free(cells);

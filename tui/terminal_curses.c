@@ -90,13 +90,13 @@ struct terminal *terminal_open(bool ascii, char *error)
 {
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
         snprintf(error, 256,
-                 "standard input and output are no terminal; --script FILE drives the browser "
+                 "standard input and output are not a terminal; --script FILE drives the browser "
                  "without one");
         return NULL;
     }
     struct terminal *terminal = calloc(1, sizeof(*terminal));
     if (!terminal) {
-        snprintf(error, 256, "memory is short");
+        snprintf(error, 256, "out of memory");
         return NULL;
     }
     emergency.modes_known = tcgetattr(STDIN_FILENO, &emergency.modes) == 0;

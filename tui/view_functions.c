@@ -176,7 +176,7 @@ static void search(struct functions *functions, struct exploration *exploration,
                    bool from_here)
 {
     if (!functions->search[0]) {
-        exploration_say(exploration, "nothing was searched for yet; / searches");
+        exploration_say(exploration, "no search yet; / searches");
         return;
     }
     int count = (int)functions->count;

@@ -126,7 +126,7 @@ static void load_cells(struct memory_grid *grid, struct exploration *exploration
     free(grid->cells);
     grid->cells = calloc(rows * columns, sizeof(*grid->cells));
     if (!grid->cells) {
-        exploration_complain(exploration, "memory is short");
+        exploration_complain(exploration, "out of memory");
         return;
     }
     /* Reads each run of rows of one region in one query. */
@@ -261,8 +261,8 @@ static void go_to(struct memory_grid *grid, struct exploration *exploration, con
 {
     uint64_t address;
     if (!parse_address(text, &address)) {
-        exploration_complain(exploration, "\"%.40s\" is no address; 55d0c4a02780 or 0x55d0 are",
-                             text);
+        exploration_complain(exploration,
+                             "\"%.40s\" is not an address; write 55d0c4a02780 or 0x55d0", text);
         return;
     }
     if (grid->map.region_count == 0)

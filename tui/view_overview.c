@@ -239,7 +239,7 @@ static bool update(void *view, struct exploration *exploration, const struct vie
 
 static void render_findings(const struct overview *overview, const struct area *area, int y)
 {
-    area_text(area, 1, y - 1, theme_style(THEME_HEADING), "What is odd");
+    area_text(area, 1, y - 1, theme_style(THEME_HEADING), "Findings");
     for (size_t i = 0; i < overview->finding_count; i++) {
         const struct finding *finding = &overview->findings[i];
         enum theme_role role = finding->grave == FINDING_GOOD  ? THEME_GOOD

@@ -221,7 +221,8 @@ static void go_to(struct timeline *timeline, struct exploration *exploration, co
 {
     uint64_t ns;
     if (!parse_time(text, &ns)) {
-        exploration_complain(exploration, "\"%.40s\" is no time; 2.5s, 300ms or 12us are", text);
+        exploration_complain(exploration, "\"%.40s\" is not a time; write 2.5s, 300ms or 12us",
+                             text);
         return;
     }
     uint64_t end = session_end(exploration);

@@ -315,11 +315,11 @@ static bool parse_definition(struct filter_parser *parser)
     for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
         if (strcmp(definition->name, taken[i]) == 0)
             return session_fail(parser->error, parser->token.column,
-                                "\"%s\" is a set already: choose another name", taken[i]);
+                                "\"%s\" is already a set: choose another name", taken[i]);
     }
     if (find_definition(parser, definition->name))
         return session_fail(parser->error, parser->token.column,
-                            "a graph named \"%.60s\" is there already", definition->name);
+                            "there is already a graph named \"%.60s\"", definition->name);
     filter_advance(parser);
     filter_advance(parser);
     definition->pipeline = parse_pipeline(parser);

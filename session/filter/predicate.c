@@ -255,7 +255,7 @@ static bool parse_value(struct filter_parser *parser, enum filter_type type,
     case TYPE_TEXT:
         break;
     }
-    return parse_text(parser, value, "a name (quote it with \" where it is not one word)");
+    return parse_text(parser, value, "a name (quote it with \" unless it is one word)");
 }
 
 /* ---- tests ---- */
@@ -334,7 +334,7 @@ static bool parse_comparison(struct filter_parser *parser, struct filter_test *t
     bool match = test->operator_ == OPERATOR_MATCH || test->operator_ == OPERATOR_NOT_MATCH;
     bool order = !match && test->operator_ > OPERATOR_NOT_EQUAL;
     if (match && !named(type))
-        return session_fail(parser->error, column, "%s is no text: use == != < <= > >= or in",
+        return session_fail(parser->error, column, "%s is not text: use == != < <= > >= or in",
                             name);
     if (order && !ordered(type))
         return session_fail(parser->error, column, "%s has no order: use == != ~ or !~", name);

@@ -27,7 +27,7 @@ expect 2 'no session named'
 expect 2 'more than one session' a.db b.db
 expect 2 "no option --nonsense; mprof-tui --help" --nonsense a.db
 expect 2 'as in 80x24' --script - --size 80 a.db
-expect 2 'goes with --script' --size 80x24 "$work/session.db"
+expect 2 'works with --script' --size 80x24 "$work/session.db"
 expect 0 "^ +--filter=TEXT" --help
 expect 0 '^mprof-tui [0-9]' --version
 expect 1 'no/such.db' no/such.db
@@ -35,7 +35,7 @@ echo "not a session" >"$work/text.db"
 expect 1 'text.db' --script - "$work/text.db"
 head -c 20000 "$work/session.db" >"$work/cut.db"
 expect 1 'cut.db' --script - "$work/cut.db"
-expect 1 'no terminal' "$work/session.db"
+expect 1 'not a terminal' "$work/session.db"
 expect 1 'column 7' --script - --filter 'all | wheer size > 4' "$work/session.db"
 expect 1 'no view is called' --script - --view nowhere "$work/session.db"
 expect 1 'No such file' --script "$work/none.script" "$work/session.db"

@@ -42,7 +42,7 @@ wait_for '^saved'
 [ "$(alternate)" = 0 ] || fail 'the alternate screen is on before the start'
 
 say "$MPROF_BUILD/bin/mprof-tui $work/session.db"
-wait_for 'What is odd'
+wait_for 'Findings'
 [ "$(alternate)" = 1 ] || fail 'the browser does not use the alternate screen'
 tm send-keys 2
 wait_for 'allocated \+'
@@ -86,7 +86,7 @@ for signal in TERM SEGV INT; do
     say 'clear'
     wait_gone 'status='
     say "$MPROF_BUILD/bin/mprof-tui $work/session.db"
-    wait_for 'What is odd'
+    wait_for 'Findings'
     if [ $signal = INT ]; then
         tm send-keys C-c
     else
