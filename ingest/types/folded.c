@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "ingest/base/array.h"
-#include "ingest/types/flow/code.h"
 #include "ingest/types/flow/decode.h"
 
 /* Enough for a function that is only a jump, with endbr64 before it. */

@@ -49,6 +49,7 @@ only() {
 }
 only curses 'n?curses|ncursesw/|term\.h' '^tui/terminal_curses\.c$'
 only libdw 'elfutils/|dwarf\.h|libelf|gelf' '^ingest/(symbols|types)/'
+only Zydis 'Zydis/' '^ingest/types/flow/decode\.c$'
 only zstd 'zstd' '^schemas/pack/trace_packed\.c$'
 only sqlite3 'sqlite3' '^(ingest/write|session)/'
 

@@ -105,7 +105,7 @@ bool types_function_scan(struct types_function *function, const uint8_t *code, u
         struct decode_instruction in;
         const uint64_t at = function->scanned - function->start;
         good = function->target_count < TARGETS_MAX &&
-               types_decode(code + at, end - function->scanned, function->scanned, &in) &&
+               types_decode_branch(code + at, end - function->scanned, function->scanned, &in) &&
                array_reserve(&function->targets, &function->target_capacity,
                              function->target_count + 1, sizeof(*function->targets));
         if (!good)

@@ -6,7 +6,6 @@
 
 #include "ingest/symbols/dwarf.h"
 #include "ingest/types/facts.h"
-#include "ingest/types/flow/code.h"
 #include "ingest/types/flow/decode.h"
 
 void types_declared_function(Dwarf_Die *entry, Dwarf_Die *declared)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Decodes x86-64 instructions as far as following a pointer needs it: the length of every
- * instruction, the operands of moves, lea, add, sub, push and pop, the targets of branches, and for
- * all other instructions the general registers that they may write. Source: Intel 64 and IA-32
- * Architectures Software Developer's Manual, volume 2, appendix A (opcode maps) and section 2
- * (formats).
+ * Machine code of x86-64, decoded as far as following a pointer needs it: the operands of moves,
+ * lea, add, sub, push and pop, the targets of branches, and for all other instructions the general
+ * registers that they may write. Zydis decodes; nothing else in mprof knows it.
  */
 #ifndef MPROF_INGEST_TYPES_FLOW_DECODE_H
 #define MPROF_INGEST_TYPES_FLOW_DECODE_H
@@ -12,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "ingest/symbols/file.h"
 
 /* General registers have the numbers of the machine's encoding. */
 enum decode_register {
@@ -27,15 +27,16 @@ enum decode_register {
     DECODE_R9 = 9,
     DECODE_R10 = 10,
     DECODE_R11 = 11,
+    DECODE_R15 = 15,
     DECODE_RIP = 16,
     DECODE_NO_REGISTER = 255
 };
 
 enum decode_operation {
     DECODE_OTHER, /* writes the registers in `writes`, and memory, which is ignored */
-    DECODE_MOVE,  /* to = from; 64 bits, or 32 that are widened */
+    DECODE_MOVE,  /* to = from */
     DECODE_LEA,   /* to = address of from */
-    DECODE_ADD,   /* to += from; `writes` has the register too */
+    DECODE_ADD,   /* to += from; 64 bits */
     DECODE_SUBTRACT,
     DECODE_PUSH, /* from */
     DECODE_POP,  /* to */
@@ -43,7 +44,7 @@ enum decode_operation {
     DECODE_JUMP,
     DECODE_BRANCH, /* conditional jump */
     DECODE_RETURN,
-    DECODE_STOP /* ud2, hlt, int3 */
+    DECODE_STOP /* ud0 to ud2, hlt, int3 */
 };
 
 enum decode_operand_kind { DECODE_NOTHING, DECODE_REGISTER, DECODE_MEMORY, DECODE_IMMEDIATE };
@@ -58,16 +59,26 @@ struct decode_operand {
 struct decode_instruction {
     enum decode_operation operation;
     uint8_t length;
-    uint8_t width; /* bytes that a move moves */
-    uint32_t writes;
+    uint8_t width;   /* bytes that a move moves */
+    uint32_t writes; /* bit n: register n; of DECODE_OTHER and DECODE_BRANCH */
     uint64_t target;
     struct decode_operand to, from;
 };
+
+/*
+ * Returns the bytes from `address` to the end of the section of code that holds it. NULL: none
+ * does.
+ */
+const uint8_t *types_code(const struct symbols_file *file, uint64_t address, size_t *size);
 
 /*
  * Decodes the instruction at `address`; `size` bytes are available. Returns false if there is none.
  */
 bool types_decode(const uint8_t *bytes, size_t size, uint64_t address,
                   struct decode_instruction *instruction);
+
+/* Does the same, faster, but leaves `width`, `writes`, `to` and `from` empty. */
+bool types_decode_branch(const uint8_t *bytes, size_t size, uint64_t address,
+                         struct decode_instruction *instruction);
 
 #endif

@@ -8,7 +8,6 @@
 
 #include "ingest/types/dwarf/function.h"
 #include "ingest/types/flow/calls.h"
-#include "ingest/types/flow/code.h"
 #include "ingest/types/flow/flow_state.h"
 #include "ingest/types/flow/way.h"
 #include "ingest/types/objects.h"

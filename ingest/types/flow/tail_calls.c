@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "ingest/types/flow/code.h"
 #include "ingest/types/flow/decode.h"
 
 /* Beyond these limits a function has more than one way to end. */
@@ -45,7 +44,7 @@ static bool jumps_read(struct jumps_search *search, const struct symbols_place *
     search->bytes_left -= place->end - place->start;
     for (uint64_t at = place->start; at < place->end;) {
         struct decode_instruction in;
-        if (!types_decode(code + (at - place->start), place->end - at, at, &in))
+        if (!types_decode_branch(code + (at - place->start), place->end - at, at, &in))
             return false;
         at += in.length;
         if (in.operation != DECODE_JUMP && in.operation != DECODE_BRANCH)

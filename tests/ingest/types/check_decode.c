@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "ingest/symbols/symbols.h"
-#include "ingest/types/flow/code.h"
 #include "ingest/types/flow/decode.h"
 
 #define SHOWN_MAX 20
@@ -25,7 +24,8 @@ static void check(const struct symbols_file *file, uint64_t address, uint64_t ne
     size_t size = 0;
     const uint8_t *code = types_code(file, address, &size);
     figures->instructions++;
-    if (code && types_decode(code, size, address, &instruction) &&
+    if (code && types_decode_branch(code, size, address, &instruction) &&
+        instruction.length == next - address && types_decode(code, size, address, &instruction) &&
         instruction.length == next - address)
         return;
     if (figures->wrong++ >= SHOWN_MAX)
