@@ -7,10 +7,16 @@
 
 #include "ingest/replay/totals.h"
 #include "ingest/write/functions.h"
-#include "ingest/write/insert.h"
 #include "ingest/write/owners.h"
-#include "ingest/write/parts.h"
 #include "ingest/write/rows.h"
+#include "arena_totals_sql.h"
+#include "derived_clear_sql.h"
+#include "derived_rows_sql.h"
+#include "derived_stacks_sql.h"
+#include "estimate_sql.h"
+#include "process_totals_sql.h"
+#include "stack_totals_sql.h"
+#include "type_totals_sql.h"
 
 struct derived {
     sqlite3 *database;
@@ -110,10 +116,7 @@ static bool derive_columns(struct derived *derived)
     derived->batch->rows = 0;
     if (!run(derived, "DELETE FROM column_chunk"))
         return false;
-    sqlite3_stmt *query = prepare(
-        derived, "SELECT id, address, size, alloc_ns, free_ns - alloc_ns + 1, stack_id, thread_id,"
-                 "  free_thread_id, kind, type_id, arena_id, count, alignment, realloc_of,"
-                 "  free_stack_id FROM allocation ORDER BY id");
+    sqlite3_stmt *query = prepare(derived, derived_rows_sql);
     while (good(derived) && next_row(derived, query) && read_row(derived, query))
         continue;
     sqlite3_finalize(query);
@@ -123,8 +126,7 @@ static bool derive_columns(struct derived *derived)
 static bool read_stacks(struct derived *derived)
 {
     struct stacks *stacks = &derived->stacks;
-    sqlite3_stmt *query = prepare(derived, "SELECT id, function_id, (SELECT max(id) FROM function)"
-                                           " FROM stack ORDER BY id");
+    sqlite3_stmt *query = prepare(derived, derived_stacks_sql);
     while (good(derived) && next_row(derived, query)) {
         int64_t id = sqlite3_column_int64(query, 0), function = sqlite3_column_int64(query, 1);
         if (id != (int64_t)stacks->count || function < 0 ||
@@ -318,10 +320,7 @@ static bool replay_rows(struct derived *derived)
 
 static bool put_stacks(struct derived *derived)
 {
-    sqlite3_stmt *update = prepare(
-        derived, "UPDATE stack SET allocations = ?2, bytes = ?3, live_count = ?4, live_bytes = ?5,"
-                 "  at_peak_count = ?6, at_peak_bytes = ?7, peak_bytes = ?8, peak_ns = ?9,"
-                 "  lifetime_ns = ?10 WHERE id = ?1");
+    sqlite3_stmt *update = prepare(derived, stack_totals_sql);
     for (size_t i = 0; good(derived) && i < derived->stacks.count; i++) {
         const struct usage *usage = &derived->stacks.rows[i].usage;
         const uint64_t row[] = {i,
@@ -353,11 +352,6 @@ static bool put_sums(struct derived *derived)
     sqlite3_finalize(sizes);
     return good(derived);
 }
-
-static const char types_sql[] = "INSERT INTO type_total"
-                                "  SELECT type_id, count(*), sum(size), sum(free_ns IS NULL),"
-                                "    sum(CASE WHEN free_ns IS NULL THEN size ELSE 0 END)"
-                                "  FROM allocation WHERE arena_id = 0 GROUP BY type_id;";
 
 static bool put_functions(struct derived *derived)
 {
@@ -408,25 +402,24 @@ static bool derive_estimate(struct derived *derived)
     if (number_of(derived, "SELECT count(*) FROM sample_weight") == 0)
         return good(derived);
     return run(derived, "DELETE FROM estimate; DELETE FROM meta WHERE key GLOB 'estimated_*';") &&
-           run(derived, writer_estimate_sql);
+           run(derived, estimate_sql);
 }
 
 static bool derive_parts(struct derived *derived)
 {
     bool several = number_of(derived, "SELECT count(*) FROM process") > 1;
-    return good(derived) && run(derived, writer_parts_sql) &&
+    return good(derived) && run(derived, arena_totals_sql) &&
            (writer_owners_put(&derived->owners, derived->database, several) == SQLITE_OK ||
             fail(derived)) &&
-           (several || run(derived, writer_one_process_sql));
+           (several || run(derived, process_totals_sql));
 }
 
 static bool derive_sums(struct derived *derived)
 {
-    return run(derived, "DELETE FROM timeline; DELETE FROM size_bin; DELETE FROM function_total;"
-                        "DELETE FROM type_total;") &&
-           read_stacks(derived) && replay_rows(derived) && put_stacks(derived) &&
-           put_sums(derived) && put_functions(derived) && run(derived, types_sql) &&
-           put_meta(derived) && derive_parts(derived) && derive_estimate(derived);
+    return run(derived, derived_clear_sql) && read_stacks(derived) && replay_rows(derived) &&
+           put_stacks(derived) && put_sums(derived) && put_functions(derived) &&
+           run(derived, type_totals_sql) && put_meta(derived) && derive_parts(derived) &&
+           derive_estimate(derived);
 }
 
 bool writer_derived_put(sqlite3 *database, const char *name, struct ingest_status *status)

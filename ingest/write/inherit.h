@@ -26,18 +26,6 @@
 #include <sqlite3.h>
 
 /*
- * Creates temporary tables of this connection. Run it before the others. writer_inherit_part_sql
- * notes the data of each process's part there.
- */
-extern const char writer_inherit_begin_sql[];
-
-/*
- * Adds the data of the session `part`. It needs the view `base` of ingest/write/merge.c. Use
- * writer_inherit_first_sql for the first session.
- */
-extern const char writer_inherit_part_sql[], writer_inherit_first_sql[];
-
-/*
  * Notes when the process of the trace `trace_id` was forked, in the session's time. Returns
  * SQLite's code.
  */

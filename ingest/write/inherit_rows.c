@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "ingest/base/array.h"
+#include "inherited_places_sql.h"
+#include "process_rows_sql.h"
 
 struct fork_row {
     int64_t child, ns;
@@ -131,12 +133,7 @@ static bool add_wanted(struct pass *pass, sqlite3_stmt *query)
 static int read_wanted(struct pass *pass)
 {
     sqlite3_stmt *query = NULL;
-    int result = sqlite3_prepare_v2(
-        pass->database,
-        "SELECT id, address, iif(arena = 0, 0, arena + (SELECT i.arena FROM inherit_part i"
-        "      WHERE i.process = ?1)), ifnull(begin_ns, 0), ifnull(end_ns, free_ns), depth"
-        "  FROM wanted WHERE ancestor = ?1 ORDER BY address, ifnull(end_ns, free_ns)",
-        -1, &query, NULL);
+    int result = sqlite3_prepare_v2(pass->database, inherited_places_sql, -1, &query, NULL);
     sqlite3_bind_int64(query, 1, pass->process);
     while (result == SQLITE_OK && (result = sqlite3_step(query)) == SQLITE_ROW)
         result = add_wanted(pass, query) ? SQLITE_OK : SQLITE_NOMEM;
@@ -206,12 +203,7 @@ static int match_row(struct pass *pass, sqlite3_stmt *row, int64_t begin, int64_
 static int read_rows(struct pass *pass)
 {
     sqlite3_stmt *query = NULL;
-    int result = sqlite3_prepare_v2(
-        pass->database,
-        "SELECT a.alloc_ns, a.free_ns, a.size, a.address, a.arena_id, a.id"
-        "  FROM process p JOIN allocation a"
-        "  ON a.id BETWEEN p.first_allocation_id AND p.last_allocation_id WHERE p.id = ?",
-        -1, &query, NULL);
+    int result = sqlite3_prepare_v2(pass->database, process_rows_sql, -1, &query, NULL);
     sqlite3_bind_int64(query, 1, pass->process);
     while (result == SQLITE_OK && (result = sqlite3_step(query)) == SQLITE_ROW) {
         int64_t begin = sqlite3_column_int64(query, 0), end = INT64_MAX;

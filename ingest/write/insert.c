@@ -37,30 +37,6 @@ static const char *const insert_sql[WRITER_TABLES] = {
     [WRITER_SAMPLE_WEIGHT] = "INSERT INTO sample_weight VALUES (?,?)",
 };
 
-/*
- * Horvitz and Thompson's estimator (1952) and its variance for blocks that are sampled
- * independently: the sums of w * x and of w * (w - 1) * x * x over the sample.
- */
-const char writer_estimate_sql[] =
-    "INSERT INTO estimate SELECT a.stack_id, sum(w.weight), sum(w.weight * a.size),"
-    "  total(w.weight) FILTER (WHERE a.free_ns IS NULL),"
-    "  total(w.weight * a.size) FILTER (WHERE a.free_ns IS NULL),"
-    "  sum(w.weight * (w.weight - 1)), sum(w.weight * (w.weight - 1) * a.size * a.size)"
-    "  FROM allocation a JOIN sample_weight w ON w.size = a.size"
-    "  WHERE a.arena_id = 0 GROUP BY a.stack_id;"
-    "INSERT INTO meta SELECT 'estimated_allocations', CAST(total(allocations) AS INTEGER)"
-    "  FROM estimate;"
-    "INSERT INTO meta SELECT 'estimated_bytes', CAST(total(bytes) AS INTEGER) FROM estimate;"
-    "INSERT INTO meta SELECT 'estimated_live_count_end', CAST(total(live_count) AS INTEGER)"
-    "  FROM estimate;"
-    "INSERT INTO meta SELECT 'estimated_live_bytes_end', CAST(total(live_bytes) AS INTEGER)"
-    "  FROM estimate;";
-
-const char writer_all_indexes_sql[] = "CREATE INDEX allocation_alloc_ns ON allocation(alloc_ns);"
-                                      "CREATE INDEX allocation_free_ns ON allocation(free_ns);"
-                                      "CREATE INDEX allocation_address ON allocation(address);"
-                                      "CREATE INDEX allocation_size ON allocation(size);";
-
 int writer_insert_prepare(sqlite3 *database, enum writer_table table, sqlite3_stmt **insert)
 {
     return sqlite3_prepare_v3(database, insert_sql[table], -1, SQLITE_PREPARE_PERSISTENT, insert,

@@ -10,6 +10,8 @@
 #include "ingest/base/output_file.h"
 #include "ingest/write/insert.h"
 #include "ingest/write/rows.h"
+#include "estimate_sql.h"
+#include "live_begin_sql.h"
 #include "session_sql.h"
 
 struct writer_live {
@@ -110,19 +112,7 @@ bool writer_live_begin(struct writer_live *writer, uint64_t first_id)
              "DELETE FROM allocation WHERE id >= %" PRIu64
              "; DELETE FROM column_chunk WHERE id >= %" PRIu64,
              first_id, chunk * COLUMN_ID_STRIDE);
-    return run(writer,
-               "BEGIN IMMEDIATE;"
-               "DELETE FROM meta; DELETE FROM module; DELETE FROM stack; DELETE FROM runtime_stack;"
-               "DELETE FROM process; DELETE FROM inherited_free; DELETE FROM thread; "
-               "DELETE FROM arena; DELETE FROM "
-               "mark; DELETE FROM rss;"
-               "DELETE FROM region; DELETE FROM free_call; DELETE FROM mismatch;"
-               "DELETE FROM wrong_size;"
-               "DELETE FROM problem; DELETE FROM timeline; DELETE FROM function_total;"
-               "DELETE FROM type_total; DELETE FROM size_bin;"
-               "DELETE FROM sample_weight; DELETE FROM estimate;"
-               "INSERT INTO meta VALUES ('unfinished', 1);") &&
-           run(writer, rows);
+    return run(writer, live_begin_sql) && run(writer, rows);
 }
 
 bool writer_live_rows(struct writer_live *writer, const struct row_batch *batch)
@@ -154,7 +144,7 @@ bool writer_live_end(struct writer_live *writer)
     int pages = 0;
     const bool sampled = writer->sampled;
     writer->sampled = false;
-    if ((sampled && !run(writer, writer_estimate_sql)) || !run(writer, "COMMIT"))
+    if ((sampled && !run(writer, estimate_sql)) || !run(writer, "COMMIT"))
         return false;
     sqlite3_wal_checkpoint_v2(writer->database, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages, NULL);
     if (pages > LOG_PAGES_MOST)

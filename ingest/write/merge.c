@@ -12,6 +12,14 @@
 #include "ingest/write/inherit.h"
 #include "ingest/write/insert.h"
 #include "ingest/write/statistics.h"
+#include "all_indexes_sql.h"
+#include "inherited_begin_sql.h"
+#include "inherited_part_sql.h"
+#include "merge_first_sql.h"
+#include "merge_maps_sql.h"
+#include "merge_meta_sql.h"
+#include "merge_names_sql.h"
+#include "merge_rows_sql.h"
 
 struct writer_merge {
     sqlite3 *database;
@@ -63,186 +71,6 @@ static int stop_if_interrupted(void *context)
     return *interrupted != 0;
 }
 
-/* Maps of old ids to new ones. Lookups are by the first column. */
-static const char maps_sql[] =
-    "CREATE TEMP TABLE first(what TEXT PRIMARY KEY, id INTEGER NOT NULL) WITHOUT ROWID;"
-    "CREATE TEMP TABLE file_map(old INTEGER PRIMARY KEY, new INTEGER NOT NULL);"
-    "CREATE TEMP TABLE function_map(old INTEGER PRIMARY KEY, new INTEGER NOT NULL);"
-    "CREATE TEMP TABLE type_map(old INTEGER PRIMARY KEY, new INTEGER NOT NULL);"
-    "CREATE TEMP TABLE source_file_key(path TEXT PRIMARY KEY, id INTEGER NOT NULL) WITHOUT ROWID;"
-    "INSERT OR IGNORE INTO source_file_key SELECT path, id FROM source_file ORDER BY id;"
-    /* A function by its name and its module, which may have another address in each process. */
-    "CREATE TEMP TABLE function_key(name TEXT, linkage TEXT, path TEXT, build TEXT, id INTEGER,"
-    "  PRIMARY KEY(name, linkage, path, build)) WITHOUT ROWID;"
-    "INSERT OR IGNORE INTO function_key"
-    "  SELECT f.name, ifnull(f.linkage_name, ''), ifnull(m.path, ''), ifnull(m.build_id, ''), f.id"
-    "  FROM function f LEFT JOIN module m ON m.id = f.module_id ORDER BY f.id;"
-    "CREATE TEMP TABLE type_key(name TEXT, size INTEGER, confidence TEXT, element TEXT,"
-    "  id INTEGER, PRIMARY KEY(name, size, confidence, element)) WITHOUT ROWID;"
-    "INSERT OR IGNORE INTO type_key"
-    "  SELECT name, ifnull(size, -1), confidence, ifnull(element, ''), id FROM type ORDER BY id;";
-
-/* Notes the highest ids before a session is added. Its own ids continue from these. */
-static const char first_sql[] =
-    "DELETE FROM first;"
-    "INSERT INTO first"
-    "  SELECT 'row', ifnull(max(id), 0) FROM main.allocation"
-    "  UNION ALL SELECT 'process', ifnull(max(id), 0) FROM main.process"
-    "  UNION ALL SELECT 'module', ifnull(max(id), 0) FROM main.module"
-    "  UNION ALL SELECT 'frame', ifnull(max(id), 0) FROM main.frame"
-    "  UNION ALL SELECT 'stack', ifnull(max(id), 0) FROM main.stack"
-    "  UNION ALL SELECT 'thread', ifnull(max(id), 0) FROM main.thread"
-    "  UNION ALL SELECT 'arena', ifnull(max(id), 0) FROM main.arena"
-    "  UNION ALL SELECT 'mark', ifnull(max(id), 0) FROM main.mark"
-    "  UNION ALL SELECT 'region', ifnull(max(id), 0) FROM main.region"
-    "  UNION ALL SELECT 'mapping', ifnull(max(mapping), 0) FROM main.region"
-    "  UNION ALL SELECT 'problem', ifnull(max(id), 0) FROM main.problem;"
-    "CREATE TEMP VIEW IF NOT EXISTS base AS SELECT"
-    "  max(id) FILTER (WHERE what = 'row') AS row,"
-    "  max(id) FILTER (WHERE what = 'process') AS process,"
-    "  max(id) FILTER (WHERE what = 'module') AS module,"
-    "  max(id) FILTER (WHERE what = 'frame') AS frame,"
-    "  max(id) FILTER (WHERE what = 'stack') AS stack,"
-    "  max(id) FILTER (WHERE what = 'thread') AS thread,"
-    "  max(id) FILTER (WHERE what = 'arena') AS arena,"
-    "  max(id) FILTER (WHERE what = 'mark') AS mark,"
-    "  max(id) FILTER (WHERE what = 'region') AS region,"
-    "  max(id) FILTER (WHERE what = 'mapping') AS mapping,"
-    "  max(id) FILTER (WHERE what = 'problem') AS problem,"
-    "  max(id) FILTER (WHERE what = 'later') AS later FROM first;";
-
-/* Gives one id to names that are in both sessions. */
-static const char names_sql[] =
-    "INSERT OR IGNORE INTO source_file_key"
-    "  SELECT path, (SELECT ifnull(max(id), 0) FROM main.source_file) + row_number() OVER (ORDER "
-    "BY id)"
-    "  FROM part.source_file WHERE path NOT IN (SELECT path FROM source_file_key);"
-    "DELETE FROM file_map;"
-    "INSERT INTO file_map SELECT s.id, k.id FROM part.source_file s JOIN source_file_key k USING "
-    "(path);"
-    "INSERT INTO main.source_file SELECT id, path FROM source_file_key"
-    "  WHERE id > (SELECT ifnull(max(id), 0) FROM main.source_file) ORDER BY id;"
-    "INSERT INTO main.module SELECT id + base.module, path, name, build_id, load_bias, "
-    "start_address,"
-    "    end_address, loaded_ns + base.later, unloaded_ns + base.later, symbols"
-    "  FROM part.module, base;"
-    "CREATE TEMP TABLE named AS"
-    "  SELECT f.id AS id, f.name AS name, ifnull(f.linkage_name, '') AS linkage,"
-    "    ifnull(m.path, '') AS path, ifnull(m.build_id, '') AS build"
-    "  FROM part.function f LEFT JOIN part.module m ON m.id = f.module_id;"
-    "INSERT OR IGNORE INTO function_key"
-    "  SELECT name, linkage, path, build, (SELECT ifnull(max(id), 0) FROM main.function)"
-    "    + row_number() OVER (ORDER BY id)"
-    "  FROM (SELECT min(id) AS id, name, linkage, path, build FROM named"
-    "    GROUP BY name, linkage, path, build) n"
-    "  WHERE NOT EXISTS (SELECT 1 FROM function_key k WHERE k.name = n.name AND"
-    "    k.linkage = n.linkage AND k.path = n.path AND k.build = n.build);"
-    "DELETE FROM function_map;"
-    "INSERT INTO function_map SELECT n.id, k.id FROM named n"
-    "  JOIN function_key k USING (name, linkage, path, build);"
-    "INSERT INTO main.function SELECT m.new, f.name, f.linkage_name,"
-    "    iif(f.module_id = 0, 0, f.module_id + base.module), s.new, f.line, f.role"
-    "  FROM (SELECT min(old) AS old, new FROM function_map"
-    "    WHERE new > (SELECT ifnull(max(id), 0) FROM main.function) GROUP BY new) m, base"
-    "  JOIN part.function f ON f.id = m.old"
-    "  LEFT JOIN file_map s ON s.old = f.source_file_id ORDER BY m.new;"
-    "DROP TABLE named;"
-    "INSERT OR IGNORE INTO type_key"
-    "  SELECT name, ifnull(size, -1), confidence, ifnull(element, ''),"
-    "    (SELECT ifnull(max(id), 0) FROM main.type) + row_number() OVER (ORDER BY id)"
-    "  FROM part.type t WHERE NOT EXISTS (SELECT 1 FROM type_key k WHERE k.name = t.name AND"
-    "    k.size = ifnull(t.size, -1) AND k.confidence = t.confidence"
-    "    AND k.element = ifnull(t.element, ''));"
-    "DELETE FROM type_map;"
-    "INSERT INTO type_map VALUES (0, 0);"
-    "INSERT INTO type_map SELECT t.id, k.id FROM part.type t JOIN type_key k ON k.name = t.name AND"
-    "    k.size = ifnull(t.size, -1) AND k.confidence = t.confidence"
-    "    AND k.element = ifnull(t.element, '');"
-    "INSERT INTO main.type_member SELECT m.new, e.position, e.name, e.offset, e.size, e.type"
-    "  FROM type_map m JOIN part.type_member e ON e.type_id = m.old"
-    "  WHERE m.new > (SELECT ifnull(max(id), 0) FROM main.type);"
-    "INSERT INTO main.type SELECT m.new, t.name, t.size, t.confidence, t.element"
-    "  FROM type_map m JOIN part.type t ON t.id = m.old"
-    "  WHERE m.new > (SELECT ifnull(max(id), 0) FROM main.type) ORDER BY m.new;";
-
-/* Stack 0 is "none" in every session. */
-static const char rows_sql[] =
-    "INSERT INTO main.frame SELECT r.id + base.frame,"
-    "    iif(r.module_id = 0, 0, r.module_id + base.module), r.pc, f.new, s.new, r.line, r.inlined,"
-    "    r.bare"
-    "  FROM base, part.frame r JOIN function_map f ON f.old = r.function_id"
-    "  LEFT JOIN file_map s ON s.old = r.source_file_id ORDER BY r.id;"
-    "INSERT INTO main.stack SELECT t.id + base.stack, depth, call_site_frame_id + base.frame, "
-    "f.new,"
-    "    state, allocations, bytes, live_count, live_bytes, at_peak_count, at_peak_bytes, "
-    "peak_bytes,"
-    "    peak_ns, lifetime_ns FROM base, part.stack t"
-    "  LEFT JOIN function_map f ON f.old = t.function_id WHERE t.id > 0 ORDER BY t.id;"
-    "INSERT INTO main.runtime_stack SELECT stack_id + base.stack, kind, pattern FROM base,"
-    "  part.runtime_stack;"
-    "INSERT INTO main.process SELECT id + base.process, pid, parent_pid, program, argv,"
-    "    start_ns + base.later, end_ns + base.later, ending, trace, allocations, frees, bytes,"
-    "    live_count, live_bytes, peak_bytes, peak_ns + base.later, 1, host, boot_id, trace_id,"
-    "    parent_trace_id, NULL, NULL, NULL, NULL, NULL, inherited_frees,"
-    "    first_allocation_id + base.row, last_allocation_id + base.row, executable"
-    "  FROM base, part.process;"
-    "INSERT INTO main.thread SELECT id + base.thread, tid, name, start_ns + base.later,"
-    "    end_ns + base.later, allocations, frees, bytes, process_id + base.process"
-    "  FROM base, part.thread;"
-    "INSERT INTO main.type_candidate SELECT stack_id + base.stack, size, position, name"
-    "  FROM base, part.type_candidate;"
-    "INSERT INTO main.arena SELECT id + base.arena,"
-    "    iif(parent_id = 0, 0, parent_id + base.arena), name, allocations, objects, bytes,"
-    "    live_count, live_bytes, peak_bytes, peak_ns + base.later FROM base, part.arena;"
-    "INSERT INTO main.mark SELECT id + base.mark, ns + base.later, kind, name,"
-    "    process_id + base.process FROM base, part.mark;"
-    "INSERT INTO main.rss SELECT ns + base.later, bytes, process_id + base.process"
-    "  FROM base, part.rss;"
-    "INSERT INTO main.region SELECT id + base.region, r.mapping + base.mapping, address, size,"
-    "    protection, shared, file, offset, thread_id + base.thread,"
-    "    iif(stack_id = 0, 0, stack_id + base.stack), map_ns + base.later, unmap_ns + base.later,"
-    "    unmap_thread_id + base.thread, moved_from, changed_from + base.region,"
-    "    iif(unmap_stack_id = 0, 0, unmap_stack_id + base.stack), resident"
-    "  FROM base, part.region r;"
-    "INSERT INTO main.free_call SELECT stack_id + base.stack, function FROM base, part.free_call;"
-    "INSERT INTO main.mismatch SELECT stack_id + base.stack, kind,"
-    "    iif(free_stack_id = 0, 0, free_stack_id + base.stack), function, allocations, bytes"
-    "  FROM base, part.mismatch;"
-    "INSERT INTO main.wrong_size SELECT iif(stack_id = 0, 0, stack_id + base.stack),"
-    "    iif(free_stack_id = 0, 0, free_stack_id + base.stack), size, stated_size, allocations"
-    "  FROM base, part.wrong_size;"
-    "INSERT INTO main.problem SELECT id + base.problem, kind, ns + base.later, address,"
-    "    thread_id + base.thread, byte_offset, detail FROM base, part.problem;"
-    "INSERT OR IGNORE INTO main.sample_weight SELECT * FROM part.sample_weight;"
-    "INSERT OR IGNORE INTO main.bundle SELECT * FROM part.bundle;"
-    "INSERT OR IGNORE INTO main.sqlar SELECT * FROM part.sqlar;"
-    "INSERT INTO main.allocation SELECT a.id + base.row, address, size, count, kind, alignment,"
-    "    iif(arena_id = 0, 0, arena_id + base.arena), thread_id + base.thread,"
-    "    iif(stack_id = 0, 0, stack_id + base.stack), t.new, alloc_ns + base.later,"
-    "    free_ns + base.later, free_thread_id + base.thread,"
-    "    iif(free_stack_id = 0, 0, free_stack_id + base.stack), realloc_of + base.row"
-    "  FROM base, part.allocation a JOIN type_map t ON t.old = a.type_id ORDER BY a.id;";
-
-/* Merges `meta`: adds counts, takes the last of times, and keeps the rest of the first process. */
-static const char meta_sql[] =
-    "UPDATE main.meta SET value = value + (SELECT p.value FROM part.meta p WHERE p.key = meta.key)"
-    "  WHERE key IN ('reallocs', 'rows', 'failed_allocations', 'typed_allocations', 'typed_bytes',"
-    "    'threads', 'stacks', 'arenas', 'arena_allocations', 'arena_bytes', 'arena_live_count_end',"
-    "    'arena_live_bytes_end', 'dropped_events', 'unmatched_frees', 'double_frees', "
-    "'unseen_frees',"
-    "    'mismatched_frees', 'overlaps', 'ambiguous_pairs', 'damaged_bytes',"
-    "    'missing_chunks', 'orphaned_stacks', 'unknown_records', 'trace_bytes', "
-    "'lost_suppressions', 'wrong_sizes')"
-    "  AND key IN (SELECT key FROM part.meta);"
-    "UPDATE main.meta SET value = max(value, (SELECT p.value FROM part.meta p WHERE p.key ="
-    "  meta.key)) WHERE key = 'suppressions' AND key IN (SELECT key FROM part.meta);"
-    "INSERT INTO main.meta SELECT key, value FROM part.meta"
-    "  WHERE key IN ('late_modules', 'unseen_modules')"
-    "  ON CONFLICT(key) DO UPDATE SET value = value || char(10) || excluded.value"
-    "  WHERE instr(char(10) || value || char(10), char(10) || excluded.value || char(10)) = 0;"
-    "UPDATE main.meta SET value = max(value, (SELECT p.value + base.later FROM part.meta p, base"
-    "  WHERE p.key = 'duration_ns')) WHERE key = 'duration_ns';";
-
 static bool open_database(struct writer_merge *merge)
 {
     const volatile sig_atomic_t *interrupted = merge->options.interrupted;
@@ -266,8 +94,7 @@ struct writer_merge *writer_merge_open(const char *path, const struct writer_opt
     }
     merge->status = status;
     merge->options = *options;
-    if (open_database(merge) && run(merge, maps_sql) && run(merge, writer_inherit_begin_sql) &&
-        run(merge, writer_inherit_first_sql))
+    if (open_database(merge) && run(merge, merge_maps_sql) && run(merge, inherited_begin_sql))
         return merge;
     writer_merge_close(merge);
     return NULL;
@@ -289,10 +116,11 @@ bool writer_merge_add(struct writer_merge *merge, const char *path, uint64_t lat
         return ingest_fail(merge->status, INGEST_BAD_INPUT,
                            "%s: the processes were sampled differently; make a session of each",
                            merge->path);
-    return run(merge, "BEGIN") && run(merge, first_sql) &&
+    return run(merge, "BEGIN") && run(merge, merge_first_sql) &&
            run_with(merge, "INSERT INTO first VALUES ('later', ?)", NULL, (int64_t)later_ns) &&
-           run(merge, names_sql) && run(merge, rows_sql) && run(merge, writer_inherit_part_sql) &&
-           run(merge, meta_sql) && run(merge, "COMMIT; DETACH part");
+           run(merge, merge_names_sql) && run(merge, merge_rows_sql) &&
+           run(merge, inherited_part_sql) && run(merge, merge_meta_sql) &&
+           run(merge, "COMMIT; DETACH part");
 }
 
 bool writer_merge_machine(struct writer_merge *merge, uint32_t machine)
@@ -350,7 +178,7 @@ static bool create_indexes(struct writer_merge *merge)
 {
     return (merge->options.index == WRITER_INDEX_NONE ||
             run(merge, "CREATE INDEX allocation_stack ON allocation(stack_id, type_id)")) &&
-           (merge->options.index != WRITER_INDEX_ALL || run(merge, writer_all_indexes_sql));
+           (merge->options.index != WRITER_INDEX_ALL || run(merge, all_indexes_sql));
 }
 
 bool writer_merge_finish(struct writer_merge *merge)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "ingest/base/array.h"
+#include "process_update_sql.h"
 
 struct owner_thread {
     int64_t id;
@@ -154,12 +155,7 @@ static int put_threads(const struct writer_owners *owners, sqlite3 *database)
 static int put_processes(const struct writer_owners *owners, sqlite3 *database)
 {
     sqlite3_stmt *update = NULL;
-    int result =
-        sqlite3_prepare_v2(database,
-                           "UPDATE process SET allocations = ?2, frees = ?3, bytes = ?4,"
-                           "  live_count = ?5, live_bytes = ?6, peak_bytes = ?7, peak_ns = ?8"
-                           "  WHERE id = ?1",
-                           -1, &update, NULL);
+    int result = sqlite3_prepare_v2(database, process_update_sql, -1, &update, NULL);
     for (size_t i = 0; result == SQLITE_OK && i < owners->process_count; i++) {
         const struct owner_process *process = &owners->processes[i];
         const uint64_t row[] = {(uint64_t)process->id, process->allocations, process->frees,

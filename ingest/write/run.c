@@ -3,9 +3,8 @@
 
 #include <stdlib.h>
 
-static const char read_sql[] =
-    "SELECT process_id, pid, program, argv, ending, allocations, bytes, peak_bytes, place,"
-    "  parent_id, executed_from FROM v_process ORDER BY process_id";
+#include "run_processes_sql.h"
+#include "run_select_sql.h"
 
 static bool fail(sqlite3 *database, struct ingest_status *status)
 {
@@ -51,7 +50,7 @@ bool writer_run_read(sqlite3 *database, struct run *run, struct ingest_status *s
 {
     sqlite3_stmt *query = NULL;
     int step = SQLITE_ERROR;
-    bool good = sqlite3_prepare_v2(database, read_sql, -1, &query, NULL) == SQLITE_OK;
+    bool good = sqlite3_prepare_v2(database, run_processes_sql, -1, &query, NULL) == SQLITE_OK;
     size_t capacity = 0;
     while (good && (step = sqlite3_step(query)) == SQLITE_ROW) {
         if (run->count == capacity) {
@@ -72,15 +71,6 @@ bool writer_run_read(sqlite3 *database, struct run *run, struct ingest_status *s
     return good;
 }
 
-/* Fills the keys of `meta` that are about one process: the selected one. */
-static const char names_sql[] =
-    "UPDATE meta SET value = (SELECT CASE meta.key WHEN 'executable' THEN executable"
-    "    WHEN 'program' THEN program WHEN 'argv' THEN "
-    "argv"
-    "    WHEN 'pid' THEN pid WHEN 'parent_pid' THEN parent_pid ELSE ending END FROM process"
-    "    WHERE id = max(1, (SELECT value FROM meta WHERE key = 'selected_process')))"
-    "  WHERE key IN ('program', 'executable', 'argv', 'pid', 'parent_pid', 'ending')";
-
 /* Writes the id of the selected process. 0 is the sum of all. */
 static bool write_selected(sqlite3 *database, size_t id, struct ingest_status *status)
 {
@@ -89,7 +79,7 @@ static bool write_selected(sqlite3 *database, size_t id, struct ingest_status *s
                      "INSERT OR REPLACE INTO meta VALUES ('selected_process', %llu)",
                      (unsigned long long)id);
     return (sqlite3_exec(database, sql, NULL, NULL, NULL) == SQLITE_OK &&
-            sqlite3_exec(database, names_sql, NULL, NULL, NULL) == SQLITE_OK) ||
+            sqlite3_exec(database, run_select_sql, NULL, NULL, NULL) == SQLITE_OK) ||
            fail(database, status);
 }
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "suppressions_sql.h"
+
 static bool add_row(struct suppressed_list *list, sqlite3_stmt *query)
 {
     struct suppressed *more = realloc(list->rows, (list->count + 1) * sizeof(*more));
@@ -21,10 +23,7 @@ static bool add_row(struct suppressed_list *list, sqlite3_stmt *query)
 static bool read_rows(struct suppressed_list *list, sqlite3 *database)
 {
     sqlite3_stmt *query = NULL;
-    int result = sqlite3_prepare_v2(database,
-                                    "SELECT pattern, live_count, live_bytes FROM v_suppression"
-                                    "  ORDER BY live_bytes DESC, pattern",
-                                    -1, &query, NULL);
+    int result = sqlite3_prepare_v2(database, suppressions_sql, -1, &query, NULL);
     bool good = result == SQLITE_OK;
     while (good && (result = sqlite3_step(query)) == SQLITE_ROW)
         good = add_row(list, query);

@@ -14,6 +14,8 @@
 #include "ingest/write/bulk.h"
 #include "ingest/write/insert.h"
 #include "ingest/write/statistics.h"
+#include "all_indexes_sql.h"
+#include "estimate_sql.h"
 #include "session_sql.h"
 
 /* Batches: one that replay fills, one that is being written, and two to even out the load. */
@@ -322,7 +324,7 @@ static bool create_indexes(struct writer *writer)
      * processor's cache sort in less than half the time (measured: 10 M keys, 1 MB against 64).
      */
     return writer->options.index != WRITER_INDEX_ALL ||
-           (run(writer, "PRAGMA cache_size = -1000;") && run(writer, writer_all_indexes_sql));
+           (run(writer, "PRAGMA cache_size = -1000;") && run(writer, all_indexes_sql));
 }
 
 static bool put_statistics(struct writer *writer)
@@ -350,7 +352,7 @@ static bool remove_logs(const struct writer *writer)
 
 bool writer_commit(struct writer *writer)
 {
-    if (!writer->options.draft && ((writer->sampled && !run(writer, writer_estimate_sql)) ||
+    if (!writer->options.draft && ((writer->sampled && !run(writer, estimate_sql)) ||
                                    !create_indexes(writer) || !put_statistics(writer)))
         return false;
     if (!run(writer, "COMMIT"))

@@ -1,0 +1,5 @@
+-- SPDX-License-Identifier: BSD-2-Clause
+DELETE FROM timeline;
+DELETE FROM size_bin;
+DELETE FROM function_total;
+DELETE FROM type_total;

@@ -1,0 +1,10 @@
+-- SPDX-License-Identifier: BSD-2-Clause
+DROP TABLE own_live;
+DROP TABLE line;
+DROP TABLE freed;
+DROP TABLE wanted;
+DROP TABLE found;
+DROP TABLE other;
+DROP TABLE known;
+DROP TABLE count_of;
+DROP TABLE inherit_part;

@@ -1,0 +1,61 @@
+-- SPDX-License-Identifier: BSD-2-Clause
+-- Adds the modules, source files, functions and types of the session `part`. A source file, function
+-- or type that is in both sessions gets one id.
+INSERT OR IGNORE INTO source_file_key
+  SELECT path,
+    (SELECT ifnull(max(id), 0) FROM main.source_file) + row_number() OVER (ORDER BY id)
+  FROM part.source_file WHERE path NOT IN (SELECT path FROM source_file_key);
+DELETE FROM file_map;
+INSERT INTO file_map
+  SELECT s.id, k.id FROM part.source_file s JOIN source_file_key k USING (path);
+INSERT INTO main.source_file SELECT id, path FROM source_file_key
+  WHERE id > (SELECT ifnull(max(id), 0) FROM main.source_file) ORDER BY id;
+
+INSERT INTO main.module
+  SELECT id + base.module, path, name, build_id, load_bias, start_address, end_address,
+    loaded_ns + base.later, unloaded_ns + base.later, symbols
+  FROM part.module, base;
+
+CREATE TEMP TABLE named AS
+  SELECT f.id AS id, f.name AS name, ifnull(f.linkage_name, '') AS linkage,
+    ifnull(m.path, '') AS path, ifnull(m.build_id, '') AS build
+  FROM part.function f LEFT JOIN part.module m ON m.id = f.module_id;
+INSERT OR IGNORE INTO function_key
+  SELECT name, linkage, path, build,
+    (SELECT ifnull(max(id), 0) FROM main.function) + row_number() OVER (ORDER BY id)
+  FROM (SELECT min(id) AS id, name, linkage, path, build FROM named
+    GROUP BY name, linkage, path, build) n
+  WHERE NOT EXISTS (SELECT 1 FROM function_key k
+    WHERE k.name = n.name AND k.linkage = n.linkage AND k.path = n.path AND k.build = n.build);
+DELETE FROM function_map;
+INSERT INTO function_map
+  SELECT n.id, k.id FROM named n JOIN function_key k USING (name, linkage, path, build);
+INSERT INTO main.function
+  SELECT m.new, f.name, f.linkage_name, iif(f.module_id = 0, 0, f.module_id + base.module), s.new,
+    f.line, f.role
+  FROM (SELECT min(old) AS old, new FROM function_map
+    WHERE new > (SELECT ifnull(max(id), 0) FROM main.function) GROUP BY new) m, base
+  JOIN part.function f ON f.id = m.old
+  LEFT JOIN file_map s ON s.old = f.source_file_id ORDER BY m.new;
+DROP TABLE named;
+
+INSERT OR IGNORE INTO type_key
+  SELECT name, ifnull(size, -1), confidence, ifnull(element, ''),
+    (SELECT ifnull(max(id), 0) FROM main.type) + row_number() OVER (ORDER BY id)
+  FROM part.type t WHERE NOT EXISTS (SELECT 1 FROM type_key k
+    WHERE k.name = t.name AND k.size = ifnull(t.size, -1) AND k.confidence = t.confidence
+      AND k.element = ifnull(t.element, ''));
+DELETE FROM type_map;
+INSERT INTO type_map VALUES (0, 0);
+INSERT INTO type_map
+  SELECT t.id, k.id FROM part.type t JOIN type_key k
+    ON k.name = t.name AND k.size = ifnull(t.size, -1) AND k.confidence = t.confidence
+      AND k.element = ifnull(t.element, '');
+INSERT INTO main.type_member
+  SELECT m.new, e.position, e.name, e.offset, e.size, e.type
+  FROM type_map m JOIN part.type_member e ON e.type_id = m.old
+  WHERE m.new > (SELECT ifnull(max(id), 0) FROM main.type);
+INSERT INTO main.type
+  SELECT m.new, t.name, t.size, t.confidence, t.element
+  FROM type_map m JOIN part.type t ON t.id = m.old
+  WHERE m.new > (SELECT ifnull(max(id), 0) FROM main.type) ORDER BY m.new;

@@ -1,0 +1,66 @@
+-- SPDX-License-Identifier: BSD-2-Clause
+-- Adds the rows of the session `part`, with new ids. Stack 0 means "none" in every session.
+INSERT INTO main.frame
+  SELECT r.id + base.frame, iif(r.module_id = 0, 0, r.module_id + base.module), r.pc, f.new, s.new,
+    r.line, r.inlined, r.bare
+  FROM base, part.frame r JOIN function_map f ON f.old = r.function_id
+  LEFT JOIN file_map s ON s.old = r.source_file_id ORDER BY r.id;
+INSERT INTO main.stack
+  SELECT t.id + base.stack, depth, call_site_frame_id + base.frame, f.new, state, allocations,
+    bytes, live_count, live_bytes, at_peak_count, at_peak_bytes, peak_bytes, peak_ns, lifetime_ns
+  FROM base, part.stack t LEFT JOIN function_map f ON f.old = t.function_id
+  WHERE t.id > 0 ORDER BY t.id;
+INSERT INTO main.runtime_stack
+  SELECT stack_id + base.stack, kind, pattern FROM base, part.runtime_stack;
+INSERT INTO main.process
+  SELECT id + base.process, pid, parent_pid, program, argv, start_ns + base.later,
+    end_ns + base.later, ending, trace, allocations, frees, bytes, live_count, live_bytes,
+    peak_bytes, peak_ns + base.later, 1, host, boot_id, trace_id, parent_trace_id,
+    NULL, NULL, NULL, NULL, NULL, inherited_frees, first_allocation_id + base.row,
+    last_allocation_id + base.row, executable
+  FROM base, part.process;
+INSERT INTO main.thread
+  SELECT id + base.thread, tid, name, start_ns + base.later, end_ns + base.later, allocations,
+    frees, bytes, process_id + base.process
+  FROM base, part.thread;
+INSERT INTO main.type_candidate
+  SELECT stack_id + base.stack, size, position, name FROM base, part.type_candidate;
+INSERT INTO main.arena
+  SELECT id + base.arena, iif(parent_id = 0, 0, parent_id + base.arena), name, allocations,
+    objects, bytes, live_count, live_bytes, peak_bytes, peak_ns + base.later
+  FROM base, part.arena;
+INSERT INTO main.mark
+  SELECT id + base.mark, ns + base.later, kind, name, process_id + base.process
+  FROM base, part.mark;
+INSERT INTO main.rss
+  SELECT ns + base.later, bytes, process_id + base.process FROM base, part.rss;
+INSERT INTO main.region
+  SELECT id + base.region, r.mapping + base.mapping, address, size, protection, shared, file,
+    offset, thread_id + base.thread, iif(stack_id = 0, 0, stack_id + base.stack),
+    map_ns + base.later, unmap_ns + base.later, unmap_thread_id + base.thread, moved_from,
+    changed_from + base.region, iif(unmap_stack_id = 0, 0, unmap_stack_id + base.stack), resident
+  FROM base, part.region r;
+INSERT INTO main.free_call
+  SELECT stack_id + base.stack, function FROM base, part.free_call;
+INSERT INTO main.mismatch
+  SELECT stack_id + base.stack, kind, iif(free_stack_id = 0, 0, free_stack_id + base.stack),
+    function, allocations, bytes
+  FROM base, part.mismatch;
+INSERT INTO main.wrong_size
+  SELECT iif(stack_id = 0, 0, stack_id + base.stack),
+    iif(free_stack_id = 0, 0, free_stack_id + base.stack), size, stated_size, allocations
+  FROM base, part.wrong_size;
+INSERT INTO main.problem
+  SELECT id + base.problem, kind, ns + base.later, address, thread_id + base.thread, byte_offset,
+    detail
+  FROM base, part.problem;
+INSERT OR IGNORE INTO main.sample_weight SELECT * FROM part.sample_weight;
+INSERT OR IGNORE INTO main.bundle SELECT * FROM part.bundle;
+INSERT OR IGNORE INTO main.sqlar SELECT * FROM part.sqlar;
+INSERT INTO main.allocation
+  SELECT a.id + base.row, address, size, count, kind, alignment,
+    iif(arena_id = 0, 0, arena_id + base.arena), thread_id + base.thread,
+    iif(stack_id = 0, 0, stack_id + base.stack), t.new, alloc_ns + base.later,
+    free_ns + base.later, free_thread_id + base.thread,
+    iif(free_stack_id = 0, 0, free_stack_id + base.stack), realloc_of + base.row
+  FROM base, part.allocation a JOIN type_map t ON t.old = a.type_id ORDER BY a.id;
