@@ -27,7 +27,7 @@ static sqlite3_stmt *statement_of(const struct database_row *row)
     return (sqlite3_stmt *)(uintptr_t)row;
 }
 
-static bool database_fail(struct database *database, struct session_error *error)
+static bool fail(struct database *database, struct session_error *error)
 {
     return session_fail(error, 0, "%s: cannot be read as a session: %s: ingest the trace again",
                         database->path, sqlite3_errmsg(database->handle));
@@ -40,7 +40,7 @@ static bool read_pragma(void *context, const struct database_row *row, struct se
     return true;
 }
 
-static bool database_validate(struct database *database, struct session_error *error)
+static bool validate(struct database *database, struct session_error *error)
 {
     int64_t application = 0;
     int64_t version = 0;
@@ -61,7 +61,7 @@ static bool database_validate(struct database *database, struct session_error *e
 }
 
 /* Begins a transaction that reads the present state of the file. */
-static bool database_begin(struct database *database, struct session_error *error)
+static bool begin_reading(struct database *database, struct session_error *error)
 {
     int64_t tables;
     return sqlite3_exec(database->handle, "BEGIN", NULL, NULL, NULL) == SQLITE_OK &&
@@ -79,7 +79,7 @@ static bool read_mode(void *context, const struct database_row *row, struct sess
 }
 
 /* Begins one transaction for all reads if the session may still be written. */
-static bool database_hold(struct database *database, struct session_error *error)
+static bool hold(struct database *database, struct session_error *error)
 {
     struct stat about;
     if (stat(database->path, &about) == 0) {
@@ -88,7 +88,7 @@ static bool database_hold(struct database *database, struct session_error *error
     }
     if (!database_each(database, "PRAGMA journal_mode", read_mode, &database->logged, error))
         return false;
-    return !database->logged || database_begin(database, error);
+    return !database->logged || begin_reading(database, error);
 }
 
 struct database *database_open(const char *path, struct session_error *error)
@@ -105,14 +105,14 @@ struct database *database_open(const char *path, struct session_error *error)
         return NULL;
     }
     if (sqlite3_open_v2(path, &database->handle, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) {
-        database_fail(database, error);
+        fail(database, error);
         database_close(database);
         return NULL;
     }
     /* The column store reads chunks once and keeps them: mapping the file saves SQLite's copy. */
     sqlite3_exec(database->handle, "PRAGMA mmap_size = 1099511627776", NULL, NULL, NULL);
     sqlite3_busy_timeout(database->handle, 3000);
-    if (!database_hold(database, error) || !database_validate(database, error)) {
+    if (!hold(database, error) || !validate(database, error)) {
         database_close(database);
         return NULL;
     }
@@ -132,7 +132,7 @@ bool database_changed(struct database *database)
     sqlite3_blob_close(database->blob); /* it would hold the transaction */
     database->blob = NULL;
     sqlite3_exec(database->handle, "COMMIT", NULL, NULL, NULL);
-    return !database_begin(database, &ignored) || database->version != version;
+    return !begin_reading(database, &ignored) || database->version != version;
 }
 
 void database_close(struct database *database)
@@ -155,14 +155,14 @@ bool database_each(struct database *database, const char *sql, database_handler 
 {
     sqlite3_stmt *statement;
     if (sqlite3_prepare_v2(database->handle, sql, -1, &statement, NULL) != SQLITE_OK)
-        return database_fail(database, error);
+        return fail(database, error);
     int status;
     bool good = true;
     while (good && (status = sqlite3_step(statement)) != SQLITE_DONE) {
         if (status == SQLITE_ROW)
             good = handler(context, (const struct database_row *)(uintptr_t)statement, error);
         else
-            good = database_fail(database, error);
+            good = fail(database, error);
     }
     sqlite3_finalize(statement);
     return good;

@@ -5,8 +5,8 @@
 
 #include "session/error.h"
 #include "session/live_list.h"
-#include "session/model.h"
-#include "session/selection_model.h"
+#include "session/session_state.h"
+#include "session/selection_state.h"
 
 #define REGION_GAP (UINT64_C(16) << 20)
 
@@ -58,7 +58,7 @@ struct grid {
     struct cell_owner *owners;
 };
 
-static void grid_add(struct grid *grid, const struct live_block *block, bool alternate)
+static void add_block(struct grid *grid, const struct live_block *block, bool alternate)
 {
     bool selected = selection_contains(grid->selection, block->id);
     uint64_t offset = block->start > grid->address ? block->start - grid->address : 0;
@@ -84,7 +84,7 @@ static void grid_add(struct grid *grid, const struct live_block *block, bool alt
     }
 }
 
-static bool grid_color(struct grid *grid, const struct color_map *map, struct session_error *error)
+static bool color_cells(struct grid *grid, const struct color_map *map, struct session_error *error)
 {
     uint64_t last_id = 0;
     size_t last_color = 0;
@@ -127,10 +127,10 @@ bool selection_grid(struct selection *selection, uint64_t ns, uint64_t address,
         if (list->blocks[i].start >= end)
             break;
         if (list->blocks[i].end > address)
-            grid_add(&grid, &list->blocks[i], i % 2 != 0);
+            add_block(&grid, &list->blocks[i], i % 2 != 0);
     }
     free(grid.owners);
-    return grid_color(&grid, map, error);
+    return color_cells(&grid, map, error);
 }
 
 uint64_t session_allocation_at(struct session *session, uint64_t ns, uint64_t address)

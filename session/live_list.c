@@ -11,7 +11,7 @@
 
 #include "session/error.h"
 #include "session/filter/program.h"
-#include "session/model.h"
+#include "session/session_state.h"
 #include "session/sort_order.h"
 
 enum { PREFETCH = 16 };

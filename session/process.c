@@ -9,8 +9,8 @@
 #include "schemas/process_choice.h"
 #include "session/error.h"
 #include "session/live_list.h"
-#include "session/model.h"
-#include "session/selection_model.h"
+#include "session/session_state.h"
+#include "session/selection_state.h"
 
 static bool grow(struct processes *processes)
 {
@@ -84,16 +84,16 @@ bool processes_load(struct session *session, struct session_error *error)
            session_select_process(session, (uint32_t)selected, error);
 }
 
-static void forget_facts(struct processes *processes)
+static void forget_meta(struct processes *processes)
 {
-    for (size_t i = 0; i < processes->fact_count; i++)
-        free(processes->facts[i].value);
-    processes->fact_count = 0;
+    for (size_t i = 0; i < processes->meta_count; i++)
+        free(processes->meta[i].value);
+    processes->meta_count = 0;
 }
 
 void processes_free(struct processes *processes)
 {
-    forget_facts(processes);
+    forget_meta(processes);
     free(processes->rows);
     free(processes->first);
     free(processes->last);
@@ -121,11 +121,11 @@ void processes_mask(const struct session *session, uint32_t chunk, uint64_t *wor
     }
 }
 
-const char *processes_fact(const struct processes *processes, const char *key)
+const char *processes_meta(const struct processes *processes, const char *key)
 {
-    for (size_t i = 0; i < processes->fact_count; i++)
-        if (strcmp(processes->facts[i].key, key) == 0)
-            return processes->facts[i].value;
+    for (size_t i = 0; i < processes->meta_count; i++)
+        if (strcmp(processes->meta[i].key, key) == 0)
+            return processes->meta[i].value;
     return NULL;
 }
 
@@ -140,11 +140,11 @@ uint64_t processes_rows(const struct session *session)
 
 static void set_text(struct processes *processes, const char *key, const char *value)
 {
-    struct process_fact *fact = &processes->facts[processes->fact_count];
-    if (processes->fact_count == sizeof(processes->facts) / sizeof(*processes->facts))
+    struct process_meta *meta = &processes->meta[processes->meta_count];
+    if (processes->meta_count == sizeof(processes->meta) / sizeof(*processes->meta))
         return;
-    *fact = (struct process_fact){key, strdup(value)};
-    processes->fact_count += fact->value != NULL;
+    *meta = (struct process_meta){key, strdup(value)};
+    processes->meta_count += meta->value != NULL;
 }
 
 static void set_number(struct processes *processes, const char *key, uint64_t value)
@@ -154,7 +154,7 @@ static void set_number(struct processes *processes, const char *key, uint64_t va
     set_text(processes, key, digits);
 }
 
-static void set_facts(struct session *session, const struct session_process *process)
+static void set_meta(struct session *session, const struct session_process *process)
 {
     struct processes *processes = &session->processes;
     set_text(processes, "program", process->program);
@@ -171,8 +171,8 @@ static void set_facts(struct session *session, const struct session_process *pro
     set_number(processes, "peak_ns", process->peak_ns);
 }
 
-/* Sets the facts that take a look at the blocks: threads, stacks, and estimates of a sample. */
-static bool count_facts(struct session *session, struct session_error *error)
+/* Sets the values that need a look at the blocks: threads, stacks, and estimates of a sample. */
+static bool count_meta(struct session *session, struct session_error *error)
 {
     struct processes *processes = &session->processes;
     struct selection *all = selection_new(session, NULL, error);
@@ -216,11 +216,11 @@ bool session_select_process(struct session *session, uint32_t id, struct session
     struct processes *processes = &session->processes;
     const struct session_process *process = id > 0 ? &processes->rows[id - 1] : NULL;
     processes->selected = id;
-    forget_facts(processes);
+    forget_meta(processes);
     live_list_free(session->live);
     session->live = NULL;
     if (process)
-        set_facts(session, process);
+        set_meta(session, process);
     session->duration_ns =
         process ? process->end_ns : (uint64_t)session_meta_number(session, "duration_ns");
     session->peak_ns = (uint64_t)session_meta_number(session, "peak_ns");
@@ -228,7 +228,7 @@ bool session_select_process(struct session *session, uint32_t id, struct session
     /* RSS samples of several processes do not form one line. */
     return (processes->count < 2 ||
             names_load_samples(&session->names, session->database, id, error)) &&
-           session_estimate_peak(session, error) && (!process || count_facts(session, error));
+           session_estimate_peak(session, error) && (!process || count_meta(session, error));
 }
 
 bool session_find_process(const struct session *session, const char *word, uint32_t *id,

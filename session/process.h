@@ -15,7 +15,7 @@
 struct names;
 
 /* A key of `meta` with the selected process's own value. */
-struct process_fact {
+struct process_meta {
     const char *key;
     char *value; /* free() */
 };
@@ -25,8 +25,8 @@ struct processes {
     uint64_t *first, *last;       /* ids of each one's blocks; 0: it has none */
     size_t count, capacity;
     uint32_t selected; /* id, 0: all together */
-    struct process_fact facts[24];
-    size_t fact_count;
+    struct process_meta meta[24];
+    size_t meta_count;
 };
 
 /* Reads the table and selects the process that ingest selected. Returns false with `error` set. */
@@ -38,7 +38,7 @@ void processes_mask(const struct session *session, uint32_t chunk, uint64_t *wor
 
 /* Returns the selected process's value for a key of `meta`, or NULL if the value of the whole
  * session applies. */
-const char *processes_fact(const struct processes *processes, const char *key);
+const char *processes_meta(const struct processes *processes, const char *key);
 
 /* Returns the number of blocks of the selected process. */
 uint64_t processes_rows(const struct session *session);

@@ -6,8 +6,8 @@
 #include "session/error.h"
 #include "session/estimate.h"
 #include "session/filter/run.h"
-#include "session/model.h"
-#include "session/selection_model.h"
+#include "session/session_state.h"
+#include "session/selection_state.h"
 #include "session/sort_order.h"
 
 bool selection_each_chunk(const struct selection *selection, unsigned columns, chunk_visitor *visit,
@@ -62,8 +62,7 @@ static void add_totals(void *context, const struct chunk_rows *rows)
     selection->live_count += live_count;
 }
 
-static bool selection_start(struct selection *selection, const char *text,
-                            struct session_error *error)
+static bool start(struct selection *selection, const char *text, struct session_error *error)
 {
     struct filter_graph *graph = filter_parse(text, error);
     if (!graph)
@@ -96,7 +95,7 @@ struct selection *selection_new(struct session *session, const char *text,
         return NULL;
     }
     selection->session = session;
-    if (!selection_start(selection, text, error)) {
+    if (!start(selection, text, error)) {
         selection_free(selection);
         return NULL;
     }

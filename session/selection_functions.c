@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "session/error.h"
-#include "session/model.h"
-#include "session/selection_model.h"
+#include "session/session_state.h"
+#include "session/selection_state.h"
 
 enum { SHORT_LIVED_NS = 1000000 };
 
@@ -88,7 +88,7 @@ static void add_total(const struct stacks *stacks, const struct stack_sum *sums,
         if (sums[stack].count == 0)
             continue;
         for (uint64_t i = stacks->first[stack]; i < stacks->first[stack + 1]; i++) {
-            uint32_t function = stacks->places[stacks->frames[i]].function;
+            uint32_t function = stacks->frame_table[stacks->frames[i]].function;
             if (seen[function] == stack + 1)
                 continue;
             seen[function] = stack + 1;
@@ -194,13 +194,13 @@ static void edges_of_stacks(const struct stacks *stacks, const struct stack_sum 
         uint64_t first = stacks->first[stack];
         uint64_t last = stacks->first[stack + 1];
         for (uint64_t i = first; i < last; i++) {
-            if (stacks->places[stacks->frames[i]].function != function)
+            if (stacks->frame_table[stacks->frames[i]].function != function)
                 continue;
             if (i + 1 < last)
-                edges_add(callers, stacks->places[stacks->frames[i + 1]].function, stack,
+                edges_add(callers, stacks->frame_table[stacks->frames[i + 1]].function, stack,
                           &sums[stack]);
             if (i > first)
-                edges_add(callees, stacks->places[stacks->frames[i - 1]].function, stack,
+                edges_add(callees, stacks->frame_table[stacks->frames[i - 1]].function, stack,
                           &sums[stack]);
         }
     }

@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "session/error.h"
-#include "session/model.h"
-#include "session/selection_model.h"
+#include "session/session_state.h"
+#include "session/selection_state.h"
 #include "session/sort_order.h"
 
 enum { BUCKETS_MAX = 4096, EVENTS_AT_ONCE = 1 << 22 };

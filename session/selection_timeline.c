@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "session/error.h"
-#include "session/model.h"
-#include "session/selection_model.h"
+#include "session/session_state.h"
+#include "session/selection_state.h"
 
 enum { PARTS = 16 };
 

@@ -7,8 +7,8 @@
 #include "session/error.h"
 #include "session/estimate.h"
 #include "session/live_list.h"
-#include "session/model.h"
-#include "session/selection_model.h"
+#include "session/session_state.h"
+#include "session/selection_state.h"
 
 /* Checks a column of ids: the largest must be below `bound`, the size of its table. */
 static bool check_id_column(const struct session *session, enum column column, uint64_t bound,
@@ -25,7 +25,7 @@ static bool check_id_column(const struct session *session, enum column column, u
     return true;
 }
 
-static bool session_load(struct session *session, struct session_error *error)
+static bool load(struct session *session, struct session_error *error)
 {
     if (!names_load(&session->names, session->database, error) ||
         !stacks_open(&session->stacks, session->database, &session->names, error))
@@ -74,8 +74,8 @@ struct session *session_open(const char *path, struct session_error *error)
         return NULL;
     }
     session->database = database_open(path, error);
-    if (!session->database || !session_load(session, error) ||
-        !session_estimate_peak(session, error) || !processes_load(session, error)) {
+    if (!session->database || !load(session, error) || !session_estimate_peak(session, error) ||
+        !processes_load(session, error)) {
         session_close(session);
         return NULL;
     }
@@ -106,13 +106,13 @@ bool session_program_ended(const struct session *session)
     return session_meta_number(session, "program_ended") != 0;
 }
 
-uint64_t session_behind_ns(const struct session *session)
+uint64_t session_lag_ns(const struct session *session)
 {
     int64_t behind = session_meta_number(session, "behind_ns");
     return behind > 0 ? (uint64_t)behind : 0;
 }
 
-bool session_stale(struct session *session)
+bool session_has_newer(struct session *session)
 {
     return session_recording(session) && database_changed(session->database);
 }
@@ -124,9 +124,9 @@ const char *session_path(const struct session *session)
 
 const char *session_meta(const struct session *session, const char *key)
 {
-    const char *fact = processes_fact(&session->processes, key);
-    if (fact)
-        return fact;
+    const char *own = processes_meta(&session->processes, key);
+    if (own)
+        return own;
     for (size_t i = 0; i < session->names.meta_count; i++) {
         if (strcmp(session->names.meta[i].key, key) == 0)
             return session->names.meta[i].value;
@@ -224,7 +224,8 @@ size_t session_stack(struct session *session, uint32_t stack, struct session_fra
     size_t count = (size_t)(stacks->first[stack + 1] - stacks->first[stack]);
     bool guessed = false;
     for (size_t i = 0; i < count && i < capacity; i++) {
-        const struct stack_place *place = &stacks->places[stacks->frames[stacks->first[stack] + i]];
+        const struct stack_frame *place =
+            &stacks->frame_table[stacks->frames[stacks->first[stack] + i]];
         frames[i] = (struct session_frame){
             .function = place->function,
             .file = place->file == 0 ? "" : session->names.file.name[place->file],
@@ -242,11 +243,11 @@ size_t session_stack(struct session *session, uint32_t stack, struct session_fra
 size_t session_stack_call_site(struct session *session, uint32_t stack)
 {
     const struct stacks *stacks = &session->stacks;
-    if (stack >= stacks->count || stacks->place[stack] == 0 ||
+    if (stack >= stacks->count || stacks->call_site[stack] == 0 ||
         !stacks_frames(&session->stacks, NULL))
         return 0;
     for (uint64_t i = stacks->first[stack]; i < stacks->first[stack + 1]; i++) {
-        if (stacks->frames[i] == stacks->place[stack])
+        if (stacks->frames[i] == stacks->call_site[stack])
             return (size_t)(i - stacks->first[stack]);
     }
     return 0;

@@ -48,17 +48,17 @@ bool session_recording(const struct session *session);
 
 /*
  * For a session that is being recorded: session_program_ended() tells whether the program has ended
- * and only the rest of its trace is still being loaded. session_behind_ns() returns by how many ns
+ * and only the rest of its trace is still being loaded. session_lag_ns() returns by how many ns
  * the session is behind the program.
  */
 bool session_program_ended(const struct session *session);
-uint64_t session_behind_ns(const struct session *session);
+uint64_t session_lag_ns(const struct session *session);
 /*
  * Tells whether there is a newer state of a session that is being recorded, in the same file or
  * under its name. If so, open it again and close this one: queries may fail from now on. Call it
  * now and then for such a session, even if you want nothing new: it releases an old state.
  */
-bool session_stale(struct session *session);
+bool session_has_newer(struct session *session);
 /* Returns the path, as given to session_open(). */
 const char *session_path(const struct session *session);
 

@@ -6,7 +6,7 @@
 
 #include "session/error.h"
 #include "session/filter/names.h"
-#include "session/model.h"
+#include "session/session_state.h"
 
 enum { HEAP_MAX = 65536 };
 #define KEY_NULL UINT64_MAX

@@ -13,17 +13,17 @@ struct loading {
     struct names *names;
 };
 
-static bool read_place(void *context, const struct database_row *row, struct session_error *error)
+static bool read_frame(void *context, const struct database_row *row, struct session_error *error)
 {
     struct loading *loading = context;
     struct names *names = loading->names;
     if (!names_id_check(loading->stacks->database, "frame", database_number(row, 0),
-                        loading->stacks->place_count, error))
+                        loading->stacks->frame_count, error))
         return false;
     int64_t module = database_number(row, 1);
     int64_t function = database_number(row, 3);
     int64_t file = database_number(row, 4);
-    loading->stacks->places[database_number(row, 0)] = (struct stack_place){
+    loading->stacks->frame_table[database_number(row, 0)] = (struct stack_frame){
         .pc = (uint64_t)database_number(row, 2),
         .module = module > 0 && module < names->module.count ? (uint32_t)module : 0,
         .function = function > 0 && function < names->function_count ? (uint32_t)function : 0,
@@ -44,7 +44,7 @@ static bool read_stack(void *context, const struct database_row *row, struct ses
     int64_t function = database_number(row, 2);
     if (!names_id_check(stacks->database, "stack", id, stacks->count, error))
         return false;
-    stacks->place[id] = place > 0 && place < stacks->place_count ? (uint32_t)place : 0;
+    stacks->call_site[id] = place > 0 && place < stacks->frame_count ? (uint32_t)place : 0;
     stacks->function[id] =
         function > 0 && function < loading->names->function_count ? (uint32_t)function : 0;
     const char *state = database_text(row, 3);
@@ -72,15 +72,15 @@ bool stacks_open(struct stacks *stacks, struct database *database, struct names 
     struct loading loading = {.stacks = stacks, .names = names};
     stacks->database = database;
     if (!names_id_bound(database, "stack", &stacks->count, error) ||
-        !names_id_bound(database, "frame", &stacks->place_count, error))
+        !names_id_bound(database, "frame", &stacks->frame_count, error))
         return false;
     stacks->function = calloc(stacks->count, sizeof(*stacks->function));
-    stacks->place = calloc(stacks->count, sizeof(*stacks->place));
+    stacks->call_site = calloc(stacks->count, sizeof(*stacks->call_site));
     stacks->state = calloc(stacks->count, sizeof(*stacks->state));
     stacks->runtime = calloc(stacks->count, sizeof(*stacks->runtime));
-    stacks->places = calloc(stacks->place_count, sizeof(*stacks->places));
-    if (!stacks->function || !stacks->place || !stacks->state || !stacks->runtime ||
-        !stacks->places)
+    stacks->frame_table = calloc(stacks->frame_count, sizeof(*stacks->frame_table));
+    if (!stacks->function || !stacks->call_site || !stacks->state || !stacks->runtime ||
+        !stacks->frame_table)
         return session_fail_memory(error, "the stacks");
     for (uint32_t stack = 0; stack < stacks->count; stack++)
         stacks->state[stack] = "none";
@@ -88,7 +88,7 @@ bool stacks_open(struct stacks *stacks, struct database *database, struct names 
         database_each(database,
                       "SELECT id, module_id, pc, function_id, source_file_id, line, inlined, bare "
                       "FROM frame",
-                      read_place, &loading, error) &&
+                      read_frame, &loading, error) &&
         database_each(database,
                       "SELECT id, call_site_frame_id, function_id, state FROM stack ORDER BY id",
                       read_stack, &loading, error) &&
@@ -102,7 +102,8 @@ struct frames_loading {
     uint32_t next; /* the first stack whose first frame is not known yet */
 };
 
-static bool read_frame(void *context, const struct database_row *row, struct session_error *error)
+static bool read_stack_frame(void *context, const struct database_row *row,
+                             struct session_error *error)
 {
     struct frames_loading *loading = context;
     struct stacks *stacks = loading->stacks;
@@ -123,7 +124,7 @@ static bool read_frame(void *context, const struct database_row *row, struct ses
     while (loading->next <= (uint32_t)stack)
         stacks->first[loading->next++] = loading->count;
     stacks->frames[loading->count++] =
-        frame > 0 && frame < stacks->place_count ? (uint32_t)frame : 0;
+        frame > 0 && frame < stacks->frame_count ? (uint32_t)frame : 0;
     return true;
 }
 
@@ -137,7 +138,7 @@ bool stacks_frames(struct stacks *stacks, struct session_error *error)
         return session_fail_memory(error, "the frames of the stacks");
     if (!database_each(stacks->database,
                        "SELECT stack_id, frame_id FROM stack_frame ORDER BY stack_id, depth",
-                       read_frame, &loading, error)) {
+                       read_stack_frame, &loading, error)) {
         free(stacks->first);
         free(stacks->frames);
         stacks->first = NULL;
@@ -153,15 +154,15 @@ bool stacks_frames(struct stacks *stacks, struct session_error *error)
 void stacks_close(struct stacks *stacks)
 {
     free(stacks->function);
-    free(stacks->place);
+    free(stacks->call_site);
     free(stacks->state);
     free(stacks->runtime);
-    free(stacks->places);
+    free(stacks->frame_table);
     free(stacks->first);
     free(stacks->frames);
 }
 
-const struct stack_place *stacks_call_site(const struct stacks *stacks, uint64_t stack)
+const struct stack_frame *stacks_call_site(const struct stacks *stacks, uint64_t stack)
 {
-    return &stacks->places[stack < stacks->count ? stacks->place[stack] : 0];
+    return &stacks->frame_table[stack < stacks->count ? stacks->call_site[stack] : 0];
 }

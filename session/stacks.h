@@ -19,7 +19,7 @@
 struct database;
 
 /* A symbolized place in the code: one row of `frame`. */
-struct stack_place {
+struct stack_frame {
     uint64_t pc;
     uint32_t function, module, file, line;
     bool inlined;
@@ -28,13 +28,13 @@ struct stack_place {
 
 struct stacks {
     struct database *database;
-    uint32_t count;     /* largest stack id + 1 */
-    uint32_t *function; /* of the call site, by stack */
-    uint32_t *place;    /* frame id of the call site, 0: none */
-    const char **state; /* by stack */
-    bool *runtime;      /* by stack: its blocks are the runtime's or suppressed, not leaks */
-    struct stack_place *places; /* by frame id; [0] is unknown */
-    uint32_t place_count;
+    uint32_t count;      /* largest stack id + 1 */
+    uint32_t *function;  /* of the call site, by stack */
+    uint32_t *call_site; /* frame id of the call site, 0: none */
+    const char **state;  /* by stack */
+    bool *runtime;       /* by stack: its blocks are the runtime's or suppressed, not leaks */
+    struct stack_frame *frame_table; /* by frame id; [0] is unknown */
+    uint32_t frame_count;
     bool loaded;      /* the two below are loaded */
     uint64_t *first;  /* count + 1 positions in `frames`: the first frame of each stack */
     uint32_t *frames; /* frame ids, innermost first */
@@ -47,6 +47,6 @@ bool stacks_frames(struct stacks *stacks, struct session_error *error);
 void stacks_close(struct stacks *stacks);
 
 /* Returns the place of a stack's call site, or the unknown place for an unknown stack. */
-const struct stack_place *stacks_call_site(const struct stacks *stacks, uint64_t stack);
+const struct stack_frame *stacks_call_site(const struct stacks *stacks, uint64_t stack);
 
 #endif

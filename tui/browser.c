@@ -195,7 +195,7 @@ static void renew(struct browser *browser)
 {
     struct exploration *exploration = &browser->exploration;
     struct session_error error = {.message = ""};
-    if (!session_stale(exploration->session))
+    if (!session_has_newer(exploration->session))
         return;
     int64_t begin = now_ms();
     struct session *newer = session_open(session_path(exploration->session), &error);

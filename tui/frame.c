@@ -63,7 +63,7 @@ static void render_standing(const struct session *session, const struct area *le
     enum { WORTH_SAYING_NS = 2000000000 };
     char text[96], time[FORMAT_SIZE];
     const bool ended = session_program_ended(session);
-    const uint64_t behind = session_behind_ns(session);
+    const uint64_t behind = session_lag_ns(session);
     const char *what = ended ? "● ended, loading" : "● recording";
     if (behind >= WORTH_SAYING_NS)
         snprintf(text, sizeof(text), "%s, %s %s", what, format_duration(time, behind),

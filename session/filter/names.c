@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "session/error.h"
-#include "session/model.h"
+#include "session/session_state.h"
 
 static bool names_of_table(struct field_names *names, const struct name_table *table,
                            bool zero_is_null, struct session_error *error)
@@ -25,15 +25,15 @@ static bool names_of_table(struct field_names *names, const struct name_table *t
 static uint32_t caller_of(const struct stacks *stacks, uint32_t stack)
 {
     for (uint64_t i = stacks->first[stack]; i + 1 < stacks->first[stack + 1]; i++) {
-        if (stacks->place[stack] != 0 && stacks->frames[i] == stacks->place[stack])
-            return stacks->places[stacks->frames[i + 1]].function;
+        if (stacks->call_site[stack] != 0 && stacks->frames[i] == stacks->call_site[stack])
+            return stacks->frame_table[stacks->frames[i + 1]].function;
     }
     return 0;
 }
 
 static uint32_t name_of_stack(const struct stacks *stacks, enum filter_field field, uint32_t stack)
 {
-    const struct stack_place *place = stacks_call_site(stacks, stack);
+    const struct stack_frame *place = stacks_call_site(stacks, stack);
     switch (field) {
     case FIELD_FUNCTION:
         return stacks->function[stack];

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "session/error.h"
-#include "session/filter/color.h"
 #include "session/filter/parser.h"
 #include "session/filter/regex.h"
 
@@ -183,6 +182,28 @@ bool filter_parse_moment(struct filter_parser *parser, struct filter_value *valu
     return true;
 }
 
+/* The names of colours and their numbers in the 256-colour palette of terminals. */
+#define COLOR_NAMES                                                                                \
+    "red, green, yellow, blue, magenta, cyan, white, gray, orange, pink, brown, purple"
+
+/* Returns the number of a colour name of `length` bytes, -1 if there is no such colour. */
+static int color_number(const char *name, size_t length)
+{
+    static const struct {
+        const char *name;
+        int number;
+    } colors[] = {
+        {"red", 1},    {"green", 2},   {"yellow", 3},  {"blue", 4}, {"magenta", 5},
+        {"cyan", 6},   {"white", 7},   {"gray", 8},    {"grey", 8}, {"orange", 208},
+        {"pink", 213}, {"brown", 130}, {"purple", 93},
+    };
+    for (size_t i = 0; i < sizeof(colors) / sizeof(colors[0]); i++) {
+        if (strlen(colors[i].name) == length && memcmp(colors[i].name, name, length) == 0)
+            return colors[i].number;
+    }
+    return -1;
+}
+
 bool filter_parse_color(struct filter_parser *parser, struct filter_value *value)
 {
     value->column = parser->token.column;
@@ -196,14 +217,14 @@ bool filter_parse_color(struct filter_parser *parser, struct filter_value *value
         return true;
     }
     if (parser->token.kind == TOKEN_WORD) {
-        int number = filter_color_number(parser->token.text, parser->token.length);
+        int number = color_number(parser->token.text, parser->token.length);
         if (number >= 0) {
             value->number = (uint64_t)number;
             filter_advance(parser);
             return true;
         }
     }
-    return filter_expected(parser, "a colour (" FILTER_COLOR_NAMES " or 0 to 255)");
+    return filter_expected(parser, "a colour (" COLOR_NAMES " or 0 to 255)");
 }
 
 static bool parse_boolean(struct filter_parser *parser, struct filter_value *value)

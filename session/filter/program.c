@@ -9,7 +9,7 @@
 #include "session/error.h"
 #include "session/filter/names.h"
 #include "session/filter/regex.h"
-#include "session/model.h"
+#include "session/session_state.h"
 
 /* A test of a text: the operator, and the compiled expression for ~ and !~. */
 struct text_test {
@@ -112,7 +112,7 @@ static bool compile_frames(struct session *session, const struct filter_test *te
         for (uint32_t stack = 1; stack < stacks->count; stack++) {
             bool found = false;
             for (uint64_t i = stacks->first[stack]; i < stacks->first[stack + 1] && !found; i++)
-                found = truth[stacks->places[stacks->frames[i]].function];
+                found = truth[stacks->frame_table[stacks->frames[i]].function];
             leaf->table[stack] = found != negative;
         }
     }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "session/error.h"
-#include "session/model.h"
+#include "session/session_state.h"
 #include "session/sort_order.h"
 
 /* A name may be used any number of times: a text of one page could need any amount of work. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "session/filter/program.h"
-#include "session/model.h"
+#include "session/session_state.h"
 
 /* Sets the bits after the chunk's last row to 0. */
 static void trim(uint64_t *words, uint32_t rows)

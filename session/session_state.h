@@ -4,8 +4,8 @@
  * stacks (call sites and frames), columns (the allocations), live_list (blocks live at a time, by
  * address).
  */
-#ifndef MPROF_SESSION_MODEL_H
-#define MPROF_SESSION_MODEL_H
+#ifndef MPROF_SESSION_SESSION_STATE_H
+#define MPROF_SESSION_SESSION_STATE_H
 
 #include "session/column_store.h"
 #include "session/database.h"

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The questions that one SQL query on the session's tables answers: the members of a type, and the
+ * most frequent mismatch of allocation and free.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "session/error.h"
-#include "session/model.h"
+#include "session/session_state.h"
 
 struct collecting {
     struct session_member *members;
@@ -49,4 +53,29 @@ bool session_type_members(struct session *session, uint32_t type, struct session
     good = good && database_each(session->database, sql, read_member, &collecting, error);
     *count = collecting.count;
     return good;
+}
+
+static bool read_worst(void *context, const struct database_row *row, struct session_error *error)
+{
+    struct session_mismatch *worst = context;
+    const char *kind = database_text(row, 0), *freed_by = database_text(row, 1);
+    const char *function = database_text(row, 2);
+    (void)error;
+    snprintf(worst->kind, sizeof(worst->kind), "%s", kind ? kind : "?");
+    snprintf(worst->freed_by, sizeof(worst->freed_by), "%s", freed_by ? freed_by : "?");
+    snprintf(worst->function, sizeof(worst->function), "%s", function ? function : "?");
+    worst->allocations = (uint64_t)database_number(row, 3);
+    return true;
+}
+
+bool session_worst_mismatch(const struct session *session, struct session_mismatch *worst,
+                            struct session_error *error)
+{
+    worst->allocations = 0;
+    if (session_meta_number(session, "mismatched_frees") <= 0)
+        return true;
+    return database_each(session->database,
+                         "SELECT kind, freed_by, function, sum(allocations) FROM v_mismatch "
+                         "GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3 LIMIT 1",
+                         read_worst, worst, error);
 }

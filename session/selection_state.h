@@ -3,8 +3,8 @@
  * The state of a selection; private to this folder. Everything except the set itself is computed at
  * its first use and kept, because many key presses ask for the same.
  */
-#ifndef MPROF_SESSION_SELECTION_MODEL_H
-#define MPROF_SESSION_SELECTION_MODEL_H
+#ifndef MPROF_SESSION_SELECTION_STATE_H
+#define MPROF_SESSION_SELECTION_STATE_H
 
 #include "session/column_store.h"
 #include "session/filter/program.h"
