@@ -16,7 +16,7 @@ static bool count_pages(int file, uint64_t page, uint64_t last, uint64_t *bytes)
         const uint64_t left = (last - page) / ARCH_PAGE_SIZE;
         const uint64_t count = left < ENTRIES ? left : ENTRIES;
         const long got =
-            os_call_again(SYS_pread64, file, (long)entries, (long)(count * sizeof(*entries)),
+            os_call_retry(SYS_pread64, file, (long)entries, (long)(count * sizeof(*entries)),
                           (long)(page / ARCH_PAGE_SIZE * sizeof(*entries)));
         if (got < (long)sizeof(*entries))
             return false;

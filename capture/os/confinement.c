@@ -168,7 +168,7 @@ bool confinement_allows(long number, const uint64_t arguments[6])
 static const struct filter *confinement_copy(const struct sock_fprog *program)
 {
     struct sock_fprog head;
-    if (os_peek((uintptr_t)program, &head, sizeof(head)) != sizeof(head) || head.len == 0 ||
+    if (os_copy_memory((uintptr_t)program, &head, sizeof(head)) != sizeof(head) || head.len == 0 ||
         head.len > INSTRUCTIONS_MAX)
         return NULL;
     const size_t size = head.len * sizeof(struct sock_filter);
@@ -176,7 +176,7 @@ static const struct filter *confinement_copy(const struct sock_fprog *program)
     if (!filter)
         return &confinement_nothing;
     filter->count = head.len;
-    if (os_peek((uintptr_t)head.filter, filter->code, size) == size)
+    if (os_copy_memory((uintptr_t)head.filter, filter->code, size) == size)
         return filter;
     os_unmap(filter, sizeof(*filter) + size);
     return NULL;
@@ -227,7 +227,7 @@ void confinement_add_calls(const uint32_t *numbers, uint32_t count)
 
 void confinement_begin(void)
 {
-    os_permit_by(confinement_allows);
+    os_set_permission_check(confinement_allows);
 }
 
 /* Its memory stays mapped: another thread may be reading it now. */

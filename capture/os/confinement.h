@@ -4,8 +4,8 @@
  *
  * After a program has confined itself, the kernel answers a call that the filter does not allow by
  * an error, by SIGSYS, or by killing the process. The recorder must not cause that. So it keeps the
- * filters and puts each of its own calls to them first (os_permit_by()). It does not make a call
- * that a filter does not plainly allow, and counts the call as failed.
+ * filters and puts each of its own calls to them first (os_set_permission_check()). It does not
+ * make a call that a filter does not plainly allow, and counts the call as failed.
  *
  * The recorder cannot see filters that were set before the program was executed. It only knows the
  * calls that mprof-run found them to punish.

@@ -18,7 +18,7 @@ bool disk_space_look(int descriptor, struct disk_space_limit limit, struct disk_
     /* Blocks first, since bytes times a hundred may not fit. */
     const uint64_t part = about.f_blocks * limit.percent / 100 * block;
     space->available = about.f_bavail * block;
-    space->kept = part < limit.bytes ? part : limit.bytes;
+    space->must_stay_free = part < limit.bytes ? part : limit.bytes;
     return true;
 }
 

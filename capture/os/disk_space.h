@@ -19,8 +19,8 @@ struct disk_space_limit {
     }
 
 struct disk_space {
-    uint64_t available; /* bytes that a user may still write */
-    uint64_t kept;      /* of these, bytes that must stay free */
+    uint64_t available;      /* bytes that a user may still write */
+    uint64_t must_stay_free; /* bytes, part of `available` */
 };
 
 /* Looks at the disk of an open file. False if there is no limit or the kernel does not answer; then

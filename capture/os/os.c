@@ -18,45 +18,45 @@
 /* If a handler leaves a call by longjmp, the call stays counted, so no wait is endless. */
 #define CALL_TURNS 10000u
 
-static bool (*_Atomic os_permits)(long number, const uint64_t arguments[6]);
-static _Atomic uint32_t os_under_way; /* calls of all threads, from before they ask */
-static _Atomic uint32_t os_forks;     /* forks from the first process to this one */
+static bool (*_Atomic permission_check)(long number, const uint64_t arguments[6]);
+static _Atomic uint32_t calls_under_way; /* calls of all threads, from before they ask */
+static _Atomic uint32_t forks_so_far;    /* forks from the first process to this one */
 
-void os_permit_by(bool (*permits)(long number, const uint64_t arguments[6]))
+void os_set_permission_check(bool (*permits)(long number, const uint64_t arguments[6]))
 {
-    atomic_store(&os_permits, permits);
-    for (unsigned turn = 0; turn < CALL_TURNS && atomic_load(&os_under_way); turn++)
+    atomic_store(&permission_check, permits);
+    for (unsigned turn = 0; turn < CALL_TURNS && atomic_load(&calls_under_way); turn++)
         os_yield();
 }
 
 void os_forked(void)
 {
-    atomic_fetch_add(&os_forks, 1);
-    atomic_store(&os_under_way, 0);
+    atomic_fetch_add(&forks_so_far, 1);
+    atomic_store(&calls_under_way, 0);
 }
 
 bool os_is_confined(void)
 {
-    return atomic_load_explicit(&os_permits, memory_order_relaxed) != NULL;
+    return atomic_load_explicit(&permission_check, memory_order_relaxed) != NULL;
 }
 
 long os_call(long number, long a, long b, long c, long d, long e, long f)
 {
     long result = -EPERM;
-    const uint32_t forks = atomic_load_explicit(&os_forks, memory_order_relaxed);
-    atomic_fetch_add(&os_under_way, 1);
-    bool (*permits)(long, const uint64_t[6]) = atomic_load(&os_permits);
+    const uint32_t forks = atomic_load_explicit(&forks_so_far, memory_order_relaxed);
+    atomic_fetch_add(&calls_under_way, 1);
+    bool (*permits)(long, const uint64_t[6]) = atomic_load(&permission_check);
     const uint64_t arguments[6] = {(uint64_t)a, (uint64_t)b, (uint64_t)c,
                                    (uint64_t)d, (uint64_t)e, (uint64_t)f};
     if (!permits || permits(number, arguments))
         result = arch_syscall(number, a, b, c, d, e, f);
     /* If a handler forked since, the child does not count this call any more. */
-    if (atomic_load_explicit(&os_forks, memory_order_relaxed) == forks)
-        atomic_fetch_sub(&os_under_way, 1);
+    if (atomic_load_explicit(&forks_so_far, memory_order_relaxed) == forks)
+        atomic_fetch_sub(&calls_under_way, 1);
     return result;
 }
 
-long os_call_again(long number, long a, long b, long c, long d)
+long os_call_retry(long number, long a, long b, long c, long d)
 {
     long result;
     do
@@ -65,7 +65,7 @@ long os_call_again(long number, long a, long b, long c, long d)
     return result;
 }
 
-static long os_call3(long number, long a, long b, long c)
+static long call3(long number, long a, long b, long c)
 {
     return os_call(number, a, b, c, 0, 0, 0);
 }
@@ -79,7 +79,7 @@ void *os_map(size_t size)
 
 void os_unmap(void *memory, size_t size)
 {
-    os_call3(SYS_munmap, (long)memory, (long)size, 0);
+    call3(SYS_munmap, (long)memory, (long)size, 0);
 }
 
 void *os_map_large(size_t *size)
@@ -96,14 +96,14 @@ void *os_map_large(size_t *size)
         os_unmap(memory, before - ARCH_PAGE_SIZE);
     if (before < OS_LARGE_PAGE)
         os_unmap(memory + before + rounded, OS_LARGE_PAGE - before);
-    os_call3(SYS_madvise, (long)(memory + before), (long)rounded, MADV_HUGEPAGE);
+    call3(SYS_madvise, (long)(memory + before), (long)rounded, MADV_HUGEPAGE);
     *size = rounded;
     return memory + before;
 }
 
 void os_discard(void *memory, size_t size)
 {
-    os_call3(SYS_madvise, (long)memory, (long)size, MADV_DONTNEED);
+    call3(SYS_madvise, (long)memory, (long)size, MADV_DONTNEED);
 }
 
 /*
@@ -111,7 +111,7 @@ void os_discard(void *memory, size_t size)
  * then opens a file gets the lowest free number. That may be the number of a file that is being
  * read here and closed afterwards. The program does not get a high number.
  */
-static int os_raise(int descriptor)
+static int move_descriptor_up(int descriptor)
 {
     static const long places[] = {1000, 200};
     long raised = -EBADF;
@@ -125,24 +125,24 @@ static int os_raise(int descriptor)
 
 int os_open_read(const char *path)
 {
-    return os_raise((int)os_call(SYS_openat, AT_FDCWD, (long)path,
-                                 O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0, 0, 0));
+    return move_descriptor_up((int)os_call(SYS_openat, AT_FDCWD, (long)path,
+                                           O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0, 0, 0));
 }
 
 long os_read(int descriptor, void *buffer, size_t size)
 {
-    return os_call_again(SYS_read, descriptor, (long)buffer, (long)size, 0);
+    return os_call_retry(SYS_read, descriptor, (long)buffer, (long)size, 0);
 }
 
 void os_close(int descriptor)
 {
-    os_call3(SYS_close, descriptor, 0, 0);
+    call3(SYS_close, descriptor, 0, 0);
 }
 
 /* Tries both calls: a filter that was made from the calls of a C library knows only one of them. */
 int os_status(int descriptor, struct stat *status)
 {
-    const long result = os_call3(SYS_fstat, descriptor, (long)status, 0);
+    const long result = call3(SYS_fstat, descriptor, (long)status, 0);
     return result != -EPERM && result != -ENOSYS
                ? (int)result
                : (int)os_call(SYS_newfstatat, descriptor, (long)"", (long)status, AT_EMPTY_PATH, 0,
@@ -157,11 +157,11 @@ long os_read_link(const char *path, char *buffer, size_t size)
     return length;
 }
 
-static bool os_avoids_other_memory;
+static bool avoids_other_memory;
 
 void os_avoid_other_memory(void)
 {
-    os_avoids_other_memory = true;
+    avoids_other_memory = true;
 }
 
 /*
@@ -169,7 +169,7 @@ void os_avoid_other_memory(void)
  * copies the set and then refuses it: EINVAL says that eight bytes were readable, EFAULT that they
  * were not. All words of a page are alike.
  */
-static size_t os_peek_pages(uint64_t address, void *buffer, size_t size)
+static size_t copy_pages(uint64_t address, void *buffer, size_t size)
 {
     size_t done = 0;
     while (done < size) {
@@ -185,29 +185,29 @@ static size_t os_peek_pages(uint64_t address, void *buffer, size_t size)
     return done;
 }
 
-size_t os_peek(uint64_t address, void *buffer, size_t size)
+size_t os_copy_memory(uint64_t address, void *buffer, size_t size)
 {
-    if (os_avoids_other_memory)
-        return os_peek_pages(address, buffer, size);
+    if (avoids_other_memory)
+        return copy_pages(address, buffer, size);
     struct iovec to = {.iov_base = buffer, .iov_len = size};
     struct iovec from = {.iov_base = (void *)address, .iov_len = size};
     /* By the thread: if the first one has ended, the process's id leads to no memory. */
     long result = os_call(SYS_process_vm_readv, os_thread_id(), (long)&to, 1, (long)&from, 1, 0);
     if (result == -EPERM || result == -ENOSYS || result == -ESRCH)
-        return os_peek_pages(address, buffer, size);
+        return copy_pages(address, buffer, size);
     return result < 0 ? 0 : (size_t)result;
 }
 
 void os_yield(void)
 {
-    os_call3(SYS_sched_yield, 0, 0, 0);
+    call3(SYS_sched_yield, 0, 0, 0);
 }
 
-void os_order_threads(void)
+void os_membarrier_all(void)
 {
-    os_call3(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
-    if (os_call3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
-        os_call3(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+    call3(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+    if (call3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
+        call3(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
 uint64_t os_block_signals(void)
@@ -225,12 +225,12 @@ void os_restore_signals(uint64_t mask)
 
 int os_thread_id(void)
 {
-    return (int)os_call3(SYS_gettid, 0, 0, 0);
+    return (int)call3(SYS_gettid, 0, 0, 0);
 }
 
 int os_process_id(void)
 {
-    return (int)os_call3(SYS_getpid, 0, 0, 0);
+    return (int)call3(SYS_getpid, 0, 0, 0);
 }
 
 char *os_decimal(char *end, uint64_t number)
@@ -241,7 +241,7 @@ char *os_decimal(char *end, uint64_t number)
     return end;
 }
 
-static size_t os_append(char *line, size_t used, size_t size, const char *text)
+static size_t append(char *line, size_t used, size_t size, const char *text)
 {
     while (*text && used < size)
         line[used++] = *text++;
@@ -251,13 +251,13 @@ static size_t os_append(char *line, size_t used, size_t size, const char *text)
 void os_message(const char *first, ...)
 {
     char line[512];
-    size_t room = sizeof(line) - 1, used = os_append(line, 0, room, "mprof: ");
+    size_t room = sizeof(line) - 1, used = append(line, 0, room, "mprof: ");
     va_list rest;
     va_start(rest, first);
     /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): begun one line above */
     for (const char *text = first; text; text = va_arg(rest, const char *))
-        used = os_append(line, used, room, text);
+        used = append(line, used, room, text);
     va_end(rest);
     line[used++] = '\n';
-    os_call3(SYS_write, 2, (long)line, (long)used);
+    call3(SYS_write, 2, (long)line, (long)used);
 }

@@ -15,18 +15,18 @@
 
 /*
  * Makes any call by its number. -EPERM, without a call, if the program has confined itself and may
- * not make the call any more: see os_permit_by().
+ * not make the call any more: see os_set_permission_check().
  */
 long os_call(long number, long a, long b, long c, long d, long e, long f);
 
 /* Makes a call with four arguments, and repeats it if a signal interrupts it. */
-long os_call_again(long number, long a, long b, long c, long d);
+long os_call_retry(long number, long a, long b, long c, long d);
 
 /*
  * Has each later call ask `permits` first (confinement.h). NULL: all calls are allowed. Returns
  * when no thread is in a call for which it did not ask.
  */
-void os_permit_by(bool (*permits)(long number, const uint64_t arguments[6]));
+void os_set_permission_check(bool (*permits)(long number, const uint64_t arguments[6]));
 bool os_is_confined(void);
 
 /* Forgets the calls that threads of the parent are in. Called in a forked child before it has other
@@ -64,15 +64,15 @@ long os_read_link(const char *path, char *buffer, size_t size);
  * Copies `size` bytes at `address` of this process and never faults. Returns the number of bytes
  * that could be read from the beginning (0: none).
  */
-size_t os_peek(uint64_t address, void *buffer, size_t size);
-/* Makes os_peek() avoid the calls that a sandbox for ordinary programs may punish. */
+size_t os_copy_memory(uint64_t address, void *buffer, size_t size);
+/* Makes os_copy_memory() avoid the calls that a sandbox for ordinary programs may punish. */
 void os_avoid_other_memory(void);
 /* Lets another thread run. */
 void os_yield(void);
 
 /* Orders the stores of all threads: this thread sees what the others have stored so far, and they
  * see what it has stored. */
-void os_order_threads(void);
+void os_membarrier_all(void);
 
 /*
  * Blocks all signals of the calling thread, so that no handler leaves by longjmp while a table is

@@ -209,7 +209,7 @@ static void object_look(const struct bypass_object *object, const char *path, st
 static bool object_at(const struct link_map *map, struct bypass_object *object)
 {
     ElfW(Ehdr) head;
-    if (os_peek(map->l_addr, &head, sizeof(head)) != sizeof(head) ||
+    if (os_copy_memory(map->l_addr, &head, sizeof(head)) != sizeof(head) ||
         memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
         return false;
     *object = (struct bypass_object){.bias = map->l_addr,
@@ -353,7 +353,7 @@ void bypass_module_seen(struct thread *thread, const struct stack_module *module
     ElfW(Ehdr) head;
     struct bypass_look look = {.names = bypass.names, .name_count = bypass.name_count};
     if (!atomic_load(&bypass.ready) || bypass.forked ||
-        os_peek(module->start, &head, sizeof(head)) != sizeof(head) ||
+        os_copy_memory(module->start, &head, sizeof(head)) != sizeof(head) ||
         memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
         return;
     struct bypass_object object = {.bias = module->load_bias,

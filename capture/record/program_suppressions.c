@@ -110,7 +110,7 @@ static bool wait_for(long process)
         nap = nap < NAP_MAX_NS ? 2 * nap : nap;
     }
     os_call(SYS_kill, process, SIGKILL, 0, 0, 0, 0);
-    os_call_again(SYS_wait4, process, 0, __WALL, 0);
+    os_call_retry(SYS_wait4, process, 0, __WALL, 0);
     return false;
 }
 

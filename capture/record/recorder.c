@@ -284,7 +284,7 @@ static bool recorder_guard_is_stale(const void *frame)
     const uintptr_t span = 8u << 20; /* two stacks of one thread lie further apart */
     stack_t alternate = {.ss_flags = SS_DISABLE};
     const void *still;
-    if (os_peek(guard + sizeof(still), &still, sizeof(still)) != sizeof(still) ||
+    if (os_copy_memory(guard + sizeof(still), &still, sizeof(still)) != sizeof(still) ||
         still != self->guard_return)
         return true;
     return now >= guard && now - guard < span &&

@@ -182,7 +182,7 @@ int thread_other_id(void)
 void thread_process_settle(void)
 {
     /* After this, each thread has either seen that nothing is recorded now, or is seen here. */
-    os_order_threads();
+    os_membarrier_all();
     for (unsigned turn = 0; turn < SETTLE_TURNS && atomic_load(&recorder_page.entering); turn++)
         os_yield();
     uint32_t count = atomic_load(&threads.count);
@@ -193,7 +193,8 @@ void thread_process_settle(void)
             continue;
         /* A thread may have ended, and its memory may be gone. */
         for (unsigned turn = 0; turn < SETTLE_TURNS; turn++) {
-            if (os_peek((uintptr_t)&thread->owner->guard, &guard, sizeof(guard)) != sizeof(guard) ||
+            if (os_copy_memory((uintptr_t)&thread->owner->guard, &guard, sizeof(guard)) !=
+                    sizeof(guard) ||
                 !guard)
                 break;
             os_yield();

@@ -69,7 +69,7 @@ static bool block_search(struct stack_memory *memory, uint64_t block, uint64_t h
     size_t size = STACK_WINDOW_BYTES;
     for (uint64_t from = 0; from < BLOCK_MOST && size == STACK_WINDOW_BYTES;
          from += STACK_WINDOW_BYTES - sizeof(words)) {
-        size = os_peek(block + from, memory->window, STACK_WINDOW_BYTES);
+        size = os_copy_memory(block + from, memory->window, STACK_WINDOW_BYTES);
         for (uint64_t at = 0; at + sizeof(words) <= size; at += sizeof(*words)) {
             memcpy(words, memory->window + at, sizeof(words));
             if (block_words_fit(words, block) && words[0] <= here) {
@@ -90,7 +90,7 @@ static bool block_read(struct stack_memory *memory, uint64_t block, uint64_t her
     uint64_t words[2];
     if (place == 0)
         return here < block && block_search(memory, block, here, below);
-    if (os_peek(block + place, words, sizeof(words)) != sizeof(words) ||
+    if (os_copy_memory(block + place, words, sizeof(words)) != sizeof(words) ||
         !block_words_fit(words, block))
         return false;
     *below = (struct range){words[0], block};
@@ -144,7 +144,7 @@ bool stack_memory_read_unproven(struct stack_memory *memory, uint64_t address, u
         if (size < sizeof(*value))
             size = sizeof(*value);
         memory->window_start = address;
-        memory->window_size = os_peek(address, memory->window, size);
+        memory->window_size = os_copy_memory(address, memory->window, size);
         if (memory->window_size < sizeof(*value))
             return false;
     }

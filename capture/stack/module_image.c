@@ -14,7 +14,8 @@
 static void notes_read(uint64_t address, uint64_t size, struct module_image *image)
 {
     uint8_t notes[NOTES_MAX];
-    size_t length = os_peek(address, notes, size < sizeof(notes) ? size : sizeof(notes)), at = 0;
+    size_t length = os_copy_memory(address, notes, size < sizeof(notes) ? size : sizeof(notes)),
+           at = 0;
     while (length - at >= sizeof(Elf64_Nhdr)) {
         Elf64_Nhdr note;
         memcpy(&note, notes + at, sizeof(note));
@@ -61,15 +62,15 @@ bool module_image_read(uint64_t start, struct module_image *image)
 {
     Elf64_Ehdr file;
     memset(image, 0, sizeof(*image));
-    if (os_peek(start, &file, sizeof(file)) != sizeof(file) ||
+    if (os_copy_memory(start, &file, sizeof(file)) != sizeof(file) ||
         memcmp(file.e_ident, ELFMAG, SELFMAG) != 0 || file.e_phentsize != sizeof(Elf64_Phdr))
         return false;
     Elf64_Phdr unwind = {.p_type = PT_NULL}, header;
     unsigned count = file.e_phnum < PROGRAM_HEADERS_MAX ? file.e_phnum : PROGRAM_HEADERS_MAX;
     for (unsigned pass = 0; pass < 2; pass++) /* the bias is known after the first */
         for (unsigned i = 0; i < count; i++) {
-            if (os_peek(start + file.e_phoff + i * sizeof(header), &header, sizeof(header)) !=
-                sizeof(header))
+            if (os_copy_memory(start + file.e_phoff + i * sizeof(header), &header,
+                               sizeof(header)) != sizeof(header))
                 return false;
             if (pass == 0 && header.p_type == PT_LOAD)
                 segment_add(&header, start, image);

@@ -23,7 +23,8 @@ void unwind_cache_init(enum stack_unwind mode)
 static bool returns_from_signal(uint64_t pc)
 {
     uint8_t code[9];
-    return os_peek(pc + 1, code, sizeof(code)) == sizeof(code) && arch_is_signal_return(code);
+    return os_copy_memory(pc + 1, code, sizeof(code)) == sizeof(code) &&
+           arch_is_signal_return(code);
 }
 
 /*

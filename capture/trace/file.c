@@ -15,7 +15,7 @@
 #include "capture/options/trace_name.h"
 #include "capture/os/arch_x86_64.h"
 #include "capture/os/message.h"
-#include "capture/os/notice.h"
+#include "capture/os/once_per_run.h"
 #include "capture/os/os.h"
 #include "capture/trace/storage.h"
 
@@ -96,7 +96,7 @@ static uint64_t file_random(void)
 static void file_make_folder(void)
 {
     if (trace_name_folder(file.base, file.path))
-        os_call_again(SYS_mkdir, (long)file.path, 0700, 0, 0);
+        os_call_retry(SYS_mkdir, (long)file.path, 0700, 0, 0);
 }
 
 /* Opens the first name that is free. Returns the descriptor, or a negative errno. */
@@ -106,7 +106,7 @@ static int file_open_free_name(bool beside)
     for (unsigned attempt = beside; attempt < NAME_ATTEMPTS;) {
         if (!trace_name_attempt(file.base, file.owner, attempt, in_folder, file.path))
             return -ENAMETOOLONG;
-        long result = os_call_again(SYS_openat, AT_FDCWD, (long)file.path,
+        long result = os_call_retry(SYS_openat, AT_FDCWD, (long)file.path,
                                     O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (result == -EEXIST) {
             attempt++;
@@ -134,7 +134,7 @@ static bool file_refuse(const char *what, long error)
     char digits[24];
     digits[sizeof(digits) - 1] = 0;
     if (file_is_disk(error)) {
-        if (notice_take_turn(file.base, file.root))
+        if (once_per_run(file.base, file.root))
             message_line(error == -ENOSPC ? "the disk is full" : "the disk quota is used up",
                          ": nothing is recorded into ", file.path,
                          ". Set MPROF_OUTPUT to another place.", NULL);
@@ -154,7 +154,7 @@ static bool file_refuse(const char *what, long error)
 static bool file_base_is_irregular(void)
 {
     struct stat about;
-    long descriptor = os_call_again(SYS_openat, AT_FDCWD, (long)file.base, O_PATH | O_CLOEXEC, 0);
+    long descriptor = os_call_retry(SYS_openat, AT_FDCWD, (long)file.base, O_PATH | O_CLOEXEC, 0);
     if (descriptor < 0)
         return false;
     bool irregular = os_status((int)descriptor, &about) == 0 && !S_ISREG(about.st_mode);
@@ -255,7 +255,7 @@ bool trace_file_create(const char *path, bool beside, bool announce, uint32_t fl
     if (!header) {
         trace_room_end();
         /* Nobody wants the empty file that this call made. */
-        os_call_again(SYS_unlink, (long)file.path, 0, 0, 0);
+        os_call_retry(SYS_unlink, (long)file.path, 0, 0, 0);
         return file_refuse("cannot reserve space for the trace", error ? error : -ENOMEM);
     }
     file_fill_header(header, flags);
@@ -303,7 +303,7 @@ static void file_stop_for(struct trace_file_header *header, int error, const cha
     header->state = file_is_disk(error) ? TRACE_STATE_DISK_FULL
                     : error == -EFBIG   ? TRACE_STATE_LIMIT
                                         : TRACE_STATE_ERROR;
-    if (!file_is_disk(error) || notice_take_turn(file.base, file.root))
+    if (!file_is_disk(error) || once_per_run(file.base, file.root))
         message_line(why, number, rest, ": recording stops, ", file.path,
                      " contains the events so far; the program goes on", NULL);
 }
@@ -346,12 +346,12 @@ static bool file_stop_before_full(struct trace_file_header *header, uint32_t num
     if (number < atomic_load(&file.disk_due) || !trace_room_has(descriptor) ||
         !disk_space_look(descriptor, file.min_free, &space))
         return false;
-    if (space.available < space.kept + CHUNK_SIZE) {
-        file_stop_for(header, -ENOSPC, "less than ", disk_space_text(space.kept, text),
+    if (space.available < space.must_stay_free + CHUNK_SIZE) {
+        file_stop_for(header, -ENOSPC, "less than ", disk_space_text(space.must_stay_free, text),
                       " is free on the disk (see --min-free)");
         return true;
     }
-    const uint64_t slots = (space.available - space.kept) / CHUNK_SIZE / 4;
+    const uint64_t slots = (space.available - space.must_stay_free) / CHUNK_SIZE / 4;
     atomic_store(&file.disk_due, number + (uint32_t)(slots < DISK_SLOTS ? slots : DISK_SLOTS));
     return false;
 }
@@ -391,7 +391,7 @@ static void file_reserve_ahead(struct trace_file_header *header)
     void *memory;
     if ((file.limit && offset + size > file.limit) ||
         (disk_space_look(trace_room_descriptor(), file.min_free, &space) &&
-         space.available < space.kept + size) ||
+         space.available < space.must_stay_free + size) ||
         trace_room_take(offset, size, &memory) != 0)
         return;
     file.ahead.first = first;

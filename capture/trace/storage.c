@@ -34,7 +34,7 @@ static char room_zeros[CHUNK_SIZE];
 
 static int room_duplicate(int descriptor, long least)
 {
-    return (int)os_call_again(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, least, 0);
+    return (int)os_call_retry(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, least, 0);
 }
 
 /* Reads the status. Returns false if the descriptor is not the trace's, or no longer. */
@@ -80,7 +80,7 @@ static int room_find_descriptor(void)
     int descriptor = atomic_load(&room.descriptor);
     if (room_is_ours(descriptor))
         return descriptor;
-    long opened = os_call_again(SYS_openat, AT_FDCWD, (long)room.path, O_RDWR | O_CLOEXEC, 0);
+    long opened = os_call_retry(SYS_openat, AT_FDCWD, (long)room.path, O_RDWR | O_CLOEXEC, 0);
     if (opened < 0)
         return (int)opened;
     if (!room_is_ours((int)opened)) {
@@ -158,7 +158,7 @@ static int room_write(int descriptor, uint64_t offset, uint64_t size)
         if (!room_is_ours(descriptor))
             return -EBADF;
         const long result =
-            os_call_again(SYS_pwrite64, descriptor, (long)room_zeros, (long)length, (long)offset);
+            os_call_retry(SYS_pwrite64, descriptor, (long)room_zeros, (long)length, (long)offset);
         if (result != (long)length)
             return result < 0 ? (int)result : -ENOSPC;
     }
@@ -175,7 +175,7 @@ static int room_reserve(int descriptor, uint64_t offset, uint64_t size, rlim_t l
 {
     if (!room_is_ours(descriptor))
         return -EBADF;
-    long result = os_call_again(SYS_fallocate, descriptor, 0, (long)offset, (long)size);
+    long result = os_call_retry(SYS_fallocate, descriptor, 0, (long)offset, (long)size);
     if (!room_is_unknown(result))
         return (int)result;
     if (limit == RLIM_INFINITY && !os_is_confined() && !atomic_load(&room.writes)) {

@@ -47,7 +47,7 @@ static bool count_yields(long number, const uint64_t arguments[6])
 static _Noreturn void child(void)
 {
     recorder_start();
-    os_permit_by(count_yields);
+    os_set_permission_check(count_yields);
     _exit(yields != 0);
 }
 
@@ -75,7 +75,7 @@ static void test_calls_of_other_threads(void **state)
     pthread_t thread;
     char one = 0;
     (void)state;
-    os_permit_by(ask);
+    os_set_permission_check(ask);
     assert_int_equal(pthread_create(&thread, NULL, stay_inside, NULL), 0);
     assert_int_equal(read(inside[0], &one, 1), 1);
     pid_t process = fork();
@@ -87,12 +87,12 @@ static void test_calls_of_other_threads(void **state)
         child();
     assert_good(process);
     /* In the parent the call is still under way. */
-    os_permit_by(count_yields);
+    os_set_permission_check(count_yields);
     assert_true(yields > 0);
     yields = 0;
     assert_int_equal(write(leave[1], &one, 1), 1);
     pthread_join(thread, NULL);
-    os_permit_by(count_yields);
+    os_set_permission_check(count_yields);
     assert_int_equal(yields, 0);
 }
 
@@ -101,7 +101,7 @@ static void test_fork_in_a_call(void **state)
     pid_t (*const ways[])(void) = {fork, raw_fork};
     (void)state;
     for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
-        os_permit_by(ask);
+        os_set_permission_check(ask);
         forks = ways[i];
         os_call(SYS_getppid, 0, 0, 0, 0, 0, 0);
         forks = NULL;
@@ -109,7 +109,7 @@ static void test_fork_in_a_call(void **state)
             child();
         assert_good(forked);
         yields = 0;
-        os_permit_by(count_yields);
+        os_set_permission_check(count_yields);
         assert_int_equal(yields, 0);
     }
 }

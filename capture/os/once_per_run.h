@@ -3,8 +3,8 @@
  * Lets only one process of a run report what they all meet, such as a full disk. The first one
  * notes in the header of the first trace of the run that it did (trace-format.md, `told`).
  */
-#ifndef MPROF_CAPTURE_OS_NOTICE_H
-#define MPROF_CAPTURE_OS_NOTICE_H
+#ifndef MPROF_CAPTURE_OS_ONCE_PER_RUN_H
+#define MPROF_CAPTURE_OS_ONCE_PER_RUN_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,6 +14,6 @@
  * run, `root` the process that this trace is of (0: there is no run). If that process could make no
  * trace, it said so itself. Uses raw system calls only.
  */
-bool notice_take_turn(const char *base, uint32_t root);
+bool once_per_run(const char *base, uint32_t root);
 
 #endif
