@@ -9,7 +9,7 @@
 
 #include "ingest/follow_lag.h"
 #include "ingest/follow_process.h"
-#include "ingest/replay/follow_merge.h"
+#include "ingest/trace/follow.h"
 #include "ingest/write/live.h"
 #include "ingest/write/session_tables.h"
 
@@ -27,7 +27,7 @@ struct live {
     const struct ingest_options *options;
     struct ingest_status *status;
     struct trace_file *file;
-    struct live_trace *trace;
+    struct trace_follow *trace;
     struct symbols *symbols;
     struct writer_live *writer;
     struct trace_scan scan;
@@ -212,8 +212,8 @@ static bool replay_new(struct live *live, uint64_t most_ms, bool *all)
     uint64_t begin = now_ms();
     bool good = true;
     *all = true;
-    totals_extend(&live->totals, trace_time_ns(&replay->time, live_trace_limit(live->trace)));
-    for (uint64_t n = 1; good && live_trace_next(live->trace, &event, live->status); n++) {
+    totals_extend(&live->totals, trace_time_ns(&replay->time, trace_follow_limit(live->trace)));
+    for (uint64_t n = 1; good && trace_follow_next(live->trace, &event, live->status); n++) {
         good = replay_event(replay, &event, live->status);
         if (n % 16384 == 0 && (interrupted(live) || now_ms() - begin >= most_ms)) {
             *all = false;
@@ -276,10 +276,10 @@ static void report(const struct live *live)
  */
 static bool look(struct live *live, bool last)
 {
-    if (!live_trace_poll(live->trace, live->status))
+    if (!trace_follow_poll(live->trace, live->status))
         return false;
     if (last)
-        live_trace_lift_limit(live->trace);
+        trace_follow_lift_limit(live->trace);
     if (!begin_replay(live))
         return false;
     if (!live->replays)
@@ -291,7 +291,7 @@ static bool look(struct live *live, bool last)
         if (!replay_new(live, piece_ms, &all))
             return false;
         uint64_t begin = now_ms();
-        uint64_t end_ticks = all ? live_trace_limit(live->trace) : live->replay.now_ticks;
+        uint64_t end_ticks = all ? trace_follow_limit(live->trace) : live->replay.now_ticks;
         find_lag(live, end_ticks);
         if (!publish(live, end_ticks))
             return false;
@@ -338,9 +338,9 @@ static bool settle(struct live *live)
 {
     uint64_t before = UINT64_MAX;
     for (int same = 0; same < SETTLED_POLLS && !interrupted(live);) {
-        if (!live_trace_poll(live->trace, live->status))
+        if (!trace_follow_poll(live->trace, live->status))
             return false;
-        uint64_t committed = live_trace_committed(live->trace);
+        uint64_t committed = trace_follow_committed(live->trace);
         same = committed == before ? same + 1 : 0;
         before = committed;
         live_process_wait(-1, SETTLE_MS);
@@ -364,7 +364,7 @@ static bool watch(struct live *live)
         uint64_t begin = now_ms();
         if (!look(live, false))
             return false;
-        uint64_t committed = live_trace_committed(live->trace);
+        uint64_t committed = trace_follow_committed(live->trace);
         still = committed == before ? still + 1 : 0;
         before = committed;
         if (live->process < 0 && still >= STILL_POLLS)
@@ -390,7 +390,7 @@ static bool run(struct live *live)
     if (!live->writer)
         return false;
     live->first_new = 1;
-    live->trace = live_trace_new(live->file, &live->scan);
+    live->trace = trace_follow_new(live->file, trace_scan_growing(&live->scan));
     live->symbols = symbols_new(&symbols_options);
     live->full = calloc(1, sizeof(*live->full));
     live->shown = calloc(1, sizeof(*live->shown));
@@ -418,7 +418,7 @@ bool ingest_live(const struct ingest_options *options, struct ingest_status *sta
     type_table_free(&live->types);
     stacks_free(&live->stacks);
     symbols_free(live->symbols);
-    live_trace_free(live->trace);
+    trace_follow_free(live->trace);
     trace_scan_free(&live->scan);
     trace_file_close(live->file);
     free(live->full);

@@ -279,7 +279,10 @@ static void note_damage(struct trace_scan *scan, uint64_t offset, uint64_t lost,
     scan->damaged_bytes += lost;
 }
 
-enum trace_get trace_scan_records(struct trace_scan *scan, struct trace_cursor *cursor, bool begins)
+/* Reads the records from the cursor on. `begins`: it is at the chunk's begin. Returns why they
+ * ended; TRACE_GET_RECORD: memory is exhausted. */
+static enum trace_get scan_records(struct trace_scan *scan, struct trace_cursor *cursor,
+                                   bool begins)
 {
     struct trace_record record;
     enum trace_get got;
@@ -316,7 +319,7 @@ enum trace_get trace_scan_records(struct trace_scan *scan, struct trace_cursor *
 static bool scan_chunk(struct trace_scan *scan, struct trace_cursor *cursor)
 {
     bool sum_good = trace_cursor_sum_good(cursor);
-    enum trace_get got = trace_scan_records(scan, cursor, true);
+    enum trace_get got = scan_records(scan, cursor, true);
     uint64_t lost = trace_cursor_lost(cursor);
     if (!sum_good)
         note_damage(scan, cursor->slot->offset, cursor->slot->commit,
@@ -326,6 +329,26 @@ static bool scan_chunk(struct trace_scan *scan, struct trace_cursor *cursor)
                     thread_possible(scan, cursor) ? trace_cursor_explain(cursor, got)
                                                   : "the chunk's thread number is impossible");
     return got != TRACE_GET_RECORD;
+}
+
+static bool read_growing(void *context, struct trace_cursor *cursor, bool begins)
+{
+    return scan_records(context, cursor, begins) != TRACE_GET_RECORD;
+}
+
+/* By now the parents of all nodes that the previous poll has seen are known. */
+static bool end_poll(void *context, uint64_t *last_ticks)
+{
+    struct trace_scan *scan = context;
+    bool good = context_tree_resolve_first(&scan->tree, scan->polled_nodes);
+    scan->polled_nodes = scan->tree.count;
+    *last_ticks = scan->last_ticks;
+    return good;
+}
+
+struct trace_scanner trace_scan_growing(struct trace_scan *scan)
+{
+    return (struct trace_scanner){scan, read_growing, end_poll};
 }
 
 static void note_gaps(struct trace_scan *scan)

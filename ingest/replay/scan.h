@@ -14,8 +14,8 @@
 #include "ingest/replay/carried.h"
 #include "ingest/replay/context_tree.h"
 #include "ingest/replay/threads.h"
-#include "ingest/trace/cursor.h"
 #include "ingest/trace/file.h"
+#include "ingest/trace/follow.h"
 
 struct module_row {
     uint32_t id;
@@ -63,6 +63,7 @@ struct trace_scan {
     uint64_t unknown_records;
     uint64_t dropped_events; /* of DROPPED records */
     bool ended;              /* an END record was found */
+    size_t polled_nodes;     /* of a growing trace: those that the previous poll has seen */
 };
 
 /* Reads the whole trace into `scan`, which is zero-initialised. False with `status` set. Call
@@ -71,13 +72,9 @@ bool trace_scan(struct trace_scan *scan, const struct trace_file *file,
                 struct ingest_status *status);
 void trace_scan_free(struct trace_scan *scan);
 
-/*
- * Reads the records of a chunk from the position of `cursor` on, in a trace that is still being
- * recorded. Nothing else uses this cursor. `begins`: it is at the chunk's begin. Does not note
- * damage. Returns why the records ended; TRACE_GET_RECORD: memory is exhausted.
- */
-enum trace_get trace_scan_records(struct trace_scan *scan, struct trace_cursor *cursor,
-                                  bool begins);
+/* Returns a scanner that fills `scan`, zero-initialised, from a trace that is still being recorded.
+ * It does not note damage. */
+struct trace_scanner trace_scan_growing(struct trace_scan *scan);
 
 /* Tells whether no unwinding rule covers the module's code at `pc`, the pc as it is symbolized. */
 bool trace_scan_is_bare(const struct trace_scan *scan, uint32_t module, uint64_t pc);

@@ -2,6 +2,7 @@
 #include "ingest/trace/merge.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "ingest/base/array.h"
 #include "ingest/trace/cursor.h"
@@ -23,7 +24,9 @@ struct run {
         uint64_t offset;
     } ahead[RECORDS_AHEAD];
     unsigned ahead_next, ahead_count;
-    bool at_end;                       /* the cursor has no more records */
+    const bool *closed;                /* of its merge_chunk */
+    bool at_end;                       /* the cursor will have no more records */
+    uint32_t bytes;                    /* that it adds to open_bytes */
     uint32_t thread;                   /* of the records ahead */
     const struct trace_record *record; /* of the event */
     struct trace_extension extension;
@@ -36,20 +39,24 @@ struct run {
 
 struct merge {
     const struct trace_file *file;
-    struct order {
-        const struct trace_slot *slot;
-    } * order; /* the good slots, by base_ticks */
-    size_t slot_count, next_slot;
+    struct merge_chunk *chunks; /* by base_ticks */
+    size_t chunk_count, chunk_capacity, next_chunk;
     struct heap_entry {
         struct run *run;
     } * heap;
     size_t heap_count, heap_capacity, most_open;
+    struct heap_entry *waiting; /* runs without a committed event, whose chunks may gain one */
+    size_t waiting_count, waiting_capacity;
     struct run *spare; /* a closed run, whose memory the next chunk uses again */
     uint64_t open_bytes, bytes_done;
     struct merge_watcher watcher;
     bool emitted;   /* the heap's first run has given its event */
+    bool exhausted; /* memory is */
+    uint64_t last;  /* the highest key that may be given */
     uint64_t limit; /* below this key the first run stays the first, and no chunk is due */
 };
+
+static const bool whole_chunk = true;
 
 static bool before(const struct run *a, const struct run *b)
 {
@@ -95,19 +102,40 @@ static bool is_event(uint64_t type)
 }
 
 /*
- * Decodes some more records. An extended record may change the thread and the coding state of the
- * records after it, so it is always the last one. False at the chunk's end.
+ * Reads the bytes that the chunk has gained. This frees the payloads of the records before, but no
+ * record ahead has one. False if there are none.
  */
-static bool decode_ahead(struct run *run, const struct merge_watcher *watcher)
+static bool read_more(struct merge *merge, struct run *run)
 {
+    size_t had = (size_t)(run->cursor.end - run->cursor.bytes);
+    if (had >= run->cursor.slot->available)
+        return false;
+    if (!trace_cursor_extend(&run->cursor, merge->file)) {
+        merge->exhausted = true;
+        return false;
+    }
+    return run->cursor.end > run->cursor.bytes + had;
+}
+
+/*
+ * Decodes some more records. An extended record may change the thread and the coding state of the
+ * records after it, so it is always the last one. False if no more are committed.
+ */
+static bool decode_ahead(struct merge *merge, struct run *run)
+{
+    const struct merge_watcher *watcher = &merge->watcher;
     run->ahead_next = run->ahead_count = 0;
     run->thread = run->cursor.thread;
     while (run->ahead_count < RECORDS_AHEAD && !run->at_end) {
         struct ahead *ahead = &run->ahead[run->ahead_count];
         ahead->offset = trace_cursor_offset(&run->cursor);
-        run->at_end = trace_cursor_next(&run->cursor, &ahead->record) != TRACE_GET_RECORD;
-        if (run->at_end)
+        enum trace_get got = trace_cursor_next(&run->cursor, &ahead->record);
+        if (got == TRACE_GET_END && read_more(merge, run))
+            continue;
+        if (got != TRACE_GET_RECORD) {
+            run->at_end = got == TRACE_GET_DAMAGED || *run->closed;
             break;
+        }
         run->ahead_count++;
         if (ahead->record.kind == TRACE_EXTENDED)
             break;
@@ -120,8 +148,8 @@ static bool decode_ahead(struct run *run, const struct merge_watcher *watcher)
     return run->ahead_count != 0;
 }
 
-/* Moves to the chunk's next event. False at its end. */
-static bool advance(struct run *run, const struct merge_watcher *watcher)
+/* Moves to the chunk's next event. False if none is committed. */
+static bool advance(struct merge *merge, struct run *run)
 {
     if (run->kind == EVENT_FREE && run->record->kind == TRACE_REALLOC && !run->second_half) {
         run->kind = EVENT_ALLOCATE;
@@ -130,8 +158,10 @@ static bool advance(struct run *run, const struct merge_watcher *watcher)
     }
     run->second_half = false;
     for (;;) {
-        if (run->ahead_next == run->ahead_count && !decode_ahead(run, watcher))
+        if (run->ahead_next == run->ahead_count && !decode_ahead(merge, run)) {
+            run->kind = EVENT_EXTENDED; /* the last record has no other half */
             return false;
+        }
         const struct ahead *ahead = &run->ahead[run->ahead_next++];
         run->offset = ahead->offset;
         run->record = &ahead->record;
@@ -167,73 +197,102 @@ static bool advance(struct run *run, const struct merge_watcher *watcher)
 
 static void close_run(struct merge *merge, struct run *run)
 {
-    merge->open_bytes -= run->cursor.slot->available;
+    merge->open_bytes -= run->bytes;
     merge->bytes_done += trace_file_header(merge->file)->chunk_size;
     trace_cursor_close(&run->cursor);
     free(merge->spare);
     merge->spare = run;
 }
 
+/* Keeps a run that has no event now, if its chunk may gain one, and closes it otherwise. */
+static void leave_heap(struct merge *merge, struct run *run)
+{
+    if (run->at_end)
+        close_run(merge, run);
+    else
+        merge->waiting[merge->waiting_count++].run = run;
+}
+
+static void enter_heap(struct merge *merge, struct run *run)
+{
+    merge->heap[merge->heap_count++].run = run;
+    sift_up(merge, merge->heap_count - 1);
+    if (merge->heap_count > merge->most_open)
+        merge->most_open = merge->heap_count;
+}
+
+/* Makes room for one more run, in the heap or among those that wait. */
+static bool reserve_run(struct merge *merge)
+{
+    size_t runs = merge->heap_count + merge->waiting_count + 1;
+    return array_reserve(&merge->heap, &merge->heap_capacity, runs, sizeof(*merge->heap)) &&
+           array_reserve(&merge->waiting, &merge->waiting_capacity, runs, sizeof(*merge->waiting));
+}
+
 /* Opens the next chunk and puts it into the heap, if it has any event. */
 static bool open_next(struct merge *merge, struct ingest_status *status)
 {
-    const struct trace_slot *slot = merge->order[merge->next_slot++].slot;
+    const struct merge_chunk *chunk = &merge->chunks[merge->next_chunk++];
     struct run *run = merge->spare ? merge->spare : malloc(sizeof(*run));
     merge->spare = NULL;
-    if (merge->open_bytes + slot->available > open_bytes_limit) {
+    if (merge->open_bytes + chunk->slot->available > open_bytes_limit) {
         free(run);
         return ingest_fail(status, INGEST_BAD_INPUT,
                            "%s: more than 4 GiB of chunks begin before the first of them ends; no "
                            "recorder writes that, the trace is damaged",
                            trace_file_path(merge->file));
     }
-    if (!run ||
-        !array_reserve(&merge->heap, &merge->heap_capacity, merge->heap_count + 1,
-                       sizeof(*merge->heap)) ||
-        !trace_cursor_open(&run->cursor, merge->file, slot)) {
+    if (!run || !reserve_run(merge) || !trace_cursor_open(&run->cursor, merge->file, chunk->slot)) {
         free(run);
         return ingest_fail_memory(status, "the open chunks of the trace");
     }
-    merge->open_bytes += slot->available;
+    run->bytes = chunk->slot->available;
+    merge->open_bytes += run->bytes;
+    run->closed = chunk->closed;
     run->kind = EVENT_EXTENDED;
     run->second_half = false;
     run->at_end = false;
     run->ahead_next = run->ahead_count = 0;
-    if (!advance(run, &merge->watcher)) {
-        close_run(merge, run);
-        return true;
-    }
-    merge->heap[merge->heap_count++].run = run;
-    sift_up(merge, merge->heap_count - 1);
-    if (merge->heap_count > merge->most_open)
-        merge->most_open = merge->heap_count;
+    if (advance(merge, run))
+        enter_heap(merge, run);
+    else
+        leave_heap(merge, run);
     return true;
 }
 
-static int compare_slots(const void *a, const void *b)
+static int compare_chunks(const void *a, const void *b)
 {
-    const struct trace_slot *x = ((const struct order *)a)->slot;
-    const struct trace_slot *y = ((const struct order *)b)->slot;
+    const struct trace_slot *x = ((const struct merge_chunk *)a)->slot;
+    const struct trace_slot *y = ((const struct merge_chunk *)b)->slot;
     if (x->base_ticks != y->base_ticks)
         return x->base_ticks < y->base_ticks ? -1 : 1;
     return x->number < y->number ? -1 : x->number > y->number;
+}
+
+struct merge *merge_new_growing(const struct trace_file *file)
+{
+    struct merge *merge = calloc(1, sizeof(*merge));
+    if (merge)
+        merge->file = file;
+    return merge;
 }
 
 struct merge *merge_new(const struct trace_file *file, struct ingest_status *status)
 {
     const struct trace_slot *slots;
     size_t count = trace_file_slots(file, &slots);
-    struct merge *merge = calloc(1, sizeof(*merge));
-    if (!merge || !(merge->order = malloc((count + 1) * sizeof(*merge->order)))) {
+    struct merge *merge = merge_new_growing(file);
+    if (!merge ||
+        !array_reserve(&merge->chunks, &merge->chunk_capacity, count + 1, sizeof(*merge->chunks))) {
         free(merge);
         ingest_fail_memory(status, "the index of chunks");
         return NULL;
     }
-    merge->file = file;
     for (size_t i = 0; i < count; i++)
         if (!slots[i].damage)
-            merge->order[merge->slot_count++].slot = &slots[i];
-    qsort(merge->order, merge->slot_count, sizeof(*merge->order), compare_slots);
+            merge->chunks[merge->chunk_count++] = (struct merge_chunk){&slots[i], &whole_chunk};
+    qsort(merge->chunks, merge->chunk_count, sizeof(*merge->chunks), compare_chunks);
+    merge->last = UINT64_MAX;
     return merge;
 }
 
@@ -242,17 +301,23 @@ void merge_watch(struct merge *merge, struct merge_watcher watcher)
     merge->watcher = watcher;
 }
 
+static void free_runs(struct heap_entry *entries, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        trace_cursor_close(&entries[i].run->cursor);
+        free(entries[i].run);
+    }
+    free(entries);
+}
+
 void merge_free(struct merge *merge)
 {
     if (!merge)
         return;
-    for (size_t i = 0; i < merge->heap_count; i++) {
-        trace_cursor_close(&merge->heap[i].run->cursor);
-        free(merge->heap[i].run);
-    }
+    free_runs(merge->heap, merge->heap_count);
+    free_runs(merge->waiting, merge->waiting_count);
     free(merge->spare);
-    free(merge->heap);
-    free(merge->order);
+    free(merge->chunks);
     free(merge);
 }
 
@@ -263,9 +328,9 @@ void merge_free(struct merge *merge)
 static bool step(struct merge *merge)
 {
     struct run *run = merge->heap[0].run;
-    if (!advance(run, &merge->watcher)) {
+    if (!advance(merge, run)) {
         merge->heap[0] = merge->heap[--merge->heap_count];
-        close_run(merge, run);
+        leave_heap(merge, run);
     } else if (run->key < merge->limit) {
         return true;
     }
@@ -274,12 +339,20 @@ static bool step(struct merge *merge)
     return false;
 }
 
-/* Returns the key up to which the first run stays the first. */
+/* Returns the base of the next chunk, UINT64_MAX if there is none. */
+static uint64_t next_base(const struct merge *merge)
+{
+    return merge->next_chunk < merge->chunk_count
+               ? merge->chunks[merge->next_chunk].slot->base_ticks
+               : UINT64_MAX;
+}
+
+/* Returns the key below which the first run stays the first. */
 static uint64_t limit_of_first(const struct merge *merge)
 {
-    uint64_t limit = UINT64_MAX;
-    if (merge->next_slot < merge->slot_count)
-        limit = merge->order[merge->next_slot].slot->base_ticks;
+    uint64_t limit = next_base(merge);
+    if (merge->last < limit)
+        limit = merge->last + 1;
     for (size_t child = 1; child < merge->heap_count && child <= 2; child++)
         if (merge->heap[child].run->key < limit)
             limit = merge->heap[child].run->key;
@@ -289,13 +362,14 @@ static uint64_t limit_of_first(const struct merge *merge)
 /* Brings the run with the next event to the front. False at the end, or with `status` set. */
 static bool find_first(struct merge *merge, struct ingest_status *status)
 {
-    while (merge->next_slot < merge->slot_count &&
-           (merge->heap_count == 0 ||
-            merge->order[merge->next_slot].slot->base_ticks <= merge->heap[0].run->key))
+    while (merge->next_chunk < merge->chunk_count && next_base(merge) <= merge->last &&
+           (merge->heap_count == 0 || next_base(merge) <= merge->heap[0].run->key))
         if (!open_next(merge, status))
             return false;
+    if (merge->exhausted)
+        return ingest_fail_memory(status, "the open chunks of the trace");
     merge->limit = limit_of_first(merge);
-    return merge->heap_count != 0;
+    return merge->heap_count != 0 && merge->heap[0].run->key <= merge->last;
 }
 
 bool merge_next(struct merge *merge, struct trace_event *event, struct ingest_status *status)
@@ -316,6 +390,55 @@ bool merge_next(struct merge *merge, struct trace_event *event, struct ingest_st
     event->carry = &run->carry;
     return merge->emitted = true;
 }
+
+/* ---- a trace that is still being recorded ----------------------------------------------- */
+
+void merge_step(struct merge *merge)
+{
+    if (merge->emitted)
+        step(merge);
+    merge->emitted = false;
+}
+
+bool merge_add(struct merge *merge, struct merge_chunk chunk)
+{
+    if (merge->next_chunk != 0) {
+        merge->chunk_count -= merge->next_chunk;
+        memmove(merge->chunks, merge->chunks + merge->next_chunk,
+                merge->chunk_count * sizeof(*merge->chunks));
+        merge->next_chunk = 0;
+    }
+    if (!array_reserve(&merge->chunks, &merge->chunk_capacity, merge->chunk_count + 1,
+                       sizeof(*merge->chunks)))
+        return false;
+    merge->chunks[merge->chunk_count++] = chunk;
+    return true;
+}
+
+bool merge_wake(struct merge *merge, uint64_t last)
+{
+    size_t count = merge->waiting_count;
+    merge->waiting_count = 0;
+    merge->last = last;
+    if (merge->chunk_count > merge->next_chunk)
+        qsort(merge->chunks + merge->next_chunk, merge->chunk_count - merge->next_chunk,
+              sizeof(*merge->chunks), compare_chunks);
+    for (size_t i = 0; i < count; i++) {
+        struct run *run = merge->waiting[i].run;
+        if (advance(merge, run))
+            enter_heap(merge, run);
+        else
+            leave_heap(merge, run); /* at an index that was read already */
+    }
+    return !merge->exhausted;
+}
+
+void merge_set_last(struct merge *merge, uint64_t last)
+{
+    merge->last = last;
+}
+
+/* ---- numbers ---------------------------------------------------------------------------- */
 
 uint64_t merge_bytes_done(const struct merge *merge)
 {

@@ -56,8 +56,27 @@ struct merge_watcher {
 };
 void merge_watch(struct merge *merge, struct merge_watcher watcher);
 
-/* Gives the next event. False at the end, or with `status` set if it cannot continue. */
+/* Gives the next event. False at the end, in a growing trace at the last stamp, or with `status`
+ * set if it cannot continue. */
 bool merge_next(struct merge *merge, struct trace_event *event, struct ingest_status *status);
+
+/* A chunk of a trace that is still being recorded. Both pointers stay valid until merge_free(). */
+struct merge_chunk {
+    const struct trace_slot *slot; /* as it was at the last poll */
+    const bool *closed;            /* it will gain no more records */
+};
+
+/*
+ * For a trace that is still being recorded (follow.h). merge_new_growing() begins without chunks,
+ * NULL if memory is exhausted. Whenever slots have grown, call merge_step() before they change,
+ * merge_add() for each chunk that has begun, and merge_wake(). Then merge_next() gives the events
+ * up to the stamp `last`. merge_set_last() raises it. False if memory is exhausted.
+ */
+struct merge *merge_new_growing(const struct trace_file *file);
+void merge_step(struct merge *merge);
+bool merge_add(struct merge *merge, struct merge_chunk chunk);
+bool merge_wake(struct merge *merge, uint64_t last);
+void merge_set_last(struct merge *merge, uint64_t last);
 
 /* Returns how many of the trace_file_size() bytes are in chunks that are done, for the progress
  * bar. */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "ingest/replay/follow_merge.h"
+#include "ingest/replay/scan.h"
 #include "tests/ingest/trace_builder.h"
 
 enum { THREADS = 5, RECORDS = 4000, EVENTS_MOST = 3 * RECORDS };
@@ -104,14 +104,14 @@ static void take(struct growing *growing, const struct trace_event *event)
         (struct seen){event->kind, event->thread, event->ticks, event->offset};
 }
 
-static void look(struct growing *growing, struct live_trace *live, bool last)
+static void look(struct growing *growing, struct trace_follow *live, bool last)
 {
     struct ingest_status status = {INGEST_OK, ""};
     struct trace_event event;
-    assert_true(live_trace_poll(live, &status));
+    assert_true(trace_follow_poll(live, &status));
     if (last)
-        live_trace_lift_limit(live);
-    while (live_trace_next(live, &event, &status))
+        trace_follow_lift_limit(live);
+    while (trace_follow_next(live, &event, &status))
         take(growing, &event);
     assert_int_equal(status.code, INGEST_OK);
 }
@@ -148,7 +148,7 @@ static void grow(uint64_t seed, unsigned records_a_look)
     save(&growing);
     struct trace_file *file = trace_file_open(growing.path, &status);
     assert_non_null(file);
-    struct live_trace *live = live_trace_new(file, &scan);
+    struct trace_follow *live = trace_follow_new(file, trace_scan_growing(&scan));
     for (unsigned n = 1; n < RECORDS; n++) {
         put_record(&growing, n);
         /* The limit depends on stamps that advance between the looks. */
@@ -182,7 +182,7 @@ static void grow(uint64_t seed, unsigned records_a_look)
     }
     trace_scan_free(&whole);
     trace_file_close(again);
-    live_trace_free(live);
+    trace_follow_free(live);
     trace_scan_free(&scan);
     trace_file_close(file);
     end(&growing);
@@ -211,7 +211,7 @@ static void test_late_commit(void **state)
     growing.now = 2000;
     save(&growing);
     struct trace_file *file = trace_file_open(growing.path, &status);
-    struct live_trace *live = live_trace_new(file, &scan);
+    struct trace_follow *live = trace_follow_new(file, trace_scan_growing(&scan));
     look(&growing, live, false);
     assert_int_equal(growing.count, 0);
     lane_free(&growing.lanes[1], 1999, 32);
@@ -220,7 +220,7 @@ static void test_late_commit(void **state)
     assert_int_equal(growing.count, 2);
     assert_int_equal(growing.seen[0].ticks, 1999);
     assert_int_equal(growing.seen[1].ticks, 2000);
-    live_trace_free(live);
+    trace_follow_free(live);
     trace_scan_free(&scan);
     trace_file_close(file);
     end(&growing);
