@@ -129,9 +129,9 @@ static void disk_space_is_looked_at(void **state)
     assert_true(descriptor >= 0);
     assert_true(disk_space_look(descriptor, (struct disk_space_limit){UINT64_MAX, 100}, &all));
     assert_true(disk_space_look(descriptor, (struct disk_space_limit){1 << 20, 100}, &some));
-    assert_int_equal(some.kept, 1 << 20);
+    assert_int_equal(some.must_stay_free, 1 << 20);
     assert_true(disk_space_look(descriptor, (struct disk_space_limit){UINT64_MAX, 5}, &some));
-    assert_in_range(some.kept, all.kept / 21, all.kept / 20);
+    assert_in_range(some.must_stay_free, all.must_stay_free / 21, all.must_stay_free / 20);
     assert_false(disk_space_look(descriptor, (struct disk_space_limit){0, 5}, &some));
     assert_int_equal(close(descriptor), 0);
     descriptor = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
