@@ -23,7 +23,7 @@ enum {
     SETTLE_MS = 100,         /* other writers of the trace see the program's end a little later */
 };
 
-struct live {
+struct follow {
     const struct ingest_options *options;
     struct ingest_status *status;
     struct trace_file *file;
@@ -42,7 +42,7 @@ struct live {
     bool in_transaction;
     int process; /* the one that records, -1: it cannot be seen from here */
     bool ended;  /* the process has */
-    struct live_lag lag;
+    struct follow_lag lag;
 };
 
 static uint64_t now_ms(void)
@@ -52,39 +52,39 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static bool interrupted(const struct live *live)
+static bool interrupted(const struct follow *follow)
 {
-    const volatile sig_atomic_t *flag = live->options->writer.interrupted;
+    const volatile sig_atomic_t *flag = follow->options->writer.interrupted;
     return flag && *flag != 0;
 }
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
-static bool begin_transaction(struct live *live)
+static bool begin_transaction(struct follow *follow)
 {
-    if (live->in_transaction)
+    if (follow->in_transaction)
         return true;
-    live->in_transaction = writer_live_begin(live->writer, live->first_new);
-    return live->in_transaction;
+    follow->in_transaction = writer_live_begin(follow->writer, follow->first_new);
+    return follow->in_transaction;
 }
 
 /* Takes a full batch of replay. Its rows are complete and are written once. */
 static struct row_batch *take_batch(void *context, struct row_batch *full)
 {
-    struct live *live = context;
+    struct follow *follow = context;
     if (!full)
-        return live->full;
-    if (!begin_transaction(live) || !writer_live_rows(live->writer, full))
+        return follow->full;
+    if (!begin_transaction(follow) || !writer_live_rows(follow->writer, full))
         return NULL;
-    live->first_new = full->first_id + full->rows;
+    follow->first_new = full->first_id + full->rows;
     return full;
 }
 
 /* Writes a batch of rows that the next transaction replaces. */
 static struct row_batch *show_batch(void *context, struct row_batch *full)
 {
-    struct live *live = context;
-    return writer_live_rows(live->writer, full) ? full : NULL;
+    struct follow *follow = context;
+    return writer_live_rows(follow->writer, full) ? full : NULL;
 }
 
 struct type_sums {
@@ -119,33 +119,33 @@ static bool put_fact(const struct table_sink *sink, const char *key, uint64_t va
 }
 
 /* Writes how far this state of the session is behind the program. */
-static bool put_standing(struct live *live, const struct table_sink *sink)
+static bool put_standing(struct follow *follow, const struct table_sink *sink)
 {
-    return put_fact(sink, "behind_ns", live->lag.behind_ns) &&
-           put_fact(sink, "program_ended", live->ended) &&
-           put_fact(sink, "skipped_allocations", live->replay.skipped_rows);
+    return put_fact(sink, "behind_ns", follow->lag.behind_ns) &&
+           put_fact(sink, "program_ended", follow->ended) &&
+           put_fact(sink, "skipped_allocations", follow->replay.skipped_rows);
 }
 
-static bool put_tables(struct live *live, const struct replay *shown, uint64_t end_ticks)
+static bool put_tables(struct follow *follow, const struct replay *shown, uint64_t end_ticks)
 {
     struct suppressions *joined =
-        live->options->carried_suppressions
-            ? carried_join(&live->scan.carried, live->options->suppressions, NULL)
+        follow->options->carried_suppressions
+            ? carried_join(&follow->scan.carried, follow->options->suppressions, NULL)
             : NULL;
-    struct session_facts facts = {.file = live->file,
-                                  .scan = &live->scan,
+    struct session_facts facts = {.file = follow->file,
+                                  .scan = &follow->scan,
                                   .replay = shown,
-                                  .stacks = &live->stacks,
-                                  .totals = &live->totals,
-                                  .known = live->known,
-                                  .suppressions = joined ? joined : live->options->suppressions};
-    struct table_sink sink = writer_live_tables(live->writer);
-    uint64_t last_ticks = live->scan.last_ticks;
-    live->scan.last_ticks = end_ticks; /* the end of the session so far */
+                                  .stacks = &follow->stacks,
+                                  .totals = &follow->totals,
+                                  .known = follow->known,
+                                  .suppressions = joined ? joined : follow->options->suppressions};
+    struct table_sink sink = writer_live_tables(follow->writer);
+    uint64_t last_ticks = follow->scan.last_ticks;
+    follow->scan.last_ticks = end_ticks; /* the end of the session so far */
     bool good = session_frames_put(&sink, &facts) && session_tables_put(&sink, &facts) &&
-                put_standing(live, &sink);
-    live->scan.last_ticks = last_ticks;
-    live->known = session_tables_known(&facts);
+                put_standing(follow, &sink);
+    follow->scan.last_ticks = last_ticks;
+    follow->known = session_tables_known(&facts);
     suppressions_free(joined);
     return good;
 }
@@ -154,118 +154,121 @@ static bool put_tables(struct live *live, const struct replay *shown, uint64_t e
  * Publishes the state of replay at `end_ticks` as a whole session. It works on a copy, so replay
  * itself is unchanged.
  */
-static bool publish(struct live *live, uint64_t end_ticks)
+static bool publish(struct follow *follow, uint64_t end_ticks)
 {
-    struct replay shown = live->replay;
-    size_t types = live->types.count;
-    struct type_sums *kept = keep_sums(&live->types);
-    bool good = kept && begin_transaction(live);
-    memcpy(live->shown, live->replay.batch, sizeof(*live->shown));
-    shown.batch = live->shown;
+    struct replay shown = follow->replay;
+    size_t types = follow->types.count;
+    struct type_sums *kept = keep_sums(&follow->types);
+    bool good = kept && begin_transaction(follow);
+    memcpy(follow->shown, follow->replay.batch, sizeof(*follow->shown));
+    shown.batch = follow->shown;
     shown.skips_rows = false; /* live blocks always have rows */
-    shown.sink = (struct row_sink){live, show_batch};
-    totals_extend(&live->totals, trace_time_ns(&live->replay.time, end_ticks));
-    totals_finish(&live->totals, &live->stacks);
+    shown.sink = (struct row_sink){follow, show_batch};
+    totals_extend(&follow->totals, trace_time_ns(&follow->replay.time, end_ticks));
+    totals_finish(&follow->totals, &follow->stacks);
     good = good && replay_put_live(&shown, &shown.heap);
     for (size_t i = 0; good && i < shown.arena_count; i++)
         good = replay_put_live(&shown, &shown.arenas[i].blocks);
     if (good && shown.batch->rows > 0)
-        good = writer_live_rows(live->writer, shown.batch);
-    good = good && put_tables(live, &shown, end_ticks) && writer_live_end(live->writer);
-    live->in_transaction = false;
+        good = writer_live_rows(follow->writer, shown.batch);
+    good = good && put_tables(follow, &shown, end_ticks) && writer_live_end(follow->writer);
+    follow->in_transaction = false;
     if (kept)
-        restore_sums(&live->types, kept, types);
+        restore_sums(&follow->types, kept, types);
     free(kept);
-    return good || (live->status->code == INGEST_OK && ingest_fail_memory(live->status, "rows"));
+    return good ||
+           (follow->status->code == INGEST_OK && ingest_fail_memory(follow->status, "rows"));
 }
 
 /* ---- replay ----------------------------------------------------------------------------- */
 
-static bool tell_program(struct live *live)
+static bool tell_program(struct follow *follow)
 {
-    const struct trace_file_header *header = trace_file_header(live->file);
-    const struct trace_process *process = &live->scan.process;
+    const struct trace_file_header *header = trace_file_header(follow->file);
+    const struct trace_process *process = &follow->scan.process;
     struct symbols_program program = {process->directory, process->pid, header->start_realtime_ns};
-    return symbols_set_program(live->symbols, &program);
+    return symbols_set_program(follow->symbols, &program);
 }
 
 /* Begins replay as soon as the trace tells which program runs, and how fast its clock ticks. */
-static bool begin_replay(struct live *live)
+static bool begin_replay(struct follow *follow)
 {
     struct trace_time time;
-    trace_time_init(&time, live->file, live->scan.clock_ticks, live->scan.clock_monotonic_ns);
-    if (live->replays || !live->scan.process.found || time.unknown)
+    trace_time_init(&time, follow->file, follow->scan.clock_ticks, follow->scan.clock_monotonic_ns);
+    if (follow->replays || !follow->scan.process.found || time.unknown)
         return true;
-    live->replays = true;
-    if (!tell_program(live) || !stacks_init(&live->stacks, &live->scan, live->symbols) ||
-        !type_table_init(&live->types, &live->stacks, live->symbols, NULL))
-        return ingest_fail_memory(live->status, "the names of the program");
-    return replay_init(&live->replay, live->file, &live->scan, &live->stacks, &live->totals,
-                       &live->types, (struct row_sink){live, take_batch}, live->status);
+    follow->replays = true;
+    if (!tell_program(follow) || !stacks_init(&follow->stacks, &follow->scan, follow->symbols) ||
+        !type_table_init(&follow->types, &follow->stacks, follow->symbols, NULL))
+        return ingest_fail_memory(follow->status, "the names of the program");
+    return replay_init(&follow->replay, follow->file, &follow->scan, &follow->stacks,
+                       &follow->totals, &follow->types, (struct row_sink){follow, take_batch},
+                       follow->status);
 }
 
 /* Replays the events that there are, for about `most_ms` at most. *all: no event is left. */
-static bool replay_new(struct live *live, uint64_t most_ms, bool *all)
+static bool replay_new(struct follow *follow, uint64_t most_ms, bool *all)
 {
     struct trace_event event;
-    struct replay *replay = &live->replay;
+    struct replay *replay = &follow->replay;
     uint64_t begin = now_ms();
     bool good = true;
     *all = true;
-    totals_extend(&live->totals, trace_time_ns(&replay->time, trace_follow_limit(live->trace)));
-    for (uint64_t n = 1; good && trace_follow_next(live->trace, &event, live->status); n++) {
-        good = replay_event(replay, &event, live->status);
-        if (n % 16384 == 0 && (interrupted(live) || now_ms() - begin >= most_ms)) {
+    totals_extend(&follow->totals, trace_time_ns(&replay->time, trace_follow_limit(follow->trace)));
+    for (uint64_t n = 1; good && trace_follow_next(follow->trace, &event, follow->status); n++) {
+        good = replay_event(replay, &event, follow->status);
+        if (n % 16384 == 0 && (interrupted(follow) || now_ms() - begin >= most_ms)) {
             *all = false;
             break;
         }
     }
-    return good && live->status->code == INGEST_OK;
+    return good && follow->status->code == INGEST_OK;
 }
 
-static bool look_again(struct live *live)
+static bool look_again(struct follow *follow)
 {
-    struct replay *replay = &live->replay;
-    trace_time_init(&replay->time, live->file, live->scan.clock_ticks,
-                    live->scan.clock_monotonic_ns);
+    struct replay *replay = &follow->replay;
+    trace_time_init(&replay->time, follow->file, follow->scan.clock_ticks,
+                    follow->scan.clock_monotonic_ns);
     replay->thread = NULL; /* the scan may have moved the threads */
-    return stacks_extend(&live->stacks) || ingest_fail_memory(live->status, "the stacks");
+    return stacks_extend(&follow->stacks) || ingest_fail_memory(follow->status, "the stacks");
 }
 
 /* Reads the state of the trace again, because a look at a long trace takes a while. */
-static bool program_has_ended(const struct live *live)
+static bool program_has_ended(const struct follow *follow)
 {
     uint32_t state = TRACE_STATE_RECORDING;
-    trace_file_read(live->file, offsetof(struct trace_file_header, state), &state, sizeof(state));
+    trace_file_read(follow->file, offsetof(struct trace_file_header, state), &state, sizeof(state));
     return state != TRACE_STATE_RECORDING ||
-           (live->process >= 0 && live_process_wait(live->process, 0));
+           (follow->process >= 0 && follow_process_wait(follow->process, 0));
 }
 
 /* Updates the lag, before the state at `end_ticks` is shown. */
-static void find_lag(struct live *live, uint64_t end_ticks)
+static void find_lag(struct follow *follow, uint64_t end_ticks)
 {
-    const struct trace_time *time = &live->replay.time;
+    const struct trace_time *time = &follow->replay.time;
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     const uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
-                   start_ns = trace_file_header(live->file)->start_monotonic_ns;
-    live->ended = live->ended || program_has_ended(live);
-    const struct live_moment moment = {
+                   start_ns = trace_file_header(follow->file)->start_monotonic_ns;
+    follow->ended = follow->ended || program_has_ended(follow);
+    const struct follow_moment moment = {
         .shown_ns = trace_time_ns(time, end_ticks),
-        .newest_ns = trace_time_ns(time, live->scan.last_ticks),
+        .newest_ns = trace_time_ns(time, follow->scan.last_ticks),
         .now_ns = now_ns > start_ns ? now_ns - start_ns : 0,
-        .ended = live->ended,
+        .ended = follow->ended,
     };
-    live_lag_update(&live->lag, &moment);
-    live->replay.skips_rows = live->lag.skips || getenv("MPROF_TEST_LIVE_LAG");
+    follow_lag_update(&follow->lag, &moment);
+    follow->replay.skips_rows = follow->lag.skips || getenv("MPROF_TEST_LIVE_LAG");
 }
 
-static void report(const struct live *live)
+static void report(const struct follow *follow)
 {
-    const struct ingest_options *options = live->options;
+    const struct ingest_options *options = follow->options;
     if (options->progress)
-        options->progress(options->progress_context, live->ended ? INGEST_LIVE_ENDED : INGEST_LIVE,
-                          live->replay.events, live->lag.behind_ns);
+        options->progress(options->progress_context,
+                          follow->ended ? INGEST_FOLLOW_ENDED : INGEST_FOLLOW,
+                          follow->replay.events, follow->lag.behind_ns);
 }
 
 /*
@@ -274,33 +277,33 @@ static void report(const struct live *live)
  * When the program has ended and much is left, it stops: making the whole session again takes less
  * time.
  */
-static bool look(struct live *live, bool last)
+static bool look(struct follow *follow, bool last)
 {
-    if (!trace_follow_poll(live->trace, live->status))
+    if (!trace_follow_poll(follow->trace, follow->status))
         return false;
     if (last)
-        trace_follow_lift_limit(live->trace);
-    if (!begin_replay(live))
+        trace_follow_lift_limit(follow->trace);
+    if (!begin_replay(follow))
         return false;
-    if (!live->replays)
+    if (!follow->replays)
         return true;
-    if (!look_again(live))
+    if (!look_again(follow))
         return false;
     uint64_t piece_ms = PERIOD_MS;
-    for (bool all = false; !all && !interrupted(live);) {
-        if (!replay_new(live, piece_ms, &all))
+    for (bool all = false; !all && !interrupted(follow);) {
+        if (!replay_new(follow, piece_ms, &all))
             return false;
         uint64_t begin = now_ms();
-        uint64_t end_ticks = all ? trace_follow_limit(live->trace) : live->replay.now_ticks;
-        find_lag(live, end_ticks);
-        if (!publish(live, end_ticks))
+        uint64_t end_ticks = all ? trace_follow_limit(follow->trace) : follow->replay.now_ticks;
+        find_lag(follow, end_ticks);
+        if (!publish(follow, end_ticks))
             return false;
         uint64_t took_ms = now_ms() - begin;
         piece_ms = took_ms > PERIOD_MS ? took_ms : PERIOD_MS;
-        if (live->lag.skips)
+        if (follow->lag.skips)
             piece_ms *= PIECES_WHERE_BEHIND;
-        report(live);
-        if (live->ended && live->lag.behind_ns > LIVE_LAG_CAUGHT_NS)
+        report(follow);
+        if (follow->ended && follow->lag.behind_ns > FOLLOW_LAG_CAUGHT_NS)
             break;
     }
     return true;
@@ -308,45 +311,46 @@ static bool look(struct live *live, bool last)
 
 /* ---- watching --------------------------------------------------------------------------- */
 
-static bool recording(const struct live *live)
+static bool recording(const struct follow *follow)
 {
-    return trace_file_header(live->file)->state == TRACE_STATE_RECORDING;
+    return trace_file_header(follow->file)->state == TRACE_STATE_RECORDING;
 }
 
 /* Opens the trace. Waits for its header if the recorder has only just begun. */
-static bool open_trace(struct live *live)
+static bool open_trace(struct follow *follow)
 {
-    for (int i = 0; !live->file && i < WAIT_FOR_HEADER && !interrupted(live); i++) {
+    for (int i = 0; !follow->file && i < WAIT_FOR_HEADER && !interrupted(follow); i++) {
         if (i > 0)
-            live_process_wait(-1, FIRST_MS);
-        *live->status = (struct ingest_status){INGEST_OK, ""};
-        live->file = trace_file_open(live->options->trace, live->status);
-        if (!live->file && access(live->options->trace, F_OK) != 0)
+            follow_process_wait(-1, FIRST_MS);
+        *follow->status = (struct ingest_status){INGEST_OK, ""};
+        follow->file = trace_file_open(follow->options->trace, follow->status);
+        if (!follow->file && access(follow->options->trace, F_OK) != 0)
             return false;
     }
-    if (live->file && recording(live) && (trace_file_header(live->file)->flags & TRACE_FILE_PACKED))
-        return ingest_fail(live->status, INGEST_BAD_INPUT,
+    if (follow->file && recording(follow) &&
+        (trace_file_header(follow->file)->flags & TRACE_FILE_PACKED))
+        return ingest_fail(follow->status, INGEST_BAD_INPUT,
                            "%s: is being compressed while it is recorded, so it can only be read "
                            "when that has ended; record it without --compress",
-                           live->options->trace);
-    return live->file != NULL;
+                           follow->options->trace);
+    return follow->file != NULL;
 }
 
 /* Waits until the trace stops growing, and reads the rest. Other processes that write into it, such
  * as mprof-run, end a little later than the program. */
-static bool settle(struct live *live)
+static bool settle(struct follow *follow)
 {
     uint64_t before = UINT64_MAX;
-    for (int same = 0; same < SETTLED_POLLS && !interrupted(live);) {
-        if (!trace_follow_poll(live->trace, live->status))
+    for (int same = 0; same < SETTLED_POLLS && !interrupted(follow);) {
+        if (!trace_follow_poll(follow->trace, follow->status))
             return false;
-        uint64_t committed = trace_follow_committed(live->trace);
+        uint64_t committed = trace_follow_committed(follow->trace);
         same = committed == before ? same + 1 : 0;
         before = committed;
-        live_process_wait(-1, SETTLE_MS);
+        follow_process_wait(-1, SETTLE_MS);
     }
     /* If it is far behind, making the whole session again takes less time than the rest here. */
-    return live->lag.behind_ns > LIVE_LAG_CAUGHT_NS || look(live, true);
+    return follow->lag.behind_ns > FOLLOW_LAG_CAUGHT_NS || look(follow, true);
 }
 
 /* Returns how long to wait after a look of `took` ms: one look begins each second, but after a long
@@ -356,73 +360,73 @@ static int pause_after(uint64_t took)
     return took * 2 > PERIOD_MS ? (int)took : PERIOD_MS - (int)took;
 }
 
-static bool watch(struct live *live)
+static bool watch(struct follow *follow)
 {
     uint64_t before = UINT64_MAX;
     int still = 0;
-    while (recording(live) && !interrupted(live)) {
+    while (recording(follow) && !interrupted(follow)) {
         uint64_t begin = now_ms();
-        if (!look(live, false))
+        if (!look(follow, false))
             return false;
-        uint64_t committed = trace_follow_committed(live->trace);
+        uint64_t committed = trace_follow_committed(follow->trace);
         still = committed == before ? still + 1 : 0;
         before = committed;
-        if (live->process < 0 && still >= STILL_POLLS)
+        if (follow->process < 0 && still >= STILL_POLLS)
             break;
         /* The second look is the first that can show anything. */
-        int pause = !live->replays                             ? FIRST_MS
-                    : live->lag.behind_ns > LIVE_LAG_CAUGHT_NS ? 0
-                                                               : pause_after(now_ms() - begin);
-        if (live_process_wait(live->process, pause))
+        int pause = !follow->replays                               ? FIRST_MS
+                    : follow->lag.behind_ns > FOLLOW_LAG_CAUGHT_NS ? 0
+                                                                   : pause_after(now_ms() - begin);
+        if (follow_process_wait(follow->process, pause))
             break;
     }
-    live->ended = live->ended || !interrupted(live);
-    return interrupted(live) || settle(live);
+    follow->ended = follow->ended || !interrupted(follow);
+    return interrupted(follow) || settle(follow);
 }
 
-static bool run(struct live *live)
+static bool run(struct follow *follow)
 {
-    const struct ingest_options *options = live->options;
+    const struct ingest_options *options = follow->options;
     struct symbols_options symbols_options = {options->debug_dir, options->sysroot};
-    if (!open_trace(live))
+    if (!open_trace(follow))
         return false;
-    live->writer = writer_live_open(options->session, options->writer.force, live->status);
-    if (!live->writer)
+    follow->writer = writer_live_open(options->session, options->writer.force, follow->status);
+    if (!follow->writer)
         return false;
-    live->first_new = 1;
-    live->trace = trace_follow_new(live->file, trace_scan_growing(&live->scan));
-    live->symbols = symbols_new(&symbols_options);
-    live->full = calloc(1, sizeof(*live->full));
-    live->shown = calloc(1, sizeof(*live->shown));
-    if (!live->trace || !live->symbols || !live->full || !live->shown)
-        return ingest_fail_memory(live->status, "the pipeline");
-    const struct trace_file_header *header = trace_file_header(live->file);
-    live->process = live_process_open(header->pid, header->start_realtime_ns);
-    bool good = watch(live);
-    if (live->process >= 0)
-        close(live->process);
+    follow->first_new = 1;
+    follow->trace = trace_follow_new(follow->file, trace_scan_growing(&follow->scan));
+    follow->symbols = symbols_new(&symbols_options);
+    follow->full = calloc(1, sizeof(*follow->full));
+    follow->shown = calloc(1, sizeof(*follow->shown));
+    if (!follow->trace || !follow->symbols || !follow->full || !follow->shown)
+        return ingest_fail_memory(follow->status, "the pipeline");
+    const struct trace_file_header *header = trace_file_header(follow->file);
+    follow->process = follow_process_open(header->pid, header->start_realtime_ns);
+    bool good = watch(follow);
+    if (follow->process >= 0)
+        close(follow->process);
     return good;
 }
 
-bool ingest_live(const struct ingest_options *options, struct ingest_status *status)
+bool ingest_follow(const struct ingest_options *options, struct ingest_status *status)
 {
-    struct live *live = calloc(1, sizeof(*live));
-    if (!live)
+    struct follow *follow = calloc(1, sizeof(*follow));
+    if (!follow)
         return ingest_fail_memory(status, "the pipeline");
-    live->options = options;
-    live->status = status;
-    bool good = run(live);
-    writer_live_close(live->writer);
-    replay_free(&live->replay);
-    totals_free_memory(&live->totals);
-    type_table_free(&live->types);
-    stacks_free(&live->stacks);
-    symbols_free(live->symbols);
-    trace_follow_free(live->trace);
-    trace_scan_free(&live->scan);
-    trace_file_close(live->file);
-    free(live->full);
-    free(live->shown);
-    free(live);
+    follow->options = options;
+    follow->status = status;
+    bool good = run(follow);
+    writer_live_close(follow->writer);
+    replay_free(&follow->replay);
+    totals_free_memory(&follow->totals);
+    type_table_free(&follow->types);
+    stacks_free(&follow->stacks);
+    symbols_free(follow->symbols);
+    trace_follow_free(follow->trace);
+    trace_scan_free(&follow->scan);
+    trace_file_close(follow->file);
+    free(follow->full);
+    free(follow->shown);
+    free(follow);
     return good;
 }

@@ -21,6 +21,6 @@
  * exists, unfinished. False with `status` set if there is no trace or the session cannot be
  * written.
  */
-bool ingest_live(const struct ingest_options *options, struct ingest_status *status);
+bool ingest_follow(const struct ingest_options *options, struct ingest_status *status);
 
 #endif

@@ -13,16 +13,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LIVE_LAG_SKIP_NS UINT64_C(5000000000)   /* skips details if it is further behind, */
-#define LIVE_LAG_CAUGHT_NS UINT64_C(2000000000) /* until it is at most this far behind */
+#define FOLLOW_LAG_SKIP_NS UINT64_C(5000000000)   /* skips details if it is further behind, */
+#define FOLLOW_LAG_CAUGHT_NS UINT64_C(2000000000) /* until it is at most this far behind */
 
-struct live_lag {
+struct follow_lag {
     uint64_t behind_ns;
     bool skips;
 };
 
 /* Times since the trace began. */
-struct live_moment {
+struct follow_moment {
     uint64_t shown_ns;
     uint64_t newest_ns; /* the last stamp that the trace had when it was looked at */
     uint64_t now_ns;
@@ -30,6 +30,6 @@ struct live_moment {
 };
 
 /* Updates the lag for the moment that is about to be shown. */
-void live_lag_update(struct live_lag *lag, const struct live_moment *moment);
+void follow_lag_update(struct follow_lag *lag, const struct follow_moment *moment);
 
 #endif

@@ -39,7 +39,7 @@ static uint64_t begin_of(uint32_t pid)
     return clock_ns(CLOCK_REALTIME) - boot + ticks * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
-int live_process_open(uint32_t pid, uint64_t since_ns)
+int follow_process_open(uint32_t pid, uint64_t since_ns)
 {
     static const uint64_t tolerance_ns = 2000000000; /* the clock may have been set a little */
     int descriptor = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -51,7 +51,7 @@ int live_process_open(uint32_t pid, uint64_t since_ns)
     return descriptor;
 }
 
-bool live_process_wait(int descriptor, int milliseconds)
+bool follow_process_wait(int descriptor, int milliseconds)
 {
     struct pollfd ended = {.fd = descriptor, .events = POLLIN};
     return poll(&ended, 1, milliseconds) > 0;

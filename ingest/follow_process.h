@@ -11,12 +11,12 @@
  * the real-time clock. -1: there is no such process here (it has ended, another process has its
  * number now, or it is in another container), or the kernel is older than 5.3.
  */
-int live_process_open(uint32_t pid, uint64_t since_ns);
+int follow_process_open(uint32_t pid, uint64_t since_ns);
 
 /*
  * Waits at most `milliseconds` for the end of the process. A signal ends the wait too. `descriptor`
  * may be -1. True: the process has ended.
  */
-bool live_process_wait(int descriptor, int milliseconds);
+bool follow_process_wait(int descriptor, int milliseconds);
 
 #endif

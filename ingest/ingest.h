@@ -13,15 +13,15 @@
 #include "ingest/trace/clock.h"
 #include "ingest/write/writer.h"
 
-/* The phases of the progress bar. In INGEST_LIVE (the program runs) and INGEST_LIVE_ENDED `done` is
- * the events and `total` the ns that the session is behind. */
+/* The phases of the progress bar. In INGEST_FOLLOW (the program runs) and INGEST_FOLLOW_ENDED
+ * `done` is the events and `total` the ns that the session is behind. */
 enum ingest_phase {
     INGEST_SCAN,
     INGEST_REPLAY,
     INGEST_ROWS,  /* waits for the rows to be written; `done`: bytes of the session so far */
     INGEST_WRITE, /* writes the other tables after them */
-    INGEST_LIVE,
-    INGEST_LIVE_ENDED
+    INGEST_FOLLOW,
+    INGEST_FOLLOW_ENDED
 };
 
 struct ingest_options {

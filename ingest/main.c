@@ -258,7 +258,7 @@ static bool same_file(const char *a, const char *b)
  * made of what was recorded by then. */
 static bool watch(struct options *options, struct ingest_status *status)
 {
-    if (!ingest_live(&options->ingest, status))
+    if (!ingest_follow(&options->ingest, status))
         return false;
     catch_interrupts();
     options->ingest.writer.force = true; /* this process made the file */

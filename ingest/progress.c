@@ -32,9 +32,9 @@ void progress_report(void *context, enum ingest_phase phase, uint64_t done, uint
         return;
     progress->last = at;
     progress->drawn = true;
-    if (phase == INGEST_LIVE || phase == INGEST_LIVE_ENDED) {
+    if (phase == INGEST_FOLLOW || phase == INGEST_FOLLOW_ENDED) {
         fprintf(stderr, "\r\033[K%s: %" PRIu64 " events, %.1f s behind; Ctrl-C ends",
-                phase == INGEST_LIVE ? "recording" : "the program has ended", done,
+                phase == INGEST_FOLLOW ? "recording" : "the program has ended", done,
                 (double)total / 1e9);
         return;
     }

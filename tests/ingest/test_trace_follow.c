@@ -104,14 +104,14 @@ static void take(struct growing *growing, const struct trace_event *event)
         (struct seen){event->kind, event->thread, event->ticks, event->offset};
 }
 
-static void look(struct growing *growing, struct trace_follow *live, bool last)
+static void look(struct growing *growing, struct trace_follow *follow, bool last)
 {
     struct ingest_status status = {INGEST_OK, ""};
     struct trace_event event;
-    assert_true(trace_follow_poll(live, &status));
+    assert_true(trace_follow_poll(follow, &status));
     if (last)
-        trace_follow_lift_limit(live);
-    while (trace_follow_next(live, &event, &status))
+        trace_follow_lift_limit(follow);
+    while (trace_follow_next(follow, &event, &status))
         take(growing, &event);
     assert_int_equal(status.code, INGEST_OK);
 }
@@ -148,14 +148,14 @@ static void grow(uint64_t seed, unsigned records_a_look)
     save(&growing);
     struct trace_file *file = trace_file_open(growing.path, &status);
     assert_non_null(file);
-    struct trace_follow *live = trace_follow_new(file, trace_scan_growing(&scan));
+    struct trace_follow *follow = trace_follow_new(file, trace_scan_growing(&scan));
     for (unsigned n = 1; n < RECORDS; n++) {
         put_record(&growing, n);
         /* The limit depends on stamps that advance between the looks. */
         if (n % records_a_look == 0) {
             growing.now++;
             save(&growing);
-            look(&growing, live, false);
+            look(&growing, follow, false);
             if (records_a_look > 10 && n > 10 * records_a_look)
                 assert_true(growing.count > 0);
         }
@@ -163,8 +163,8 @@ static void grow(uint64_t seed, unsigned records_a_look)
     for (unsigned i = 0; i < THREADS; i++)
         lane_seal(&growing.lanes[i]);
     save(&growing);
-    look(&growing, live, true);
-    look(&growing, live, true);
+    look(&growing, follow, true);
+    look(&growing, follow, true);
     compare_with_merge(&growing);
 
     struct trace_file *again = trace_file_open(growing.path, &status);
@@ -182,7 +182,7 @@ static void grow(uint64_t seed, unsigned records_a_look)
     }
     trace_scan_free(&whole);
     trace_file_close(again);
-    trace_follow_free(live);
+    trace_follow_free(follow);
     trace_scan_free(&scan);
     trace_file_close(file);
     end(&growing);
@@ -211,16 +211,16 @@ static void test_late_commit(void **state)
     growing.now = 2000;
     save(&growing);
     struct trace_file *file = trace_file_open(growing.path, &status);
-    struct trace_follow *live = trace_follow_new(file, trace_scan_growing(&scan));
-    look(&growing, live, false);
+    struct trace_follow *follow = trace_follow_new(file, trace_scan_growing(&scan));
+    look(&growing, follow, false);
     assert_int_equal(growing.count, 0);
     lane_free(&growing.lanes[1], 1999, 32);
     save(&growing);
-    look(&growing, live, false);
+    look(&growing, follow, false);
     assert_int_equal(growing.count, 2);
     assert_int_equal(growing.seen[0].ticks, 1999);
     assert_int_equal(growing.seen[1].ticks, 2000);
-    trace_follow_free(live);
+    trace_follow_free(follow);
     trace_scan_free(&scan);
     trace_file_close(file);
     end(&growing);

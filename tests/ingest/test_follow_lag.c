@@ -12,9 +12,9 @@
 
 static uint64_t behind(uint64_t shown, uint64_t newest, uint64_t now, bool ended)
 {
-    struct live_lag lag = {0, false};
-    live_lag_update(&lag,
-                    &(struct live_moment){SECONDS(shown), SECONDS(newest), SECONDS(now), ended});
+    struct follow_lag lag = {0, false};
+    follow_lag_update(
+        &lag, &(struct follow_moment){SECONDS(shown), SECONDS(newest), SECONDS(now), ended});
     return lag.behind_ns / SECONDS(1);
 }
 
@@ -36,11 +36,11 @@ static void details_are_skipped_until_it_has_caught_up(void **state)
         bool skips;
     } moments[] = {{0, 4, false},  {1, 7, true},   {2, 8, true},  {6, 9, true},
                    {8, 10, false}, {9, 13, false}, {10, 16, true}};
-    struct live_lag lag = {0, false};
+    struct follow_lag lag = {0, false};
     for (size_t i = 0; i < sizeof(moments) / sizeof(*moments); i++) {
-        live_lag_update(&lag, &(struct live_moment){.shown_ns = SECONDS(moments[i].shown),
-                                                    .newest_ns = SECONDS(moments[i].now),
-                                                    .now_ns = SECONDS(moments[i].now)});
+        follow_lag_update(&lag, &(struct follow_moment){.shown_ns = SECONDS(moments[i].shown),
+                                                        .newest_ns = SECONDS(moments[i].now),
+                                                        .now_ns = SECONDS(moments[i].now)});
         assert_int_equal(lag.skips, moments[i].skips);
     }
 }
