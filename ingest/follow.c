@@ -10,7 +10,7 @@
 #include "ingest/follow_lag.h"
 #include "ingest/follow_process.h"
 #include "ingest/trace/follow.h"
-#include "ingest/write/live.h"
+#include "ingest/write/follow.h"
 #include "ingest/write/session_tables.h"
 
 enum {
@@ -29,7 +29,7 @@ struct follow {
     struct trace_file *file;
     struct trace_follow *trace;
     struct symbols *symbols;
-    struct writer_live *writer;
+    struct writer_follow *writer;
     struct trace_scan scan;
     struct stacks stacks;
     struct totals totals;
@@ -64,7 +64,7 @@ static bool begin_transaction(struct follow *follow)
 {
     if (follow->in_transaction)
         return true;
-    follow->in_transaction = writer_live_begin(follow->writer, follow->first_new);
+    follow->in_transaction = writer_follow_begin(follow->writer, follow->first_new);
     return follow->in_transaction;
 }
 
@@ -74,7 +74,7 @@ static struct row_batch *take_batch(void *context, struct row_batch *full)
     struct follow *follow = context;
     if (!full)
         return follow->full;
-    if (!begin_transaction(follow) || !writer_live_rows(follow->writer, full))
+    if (!begin_transaction(follow) || !writer_follow_rows(follow->writer, full))
         return NULL;
     follow->first_new = full->first_id + full->rows;
     return full;
@@ -84,7 +84,7 @@ static struct row_batch *take_batch(void *context, struct row_batch *full)
 static struct row_batch *show_batch(void *context, struct row_batch *full)
 {
     struct follow *follow = context;
-    return writer_live_rows(follow->writer, full) ? full : NULL;
+    return writer_follow_rows(follow->writer, full) ? full : NULL;
 }
 
 struct type_sums {
@@ -139,7 +139,7 @@ static bool put_tables(struct follow *follow, const struct replay *shown, uint64
                                   .totals = &follow->totals,
                                   .known = follow->known,
                                   .suppressions = joined ? joined : follow->options->suppressions};
-    struct table_sink sink = writer_live_tables(follow->writer);
+    struct table_sink sink = writer_follow_tables(follow->writer);
     uint64_t last_ticks = follow->scan.last_ticks;
     follow->scan.last_ticks = end_ticks; /* the end of the session so far */
     bool good = session_frames_put(&sink, &facts) && session_tables_put(&sink, &facts) &&
@@ -170,8 +170,8 @@ static bool publish(struct follow *follow, uint64_t end_ticks)
     for (size_t i = 0; good && i < shown.arena_count; i++)
         good = replay_put_live(&shown, &shown.arenas[i].blocks);
     if (good && shown.batch->rows > 0)
-        good = writer_live_rows(follow->writer, shown.batch);
-    good = good && put_tables(follow, &shown, end_ticks) && writer_live_end(follow->writer);
+        good = writer_follow_rows(follow->writer, shown.batch);
+    good = good && put_tables(follow, &shown, end_ticks) && writer_follow_end(follow->writer);
     follow->in_transaction = false;
     if (kept)
         restore_sums(&follow->types, kept, types);
@@ -390,7 +390,7 @@ static bool run(struct follow *follow)
     struct symbols_options symbols_options = {options->debug_dir, options->sysroot};
     if (!open_trace(follow))
         return false;
-    follow->writer = writer_live_open(options->session, options->writer.force, follow->status);
+    follow->writer = writer_follow_open(options->session, options->writer.force, follow->status);
     if (!follow->writer)
         return false;
     follow->first_new = 1;
@@ -416,7 +416,7 @@ bool ingest_follow(const struct ingest_options *options, struct ingest_status *s
     follow->options = options;
     follow->status = status;
     bool good = run(follow);
-    writer_live_close(follow->writer);
+    writer_follow_close(follow->writer);
     replay_free(&follow->replay);
     totals_free_memory(&follow->totals);
     type_table_free(&follow->types);

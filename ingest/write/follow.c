@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/write/live.h"
+#include "ingest/write/follow.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,10 +11,10 @@
 #include "ingest/write/insert.h"
 #include "ingest/write/rows.h"
 #include "estimate_sql.h"
-#include "live_begin_sql.h"
+#include "follow_begin_sql.h"
 #include "session_sql.h"
 
-struct writer_live {
+struct writer_follow {
     char *target;
     struct ingest_status *status;
     sqlite3 *database;
@@ -23,7 +23,7 @@ struct writer_live {
     bool sampled; /* weights were put in this transaction */
 };
 
-static bool fail(struct writer_live *writer)
+static bool fail(struct writer_follow *writer)
 {
     return ingest_fail(writer->status, INGEST_BAD_INPUT,
                        "%s: cannot be written: %s (is the disk full?); it holds what was loaded "
@@ -32,12 +32,12 @@ static bool fail(struct writer_live *writer)
                        writer->database ? sqlite3_errmsg(writer->database) : "out of memory");
 }
 
-static bool run(struct writer_live *writer, const char *sql)
+static bool run(struct writer_follow *writer, const char *sql)
 {
     return sqlite3_exec(writer->database, sql, NULL, NULL, NULL) == SQLITE_OK || fail(writer);
 }
 
-static bool open_database(struct writer_live *writer, const char *path)
+static bool open_database(struct writer_follow *writer, const char *path)
 {
     return sqlite3_open_v2(path, &writer->database,
                            SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
@@ -45,7 +45,7 @@ static bool open_database(struct writer_live *writer, const char *path)
            fail(writer);
 }
 
-static void close_database(struct writer_live *writer)
+static void close_database(struct writer_follow *writer)
 {
     for (int i = 0; i < WRITER_TABLES; i++) {
         sqlite3_finalize(writer->insert[i]);
@@ -57,7 +57,7 @@ static void close_database(struct writer_live *writer)
 }
 
 /* Creates an empty session. It gets the target's name when it has its tables. */
-static bool create(struct writer_live *writer, bool force)
+static bool create(struct writer_follow *writer, bool force)
 {
     struct output_file file;
     char pragmas[200];
@@ -75,7 +75,7 @@ static bool create(struct writer_live *writer, bool force)
     return good;
 }
 
-static bool prepare(struct writer_live *writer)
+static bool prepare(struct writer_follow *writer)
 {
     for (int i = 0; i < WRITER_TABLES; i++)
         if (writer_insert_prepare(writer->database, (enum writer_table)i, &writer->insert[i]) !=
@@ -84,9 +84,10 @@ static bool prepare(struct writer_live *writer)
     return writer_rows_open(&writer->rows, writer->database) == SQLITE_OK || fail(writer);
 }
 
-struct writer_live *writer_live_open(const char *target, bool force, struct ingest_status *status)
+struct writer_follow *writer_follow_open(const char *target, bool force,
+                                         struct ingest_status *status)
 {
-    struct writer_live *writer = calloc(1, sizeof(*writer));
+    struct writer_follow *writer = calloc(1, sizeof(*writer));
     if (!writer || !(writer->target = strdup(target))) {
         free(writer);
         ingest_fail_memory(status, "the session");
@@ -100,11 +101,11 @@ struct writer_live *writer_live_open(const char *target, bool force, struct inge
                     "PRAGMA cache_size = -65536;") &&
         prepare(writer))
         return writer;
-    writer_live_close(writer);
+    writer_follow_close(writer);
     return NULL;
 }
 
-bool writer_live_begin(struct writer_live *writer, uint64_t first_id)
+bool writer_follow_begin(struct writer_follow *writer, uint64_t first_id)
 {
     char rows[160];
     uint64_t chunk = (first_id - 1) / COLUMN_CHUNK_ROWS;
@@ -112,10 +113,10 @@ bool writer_live_begin(struct writer_live *writer, uint64_t first_id)
              "DELETE FROM allocation WHERE id >= %" PRIu64
              "; DELETE FROM column_chunk WHERE id >= %" PRIu64,
              first_id, chunk * COLUMN_ID_STRIDE);
-    return run(writer, live_begin_sql) && run(writer, rows);
+    return run(writer, follow_begin_sql) && run(writer, rows);
 }
 
-bool writer_live_rows(struct writer_live *writer, const struct row_batch *batch)
+bool writer_follow_rows(struct writer_follow *writer, const struct row_batch *batch)
 {
     return writer_rows_put(&writer->rows, batch) == SQLITE_OK || fail(writer);
 }
@@ -123,12 +124,12 @@ bool writer_live_rows(struct writer_live *writer, const struct row_batch *batch)
 static bool put_row(void *context, enum writer_table table, const struct writer_value *values,
                     size_t count)
 {
-    struct writer_live *writer = context;
+    struct writer_follow *writer = context;
     writer->sampled = writer->sampled || table == WRITER_SAMPLE_WEIGHT;
     return writer_insert_row(writer->insert[table], values, count) == SQLITE_OK || fail(writer);
 }
 
-struct table_sink writer_live_tables(struct writer_live *writer)
+struct table_sink writer_follow_tables(struct writer_follow *writer)
 {
     return (struct table_sink){writer, put_row};
 }
@@ -138,7 +139,7 @@ struct table_sink writer_live_tables(struct writer_live *writer)
  * large, it waits for that: when all of the log is copied, a reader that gets the newest state from
  * time to time no longer uses the log.
  */
-bool writer_live_end(struct writer_live *writer)
+bool writer_follow_end(struct writer_follow *writer)
 {
     enum { LOG_PAGES_MOST = 8192 };
     int pages = 0;
@@ -152,7 +153,7 @@ bool writer_live_end(struct writer_live *writer)
     return true;
 }
 
-void writer_live_close(struct writer_live *writer)
+void writer_follow_close(struct writer_follow *writer)
 {
     if (!writer)
         return;
