@@ -56,9 +56,9 @@ bool type_table_init(struct type_table *table, struct stacks *stacks, struct sym
     *table = (struct type_table){.stacks = stacks, .types = types, .shared = types != NULL};
     if (!types)
         table->types = types_new(symbols);
-    table->tags = types_tags_new(symbols);
+    table->program_types = types_program_types_new(symbols);
     table->memos = (struct recent){.item_size = sizeof(struct type_memo), .limit = MEMOS};
-    if (!table->types || !table->tags ||
+    if (!table->types || !table->program_types ||
         !array_reserve(&table->rows, &table->capacity, 1, sizeof(*table->rows)))
         return false;
     table->count = 1;
@@ -69,7 +69,7 @@ void type_table_free(struct type_table *table)
 {
     if (!table->shared)
         types_free(table->types);
-    types_tags_free(table->tags);
+    types_program_types_free(table->program_types);
     index_map_free(&table->by_name);
     index_map_free(&table->by_symbol);
     free(table->named);
@@ -289,10 +289,10 @@ static uint32_t add_named(struct type_table *table, const struct named_type *key
         !index_map_insert(&table->by_symbol, hash, (uint32_t)table->named_count))
         return 0;
     struct named_type *named = &table->named[table->named_count++];
-    const struct types_answer answer = {.name =
-                                            types_tags_name(table->tags, key->module, key->symbol),
-                                        .size = key->size,
-                                        .confidence = TYPES_EXACT};
+    const struct types_answer answer = {
+        .name = types_program_types_name(table->program_types, key->module, key->symbol),
+        .size = key->size,
+        .confidence = TYPES_EXACT};
     *named = *key;
     named->type = 0;
     if (answer.name) {

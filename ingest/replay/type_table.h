@@ -13,7 +13,7 @@
 #include "ingest/base/recent.h"
 #include "ingest/replay/call_chains.h"
 #include "ingest/replay/stacks.h"
-#include "ingest/types/tags.h"
+#include "ingest/types/program_types.h"
 #include "ingest/types/types.h"
 
 struct type_row {
@@ -51,7 +51,7 @@ struct type_table {
     uint64_t questions;             /* asked of the rules so far */
     struct type_of_stack *by_stack; /* by stack id: the last answer */
     size_t by_stack_capacity;
-    struct types_tags *tags; /* for types that the program names itself */
+    struct types_program_types *program_types; /* for types that the program names itself */
     struct named_type *named;
     size_t named_count, named_capacity;
     struct index_map by_symbol;

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/types/dwarf/surround.h"
+#include "ingest/types/dwarf/enclosing_record.h"
 #include "ingest/types/flow/calls.h"
-#include "ingest/types/outer.h"
+#include "ingest/types/outer_frames.h"
 #include "ingest/types/spelling.h"
 
 enum types_fit types_fit(struct types_index *index, const struct types_type *type, uint64_t size,
@@ -34,8 +34,8 @@ static void choose(struct types_choice *choice, const struct types_type *type, i
     choice->chosen = true;
     choice->type = *type;
     choice->offset = (uint64_t)offset;
-    choice->single = false;
-    choice->whole = false;
+    choice->one_object = false;
+    choice->exact_size = false;
     choice->confidence = confidence;
     choice->rule = rule;
 }
@@ -119,19 +119,19 @@ static bool choose_class(const struct types_site *site, const struct types_flow 
 
 /*
  * True if the block becomes objects of several classes: neither of two includes the other, or one
- * way through the code ends with less than `class`, which includes all others.
+ * path through the code ends with less than `class`, which includes all others.
  */
-static bool is_class_torn(const struct types_site *site, const struct types_flow *flow,
-                          uint64_t size, const struct types_type *class)
+static bool is_class_ambiguous(const struct types_site *site, const struct types_flow *flow,
+                               uint64_t size, const struct types_type *class)
 {
     uint32_t some = 0, whole = 0;
     for (size_t i = 0; i < flow->count; i++) {
         struct types_type type;
         if (!class_made(site, &flow->evidence[i], size, &type))
             continue;
-        some |= flow->evidence[i].ends;
+        some |= flow->evidence[i].path_ends;
         if (includes(site, &type, class))
-            whole |= flow->evidence[i].ends;
+            whole |= flow->evidence[i].path_ends;
         else if (!includes(site, class, &type))
             return true;
     }
@@ -174,8 +174,8 @@ static void choose_object(const struct types_site *site, const struct types_flow
     bool placed = choose_whole(site, flow, TYPES_EVIDENCE_PLACE, size, &place);
     bool tabled = choose_class(site, flow, TYPES_EVIDENCE_TABLE, size, &class);
     if (tabled || choose_class(site, flow, TYPES_EVIDENCE_CONSTRUCTOR, size, &class)) {
-        if (is_class_torn(site, flow, size, &class)) {
-            choice->torn = true;
+        if (is_class_ambiguous(site, flow, size, &class)) {
+            choice->ambiguous = true;
             return;
         }
         /* The constructor may be that of the first member, which fills the whole object. */
@@ -185,7 +185,7 @@ static void choose_object(const struct types_site *site, const struct types_flow
             /* The code contains the address of its table, so a function that stores another table
              * is another function. */
             bool sure = tabled || types_is_polymorphic(site->index, &class) ||
-                        (!flow->shared && !types_outer_constructs_doubted(site, &class));
+                        (!flow->shared && !types_outer_frames_constructs_doubted(site, &class));
             choose(choice, &class, 0, sure ? TYPES_EXACT : TYPES_INFERRED, TYPES_RULE_CONSTRUCTOR);
             return;
         }
@@ -207,20 +207,20 @@ static void choose_object(const struct types_site *site, const struct types_flow
 static bool choose_thrown(const struct types_site *site, const struct types_flow *flow,
                           uint64_t size, struct types_choice *choice)
 {
-    for (size_t i = 0; i < flow->count && !choice->torn; i++) {
+    for (size_t i = 0; i < flow->count && !choice->ambiguous; i++) {
         const struct types_evidence *evidence = &flow->evidence[i];
         struct types_type type;
         if (evidence->kind != TYPES_EVIDENCE_THROWN || evidence->indexed ||
             !class_of(site, evidence, &type) ||
             types_fit(site->index, &type, size, evidence->offset) != TYPES_FIT_WHOLE)
             continue;
-        choice->torn = choice->chosen && !types_same(site->index, &choice->type, &type);
+        choice->ambiguous = choice->chosen && !types_same(site->index, &choice->type, &type);
         choose(choice, &type, evidence->offset, TYPES_EXACT, TYPES_RULE_THROWN);
-        choice->whole = true;
+        choice->exact_size = true;
     }
-    if (choice->torn)
+    if (choice->ambiguous)
         choice->chosen = false;
-    return choice->chosen || choice->torn;
+    return choice->chosen || choice->ambiguous;
 }
 
 /* ---- other allocations ------------------------------------------------------------------ */
@@ -263,7 +263,7 @@ static bool choose_record_in_front(const struct types_site *site, const struct t
             if (!is_behind(site, front, &flow->evidence[k], size))
                 continue;
             choose(choice, &front->type, front->offset, TYPES_INFERRED, TYPES_RULE_RECEIVER);
-            choice->single = true;
+            choice->one_object = true;
             return true;
         }
     }
@@ -318,7 +318,7 @@ static bool choose_place(const struct types_site *site, const struct types_flow 
             continue;
         best = fit;
         choose(choice, &evidence->type, evidence->offset, TYPES_INFERRED, TYPES_RULE_RECEIVER);
-        choice->single = fit == TYPES_FIT_FLEXIBLE;
+        choice->one_object = fit == TYPES_FIT_FLEXIBLE;
     }
     return best != TYPES_FIT_NOT;
 }
@@ -335,8 +335,8 @@ static bool is_claim(const struct types_site *site, const struct types_flow *flo
            types_fit(site->index, &evidence->type, size, evidence->offset) == TYPES_FIT_WHOLE;
 }
 
-/* Returns the ends of the ways on which the block is a record of that type, or one that begins with
- * it. */
+/* Returns the ends of the paths on which the block is a record of that type, or one that begins
+ * with it. */
 static uint32_t ends_with(const struct types_site *site, const struct types_flow *flow,
                           uint64_t size, const struct types_type *type)
 {
@@ -345,20 +345,21 @@ static uint32_t ends_with(const struct types_site *site, const struct types_flow
         if (is_claim(site, flow, i, size) &&
             (types_same(site->index, &flow->evidence[i].type, type) ||
              includes(site, &flow->evidence[i].type, type)))
-            ends |= flow->evidence[i].ends;
+            ends |= flow->evidence[i].path_ends;
     return ends;
 }
 
 /*
- * True if the block becomes one record on one way through the code and another on another way, so
- * that no type is on all ways that name any.
+ * True if the block becomes one record on one path through the code and another on another path, so
+ * that no type is on all paths that name any.
  */
-static bool is_torn(const struct types_site *site, const struct types_flow *flow, uint64_t size)
+static bool is_ambiguous(const struct types_site *site, const struct types_flow *flow,
+                         uint64_t size)
 {
     uint32_t all = 0;
     for (size_t i = 0; i < flow->count; i++)
         if (is_claim(site, flow, i, size))
-            all |= flow->evidence[i].ends;
+            all |= flow->evidence[i].path_ends;
     for (size_t i = 0; i < flow->count; i++)
         if (is_claim(site, flow, i, size) &&
             ends_with(site, flow, size, &flow->evidence[i].type) == all)
@@ -372,10 +373,11 @@ static bool choose_surrounding(const struct types_site *site, const struct types
                                enum types_operator by, uint64_t size, struct types_choice *choice)
 {
     struct types_type type;
-    if (by != TYPES_BY_FUNCTION || !types_surround_record(site, flow, size, flow->offset, &type))
+    if (by != TYPES_BY_FUNCTION ||
+        !types_enclosing_record_find(site, flow, size, flow->offset, &type))
         return false;
     choose(choice, &type, flow->offset, TYPES_INFERRED, TYPES_RULE_RECEIVER);
-    choice->whole = true;
+    choice->exact_size = true;
     return true;
 }
 
@@ -389,7 +391,7 @@ static bool choose_return(const struct types_site *site, const struct types_flow
     if (fit == TYPES_FIT_NOT || (fit == TYPES_FIT_ARRAY && types_is_head(site->index, &type)))
         return false;
     choose(choice, &type, flow->returned_offset, TYPES_INFERRED, TYPES_RULE_RETURN);
-    choice->single = fit == TYPES_FIT_FLEXIBLE;
+    choice->one_object = fit == TYPES_FIT_FLEXIBLE;
     return true;
 }
 
@@ -429,7 +431,7 @@ static bool choose_record_before_text(const struct types_site *site, const struc
         !has_text_at(site, &found->type, flow->returned_offset))
         return false;
     choose(choice, &found->type, 0, TYPES_INFERRED, TYPES_RULE_RECEIVER);
-    choice->single = true;
+    choice->one_object = true;
     return true;
 }
 
@@ -486,7 +488,7 @@ void types_choose(const struct types_site *site, const struct types_flow *whole_
 {
     struct types_flow reduced;
     const struct types_flow *flow = &reduced;
-    types_surround_reduce(site, whole_flow, size, &reduced);
+    types_enclosing_record_reduce(site, whole_flow, size, &reduced);
     struct types_type type;
     *choice = (struct types_choice){.wrapper = false};
     bool wrapper = is_wrapper(site, flow);
@@ -500,8 +502,8 @@ void types_choose(const struct types_site *site, const struct types_flow *whole_
     if (by == TYPES_BY_NEW_ARRAY &&
         (choose_place(site, flow, by, size, choice) || choose_return(site, flow, size, choice)))
         return;
-    if (is_torn(site, flow, size)) {
-        choice->torn = true;
+    if (is_ambiguous(site, flow, size)) {
+        choice->ambiguous = true;
         return;
     }
     if (choose_surrounding(site, flow, by, size, choice))
@@ -514,19 +516,19 @@ void types_choose(const struct types_site *site, const struct types_flow *whole_
             choose(choice, &type, 0, TYPES_INFERRED, TYPES_RULE_RECEIVER);
         else if (by == TYPES_BY_NEW)
             choose_object(site, flow, size, choice);
-        choice->whole = choice->chosen;
+        choice->exact_size = choice->chosen;
         choice->wrapper = !choice->chosen;
         return;
     }
     if (by == TYPES_BY_NEW) {
         choose_object(site, flow, size, choice);
-        choice->whole = choice->chosen;
+        choice->exact_size = choice->chosen;
         return;
     }
     if (!choose_place(site, flow, by, size, choice) && !choose_return(site, flow, size, choice))
         choose_argument(site, flow, size, choice);
-    choice->whole = choice->chosen && types_fit(site->index, &choice->type, size,
-                                                (int64_t)choice->offset) == TYPES_FIT_WHOLE;
+    choice->exact_size = choice->chosen && types_fit(site->index, &choice->type, size,
+                                                     (int64_t)choice->offset) == TYPES_FIT_WHOLE;
 }
 
 void types_choose_record_with_tail(const struct types_site *site, const struct types_flow *flow,
@@ -553,7 +555,7 @@ void types_choose_record_with_tail(const struct types_site *site, const struct t
     if (!found)
         return;
     choose(choice, &found->type, flow->offset, TYPES_INFERRED, TYPES_RULE_RECEIVER);
-    choice->single = true;
+    choice->one_object = true;
 }
 
 bool types_choose_called(const struct types_site *site, uint64_t size, struct types_choice *choice)
@@ -568,7 +570,7 @@ bool types_choose_called(const struct types_site *site, uint64_t size, struct ty
     if (fit == TYPES_FIT_NOT || (fit == TYPES_FIT_ARRAY && types_is_head(site->index, &type)))
         return false;
     choose(choice, &type, 0, TYPES_INFERRED, TYPES_RULE_RETURN);
-    choice->whole = fit == TYPES_FIT_WHOLE;
-    choice->single = fit == TYPES_FIT_FLEXIBLE;
+    choice->exact_size = fit == TYPES_FIT_WHOLE;
+    choice->one_object = fit == TYPES_FIT_FLEXIBLE;
     return true;
 }

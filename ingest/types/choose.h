@@ -16,13 +16,13 @@ enum types_operator {
 
 struct types_choice {
     bool chosen;
-    bool wrapper; /* nothing chosen, and the function returns the result to its caller untyped */
-    bool torn;    /* nothing chosen: the type depends on a branch after the call */
+    bool wrapper;   /* nothing chosen, and the function returns the result to its caller untyped */
+    bool ambiguous; /* nothing chosen: the type depends on a branch after the call */
     struct types_type type;
-    uint64_t offset; /* of the first element */
-    bool whole;      /* the type has exactly the size of the block */
-    bool single;     /* one object, whatever the size: it ends in a flexible array */
-    bool outer;      /* from the source around an inlined function that hands memory on */
+    uint64_t offset;  /* of the first element */
+    bool exact_size;  /* the type has exactly the size of the block */
+    bool one_object;  /* one object, whatever the size: it ends in a flexible array */
+    bool from_caller; /* from the source around an inlined function that hands memory on */
     enum types_confidence confidence;
     enum types_rule rule;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The types that the containers of libstdc++ allocate, as the class of a member function gives
- * them. outer.h uses this for the frames around an allocator.
+ * them. outer_frames.h uses this for the frames around an allocator.
  */
 #ifndef MPROF_INGEST_TYPES_CONTAINERS_H
 #define MPROF_INGEST_TYPES_CONTAINERS_H

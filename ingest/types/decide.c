@@ -27,10 +27,10 @@ static void refine(const struct types_site *site, const struct types_flow *flow,
 {
     struct types_choice source;
     uint64_t size = question->size;
-    if (choice->torn || (choice->chosen && choice->whole))
+    if (choice->ambiguous || (choice->chosen && choice->exact_size))
         return;
     bool named = types_source_choose(site, question->by, size, question->offset, front, &source);
-    if (named && choice->chosen && choice->type.size > 1 && !flow->returned && source.outer &&
+    if (named && choice->chosen && choice->type.size > 1 && !flow->returned && source.from_caller &&
         !reaches(site, flow, &source.type))
         named = false;
     /* The sizes in a wrapper are those of its own header, unless it makes one kind of object. */
@@ -51,16 +51,16 @@ static bool is_headed(const struct types_flow *flow, const struct types_question
                       const struct types_choice *choice)
 {
     return question->by == TYPES_BY_FUNCTION && flow->returned && flow->returned_offset == 0 &&
-           !choice->whole && !choice->single && choice->rule != TYPES_RULE_SOURCE;
+           !choice->exact_size && !choice->one_object && choice->rule != TYPES_RULE_SOURCE;
 }
 
 void types_decide(const struct types_site *site, const struct types_flow *flow,
                   struct types_question *question, struct types_choice *choice)
 {
-    if (types_stated_choose(site, question->by, question->size, question->offset, choice))
+    if (types_attribute_choose(site, question->by, question->size, question->offset, choice))
         return;
     types_choose(site, flow, question->by, question->size, choice);
-    if (choice->torn)
+    if (choice->ambiguous)
         return;
     if (question->by == TYPES_BY_FUNCTION &&
         types_source_pool(site, question->size, question->offset, choice))
@@ -73,9 +73,9 @@ void types_decide(const struct types_site *site, const struct types_flow *flow,
     /* A head begins one object, even if the block's size is a multiple of its size. */
     if (question->headed && choice->chosen && choice->rule == TYPES_RULE_RECEIVER &&
         choice->type.shape == TYPES_RECORD && !types_is_head(site->index, &choice->type))
-        choice->single = true;
+        choice->one_object = true;
     bool object = choice->type.shape == TYPES_RECORD &&
-                  (choice->whole || choice->single || choice->rule == TYPES_RULE_SOURCE);
+                  (choice->exact_size || choice->one_object || choice->rule == TYPES_RULE_SOURCE);
     if (question->headed && !object)
         choice->chosen = false;
     /* Bytes may be those of a record and the data after it, but not if the source says bytes. */

@@ -5,8 +5,8 @@
 #ifndef MPROF_INGEST_TYPES_DECIDE_H
 #define MPROF_INGEST_TYPES_DECIDE_H
 
+#include "ingest/types/answer_cache.h"
 #include "ingest/types/choose.h"
-#include "ingest/types/memo.h"
 
 /*
  * Decides the type of the block, or that the caller must be asked (`choice->wrapper`). In the

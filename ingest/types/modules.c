@@ -6,10 +6,10 @@
 
 #include "ingest/base/array.h"
 #include "ingest/symbols/file.h"
+#include "ingest/types/data_symbols.h"
 #include "ingest/types/dwarf/globals.h"
 #include "ingest/types/dwarf/index.h"
 #include "ingest/types/folded.h"
-#include "ingest/types/objects.h"
 
 static time_t built_time(const struct symbols_file *file)
 {
@@ -32,7 +32,7 @@ const struct types_module *types_modules_of(struct types_modules *modules, uint3
     struct types_module *added = &modules->rows[modules->count++];
     *added = (struct types_module){.module = module};
     if (file)
-        added->objects = types_objects_new(file);
+        added->data_symbols = types_data_symbols_new(file);
     if (file && file->dwarf) {
         added->built = built_time(file);
         added->index = types_index_new(file);
@@ -48,7 +48,7 @@ void types_modules_free(struct types_modules *modules)
         types_index_free(modules->rows[i].index);
         types_globals_free(modules->rows[i].globals);
         types_folded_free(modules->rows[i].folded);
-        types_objects_free(modules->rows[i].objects);
+        types_data_symbols_free(modules->rows[i].data_symbols);
     }
     free(modules->rows);
     *modules = (struct types_modules){0};

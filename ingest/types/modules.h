@@ -11,15 +11,15 @@ struct symbols_file;
 struct types_folded;
 struct types_globals;
 struct types_index;
-struct types_objects;
+struct types_data_symbols;
 
 struct types_module {
-    uint32_t module;               /* the trace's id */
-    struct types_index *index;     /* NULL: no DWARF */
-    struct types_globals *globals; /* NULL: no DWARF */
-    struct types_folded *folded;   /* NULL: no DWARF */
-    struct types_objects *objects; /* NULL: the module could not be opened */
-    time_t built;                  /* time of the last change; 0: not known */
+    uint32_t module;                         /* the trace's id */
+    struct types_index *index;               /* NULL: no DWARF */
+    struct types_globals *globals;           /* NULL: no DWARF */
+    struct types_folded *folded;             /* NULL: no DWARF */
+    struct types_data_symbols *data_symbols; /* NULL: the module could not be opened */
+    time_t built;                            /* time of the last change; 0: not known */
 };
 
 /* Empty if zero-initialised. */

@@ -10,25 +10,25 @@
 #include "ingest/types/folded.h"
 #include "ingest/types/source/source_statement.h"
 
-struct types_facts;
+struct types_site_facts;
 struct types_functions;
-struct types_objects;
+struct types_data_symbols;
 
 struct types_site {
     struct symbols *symbols;
     uint32_t module;
     uint64_t return_address;
-    struct symbols_dwarf *dwarf;     /* NULL: none */
-    const struct symbols_file *file; /* NULL: the module could not be opened */
-    struct types_index *index;       /* NULL: no DWARF */
-    struct types_globals *globals;   /* NULL: no DWARF */
-    struct types_folded *folded;     /* NULL: no DWARF */
-    struct types_objects *objects;   /* NULL: the module could not be opened */
+    struct symbols_dwarf *dwarf;             /* NULL: none */
+    const struct symbols_file *file;         /* NULL: the module could not be opened */
+    struct types_index *index;               /* NULL: no DWARF */
+    struct types_globals *globals;           /* NULL: no DWARF */
+    struct types_folded *folded;             /* NULL: no DWARF */
+    struct types_data_symbols *data_symbols; /* NULL: the module could not be opened */
     struct types_functions *functions;
     struct types_sources *sources;
     time_t built; /* time of the module's last change; a newer source file is not its own */
-    struct types_facts *facts;    /* the facts read about the site (facts.h) */
-    struct symbols_frame *frames; /* innermost first, with inlined ones */
+    struct types_site_facts *facts; /* the facts read about the site (site_facts.h) */
+    struct symbols_frame *frames;   /* innermost first, with inlined ones */
     size_t frame_count;
     Dwarf_Die *entries; /* of those frames, if there is DWARF */
     size_t entry_count;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ingest/base/recent.h"
-#include "ingest/types/facts.h"
+#include "ingest/types/site_facts.h"
 
 /* The number of last used sites that are certainly kept. */
 #define SITES 8192
@@ -23,7 +23,7 @@ static void free_site(struct types_site *site)
 {
     if (!site)
         return;
-    types_facts_free(site->facts, site->entry_count);
+    types_site_facts_free(site->facts, site->entry_count);
     free(site->frames);
     free(site->entries);
     free(site);
@@ -87,7 +87,7 @@ struct types_site *types_sites_add(struct types_sites *sites, const struct types
     *kept.site = *site;
     kept.site->frames = copy_of(site->frames, site->frame_count, sizeof(*site->frames));
     kept.site->entries = copy_of(site->entries, site->entry_count, sizeof(*site->entries));
-    kept.site->facts = types_facts_new();
+    kept.site->facts = types_site_facts_new();
     if (kept.site->frames && kept.site->entries && kept.site->facts &&
         recent_add(&sites->recent, hash_of(frame), &kept))
         return kept.site;

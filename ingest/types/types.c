@@ -7,19 +7,19 @@
 #include "ingest/base/array.h"
 #include "ingest/symbols/dwarf.h"
 #include "ingest/types/allocators.h"
+#include "ingest/types/answer_cache.h"
 #include "ingest/types/candidates.h"
 #include "ingest/types/choose.h"
+#include "ingest/types/data_symbols.h"
 #include "ingest/types/decide.h"
 #include "ingest/types/dwarf/attribute.h"
 #include "ingest/types/dwarf/function.h"
 #include "ingest/types/dwarf/records.h"
-#include "ingest/types/facts.h"
 #include "ingest/types/flow/calls.h"
 #include "ingest/types/flow/tail_calls.h"
-#include "ingest/types/memo.h"
 #include "ingest/types/modules.h"
-#include "ingest/types/objects.h"
-#include "ingest/types/outer.h"
+#include "ingest/types/outer_frames.h"
+#include "ingest/types/site_facts.h"
 #include "ingest/types/sites.h"
 #include "ingest/types/source/expression.h"
 #include "ingest/types/source/source.h"
@@ -34,7 +34,7 @@
 struct types {
     struct symbols *symbols;
     struct types_modules modules;
-    struct types_memo *memo;
+    struct types_answer_cache *cache;
     struct types_records *records; /* named by answers */
     void *candidates;              /* struct types_candidate_list */
     struct types_sources *sources;
@@ -50,13 +50,13 @@ struct types *types_new(struct symbols *symbols)
     if (!types)
         return NULL;
     types->symbols = symbols;
-    types->memo = types_memo_new();
+    types->cache = types_answer_cache_new();
     types->records = types_records_new();
     types->sources = types_sources_new(symbols_sysroot(symbols));
     types->sites = types_sites_new();
     types->outer = types_sites_new();
     types->functions = types_functions_new();
-    if (types->memo && types->records && types->sources && types->sites && types->outer &&
+    if (types->cache && types->records && types->sources && types->sites && types->outer &&
         types->functions)
         return types;
     types_free(types);
@@ -68,7 +68,7 @@ void types_free(struct types *types)
     if (!types)
         return;
     types_modules_free(&types->modules);
-    types_memo_free(types->memo);
+    types_answer_cache_free(types->cache);
     types_records_free(types->records);
     types_candidate_lists_free(types->candidates);
     types_sources_free(types->sources);
@@ -101,7 +101,7 @@ static struct types_site *open_site(struct types *types, struct types_sites *sit
     site.index = module->index;
     site.globals = module->globals;
     site.folded = module->folded;
-    site.objects = module->objects;
+    site.data_symbols = module->data_symbols;
     site.built = module->built;
     site.frame_count = symbols_lookup(types->symbols, frame->module, frame->pc, frames);
     site.dwarf = !site.index ? NULL : symbols_module_dwarf(types->symbols, frame->module);
@@ -268,15 +268,15 @@ static bool infer_by_library(const struct types_site *site, struct site_frames *
 {
     struct types *types = around->types;
     struct types_type type;
-    struct types_outer outer = {.certain = true};
+    struct types_outer_frames outer = {.certain = true};
     bool typed;
     char *name = named_inside(site, around, &type, &typed);
     const bool named = name != NULL;
     *any_size = true;
     if (typed && named && (is_character(&type, name) || types_string_of_block(name)))
         *for_all = false;
-    if (types_outer_doubted(site)) {
-        types_outer_read(site, open_outer, around, name, size, &outer);
+    if (types_outer_frames_doubted(site)) {
+        types_outer_frames_read(site, open_outer, around, name, size, &outer);
         *for_all = *for_all && !outer.far;
         *any_size = !outer.sized && named;
     }
@@ -341,31 +341,31 @@ static void ask_for_object(const char *function, struct types_question *question
         question->by = types_is_operator_new_array(function) ? TYPES_BY_NEW_ARRAY : TYPES_BY_NEW;
 }
 
-/* Takes a step that is not in the memo yet. */
-static void take_step(const struct types_site *site, struct site_frames *around,
-                      struct types_step *step)
+/* Finds the answer for a frame that is not in the cache yet. */
+static void answer_frame(const struct types_site *site, struct site_frames *around,
+                         struct types_frame_answer *found)
 {
     struct types *types = around->types;
-    struct types_question question = step->question;
+    struct types_question question = found->question;
     const char *function = site->frames[site->frame_count - 1].function;
-    step->known = true;
+    found->known = true;
     /* Code without debug information knows no sizes. */
-    step->any_size = !site->index;
-    step->answer = (struct types_answer){.count = 1};
-    step->next = question;
+    found->any_size = !site->index;
+    found->answer = (struct types_answer){.count = 1};
+    found->next = question;
     if (types_is_operator_new(function)) {
         if (types_is_operator_new_array(function))
-            step->next.by = TYPES_BY_NEW_ARRAY;
+            found->next.by = TYPES_BY_NEW_ARRAY;
         else if (question.by == TYPES_BY_FUNCTION)
-            step->next.by = TYPES_BY_NEW;
-        step->go_on = true;
-        step->any_size = true;
+            found->next.by = TYPES_BY_NEW;
+        found->go_on = true;
+        found->any_size = true;
         return;
     }
     bool any_size = true;
     if (!site->facts->nameless &&
-        infer_by_name(site, around, question.size, &step->answer, &step->known, &any_size)) {
-        step->any_size = any_size;
+        infer_by_name(site, around, question.size, &found->answer, &found->known, &any_size)) {
+        found->any_size = any_size;
         return;
     }
     /* Without debug information the answer depends on the caller. */
@@ -378,11 +378,11 @@ static void take_step(const struct types_site *site, struct site_frames *around,
         !called.linkage ? "" : symbols_demangle(types->symbols, called.linkage);
     const struct types_string *string = types_string_of_function(called_name);
     if (string) {
-        string_answer(string, question.size, TYPES_RULE_LIBRARY, &step->answer);
+        string_answer(string, question.size, TYPES_RULE_LIBRARY, &found->answer);
         return;
     }
     if (types_is_pool_function(called_name)) {
-        buffer_answer(question.size, &step->answer);
+        buffer_answer(question.size, &found->answer);
         return;
     }
     if (question.by == TYPES_BY_NEW && called.linkage && strncmp(called.linkage, "_Zna", 4) == 0)
@@ -390,7 +390,7 @@ static void take_step(const struct types_site *site, struct site_frames *around,
     if (site->frame_count > 1)
         ask_for_object(site->frames[0].function, &question);
     ask_for_object(called_name, &question);
-    const struct types_flow *flow = types_memo_flow(types->memo, site, &question);
+    const struct types_flow *flow = types_answer_cache_flow(types->cache, site, &question);
     struct types_choice choice = {.wrapper = false};
     if (flow) {
         types_decide(site, flow, &question, &choice);
@@ -399,16 +399,16 @@ static void take_step(const struct types_site *site, struct site_frames *around,
         question.opaque = question.opaque || site->entry_count == 0;
     }
     if (choice.chosen) {
-        answer_with(types, site, &choice.type, question.size, choice.offset, &step->answer);
-        step->answer.confidence = choice.confidence;
-        step->answer.rule = choice.rule;
-        if (choice.single)
-            step->answer.count = 1;
+        answer_with(types, site, &choice.type, question.size, choice.offset, &found->answer);
+        found->answer.confidence = choice.confidence;
+        found->answer.rule = choice.rule;
+        if (choice.one_object)
+            found->answer.count = 1;
     }
     if (choice.wrapper)
         ask_for_object(function, &question);
-    step->next = question;
-    step->go_on = choice.wrapper;
+    found->next = question;
+    found->go_on = choice.wrapper;
 }
 
 /* Tells the symbolizer which modules' debug information the rules gave up. */
@@ -439,23 +439,23 @@ void types_infer(struct types *types, const struct types_frame *frames, size_t c
             break;
         question.module = frames[i].module;
         question.pc = frames[i].pc;
-        struct types_step *step = types_memo_step(types->memo, &question);
-        if (!step->known) {
+        struct types_frame_answer *found = types_answer_cache_find(types->cache, &question);
+        if (!found->known) {
             const struct types_site *site = open_site(types, types->sites, &frames[i]);
             if (!site)
                 break;
             types->work.steps++;
-            take_step(site, &around, step);
+            answer_frame(site, &around, found);
         }
         /* Counts frames further out that the answer depends on. */
-        if (!step->known && seen < i + around.seen)
+        if (!found->known && seen < i + around.seen)
             seen = i + around.seen;
-        if (step->answer.name)
-            *answer = step->answer;
-        any_size = any_size && step->any_size;
-        if (!step->go_on)
+        if (found->answer.name)
+            *answer = found->answer;
+        any_size = any_size && found->any_size;
+        if (!found->go_on)
             break;
-        question = step->next;
+        question = found->next;
     }
     answer->any_size = any_size;
     answer->frames = seen;

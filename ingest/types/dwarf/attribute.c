@@ -62,8 +62,8 @@ static bool find_call(Dwarf_Die *function, uint64_t address, Dwarf_Die *call)
     return false;
 }
 
-bool types_stated_choose(const struct types_site *site, enum types_operator by, uint64_t size,
-                         int64_t offset, struct types_choice *choice)
+bool types_attribute_choose(const struct types_site *site, enum types_operator by, uint64_t size,
+                            int64_t offset, struct types_choice *choice)
 {
     Dwarf_Die call, die;
     Dwarf_Attribute attribute;
@@ -84,8 +84,8 @@ bool types_stated_choose(const struct types_site *site, enum types_operator by, 
     *choice = (struct types_choice){.chosen = true,
                                     .type = type,
                                     .offset = (uint64_t)offset + (counted ? 8 : 0),
-                                    .whole = held == type.size,
-                                    .single = !counted && held % type.size != 0,
+                                    .exact_size = held == type.size,
+                                    .one_object = !counted && held % type.size != 0,
                                     .confidence = TYPES_EXACT,
                                     .rule = TYPES_RULE_STATED};
     return true;

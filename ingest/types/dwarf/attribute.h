@@ -14,7 +14,7 @@
  * allocator; the call's result is `offset` bytes after the start of the block. Returns false if no
  * type is stated, or the block is too small for it.
  */
-bool types_stated_choose(const struct types_site *site, enum types_operator by, uint64_t size,
-                         int64_t offset, struct types_choice *choice);
+bool types_attribute_choose(const struct types_site *site, enum types_operator by, uint64_t size,
+                            int64_t offset, struct types_choice *choice);
 
 #endif

@@ -17,7 +17,7 @@ struct types_function {
     uint64_t *targets; /* addresses that jumps lead to, sorted */
     size_t target_count, target_capacity;
     uint64_t reached; /* `state` holds just before this instruction; 0: nothing was run */
-    struct types_state state;
+    struct types_flow_state state;
 };
 
 struct types_functions;

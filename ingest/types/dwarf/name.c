@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/types/dwarf/entries.h"
 #include "ingest/types/dwarf/alias.h"
+#include "ingest/types/dwarf/entries.h"
 #include "ingest/types/spelling.h"
 
 /* Longer chains of typedefs and pointers than any source has. */

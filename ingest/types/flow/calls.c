@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "ingest/symbols/dwarf.h"
-#include "ingest/types/facts.h"
 #include "ingest/types/flow/decode.h"
+#include "ingest/types/site_facts.h"
 
 void types_declared_function(Dwarf_Die *entry, Dwarf_Die *declared)
 {

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ingest/types/data_symbols.h"
 #include "ingest/types/dwarf/function.h"
 #include "ingest/types/flow/calls.h"
+#include "ingest/types/flow/flow_path.h"
 #include "ingest/types/flow/flow_state.h"
-#include "ingest/types/flow/way.h"
-#include "ingest/types/objects.h"
 
 /* The most code before the call that is examined, in bytes. */
 #define PREFIX_MAX 65536
@@ -22,25 +22,25 @@
 #define STEPS_EXTRA 48
 #define VISITED_MAX 2048
 
-struct path {
+struct pending_path {
     uint64_t address;
     uint32_t seen;
     uint8_t last;
-    bool again;
-    struct types_state state;
+    bool rerun;
+    struct types_flow_state state;
 };
 
 struct follower {
     const struct types_site *site;
     struct types_function *function;
-    struct types_places places; /* its variables belong to `function` */
+    struct types_place_types places; /* its variables belong to `function` */
     struct types_flow *flow;
-    struct types_state state;
-    struct types_way way;
-    bool lost; /* the path ended in a function that does not return */
+    struct types_flow_state state;
+    struct types_flow_path current; /* the path that is run now */
+    bool lost;                      /* the path ended in a function that does not return */
     bool returns_nothing;
-    struct path paths[PATHS_MAX];
-    size_t path_count;
+    struct pending_path pending[PATHS_MAX];
+    size_t pending_count;
     uint64_t visited[VISITED_MAX];
     size_t visited_count;
     uint64_t start, end; /* of the part of the function that contains the call */
@@ -58,7 +58,7 @@ static void add_pointer(struct follower *follower, enum types_evidence_kind kind
 {
     struct types_type pointee;
     if (types_pointee(follower->site->index, pointer, &pointee))
-        types_way_add(&follower->way, kind, &pointee, value, NULL);
+        types_flow_path_add(&follower->current, kind, &pointee, value, NULL);
 }
 
 /* Looks at the variables that, from `pc` on, lie in a register that holds the result. */
@@ -93,17 +93,18 @@ static void look_at_store(struct follower *follower, uint64_t pc, const struct t
 {
     struct types_type type;
     if (value->kind == TYPES_VALUE_RESULT && to->kind != TYPES_VALUE_RESULT &&
-        types_state_place(&follower->places, pc, to, &type))
+        types_flow_state_place(&follower->places, pc, to, &type))
         add_pointer(follower, TYPES_EVIDENCE_PLACE, &type, value);
     if (value->kind == TYPES_VALUE_RESULT && to->kind == TYPES_VALUE_RESULT && !value->indexed &&
         !to->indexed && value->offset > to->offset)
-        types_way_add_own(&follower->way, to->offset, value->offset);
+        types_flow_path_add_own(&follower->current, to->offset, value->offset);
     /* The stored address skips the first two words: Itanium C++ ABI, 2.5.2. */
     if (value->kind == TYPES_VALUE_ADDRESS && to->kind == TYPES_VALUE_RESULT) {
-        const char *symbol = types_objects_find(follower->site->objects, (uint64_t)value->offset);
+        const char *symbol =
+            types_data_symbols_find(follower->site->data_symbols, (uint64_t)value->offset);
         if (symbol && strncmp(symbol, "_ZTV", 4) == 0)
-            types_way_add(&follower->way, TYPES_EVIDENCE_TABLE, NULL, to,
-                          symbols_keep(follower->site->symbols, symbol));
+            types_flow_path_add(&follower->current, TYPES_EVIDENCE_TABLE, NULL, to,
+                                symbols_keep(follower->site->symbols, symbol));
     }
 }
 
@@ -115,10 +116,11 @@ static void look_at_throw(struct follower *follower, const struct types_call *ca
     if (!call->linkage || strcmp(call->linkage, "__cxa_throw") != 0 ||
         object->kind != TYPES_VALUE_RESULT || typeinfo->kind != TYPES_VALUE_ADDRESS)
         return;
-    const char *symbol = types_objects_find(follower->site->objects, (uint64_t)typeinfo->offset);
+    const char *symbol =
+        types_data_symbols_find(follower->site->data_symbols, (uint64_t)typeinfo->offset);
     if (symbol && strncmp(symbol, "_ZTI", 4) == 0)
-        types_way_add(&follower->way, TYPES_EVIDENCE_THROWN, NULL, object,
-                      symbols_keep(follower->site->symbols, symbol));
+        types_flow_path_add(&follower->current, TYPES_EVIDENCE_THROWN, NULL, object,
+                            symbols_keep(follower->site->symbols, symbol));
 }
 
 static void look_at_arguments(struct follower *follower, const struct types_call *call)
@@ -129,7 +131,8 @@ static void look_at_arguments(struct follower *follower, const struct types_call
         if (value->kind != TYPES_VALUE_RESULT)
             continue;
         if (i == 0 && call->constructor && !call->described)
-            types_way_add(&follower->way, TYPES_EVIDENCE_CONSTRUCTOR, NULL, value, call->linkage);
+            types_flow_path_add(&follower->current, TYPES_EVIDENCE_CONSTRUCTOR, NULL, value,
+                                call->linkage);
         else if (types_call_parameter(follower->site, call, i, &type))
             add_pointer(follower,
                         i == 0 && call->constructor ? TYPES_EVIDENCE_CONSTRUCTOR
@@ -149,12 +152,12 @@ static struct types_value operand_value(struct follower *follower, uint64_t pc,
     if (width != 8)
         return unknown;
     if (operand->kind == DECODE_REGISTER)
-        return types_state_register(&follower->state, &follower->places, pc, operand->base);
+        return types_flow_state_register(&follower->state, &follower->places, pc, operand->base);
     if (operand->kind != DECODE_MEMORY)
         return unknown;
     struct types_value address =
-        types_state_address(&follower->state, &follower->places, pc, operand);
-    return types_state_load(&follower->state, &follower->places, pc, &address);
+        types_flow_state_address(&follower->state, &follower->places, pc, operand);
+    return types_flow_state_load(&follower->state, &follower->places, pc, &address);
 }
 
 static void assign(struct follower *follower, uint64_t pc, const struct decode_instruction *in,
@@ -164,9 +167,9 @@ static void assign(struct follower *follower, uint64_t pc, const struct decode_i
         follower->state.registers[in->to.base] = *value;
     } else if (in->to.kind == DECODE_MEMORY) {
         struct types_value to =
-            types_state_address(&follower->state, &follower->places, pc, &in->to);
+            types_flow_state_address(&follower->state, &follower->places, pc, &in->to);
         if (to.kind == TYPES_VALUE_STACK)
-            types_state_store(&follower->state, to.offset, value);
+            types_flow_state_store(&follower->state, to.offset, value);
         look_at_store(follower, pc + in->length, &to, value);
     }
 }
@@ -179,7 +182,7 @@ static void add_to(struct follower *follower, uint64_t pc, const struct decode_i
         return;
     }
     struct types_value value =
-        types_state_register(&follower->state, &follower->places, pc, in->to.base);
+        types_flow_state_register(&follower->state, &follower->places, pc, in->to.base);
     if (in->from.kind == DECODE_IMMEDIATE) {
         result = value;
         int64_t added = in->from.value;
@@ -208,7 +211,7 @@ static void call(struct follower *follower, const struct decode_instruction *in)
         types_folded_at(follower->site->folded, in->target))
         follower->flow->shared = true;
     look_at_throw(follower, &target);
-    types_state_clobber(&follower->state, CALL_CLOBBERS);
+    types_flow_state_clobber(&follower->state, CALL_CLOBBERS);
     if ((target.returns_first || target.returns_second) && kept.kind == TYPES_VALUE_RESULT)
         follower->state.registers[DECODE_RAX] = kept;
     follower->lost = target.no_return;
@@ -221,7 +224,7 @@ static void push(struct follower *follower, uint64_t pc, const struct decode_ins
     int64_t offset;
     struct types_value value = operand_value(follower, pc, &in->from, 8);
     if (types_locals_frame(&follower->places.locals, pc, &base, &offset) && base == DECODE_RSP)
-        types_state_store(&follower->state, -offset - 8, &value);
+        types_flow_state_store(&follower->state, -offset - 8, &value);
 }
 
 static void pop(struct follower *follower, uint64_t pc, const struct decode_instruction *in)
@@ -245,7 +248,7 @@ static void step(struct follower *follower, uint64_t pc, const struct decode_ins
         assign(follower, pc, in, &value);
         break;
     case DECODE_LEA:
-        value = types_state_address(&follower->state, &follower->places, pc, &in->from);
+        value = types_flow_state_address(&follower->state, &follower->places, pc, &in->from);
         assign(follower, pc, in, &value);
         break;
     case DECODE_ADD:
@@ -262,7 +265,7 @@ static void step(struct follower *follower, uint64_t pc, const struct decode_ins
         call(follower, in);
         break;
     default:
-        types_state_clobber(&follower->state, in->writes);
+        types_flow_state_clobber(&follower->state, in->writes);
     }
 }
 
@@ -351,12 +354,12 @@ static bool visit_once(struct follower *follower, uint64_t key)
 
 /*
  * Tells whether to run an instruction. It is run again if other places hold the result, because
- * paths may meet there. It is also run again if another record was met on the way, to see what both
- * ways have in common.
+ * paths may meet there. It is also run again if another record was met on the path, to see what
+ * both paths have in common.
  */
 static bool visit(struct follower *follower, uint64_t address)
 {
-    uint64_t holders = 0, last = follower->way.last;
+    uint64_t holders = 0, last = follower->current.last;
     for (unsigned i = 0; i < 16; i++)
         if (follower->state.registers[i].kind == TYPES_VALUE_RESULT)
             holders |= UINT64_C(1) << i;
@@ -364,24 +367,24 @@ static bool visit(struct follower *follower, uint64_t address)
         if (follower->state.slots[i].value.kind == TYPES_VALUE_RESULT)
             holders += (uint64_t)follower->state.slots[i].offset * 0x9e37;
     address ^= holders << 48;
-    if (!follower->way.again && visit_once(follower, address)) {
+    if (!follower->current.rerun && visit_once(follower, address)) {
         if (last != 0)
             visit_once(follower, address ^ ~last << 40);
         return true;
     }
-    follower->way.again = true;
+    follower->current.rerun = true;
     return last != 0 && visit_once(follower, address ^ ~last << 40);
 }
 
 static void add_path(struct follower *follower, uint64_t address)
 {
-    if (follower->path_count == PATHS_MAX || !in_function(follower, address))
+    if (follower->pending_count == PATHS_MAX || !in_function(follower, address))
         return;
-    struct path *path = &follower->paths[follower->path_count++];
+    struct pending_path *path = &follower->pending[follower->pending_count++];
     path->address = address;
-    path->seen = follower->way.seen;
-    path->last = follower->way.last;
-    path->again = follower->way.again;
+    path->seen = follower->current.seen;
+    path->last = follower->current.last;
+    path->rerun = follower->current.rerun;
     path->state = follower->state;
 }
 
@@ -436,7 +439,7 @@ static bool advance(struct follower *follower, const struct decode_instruction *
 }
 
 /* True while a register or a stack slot holds the result. */
-static bool holds_result(const struct types_state *state)
+static bool holds_result(const struct types_flow_state *state)
 {
     for (size_t i = 0; i < 16; i++)
         if (state->registers[i].kind == TYPES_VALUE_RESULT)
@@ -465,38 +468,38 @@ static void run_path(struct follower *follower, uint64_t pc, unsigned *steps)
             break;
     }
     if (!follower->lost)
-        types_way_end(&follower->way);
+        types_flow_path_end(&follower->current);
     follower->lost = false;
 }
 
 static void start_behind_call(struct follower *follower, int64_t offset, bool in_memory)
 {
     struct types_value result = {.kind = TYPES_VALUE_RESULT, .offset = offset};
-    struct types_value place = types_state_register(&follower->state, &follower->places,
-                                                    follower->site->return_address - 1, DECODE_RDI);
-    types_state_clobber(&follower->state, CALL_CLOBBERS);
+    struct types_value place = types_flow_state_register(
+        &follower->state, &follower->places, follower->site->return_address - 1, DECODE_RDI);
+    types_flow_state_clobber(&follower->state, CALL_CLOBBERS);
     /* Evidence from the code before the call is about other results, so it does not count. */
     follower->flow->count = 0;
-    follower->way.seen = 0;
-    follower->way.last = 0;
+    follower->current.seen = 0;
+    follower->current.last = 0;
     follower->lost = false;
     if (!in_memory) {
         follower->state.registers[DECODE_RAX] = result;
         return;
     }
     if (place.kind == TYPES_VALUE_STACK)
-        types_state_store(&follower->state, place.offset, &result);
+        types_flow_state_store(&follower->state, place.offset, &result);
     look_at_store(follower, follower->site->return_address, &place, &result);
 }
 
 static void take_path(struct follower *follower, size_t number, unsigned *steps)
 {
-    const struct path *path = &follower->paths[number];
+    const struct pending_path *path = &follower->pending[number];
     uint64_t address = path->address;
     follower->state = path->state;
-    follower->way.seen = path->seen;
-    follower->way.last = path->last;
-    follower->way.again = path->again;
+    follower->current.seen = path->seen;
+    follower->current.last = path->last;
+    follower->current.rerun = path->rerun;
     run_path(follower, address, steps);
 }
 
@@ -505,13 +508,13 @@ static void run_paths(struct follower *follower)
 {
     unsigned steps = STEPS_MAX;
     run_path(follower, follower->site->return_address, &steps);
-    while (follower->path_count > 0 && steps > 0)
-        take_path(follower, --follower->path_count, &steps);
-    for (size_t i = 0; i < follower->path_count; i++) {
+    while (follower->pending_count > 0 && steps > 0)
+        take_path(follower, --follower->pending_count, &steps);
+    for (size_t i = 0; i < follower->pending_count; i++) {
         steps = STEPS_EXTRA;
         take_path(follower, i, &steps);
     }
-    types_way_finish(&follower->way);
+    types_flow_path_finish(&follower->current);
 }
 
 bool types_flow_follow(const struct types_site *site, int64_t offset, bool in_memory,
@@ -525,7 +528,7 @@ bool types_flow_follow(const struct types_site *site, int64_t offset, bool in_me
     if (!follower)
         return false;
     follower->site = site;
-    follower->flow = follower->way.flow = flow;
+    follower->flow = follower->current.flow = flow;
     follower->places.site = site;
     follower->returns_nothing = returns_nothing(site);
     find_bounds(follower);

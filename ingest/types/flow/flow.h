@@ -10,9 +10,9 @@
  * Everything is forgotten where branches meet. Then the code after the call is run along both sides
  * of each branch. Limits in flow.c bound all this.
  *
- * Compilers merge two calls in the arms of a branch into one. Then one way through the code leads
- * to one class and another way to another class. So each piece of evidence tells on which ways it
- * was met.
+ * Compilers merge two calls in the arms of a branch into one. Then one path through the code
+ * leads to one class and another path to another class. So each piece of evidence tells on which
+ * paths it was met.
  */
 #ifndef MPROF_INGEST_TYPES_FLOW_FLOW_H
 #define MPROF_INGEST_TYPES_FLOW_FLOW_H
@@ -35,18 +35,18 @@ struct types_evidence {
     bool indexed;           /* an unknown number was also added */
     int64_t stored_at;      /* offset of a pointer that points into its own block */
     const char *symbol;     /* of a table, a typeinfo, or a constructor without debug information */
-    uint32_t ends;          /* bit n: it was met on the way to end n of the flow */
+    uint32_t path_ends;     /* bit n: it was met on the path to end n of the flow */
 };
 
 #define TYPES_EVIDENCE_MAX 32
-#define TYPES_ENDS_MAX 32
+#define TYPES_PATH_ENDS_MAX 32
 
 struct types_flow {
     size_t count;
-    size_t end_count; /* number of ways through the code with different evidence */
-    int64_t offset;   /* of the value that the call returned, from the start of the block */
-    bool returned;    /* the function returns the result */
-    bool shared;      /* a constructor was called whose code has several names (types/folded.h) */
+    size_t path_end_count; /* number of paths through the code with different evidence */
+    int64_t offset;        /* of the value that the call returned, from the start of the block */
+    bool returned;         /* the function returns the result */
+    bool shared; /* a constructor was called whose code has several names (types/folded.h) */
     int64_t returned_offset;
     struct types_evidence evidence[TYPES_EVIDENCE_MAX]; /* in the order in which it was met; last */
 };

@@ -4,16 +4,16 @@
 static const struct types_value unknown = {.kind = TYPES_VALUE_UNKNOWN};
 
 /* Returns the value of a place whose declared type is a pointer. */
-static struct types_value pointer_value(const struct types_places *places,
+static struct types_value pointer_value(const struct types_place_types *places,
                                         const struct types_type *type)
 {
     struct types_value value = {.kind = TYPES_VALUE_POINTER};
     return types_pointee(places->site->index, type, &value.type) ? value : unknown;
 }
 
-struct types_value types_state_register(const struct types_state *state,
-                                        const struct types_places *places, uint64_t pc,
-                                        uint8_t number)
+struct types_value types_flow_state_register(const struct types_flow_state *state,
+                                             const struct types_place_types *places, uint64_t pc,
+                                             uint8_t number)
 {
     struct types_type type;
     if (number > 15)
@@ -28,8 +28,8 @@ struct types_value types_state_register(const struct types_state *state,
     return types_place_register(places, pc, number, &type) ? pointer_value(places, &type) : unknown;
 }
 
-static struct types_value stack_address(const struct types_state *state,
-                                        const struct types_places *places, uint64_t pc,
+static struct types_value stack_address(const struct types_flow_state *state,
+                                        const struct types_place_types *places, uint64_t pc,
                                         const struct decode_operand *operand)
 {
     uint8_t base;
@@ -41,9 +41,9 @@ static struct types_value stack_address(const struct types_state *state,
     return value;
 }
 
-struct types_value types_state_address(const struct types_state *state,
-                                       const struct types_places *places, uint64_t pc,
-                                       const struct decode_operand *operand)
+struct types_value types_flow_state_address(const struct types_flow_state *state,
+                                            const struct types_place_types *places, uint64_t pc,
+                                            const struct decode_operand *operand)
 {
     struct types_value value = unknown;
     bool indexed = operand->index != DECODE_NO_REGISTER;
@@ -57,7 +57,7 @@ struct types_value types_state_address(const struct types_state *state,
     if (operand->base == DECODE_RSP || operand->base == DECODE_RBP)
         value = stack_address(state, places, pc, operand);
     if (value.kind == TYPES_VALUE_UNKNOWN) {
-        value = types_state_register(state, places, pc, operand->base);
+        value = types_flow_state_register(state, places, pc, operand->base);
         value.offset = types_offset_sum(value.offset, operand->value);
     }
     if (!indexed)
@@ -65,7 +65,7 @@ struct types_value types_state_address(const struct types_state *state,
     /* In base + index, either may be the pointer if the scale is 1. */
     if (value.kind != TYPES_VALUE_POINTER && value.kind != TYPES_VALUE_RESULT &&
         operand->scale == 1) {
-        value = types_state_register(state, places, pc, operand->index);
+        value = types_flow_state_register(state, places, pc, operand->index);
         value.offset = types_offset_sum(value.offset, operand->value);
     }
     value.indexed = true;
@@ -74,7 +74,7 @@ struct types_value types_state_address(const struct types_state *state,
 }
 
 /* Finds the place inside the pointer's type or, if it points into an array, inside one element. */
-static bool place_behind_pointer(const struct types_places *places,
+static bool place_behind_pointer(const struct types_place_types *places,
                                  const struct types_value *address, struct types_type *type)
 {
     int64_t offset = address->offset;
@@ -93,8 +93,8 @@ static bool place_behind_pointer(const struct types_places *places,
     return types_member_at(places->site->index, whole, (uint64_t)offset, type);
 }
 
-bool types_state_place(const struct types_places *places, uint64_t pc,
-                       const struct types_value *address, struct types_type *type)
+bool types_flow_state_place(const struct types_place_types *places, uint64_t pc,
+                            const struct types_value *address, struct types_type *type)
 {
     switch (address->kind) {
     case TYPES_VALUE_STACK:
@@ -108,19 +108,21 @@ bool types_state_place(const struct types_places *places, uint64_t pc,
     }
 }
 
-struct types_value types_state_load(const struct types_state *state,
-                                    const struct types_places *places, uint64_t pc,
-                                    const struct types_value *address)
+struct types_value types_flow_state_load(const struct types_flow_state *state,
+                                         const struct types_place_types *places, uint64_t pc,
+                                         const struct types_value *address)
 {
     struct types_type type;
     if (address->kind == TYPES_VALUE_STACK)
         for (size_t i = 0; i < state->slot_count; i++)
             if (state->slots[i].offset == address->offset)
                 return state->slots[i].value;
-    return types_state_place(places, pc, address, &type) ? pointer_value(places, &type) : unknown;
+    return types_flow_state_place(places, pc, address, &type) ? pointer_value(places, &type)
+                                                              : unknown;
 }
 
-void types_state_store(struct types_state *state, int64_t slot, const struct types_value *value)
+void types_flow_state_store(struct types_flow_state *state, int64_t slot,
+                            const struct types_value *value)
 {
     size_t at = 0;
     while (at < state->slot_count && state->slots[at].offset != slot)
@@ -138,7 +140,7 @@ void types_state_store(struct types_state *state, int64_t slot, const struct typ
     state->slots[at].value = *value;
 }
 
-void types_state_clobber(struct types_state *state, uint32_t registers)
+void types_flow_state_clobber(struct types_flow_state *state, uint32_t registers)
 {
     for (unsigned i = 0; i < 16; i++)
         if (registers & (UINT32_C(1) << i))

@@ -6,19 +6,19 @@
 #include "ingest/types/flow/decode.h"
 
 /* Beyond these limits a function has more than one way to end. */
-enum { JUMPS_MAX = 16, DEPTH_MAX = 3 };
+enum { TAIL_CALLS_MAX = 16, DEPTH_MAX = 3 };
 /* The most bytes of code that are examined for one call, as a limit for made-up files. */
 enum { CODE_BYTES_MAX = 65536 };
 /* Not a form: it may jump to some other function. */
 #define FORM_OPEN UINT32_MAX
 
-struct jumps {
-    uint64_t targets[JUMPS_MAX];
+struct tail_calls {
+    uint64_t targets[TAIL_CALLS_MAX];
     size_t count;
 };
 
 /* One question, and the bytes that may still be read for it. */
-struct jumps_search {
+struct tail_search {
     const struct types_site *site;
     unsigned (*form_of)(const char *linkage);
     uint64_t bytes_left;
@@ -31,10 +31,10 @@ static bool is_part(const char *name)
     return suffix && (suffix[5] == '\0' || suffix[5] == '.');
 }
 
-/* Adds the targets to which the function at `start` jumps outside its own code. Returns false if
+/* Reads the targets to which the function at `start` jumps outside its own code. Returns false if
  * they are not known. */
-static bool jumps_read(struct jumps_search *search, const struct symbols_place *place,
-                       struct jumps *jumps)
+static bool read_tail_calls(struct tail_search *search, const struct symbols_place *place,
+                            struct tail_calls *calls)
 {
     size_t size;
     const uint8_t *code = types_code(search->site->file, place->start, &size);
@@ -53,14 +53,14 @@ static bool jumps_read(struct jumps_search *search, const struct symbols_place *
             return false;
         if (in.target >= place->start && in.target < place->end)
             continue;
-        if (jumps->count == JUMPS_MAX)
+        if (calls->count == TAIL_CALLS_MAX)
             return false;
-        jumps->targets[jumps->count++] = in.target;
+        calls->targets[calls->count++] = in.target;
     }
     return true;
 }
 
-static unsigned form_at(struct jumps_search *search, uint64_t target, unsigned depth)
+static unsigned form_at(struct tail_search *search, uint64_t target, unsigned depth)
 {
     const struct types_site *site = search->site;
     struct symbols_place place;
@@ -74,12 +74,12 @@ static unsigned form_at(struct jumps_search *search, uint64_t target, unsigned d
         if (strstr(place.name, "@plt") || is_part(place.name))
             return 0;
     }
-    struct jumps jumps = {.count = 0};
-    if (depth == 0 || target != place.start || !jumps_read(search, &place, &jumps))
+    struct tail_calls calls = {.count = 0};
+    if (depth == 0 || target != place.start || !read_tail_calls(search, &place, &calls))
         return FORM_OPEN;
     unsigned only = 0;
-    for (size_t i = 0; i < jumps.count; i++) {
-        const unsigned form = form_at(search, jumps.targets[i], depth - 1);
+    for (size_t i = 0; i < calls.count; i++) {
+        const unsigned form = form_at(search, calls.targets[i], depth - 1);
         if (form == FORM_OPEN || (form != 0 && only != 0 && form != only))
             return FORM_OPEN;
         if (form != 0)
@@ -99,7 +99,7 @@ unsigned types_call_form(const struct types_site *site, unsigned (*form_of)(cons
         return 0;
     memcpy(&offset, code + 1, sizeof(offset));
     const uint64_t target = site->return_address + (uint64_t)(int64_t)offset;
-    struct jumps_search search = {site, form_of, CODE_BYTES_MAX};
+    struct tail_search search = {site, form_of, CODE_BYTES_MAX};
     const unsigned form = form_at(&search, target, DEPTH_MAX);
     return form == FORM_OPEN ? 0 : form;
 }

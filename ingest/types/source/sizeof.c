@@ -199,7 +199,7 @@ bool types_sizeof_choose(const struct types_site *site, const char *text, uint64
     if (first->size == 0 || held < first->size || (!header && held % first->size != 0))
         return false;
     choice->type = *first;
-    choice->single = header != NULL;
+    choice->one_object = header != NULL;
     return true;
 }
 
@@ -288,6 +288,6 @@ bool types_macro_choose(const struct types_site *site, const char *text, uint64_
     if (!found)
         return false;
     enum types_fit fit = types_fit(site->index, &choice->type, size, offset);
-    choice->single = fit == TYPES_FIT_FLEXIBLE;
+    choice->one_object = fit == TYPES_FIT_FLEXIBLE;
     return fit >= TYPES_FIT_ARRAY;
 }

@@ -10,7 +10,8 @@
 
 /*
  * Chooses by sizeof. `size` is the size asked of the allocator; the statement's pointer is `offset`
- * bytes after the start of the block. If it returns true, choice->type and choice->single are set.
+ * bytes after the start of the block. If it returns true, choice->type and choice->one_object are
+ * set.
  *
  * A sizeof that is multiplied gives the element, if all of them in the statement name one type and
  * its size divides the block. A record's sizeof to which something is added gives the type at the

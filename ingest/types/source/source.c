@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "ingest/types/allocators.h"
-#include "ingest/types/facts.h"
+#include "ingest/types/assignment_target.h"
 #include "ingest/types/flow/calls.h"
-#include "ingest/types/receiver.h"
+#include "ingest/types/site_facts.h"
 #include "ingest/types/source/expression.h"
 #include "ingest/types/source/sizeof.h"
 #include "ingest/types/source/source_statement.h"
@@ -96,7 +96,7 @@ static bool choose_cast(const struct types_site *site, const char *text, uint64_
     }
     enum types_fit fit =
         found ? types_fit(site->index, &choice->type, size, offset) : TYPES_FIT_NOT;
-    choice->single = fit == TYPES_FIT_FLEXIBLE;
+    choice->one_object = fit == TYPES_FIT_FLEXIBLE;
     return fit >= TYPES_FIT_ARRAY;
 }
 
@@ -158,10 +158,10 @@ static bool is_front(const struct types_site *site, const struct types_type *typ
            !types_is_polymorphic(site->index, type);
 }
 
-/* Chooses the type that the receiver points to. Its size may differ from the block's only if
+/* Chooses the type that the target points to. Its size may differ from the block's only if
  * `front`. */
-static bool choose_receiver(const struct types_site *site, const struct types_type *pointee,
-                            uint64_t size, int64_t offset, bool front, struct types_choice *choice)
+static bool choose_target(const struct types_site *site, const struct types_type *pointee,
+                          uint64_t size, int64_t offset, bool front, struct types_choice *choice)
 {
     enum types_fit fit = types_fit(site->index, pointee, size, offset);
     if (pointee->size == 1)
@@ -172,8 +172,8 @@ static bool choose_receiver(const struct types_site *site, const struct types_ty
     if (fit == TYPES_FIT_NOT && !(front && is_front(site, pointee, size, offset)))
         return false;
     choice->type = *pointee;
-    choice->single = fit == TYPES_FIT_NOT || fit == TYPES_FIT_FLEXIBLE;
-    choice->whole = fit == TYPES_FIT_WHOLE;
+    choice->one_object = fit == TYPES_FIT_NOT || fit == TYPES_FIT_FLEXIBLE;
+    choice->exact_size = fit == TYPES_FIT_WHOLE;
     choice->rule = TYPES_RULE_RECEIVER;
     return true;
 }
@@ -183,11 +183,11 @@ static bool choose_by_statement(const struct types_site *site, const char *text,
                                 int64_t offset, bool front, struct types_choice *choice)
 {
     struct types_type pointee;
-    bool received = types_receiver(site, text, callee(site), &pointee);
+    bool received = types_assignment_target(site, text, callee(site), &pointee);
     if (types_sizeof_choose(site, text, size, offset, choice)) {
-        /* For a sum, the receiver tells which part comes first, unless that part begins with the
-         * receiver's type. */
-        if (choice->single && received && pointee.shape == TYPES_RECORD &&
+        /* For a sum, the target tells which part comes first, unless that part begins with the
+         * target's type. */
+        if (choice->one_object && received && pointee.shape == TYPES_RECORD &&
             (is_front(site, &pointee, size, offset) ||
              types_fit(site->index, &pointee, size, offset) >= TYPES_FIT_FLEXIBLE) &&
             !types_has_member_at(site->index, &choice->type, 0, &pointee))
@@ -198,12 +198,12 @@ static bool choose_by_statement(const struct types_site *site, const char *text,
     if (received && is_front(site, &pointee, size, offset) &&
         types_sizeof_names(site, text, &pointee)) {
         choice->type = pointee;
-        choice->single = true;
+        choice->one_object = true;
         return true;
     }
     return types_macro_choose(site, text, size, offset, choice) ||
            choose_cast(site, text, size, offset, choice) ||
-           (received && choose_receiver(site, &pointee, size, offset, front, choice));
+           (received && choose_target(site, &pointee, size, offset, front, choice));
 }
 
 /* True if the inlined function at the site's level hands on a pointer that names no type. */
@@ -263,10 +263,10 @@ bool types_source_choose(const struct types_site *site, enum types_operator by, 
         leave_wrappers(&at);
     else
         leave_operators(&at);
-    const char *text = types_facts_statement(&at, call_column);
+    const char *text = types_site_facts_statement(&at, call_column);
     if (!text)
         return false;
-    choice->outer = at.level > site->level;
+    choice->from_caller = at.level > site->level;
     if (by == TYPES_BY_FUNCTION)
         choice->chosen = choose_by_statement(&at, text, size, offset, front, choice);
     else
@@ -280,8 +280,8 @@ bool types_source_bytes(const struct types_site *site, uint64_t size, int64_t of
     struct types_type pointee;
     struct types_site at = *site;
     leave_wrappers(&at);
-    const char *text = types_facts_statement(&at, call_column);
-    if (!text || !types_receiver(&at, text, callee(&at), &pointee) || pointee.size != 1 ||
+    const char *text = types_site_facts_statement(&at, call_column);
+    if (!text || !types_assignment_target(&at, text, callee(&at), &pointee) || pointee.size != 1 ||
         offset < 0 || (uint64_t)offset >= size)
         return false;
     *choice = (struct types_choice){.chosen = true,
@@ -303,10 +303,10 @@ bool types_source_pool(const struct types_site *site, uint64_t size, int64_t off
     uint64_t largest = choice->chosen ? choice->type.size : 0;
     if (size < POOL_MIN || offset < 0 || (uint64_t)offset >= size || largest > size / 2 ||
         (choice->chosen && choice->type.shape != TYPES_RECORD && choice->type.size != 1) ||
-        !(text = types_facts_statement(site, call_column)) ||
-        !types_receiver(site, text, callee(site), &pointee) ||
+        !(text = types_site_facts_statement(site, call_column)) ||
+        !types_assignment_target(site, text, callee(site), &pointee) ||
         (pointee.shape != TYPES_VOID && pointee.size != 1) ||
-        !types_receiver_fixed_size(text, callee(site)))
+        !types_assignment_target_fixed_size(text, callee(site)))
         return false;
     *choice = (struct types_choice){.chosen = true,
                                     .type = pointee,

@@ -14,7 +14,7 @@
 /*
  * Chooses by the statement at the site's innermost line, for a block of `size` bytes with `offset`
  * bytes before the first element. For inlined functions that hand memory on without a type, it uses
- * the statement that calls them. `front`: the receiver of the block may name a record with other
+ * the statement that calls them. `front`: the assignment's target may name a record with other
  * bytes after it. Returns true and fills `choice` if exactly one named type fits.
  */
 bool types_source_choose(const struct types_site *site, enum types_operator by, uint64_t size,

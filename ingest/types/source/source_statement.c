@@ -153,8 +153,8 @@ static bool statement_at(const char *text, const char *wanted, uint32_t column,
     return copier.length > 0;
 }
 
-bool types_statement_at(const char *text, uint32_t line, uint32_t column,
-                        char statement[TYPES_STATEMENT_MAX])
+bool types_source_statement_at(const char *text, uint32_t line, uint32_t column,
+                               char statement[TYPES_STATEMENT_MAX])
 {
     const char *wanted = line == 0 ? NULL : text;
     for (; line > 1 && wanted; line--) {
@@ -313,8 +313,8 @@ static const struct source *find_source(struct types_sources *sources, const cha
     return known;
 }
 
-bool types_statement_read(struct types_sources *sources, const char *file, uint32_t line,
-                          uint32_t column, time_t built, char statement[TYPES_STATEMENT_MAX])
+bool types_source_statement_read(struct types_sources *sources, const char *file, uint32_t line,
+                                 uint32_t column, time_t built, char statement[TYPES_STATEMENT_MAX])
 {
     const struct source *source = find_source(sources, file);
     return source && source->text && source->modified <= built && line > 0 &&

@@ -32,11 +32,12 @@ uint64_t types_sources_files_read(const struct types_sources *sources);
  * cannot be read, is newer than `built`, has no such line, or the statement is longer than
  * TYPES_STATEMENT_MAX.
  */
-bool types_statement_read(struct types_sources *sources, const char *file, uint32_t line,
-                          uint32_t column, time_t built, char statement[TYPES_STATEMENT_MAX]);
+bool types_source_statement_read(struct types_sources *sources, const char *file, uint32_t line,
+                                 uint32_t column, time_t built,
+                                 char statement[TYPES_STATEMENT_MAX]);
 
 /* Does the same with the lines of `text`. */
-bool types_statement_at(const char *text, uint32_t line, uint32_t column,
-                        char statement[TYPES_STATEMENT_MAX]);
+bool types_source_statement_at(const char *text, uint32_t line, uint32_t column,
+                               char statement[TYPES_STATEMENT_MAX]);
 
 #endif

@@ -25,7 +25,7 @@ static const char source[] = "int f(void)\n"                                /* 1
 static void expect(uint32_t line, const char *expected)
 {
     char statement[TYPES_STATEMENT_MAX];
-    assert_true(types_statement_at(source, line, 0, statement));
+    assert_true(types_source_statement_at(source, line, 0, statement));
     assert_string_equal(statement, expected);
 }
 
@@ -42,7 +42,7 @@ static void test_statements(void **state)
 static void expect_column(const char *text, uint32_t column, const char *expected)
 {
     char statement[TYPES_STATEMENT_MAX];
-    assert_true(types_statement_at(text, 1, column, statement));
+    assert_true(types_source_statement_at(text, 1, column, statement));
     assert_string_equal(statement, expected);
 }
 
@@ -57,20 +57,20 @@ static void test_columns(void **state)
     expect_column(two, 16, "b = new B;");
     expect_column(two, 23, "b->c = 1;");
     expect_column(loop, 34, "p[i] = new T;");
-    assert_false(types_statement_at(two, 1, 4000000000u, statement));
-    assert_false(types_statement_at(two, 1, 0, statement));
-    assert_false(types_statement_at("p = malloc(1); q = malloc(2);\n", 1, 0, statement));
-    assert_true(types_statement_at("p = malloc(1); *p = 2;\n", 1, 0, statement));
+    assert_false(types_source_statement_at(two, 1, 4000000000u, statement));
+    assert_false(types_source_statement_at(two, 1, 0, statement));
+    assert_false(types_source_statement_at("p = malloc(1); q = malloc(2);\n", 1, 0, statement));
+    assert_true(types_source_statement_at("p = malloc(1); *p = 2;\n", 1, 0, statement));
 }
 
 static void test_no_such_line(void **state)
 {
     char statement[TYPES_STATEMENT_MAX];
     (void)state;
-    assert_false(types_statement_at(source, 0, 0, statement));
-    assert_false(types_statement_at(source, 12, 0, statement));
-    assert_false(types_statement_at(source, 4000000000u, 0, statement));
-    assert_false(types_statement_at("", 1, 0, statement));
+    assert_false(types_source_statement_at(source, 0, 0, statement));
+    assert_false(types_source_statement_at(source, 12, 0, statement));
+    assert_false(types_source_statement_at(source, 4000000000u, 0, statement));
+    assert_false(types_source_statement_at("", 1, 0, statement));
 }
 
 static void test_endless_statement(void **state)
@@ -79,16 +79,16 @@ static void test_endless_statement(void **state)
     (void)state;
     memset(text, 'a', sizeof(text));
     text[sizeof(text) - 1] = '\0';
-    assert_false(types_statement_at(text, 1, 0, statement));
+    assert_false(types_source_statement_at(text, 1, 0, statement));
 }
 
 static void test_quotes_without_end(void **state)
 {
     char statement[TYPES_STATEMENT_MAX];
     (void)state;
-    assert_true(types_statement_at("a = \"open\nb;", 1, 0, statement));
-    assert_true(types_statement_at("a = '\\", 1, 0, statement));
-    assert_true(types_statement_at("a /* open", 1, 0, statement));
+    assert_true(types_source_statement_at("a = \"open\nb;", 1, 0, statement));
+    assert_true(types_source_statement_at("a = '\\", 1, 0, statement));
+    assert_true(types_source_statement_at("a /* open", 1, 0, statement));
 }
 
 static void write_file(const char *path, const char *text)
@@ -108,19 +108,19 @@ static void test_files(void **state)
     assert_non_null(sources);
     write_file("statement-one.c", "\n\na = new A;\nb = new B;");
     write_file("statement-two.c", "c = new C;\n");
-    assert_true(types_statement_read(sources, "statement-one.c", 3, 0, later, statement));
+    assert_true(types_source_statement_read(sources, "statement-one.c", 3, 0, later, statement));
     assert_string_equal(statement, "a = new A;");
-    assert_true(types_statement_read(sources, "statement-one.c", 4, 0, later, statement));
+    assert_true(types_source_statement_read(sources, "statement-one.c", 4, 0, later, statement));
     assert_string_equal(statement, "b = new B;");
-    assert_false(types_statement_read(sources, "statement-one.c", 5, 0, later, statement));
-    assert_false(types_statement_read(sources, "statement-one.c", 0, 0, later, statement));
-    assert_true(types_statement_read(sources, "statement-two.c", 1, 0, later, statement));
+    assert_false(types_source_statement_read(sources, "statement-one.c", 5, 0, later, statement));
+    assert_false(types_source_statement_read(sources, "statement-one.c", 0, 0, later, statement));
+    assert_true(types_source_statement_read(sources, "statement-two.c", 1, 0, later, statement));
     assert_string_equal(statement, "c = new C;");
-    assert_false(types_statement_read(sources, "statement-two.c", 2, 0, later, statement));
-    assert_false(types_statement_read(sources, "statement-three.c", 1, 0, later, statement));
+    assert_false(types_source_statement_read(sources, "statement-two.c", 2, 0, later, statement));
+    assert_false(types_source_statement_read(sources, "statement-three.c", 1, 0, later, statement));
     /* Newer than the program, so it may be another text. */
-    assert_false(types_statement_read(sources, "statement-one.c", 3, 0, 1, statement));
-    assert_true(types_statement_read(sources, "statement-one.c", 3, 0, later, statement));
+    assert_false(types_source_statement_read(sources, "statement-one.c", 3, 0, 1, statement));
+    assert_true(types_source_statement_read(sources, "statement-one.c", 3, 0, later, statement));
     types_sources_free(sources);
     remove("statement-one.c");
     remove("statement-two.c");

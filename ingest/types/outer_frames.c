@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/types/outer.h"
+#include "ingest/types/outer_frames.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static bool is_shared(const struct types_site *site)
     return types_folded_at(site->folded, site->frames[site->frame_count - 1].start);
 }
 
-bool types_outer_doubted(const struct types_site *site)
+bool types_outer_frames_doubted(const struct types_site *site)
 {
     return site->entry_count > 0 && (folding_at(site) != TYPES_FOLDING_NONE || is_shared(site));
 }
@@ -82,7 +82,8 @@ static bool is_inlined_own(const struct types_site *site, size_t first)
     return false;
 }
 
-bool types_outer_constructs_doubted(const struct types_site *site, const struct types_type *class)
+bool types_outer_frames_constructs_doubted(const struct types_site *site,
+                                           const struct types_type *class)
 {
     Dwarf_Die die = class->die;
     if (site->entry_count == 0 || is_shared(site))
@@ -224,7 +225,7 @@ static bool is_certain(const struct walk *walk, const struct types_site *site, s
 
 /* Names the block by the outermost container, or else by the outermost allocator. */
 static void name_block(const struct walk *walk, const struct types_site *site, uint64_t size,
-                       struct types_outer *outer)
+                       struct types_outer_frames *outer)
 {
     bool elements = true;
     if (walk->container.kind != TYPES_CONTAINER_NONE) {
@@ -239,8 +240,9 @@ static void name_block(const struct walk *walk, const struct types_site *site, u
     }
 }
 
-void types_outer_read(const struct types_site *site, types_outer_open *open, void *context,
-                      const char *inner, uint64_t size, struct types_outer *outer)
+void types_outer_frames_read(const struct types_site *site, types_outer_frames_open *open,
+                             void *context, const char *inner, uint64_t size,
+                             struct types_outer_frames *outer)
 {
     struct walk walk = {.done = false};
     memset(outer, 0, sizeof(*outer));

@@ -9,8 +9,8 @@
  * of the program. Each allocator and each container tells what its blocks hold, and the outermost
  * one wins. The walk ends at a container whose element is a container read before.
  */
-#ifndef MPROF_INGEST_TYPES_OUTER_H
-#define MPROF_INGEST_TYPES_OUTER_H
+#ifndef MPROF_INGEST_TYPES_OUTER_FRAMES_H
+#define MPROF_INGEST_TYPES_OUTER_FRAMES_H
 
 #include "ingest/types/site.h"
 
@@ -18,9 +18,9 @@
  * Returns the site of the machine frame that lies `number` (from 1) frames outside the first. NULL:
  * there is none.
  */
-typedef const struct types_site *types_outer_open(void *context, size_t number);
+typedef const struct types_site *types_outer_frames_open(void *context, size_t number);
 
-struct types_outer {
+struct types_outer_frames {
     char *
         name; /* of the type by the outermost frame, in its one spelling; to be freed; NULL: none */
     struct types_type type; /* the same type, if `typed` */
@@ -30,20 +30,23 @@ struct types_outer {
     bool far;     /* it depends on frames outside the first machine frame */
 };
 
-/* True if a function at the site may stand for others, so that types_outer_read() must be asked. */
-bool types_outer_doubted(const struct types_site *site);
+/* True if a function at the site may stand for others, so that types_outer_frames_read() must be
+ * asked. */
+bool types_outer_frames_doubted(const struct types_site *site);
 
 /*
  * Reads the frames. `inner` is the type that the site's innermost allocator names, NULL if there is
  * none. `size` is that of the block.
  */
-void types_outer_read(const struct types_site *site, types_outer_open *open, void *context,
-                      const char *inner, uint64_t size, struct types_outer *outer);
+void types_outer_frames_read(const struct types_site *site, types_outer_frames_open *open,
+                             void *context, const char *inner, uint64_t size,
+                             struct types_outer_frames *outer);
 
 /*
  * True if the code at the site may be that of another function, which makes objects of another
  * class. Then constructors there are not certain evidence.
  */
-bool types_outer_constructs_doubted(const struct types_site *site, const struct types_type *class);
+bool types_outer_frames_constructs_doubted(const struct types_site *site,
+                                           const struct types_type *class);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/types/dwarf/places.h"
+#include "ingest/types/dwarf/place_types.h"
 
 #include <dwarf.h>
 
@@ -9,7 +9,7 @@ static bool holds(const struct types_local *local, uint64_t pc)
 }
 
 /* Finds the scalar at `offset` in the variable. */
-static bool type_within(const struct types_places *places, const Dwarf_Die *variable,
+static bool type_within(const struct types_place_types *places, const Dwarf_Die *variable,
                         uint64_t offset, struct types_type *type)
 {
     struct types_type whole;
@@ -18,13 +18,13 @@ static bool type_within(const struct types_places *places, const Dwarf_Die *vari
            types_member_at(places->site->index, &whole, offset, type);
 }
 
-bool types_place_of(const struct types_places *places, const struct types_local *local,
+bool types_place_of(const struct types_place_types *places, const struct types_local *local,
                     struct types_type *type)
 {
     return type_within(places, &local->variable, local->piece_offset, type);
 }
 
-bool types_place_register(const struct types_places *places, uint64_t pc, uint8_t number,
+bool types_place_register(const struct types_place_types *places, uint64_t pc, uint8_t number,
                           struct types_type *type)
 {
     for (size_t i = 0; i < places->locals.count; i++) {
@@ -36,7 +36,7 @@ bool types_place_register(const struct types_places *places, uint64_t pc, uint8_
     return false;
 }
 
-bool types_place_stack(const struct types_places *places, uint64_t pc, int64_t offset,
+bool types_place_stack(const struct types_place_types *places, uint64_t pc, int64_t offset,
                        struct types_type *type)
 {
     uint8_t frame_base = 0;
@@ -66,7 +66,7 @@ bool types_place_stack(const struct types_places *places, uint64_t pc, int64_t o
     return false;
 }
 
-bool types_place_global(const struct types_places *places, uint64_t address,
+bool types_place_global(const struct types_place_types *places, uint64_t address,
                         struct types_type *type)
 {
     Dwarf_Die variable;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/types/objects.h"
+#include "ingest/types/data_symbols.h"
 
 #include <gelf.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ struct object {
     const char *name;
 };
 
-struct types_objects {
+struct types_data_symbols {
     const struct symbols_file *file;
     struct object *list; /* sorted by start; of those with the same start, the first in the tables
                             comes last */
@@ -23,22 +23,23 @@ struct types_objects {
     bool read;
 };
 
-struct types_objects *types_objects_new(const struct symbols_file *file)
+struct types_data_symbols *types_data_symbols_new(const struct symbols_file *file)
 {
-    struct types_objects *objects = calloc(1, sizeof(*objects));
+    struct types_data_symbols *objects = calloc(1, sizeof(*objects));
     if (objects)
         objects->file = file;
     return objects;
 }
 
-void types_objects_free(struct types_objects *objects)
+void types_data_symbols_free(struct types_data_symbols *objects)
 {
     if (objects)
         free(objects->list);
     free(objects);
 }
 
-static void read_table(struct types_objects *objects, Elf_Scn *section, const GElf_Shdr *header)
+static void read_table(struct types_data_symbols *objects, Elf_Scn *section,
+                       const GElf_Shdr *header)
 {
     Elf *elf = objects->file->elf;
     Elf_Data *data = elf_getdata(section, NULL);
@@ -69,7 +70,7 @@ static int compare_objects(const void *left, const void *right)
     return a->order > b->order ? -1 : a->order < b->order;
 }
 
-static void read_all(struct types_objects *objects)
+static void read_all(struct types_data_symbols *objects)
 {
     objects->read = true;
     for (Elf_Scn *section = NULL; (section = elf_nextscn(objects->file->elf, section));) {
@@ -82,7 +83,7 @@ static void read_all(struct types_objects *objects)
         qsort(objects->list, objects->count, sizeof(*objects->list), compare_objects);
 }
 
-const char *types_objects_find(struct types_objects *objects, uint64_t address)
+const char *types_data_symbols_find(struct types_data_symbols *objects, uint64_t address)
 {
     if (!objects)
         return NULL;

@@ -3,8 +3,8 @@
  * The answers of the type rules for the frames asked last, in tables of limited size. Programs
  * allocate from the same few frames again and again, with many sizes at each.
  */
-#ifndef MPROF_INGEST_TYPES_MEMO_H
-#define MPROF_INGEST_TYPES_MEMO_H
+#ifndef MPROF_INGEST_TYPES_ANSWER_CACHE_H
+#define MPROF_INGEST_TYPES_ANSWER_CACHE_H
 
 #include "ingest/types/choose.h"
 #include "ingest/types/types.h"
@@ -23,7 +23,7 @@ struct types_question {
         opaque; /* made by a function without debug information, of a type that it alone knows */
 };
 
-struct types_step {
+struct types_frame_answer {
     struct types_question question;
     bool known;    /* the question was asked, and the rest is its answer */
     bool go_on;    /* ask the caller next, with `next` */
@@ -32,23 +32,25 @@ struct types_step {
     struct types_answer answer;
 };
 
-struct types_memo;
+struct types_answer_cache;
 
 /* Returns NULL if memory is exhausted. */
-struct types_memo *types_memo_new(void);
-void types_memo_free(struct types_memo *memo);
+struct types_answer_cache *types_answer_cache_new(void);
+void types_answer_cache_free(struct types_answer_cache *cache);
 
 /*
- * Returns the step of a question. If `known` is false, the caller fills it. Valid until the next
+ * Returns the answer to a question. If `known` is false, the caller fills it. Valid until the next
  * call.
  */
-struct types_step *types_memo_step(struct types_memo *memo, const struct types_question *question);
+struct types_frame_answer *types_answer_cache_find(struct types_answer_cache *cache,
+                                                   const struct types_question *question);
 
 /*
  * Returns types_flow_follow() at the site, kept for other sizes. Valid until the next call. NULL if
  * memory is exhausted.
  */
-const struct types_flow *types_memo_flow(struct types_memo *memo, const struct types_site *site,
-                                         const struct types_question *question);
+const struct types_flow *types_answer_cache_flow(struct types_answer_cache *cache,
+                                                 const struct types_site *site,
+                                                 const struct types_question *question);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/types/tags.h"
+#include "ingest/types/program_types.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct tag_module {
     size_t count, capacity;
 };
 
-struct types_tags {
+struct types_program_types {
     struct symbols *symbols;
     struct tag_module *modules; /* by id; all zero: not read yet */
     size_t module_count;
@@ -29,15 +29,15 @@ struct types_tags {
 /* Ids of modules are dense in a trace. A made-up id must not make the table huge. */
 enum { MODULE_ID_MAX = 1 << 20 };
 
-struct types_tags *types_tags_new(struct symbols *symbols)
+struct types_program_types *types_program_types_new(struct symbols *symbols)
 {
-    struct types_tags *tags = calloc(1, sizeof(*tags));
+    struct types_program_types *tags = calloc(1, sizeof(*tags));
     if (tags)
         tags->symbols = symbols;
     return tags;
 }
 
-void types_tags_free(struct types_tags *tags)
+void types_program_types_free(struct types_program_types *tags)
 {
     if (!tags)
         return;
@@ -76,7 +76,7 @@ static bool add_tag(struct tag_module *module, uint64_t address, const char *sym
     return symbol != NULL;
 }
 
-static bool read_module(struct types_tags *tags, uint32_t id, struct tag_module *module)
+static bool read_module(struct types_program_types *tags, uint32_t id, struct tag_module *module)
 {
     const struct symbols_file *file = symbols_module_file(tags->symbols, id);
     int count = !file ? 0 : dwfl_module_getsymtab(file->module);
@@ -98,7 +98,7 @@ static bool read_module(struct types_tags *tags, uint32_t id, struct tag_module 
 }
 
 /* Returns the module, which the first call reads. NULL if there is none, or memory is exhausted. */
-static struct tag_module *find_module(struct types_tags *tags, uint32_t id)
+static struct tag_module *find_module(struct types_program_types *tags, uint32_t id)
 {
     if (id == 0 || id >= MODULE_ID_MAX)
         return NULL;
@@ -157,7 +157,8 @@ static char *type_of(const char *name)
     return type;
 }
 
-const char *types_tags_name(struct types_tags *tags, uint32_t id, uint64_t address)
+const char *types_program_types_name(struct types_program_types *tags, uint32_t id,
+                                     uint64_t address)
 {
     const struct tag_module *module = find_module(tags, id);
     const char *symbol = !module ? NULL : find_symbol(module, address);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/types/dwarf/surround.h"
+#include "ingest/types/dwarf/enclosing_record.h"
 
 #include <dwarf.h>
 
@@ -54,8 +54,8 @@ static bool was_before(const struct types_site *site, const struct types_evidenc
            types_fit(site->index, &whole->type, size, whole->offset) >= TYPES_FIT_ARRAY;
 }
 
-void types_surround_reduce(const struct types_site *site, const struct types_flow *flow,
-                           uint64_t size, struct types_flow *reduced)
+void types_enclosing_record_reduce(const struct types_site *site, const struct types_flow *flow,
+                                   uint64_t size, struct types_flow *reduced)
 {
     *reduced = *flow;
     reduced->count = 0;
@@ -111,8 +111,8 @@ static bool record_of_unit(const struct types_site *site, const struct types_uni
     return found;
 }
 
-bool types_surround_record(const struct types_site *site, const struct types_flow *flow,
-                           uint64_t size, int64_t offset, struct types_type *record)
+bool types_enclosing_record_find(const struct types_site *site, const struct types_flow *flow,
+                                 uint64_t size, int64_t offset, struct types_type *record)
 {
     bool inside = false;
     for (size_t i = 0; i < flow->count; i++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/types/receiver.h"
+#include "ingest/types/assignment_target.h"
 
 #include <string.h>
 
-#include "ingest/types/facts.h"
+#include "ingest/types/site_facts.h"
 #include "ingest/types/source/expression.h"
 #include "ingest/types/source/text.h"
 
@@ -105,8 +105,8 @@ static const char *skip_spaces_of_name_back(const char *text, const char *at)
     return at;
 }
 
-static bool find_receiver(const struct types_site *site, const char *text, const char *callee,
-                          struct types_type *pointee)
+static bool find_target(const struct types_site *site, const char *text, const char *callee,
+                        struct types_type *pointee)
 {
     const char *at = find_call(text, callee);
     struct types_type type;
@@ -133,7 +133,7 @@ static bool is_constant(const char *word, size_t length)
     return length > 1;
 }
 
-bool types_receiver_fixed_size(const char *text, const char *callee)
+bool types_assignment_target_fixed_size(const char *text, const char *callee)
 {
     const char *at = find_call(text, callee), *end;
     bool number = false;
@@ -153,13 +153,13 @@ bool types_receiver_fixed_size(const char *text, const char *callee)
     return number;
 }
 
-bool types_receiver(const struct types_site *site, const char *text, const char *callee,
-                    struct types_type *pointee)
+bool types_assignment_target(const struct types_site *site, const char *text, const char *callee,
+                             struct types_type *pointee)
 {
     size_t length = strlen(text);
     bool found;
-    if (types_facts_find(site, TYPES_FACT_RECEIVER, text, length, &found, pointee))
+    if (types_site_facts_find(site, TYPES_FACT_TARGET, text, length, &found, pointee))
         return found;
-    found = find_receiver(site, text, callee, pointee);
-    return types_facts_keep(site, TYPES_FACT_RECEIVER, text, length, found, pointee);
+    found = find_target(site, text, callee, pointee);
+    return types_site_facts_keep(site, TYPES_FACT_TARGET, text, length, found, pointee);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/types/facts.h"
+#include "ingest/types/site_facts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +22,12 @@ struct types_named_fact {
     struct types_type type;
 };
 
-struct types_facts *types_facts_new(void)
+struct types_site_facts *types_site_facts_new(void)
 {
-    return calloc(1, sizeof(struct types_facts));
+    return calloc(1, sizeof(struct types_site_facts));
 }
 
-void types_facts_free(struct types_facts *facts, size_t levels)
+void types_site_facts_free(struct types_site_facts *facts, size_t levels)
 {
     if (!facts)
         return;
@@ -40,10 +40,10 @@ void types_facts_free(struct types_facts *facts, size_t levels)
     free(facts);
 }
 
-const char *types_facts_statement(const struct types_site *site,
-                                  uint32_t (*column_of)(const struct types_site *site))
+const char *types_site_facts_statement(const struct types_site *site,
+                                       uint32_t (*column_of)(const struct types_site *site))
 {
-    struct types_facts *facts = site->facts;
+    struct types_site_facts *facts = site->facts;
     const struct symbols_frame *frame = &site->frames[site->level];
     char text[TYPES_STATEMENT_MAX];
     if (site->level >= site->entry_count || site->level >= site->frame_count || !frame->file ||
@@ -56,17 +56,17 @@ const char *types_facts_statement(const struct types_site *site,
     struct types_level *level = &facts->levels[site->level];
     if (!level->read) {
         level->read = true;
-        if (types_statement_read(site->sources, frame->file, frame->line, column_of(site),
-                                 site->built, text))
+        if (types_source_statement_read(site->sources, frame->file, frame->line, column_of(site),
+                                        site->built, text))
             level->statement = strdup(text);
     }
     return level->statement;
 }
 
-bool types_facts_find(const struct types_site *site, enum types_fact_kind kind, const char *text,
-                      size_t length, bool *found, struct types_type *type)
+bool types_site_facts_find(const struct types_site *site, enum types_fact_kind kind,
+                           const char *text, size_t length, bool *found, struct types_type *type)
 {
-    const struct types_facts *facts = site->facts;
+    const struct types_site_facts *facts = site->facts;
     for (size_t i = 0; i < facts->named_count; i++) {
         const struct types_named_fact *fact = &facts->named[i];
         if (fact->kind != kind || fact->level != site->level || fact->length != length ||
@@ -80,10 +80,11 @@ bool types_facts_find(const struct types_site *site, enum types_fact_kind kind, 
     return false;
 }
 
-bool types_facts_keep(const struct types_site *site, enum types_fact_kind kind, const char *text,
-                      size_t length, bool found, const struct types_type *type)
+bool types_site_facts_keep(const struct types_site *site, enum types_fact_kind kind,
+                           const char *text, size_t length, bool found,
+                           const struct types_type *type)
 {
-    struct types_facts *facts = site->facts;
+    struct types_site_facts *facts = site->facts;
     if (facts->named_count == NAMED_MAX ||
         !array_reserve(&facts->named, &facts->named_capacity, facts->named_count + 1,
                        sizeof(*facts->named)))
