@@ -40,7 +40,7 @@ static const int passed_on[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 static volatile sig_atomic_t child_process;
 static volatile sig_atomic_t watch_takes_signal, watch_signals;
 
-static void child_pass_on(int signal_number)
+static void pass_on(int signal_number)
 {
     if (signal_number == SIGUSR2 && watch_takes_signal)
         watch_signals++;
@@ -49,8 +49,8 @@ static void child_pass_on(int signal_number)
 }
 
 /* Sets `name` to `first`, the separator and the old value, in this order or (new_last) reversed. */
-static int child_extend_variable(const char *name, const char *first, const char *separator,
-                                 bool new_last)
+static int extend_variable(const char *name, const char *first, const char *separator,
+                           bool new_last)
 {
     const char *old = getenv(name);
     char *value = NULL;
@@ -67,7 +67,7 @@ static int child_extend_variable(const char *name, const char *first, const char
  * Returns the folder for traces that are named without one. The program runs even if the working
  * directory was deleted or cannot be named. The traces then go to the folder of temporary files.
  */
-static const char *child_folder(char folder[PATH_MAX])
+static const char *trace_folder(char folder[PATH_MAX])
 {
     const char *temporary = getenv("TMPDIR");
     if (run_sandbox_allows(SYS_getcwd) && getcwd(folder, PATH_MAX))
@@ -78,13 +78,13 @@ static const char *child_folder(char folder[PATH_MAX])
     return temporary;
 }
 
-static const char *child_last_part(const char *path)
+static const char *last_part(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
 }
 
-static bool child_name_is_taken(const char *trace)
+static bool name_is_taken(const char *trace)
 {
     char other[TRACE_NAME_SIZE];
     return access(trace, F_OK) == 0 ||
@@ -92,47 +92,45 @@ static bool child_name_is_taken(const char *trace)
 }
 
 /* Sets the trace's absolute path: the first free mprof.PROGRAM.PID.bin, or the requested one. */
-static bool child_name_trace(const struct run_child *child, char *trace)
+static bool name_trace(const struct run_child *child, char *trace)
 {
     char working[PATH_MAX];
     if (child->trace && child->trace[0] == '/')
         return snprintf(trace, PATH_MAX, "%s", child->trace) < PATH_MAX;
-    const char *folder = child_folder(working);
+    const char *folder = trace_folder(working);
     if (child->trace)
         return snprintf(trace, PATH_MAX, "%s/%s", folder,
-                        folder == working ? child->trace : child_last_part(child->trace)) <
-               PATH_MAX;
-    const char *program = child_last_part(child->path);
+                        folder == working ? child->trace : last_part(child->trace)) < PATH_MAX;
+    const char *program = last_part(child->path);
     int length = snprintf(trace, PATH_MAX, "%s/mprof.%s.%d.bin", folder, program, (int)getpid());
-    for (int again = 2; length < PATH_MAX && child_name_is_taken(trace); again++)
+    for (int again = 2; length < PATH_MAX && name_is_taken(trace); again++)
         length = snprintf(trace, PATH_MAX, "%s/mprof.%s.%d.%d.bin", folder, program, (int)getpid(),
                           again);
     return length < PATH_MAX;
 }
 
-static const char *child_prepare(const struct run_child *child, struct child_report *report)
+static const char *prepare(const struct run_child *child, struct child_report *report)
 {
     char *settings = NULL;
-    if (!child_name_trace(child, report->trace)) {
+    if (!name_trace(child, report->trace)) {
         errno = errno ? errno : ENAMETOOLONG;
         return "the name of the trace";
     }
     if (run_sandbox_allows(SYS_mkdir))
-        run_traces_begin(report->trace);
+        sibling_traces_begin(report->trace);
     atomic_store(&report->named, true);
     if (asprintf(&settings, "root=%d%s%s", (int)getpid(), *child->settings ? "," : "",
                  child->settings) < 0 ||
         setenv("MPROF_OUTPUT", report->trace, 1) != 0 ||
-        child_extend_variable("MPROF_OPTIONS", settings, ",", true) != 0 ||
-        (child->operators &&
-         child_extend_variable("LD_PRELOAD", child->operators, ":", false) != 0) ||
-        (child->sized && child_extend_variable("LD_PRELOAD", child->sized, ":", false) != 0) ||
-        child_extend_variable("LD_PRELOAD", child->library, ":", false) != 0)
+        extend_variable("MPROF_OPTIONS", settings, ",", true) != 0 ||
+        (child->operators && extend_variable("LD_PRELOAD", child->operators, ":", false) != 0) ||
+        (child->sized && extend_variable("LD_PRELOAD", child->sized, ":", false) != 0) ||
+        extend_variable("LD_PRELOAD", child->library, ":", false) != 0)
         return "the environment";
     return NULL;
 }
 
-static bool child_leave_terminal(const char *log)
+static bool leave_terminal(const char *log)
 {
     int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
     /* Replaces an existing file and does not follow a link. */
@@ -144,12 +142,11 @@ static bool child_leave_terminal(const char *log)
            dup2(output, STDOUT_FILENO) >= 0 && dup2(output, STDERR_FILENO) >= 0;
 }
 
-static _Noreturn void child_become_program(const struct run_child *child,
-                                           struct child_report *report)
+static _Noreturn void become_program(const struct run_child *child, struct child_report *report)
 {
     errno = 0;
-    report->what = child_prepare(child, report);
-    if (!report->what && child->log && !child_leave_terminal(child->log))
+    report->what = prepare(child, report);
+    if (!report->what && child->log && !leave_terminal(child->log))
         report->what = child->log;
     if (!report->what) {
         execv(child->path, child->argv);
@@ -160,12 +157,12 @@ static _Noreturn void child_become_program(const struct run_child *child,
 }
 
 /* Returns the smaller of two times; -1 means never. */
-static int child_sooner(int one, int other)
+static int sooner(int one, int other)
 {
     return one < 0 || (other >= 0 && other < one) ? other : one;
 }
 
-static bool child_has_ended(pid_t process)
+static bool has_ended(pid_t process)
 {
     siginfo_t info = {.si_pid = 0};
     return waitid(P_PID, (id_t)process, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
@@ -176,7 +173,8 @@ static bool child_has_ended(pid_t process)
  * Follows the traces of the run and watches for the conditions until the program ends. Kernels
  * before 5.3 have no descriptor that reports the end, so there it is polled.
  */
-static void child_watch(pid_t process, const struct child_report *report, struct run_child *child)
+static void follow_until_end(pid_t process, const struct child_report *report,
+                             struct run_child *child)
 {
     const int ended =
         run_sandbox_allows(SYS_pidfd_open) ? (int)syscall(SYS_pidfd_open, process, 0) : -1;
@@ -197,20 +195,20 @@ static void child_watch(pid_t process, const struct child_report *report, struct
                                   follow && run_follow_records(follow));
         if (follow && step >= 0)
             run_follow_steer(follow, run_watch_wanted(&child->watch));
-        next = child_sooner(next, step);
-        ready = poll(wait_for, 2, ended >= 0 ? next : child_sooner(next, END_INTERVAL));
+        next = sooner(next, step);
+        ready = poll(wait_for, 2, ended >= 0 ? next : sooner(next, END_INTERVAL));
     } while ((ready >= 0 || errno == EINTR) &&
-             !(ended >= 0 ? ready > 0 && wait_for[0].revents : child_has_ended(process)));
+             !(ended >= 0 ? ready > 0 && wait_for[0].revents : has_ended(process)));
     run_follow_free(follow);
     if (ended >= 0)
         close(ended);
 }
 
-static int child_wait(pid_t process, const struct child_report *report, struct run_child *child)
+static int wait_for_end(pid_t process, const struct child_report *report, struct run_child *child)
 {
     int status;
     run_watch_begin(&child->watch, process);
-    child_watch(process, report, child);
+    follow_until_end(process, report, child);
     run_watch_end(&child->watch);
     while (waitpid(process, &status, 0) < 0)
         if (errno != EINTR)
@@ -220,7 +218,7 @@ static int child_wait(pid_t process, const struct child_report *report, struct r
 
 int run_child(struct run_child *child, const char **what)
 {
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, pass = {.sa_handler = child_pass_on};
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, pass = {.sa_handler = pass_on};
     struct sigaction interrupt, quit, before[sizeof(passed_on) / sizeof(*passed_on)];
     sigset_t blocked, old;
     struct child_report *report =
@@ -236,7 +234,7 @@ int run_child(struct run_child *child, const char **what)
     pid_t process = fork();
     if (process == 0) {
         sigprocmask(SIG_SETMASK, &old, NULL);
-        child_become_program(child, report);
+        become_program(child, report);
     }
     *what = "fork";
     if (process < 0) {
@@ -252,7 +250,7 @@ int run_child(struct run_child *child, const char **what)
     for (size_t i = 0; i < sizeof(passed_on) / sizeof(*passed_on); i++)
         sigaction(passed_on[i], &pass, &before[i]);
     sigprocmask(SIG_SETMASK, &old, NULL);
-    child->status = child_wait(process, report, child);
+    child->status = wait_for_end(process, report, child);
     child_process = 0;
     for (size_t i = 0; i < sizeof(passed_on) / sizeof(*passed_on); i++)
         sigaction(passed_on[i], &before[i], NULL);

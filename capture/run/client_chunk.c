@@ -16,46 +16,46 @@
 #define PAGE 4096u
 #define LAST_PAGE (TRACE_CHUNK_SIZE_DEFAULT - PAGE)
 
-uint64_t outside_slot_offset(const struct outside *outside, uint32_t number)
+uint64_t client_slot_offset(const struct client *client, uint32_t number)
 {
-    return TRACE_FILE_HEADER_SIZE + (uint64_t)number * outside->header->chunk_size;
+    return TRACE_FILE_HEADER_SIZE + (uint64_t)number * client->header->chunk_size;
 }
 
-bool outside_free_space(const struct outside *outside, uint64_t offset, uint64_t size)
+bool client_free_space(const struct client *client, uint64_t offset, uint64_t size)
 {
     if (!run_sandbox_allows(SYS_fallocate) ||
-        fallocate(outside->descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
+        fallocate(client->descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
                   (off_t)size) != 0)
         return false;
-    atomic_fetch_add((_Atomic uint64_t *)&outside->header->freed_bytes, size);
+    atomic_fetch_add((_Atomic uint64_t *)&client->header->freed_bytes, size);
     return true;
 }
 
 /* Reserves space in the file. Asks for the limit first, since the kernel would send SIGXFSZ beyond
  * it. */
-static bool chunk_take(const struct outside *outside, uint64_t offset, uint32_t size)
+static bool reserve_bytes(const struct client *client, uint64_t offset, uint32_t size)
 {
     struct rlimit limit;
     return run_sandbox_allows(SYS_fallocate) && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
            (limit.rlim_cur == RLIM_INFINITY || offset + size <= limit.rlim_cur) &&
-           fallocate(outside->descriptor, 0, (off_t)offset, size) == 0;
+           fallocate(client->descriptor, 0, (off_t)offset, size) == 0;
 }
 
-bool outside_chunk_begin(struct outside_chunk *chunk, const struct outside *outside,
-                         uint32_t thread, uint32_t sequence)
+bool client_chunk_begin(struct client_chunk *chunk, const struct client *client, uint32_t thread,
+                        uint32_t sequence)
 {
-    struct trace_file_header *file = outside->header;
-    *chunk = (struct outside_chunk){.base = NULL};
+    struct trace_file_header *file = client->header;
+    *chunk = (struct client_chunk){.base = NULL};
     if (file->chunk_size != TRACE_CHUNK_SIZE_DEFAULT)
         return false;
     chunk->slot = atomic_fetch_add((_Atomic uint32_t *)&file->next_slot, 1);
-    uint64_t offset = outside_slot_offset(outside, chunk->slot);
+    uint64_t offset = client_slot_offset(client, chunk->slot);
     /* The last page first: then the file never ends within a slot, where the recorder might
      * append. */
-    if (!chunk_take(outside, offset + LAST_PAGE, PAGE) || !chunk_take(outside, offset, PAGE))
+    if (!reserve_bytes(client, offset + LAST_PAGE, PAGE) || !reserve_bytes(client, offset, PAGE))
         return false;
     void *memory = mmap(NULL, TRACE_CHUNK_SIZE_DEFAULT, PROT_READ | PROT_WRITE, MAP_SHARED,
-                        outside->descriptor, (off_t)offset);
+                        client->descriptor, (off_t)offset);
     if (memory == MAP_FAILED)
         return false;
     _Atomic uint32_t *count = (_Atomic uint32_t *)&file->chunk_count;
@@ -83,10 +83,9 @@ bool outside_chunk_begin(struct outside_chunk *chunk, const struct outside *outs
     return true;
 }
 
-bool outside_chunk_reserve(struct outside_chunk *chunk, const struct outside *outside,
-                           size_t length)
+bool client_chunk_reserve(struct client_chunk *chunk, const struct client *client, size_t length)
 {
-    _Atomic uint64_t *freed = (_Atomic uint64_t *)&outside->header->freed_bytes;
+    _Atomic uint64_t *freed = (_Atomic uint64_t *)&client->header->freed_bytes;
     const size_t end = chunk->used + RECORD_HEAD_MAX + length;
     if (!chunk->base || end > TRACE_CHUNK_SIZE_DEFAULT)
         return false;
@@ -95,7 +94,7 @@ bool outside_chunk_reserve(struct outside_chunk *chunk, const struct outside *ou
     const uint32_t to = end < LAST_PAGE ? (uint32_t)(end + PAGE - 1) / PAGE * PAGE : LAST_PAGE;
     const uint32_t more = to - chunk->reserved;
     atomic_fetch_sub(freed, more);
-    if (!chunk_take(outside, outside_slot_offset(outside, chunk->slot) + chunk->reserved, more)) {
+    if (!reserve_bytes(client, client_slot_offset(client, chunk->slot) + chunk->reserved, more)) {
         atomic_fetch_add(freed, more);
         return false;
     }
@@ -103,8 +102,8 @@ bool outside_chunk_reserve(struct outside_chunk *chunk, const struct outside *ou
     return true;
 }
 
-void outside_chunk_put(struct outside_chunk *chunk, enum trace_extended type,
-                       const uint8_t *payload, size_t length)
+void client_chunk_put(struct client_chunk *chunk, enum trace_extended type, const uint8_t *payload,
+                      size_t length)
 {
     struct trace_chunk_header *header = (struct trace_chunk_header *)chunk->base;
     uint8_t *end = trace_put_extended(chunk->base + chunk->used, type, payload, length);
@@ -112,7 +111,7 @@ void outside_chunk_put(struct outside_chunk *chunk, enum trace_extended type,
     atomic_store_explicit((_Atomic uint32_t *)&header->commit, chunk->used, memory_order_release);
 }
 
-void outside_chunk_leave(struct outside_chunk *chunk)
+void client_chunk_leave(struct client_chunk *chunk)
 {
     if (!chunk->base)
         return;

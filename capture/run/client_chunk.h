@@ -3,8 +3,8 @@
  * A chunk that another process writes into a trace while the program is recorded (trace-format.md,
  * "Observers outside").
  *
- * Legal order: outside_chunk_begin(); outside_chunk_put(), each after outside_chunk_reserve() has
- * returned true; outside_chunk_leave(). Then another chunk may begin. For the project's own
+ * Legal order: client_chunk_begin(); client_chunk_put(), each after client_chunk_reserve() has
+ * returned true; client_chunk_leave(). Then another chunk may begin. For the project's own
  * programs.
  *
  * The first and the last page of a slot are reserved when it is taken, the pages between when they
@@ -20,7 +20,7 @@
 
 #include "capture/run/client.h"
 
-struct outside_chunk {
+struct client_chunk {
     uint8_t *base; /* mapped; NULL: no chunk */
     uint32_t slot, used;
     uint32_t reserved; /* bytes from its beginning; the last page is always reserved */
@@ -28,26 +28,25 @@ struct outside_chunk {
 };
 
 /* Takes the next slot of the trace. False if there is no room. */
-bool outside_chunk_begin(struct outside_chunk *chunk, const struct outside *outside,
-                         uint32_t thread, uint32_t sequence);
+bool client_chunk_begin(struct client_chunk *chunk, const struct client *client, uint32_t thread,
+                        uint32_t sequence);
 
 /* Tells whether a record with a payload of `length` bytes may be put. False if there is no chunk,
  * or no room in it or on the disk. */
-bool outside_chunk_reserve(struct outside_chunk *chunk, const struct outside *outside,
-                           size_t length);
+bool client_chunk_reserve(struct client_chunk *chunk, const struct client *client, size_t length);
 
 /* Writes and commits one extended record. */
-void outside_chunk_put(struct outside_chunk *chunk, enum trace_extended type,
-                       const uint8_t *payload, size_t length);
+void client_chunk_put(struct client_chunk *chunk, enum trace_extended type, const uint8_t *payload,
+                      size_t length);
 
 /* Seals and unmaps the chunk. */
-void outside_chunk_leave(struct outside_chunk *chunk);
+void client_chunk_leave(struct client_chunk *chunk);
 
 /* Frees the disk space of these bytes, which then read as zeros, and tells the recorder how much is
  * free now. False if the file system cannot do so. */
-bool outside_free_space(const struct outside *outside, uint64_t offset, uint64_t size);
+bool client_free_space(const struct client *client, uint64_t offset, uint64_t size);
 
 /* Returns the offset of slot `number` in the file. */
-uint64_t outside_slot_offset(const struct outside *outside, uint32_t number);
+uint64_t client_slot_offset(const struct client *client, uint32_t number);
 
 #endif

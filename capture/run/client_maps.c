@@ -3,16 +3,16 @@
 
 #include <string.h>
 
-bool outside_maps_open(struct outside_maps *maps, pid_t process)
+bool client_maps_open(struct client_maps *maps, pid_t process)
 {
     char name[64];
-    *maps = (struct outside_maps){0};
+    *maps = (struct client_maps){0};
     snprintf(name, sizeof(name), "/proc/%d/maps", (int)process);
     maps->file = fopen(name, "re");
     return maps->file != NULL;
 }
 
-bool outside_maps_next(struct outside_maps *maps)
+bool client_maps_next(struct client_maps *maps)
 {
     char line[PATH_MAX + 128], permissions[8];
     while (fgets(line, sizeof(line), maps->file)) {
@@ -29,7 +29,7 @@ bool outside_maps_next(struct outside_maps *maps)
     return false;
 }
 
-void outside_maps_close(struct outside_maps *maps)
+void client_maps_close(struct client_maps *maps)
 {
     fclose(maps->file);
 }

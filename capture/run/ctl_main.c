@@ -119,14 +119,14 @@ static bool find_trace(const char *target, char *path)
         say("mprof-ctl", "%s is not a process id", target);
         return false;
     }
-    switch (outside_find((pid_t)process, path)) {
-    case OUTSIDE_GOOD:
-    case OUTSIDE_FINISHED:
+    switch (client_find((pid_t)process, path)) {
+    case CLIENT_GOOD:
+    case CLIENT_FINISHED:
         return true;
-    case OUTSIDE_GONE:
+    case CLIENT_GONE:
         say("mprof-ctl", "there is no process %s", target);
         return false;
-    case OUTSIDE_ERROR:
+    case CLIENT_ERROR:
         say("mprof-ctl", "cannot read what process %s has mapped: %s; name its trace instead",
             target, strerror(errno));
         return false;
@@ -139,19 +139,19 @@ static bool find_trace(const char *target, char *path)
     }
 }
 
-static void say_error(const char *path, enum outside_status status, pid_t process)
+static void say_error(const char *path, enum client_status status, pid_t process)
 {
     switch (status) {
-    case OUTSIDE_NOT_TRACE:
+    case CLIENT_NOT_TRACE:
         say("mprof-ctl", "%s is not a trace of this version of mprof", path);
         break;
-    case OUTSIDE_FINISHED:
+    case CLIENT_FINISHED:
         say("mprof-ctl", "%s is finished: the recording has ended", path);
         break;
-    case OUTSIDE_GONE:
+    case CLIENT_GONE:
         say("mprof-ctl", "%s: process %d, which recorded it, has ended", path, (int)process);
         break;
-    case OUTSIDE_BUSY:
+    case CLIENT_BUSY:
         say("mprof-ctl", "%s: another request is pending; try again", path);
         break;
     default:
@@ -159,7 +159,7 @@ static void say_error(const char *path, enum outside_status status, pid_t proces
     }
 }
 
-static int say_status(const struct outside *outside, const char *path)
+static int say_status(const struct client *client, const char *path)
 {
     static const char *const states[] = {
         [TRACE_STATE_RECORDING] = "recording",
@@ -170,15 +170,15 @@ static int say_status(const struct outside *outside, const char *path)
         [TRACE_STATE_EXEC] = "finished: the process executed another program",
     };
     static const char *const pauses[] = {"recording", "paused", "not begun yet"};
-    const struct trace_file_header *header = outside->header;
+    const struct trace_file_header *header = client->header;
     uint32_t state = header->state, paused = header->paused;
     const char *how = state < sizeof(states) / sizeof(*states) ? states[state] : "unknown";
-    if (outside_recorder(outside) == OUTSIDE_GONE)
+    if (client_recorder(client) == CLIENT_GONE)
         how = "the process ended without completing the trace";
     else if (state == TRACE_STATE_RECORDING && paused < sizeof(pauses) / sizeof(*pauses))
         how = pauses[paused];
     struct stat status;
-    uint64_t bytes = fstat(outside->descriptor, &status) == 0 ? (uint64_t)status.st_size : 0;
+    uint64_t bytes = fstat(client->descriptor, &status) == 0 ? (uint64_t)status.st_size : 0;
     char name[PRINTABLE_BYTE_MAX * PATH_MAX];
     printable_copy(name, sizeof(name), path);
     printf("trace    %s\nprocess  %" PRIu32 "\nstate    %s\nbytes    %" PRIu64 "\ndropped  %" PRIu64
@@ -201,28 +201,28 @@ static void rest(void)
 }
 
 /* Asks, and asks again while another process is asking. */
-static enum outside_status ask(struct outside *outside, enum trace_request request,
-                               const char *name, double until)
+static enum client_status ask(struct client *client, enum trace_request request, const char *name,
+                              double until)
 {
-    enum outside_status status;
-    while ((status = outside_ask(outside, request, name)) == OUTSIDE_BUSY && seconds_now() < until)
+    enum client_status status;
+    while ((status = client_ask(client, request, name)) == CLIENT_BUSY && seconds_now() < until)
         rest();
     return status;
 }
 
-static int request(struct outside *outside, const struct arguments *arguments,
+static int request(struct client *client, const struct arguments *arguments,
                    const struct command *command, const char *path)
 {
-    const pid_t process = (pid_t)outside->header->pid;
+    const pid_t process = (pid_t)client->header->pid;
     const double until = seconds_now() + arguments->wait;
     enum trace_answer answer = TRACE_ANSWER_DONE;
-    enum outside_status status = ask(outside, command->request, arguments->name, until);
-    while (status == OUTSIDE_WAITING) {
-        status = outside_look(outside, &answer);
-        if (status != OUTSIDE_WAITING)
+    enum client_status status = ask(client, command->request, arguments->name, until);
+    while (status == CLIENT_WAITING) {
+        status = client_look(client, &answer);
+        if (status != CLIENT_WAITING)
             break;
         if (seconds_now() >= until) {
-            bool back = outside_withdraw(outside);
+            bool back = client_withdraw(client);
             say("mprof-ctl",
                 back
                     ? "process %d made no heap call in %g seconds; the request to %s is withdrawn. "
@@ -233,7 +233,7 @@ static int request(struct outside *outside, const struct arguments *arguments,
         }
         rest();
     }
-    if (status != OUTSIDE_GOOD) {
+    if (status != CLIENT_GOOD) {
         say_error(path, status, process);
         return 1;
     }
@@ -252,7 +252,7 @@ int main(int argc, char **argv)
 {
     struct arguments arguments = {.wait = DEFAULT_WAIT};
     char path[PATH_MAX];
-    struct outside outside;
+    struct client client;
     int result = parse(argc, argv, &arguments);
     if (result >= 0)
         return result;
@@ -261,13 +261,13 @@ int main(int argc, char **argv)
         return 2;
     if (!find_trace(arguments.target, path))
         return 1;
-    enum outside_status status = outside_open(&outside, path);
-    if (status != OUTSIDE_GOOD) {
+    enum client_status status = client_open(&client, path);
+    if (status != CLIENT_GOOD) {
         say_error(path, status, 0);
         return 1;
     }
-    result = command->request == 0 ? say_status(&outside, path)
-                                   : request(&outside, &arguments, command, path);
-    outside_close(&outside);
+    result = command->request == 0 ? say_status(&client, path)
+                                   : request(&client, &arguments, command, path);
+    client_close(&client);
     return result;
 }

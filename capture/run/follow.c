@@ -23,7 +23,7 @@
 
 struct followed {
     char *path;
-    struct outside outside;
+    struct client client;
     bool open, sampled;
     unsigned attempts;
     uint64_t due, pack_due; /* ms */
@@ -36,7 +36,7 @@ struct run_follow {
     const char *trace;
     bool compress, steers;
     pid_t program;
-    struct run_beside beside;
+    struct trace_watcher watcher;
     struct followed *traces[TRACES_MAX];
     size_t count;
 };
@@ -49,10 +49,10 @@ static uint64_t now_ms(void)
 static void followed_close(struct followed *followed)
 {
     if (followed->open) {
-        run_steer_end(&followed->steer, &followed->outside);
+        run_steer_end(&followed->steer, &followed->client);
         run_resident_end(&followed->resident);
         run_pack_end(followed->pack);
-        outside_close(&followed->outside);
+        client_close(&followed->client);
     }
     free(followed->path);
     free(followed);
@@ -64,16 +64,16 @@ void run_follow_free(struct run_follow *follow)
         return;
     for (size_t i = 0; i < follow->count; i++)
         followed_close(follow->traces[i]);
-    run_beside_end(&follow->beside);
+    trace_watcher_end(&follow->watcher);
     free(follow);
 }
 
 int run_follow_descriptor(const struct run_follow *follow)
 {
-    return follow->beside.watch;
+    return follow->watcher.watch;
 }
 
-static void follow_add(void *context, const char *path, uint64_t since)
+static void add_trace(void *context, const char *path, uint64_t since)
 {
     struct run_follow *follow = context;
     for (size_t i = 0; i < follow->count; i++)
@@ -100,8 +100,8 @@ struct run_follow *run_follow_new(const char *trace, bool compress, bool steers,
         follow->compress = compress;
         follow->steers = steers;
         follow->program = program;
-        run_beside_begin(&follow->beside, trace, compress || steers, now_ms());
-        follow_add(follow, trace, now_ms());
+        trace_watcher_begin(&follow->watcher, trace, compress || steers, now_ms());
+        add_trace(follow, trace, now_ms());
     }
     return follow;
 }
@@ -109,17 +109,17 @@ struct run_follow *run_follow_new(const char *trace, bool compress, bool steers,
 /* Tries to open the trace. Returns false if another attempt is useless. */
 static bool followed_open(struct followed *followed, bool compress)
 {
-    if (outside_open(&followed->outside, followed->path) != OUTSIDE_GOOD)
+    if (client_open(&followed->client, followed->path) != CLIENT_GOOD)
         return ++followed->attempts < ATTEMPTS_MAX;
-    if (!followed->outside.writable || outside_recorder(&followed->outside) == OUTSIDE_GONE) {
-        outside_close(&followed->outside);
+    if (!followed->client.writable || client_recorder(&followed->client) == CLIENT_GONE) {
+        client_close(&followed->client);
         return false;
     }
     followed->open = true;
     followed->sampled = true;
-    run_resident_begin(&followed->resident, &followed->outside);
-    if (compress && (followed->outside.header->flags & TRACE_FILE_PACKED))
-        followed->pack = run_pack_begin(&followed->outside);
+    run_resident_begin(&followed->resident, &followed->client);
+    if (compress && (followed->client.header->flags & TRACE_FILE_PACKED))
+        followed->pack = run_pack_begin(&followed->client);
     return true;
 }
 
@@ -135,13 +135,13 @@ static bool followed_step(struct followed *followed, bool compress, uint64_t now
         }
     }
     if (followed->sampled && now >= followed->due) {
-        followed->sampled = run_resident_sample(&followed->resident, &followed->outside);
+        followed->sampled = run_resident_sample(&followed->resident, &followed->client);
         followed->due = now + (uint64_t)run_resident_interval(&followed->resident);
     }
     if (followed->pack && now >= followed->pack_due)
         followed->pack_due = run_pack_step(followed->pack) ? 0 : now + PACK_INTERVAL;
     return followed->sampled ||
-           (followed->pack && outside_recorder(&followed->outside) == OUTSIDE_GOOD);
+           (followed->pack && client_recorder(&followed->client) == CLIENT_GOOD);
 }
 
 static uint64_t followed_due(const struct followed *followed)
@@ -158,12 +158,12 @@ static uint64_t followed_due(const struct followed *followed)
 static void followed_steer(struct followed *followed, const struct run_follow *follow,
                            enum run_wanted wanted, double now)
 {
-    struct trace_file_header *header = followed->outside.header;
+    struct trace_file_header *header = followed->client.header;
     if (strcmp(followed->path, follow->trace) == 0 && wanted != RUN_WANTED_NOTHING)
         atomic_store((_Atomic uint32_t *)&header->run,
                      wanted == RUN_WANTED_STOP ? TRACE_RUN_OVER : TRACE_RUN_RECORD);
     if ((pid_t)header->pid != follow->program)
-        run_steer_step(&followed->steer, &followed->outside, wanted, now);
+        run_steer_step(&followed->steer, &followed->client, wanted, now);
 }
 
 void run_follow_steer(struct run_follow *follow, enum run_wanted wanted)
@@ -178,7 +178,7 @@ bool run_follow_records(const struct run_follow *follow)
 {
     for (size_t i = 0; i < follow->count; i++)
         if (follow->traces[i]->open &&
-            follow->traces[i]->outside.header->paused != TRACE_PAUSED_FROM_START)
+            follow->traces[i]->client.header->paused != TRACE_PAUSED_FROM_START)
             return true;
     return false;
 }
@@ -186,7 +186,7 @@ bool run_follow_records(const struct run_follow *follow)
 int run_follow_step(struct run_follow *follow)
 {
     uint64_t now = now_ms(), next = UINT64_MAX;
-    const int look = run_beside_step(&follow->beside, now, follow_add, follow);
+    const int look = trace_watcher_step(&follow->watcher, now, add_trace, follow);
     for (size_t i = 0; i < follow->count;) {
         struct followed *followed = follow->traces[i];
         if (followed_due(followed) <= now && !followed_step(followed, follow->compress, now)) {

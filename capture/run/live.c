@@ -43,7 +43,7 @@ static _Noreturn void become_ingest(const struct run_live *live)
     while (!has_bytes(live->trace))
         wait_a_little();
     if (session && trace)
-        run_own_become(name, argv);
+        sibling_program_become(name, argv);
     _exit(127);
 }
 
@@ -65,7 +65,7 @@ static _Noreturn void browse(const struct run_live *live, int ended, const struc
     while (!is_new(live->session, before))
         if (poll(&hung_up, 1, LOOK_MS) > 0 && !is_new(live->session, before))
             _exit(1); /* mprof-ingest has said why */
-    int status = session ? run_own(name, argv) : 127;
+    int status = session ? sibling_program_run(name, argv) : 127;
     /* While mprof-ingest still runs, so does the program. */
     if (poll(&hung_up, 1, 0) == 0 && getppid() == parent)
         say("mprof-run",

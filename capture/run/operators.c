@@ -14,7 +14,7 @@
 
 /* Finds the loader that the file names. Returns false unless that loader knows --list, because
  * another one might run the program. */
-static bool operators_loader(const char *binary, char loader[PATH_MAX])
+static bool find_loader(const char *binary, char loader[PATH_MAX])
 {
     static const char known[] = "/ld-linux-x86-64.so.2";
     int descriptor = open(binary, O_RDONLY | O_CLOEXEC);
@@ -27,7 +27,7 @@ static bool operators_loader(const char *binary, char loader[PATH_MAX])
 }
 
 /* Returns the standard output of `loader --list binary`, or NULL if that cannot be started. */
-static FILE *operators_list(const char *loader, const char *binary, pid_t *process)
+static FILE *list_libraries(const char *loader, const char *binary, pid_t *process)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -51,7 +51,7 @@ struct operators_found {
     bool has_malloc, has_new;
 };
 
-static void operators_each(void *context, const char *name, uint64_t address, uint64_t size)
+static void note_symbol(void *context, const char *name, uint64_t address, uint64_t size)
 {
     struct operators_found *found = context;
     (void)address;
@@ -61,7 +61,7 @@ static void operators_each(void *context, const char *name, uint64_t address, ui
 }
 
 /* Returns the path in "  name => /path (0x…)" or "  /path (0x…)", or NULL. */
-static char *operators_path(char *line)
+static char *path_of(char *line)
 {
     char *path = strchr(line, '/');
     char *end = path ? strstr(path, " (0x") : NULL;
@@ -85,11 +85,11 @@ bool run_operators_are_needed(const char *binary)
     char loader[PATH_MAX], line[PATH_MAX + 256];
     bool is_cxx = false, has_both = false;
     pid_t process;
-    FILE *list = operators_loader(binary, loader) ? operators_list(loader, binary, &process) : NULL;
+    FILE *list = find_loader(binary, loader) ? list_libraries(loader, binary, &process) : NULL;
     if (!list)
         return false;
     while (fgets(line, sizeof(line), list)) {
-        const char *path = operators_path(line);
+        const char *path = path_of(line);
         struct operators_found found = {0};
         if (!path)
             continue;
@@ -98,7 +98,7 @@ bool run_operators_are_needed(const char *binary)
         if (has_both || is_of(path, "libc.so") || is_of(path, "libm.so") ||
             is_of(path, "libstdc++.") || is_of(path, "libgcc_s.") || is_of(path, "ld-linux"))
             continue;
-        elf_symbols_of(path, operators_each, &found);
+        elf_symbols_of(path, note_symbol, &found);
         has_both = found.has_malloc && found.has_new;
     }
     fclose(list);

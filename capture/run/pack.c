@@ -15,9 +15,9 @@
 #define STEP_GROUPS 8u
 
 struct run_pack {
-    const struct outside *outside;
+    const struct client *client;
     struct trace_packer *packer;
-    struct outside_chunk container;
+    struct client_chunk container;
     uint32_t sequence; /* of the next container */
     unsigned group;    /* chunks per group: less than GROUP_MAX if that many did not fit */
     bool stopped;      /* no room, or the file system makes no holes */
@@ -27,12 +27,12 @@ struct run_pack {
     uint8_t *chunk;
 };
 
-struct run_pack *run_pack_begin(const struct outside *outside)
+struct run_pack *run_pack_begin(const struct client *client)
 {
     struct run_pack *pack = calloc(1, sizeof(*pack));
     if (!pack)
         return NULL;
-    pack->outside = outside;
+    pack->client = client;
     pack->group = GROUP_MAX;
     pack->packer = trace_packer_new((size_t)GROUP_MAX * TRACE_CHUNK_SIZE_DEFAULT, TRACE_PACK_QUICK);
     pack->chunk = malloc(TRACE_CHUNK_SIZE_DEFAULT);
@@ -46,16 +46,16 @@ void run_pack_end(struct run_pack *pack)
 {
     if (!pack)
         return;
-    outside_chunk_leave(&pack->container);
+    client_chunk_leave(&pack->container);
     trace_packer_free(pack->packer);
     free(pack->waiting);
     free(pack->chunk);
     free(pack);
 }
 
-static bool pack_find_new(struct run_pack *pack)
+static bool find_new(struct run_pack *pack)
 {
-    uint32_t count = atomic_load((_Atomic uint32_t *)&pack->outside->header->chunk_count);
+    uint32_t count = atomic_load((_Atomic uint32_t *)&pack->client->header->chunk_count);
     for (; pack->known < count; pack->known++) {
         if (pack->waiting_count == pack->waiting_capacity) {
             size_t capacity = pack->waiting_capacity ? 2 * pack->waiting_capacity : 64;
@@ -72,11 +72,11 @@ static bool pack_find_new(struct run_pack *pack)
 
 enum slot_state { SLOT_OPEN, SLOT_LEFT, SLOT_CONTAINER };
 
-static enum slot_state pack_look(const struct run_pack *pack, uint32_t slot)
+static enum slot_state slot_state_of(const struct run_pack *pack, uint32_t slot)
 {
     struct trace_chunk_header header;
-    if (pread(pack->outside->descriptor, &header, sizeof(header),
-              (off_t)outside_slot_offset(pack->outside, slot)) != (ssize_t)sizeof(header) ||
+    if (pread(pack->client->descriptor, &header, sizeof(header),
+              (off_t)client_slot_offset(pack->client, slot)) != (ssize_t)sizeof(header) ||
         header.magic != TRACE_CHUNK_MAGIC)
         return SLOT_OPEN;
     if (header.thread == TRACE_THREAD_PACKED)
@@ -85,13 +85,13 @@ static enum slot_state pack_look(const struct run_pack *pack, uint32_t slot)
 }
 
 /* Moves up to `most` slots that can be packed from the waiting slots to `ready`. */
-static unsigned pack_take_ready(struct run_pack *pack, uint32_t ready[GROUP_MAX], unsigned most)
+static unsigned take_ready(struct run_pack *pack, uint32_t ready[GROUP_MAX], unsigned most)
 {
     size_t kept = 0;
     unsigned count = 0;
     for (size_t i = 0; i < pack->waiting_count; i++) {
         uint32_t slot = pack->waiting[i];
-        enum slot_state state = count < most ? pack_look(pack, slot) : SLOT_OPEN;
+        enum slot_state state = count < most ? slot_state_of(pack, slot) : SLOT_OPEN;
         if (state == SLOT_LEFT)
             ready[count++] = slot;
         else if (state == SLOT_OPEN)
@@ -101,7 +101,7 @@ static unsigned pack_take_ready(struct run_pack *pack, uint32_t ready[GROUP_MAX]
     return count;
 }
 
-static void pack_put_back(struct run_pack *pack, const uint32_t *slots, unsigned count)
+static void put_back(struct run_pack *pack, const uint32_t *slots, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
         pack->waiting[pack->waiting_count++] = slots[i];
@@ -112,9 +112,8 @@ static const uint8_t *pack_chunks(struct run_pack *pack, const uint32_t *slots, 
                                   size_t *length)
 {
     for (unsigned i = 0; i < count; i++)
-        if (pread(pack->outside->descriptor, pack->chunk, TRACE_CHUNK_SIZE_DEFAULT,
-                  (off_t)outside_slot_offset(pack->outside, slots[i])) !=
-                TRACE_CHUNK_SIZE_DEFAULT ||
+        if (pread(pack->client->descriptor, pack->chunk, TRACE_CHUNK_SIZE_DEFAULT,
+                  (off_t)client_slot_offset(pack->client, slots[i])) != TRACE_CHUNK_SIZE_DEFAULT ||
             !trace_packer_add(pack->packer, pack->chunk, TRACE_CHUNK_SIZE_DEFAULT)) {
             trace_packer_end(pack->packer, length);
             return NULL;
@@ -122,20 +121,20 @@ static const uint8_t *pack_chunks(struct run_pack *pack, const uint32_t *slots, 
     return trace_packer_end(pack->packer, length);
 }
 
-static bool pack_make_room(struct run_pack *pack, size_t length)
+static bool make_room(struct run_pack *pack, size_t length)
 {
-    if (outside_chunk_reserve(&pack->container, pack->outside, length))
+    if (client_chunk_reserve(&pack->container, pack->client, length))
         return true;
-    outside_chunk_leave(&pack->container);
-    return outside_chunk_begin(&pack->container, pack->outside, TRACE_THREAD_PACKED,
-                               pack->sequence++) &&
-           outside_chunk_reserve(&pack->container, pack->outside, length);
+    client_chunk_leave(&pack->container);
+    return client_chunk_begin(&pack->container, pack->client, TRACE_THREAD_PACKED,
+                              pack->sequence++) &&
+           client_chunk_reserve(&pack->container, pack->client, length);
 }
 
-static bool pack_free_slot(const struct run_pack *pack, uint32_t slot)
+static bool free_slot(const struct run_pack *pack, uint32_t slot)
 {
-    return outside_free_space(pack->outside, outside_slot_offset(pack->outside, slot),
-                              TRACE_CHUNK_SIZE_DEFAULT);
+    return client_free_space(pack->client, client_slot_offset(pack->client, slot),
+                             TRACE_CHUNK_SIZE_DEFAULT);
 }
 
 /* Packs one group. Returns false if no group is ready or it could not be packed. */
@@ -143,9 +142,9 @@ static bool pack_group(struct run_pack *pack)
 {
     uint32_t slots[GROUP_MAX];
     size_t length;
-    unsigned count = pack_take_ready(pack, slots, pack->group);
+    unsigned count = take_ready(pack, slots, pack->group);
     if (count < pack->group) {
-        pack_put_back(pack, slots, count);
+        put_back(pack, slots, count);
         return false;
     }
     const uint8_t *payload = pack_chunks(pack, slots, count, &length);
@@ -157,24 +156,24 @@ static bool pack_group(struct run_pack *pack)
         /* A chunk that does not fit even alone stays as it is. */
         if (count > 1) {
             pack->group = count / 2;
-            pack_put_back(pack, slots, count);
+            put_back(pack, slots, count);
         }
         return true;
     }
-    if (!pack_make_room(pack, length)) {
+    if (!make_room(pack, length)) {
         pack->stopped = true;
         return false;
     }
-    outside_chunk_put(&pack->container, TRACE_EXT_PACKED, payload, length);
+    client_chunk_put(&pack->container, TRACE_EXT_PACKED, payload, length);
     for (unsigned i = 0; i < count; i++)
-        if (!pack_free_slot(pack, slots[i]))
+        if (!free_slot(pack, slots[i]))
             pack->stopped = true;
     return !pack->stopped;
 }
 
 bool run_pack_step(struct run_pack *pack)
 {
-    if (!pack_find_new(pack))
+    if (!find_new(pack))
         pack->stopped = true;
     for (unsigned i = 0; i < STEP_GROUPS; i++)
         if (pack->stopped || !pack_group(pack))

@@ -16,7 +16,7 @@
 struct run_pack;
 
 /* Returns NULL if memory is exhausted. */
-struct run_pack *run_pack_begin(const struct outside *outside);
+struct run_pack *run_pack_begin(const struct client *client);
 
 /* Packs some of the chunks that threads have left. Returns true if more are ready to be packed. */
 bool run_pack_step(struct run_pack *pack);

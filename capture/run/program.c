@@ -13,19 +13,19 @@
 #include "capture/os/program_image.h"
 #include "capture/os/program_search.h"
 
-static bool program_is_file(const char *path)
+static bool is_file(const char *path)
 {
     struct stat status;
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-static enum run_program_verdict program_find(const char *name, char *path)
+static enum run_program_verdict find_program(const char *name, char *path)
 {
     struct program_search search;
     bool seen = false;
     program_search_begin(&search, name);
     while (program_search_next(&search, path, PATH_MAX))
-        if (program_is_file(path)) {
+        if (is_file(path)) {
             if (access(path, X_OK) == 0)
                 return RUN_PROGRAM_GOOD;
             seen = true;
@@ -33,7 +33,7 @@ static enum run_program_verdict program_find(const char *name, char *path)
     return seen ? RUN_PROGRAM_NOT_EXECUTABLE : RUN_PROGRAM_NOT_FOUND;
 }
 
-static bool program_changes_identity(const char *path)
+static bool changes_identity(const char *path)
 {
     struct stat status;
     if (stat(path, &status) != 0)
@@ -43,7 +43,7 @@ static bool program_changes_identity(const char *path)
            (geteuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0);
 }
 
-static enum run_program_verdict program_check_file(const char *start, char *path)
+static enum run_program_verdict check_file(const char *start, char *path)
 {
     static const enum run_program_verdict verdicts[] = {[PROGRAM_DYNAMIC] = RUN_PROGRAM_GOOD,
                                                         [PROGRAM_STATIC] = RUN_PROGRAM_STATIC,
@@ -55,22 +55,21 @@ static enum run_program_verdict program_check_file(const char *start, char *path
     for (int depth = 0; depth < PROGRAM_SCRIPTS_MAX; depth++) {
         int descriptor = open(path, O_RDONLY | O_CLOEXEC);
         if (descriptor < 0) /* the kernel may run a file that cannot be read: let it say */
-            return program_changes_identity(path) ? RUN_PROGRAM_SETUID : RUN_PROGRAM_GOOD;
+            return changes_identity(path) ? RUN_PROGRAM_SETUID : RUN_PROGRAM_GOOD;
         const enum run_program_verdict verdict = verdicts[program_image_read(descriptor)];
         const bool script = program_image_interpreter(descriptor, path, PATH_MAX);
         close(descriptor);
         if (!script)
-            return verdict == RUN_PROGRAM_GOOD && program_changes_identity(path)
-                       ? RUN_PROGRAM_SETUID
-                       : verdict;
+            return verdict == RUN_PROGRAM_GOOD && changes_identity(path) ? RUN_PROGRAM_SETUID
+                                                                         : verdict;
     }
     return RUN_PROGRAM_GOOD;
 }
 
 enum run_program_verdict run_program_check(const char *name, char *path, char *binary)
 {
-    enum run_program_verdict verdict = program_find(name, path);
-    return verdict == RUN_PROGRAM_GOOD ? program_check_file(path, binary) : verdict;
+    enum run_program_verdict verdict = find_program(name, path);
+    return verdict == RUN_PROGRAM_GOOD ? check_file(path, binary) : verdict;
 }
 
 const char *run_program_explain(enum run_program_verdict verdict)

@@ -16,20 +16,20 @@
 #define SAMPLES_PER_INTERVAL 512u
 #define SAMPLE_MAX 48u
 
-static int resident_open(pid_t process)
+static int open_statm(pid_t process)
 {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%d/statm", (int)process);
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-void run_resident_begin(struct run_resident *resident, const struct outside *outside)
+void run_resident_begin(struct run_resident *resident, const struct client *client)
 {
-    *resident = (struct run_resident){.statm = resident_open((pid_t)outside->header->pid)};
+    *resident = (struct run_resident){.statm = open_statm((pid_t)client->header->pid)};
 }
 
 /* Returns the resident set in bytes, or 0 if the program has ended. */
-static uint64_t resident_read(int statm)
+static uint64_t read_resident(int statm)
 {
     char text[128], *end;
     ssize_t length = pread(statm, text, sizeof(text) - 1, 0);
@@ -42,40 +42,39 @@ static uint64_t resident_read(int statm)
 
 uint64_t run_resident_now(pid_t process)
 {
-    int statm = resident_open(process);
-    uint64_t bytes = statm >= 0 ? resident_read(statm) : 0;
+    int statm = open_statm(process);
+    uint64_t bytes = statm >= 0 ? read_resident(statm) : 0;
     if (statm >= 0)
         close(statm);
     return bytes;
 }
 
-static bool resident_make_room(struct run_resident *resident, const struct outside *outside)
+static bool make_room(struct run_resident *resident, const struct client *client)
 {
-    if (outside_chunk_reserve(&resident->chunk, outside, SAMPLE_MAX))
+    if (client_chunk_reserve(&resident->chunk, client, SAMPLE_MAX))
         return true;
-    outside_chunk_leave(&resident->chunk);
-    return outside_chunk_begin(&resident->chunk, outside, TRACE_THREAD_OUTSIDE,
-                               resident->sequence++);
+    client_chunk_leave(&resident->chunk);
+    return client_chunk_begin(&resident->chunk, client, TRACE_THREAD_OUTSIDE, resident->sequence++);
 }
 
-bool run_resident_sample(struct run_resident *resident, const struct outside *outside)
+bool run_resident_sample(struct run_resident *resident, const struct client *client)
 {
     uint8_t payload[SAMPLE_MAX], *p;
     if (resident->statm < 0)
         return false;
-    uint64_t bytes = resident_read(resident->statm);
+    uint64_t bytes = read_resident(resident->statm);
     if (bytes == 0)
         return false;
     /* While the process runs another program, its memory does not belong to this trace. */
-    if (atomic_load((_Atomic uint32_t *)&outside->header->state) != TRACE_STATE_RECORDING)
+    if (atomic_load((_Atomic uint32_t *)&client->header->state) != TRACE_STATE_RECORDING)
         return true;
-    if (!resident_make_room(resident, outside))
+    if (!make_room(resident, client))
         return false;
-    clock_is_tsc = outside->header->clock == TRACE_CLOCK_TSC;
+    clock_is_tsc = client->header->clock == TRACE_CLOCK_TSC;
     uint64_t now = clock_before(), base = resident->chunk.ticks;
     p = trace_put_varint(payload, now > base ? now - base : 0);
     p = trace_put_varint(p, bytes);
-    outside_chunk_put(&resident->chunk, TRACE_EXT_RSS, payload, (size_t)(p - payload));
+    client_chunk_put(&resident->chunk, TRACE_EXT_RSS, payload, (size_t)(p - payload));
     resident->samples++;
     return true;
 }
@@ -88,7 +87,7 @@ int run_resident_interval(const struct run_resident *resident)
 
 void run_resident_end(struct run_resident *resident)
 {
-    outside_chunk_leave(&resident->chunk);
+    client_chunk_leave(&resident->chunk);
     if (resident->statm >= 0)
         close(resident->statm);
     resident->statm = -1;

@@ -18,15 +18,15 @@ struct run_resident {
     int statm; /* descriptor of /proc/PID/statm, -1: there is nothing more to sample */
     unsigned samples;
     uint32_t sequence;
-    struct outside_chunk chunk;
+    struct client_chunk chunk;
 };
 
 /* Begins with the process that the trace's header names. */
-void run_resident_begin(struct run_resident *resident, const struct outside *outside);
+void run_resident_begin(struct run_resident *resident, const struct client *client);
 
 /* Writes one sample if the trace is being recorded. Returns false if no more will come, because the
  * process has ended or there is no room. */
-bool run_resident_sample(struct run_resident *resident, const struct outside *outside);
+bool run_resident_sample(struct run_resident *resident, const struct client *client);
 
 /* Returns the milliseconds until the next sample. */
 int run_resident_interval(const struct run_resident *resident);

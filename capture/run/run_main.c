@@ -221,7 +221,7 @@ static bool find_library(char *library)
 {
     char folder[PATH_MAX];
     static const char *const places[] = {"/../lib/libmprof.so", "/libmprof.so"};
-    if (run_own_folder(folder))
+    if (sibling_program_folder(folder))
         for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
             char *whole = NULL, *real_path = NULL;
             if (asprintf(&whole, "%s%s", folder, places[i]) >= 0)
@@ -256,7 +256,7 @@ static int check_trace(const struct arguments *arguments)
         say("mprof-run", "%s exists; --force replaces it", there ? trace : folder);
         return 1;
     }
-    if (others && !run_traces_remove(trace)) {
+    if (others && !sibling_traces_remove(trace)) {
         say("mprof-run", "cannot replace %s: %s", folder,
             errno == ENOTEMPTY ? "it contains other files" : strerror(errno));
         return 1;
@@ -346,11 +346,11 @@ static void count_one(void *context, const char *trace)
 /* Tells whether the trace is of a program that never reached the point where recording begins. */
 static bool never_began(const char *trace)
 {
-    struct outside outside;
-    if (outside_open(&outside, trace) != OUTSIDE_GOOD)
+    struct client client;
+    if (client_open(&client, trace) != CLIENT_GOOD)
         return false;
-    bool never = outside.header->paused == TRACE_PAUSED_FROM_START;
-    outside_close(&outside);
+    bool never = client.header->paused == TRACE_PAUSED_FROM_START;
+    client_close(&client);
     return never;
 }
 
@@ -358,7 +358,7 @@ static bool never_began(const char *trace)
 static void say_never_began(const char *trace, time_t since)
 {
     size_t more = 0;
-    run_traces_beside(trace, since, count_one, &more);
+    sibling_traces_each(trace, since, count_one, &more);
     if (more == 0 && never_began(trace))
         say("mprof-run",
             "nothing was recorded: the condition of --start-on or --start-after was never met");
@@ -367,9 +367,9 @@ static void say_never_began(const char *trace, time_t since)
 /* Says in one line what traces the run has left. */
 static void say_where(const char *trace, time_t since)
 {
-    struct run_traces_sum sum;
+    struct sibling_traces_sum sum;
     char programs[64] = "";
-    run_traces_sum(trace, since, &sum);
+    sibling_traces_sum(trace, since, &sum);
     if (sum.traces == 0)
         say("mprof-run", "no trace was written to %s", trace);
     else if (sum.traces == 1)
@@ -402,7 +402,7 @@ static void compress_one(void *context, const char *trace)
     char *ingest[] = {ingest_name, option, quiet, end, path, NULL};
     (void)context;
     if (path && access(path, F_OK) == 0)
-        run_own(ingest_name, ingest);
+        sibling_program_run(ingest_name, ingest);
     free(path);
 }
 
@@ -432,13 +432,13 @@ static int open_session(const struct arguments *arguments, char *trace)
         ingest[count++] = force;
     if (arguments->suppressions)
         ingest[count++] = suppressions;
-    int status = arguments->live ? 0 : run_own(ingest_name, ingest);
+    int status = arguments->live ? 0 : sibling_program_run(ingest_name, ingest);
     if (status != 0)
         return status;
     if (at_terminal()) {
         char browser_name[] = "mprof-tui";
         char *browser[] = {browser_name, session, NULL};
-        return arguments->live ? 0 : run_own(browser_name, browser);
+        return arguments->live ? 0 : sibling_program_run(browser_name, browser);
     }
     /* A script gets the name unchanged, a terminal only what it can show. */
     char name[PRINTABLE_BYTE_MAX * PATH_MAX];
@@ -527,7 +527,7 @@ int main(int argc, char **argv)
             return status;
     }
     int error = run_child(&child, &what);
-    run_traces_end(child.recorded);
+    sibling_traces_end(child.recorded);
     int live_status = arguments.live ? run_live_end(&live) : 0;
     if (error != 0) {
         say("mprof-run", "%s: %s", what, strerror(error));
@@ -539,7 +539,7 @@ int main(int argc, char **argv)
         say_never_began(child.recorded, started);
     if (arguments.compress) {
         compress_one(NULL, child.recorded);
-        run_traces_beside(child.recorded, started, compress_one, NULL);
+        sibling_traces_each(child.recorded, started, compress_one, NULL);
     }
     if (live_status != 0)
         return live_status;

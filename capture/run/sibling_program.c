@@ -10,7 +10,7 @@
 
 #include "cli/say.h"
 
-bool run_own_folder(char *folder)
+bool sibling_program_folder(char *folder)
 {
     ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
     if (length <= 0)
@@ -23,10 +23,10 @@ bool run_own_folder(char *folder)
     return true;
 }
 
-_Noreturn void run_own_become(const char *name, char *const argv[])
+_Noreturn void sibling_program_become(const char *name, char *const argv[])
 {
     char folder[PATH_MAX], path[PATH_MAX + 32];
-    if (run_own_folder(folder)) {
+    if (sibling_program_folder(folder)) {
         snprintf(path, sizeof(path), "%s/%s", folder, name);
         execv(path, argv);
         say("mprof-run", "cannot run %s: %s", path, strerror(errno));
@@ -34,12 +34,12 @@ _Noreturn void run_own_become(const char *name, char *const argv[])
     _exit(127);
 }
 
-int run_own(const char *name, char *const argv[])
+int sibling_program_run(const char *name, char *const argv[])
 {
     int status;
     pid_t process = fork();
     if (process == 0)
-        run_own_become(name, argv);
+        sibling_program_become(name, argv);
     if (process < 0)
         return 127;
     while (waitpid(process, &status, 0) < 0)

@@ -6,12 +6,12 @@
 #include <stdbool.h>
 
 /* Writes this program's folder, without the program's name, into PATH_MAX bytes. */
-bool run_own_folder(char *folder);
+bool sibling_program_folder(char *folder);
 
 /* Becomes the program. If it cannot, it ends with status 127 after a message. */
-_Noreturn void run_own_become(const char *name, char *const argv[]);
+_Noreturn void sibling_program_become(const char *name, char *const argv[]);
 
 /* Runs the program. Returns its exit status, or 127 if it cannot be run. */
-int run_own(const char *name, char *const argv[]);
+int sibling_program_run(const char *name, char *const argv[]);
 
 #endif

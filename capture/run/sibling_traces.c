@@ -14,13 +14,13 @@
 #include "capture/run/client.h"
 #include "schemas/trace_layout.h"
 
-bool run_traces_is_name(const char *name)
+bool sibling_traces_is_name(const char *name)
 {
     /* Other files in the folder (a session, a part of one) are not traces. */
     return *name >= '1' && *name <= '9' && strspn(name, "0123456789.") == strlen(name);
 }
 
-void run_traces_begin(const char *trace)
+void sibling_traces_begin(const char *trace)
 {
     char folder[TRACE_NAME_SIZE], around[PATH_MAX];
     struct stat status;
@@ -35,15 +35,15 @@ void run_traces_begin(const char *trace)
         (void)!chmod(folder, S_IRWXU | (status.st_mode & 01777));
 }
 
-void run_traces_end(const char *trace)
+void sibling_traces_end(const char *trace)
 {
     char folder[TRACE_NAME_SIZE];
     if (trace_name_folder(trace, folder))
         rmdir(folder);
 }
 
-size_t run_traces_beside(const char *trace, time_t since,
-                         void (*each)(void *context, const char *trace), void *context)
+size_t sibling_traces_each(const char *trace, time_t since,
+                           void (*each)(void *context, const char *trace), void *context)
 {
     char folder[TRACE_NAME_SIZE], path[TRACE_NAME_SIZE + 256];
     struct dirent **entries;
@@ -52,7 +52,7 @@ size_t run_traces_beside(const char *trace, time_t since,
     for (int i = 0; i < count; i++) {
         struct stat status;
         snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name);
-        if (run_traces_is_name(entries[i]->d_name) && lstat(path, &status) == 0 &&
+        if (sibling_traces_is_name(entries[i]->d_name) && lstat(path, &status) == 0 &&
             S_ISREG(status.st_mode) && status.st_mtime >= since)
             each(context, path);
         free(entries[i]);
@@ -87,7 +87,7 @@ static void remove_one(void *context, const char *path)
 }
 
 /* A file with a trace's name may belong to someone else. So this removes all files or none. */
-bool run_traces_remove(const char *trace)
+bool sibling_traces_remove(const char *trace)
 {
     char folder[TRACE_NAME_SIZE];
     struct stat status;
@@ -98,20 +98,20 @@ bool run_traces_remove(const char *trace)
         errno = ENOTDIR;
         return false;
     }
-    if (run_traces_beside(trace, 0, count_trace, &traces) > traces + 2) { /* "." and ".." */
+    if (sibling_traces_each(trace, 0, count_trace, &traces) > traces + 2) { /* "." and ".." */
         errno = ENOTEMPTY;
         return false;
     }
-    run_traces_beside(trace, 0, remove_one, NULL);
+    sibling_traces_each(trace, 0, remove_one, NULL);
     return rmdir(folder) == 0 || errno == ENOENT;
 }
 
 struct summing {
-    struct run_traces_sum *sum;
+    struct sibling_traces_sum *sum;
     long first, last; /* processes: of the first trace, and of the previous one */
 };
 
-static void add_bytes(struct run_traces_sum *sum, const char *path)
+static void add_bytes(struct sibling_traces_sum *sum, const char *path)
 {
     struct stat status;
     if (stat(path, &status) != 0)
@@ -131,18 +131,18 @@ static void add_one(void *context, const char *path)
     summing->last = process;
 }
 
-void run_traces_sum(const char *trace, time_t since, struct run_traces_sum *sum)
+void sibling_traces_sum(const char *trace, time_t since, struct sibling_traces_sum *sum)
 {
-    struct outside outside;
+    struct client client;
     struct summing summing = {.sum = sum};
-    *sum = (struct run_traces_sum){0};
+    *sum = (struct sibling_traces_sum){0};
     add_bytes(sum, trace);
     if (sum->traces > 0)
         sum->processes = 1;
-    enum outside_status status = outside_open(&outside, trace);
-    if (status == OUTSIDE_GOOD || status == OUTSIDE_FINISHED) {
-        summing.first = (long)outside.header->pid;
-        outside_close(&outside);
+    enum client_status status = client_open(&client, trace);
+    if (status == CLIENT_GOOD || status == CLIENT_FINISHED) {
+        summing.first = (long)client.header->pid;
+        client_close(&client);
     }
-    run_traces_beside(trace, since, add_one, &summing);
+    sibling_traces_each(trace, since, add_one, &summing);
 }

@@ -11,34 +11,34 @@
 #include "capture/options/trace_name.h"
 
 /* Tells whether a name in that folder is that of a trace: PID or PID.N. */
-bool run_traces_is_name(const char *name);
+bool sibling_traces_is_name(const char *name);
 
 /*
  * Makes the folder before the run. All who may write into the folder around it may write into this
  * one, because a process can give up its rights before it begins a trace.
  */
-void run_traces_begin(const char *trace);
+void sibling_traces_begin(const char *trace);
 
 /* Removes the folder after the run if it is empty. */
-void run_traces_end(const char *trace);
+void sibling_traces_end(const char *trace);
 
 /* Calls `each` with the path of each trace in the folder that was written since `since`. Older
  * traces belong to other runs. The order is that of the names. Returns the number of names in the
  * folder, of traces or not. */
-size_t run_traces_beside(const char *trace, time_t since,
-                         void (*each)(void *context, const char *trace), void *context);
+size_t sibling_traces_each(const char *trace, time_t since,
+                           void (*each)(void *context, const char *trace), void *context);
 
 /* Removes the traces of an earlier run, and the folder. If anything else lies in it, or it is a
  * link, this removes nothing and returns false with errno set. */
-bool run_traces_remove(const char *trace);
+bool sibling_traces_remove(const char *trace);
 
 /* The sums over a run's traces, the first one included. */
-struct run_traces_sum {
+struct sibling_traces_sum {
     size_t traces;    /* one for each program that a process executed */
     size_t processes; /* distinct process ids */
     uint64_t bytes;   /* on the disk */
 };
 
-void run_traces_sum(const char *trace, time_t since, struct run_traces_sum *sum);
+void sibling_traces_sum(const char *trace, time_t since, struct sibling_traces_sum *sum);
 
 #endif

@@ -30,10 +30,10 @@ struct run_steer {
 };
 
 /* Takes one turn, at the time `now`. */
-void run_steer_step(struct run_steer *steer, struct outside *outside, enum run_wanted wanted,
+void run_steer_step(struct run_steer *steer, struct client *client, enum run_wanted wanted,
                     double now);
 /* Withdraws the request. */
-void run_steer_end(struct run_steer *steer, struct outside *outside);
+void run_steer_end(struct run_steer *steer, struct client *client);
 
 /* Returns monotonic seconds. */
 double run_steer_now(void);

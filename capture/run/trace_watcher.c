@@ -18,128 +18,130 @@
 /* A folder with more names than this is watched and not read again and again. */
 #define NAMES_MAX 1000u
 
-void run_beside_begin(struct run_beside *beside, const char *trace, bool at_once, uint64_t now)
+void trace_watcher_begin(struct trace_watcher *watcher, const char *trace, bool at_once,
+                         uint64_t now)
 {
-    *beside = (struct run_beside){.trace = trace,
-                                  .started = time(NULL),
-                                  .watch = -1,
-                                  .may_watch = true,
-                                  .changed = true,
-                                  .watch_at = at_once ? now : now + WATCH_AFTER,
-                                  .looked_at = now - LOOK_INTERVAL};
-    trace_name_folder(trace, beside->folder);
+    *watcher = (struct trace_watcher){.trace = trace,
+                                      .started = time(NULL),
+                                      .watch = -1,
+                                      .may_watch = true,
+                                      .changed = true,
+                                      .watch_at = at_once ? now : now + WATCH_AFTER,
+                                      .looked_at = now - LOOK_INTERVAL};
+    trace_name_folder(trace, watcher->folder);
 }
 
-void run_beside_end(struct run_beside *beside)
+void trace_watcher_end(struct trace_watcher *watcher)
 {
-    tdestroy(beside->known, free);
-    if (beside->watch >= 0)
-        close(beside->watch);
+    tdestroy(watcher->known, free);
+    if (watcher->watch >= 0)
+        close(watcher->watch);
 }
 
-static int beside_compare(const void *one, const void *other)
+static int compare(const void *one, const void *other)
 {
     return strcmp(one, other);
 }
 
 /* Tells whether the path is new. If memory is exhausted, the path will seem new again. */
-static bool beside_learn(struct run_beside *beside, const char *path)
+static bool learn(struct trace_watcher *watcher, const char *path)
 {
-    if (tfind(path, &beside->known, beside_compare))
+    if (tfind(path, &watcher->known, compare))
         return false;
     char *copy = strdup(path);
-    if (copy && !tsearch(copy, &beside->known, beside_compare))
+    if (copy && !tsearch(copy, &watcher->known, compare))
         free(copy);
     return true;
 }
 
-static bool beside_path(const struct run_beside *beside, const char *name, char path[PATH_MAX])
+static bool path_of(const struct trace_watcher *watcher, const char *name, char path[PATH_MAX])
 {
-    return run_traces_is_name(name) &&
-           snprintf(path, PATH_MAX, "%s/%s", beside->folder, name) < PATH_MAX;
+    return sibling_traces_is_name(name) &&
+           snprintf(path, PATH_MAX, "%s/%s", watcher->folder, name) < PATH_MAX;
 }
 
 /* The parameters for each trace that a search finds. */
-struct beside_search {
-    struct run_beside *beside;
+struct trace_search {
+    struct trace_watcher *watcher;
     uint64_t since;
-    run_beside_each *each;
+    trace_watcher_each *each;
     void *context;
 };
 
-static void beside_found(void *context, const char *path)
+static void found_one(void *context, const char *path)
 {
-    const struct beside_search *found = context;
-    if (beside_learn(found->beside, path))
+    const struct trace_search *found = context;
+    if (learn(found->watcher, path))
         found->each(found->context, path, found->since);
 }
 
 /* Reads the folder and returns the number of names in it. */
-static size_t beside_read(struct run_beside *beside, uint64_t since, run_beside_each *each,
+static size_t read_folder(struct trace_watcher *watcher, uint64_t since, trace_watcher_each *each,
                           void *context)
 {
-    struct beside_search found = {beside, since, each, context};
-    return run_traces_beside(beside->trace, beside->started, beside_found, &found);
+    struct trace_search found = {watcher, since, each, context};
+    return sibling_traces_each(watcher->trace, watcher->started, found_one, &found);
 }
 
 /*
  * Tells whether to read the folder. After a change it is read twice, because a name that appears in
  * the same moment as one that was found does not change the date again.
  */
-static bool beside_has_changed(struct run_beside *beside)
+static bool has_changed(struct trace_watcher *watcher)
 {
     struct stat status;
-    if (stat(beside->folder, &status) != 0)
+    if (stat(watcher->folder, &status) != 0)
         return false;
-    const bool before = beside->changed;
-    beside->changed = status.st_mtim.tv_sec != beside->modified.tv_sec ||
-                      status.st_mtim.tv_nsec != beside->modified.tv_nsec;
-    beside->modified = status.st_mtim;
-    return before || beside->changed;
+    const bool before = watcher->changed;
+    watcher->changed = status.st_mtim.tv_sec != watcher->modified.tv_sec ||
+                       status.st_mtim.tv_nsec != watcher->modified.tv_nsec;
+    watcher->modified = status.st_mtim;
+    return before || watcher->changed;
 }
 
-static void beside_watch(struct run_beside *beside)
+static void begin_watch(struct trace_watcher *watcher)
 {
-    beside->may_watch = false;
-    beside->watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    if (beside->watch >= 0 && inotify_add_watch(beside->watch, beside->folder, IN_CREATE) < 0) {
-        close(beside->watch);
-        beside->watch = -1;
+    watcher->may_watch = false;
+    watcher->watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (watcher->watch >= 0 && inotify_add_watch(watcher->watch, watcher->folder, IN_CREATE) < 0) {
+        close(watcher->watch);
+        watcher->watch = -1;
     }
 }
 
-static void beside_read_notices(const struct run_beside *beside, uint64_t now,
-                                run_beside_each *each, void *context)
+static void read_notices(const struct trace_watcher *watcher, uint64_t now,
+                         trace_watcher_each *each, void *context)
 {
     char buffer[4096] __attribute__((aligned(8))), path[PATH_MAX];
     ssize_t length;
-    while ((length = read(beside->watch, buffer, sizeof(buffer))) > 0)
+    while ((length = read(watcher->watch, buffer, sizeof(buffer))) > 0)
         for (const char *at = buffer; at < buffer + length;) {
             const struct inotify_event *event = (const struct inotify_event *)at;
             at += sizeof(*event) + event->len;
-            if (event->len > 0 && beside_path(beside, event->name, path))
+            if (event->len > 0 && path_of(watcher, event->name, path))
                 each(context, path, now);
         }
 }
 
-int run_beside_step(struct run_beside *beside, uint64_t now, run_beside_each *each, void *context)
+int trace_watcher_step(struct trace_watcher *watcher, uint64_t now, trace_watcher_each *each,
+                       void *context)
 {
-    if (beside->watch >= 0) {
-        beside_read_notices(beside, now, each, context);
+    if (watcher->watch >= 0) {
+        read_notices(watcher, now, each, context);
         return -1;
     }
-    const uint64_t since = beside->looked_at;
+    const uint64_t since = watcher->looked_at;
     if (now - since < LOOK_INTERVAL)
         return (int)(since + LOOK_INTERVAL - now);
-    beside->looked_at = now;
+    watcher->looked_at = now;
     const bool many =
-        beside_has_changed(beside) && beside_read(beside, since, each, context) > NAMES_MAX;
-    if (!beside->may_watch || (!many && now < beside->watch_at))
+        has_changed(watcher) && read_folder(watcher, since, each, context) > NAMES_MAX;
+    if (!watcher->may_watch || (!many && now < watcher->watch_at))
         return LOOK_INTERVAL;
-    beside_watch(beside);
-    if (beside->watch < 0)
+    begin_watch(watcher);
+    if (watcher->watch < 0)
         return LOOK_INTERVAL;
     /* Finds what came before the watch. */
-    beside_read(beside, since, each, context);
+    read_folder(watcher, since, each, context);
     return -1;
 }

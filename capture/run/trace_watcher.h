@@ -6,8 +6,8 @@
  * the kernel watches it (inotify). To end a watch takes the kernel 6 to 20 ms, and a short program
  * would wait for that.
  *
- * Legal order: run_beside_begin(); run_beside_step() each time the descriptor becomes readable, and
- * as often as it asks for; run_beside_end().
+ * Legal order: trace_watcher_begin(); trace_watcher_step() each time the descriptor becomes
+ * readable, and as often as it asks for; trace_watcher_end().
  */
 #ifndef MPROF_CAPTURE_RUN_TRACE_WATCHER_H
 #define MPROF_CAPTURE_RUN_TRACE_WATCHER_H
@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <time.h>
 
-struct run_beside {
+struct trace_watcher {
     const char *trace;     /* absolute path */
     char folder[PATH_MAX]; /* of the other processes' traces */
     time_t started;        /* older files belong to another run */
@@ -30,15 +30,17 @@ struct run_beside {
 };
 
 /* Takes a trace that appeared at `since` (monotonic ms) or later. Rarely, one comes twice. */
-typedef void run_beside_each(void *context, const char *trace, uint64_t since);
+typedef void trace_watcher_each(void *context, const char *trace, uint64_t since);
 
 /* `at_once`: notice each trace in the moment it appears. `trace` must stay valid. */
-void run_beside_begin(struct run_beside *beside, const char *trace, bool at_once, uint64_t now);
+void trace_watcher_begin(struct trace_watcher *watcher, const char *trace, bool at_once,
+                         uint64_t now);
 
 /* Looks for new traces. Returns the milliseconds until the next step, or -1 if it comes when the
  * descriptor is readable. `now`: monotonic ms. */
-int run_beside_step(struct run_beside *beside, uint64_t now, run_beside_each *each, void *context);
+int trace_watcher_step(struct trace_watcher *watcher, uint64_t now, trace_watcher_each *each,
+                       void *context);
 
-void run_beside_end(struct run_beside *beside);
+void trace_watcher_end(struct trace_watcher *watcher);
 
 #endif

@@ -60,15 +60,15 @@ void run_watch_begin(struct run_watch *watch, pid_t process)
 {
     watch->process = process;
     watch->began_at = run_steer_now();
-    watch->outside.descriptor = -1;
+    watch->client.descriptor = -1;
 }
 
 void run_watch_end(struct run_watch *watch)
 {
     if (!watch->is_open)
         return;
-    run_steer_end(&watch->steer, &watch->outside);
-    outside_close(&watch->outside);
+    run_steer_end(&watch->steer, &watch->client);
+    client_close(&watch->client);
     watch->is_open = false;
 }
 
@@ -92,25 +92,25 @@ static bool condition_holds(struct run_watch *watch, const struct run_condition 
 
 /* Opens the trace that the process records into now. It changes when the process executes a
  * program. */
-static bool watch_open(struct run_watch *watch)
+static bool open_trace(struct run_watch *watch)
 {
     char path[PATH_MAX];
-    if (watch->is_open && watch->outside.header->state != TRACE_STATE_RECORDING)
+    if (watch->is_open && watch->client.header->state != TRACE_STATE_RECORDING)
         run_watch_end(watch);
     if (!watch->is_open)
-        watch->is_open = outside_find(watch->process, path) == OUTSIDE_GOOD &&
-                         outside_open(&watch->outside, path) == OUTSIDE_GOOD;
+        watch->is_open = client_find(watch->process, path) == CLIENT_GOOD &&
+                         client_open(&watch->client, path) == CLIENT_GOOD;
     return watch->is_open;
 }
 
 /* Decides by the conditions what is wanted of the recording. */
-static void watch_decide(struct run_watch *watch, double now, uint64_t resident, bool recording)
+static void decide(struct run_watch *watch, double now, uint64_t resident, bool recording)
 {
     if (!watch->start)
         watch->start = (watch->start_after > 0 && now >= watch->began_at + watch->start_after) ||
                        condition_holds(watch, &watch->start_on, resident);
     if (watch->recorded_at == 0 &&
-        (recording || (watch->is_open && watch->outside.header->paused != TRACE_PAUSED_FROM_START)))
+        (recording || (watch->is_open && watch->client.header->paused != TRACE_PAUSED_FROM_START)))
         watch->recorded_at = now;
     /* A file or a resident set that meets the condition before the start is no reason to stop. */
     if (!watch->stop && watch->recorded_at > 0)
@@ -118,21 +118,21 @@ static void watch_decide(struct run_watch *watch, double now, uint64_t resident,
                       condition_holds(watch, &watch->stop_on, resident);
 }
 
-static bool condition_is_outside(const struct run_condition *condition)
+static bool is_seen_from_outside(const struct run_condition *condition)
 {
     return condition->kind >= RUN_CONDITION_SIGNAL && condition->kind <= RUN_CONDITION_RSS;
 }
 
 bool run_watch_decides_start(const struct run_watch *watch)
 {
-    return watch->start_after > 0 || condition_is_outside(&watch->start_on);
+    return watch->start_after > 0 || is_seen_from_outside(&watch->start_on);
 }
 
 /* Only events outside are looked for. --duration needs to know when recording began. */
 bool run_watch_has_to_look(const struct run_watch *watch)
 {
     return watch->duration > 0 || run_watch_decides_start(watch) ||
-           condition_is_outside(&watch->stop_on);
+           is_seen_from_outside(&watch->stop_on);
 }
 
 enum run_wanted run_watch_wanted(const struct run_watch *watch)
@@ -146,9 +146,9 @@ int run_watch_step(struct run_watch *watch, unsigned signals, uint64_t resident,
     if (!run_watch_has_to_look(watch))
         return -1;
     watch->signals = signals;
-    bool is_open = watch_open(watch);
-    watch_decide(watch, now, resident, recording);
+    bool is_open = open_trace(watch);
+    decide(watch, now, resident, recording);
     if (is_open)
-        run_steer_step(&watch->steer, &watch->outside, run_watch_wanted(watch), now);
+        run_steer_step(&watch->steer, &watch->client, run_watch_wanted(watch), now);
     return RUN_STEER_INTERVAL;
 }

@@ -45,7 +45,7 @@ struct run_watch {
     double recorded_at; /* start of recording, in monotonic seconds; 0: not yet */
     bool start, stop;   /* each is wanted */
     bool is_open;
-    struct outside outside;
+    struct client client;
     struct run_steer steer;
 };
 

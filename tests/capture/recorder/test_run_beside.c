@@ -40,15 +40,15 @@ static void create(const char *name)
 }
 
 /* Takes one step and checks that it finds `names`. */
-static int step(struct run_beside *beside, uint64_t now, const char *names)
+static int step(struct trace_watcher *beside, uint64_t now, const char *names)
 {
     *seen = 0;
-    const int next = run_beside_step(beside, now, note, NULL);
+    const int next = trace_watcher_step(beside, now, note, NULL);
     assert_string_equal(seen, names);
     return next;
 }
 
-static bool is_readable(const struct run_beside *beside)
+static bool is_readable(const struct trace_watcher *beside)
 {
     struct pollfd wait_for = {.fd = beside->watch, .events = POLLIN};
     return poll(&wait_for, 1, 0) == 1;
@@ -56,11 +56,11 @@ static bool is_readable(const struct run_beside *beside)
 
 static void test_looked_for(void **state)
 {
-    struct run_beside beside;
+    struct trace_watcher beside;
     struct stat status;
     (void)state;
     create("1");
-    run_beside_begin(&beside, trace, false, 1000);
+    trace_watcher_begin(&beside, trace, false, 1000);
     assert_int_equal(step(&beside, 1000, "1@990 "), 10);
     create("2");
     create("db");
@@ -85,50 +85,50 @@ static void test_looked_for(void **state)
     assert_true(is_readable(&beside));
     assert_int_equal(step(&beside, 7000, "4@7000 "), -1);
     assert_false(is_readable(&beside));
-    run_beside_end(&beside);
+    trace_watcher_end(&beside);
 }
 
 static void test_watched_at_once(void **state)
 {
-    struct run_beside beside;
+    struct trace_watcher beside;
     (void)state;
     create("5");
-    run_beside_begin(&beside, trace, true, 50);
+    trace_watcher_begin(&beside, trace, true, 50);
     *seen = 0;
-    assert_int_equal(run_beside_step(&beside, 50, note, NULL), -1);
+    assert_int_equal(trace_watcher_step(&beside, 50, note, NULL), -1);
     assert_non_null(strstr(seen, "5@40 "));
     create("6");
     assert_true(is_readable(&beside));
     step(&beside, 60, "6@60 ");
-    run_beside_end(&beside);
+    trace_watcher_end(&beside);
 }
 
 static void test_of_another_run(void **state)
 {
-    struct run_beside beside;
+    struct trace_watcher beside;
     (void)state;
     create("7");
-    run_beside_begin(&beside, trace, false, 50);
+    trace_watcher_begin(&beside, trace, false, 50);
     beside.started += 1000;
     step(&beside, 50, "");
-    run_beside_end(&beside);
+    trace_watcher_end(&beside);
 }
 
 static void test_a_large_folder(void **state)
 {
-    struct run_beside beside;
+    struct trace_watcher beside;
     char name[32];
     (void)state;
     for (int i = 0; i < 1000; i++) {
         snprintf(name, sizeof(name), "file%d", i);
         create(name);
     }
-    run_beside_begin(&beside, trace, false, 50);
-    assert_int_equal(run_beside_step(&beside, 50, note, NULL), -1);
+    trace_watcher_begin(&beside, trace, false, 50);
+    assert_int_equal(trace_watcher_step(&beside, 50, note, NULL), -1);
     create("8");
     assert_true(is_readable(&beside));
     step(&beside, 51, "8@51 ");
-    run_beside_end(&beside);
+    trace_watcher_end(&beside);
 }
 
 static int set_up(void **state)

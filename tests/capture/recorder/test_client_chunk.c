@@ -17,7 +17,7 @@
 #include "capture/run/client_chunk.h"
 #include "capture/run/sandbox.h"
 
-static struct outside outside;
+static struct client client;
 
 /* Replaces the real one, because the test has no sandbox around it. */
 bool run_sandbox_allows(long number)
@@ -29,7 +29,7 @@ bool run_sandbox_allows(long number)
 static uint64_t on_disk(void)
 {
     struct stat status;
-    assert_int_equal(fstat(outside.descriptor, &status), 0);
+    assert_int_equal(fstat(client.descriptor, &status), 0);
     assert_int_equal((status.st_size - TRACE_FILE_HEADER_SIZE) % TRACE_CHUNK_SIZE_DEFAULT, 0);
     return (uint64_t)status.st_blocks * 512;
 }
@@ -38,20 +38,20 @@ static void assert_accounted(void)
 {
     assert_int_equal(on_disk(),
                      TRACE_FILE_HEADER_SIZE +
-                         (uint64_t)outside.header->chunk_count * TRACE_CHUNK_SIZE_DEFAULT -
-                         outside.header->freed_bytes);
+                         (uint64_t)client.header->chunk_count * TRACE_CHUNK_SIZE_DEFAULT -
+                         client.header->freed_bytes);
 }
 
 static void test_small(void **state)
 {
-    struct outside_chunk chunk;
+    struct client_chunk chunk;
     const uint8_t payload[8] = {1, 2, 3};
     (void)state;
-    assert_true(outside_chunk_begin(&chunk, &outside, TRACE_THREAD_OUTSIDE, 0));
-    assert_int_equal(outside.header->chunk_count, 1);
-    assert_true(outside_chunk_reserve(&chunk, &outside, sizeof(payload)));
-    outside_chunk_put(&chunk, TRACE_EXT_RSS, payload, sizeof(payload));
-    outside_chunk_leave(&chunk);
+    assert_true(client_chunk_begin(&chunk, &client, TRACE_THREAD_OUTSIDE, 0));
+    assert_int_equal(client.header->chunk_count, 1);
+    assert_true(client_chunk_reserve(&chunk, &client, sizeof(payload)));
+    client_chunk_put(&chunk, TRACE_EXT_RSS, payload, sizeof(payload));
+    client_chunk_leave(&chunk);
     assert_int_equal(on_disk(), TRACE_FILE_HEADER_SIZE + 2 * 4096);
     assert_accounted();
 }
@@ -60,25 +60,25 @@ static void test_small(void **state)
 static void fill(size_t length)
 {
     static uint8_t payload[TRACE_CHUNK_SIZE_DEFAULT], read_back[TRACE_CHUNK_SIZE_DEFAULT];
-    struct outside_chunk chunk;
+    struct client_chunk chunk;
     uint64_t before = on_disk(), most = before + TRACE_CHUNK_SIZE_DEFAULT;
     unsigned count = 0;
     memset(payload, 0xab, length);
-    assert_true(outside_chunk_begin(&chunk, &outside, TRACE_THREAD_OUTSIDE, 0));
+    assert_true(client_chunk_begin(&chunk, &client, TRACE_THREAD_OUTSIDE, 0));
     const uint32_t slot = chunk.slot;
-    while (outside_chunk_reserve(&chunk, &outside, length)) {
+    while (client_chunk_reserve(&chunk, &client, length)) {
         assert_accounted();
-        outside_chunk_put(&chunk, TRACE_EXT_RSS, payload, length);
+        client_chunk_put(&chunk, TRACE_EXT_RSS, payload, length);
         count++;
     }
     const uint32_t used = chunk.used;
     assert_true(used + length + 16 > TRACE_CHUNK_SIZE_DEFAULT);
     assert_true(used >= TRACE_CHUNK_HEADER_SIZE + count * length);
-    outside_chunk_leave(&chunk);
+    client_chunk_leave(&chunk);
     assert_accounted();
     assert_true(on_disk() <= most);
-    assert_int_equal(pread(outside.descriptor, read_back, sizeof(read_back),
-                           (off_t)outside_slot_offset(&outside, slot)),
+    assert_int_equal(pread(client.descriptor, read_back, sizeof(read_back),
+                           (off_t)client_slot_offset(&client, slot)),
                      sizeof(read_back));
     size_t marks = 0;
     for (size_t i = 0; i < sizeof(read_back); i++)
@@ -97,22 +97,22 @@ static void test_filled(void **state)
 
 static void test_no_room(void **state)
 {
-    struct outside_chunk chunk;
+    struct client_chunk chunk;
     struct rlimit before, limit;
     (void)state;
-    assert_true(outside_chunk_begin(&chunk, &outside, TRACE_THREAD_OUTSIDE, 0));
+    assert_true(client_chunk_begin(&chunk, &client, TRACE_THREAD_OUTSIDE, 0));
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     limit = before;
-    limit.rlim_cur = outside_slot_offset(&outside, chunk.slot) + UINT64_C(8192);
+    limit.rlim_cur = client_slot_offset(&client, chunk.slot) + UINT64_C(8192);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    const uint64_t freed = outside.header->freed_bytes;
-    assert_true(outside_chunk_reserve(&chunk, &outside, 5000));
-    assert_int_equal(outside.header->freed_bytes, freed - 4096);
-    assert_false(outside_chunk_reserve(&chunk, &outside, 10000));
-    assert_int_equal(outside.header->freed_bytes, freed - 4096);
-    outside_chunk_leave(&chunk);
-    assert_false(outside_chunk_begin(&chunk, &outside, TRACE_THREAD_OUTSIDE, 1));
-    assert_false(outside_chunk_reserve(&chunk, &outside, 1));
+    const uint64_t freed = client.header->freed_bytes;
+    assert_true(client_chunk_reserve(&chunk, &client, 5000));
+    assert_int_equal(client.header->freed_bytes, freed - 4096);
+    assert_false(client_chunk_reserve(&chunk, &client, 10000));
+    assert_int_equal(client.header->freed_bytes, freed - 4096);
+    client_chunk_leave(&chunk);
+    assert_false(client_chunk_begin(&chunk, &client, TRACE_THREAD_OUTSIDE, 1));
+    assert_false(client_chunk_reserve(&chunk, &client, 1));
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_accounted();
 }
@@ -120,22 +120,22 @@ static void test_no_room(void **state)
 static int set_up(void **state)
 {
     (void)state;
-    outside.descriptor = memfd_create("trace", MFD_CLOEXEC);
-    if (outside.descriptor < 0 || fallocate(outside.descriptor, 0, 0, TRACE_FILE_HEADER_SIZE) != 0)
+    client.descriptor = memfd_create("trace", MFD_CLOEXEC);
+    if (client.descriptor < 0 || fallocate(client.descriptor, 0, 0, TRACE_FILE_HEADER_SIZE) != 0)
         return 1;
-    outside.header = mmap(NULL, TRACE_FILE_HEADER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
-                          outside.descriptor, 0);
-    if (outside.header == MAP_FAILED)
+    client.header = mmap(NULL, TRACE_FILE_HEADER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
+                         client.descriptor, 0);
+    if (client.header == MAP_FAILED)
         return 1;
-    outside.header->chunk_size = TRACE_CHUNK_SIZE_DEFAULT;
+    client.header->chunk_size = TRACE_CHUNK_SIZE_DEFAULT;
     return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    munmap(outside.header, TRACE_FILE_HEADER_SIZE);
-    return close(outside.descriptor);
+    munmap(client.header, TRACE_FILE_HEADER_SIZE);
+    return close(client.descriptor);
 }
 
 int main(void)
