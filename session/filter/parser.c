@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/error.h"
+#include "session/data/error.h"
 
 struct allocated {
     struct allocated *next;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/error.h"
+#include "session/data/error.h"
 #include "session/filter/parser.h"
 #include "session/filter/regex.h"
 

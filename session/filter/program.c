@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/error.h"
-#include "session/filter/names.h"
+#include "session/data/error.h"
+#include "session/data/session_state.h"
+#include "session/filter/field_names.h"
 #include "session/filter/regex.h"
-#include "session/session_state.h"
 
 /* A test of a text: the operator, and the compiled expression for ~ and !~. */
 struct text_test {

@@ -10,8 +10,8 @@
 #ifndef MPROF_SESSION_FILTER_PROGRAM_H
 #define MPROF_SESSION_FILTER_PROGRAM_H
 
+#include "session/filter/row_set.h"
 #include "session/filter/tree.h"
-#include "session/row_set.h"
 
 /* The `color` steps met so far, by number from 1 (row_set.colors). */
 #define FILTER_COLOR_STEPS 255

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/error.h"
+#include "session/data/error.h"
 
 /*
  * The time of regcomp() grows faster than the number of atoms if some may match nothing: ()+ eleven

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/error.h"
-#include "session/session_state.h"
-#include "session/sort_order.h"
+#include "session/data/error.h"
+#include "session/data/session_state.h"
+#include "session/filter/sort_order.h"
 
 /* A name may be used any number of times: a text of one page could need any amount of work. */
 enum { PIPELINES_MAX = 1000 };

@@ -4,8 +4,8 @@
 #define MPROF_SESSION_FILTER_RUN_H
 
 #include "session/filter/program.h"
+#include "session/filter/row_set.h"
 #include "session/filter/tree.h"
-#include "session/row_set.h"
 
 /* Runs a graph. *of_all is true if the filter tests processes: it then selects from all processes,
    not from the selected one. *by is that of the last `color by` step of the outermost pipeline.

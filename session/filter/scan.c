@@ -2,8 +2,8 @@
 /* Runs programs: one chunk at a time, 64 rows in a word. */
 #include <string.h>
 
+#include "session/data/session_state.h"
 #include "session/filter/program.h"
-#include "session/session_state.h"
 
 /* Sets the bits after the chunk's last row to 0. */
 static void trim(uint64_t *words, uint32_t rows)

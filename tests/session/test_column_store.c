@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "fixture.h"
-#include "session/column_store.h"
-#include "session/database.h"
+#include "session/data/column_store.h"
+#include "session/data/database.h"
 
 #define PATH "columns.db"
 #define BUDGET_LEAST ((size_t)2 * COLUMN_TOTAL * (COLUMN_CHUNK_ROWS * 8 + COLUMN_PADDING))

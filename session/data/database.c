@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/data/database.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "schemas/column_codec.h"
+#include "session/data/error.h"
+
+struct database {
+    sqlite3 *handle;
+    sqlite3_blob *blob; /* kept open, moved from row to row */
+    char *path;
+    bool logged; /* it has a write-ahead log: one transaction reads everything */
+    int64_t version;
+    dev_t device;
+    ino_t inode;
+};
+
+/* Returns the sqlite3_stmt behind a row. Its own type keeps SQLite's header out of other files. */
+static sqlite3_stmt *statement_of(const struct database_row *row)
+{
+    return (sqlite3_stmt *)(uintptr_t)row;
+}
+
+static bool fail(struct database *database, struct session_error *error)
+{
+    return session_fail(error, 0, "%s: cannot be read as a session: %s: ingest the trace again",
+                        database->path, sqlite3_errmsg(database->handle));
+}
+
+static bool read_pragma(void *context, const struct database_row *row, struct session_error *error)
+{
+    (void)error;
+    *(int64_t *)context = database_number(row, 0);
+    return true;
+}
+
+static bool validate(struct database *database, struct session_error *error)
+{
+    int64_t application = 0;
+    int64_t version = 0;
+    if (!database_each(database, "PRAGMA application_id", read_pragma, &application, error) ||
+        !database_each(database, "PRAGMA user_version", read_pragma, &version, error))
+        return false;
+    if (application != SESSION_APPLICATION_ID)
+        return session_fail(error, 0,
+                            "%s is not a session (application id %lld): make one from a trace "
+                            "with mprof-ingest",
+                            database->path, (long long)application);
+    if (version != SESSION_SCHEMA_VERSION)
+        return session_fail(error, 0,
+                            "%s has schema version %lld, this program reads version %d: ingest "
+                            "the trace again",
+                            database->path, (long long)version, SESSION_SCHEMA_VERSION);
+    return true;
+}
+
+/* Begins a transaction that reads the present state of the file. */
+static bool begin_reading(struct database *database, struct session_error *error)
+{
+    int64_t tables;
+    return sqlite3_exec(database->handle, "BEGIN", NULL, NULL, NULL) == SQLITE_OK &&
+           database_each(database, "SELECT count(*) FROM sqlite_schema", read_pragma, &tables,
+                         error) &&
+           database_each(database, "PRAGMA data_version", read_pragma, &database->version, error);
+}
+
+static bool read_mode(void *context, const struct database_row *row, struct session_error *error)
+{
+    (void)error;
+    const char *mode = database_text(row, 0);
+    *(bool *)context = mode && strcmp(mode, "wal") == 0;
+    return true;
+}
+
+/* Begins one transaction for all reads if the session may still be written. */
+static bool hold(struct database *database, struct session_error *error)
+{
+    struct stat about;
+    if (stat(database->path, &about) == 0) {
+        database->device = about.st_dev;
+        database->inode = about.st_ino;
+    }
+    if (!database_each(database, "PRAGMA journal_mode", read_mode, &database->logged, error))
+        return false;
+    return !database->logged || begin_reading(database, error);
+}
+
+struct database *database_open(const char *path, struct session_error *error)
+{
+    if (access(path, R_OK) != 0) {
+        session_fail(error, 0, "%s: %s: name a session made by mprof-ingest", path,
+                     strerror(errno));
+        return NULL;
+    }
+    struct database *database = calloc(1, sizeof(*database));
+    if (!database || !(database->path = strdup(path))) {
+        free(database);
+        session_fail_memory(error, "the session");
+        return NULL;
+    }
+    if (sqlite3_open_v2(path, &database->handle, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) {
+        fail(database, error);
+        database_close(database);
+        return NULL;
+    }
+    /* The column store reads chunks once and keeps them: mapping the file saves SQLite's copy. */
+    sqlite3_exec(database->handle, "PRAGMA mmap_size = 1099511627776", NULL, NULL, NULL);
+    sqlite3_busy_timeout(database->handle, 3000);
+    if (!hold(database, error) || !validate(database, error)) {
+        database_close(database);
+        return NULL;
+    }
+    return database;
+}
+
+bool database_changed(struct database *database)
+{
+    struct stat named;
+    struct session_error ignored;
+    int64_t version = database->version;
+    if (stat(database->path, &named) == 0 &&
+        (named.st_dev != database->device || named.st_ino != database->inode))
+        return true;
+    if (!database->logged)
+        return false;
+    sqlite3_blob_close(database->blob); /* it would hold the transaction */
+    database->blob = NULL;
+    sqlite3_exec(database->handle, "COMMIT", NULL, NULL, NULL);
+    return !begin_reading(database, &ignored) || database->version != version;
+}
+
+void database_close(struct database *database)
+{
+    if (!database)
+        return;
+    sqlite3_blob_close(database->blob);
+    sqlite3_close(database->handle);
+    free(database->path);
+    free(database);
+}
+
+const char *database_path(const struct database *database)
+{
+    return database->path;
+}
+
+bool database_each(struct database *database, const char *sql, database_handler *handler,
+                   void *context, struct session_error *error)
+{
+    sqlite3_stmt *statement;
+    if (sqlite3_prepare_v2(database->handle, sql, -1, &statement, NULL) != SQLITE_OK)
+        return fail(database, error);
+    int status;
+    bool good = true;
+    while (good && (status = sqlite3_step(statement)) != SQLITE_DONE) {
+        if (status == SQLITE_ROW)
+            good = handler(context, (const struct database_row *)(uintptr_t)statement, error);
+        else
+            good = fail(database, error);
+    }
+    sqlite3_finalize(statement);
+    return good;
+}
+
+int64_t database_number(const struct database_row *row, int column)
+{
+    return sqlite3_column_int64(statement_of(row), column);
+}
+
+const char *database_text(const struct database_row *row, int column)
+{
+    return (const char *)sqlite3_column_text(statement_of(row), column);
+}
+
+bool database_is_null(const struct database_row *row, int column)
+{
+    return sqlite3_column_type(statement_of(row), column) == SQLITE_NULL;
+}
+
+bool database_chunk(struct database *database, int64_t id, void *data, size_t length,
+                    struct session_error *error)
+{
+    int status = database->blob ? sqlite3_blob_reopen(database->blob, id)
+                                : sqlite3_blob_open(database->handle, "main", "column_chunk",
+                                                    "data", id, 0, &database->blob);
+    if (status == SQLITE_OK && (size_t)sqlite3_blob_bytes(database->blob) == length &&
+        sqlite3_blob_read(database->blob, data, (int)length, 0) == SQLITE_OK)
+        return true;
+    sqlite3_blob_close(database->blob);
+    database->blob = NULL;
+    return session_fail(error, 0, "%s: column chunk %lld is damaged: ingest the trace again",
+                        database->path, (long long)id);
+}

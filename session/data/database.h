@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reads the session's file: the only part of the session library that knows SQLite.
+ *
+ * Order of calls: database_open(), then database_each() and database_chunk() in any order,
+ * database_close(). Read only.
+ */
+#ifndef MPROF_SESSION_DATA_DATABASE_H
+#define MPROF_SESSION_DATA_DATABASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "session/session.h"
+
+struct database;
+struct database_row;
+
+/* Opens a file and checks application_id and user_version. Returns NULL with `error` set. */
+struct database *database_open(const char *path, struct session_error *error);
+void database_close(struct database *database);
+
+/*
+ * Tells whether the file has changed since it was opened, or another has taken its name. A database
+ * with a write-ahead log is read in its state at the opening. This call releases that state: later
+ * reads may not fit earlier ones. If it returns true, open the file again.
+ */
+bool database_changed(struct database *database);
+const char *database_path(const struct database *database);
+
+/* Handles one row of a query. Returning false (with `error` set) stops the query. */
+typedef bool database_handler(void *context, const struct database_row *row,
+                              struct session_error *error);
+bool database_each(struct database *database, const char *sql, database_handler *handler,
+                   void *context, struct session_error *error);
+
+/* Return column `column` (from 0) of a row. Text lives until the handler returns, and is NULL for
+ * an SQL NULL. */
+int64_t database_number(const struct database_row *row, int column);
+const char *database_text(const struct database_row *row, int column);
+bool database_is_null(const struct database_row *row, int column);
+
+/* Reads all `length` bytes of column_chunk.data of row `id`. Another length is damage. */
+bool database_chunk(struct database *database, int64_t id, void *data, size_t length,
+                    struct session_error *error);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The state of an open session; private to the session library. Each part has its own file: names
+ * (of ids), stacks (call sites and frames), columns (the allocations), processes, and in
+ * session/query: live_list (blocks live at a time, by address) and estimate (of a sample).
+ */
+#ifndef MPROF_SESSION_DATA_SESSION_STATE_H
+#define MPROF_SESSION_DATA_SESSION_STATE_H
+
+#include "session/data/column_store.h"
+#include "session/data/database.h"
+#include "session/data/names.h"
+#include "session/data/processes.h"
+#include "session/data/stacks.h"
+#include "session/session.h"
+
+struct estimate;
+struct live_list;
+
+struct session {
+    struct database *database;
+    struct column_store *columns;
+    struct names names;
+    struct stacks stacks;
+    struct processes processes;
+    uint64_t duration_ns, peak_ns, peak_bytes;
+    struct estimate *estimate; /* NULL: not sampled */
+    struct live_list *live;    /* the last list; NULL: none yet */
+};
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/filter/field_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/data/error.h"
+#include "session/data/session_state.h"
+
+static bool names_of_table(struct field_names *names, const struct name_table *table,
+                           bool zero_is_null, struct session_error *error)
+{
+    names->name = malloc(table->count * sizeof(*names->name));
+    if (!names->name)
+        return session_fail_memory(error, "the names of a field");
+    memcpy(names->name, table->name, table->count * sizeof(*names->name));
+    if (zero_is_null)
+        names->name[0] = NULL;
+    names->name_count = table->count;
+    return true;
+}
+
+/* Returns the function of the frame outside the call site. The caller of an inlined function is the
+ * one that it is inlined into. */
+static uint32_t caller_of(const struct stacks *stacks, uint32_t stack)
+{
+    for (uint64_t i = stacks->first[stack]; i + 1 < stacks->first[stack + 1]; i++) {
+        if (stacks->call_site[stack] != 0 && stacks->frames[i] == stacks->call_site[stack])
+            return stacks->frame_table[stacks->frames[i + 1]].function;
+    }
+    return 0;
+}
+
+static uint32_t name_of_stack(const struct stacks *stacks, enum filter_field field, uint32_t stack)
+{
+    const struct stack_frame *place = stacks_call_site(stacks, stack);
+    switch (field) {
+    case FIELD_FUNCTION:
+        return stacks->function[stack];
+    case FIELD_CALLER:
+        return caller_of(stacks, stack);
+    case FIELD_FILE:
+        return place->file;
+    default:
+        return place->module;
+    }
+}
+
+static bool names_of_stacks(struct session *session, enum filter_field field,
+                            struct field_names *names, struct session_error *error)
+{
+    const struct stacks *stacks = &session->stacks;
+    if (field == FIELD_CALLER && !stacks_frames(&session->stacks, error))
+        return false;
+    names->column = COLUMN_STACK;
+    names->count = stacks->count;
+    names->name_id = malloc(stacks->count * sizeof(*names->name_id));
+    if (!names->name_id)
+        return session_fail_memory(error, "the names of a field");
+    for (uint32_t stack = 0; stack < stacks->count; stack++)
+        names->name_id[stack] = name_of_stack(stacks, field, stack);
+    if (field == FIELD_FILE)
+        return names_of_table(names, &session->names.file, true, error);
+    if (field == FIELD_MODULE)
+        return names_of_table(names, &session->names.module, true, error);
+    names->name_count = session->names.function_count;
+    names->name = malloc(names->name_count * sizeof(*names->name));
+    if (!names->name)
+        return session_fail_memory(error, "the names of a field");
+    names->name[0] = NULL;
+    for (uint32_t id = 1; id < names->name_count; id++)
+        names->name[id] = session->names.function[id].name;
+    return true;
+}
+
+static bool names_of_processes(const struct names *all, struct field_names *names,
+                               struct session_error *error)
+{
+    *names = (struct field_names){
+        .column = COLUMN_THREAD, .count = all->thread.count, .number = all->process_pid};
+    if (!names_of_table(names, &all->process, true, error))
+        return false;
+    names->name_id = malloc(all->thread.count * sizeof(*names->name_id));
+    if (!names->name_id)
+        return session_fail_memory(error, "the names of a field");
+    memcpy(names->name_id, all->thread_process, all->thread.count * sizeof(*names->name_id));
+    return true;
+}
+
+bool field_names_open(struct session *session, enum filter_field field, struct field_names *names,
+                      struct session_error *error)
+{
+    const struct names *all = &session->names;
+    bool good;
+    *names = (struct field_names){.column = COLUMN_TYPE, .count = all->type.count};
+    switch (field) {
+    case FIELD_TYPE:
+        good = names_of_table(names, &all->type, true, error);
+        break;
+    case FIELD_CONFIDENCE: {
+        const struct name_table confidence = {.name = all->confidence, .count = all->type.count};
+        good = names_of_table(names, &confidence, false, error);
+        break;
+    }
+    case FIELD_THREAD:
+        *names = (struct field_names){.column = COLUMN_THREAD, .count = all->thread.count};
+        good = names_of_table(names, &all->thread, false, error);
+        break;
+    case FIELD_PROCESS:
+        good = names_of_processes(all, names, error);
+        break;
+    case FIELD_ARENA:
+        *names = (struct field_names){.column = COLUMN_ARENA, .count = all->arena.count};
+        good = names_of_table(names, &all->arena, true, error);
+        break;
+    case FIELD_KIND:
+        *names = (struct field_names){.column = COLUMN_KIND, .count = all->kind.count};
+        good = names_of_table(names, &all->kind, false, error);
+        break;
+    default:
+        good = names_of_stacks(session, field, names, error);
+        break;
+    }
+    if (!good)
+        field_names_close(names);
+    return good;
+}
+
+void field_names_close(struct field_names *names)
+{
+    free(names->name_id);
+    free(names->name);
+    *names = (struct field_names){.count = 0};
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/filter/row_set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/data/column_store.h"
+#include "session/data/error.h"
+
+bool row_set_start(struct row_set *set, const struct column_store *columns, bool all,
+                   struct session_error *error)
+{
+    *set = (struct row_set){.chunks = column_store_chunks(columns)};
+    set->words = calloc((size_t)set->chunks * ROW_SET_WORDS + 1, sizeof(*set->words));
+    if (!set->words)
+        return session_fail_memory(error, "a set of allocations");
+    for (uint32_t chunk = 0; all && chunk < set->chunks; chunk++) {
+        uint64_t *words = row_set_chunk(set, chunk);
+        uint32_t rows = column_store_chunk_rows(columns, chunk);
+        memset(words, 0xff, rows / 64 * sizeof(*words));
+        if (rows % 64 != 0)
+            words[rows / 64] = (UINT64_C(1) << (rows % 64)) - 1;
+    }
+    return true;
+}
+
+void row_set_free(struct row_set *set)
+{
+    free(set->words);
+    free(set->colors);
+    *set = (struct row_set){.words = NULL};
+}
+
+uint32_t row_set_chunk_count(const struct row_set *set, uint32_t chunk)
+{
+    const uint64_t *words = row_set_chunk(set, chunk);
+    uint32_t count = 0;
+    for (size_t i = 0; i < ROW_SET_WORDS; i++)
+        count += (uint32_t)__builtin_popcountll(words[i]);
+    return count;
+}
+
+bool row_set_color(struct row_set *set, struct session_error *error)
+{
+    if (!set->colors)
+        set->colors = calloc((size_t)set->chunks * COLUMN_CHUNK_ROWS + 1, 1);
+    return set->colors || session_fail_memory(error, "the colours of a set");
+}
+
+bool row_set_combine(struct row_set *left, enum filter_set_kind kind, const struct row_set *right,
+                     struct session_error *error)
+{
+    if (right->colors && kind != SET_MINUS) {
+        if (!row_set_color(left, error))
+            return false;
+        for (uint32_t chunk = 0; chunk < left->chunks; chunk++) {
+            size_t first = (size_t)chunk * COLUMN_CHUNK_ROWS;
+            ROW_SET_EACH(row_set_chunk(right, chunk), row)
+            {
+                if (left->colors[first + row] == 0)
+                    left->colors[first + row] = right->colors[first + row];
+            }
+        }
+    }
+    for (size_t i = 0; i < (size_t)left->chunks * ROW_SET_WORDS; i++) {
+        if (kind == SET_PLUS)
+            left->words[i] |= right->words[i];
+        else if (kind == SET_MINUS)
+            left->words[i] &= ~right->words[i];
+        else
+            left->words[i] &= right->words[i];
+    }
+    left->sorted = false;
+    return true;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A set of allocations: one bit for each row (id - 1), and for each row the `color` step that
+ * coloured it last. Chunk c has the words [c * ROW_SET_WORDS, (c + 1) * ROW_SET_WORDS). Bits beyond
+ * the last row are 0.
+ */
+#ifndef MPROF_SESSION_FILTER_ROW_SET_H
+#define MPROF_SESSION_FILTER_ROW_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schemas/column_codec.h"
+#include "session/filter/tree.h"
+#include "session/session.h"
+
+#define ROW_SET_WORDS (COLUMN_CHUNK_ROWS / 64)
+
+struct column_store;
+
+struct row_set {
+    uint64_t *words;
+    uint8_t *colors; /* by row: number of the color step from 1, 0: none; NULL: no row has one */
+    uint32_t chunks;
+    bool sorted; /* by `sort_field`; otherwise by id */
+    bool descending;
+    enum filter_field sort_field;
+};
+
+/* Runs the next statement once for each set bit of a chunk's words. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): `row` is declared here */
+#define ROW_SET_EACH(words, row)                                                                   \
+    for (size_t word_ = 0; word_ < ROW_SET_WORDS; word_++)                                         \
+        for (uint64_t bits_ = (words)[word_], row = 0;                                             \
+             bits_ != 0 && (row = word_ * 64 + (size_t)__builtin_ctzll(bits_), true);              \
+             bits_ &= bits_ - 1)
+/* NOLINTEND(bugprone-macro-parentheses) */
+
+/* Makes an empty set, or one of all rows. Returns false with `error` set if memory is exhausted. */
+bool row_set_start(struct row_set *set, const struct column_store *columns, bool all,
+                   struct session_error *error);
+void row_set_free(struct row_set *set);
+
+static inline uint64_t *row_set_chunk(const struct row_set *set, uint32_t chunk)
+{
+    return set->words + (size_t)chunk * ROW_SET_WORDS;
+}
+
+/* Returns the number of set bits of one chunk. */
+uint32_t row_set_chunk_count(const struct row_set *set, uint32_t chunk);
+
+/* Allocates the colours. Returns false with `error` set if memory is exhausted. */
+bool row_set_color(struct row_set *set, struct session_error *error);
+
+/*
+ * Sets `left` to left + right, left - right or left & right. A row of both sets keeps its colour in
+ * `left`, if it has one there. The order is by id again.
+ */
+bool row_set_combine(struct row_set *left, enum filter_set_kind kind, const struct row_set *right,
+                     struct session_error *error);
+
+#endif

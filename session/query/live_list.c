@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A scan finds the blocks live at a time and puts them into a bitmap. A comparison with the bitmap
+ * of the last list tells the blocks that went and those that came. Those that came are sorted and
+ * merged with those that stayed.
+ */
+#include "session/query/live_list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/data/error.h"
+#include "session/data/session_state.h"
+#include "session/filter/program.h"
+#include "session/filter/sort_order.h"
+
+enum { PREFETCH = 16 };
+
+struct change {
+    struct session *session;
+    const struct live_list *before;
+    struct live_list *after;
+    struct live_block *came; /* as found, then by address through `order` */
+    struct sort_entry *order;
+    size_t count, capacity, stayed;
+};
+
+static bool change_grow(struct change *change, size_t wanted, struct session_error *error)
+{
+    if (change->capacity - change->count >= wanted)
+        return true;
+    size_t capacity = change->capacity * 2 + wanted;
+    struct live_block *came = realloc(change->came, capacity * sizeof(*came));
+    if (!came)
+        return session_fail_memory(error, "what is live");
+    change->came = came;
+    change->capacity = capacity;
+    return true;
+}
+
+static bool gather_chunk(struct change *change, uint32_t chunk, struct session_error *error)
+{
+    const struct filter_program live = {
+        .kind = PREDICATE_TEST, .leaf = LEAF_LIVE_AT, .low = change->after->ns};
+    struct column_store *columns = change->session->columns;
+    uint64_t *now = change->after->words + (size_t)chunk * ROW_SET_WORDS;
+    const uint64_t *then = change->before->words + (size_t)chunk * ROW_SET_WORDS;
+    uint64_t came[ROW_SET_WORDS];
+    size_t count = 0;
+    if (!filter_program_run(change->session, &live, chunk, NULL, now, error))
+        return false;
+    processes_mask(change->session, chunk, now);
+    for (size_t i = 0; i < ROW_SET_WORDS; i++) {
+        came[i] = now[i] & ~then[i];
+        count += (size_t)__builtin_popcountll(came[i]);
+        change->stayed += (size_t)__builtin_popcountll(now[i] & then[i]);
+    }
+    struct column_view address;
+    struct column_view size;
+    if (count == 0)
+        return true;
+    if (!change_grow(change, count, error) ||
+        !column_store_get(columns, chunk, COLUMN_ADDRESS, &address, error) ||
+        !column_store_get(columns, chunk, COLUMN_SIZE, &size, error))
+        return false;
+    uint64_t first_id = (uint64_t)chunk * COLUMN_CHUNK_ROWS + 1;
+    ROW_SET_EACH(came, row)
+    {
+        struct live_block *block = &change->came[change->count++];
+        block->start = column_view_at(&address, row);
+        block->size = column_view_at(&size, row);
+        uint64_t held = block->size > 0 ? block->size : 1;
+        block->end = held > UINT64_MAX - block->start ? UINT64_MAX : block->start + held;
+        block->id = first_id + row;
+    }
+    return true;
+}
+
+static bool sort_came(struct change *change)
+{
+    change->order = malloc((change->count + 1) * sizeof(*change->order));
+    if (!change->order)
+        return false;
+    for (size_t i = 0; i < change->count; i++)
+        change->order[i] = (struct sort_entry){change->came[i].start, i};
+    return sort_entries(change->order, change->count);
+}
+
+static bool is_in(const uint64_t *words, uint64_t id)
+{
+    return (words[(id - 1) / 64] >> ((id - 1) % 64) & 1) != 0;
+}
+
+static bool merge(struct change *change)
+{
+    struct live_list *after = change->after;
+    const struct live_list *before = change->before;
+    after->blocks = malloc((change->stayed + change->count + 1) * sizeof(*after->blocks));
+    if (!after->blocks)
+        return false;
+    size_t next = 0;
+    uint64_t reach = 0;
+    for (size_t i = 0; i < before->count || next < change->count;) {
+        const struct live_block *block;
+        if (i < before->count && !is_in(after->words, before->blocks[i].id)) {
+            i++;
+            continue;
+        }
+        if (next == change->count ||
+            (i < before->count && before->blocks[i].start <= change->order[next].key)) {
+            block = &before->blocks[i++];
+        } else {
+            /* The blocks that came lie in the order of ids, far apart: prefetch them. */
+            if (next + PREFETCH < change->count)
+                __builtin_prefetch(&change->came[change->order[next + PREFETCH].row]);
+            block = &change->came[change->order[next++].row];
+        }
+        reach = block->end > reach ? block->end : reach;
+        after->blocks[after->count] = *block;
+        after->blocks[after->count++].reach = reach;
+    }
+    return true;
+}
+
+static struct live_list *live_list_new(const struct session *session, uint64_t ns)
+{
+    struct live_list *list = calloc(1, sizeof(*list));
+    if (!list)
+        return NULL;
+    list->ns = ns;
+    size_t words = (size_t)column_store_chunks(session->columns) * ROW_SET_WORDS;
+    list->words = calloc(words + 1, sizeof(*list->words));
+    if (!list->words) {
+        free(list);
+        return NULL;
+    }
+    return list;
+}
+
+const struct live_list *live_list_at(struct session *session, uint64_t ns,
+                                     struct session_error *error)
+{
+    if (session->live && session->live->ns == ns)
+        return session->live;
+    if (!session->live)
+        session->live = live_list_new(session, UINT64_MAX);
+    struct live_list *after = live_list_new(session, ns);
+    if (!session->live || !after) {
+        live_list_free(after);
+        session_fail_memory(error, "what is live");
+        return NULL;
+    }
+    struct change change = {.session = session, .before = session->live, .after = after};
+    bool good = true;
+    for (uint32_t chunk = 0; good && chunk < column_store_chunks(session->columns); chunk++)
+        good = gather_chunk(&change, chunk, error);
+    if (good && !(sort_came(&change) && merge(&change)))
+        good = session_fail_memory(error, "what is live");
+    free(change.came);
+    free(change.order);
+    if (!good) {
+        live_list_free(after);
+        return NULL;
+    }
+    live_list_free(session->live);
+    session->live = after;
+    return session->live;
+}
+
+void live_list_free(struct live_list *list)
+{
+    if (list) {
+        free(list->blocks);
+        free(list->words);
+    }
+    free(list);
+}
+
+size_t live_list_find(const struct live_list *list, uint64_t address)
+{
+    size_t low = 0;
+    size_t high = list->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (list->blocks[middle].reach > address)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Lists the blocks that were live at one time, by address. It takes one scan over the allocations;
+ * then every question of the grid is a binary search. The session keeps the last list and makes
+ * the next one from it, so a step through time sorts only the new blocks.
+ */
+#ifndef MPROF_SESSION_QUERY_LIVE_LIST_H
+#define MPROF_SESSION_QUERY_LIVE_LIST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "session/session.h"
+
+struct live_block {
+    uint64_t start, end; /* a block of size 0 still holds one byte */
+    uint64_t reach;      /* largest end up to here: blocks of arenas lie within others */
+    uint64_t size, id;
+};
+
+struct live_list {
+    uint64_t ns;
+    size_t count;
+    struct live_block *blocks;
+    uint64_t *words; /* bitmap of the rows in it, as in a row_set */
+};
+
+/* Returns the list at `ns`, or NULL with `error` set. The session owns it; it is valid until the
+ * next call. */
+const struct live_list *live_list_at(struct session *session, uint64_t ns,
+                                     struct session_error *error);
+void live_list_free(struct live_list *list);
+
+/* Returns the position of the first block that ends above `address`: no earlier block does. */
+size_t live_list_find(const struct live_list *list, uint64_t address);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Makes selections from filters, counts them, and reads them row by row. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/data/error.h"
+#include "session/data/session_state.h"
+#include "session/filter/run.h"
+#include "session/filter/sort_order.h"
+#include "session/query/estimate.h"
+#include "session/query/selection_state.h"
+
+bool selection_each_chunk(const struct selection *selection, unsigned columns, chunk_visitor *visit,
+                          void *context, struct session_error *error)
+{
+    const struct row_set *set = &selection->set;
+    struct chunk_rows rows = {.chunk = 0};
+    for (uint32_t chunk = 0; chunk < set->chunks; chunk++) {
+        if (selection->before[chunk] == selection->before[chunk + 1])
+            continue;
+        rows.chunk = chunk;
+        rows.first_row = (uint64_t)chunk * COLUMN_CHUNK_ROWS;
+        rows.words = row_set_chunk(set, chunk);
+        rows.colors = !set->colors ? NULL : set->colors + rows.first_row;
+        for (int column = 0; column < COLUMN_TOTAL; column++) {
+            if ((columns & COLUMN_BIT(column)) != 0 &&
+                !column_store_get(selection->session->columns, chunk, (enum column)column,
+                                  &rows.views[column], error))
+                return false;
+        }
+        if ((columns & COLUMN_BIT(COLUMN_SIZE)) != 0)
+            estimate_chunk(selection->session->estimate, rows.first_row, &rows.views[COLUMN_SIZE],
+                           &rows.bytes, &rows.counts);
+        visit(context, &rows);
+    }
+    return true;
+}
+
+static void add_totals(void *context, const struct chunk_rows *rows)
+{
+    struct selection *selection = context;
+    const struct column_view size = rows->bytes;
+    const struct column_view counts = rows->counts;
+    const struct column_view life = rows->views[COLUMN_LIFE_NS];
+    uint64_t bytes = 0;
+    uint64_t allocations = 0;
+    uint64_t live_bytes = 0;
+    uint64_t live_count = 0;
+    ROW_SET_EACH(rows->words, row)
+    {
+        uint64_t here = column_view_at(&size, row);
+        uint64_t count = column_view_at(&counts, row);
+        bool live = column_view_at(&life, row) == 0;
+        bytes += here;
+        live_bytes += live ? here : 0;
+        live_count += live ? count : 0;
+        allocations += count;
+    }
+    selection->bytes += bytes;
+    selection->allocations += allocations;
+    selection->live_bytes += live_bytes;
+    selection->live_count += live_count;
+}
+
+static bool start(struct selection *selection, const char *text, struct session_error *error)
+{
+    struct filter_graph *graph = filter_parse(text, error);
+    if (!graph)
+        return false;
+    bool of_all = false;
+    bool good = filter_run(selection->session, graph, &selection->set, &selection->colors,
+                           &selection->color_by, &of_all, error);
+    selection->chosen_from = of_all ? column_store_rows(selection->session->columns)
+                                    : session_allocation_count(selection->session);
+    filter_graph_free(graph);
+    if (!good)
+        return false;
+    uint32_t chunks = selection->set.chunks;
+    selection->before = calloc((size_t)chunks + 1, sizeof(*selection->before));
+    if (!selection->before)
+        return session_fail_memory(error, "a selection");
+    for (uint32_t chunk = 0; chunk < chunks; chunk++)
+        selection->before[chunk + 1] =
+            selection->before[chunk] + row_set_chunk_count(&selection->set, chunk);
+    return selection_each_chunk(selection, COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_LIFE_NS),
+                                add_totals, selection, error);
+}
+
+struct selection *selection_new(struct session *session, const char *text,
+                                struct session_error *error)
+{
+    struct selection *selection = calloc(1, sizeof(*selection));
+    if (!selection) {
+        session_fail_memory(error, "a selection");
+        return NULL;
+    }
+    selection->session = session;
+    if (!start(selection, text, error)) {
+        selection_free(selection);
+        return NULL;
+    }
+    return selection;
+}
+
+void selection_free(struct selection *selection)
+{
+    if (!selection)
+        return;
+    row_set_free(&selection->set);
+    for (int by = 0; by < COLOR_BY_TOTAL; by++)
+        color_map_free(selection->maps[by]);
+    free(selection->before);
+    free(selection->order);
+    free(selection->stack_sums);
+    free(selection);
+}
+
+uint64_t selection_count(const struct selection *selection)
+{
+    return selection->before[selection->set.chunks];
+}
+
+uint64_t selection_chosen_from(const struct selection *selection)
+{
+    return selection->chosen_from;
+}
+
+uint64_t selection_allocations(const struct selection *selection)
+{
+    return selection->allocations;
+}
+
+uint64_t selection_bytes(const struct selection *selection)
+{
+    return selection->bytes;
+}
+
+uint64_t selection_live_bytes(const struct selection *selection)
+{
+    return selection->live_bytes;
+}
+
+uint64_t selection_live_count(const struct selection *selection)
+{
+    return selection->live_count;
+}
+
+enum session_color_by selection_color_by(const struct selection *selection)
+{
+    return selection->color_by;
+}
+
+bool selection_contains(const struct selection *selection, uint64_t id)
+{
+    if (id == 0 || id > column_store_rows(selection->session->columns))
+        return false;
+    return (selection->set.words[(id - 1) / 64] >> ((id - 1) % 64) & 1) != 0;
+}
+
+/* Finds the n-th set bit: the chunk by the count before it, then the word, then the bit. */
+static uint64_t nth_row(const struct selection *selection, uint64_t n)
+{
+    uint32_t low = 0;
+    uint32_t high = selection->set.chunks - 1;
+    while (low < high) {
+        uint32_t middle = low + (high - low + 1) / 2;
+        if (selection->before[middle] <= n)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    const uint64_t *words = row_set_chunk(&selection->set, low);
+    uint64_t left = n - selection->before[low];
+    size_t word = 0;
+    while ((uint64_t)__builtin_popcountll(words[word]) <= left)
+        left -= (uint64_t)__builtin_popcountll(words[word++]);
+    uint64_t bits = words[word];
+    while (left-- > 0)
+        bits &= bits - 1;
+    return (uint64_t)low * COLUMN_CHUNK_ROWS + word * 64 + (uint64_t)__builtin_ctzll(bits);
+}
+
+static bool find_order(struct selection *selection)
+{
+    struct sort_entry *entries;
+    size_t count;
+    if (selection->order)
+        return true;
+    if (!sort_order_rows(selection->session, &selection->set, &selection->colors, UINT64_MAX,
+                         &entries, &count, NULL))
+        return false;
+    selection->order = malloc((count + 1) * sizeof(*selection->order));
+    for (size_t i = 0; selection->order && i < count; i++)
+        selection->order[i] = entries[i].row;
+    free(entries);
+    return selection->order != NULL;
+}
+
+bool selection_row(struct selection *selection, uint64_t n, struct session_allocation *allocation)
+{
+    if (!selection || n >= selection_count(selection))
+        return false;
+    if (selection->set.sorted && !find_order(selection))
+        return false;
+    uint64_t row = selection->set.sorted ? selection->order[n] : nth_row(selection, n);
+    return session_allocation(selection->session, row + 1, allocation, NULL);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The state of a selection; private to the session library. Everything except the set itself is
+ * computed at its first use and kept, because many key presses ask for the same.
+ */
+#ifndef MPROF_SESSION_QUERY_SELECTION_STATE_H
+#define MPROF_SESSION_QUERY_SELECTION_STATE_H
+
+#include "session/data/column_store.h"
+#include "session/filter/program.h"
+#include "session/filter/row_set.h"
+#include "session/session.h"
+
+/* Sums over the selected allocations of one stack. */
+struct stack_sum {
+    uint64_t bytes, count, live_bytes, live_count, at_peak_bytes, short_lived;
+};
+
+/* The way from a row to its position in a legend: the row has a code, the code a position. */
+struct color_map {
+    enum session_color_by by;
+    enum column column; /* its value gives the code, if `by` has a column */
+    uint8_t *position;  /* by code */
+    uint64_t age_step_ns;
+    struct session_legend legend;
+};
+
+#define COLOR_BY_TOTAL (SESSION_COLOR_KIND + 1)
+
+struct selection {
+    struct session *session;
+    struct row_set set;
+    struct filter_colors colors;
+    enum session_color_by color_by;
+    uint64_t *before; /* selected rows before each chunk; chunks + 1 */
+    uint64_t bytes, allocations, live_bytes, live_count;
+    uint64_t chosen_from; /* number of blocks of the selected process or of all */
+    bool peak_known;
+    uint64_t peak_bytes, peak_ns;
+    uint64_t *order;              /* rows in sort order */
+    struct stack_sum *stack_sums; /* by stack */
+    struct color_map *maps[COLOR_BY_TOTAL];
+};
+
+/* The selected rows of one chunk, with the requested columns. */
+struct chunk_rows {
+    uint32_t chunk;
+    uint64_t first_row;
+    const uint64_t *words;
+    const uint8_t *colors; /* by row of the chunk, NULL: none */
+    struct column_view views[COLUMN_TOTAL];
+    /* With COLUMN_SIZE, each row's part in sums: see estimate.h. */
+    struct column_view bytes, counts;
+};
+
+#define COLUMN_BIT(column) (1u << (column))
+
+/*
+ * Calls `visit` for each chunk that has selected rows, with the views of the columns in `columns`
+ * (COLUMN_BIT of each). Returns false with `error` set if a chunk cannot be read.
+ */
+typedef void chunk_visitor(void *context, const struct chunk_rows *rows);
+bool selection_each_chunk(const struct selection *selection, unsigned columns, chunk_visitor *visit,
+                          void *context, struct session_error *error);
+
+/* Returns the sums by stack, session->stacks.count of them, or NULL with `error` set. */
+const struct stack_sum *selection_stack_sums(struct selection *selection,
+                                             struct session_error *error);
+
+/* Returns the colouring `by`, or NULL with `error` set. */
+const struct color_map *selection_color_map(struct selection *selection, enum session_color_by by,
+                                            struct session_error *error);
+void color_map_free(struct color_map *map);
+
+/* Returns the columns that color_map_at() reads, as bits. */
+unsigned color_map_columns(const struct color_map *map);
+uint64_t color_code(const struct color_map *map, uint64_t value, uint64_t size, uint64_t alloc_ns,
+                    uint64_t life_ns, uint8_t color);
+
+/* Returns the legend position of one row of a chunk. */
+static inline size_t color_map_at(const struct color_map *map, const struct chunk_rows *rows,
+                                  size_t row)
+{
+    uint64_t value = column_view_at(&rows->views[map->column], row);
+    if (map->by == SESSION_COLOR_NONE)
+        return map->position[!rows->colors ? 0 : rows->colors[row]];
+    if (map->by != SESSION_COLOR_SIZE && map->by != SESSION_COLOR_AGE &&
+        map->by != SESSION_COLOR_LIFETIME)
+        return map->position[value];
+    return map->position[color_code(map, value, value, value, value, 0)];
+}
+
+/* Stores the legend position of the allocation `id`. Reads only the column that the colouring
+ * needs. Returns false with `error` set. */
+bool color_map_find(const struct selection *selection, const struct color_map *map, uint64_t id,
+                    size_t *position, struct session_error *error);
+
+/* Computes peak_bytes and peak_ns if they are not known yet. */
+bool selection_find_peak(struct selection *selection, struct session_error *error);
+
+/* Computes the peak of a sampled session again, from the estimates. Does nothing for others. */
+bool session_estimate_peak(struct session *session, struct session_error *error);
+
+#endif
