@@ -49,8 +49,8 @@ static bool replay_all(struct pipeline *pipeline)
     bool good = merge != NULL;
     size_t stacks_seen = 0;
     if (good)
-        merge_watch(merge,
-                    (struct merge_watcher){&pipeline->replay, replay_expect, replay_approach});
+        merge_watch(merge, (struct merge_watcher){&pipeline->replay, replay_prefetch_block,
+                                                  replay_prefetch_stack});
     for (uint64_t n = 0; good && merge_next(merge, &event, pipeline->status); n++) {
         good = replay_event(&pipeline->replay, &event, pipeline->status);
         /* The lookup of a new stack's names and types may have read files of any size. */

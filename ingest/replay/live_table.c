@@ -59,7 +59,7 @@ static bool rebuild(struct live_table *table)
     return true;
 }
 
-void live_table_expect(const struct live_table *table, uint64_t address)
+void live_table_prefetch(const struct live_table *table, uint64_t address)
 {
     if (table->capacity != 0)
         __builtin_prefetch(&table->blocks[home(table, address)], 1);

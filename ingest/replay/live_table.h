@@ -45,7 +45,7 @@ struct live_table {
 struct live_block *live_table_find(struct live_table *table, uint64_t address);
 
 /* Prefetches the block at `address`, for a live_table_find() soon. */
-void live_table_expect(const struct live_table *table, uint64_t address);
+void live_table_prefetch(const struct live_table *table, uint64_t address);
 
 /* Returns the stack of the live block at `address` if the first probe finds it, otherwise 0. */
 uint32_t live_table_stack(const struct live_table *table, uint64_t address);

@@ -289,18 +289,18 @@ static bool settle_fast(struct replay *replay, const struct trace_event *event)
     return replay->displaced_count == 0 || replay_settle_blocks(replay, event);
 }
 
-void replay_expect(void *context, const struct trace_record *record)
+void replay_prefetch_block(void *context, const struct trace_record *record)
 {
     const struct replay *replay = context;
     if (record->kind == TRACE_NODE)
         return;
-    live_table_expect(&replay->heap, record->address);
+    live_table_prefetch(&replay->heap, record->address);
     if (record->kind == TRACE_REALLOC && record->old_address != record->address)
-        live_table_expect(&replay->heap, record->old_address);
-    stacks_expect(replay->stacks, record->stack);
+        live_table_prefetch(&replay->heap, record->old_address);
+    stacks_prefetch_node(replay->stacks, record->stack);
 }
 
-void replay_approach(void *context, const struct trace_record *record)
+void replay_prefetch_stack(void *context, const struct trace_record *record)
 {
     const struct replay *replay = context;
     if (record->kind != TRACE_FREE && record->kind != TRACE_FREE_STACK &&
@@ -308,8 +308,8 @@ void replay_approach(void *context, const struct trace_record *record)
         return;
     uint64_t address = record->kind == TRACE_REALLOC ? record->old_address : record->address;
     uint32_t stack = live_table_stack(&replay->heap, address);
-    stacks_approach(replay->stacks, stack);
-    type_table_approach(replay->types, stack);
+    stacks_prefetch(replay->stacks, stack);
+    type_table_prefetch(replay->types, stack);
 }
 
 /*

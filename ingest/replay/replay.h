@@ -126,10 +126,11 @@ bool replay_init(struct replay *replay, const struct trace_file *file, struct tr
 
 /* Prefetches the memory that the record's event will need. For merge_watch(), with the replay as
  * context. */
-void replay_expect(void *context, const struct trace_record *record);
+void replay_prefetch_block(void *context, const struct trace_record *record);
 
-/* Prefetches, after replay_expect(), the stack that allocated the block that the record frees. */
-void replay_approach(void *context, const struct trace_record *record);
+/* Prefetches, after replay_prefetch_block(), the stack that allocated the block that the record
+ * frees. */
+void replay_prefetch_stack(void *context, const struct trace_record *record);
 
 /* Replays one event. False with `status` set if memory is exhausted or the sink failed. */
 bool replay_event(struct replay *replay, const struct trace_event *event,

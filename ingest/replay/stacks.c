@@ -229,7 +229,7 @@ uint32_t stacks_find(struct stacks *stacks, uint32_t node_id)
     return *known;
 }
 
-void stacks_approach(const struct stacks *stacks, uint32_t stack)
+void stacks_prefetch(const struct stacks *stacks, uint32_t stack)
 {
     if (stack != 0) {
         const struct stack_row *row = &stacks->rows[stack];
@@ -238,10 +238,10 @@ void stacks_approach(const struct stacks *stacks, uint32_t stack)
     }
 }
 
-void stacks_expect(const struct stacks *stacks, uint32_t node_id)
+void stacks_prefetch_node(const struct stacks *stacks, uint32_t node_id)
 {
     if (node_id < stacks->by_id_count)
-        stacks_approach(stacks, stacks->by_id[node_id]);
+        stacks_prefetch(stacks, stacks->by_id[node_id]);
 }
 
 struct stack_walk stacks_walk(const struct stack_row *row)

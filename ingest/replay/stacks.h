@@ -59,10 +59,10 @@ void stacks_free(struct stacks *stacks);
 uint32_t stacks_find(struct stacks *stacks, uint32_t node_id);
 
 /* Prefetches the row of the node's stack, for a stacks_find() soon. */
-void stacks_expect(const struct stacks *stacks, uint32_t node_id);
+void stacks_prefetch_node(const struct stacks *stacks, uint32_t node_id);
 
 /* Prefetches the row of the stack with this id. */
-void stacks_approach(const struct stacks *stacks, uint32_t stack);
+void stacks_prefetch(const struct stacks *stacks, uint32_t stack);
 
 /*
  * A walk through a stack's frames, innermost first. It begins as stacks_walk(row), and

@@ -232,7 +232,7 @@ struct type_answer type_table_find(struct type_table *table, uint32_t stack, uin
     return answer;
 }
 
-void type_table_approach(const struct type_table *table, uint32_t stack)
+void type_table_prefetch(const struct type_table *table, uint32_t stack)
 {
     if (stack < table->by_stack_capacity)
         __builtin_prefetch(&table->by_stack[stack], 1);

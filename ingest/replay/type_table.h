@@ -80,7 +80,7 @@ struct type_answer type_table_find(struct type_table *table, uint32_t stack, uin
                                    uint8_t kind);
 
 /* Prefetches the entry of the stack, for a type_table_find() soon. */
-void type_table_approach(const struct type_table *table, uint32_t stack);
+void type_table_prefetch(const struct type_table *table, uint32_t stack);
 
 /*
  * Returns the type that the program named by the variable at the ELF address `symbol` of module

@@ -139,12 +139,12 @@ static bool decode_ahead(struct merge *merge, struct run *run)
         run->ahead_count++;
         if (ahead->record.kind == TRACE_EXTENDED)
             break;
-        if (watcher->expect)
-            watcher->expect(watcher->context, &ahead->record);
+        if (watcher->prefetch)
+            watcher->prefetch(watcher->context, &ahead->record);
     }
-    for (size_t i = 0; watcher->approach && i < run->ahead_count; i++)
+    for (size_t i = 0; watcher->prefetch_next && i < run->ahead_count; i++)
         if (run->ahead[i].record.kind != TRACE_EXTENDED)
-            watcher->approach(watcher->context, &run->ahead[i].record);
+            watcher->prefetch_next(watcher->context, &run->ahead[i].record);
     return run->ahead_count != 0;
 }
 

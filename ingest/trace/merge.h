@@ -49,10 +49,10 @@ void merge_free(struct merge *merge);
  */
 struct merge_watcher {
     void *context;
-    void (*expect)(void *context, const struct trace_record *record); /* may be NULL */
-    /* Sees each record again later. It can prefetch memory that the memory prefetched by expect()
+    void (*prefetch)(void *context, const struct trace_record *record); /* may be NULL */
+    /* Sees each record again later. It can prefetch memory that the memory prefetched by prefetch()
      * points to. May be NULL. */
-    void (*approach)(void *context, const struct trace_record *record);
+    void (*prefetch_next)(void *context, const struct trace_record *record);
 };
 void merge_watch(struct merge *merge, struct merge_watcher watcher);
 
