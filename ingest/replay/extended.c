@@ -143,8 +143,8 @@ bool replay_extended(struct replay *replay, const struct trace_event *event)
     case TRACE_EXT_SNAPSHOT:
         return add_mark(replay, "snapshot", extension->name);
     case TRACE_EXT_RECORDING:
-        replay->rested = true;
-        replay->rested_ns = extension->resumed ? replay->now_ns : UINT64_MAX;
+        replay->paused_before = true;
+        replay->resumed_ns = extension->resumed ? replay->now_ns : UINT64_MAX;
         return add_mark(replay, extension->resumed ? "resume" : "pause", unnamed);
     case TRACE_EXT_RSS:
         return add_sample(replay, extension->resident);

@@ -50,11 +50,11 @@ bool replay_take_free(struct replay *replay, const struct live_block *block,
                       struct pending_free *taken);
 
 /* Keeps a live block whose address `event` gives out again. False if memory is exhausted. */
-bool replay_displace(struct replay *replay, const struct trace_event *event,
-                     const struct live_block *block);
+bool replay_contest(struct replay *replay, const struct trace_event *event,
+                    const struct live_block *block);
 /* Takes the first block that waits for a free of `address`, such as `event`, out of the list. False
  * if there is none. */
-bool replay_take_displaced(struct replay *replay, const struct trace_event *event, uint64_t address,
+bool replay_take_contested(struct replay *replay, const struct trace_event *event, uint64_t address,
                            struct live_block *block);
 
 /* The id of a skipped row. In `realloc_of` of a block it means none. */
@@ -91,7 +91,8 @@ bool replay_autosave(struct replay *replay);
 /* Tells whether a block that is not live may have been allocated while recording was paused. */
 static inline bool replay_may_be_unseen(const struct replay *replay, const struct live_block *block)
 {
-    return replay->rested && (block->state != BLOCK_FREED || block->alloc_ns < replay->rested_ns);
+    return replay->paused_before &&
+           (block->state != BLOCK_FREED || block->alloc_ns < replay->resumed_ns);
 }
 
 #endif

@@ -56,12 +56,12 @@ static bool settle_free(struct replay *replay, const struct pending_free *waitin
     return true;
 }
 
-static bool settle_block(struct replay *replay, const struct displaced_block *displaced)
+static bool settle_block(struct replay *replay, const struct contested_block *contested)
 {
-    struct trace_event event = {.thread = displaced->thread, .offset = displaced->offset};
-    replay_problem(replay, &event, PROBLEM_OVERLAP, displaced->block.address,
+    struct trace_event event = {.thread = contested->thread, .offset = contested->offset};
+    replay_problem(replay, &event, PROBLEM_OVERLAP, contested->block.address,
                    "allocated while it was live: the previous block ends here");
-    return replay_close(replay, &displaced->block, displaced->ns, 0, 0) != 0;
+    return replay_close(replay, &contested->block, contested->ns, 0, 0) != 0;
 }
 
 bool replay_settle_frees(struct replay *replay, const struct trace_event *event)
@@ -84,14 +84,14 @@ bool replay_settle_blocks(struct replay *replay, const struct trace_event *event
 {
     size_t kept = 0;
     bool good = true;
-    for (size_t i = 0; i < replay->displaced_count; i++) {
-        const struct displaced_block waiting = replay->displaced[i];
+    for (size_t i = 0; i < replay->contested_count; i++) {
+        const struct contested_block waiting = replay->contested[i];
         if (event && (waiting.thread != event->thread || waiting.ticks == event->ticks))
-            replay->displaced[kept++] = waiting;
+            replay->contested[kept++] = waiting;
         else
             good = settle_block(replay, &waiting) && good;
     }
-    replay->displaced_count = kept;
+    replay->contested_count = kept;
     return good;
 }
 
@@ -125,31 +125,31 @@ bool replay_take_free(struct replay *replay, const struct live_block *block,
     return false;
 }
 
-bool replay_displace(struct replay *replay, const struct trace_event *event,
-                     const struct live_block *block)
+bool replay_contest(struct replay *replay, const struct trace_event *event,
+                    const struct live_block *block)
 {
-    if (replay->displaced_count >= WAITING_MOST && !replay_settle_blocks(replay, NULL))
+    if (replay->contested_count >= WAITING_MOST && !replay_settle_blocks(replay, NULL))
         return false;
-    if (!array_reserve(&replay->displaced, &replay->displaced_capacity, replay->displaced_count + 1,
-                       sizeof(*replay->displaced)))
+    if (!array_reserve(&replay->contested, &replay->contested_capacity, replay->contested_count + 1,
+                       sizeof(*replay->contested)))
         return false;
-    replay->displaced[replay->displaced_count++] = (struct displaced_block){
+    replay->contested[replay->contested_count++] = (struct contested_block){
         *block, event->ticks, replay->now_ns, event->offset, event->thread};
     return true;
 }
 
-bool replay_take_displaced(struct replay *replay, const struct trace_event *event, uint64_t address,
+bool replay_take_contested(struct replay *replay, const struct trace_event *event, uint64_t address,
                            struct live_block *block)
 {
-    for (size_t i = 0; i < replay->displaced_count; i++) {
+    for (size_t i = 0; i < replay->contested_count; i++) {
         /* The thread that got the address frees its own block. */
-        if (replay->displaced[i].block.address != address ||
-            replay->displaced[i].thread == event->thread)
+        if (replay->contested[i].block.address != address ||
+            replay->contested[i].thread == event->thread)
             continue;
-        *block = replay->displaced[i].block;
-        for (size_t k = i + 1; k < replay->displaced_count; k++)
-            replay->displaced[k - 1] = replay->displaced[k];
-        replay->displaced_count--;
+        *block = replay->contested[i].block;
+        for (size_t k = i + 1; k < replay->contested_count; k++)
+            replay->contested[k - 1] = replay->contested[k];
+        replay->contested_count--;
         replay->ambiguous_pairs++;
         return true;
     }

@@ -160,15 +160,15 @@ bool replay_close_late(struct replay *replay, struct live_block *block,
 }
 
 /* Ends or sets aside a live block whose address another allocation has got. */
-static bool clear_place(struct replay *replay, const struct trace_event *event,
-                        struct live_block *block)
+static bool end_overlapped_block(struct replay *replay, const struct trace_event *event,
+                                 struct live_block *block)
 {
     struct pending_free waiting;
     if (replay->fast_clock) {
         if (replay_take_free(replay, block, &waiting))
             return replay_close_late(replay, block, &waiting);
         live_table_release(&replay->heap, block);
-        return replay_displace(replay, event, block);
+        return replay_contest(replay, event, block);
     }
     replay_problem(replay, event, PROBLEM_OVERLAP, block->address,
                    "allocated while it was live: the previous block ends here");
@@ -190,16 +190,16 @@ static bool handle_free(struct replay *replay, const struct trace_event *event)
         (stack = replay_stack(replay, event, record->stack)) == INDEX_NONE)
         return false;
     const bool known = stack != 0 || event->of_realloc;
-    struct live_block displaced;
-    if (replay->displaced_count != 0 && replay_take_displaced(replay, event, address, &displaced)) {
+    struct live_block contested;
+    if (replay->contested_count != 0 && replay_take_contested(replay, event, address, &contested)) {
         thread->frees++;
-        if (known && !note_free(replay, &displaced, event->thread, stack))
+        if (known && !note_free(replay, &contested, event->thread, stack))
             return false;
-        *event->carry = replay_close(replay, &displaced, replay->now_ns, event->thread, stack);
+        *event->carry = replay_close(replay, &contested, replay->now_ns, event->thread, stack);
         return *event->carry != 0;
     }
     if (event->of_realloc && replay->forked && block->state == BLOCK_EMPTY && !replay->fast_clock &&
-        !replay->rested) {
+        !replay->paused_before) {
         const struct inherited_free inherited = {
             .address = address, .ns = replay->now_ns, .thread = event->thread};
         *event->carry = replay_inherit(replay, &replay->heap, block, &inherited);
@@ -251,7 +251,7 @@ static bool handle_allocate(struct replay *replay, const struct trace_event *eve
     replay->events++;
     if (stack == INDEX_NONE || !thread || !block)
         return false;
-    if (block->state == BLOCK_LIVE && !clear_place(replay, event, block))
+    if (block->state == BLOCK_LIVE && !end_overlapped_block(replay, event, block))
         return false;
     thread->allocations++;
     thread->bytes += size;
@@ -286,7 +286,7 @@ static bool settle_fast(struct replay *replay, const struct trace_event *event)
 {
     if (replay->pending_count != 0 && !replay_settle_frees(replay, event))
         return false;
-    return replay->displaced_count == 0 || replay_settle_blocks(replay, event);
+    return replay->contested_count == 0 || replay_settle_blocks(replay, event);
 }
 
 void replay_prefetch_block(void *context, const struct trace_record *record)
@@ -420,7 +420,7 @@ void replay_free(struct replay *replay)
     free(replay->samples);
     free(replay->pending);
     free(replay->inherited);
-    free(replay->displaced);
+    free(replay->contested);
     index_map_free(&replay->arena_by_id);
     *replay = (struct replay){0};
 }

@@ -64,7 +64,7 @@ struct pending_free {
 };
 
 /* A block that waits for its free while another has its address. */
-struct displaced_block {
+struct contested_block {
     struct live_block block;
     uint64_t ticks, ns, offset; /* of the allocation that took the address */
     uint32_t thread;
@@ -96,11 +96,11 @@ struct replay {
     struct thread_row *thread; /* of the last event, as a cache */
     struct pending_free *pending;
     size_t pending_count, pending_capacity;
-    struct displaced_block *displaced;
-    size_t displaced_count, displaced_capacity;
+    struct contested_block *contested;
+    size_t contested_count, contested_capacity;
     bool fast_clock, sampled;
-    bool rested;              /* recording was paused, or began late */
-    uint64_t rested_ns;       /* when it last resumed; UINT64_MAX: it has not */
+    bool paused_before;       /* recording was paused, or began late */
+    uint64_t resumed_ns;      /* when it last resumed; UINT64_MAX: it has not */
     uint64_t unseen_frees;    /* of blocks that may have been allocated while it was paused */
     uint64_t ambiguous_pairs; /* made by guessing an order that stamps do not tell */
     bool forked;              /* the process owns a copy of its parent's live blocks */
