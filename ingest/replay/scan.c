@@ -249,7 +249,7 @@ static bool scan_extended(struct trace_scan *scan, struct trace_cursor *cursor,
         scan->events++;
         return true;
     case TRACE_EXT_BYPASS:
-        return bypassed_add(&scan->bypassed, &extension);
+        return unrecorded_modules_add(&scan->unrecorded, &extension);
     case TRACE_EXT_SUPPRESSIONS:
         return carried_add(&scan->carried, &extension);
     case TRACE_EXT_DROPPED:
@@ -439,7 +439,7 @@ void trace_scan_free(struct trace_scan *scan)
     free(scan->process.arguments);
     context_tree_free(&scan->tree);
     threads_free(&scan->threads);
-    bypassed_free(&scan->bypassed);
+    unrecorded_modules_free(&scan->unrecorded);
     carried_free(&scan->carried);
     problems_free(&scan->problems);
     *scan = (struct trace_scan){0};

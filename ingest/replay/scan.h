@@ -10,7 +10,7 @@
 #define MPROF_INGEST_REPLAY_SCAN_H
 
 #include "ingest/base/problems.h"
-#include "ingest/replay/bypassed.h"
+#include "ingest/replay/unrecorded_modules.h"
 #include "ingest/replay/carried.h"
 #include "ingest/replay/context_tree.h"
 #include "ingest/replay/threads.h"
@@ -54,7 +54,7 @@ struct trace_scan {
     struct threads threads;
     struct trace_process process;
     struct problems problems;
-    struct bypassed bypassed;
+    struct unrecorded_modules unrecorded;
     struct carried carried; /* suppressions */
     uint64_t events;        /* alloc, free and realloc records, arena ones included */
     uint64_t last_ticks;    /* the highest stamp */

@@ -57,7 +57,7 @@ bool type_table_init(struct type_table *table, struct stacks *stacks, struct sym
     if (!types)
         table->types = types_new(symbols);
     table->program_types = types_program_types_new(symbols);
-    table->memos = (struct recent){.item_size = sizeof(struct type_memo), .limit = MEMOS};
+    table->memos = (struct generation_cache){.item_size = sizeof(struct type_memo), .limit = MEMOS};
     if (!table->types || !table->program_types ||
         !array_reserve(&table->rows, &table->capacity, 1, sizeof(*table->rows)))
         return false;
@@ -74,7 +74,7 @@ void type_table_free(struct type_table *table)
     index_map_free(&table->by_symbol);
     free(table->named);
     free(table->rows);
-    recent_free(&table->memos);
+    generation_cache_free(&table->memos);
     call_chains_free(&table->chains);
     free(table->by_stack);
     free(table->unknown);
@@ -197,7 +197,7 @@ static struct type_answer find_by_size(struct type_table *table, uint32_t stack,
 {
     struct type_memo asked = question_of(stack, size, kind, of_stack);
     const struct type_memo *memo =
-        recent_find(&table->memos, hash_of(&asked), same_question, &asked);
+        generation_cache_find(&table->memos, hash_of(&asked), same_question, &asked);
     if (memo)
         return memo->answer;
     struct type_answer answer = infer(table, stack, size, kind, of_stack);
@@ -206,8 +206,8 @@ static struct type_answer find_by_size(struct type_table *table, uint32_t stack,
         return answer;
     asked = question_of(stack, size, kind, of_stack);
     asked.answer = answer;
-    if (!recent_find(&table->memos, hash_of(&asked), same_question, &asked))
-        recent_add(&table->memos, hash_of(&asked), &asked);
+    if (!generation_cache_find(&table->memos, hash_of(&asked), same_question, &asked))
+        generation_cache_add(&table->memos, hash_of(&asked), &asked);
     return answer;
 }
 

@@ -10,7 +10,7 @@
 #define MPROF_INGEST_REPLAY_TYPE_TABLE_H
 
 #include "ingest/base/array.h"
-#include "ingest/base/recent.h"
+#include "ingest/base/generation_cache.h"
 #include "ingest/replay/call_chains.h"
 #include "ingest/replay/stacks.h"
 #include "ingest/types/program_types.h"
@@ -46,7 +46,7 @@ struct type_table {
     struct type_row *rows; /* [0] is unknown */
     size_t count, capacity;
     struct index_map by_name;
-    struct recent memos; /* of struct type_memo */
+    struct generation_cache memos; /* of struct type_memo */
     struct call_chains chains;
     uint64_t questions;             /* asked of the rules so far */
     struct type_of_stack *by_stack; /* by stack id: the last answer */

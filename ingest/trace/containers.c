@@ -177,7 +177,7 @@ static int compare_numbers(const void *a, const void *b)
     return (x->packed_length == 0) - (y->packed_length == 0);
 }
 
-bool trace_containers_settle(struct trace_file *file)
+bool trace_containers_drop_duplicates(struct trace_file *file)
 {
     size_t kept = 0;
     if (file->slot_count == 0)

@@ -146,7 +146,7 @@ bool trace_index(struct trace_file *file, struct ingest_status *status)
     bool dense = file->header.flags & TRACE_FILE_DENSE;
     bool packed = dense || (file->header.flags & TRACE_FILE_PACKED);
     if (!(dense ? trace_containers_index(file) : index_slots(file)) ||
-        (packed && !trace_containers_settle(file)) || !refuse_copies(file))
+        (packed && !trace_containers_drop_duplicates(file)) || !refuse_copies(file))
         return ingest_fail_memory(status, "the index of chunks");
     return true;
 }

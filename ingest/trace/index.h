@@ -50,7 +50,7 @@ bool trace_containers_index(struct trace_file *file);
  * Drops from the index the slots whose chunks are also there as packed ones: the process that
  * packed them was stopped before it had freed their space. Sorts the index by slot number.
  */
-bool trace_containers_settle(struct trace_file *file);
+bool trace_containers_drop_duplicates(struct trace_file *file);
 
 /* Does the same as trace_file_read_chunk() for a packed chunk. */
 size_t trace_containers_read(const struct trace_file *file, const struct trace_slot *slot,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/base/recent.h"
+#include "ingest/base/generation_cache.h"
 
 /* The numbers of last used items that are certainly kept: answers for a frame and a size, flows for
  * a frame. */
@@ -18,7 +18,7 @@ struct kept_flow {
 };
 
 struct types_answer_cache {
-    struct recent answers, flows;
+    struct generation_cache answers, flows;
     struct types_frame_answer spare; /* used if memory is exhausted */
     struct types_flow flow;          /* the one asked for last */
 };
@@ -35,9 +35,9 @@ struct types_answer_cache *types_answer_cache_new(void)
     if (!cache)
         return NULL;
     cache->answers =
-        (struct recent){.item_size = sizeof(struct types_frame_answer), .limit = ANSWERS};
-    cache->flows =
-        (struct recent){.item_size = sizeof(struct kept_flow), .limit = FLOWS, .drop = drop_flow};
+        (struct generation_cache){.item_size = sizeof(struct types_frame_answer), .limit = ANSWERS};
+    cache->flows = (struct generation_cache){
+        .item_size = sizeof(struct kept_flow), .limit = FLOWS, .drop = drop_flow};
     return cache;
 }
 
@@ -45,8 +45,8 @@ void types_answer_cache_free(struct types_answer_cache *cache)
 {
     if (!cache)
         return;
-    recent_free(&cache->answers);
-    recent_free(&cache->flows);
+    generation_cache_free(&cache->answers);
+    generation_cache_free(&cache->flows);
     free(cache);
 }
 
@@ -75,12 +75,13 @@ struct types_frame_answer *types_answer_cache_find(struct types_answer_cache *ca
                                                    const struct types_question *question)
 {
     uint64_t hash = hash_of(question);
-    struct types_frame_answer *answer = recent_find(&cache->answers, hash, same_question, question);
+    struct types_frame_answer *answer =
+        generation_cache_find(&cache->answers, hash, same_question, question);
     if (answer)
         return answer;
     memset(&cache->spare, 0, sizeof(cache->spare));
     cache->spare.question = *question;
-    answer = recent_add(&cache->answers, hash, &cache->spare);
+    answer = generation_cache_add(&cache->answers, hash, &cache->spare);
     return answer ? answer : &cache->spare;
 }
 
@@ -98,7 +99,8 @@ const struct types_flow *types_answer_cache_flow(struct types_answer_cache *cach
     key.question.by = 0;
     key.question.headed = 0;
     uint64_t hash = hash_of(&key.question);
-    const struct kept_flow *kept = recent_find(&cache->flows, hash, same_question, &key.question);
+    const struct kept_flow *kept =
+        generation_cache_find(&cache->flows, hash, same_question, &key.question);
     if (kept) {
         size_t count;
         memcpy(&cache->flow, kept->bytes, offsetof(struct types_flow, evidence));
@@ -111,7 +113,7 @@ const struct types_flow *types_answer_cache_flow(struct types_answer_cache *cach
     key.bytes = malloc(used_bytes(&cache->flow));
     if (key.bytes) {
         memcpy(key.bytes, &cache->flow, used_bytes(&cache->flow));
-        if (!recent_add(&cache->flows, hash, &key))
+        if (!generation_cache_add(&cache->flows, hash, &key))
             free(key.bytes);
     }
     return &cache->flow;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/base/recent.h"
+#include "ingest/base/generation_cache.h"
 #include "ingest/types/site_facts.h"
 
 /* The number of last used sites that are certainly kept. */
@@ -16,7 +16,7 @@ struct kept_site {
 };
 
 struct types_sites {
-    struct recent recent;
+    struct generation_cache recent;
 };
 
 static void free_site(struct types_site *site)
@@ -46,15 +46,15 @@ struct types_sites *types_sites_new(void)
 {
     struct types_sites *sites = calloc(1, sizeof(*sites));
     if (sites)
-        sites->recent =
-            (struct recent){.item_size = sizeof(struct kept_site), .limit = SITES, .drop = drop};
+        sites->recent = (struct generation_cache){
+            .item_size = sizeof(struct kept_site), .limit = SITES, .drop = drop};
     return sites;
 }
 
 void types_sites_free(struct types_sites *sites)
 {
     if (sites)
-        recent_free(&sites->recent);
+        generation_cache_free(&sites->recent);
     free(sites);
 }
 
@@ -65,7 +65,8 @@ static uint64_t hash_of(const struct types_frame *frame)
 
 struct types_site *types_sites_find(struct types_sites *sites, const struct types_frame *frame)
 {
-    const struct kept_site *kept = recent_find(&sites->recent, hash_of(frame), same_frame, frame);
+    const struct kept_site *kept =
+        generation_cache_find(&sites->recent, hash_of(frame), same_frame, frame);
     return !kept ? NULL : kept->site;
 }
 
@@ -89,7 +90,7 @@ struct types_site *types_sites_add(struct types_sites *sites, const struct types
     kept.site->entries = copy_of(site->entries, site->entry_count, sizeof(*site->entries));
     kept.site->facts = types_site_facts_new();
     if (kept.site->frames && kept.site->entries && kept.site->facts &&
-        recent_add(&sites->recent, hash_of(frame), &kept))
+        generation_cache_add(&sites->recent, hash_of(frame), &kept))
         return kept.site;
     free_site(kept.site);
     return NULL;

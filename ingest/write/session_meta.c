@@ -167,11 +167,11 @@ static bool put_oddities(const struct table_sink *sink, const struct session_fac
 /* Writes the modules whose calls are missing, all or those before some moment. */
 static bool put_bypassed(const struct table_sink *sink, const struct session_facts *facts)
 {
-    const struct bypassed *bypassed = &facts->scan->bypassed;
-    return (!bypassed->late.text ||
-            put_value(sink, "late_modules", value_paths(bypassed->late.text))) &&
-           (!bypassed->unseen.text ||
-            put_value(sink, "unseen_modules", value_paths(bypassed->unseen.text)));
+    const struct unrecorded_modules *unrecorded = &facts->scan->unrecorded;
+    return (!unrecorded->late.text ||
+            put_value(sink, "late_modules", value_paths(unrecorded->late.text))) &&
+           (!unrecorded->unseen.text ||
+            put_value(sink, "unseen_modules", value_paths(unrecorded->unseen.text)));
 }
 
 bool session_meta_put(const struct table_sink *sink, const struct session_facts *facts)

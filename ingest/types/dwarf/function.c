@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/base/recent.h"
+#include "ingest/base/generation_cache.h"
 #include "ingest/types/flow/decode.h"
 
 /* The number of last used functions that are certainly kept. */
@@ -19,7 +19,7 @@ struct kept_function {
 };
 
 struct types_functions {
-    struct recent recent;
+    struct generation_cache recent;
     uint64_t read;
 };
 
@@ -43,7 +43,7 @@ struct types_functions *types_functions_new(void)
 {
     struct types_functions *functions = calloc(1, sizeof(*functions));
     if (functions)
-        functions->recent = (struct recent){
+        functions->recent = (struct generation_cache){
             .item_size = sizeof(struct kept_function), .limit = FUNCTIONS, .drop = drop};
     return functions;
 }
@@ -51,7 +51,7 @@ struct types_functions *types_functions_new(void)
 void types_functions_free(struct types_functions *functions)
 {
     if (functions)
-        recent_free(&functions->recent);
+        generation_cache_free(&functions->recent);
     free(functions);
 }
 
@@ -61,7 +61,7 @@ struct types_function *types_functions_find(struct types_functions *functions,
     struct kept_function wanted = {.start = start, .module = site->module};
     uint64_t hash = hash_combine(hash_combine(hash_seed(), start), site->module);
     const struct kept_function *kept =
-        recent_find(&functions->recent, hash, same_function, &wanted);
+        generation_cache_find(&functions->recent, hash, same_function, &wanted);
     if (kept)
         return kept->function;
     wanted.function = calloc(1, sizeof(*wanted.function));
@@ -70,7 +70,7 @@ struct types_function *types_functions_find(struct types_functions *functions,
     functions->read++;
     wanted.function->start = wanted.function->scanned = start;
     if (types_locals_read(&wanted.function->locals, site) &&
-        recent_add(&functions->recent, hash, &wanted))
+        generation_cache_add(&functions->recent, hash, &wanted))
         return wanted.function;
     drop(&wanted);
     return NULL;

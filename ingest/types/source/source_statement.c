@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ingest/base/recent.h"
+#include "ingest/base/generation_cache.h"
 
 /* A larger file was not written by hand. */
 #define FILE_MAX (16 << 20)
@@ -182,8 +182,8 @@ struct source {
 };
 
 struct types_sources {
-    char *root;           /* put before absolute paths if the file is there; NULL: none */
-    struct recent shorts; /* of struct source */
+    char *root;                     /* put before absolute paths if the file is there; NULL: none */
+    struct generation_cache shorts; /* of struct source */
     struct source longer;
     uint64_t files_read;
 };
@@ -208,8 +208,8 @@ struct types_sources *types_sources_new(const char *root)
     struct types_sources *sources = calloc(1, sizeof(*sources));
     if (!sources)
         return NULL;
-    sources->shorts =
-        (struct recent){.item_size = sizeof(struct source), .limit = SHORT_FILES, .drop = forget};
+    sources->shorts = (struct generation_cache){
+        .item_size = sizeof(struct source), .limit = SHORT_FILES, .drop = forget};
     if (!root || (sources->root = strdup(root)))
         return sources;
     free(sources);
@@ -220,7 +220,7 @@ void types_sources_free(struct types_sources *sources)
 {
     if (!sources)
         return;
-    recent_free(&sources->shorts);
+    generation_cache_free(&sources->shorts);
     forget(&sources->longer);
     free(sources->root);
     free(sources);
@@ -298,7 +298,8 @@ static const struct source *find_source(struct types_sources *sources, const cha
     uint64_t hash = hash_text(file);
     if (same_path(&sources->longer, file))
         return &sources->longer;
-    struct source *known = recent_find(&sources->shorts, hash, same_path, file), added = {0};
+    struct source *known = generation_cache_find(&sources->shorts, hash, same_path, file),
+                  added = {0};
     if (known)
         return known;
     bool good = read_source(sources, file, &added);
@@ -307,7 +308,7 @@ static const struct source *find_source(struct types_sources *sources, const cha
         sources->longer = added;
         return &sources->longer;
     }
-    known = good ? recent_add(&sources->shorts, hash, &added) : NULL;
+    known = good ? generation_cache_add(&sources->shorts, hash, &added) : NULL;
     if (!known)
         forget(&added);
     return known;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "ingest/base/recent.h"
+#include "ingest/base/generation_cache.h"
 
 struct item {
     uint32_t key; /* from 1 */
@@ -31,16 +31,16 @@ static bool same(const void *item, const void *key)
     return of_ours->key == *wanted;
 }
 
-static void add(struct recent *recent, uint64_t hash, uint32_t key)
+static void add(struct generation_cache *recent, uint64_t hash, uint32_t key)
 {
     struct item item = {key, malloc(sizeof(int))};
     *item.owned = (int)key;
-    assert_non_null(recent_add(recent, hash, &item));
+    assert_non_null(generation_cache_add(recent, hash, &item));
 }
 
-static bool has(struct recent *recent, uint64_t hash, uint32_t key)
+static bool has(struct generation_cache *recent, uint64_t hash, uint32_t key)
 {
-    const struct item *item = recent_find(recent, hash, same, &key);
+    const struct item *item = generation_cache_find(recent, hash, same, &key);
     if (item)
         assert_int_equal(*item->owned, key);
     return item != NULL;
@@ -50,21 +50,21 @@ static bool has(struct recent *recent, uint64_t hash, uint32_t key)
  * end. */
 static void test_collisions_do_not_evict(void **state)
 {
-    struct recent recent = {.item_size = sizeof(struct item), .limit = 100, .drop = drop};
+    struct generation_cache recent = {.item_size = sizeof(struct item), .limit = 100, .drop = drop};
     (void)state;
     for (uint32_t key = 1; key <= 100; key++)
         add(&recent, 7, key);
     for (int round = 0; round < 3; round++)
         for (uint32_t key = 1; key <= 100; key++)
             assert_true(has(&recent, 7, key));
-    recent_free(&recent);
+    generation_cache_free(&recent);
 }
 
 /* An item that is used again outlives one that is not, and no more than twice the limit are
  * kept. */
 static void test_used_again_stays(void **state)
 {
-    struct recent recent = {.item_size = sizeof(struct item), .limit = 10, .drop = drop};
+    struct generation_cache recent = {.item_size = sizeof(struct item), .limit = 10, .drop = drop};
     (void)state;
     dropped = 0;
     add(&recent, 1, 1);
@@ -76,7 +76,7 @@ static void test_used_again_stays(void **state)
         assert_true((int)key - dropped <= 20);
     }
     assert_false(has(&recent, 2, 2));
-    recent_free(&recent);
+    generation_cache_free(&recent);
     assert_int_equal(dropped, 1000);
 }
 

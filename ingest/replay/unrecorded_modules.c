@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/replay/bypassed.h"
+#include "ingest/replay/unrecorded_modules.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static const char *why(uint64_t reason)
     }
 }
 
-static bool has_line(const struct bypassed_lines *lines, const char *line, uint64_t hash)
+static bool has_line(const struct module_lines *lines, const char *line, uint64_t hash)
 {
     const size_t length = strlen(line);
     size_t probe = index_map_begin(&lines->by_line, hash);
@@ -35,7 +35,7 @@ static bool has_line(const struct bypassed_lines *lines, const char *line, uint6
 }
 
 /* Adds a line unless it is there. A damaged trace may have very many. */
-static bool add_line(struct bypassed_lines *lines, const char *line)
+static bool add_line(struct module_lines *lines, const char *line)
 {
     const size_t length = strlen(line), start = lines->length + (lines->count > 0);
     const uint64_t hash = hash_text(line);
@@ -55,14 +55,15 @@ static bool add_line(struct bypassed_lines *lines, const char *line)
     return true;
 }
 
-static void free_lines(struct bypassed_lines *lines)
+static void free_lines(struct module_lines *lines)
 {
     free(lines->text);
     free(lines->starts);
     index_map_free(&lines->by_line);
 }
 
-bool bypassed_add(struct bypassed *bypassed, const struct trace_extension *extension)
+bool unrecorded_modules_add(struct unrecorded_modules *unrecorded,
+                            const struct trace_extension *extension)
 {
     char *path = strndup(extension->name.bytes, extension->name.length), *line = NULL;
     if (!path)
@@ -72,11 +73,11 @@ bool bypassed_add(struct bypassed *bypassed, const struct trace_extension *exten
             *c = '?';
     bool good;
     if (extension->reason == TRACE_BYPASS_LATE) {
-        good = add_line(&bypassed->late, path);
+        good = add_line(&unrecorded->late, path);
     } else {
         good = asprintf(&line, "%s (%s)", path, why(extension->reason)) >= 0;
         if (good) {
-            good = add_line(&bypassed->unseen, line);
+            good = add_line(&unrecorded->unseen, line);
             free(line);
         }
     }
@@ -84,9 +85,9 @@ bool bypassed_add(struct bypassed *bypassed, const struct trace_extension *exten
     return good;
 }
 
-void bypassed_free(struct bypassed *bypassed)
+void unrecorded_modules_free(struct unrecorded_modules *unrecorded)
 {
-    free_lines(&bypassed->late);
-    free_lines(&bypassed->unseen);
-    *bypassed = (struct bypassed){0};
+    free_lines(&unrecorded->late);
+    free_lines(&unrecorded->unseen);
+    *unrecorded = (struct unrecorded_modules){0};
 }

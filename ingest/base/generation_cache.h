@@ -9,15 +9,15 @@
  * `drop` are set and the rest is zero. An item of zeros was moved away: `same` must not take it for
  * another one, and `drop` must do nothing to it.
  */
-#ifndef MPROF_INGEST_BASE_RECENT_H
-#define MPROF_INGEST_BASE_RECENT_H
+#ifndef MPROF_INGEST_BASE_GENERATION_CACHE_H
+#define MPROF_INGEST_BASE_GENERATION_CACHE_H
 
 #include "ingest/base/array.h"
 
-struct recent {
+struct generation_cache {
     size_t item_size, limit;
     void (*drop)(void *item); /* frees what an item owns; NULL: it owns nothing */
-    struct recent_generation {
+    struct cache_generation {
         char *items;
         size_t count, capacity;
         struct index_map by_hash;
@@ -28,15 +28,15 @@ struct recent {
  * Returns the item with that hash for which same(item, key) is true, or NULL if it is not there.
  * The pointer is valid until the next call.
  */
-void *recent_find(struct recent *recent, uint64_t hash,
-                  bool (*same)(const void *item, const void *key), const void *key);
+void *generation_cache_find(struct generation_cache *cache, uint64_t hash,
+                            bool (*same)(const void *item, const void *key), const void *key);
 
 /*
  * Adds a copy of `item`, which must not be there yet, and returns the copy. NULL if memory is
  * exhausted; the item then still belongs to the caller.
  */
-void *recent_add(struct recent *recent, uint64_t hash, void *item);
+void *generation_cache_add(struct generation_cache *cache, uint64_t hash, void *item);
 
-void recent_free(struct recent *recent);
+void generation_cache_free(struct generation_cache *cache);
 
 #endif

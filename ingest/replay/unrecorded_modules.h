@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The modules of which the recorder did not see all calls, as the trace names them. */
-#ifndef MPROF_INGEST_REPLAY_BYPASSED_H
-#define MPROF_INGEST_REPLAY_BYPASSED_H
+#ifndef MPROF_INGEST_REPLAY_UNRECORDED_MODULES_H
+#define MPROF_INGEST_REPLAY_UNRECORDED_MODULES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "ingest/trace/extended.h"
 
 /* A set of lines. Zero-initialised: none. */
-struct bypassed_lines {
+struct module_lines {
     char *text; /* NULL: none */
     size_t length, capacity, count;
     size_t *starts; /* of each line in the text */
@@ -20,13 +20,14 @@ struct bypassed_lines {
 };
 
 /* One module in each line. */
-struct bypassed {
-    struct bypassed_lines late;   /* paths: only recorded from some moment on */
-    struct bypassed_lines unseen; /* "PATH (WHY)": not recorded */
+struct unrecorded_modules {
+    struct module_lines late;   /* paths: only recorded from some moment on */
+    struct module_lines unseen; /* "PATH (WHY)": not recorded */
 };
 
 /* Adds the module of a BYPASS record. False if memory is exhausted. */
-bool bypassed_add(struct bypassed *bypassed, const struct trace_extension *extension);
-void bypassed_free(struct bypassed *bypassed);
+bool unrecorded_modules_add(struct unrecorded_modules *unrecorded,
+                            const struct trace_extension *extension);
+void unrecorded_modules_free(struct unrecorded_modules *unrecorded);
 
 #endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/base/generation_cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *item_at(const struct generation_cache *cache,
+                     const struct cache_generation *generation, size_t index)
+{
+    return generation->items + index * cache->item_size;
+}
+
+static void free_generation(const struct generation_cache *cache,
+                            struct cache_generation *generation)
+{
+    for (size_t i = 0; cache->drop && i < generation->count; i++)
+        cache->drop(item_at(cache, generation, i));
+    free(generation->items);
+    index_map_free(&generation->by_hash);
+    *generation = (struct cache_generation){0};
+}
+
+static void *find_in(const struct generation_cache *cache,
+                     const struct cache_generation *generation, uint64_t hash,
+                     bool (*same)(const void *item, const void *key), const void *key)
+{
+    size_t probe = index_map_begin(&generation->by_hash, hash);
+    uint32_t index;
+    while ((index = index_map_next(&generation->by_hash, hash, &probe)) != INDEX_NONE) {
+        void *item = item_at(cache, generation, index);
+        if (same(item, key))
+            return item;
+    }
+    return NULL;
+}
+
+/* Adds a copy. With `move` it clears `item`, which may lie in the older generation. */
+static void *put(struct generation_cache *cache, uint64_t hash, void *item, bool move)
+{
+    struct cache_generation *young = &cache->young, dropped = {0};
+    void *place = NULL;
+    if (young->count == cache->limit) {
+        dropped = cache->old;
+        cache->old = *young;
+        *young = (struct cache_generation){0};
+    }
+    if (array_reserve(&young->items, &young->capacity, young->count + 1, cache->item_size) &&
+        index_map_insert(&young->by_hash, hash, (uint32_t)young->count)) {
+        place = item_at(cache, young, young->count++);
+        memcpy(place, item, cache->item_size);
+        if (move)
+            memset(item, 0, cache->item_size);
+    }
+    free_generation(cache, &dropped);
+    return place;
+}
+
+void *generation_cache_find(struct generation_cache *cache, uint64_t hash,
+                            bool (*same)(const void *item, const void *key), const void *key)
+{
+    void *item = find_in(cache, &cache->young, hash, same, key);
+    if (item || cache->old.count == 0)
+        return item;
+    item = find_in(cache, &cache->old, hash, same, key);
+    return !item ? NULL : put(cache, hash, item, true);
+}
+
+void *generation_cache_add(struct generation_cache *cache, uint64_t hash, void *item)
+{
+    return put(cache, hash, item, false);
+}
+
+void generation_cache_free(struct generation_cache *cache)
+{
+    free_generation(cache, &cache->young);
+    free_generation(cache, &cache->old);
+}
