@@ -12,10 +12,10 @@
 
 #include "cli/ingest_options.h"
 #include "cli/say.h"
-#include "ingest/disk_room.h"
+#include "ingest/disk_space.h"
 #include "ingest/follow.h"
 #include "ingest/ingest.h"
-#include "ingest/leftovers.h"
+#include "ingest/stale_outputs.h"
 #include "ingest/processes.h"
 #include "ingest/progress.h"
 #include "ingest/replay/suppressions.h"
@@ -301,8 +301,8 @@ static void say_room(const struct options *options)
     for (size_t i = 0; good && i < options->trace_count; i++)
         good = trace_list_add(&list, options->traces[i], &unreadable);
     if (good) {
-        const struct room room = room_of(&list, options->ingest.session);
-        room_say(stderr, &room, options->ingest.session, options->quiet);
+        const struct disk_space space = disk_space_estimate(&list, options->ingest.session);
+        disk_space_print(stderr, &space, options->ingest.session, options->quiet);
     }
     trace_list_free(&list);
 }
@@ -326,7 +326,7 @@ static bool ingest_suppressing(struct options *options, struct ingest_status *st
         return ingest_fail(status, INGEST_BAD_USAGE,
                            "%s: the session would replace the trace; name another with -o",
                            options->ingest.session);
-    if (!leftovers_remove(options->ingest.session, status))
+    if (!stale_outputs_remove(options->ingest.session, status))
         return false;
     catch_interrupts();
     say_room(options);
@@ -424,7 +424,7 @@ static bool compress(const struct options *options, struct ingest_status *status
                         trace, header->pid);
     else {
         catch_interrupts();
-        good = leftovers_remove(target, status) &&
+        good = stale_outputs_remove(target, status) &&
                trace_compress(file, target, in_place || options->ingest.writer.force, &interrupted,
                               &result, status);
         if (good && !options->quiet)

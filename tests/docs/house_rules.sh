@@ -38,7 +38,7 @@ crossed=$(sources '*.c' '*.h' '*.hpp' | grep -v '^tests/' | xargs grep -HnE '^ *
 [ -z "$crossed" ] || complain "a room includes only what docs/architecture.md allows" "$crossed"
 
 outside=$(sources 'capture/*.c' 'capture/*.h' 'ingest/*.c' 'ingest/*.h' | grep -xE '(capture|ingest)/[^/]*' |
-    grep -vxE 'capture/mprof\.h|ingest/(main|ingest|processes|progress|leftovers|disk_room|(summary|follow)[a-z_]*)\.[ch]')
+    grep -vxE 'capture/mprof\.h|ingest/(main|ingest|processes|progress|stale_outputs|disk_space|(summary|follow)[a-z_]*)\.[ch]')
 [ -z "$outside" ] || complain "a file of capture and ingest lies in one of their rooms" "$outside"
 
 # only PATTERN WHERE: headers that match PATTERN are included only in files that match WHERE.

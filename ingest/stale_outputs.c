@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/leftovers.h"
+#include "ingest/stale_outputs.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -56,7 +56,7 @@ static enum state look(int folder, const char *name, pid_t maker)
     return state;
 }
 
-bool leftovers_remove(const char *target, struct ingest_status *status)
+bool stale_outputs_remove(const char *target, struct ingest_status *status)
 {
     const char *slash = strrchr(target, '/'), *base = !slash ? target : slash + 1;
     char *path = !slash ? strdup(".") : strndup(target, (size_t)(slash + 1 - target));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Unfinished files beside a target: another run is making them, or a killed run has left them
  * (output_file.h). */
-#ifndef MPROF_INGEST_LEFTOVERS_H
-#define MPROF_INGEST_LEFTOVERS_H
+#ifndef MPROF_INGEST_STALE_OUTPUTS_H
+#define MPROF_INGEST_STALE_OUTPUTS_H
 
 #include <stdbool.h>
 
@@ -14,6 +14,6 @@
  * False with `status` set if a running process holds the lock of one: it is writing the same
  * target.
  */
-bool leftovers_remove(const char *target, struct ingest_status *status);
+bool stale_outputs_remove(const char *target, struct ingest_status *status);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/disk_room.h"
+#include "ingest/disk_space.h"
 
 #include <libgen.h>
 #include <stdlib.h>
@@ -16,9 +16,9 @@
 /* How many chunks are read, from all parts of the trace. */
 #define CHUNKS_READ 32u
 /* A smaller session is not worth a line. */
-#define ROOM_TOLD (UINT64_C(16) << 20)
+#define LEAST_PRINTED (UINT64_C(16) << 20)
 
-static bool room_is_allocation(const struct trace_record *record)
+static bool is_allocation(const struct trace_record *record)
 {
     return record->kind == TRACE_ALLOC || record->kind == TRACE_ALLOC_ATTR ||
            record->kind == TRACE_REALLOC ||
@@ -26,7 +26,7 @@ static bool room_is_allocation(const struct trace_record *record)
                                                record->extended.type == TRACE_EXT_ARENA_REALLOC));
 }
 
-static uint64_t room_allocations_in(const struct trace_file *file, const struct trace_slot *slot)
+static uint64_t allocations_in(const struct trace_file *file, const struct trace_slot *slot)
 {
     struct trace_cursor cursor;
     struct trace_record record;
@@ -34,13 +34,13 @@ static uint64_t room_allocations_in(const struct trace_file *file, const struct 
     if (!trace_cursor_open(&cursor, file, slot))
         return 0;
     while (trace_cursor_next(&cursor, &record) == TRACE_GET_RECORD)
-        count += room_is_allocation(&record);
+        count += is_allocation(&record);
     trace_cursor_close(&cursor);
     return count;
 }
 
 /* Estimates the allocations in a trace: as many for each byte as in some of its chunks. */
-static uint64_t room_allocations(const char *path)
+static uint64_t allocations_of(const char *path)
 {
     struct ingest_status status = {INGEST_OK, ""};
     struct trace_file *file = trace_file_open(path, &status);
@@ -55,14 +55,14 @@ static uint64_t room_allocations(const char *path)
         bytes += slots[i].commit;
         if (i % step == 0) {
             bytes_read += slots[i].commit;
-            allocations += room_allocations_in(file, &slots[i]);
+            allocations += allocations_in(file, &slots[i]);
         }
     }
     trace_file_close(file);
     return bytes_read ? (uint64_t)((double)allocations * (double)bytes / (double)bytes_read) : 0;
 }
 
-static uint64_t room_available(const char *session)
+static uint64_t available_beside(const char *session)
 {
     struct statvfs about;
     char *copy = strdup(session);
@@ -73,15 +73,15 @@ static uint64_t room_available(const char *session)
     return bytes;
 }
 
-struct room room_of(const struct trace_list *traces, const char *session)
+struct disk_space disk_space_estimate(const struct trace_list *traces, const char *session)
 {
-    struct room room = {SESSION_LEAST, room_available(session)};
+    struct disk_space space = {SESSION_LEAST, available_beside(session)};
     for (size_t i = 0; i < traces->count; i++)
-        room.needed += SESSION_PER_ALLOCATION * room_allocations(traces->paths[i]);
-    return room;
+        space.needed += SESSION_PER_ALLOCATION * allocations_of(traces->paths[i]);
+    return space;
 }
 
-static void room_put(FILE *out, uint64_t bytes)
+static void put_bytes(FILE *out, uint64_t bytes)
 {
     const double mebibytes = (double)bytes / (1 << 20);
     if (mebibytes < 1024)
@@ -90,18 +90,19 @@ static void room_put(FILE *out, uint64_t bytes)
         fprintf(out, "%.1f GiB", mebibytes / 1024);
 }
 
-void room_say(FILE *out, const struct room *room, const char *session, bool only_short)
+void disk_space_print(FILE *out, const struct disk_space *space, const char *session,
+                      bool only_short)
 {
     char name[512];
-    const bool fits = room->available == 0 || room->needed <= room->available;
-    if (room->needed < ROOM_TOLD || (only_short && fits))
+    const bool fits = space->available == 0 || space->needed <= space->available;
+    if (space->needed < LEAST_PRINTED || (only_short && fits))
         return;
     printable_copy(name, sizeof(name), session);
     fprintf(out, "mprof-ingest: %s will take about ", name);
-    room_put(out, room->needed);
-    if (room->available != 0) {
+    put_bytes(out, space->needed);
+    if (space->available != 0) {
         fputs(fits ? "; " : ", and may not fit: ", out);
-        room_put(out, room->available);
+        put_bytes(out, space->available);
         fputs(" are free on its disk", out);
     }
     fputc('\n', out);
