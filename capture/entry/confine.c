@@ -3,9 +3,8 @@
  * Entry points by which a program confines itself: prctl() and syscall(), the two ways to seccomp.
  * Calls that execute a program or close descriptors also come by syscall().
  *
- * The filter is kept before it is set (confinement.h). If it will not let the trace grow, the
- * recorder first takes room for a while. When that is used up, recording ends and the program goes
- * on.
+ * The filter is kept before it is set (seccomp.h). If it will not let the trace grow, the recorder
+ * first takes room for a while. When that is used up, recording ends and the program goes on.
  */
 #include <errno.h>
 #include <linux/seccomp.h>
@@ -19,8 +18,8 @@
 #include "capture/entry/confine.h"
 #include "capture/entry/names.h"
 #include "capture/os/arch_x86_64.h"
-#include "capture/os/confinement.h"
 #include "capture/os/os.h"
+#include "capture/os/seccomp/seccomp.h"
 #include "capture/record/real.h"
 #include "capture/record/recorder.h"
 #include "capture/trace/file.h"
@@ -65,20 +64,20 @@ static bool entry_is_borrowed(void)
 static const char without_clock[] =
     "the program disables its clock by seccomp's strict mode or PR_SET_TSC";
 
-/* Prepares for a filter or strict mode. Returns the argument of confinement_remove(). */
+/* Prepares for a filter or strict mode. Returns the argument of seccomp_filters_remove(). */
 static uint32_t entry_confine(bool strict, const struct sock_fprog *program)
 {
     int error = errno;
-    uint32_t kept = CONFINEMENT_NONE;
+    uint32_t kept = SECCOMP_FILTERS_NONE;
     /* In a forked child recording begins with the first event, which would be too late now. */
     recorder_start();
     if (!entry_is_borrowed()) {
         if (strict)
             recorder_stop_for(without_clock);
-        kept = strict ? confinement_add_strict() : confinement_add(program);
-        if (!trace_file_may_grow(confinement_allows))
+        kept = strict ? seccomp_filters_add_strict() : seccomp_filters_add(program);
+        if (!trace_file_may_grow(seccomp_filters_allow))
             trace_file_reserve_ahead();
-        confinement_begin();
+        seccomp_filters_begin();
     }
     errno = error;
     return kept;
@@ -110,7 +109,7 @@ ENTRY_POINT int ENTRY(prctl)(int option, ...)
     }
     const bool confines = option == PR_SET_SECCOMP && (argument[0] == SECCOMP_MODE_STRICT ||
                                                        argument[0] == SECCOMP_MODE_FILTER);
-    uint32_t kept = CONFINEMENT_NONE;
+    uint32_t kept = SECCOMP_FILTERS_NONE;
     if (confines)
         kept = entry_confine(argument[0] == SECCOMP_MODE_STRICT,
                              (const struct sock_fprog *)argument[1]);
@@ -118,7 +117,7 @@ ENTRY_POINT int ENTRY(prctl)(int option, ...)
         recorder_stop_for(without_clock);
     int result = next(option, argument[0], argument[1], argument[2], argument[3]);
     if (confines && result != 0)
-        confinement_remove(kept);
+        seccomp_filters_remove(kept);
     if (option == PR_SET_NAME && result == 0)
         entry_note_name(FRAME);
     return result;
@@ -155,6 +154,6 @@ entry_confine_special(long number, long a, long b, long c, long d, long e, long 
     uint32_t kept = entry_confine(strict, (const struct sock_fprog *)c);
     long result = next(number, a, b, c, d, e, f);
     if (result < 0)
-        confinement_remove(kept);
+        seccomp_filters_remove(kept);
     return result;
 }

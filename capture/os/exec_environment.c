@@ -9,12 +9,11 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "capture/os/confinement.h"
 #include "capture/os/message.h"
 #include "capture/os/os.h"
 #include "capture/os/program_image.h"
 #include "capture/os/program_search.h"
-#include "capture/os/required_calls.h"
+#include "capture/os/seccomp/seccomp.h"
 
 static const char preload_name[] = "LD_PRELOAD=";
 static const char options_name[] = "MPROF_OPTIONS=";
@@ -22,36 +21,9 @@ static const char without_name[] = "without=";
 static const char own_name[] = "libmprof.so";
 
 #define PRELOAD_NAME_LENGTH (sizeof(preload_name) - 1)
-/* The bytes for the numbers of all calls. */
-#define CALLS_TEXT ((size_t)OWN_CALLS_MAX * 6 + sizeof(without_name) + 1)
+/* The bytes for the list of all calls. */
+#define CALLS_TEXT (REQUIRED_CALLS_TEXT + sizeof(without_name) + 1)
 #define OWN_NAME_LENGTH (sizeof(own_name) - 1)
-
-/*
- * Writes the numbers of the own calls that the program's filters forbid into `text`, with colons
- * between (NULL: only counts them). Returns how many they are. Clears *possible if recording cannot
- * do without one.
- */
-static size_t exec_forbidden_calls(char *text, bool *possible)
-{
-    size_t count = 0;
-    char digits[24];
-    digits[sizeof(digits) - 1] = 0;
-    for (size_t i = 0; i < own_calls_count; i++) {
-        const struct own_call *call = &own_calls[i];
-        if (confinement_allows(call->number, call->arguments))
-            continue;
-        *possible = *possible && !call->needed;
-        if (text) {
-            const char *number = os_decimal(digits + sizeof(digits) - 1, call->number);
-            if (count)
-                *text++ = ':';
-            memcpy(text, number, strlen(number) + 1);
-            text += strlen(number);
-        }
-        count++;
-    }
-    return count;
-}
 
 static bool exec_is_preload(const char *entry)
 {
@@ -152,7 +124,7 @@ static struct exec_environment exec_choose(int descriptor, size_t entries)
         message_line("the C library of an executed program is not glibc: it runs unrecorded", NULL);
     else {
         /* The options may need one more entry. */
-        if (os_is_confined() && exec_forbidden_calls(NULL, &possible) > 0)
+        if (os_is_confined() && required_calls_forbidden(NULL, &possible) > 0)
             confined.entries = entries + 1;
         if (possible)
             return confined;
@@ -236,7 +208,7 @@ static void exec_write_options(const char *old, char *text)
         }
     }
     memcpy(text + used, without_name, sizeof(without_name));
-    exec_forbidden_calls(text + used + sizeof(without_name) - 1, &possible);
+    required_calls_forbidden(text + used + sizeof(without_name) - 1, &possible);
 }
 
 static void exec_fill_confined(char *const envp[], char **entries, char *text)

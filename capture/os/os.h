@@ -23,7 +23,7 @@ long os_call(long number, long a, long b, long c, long d, long e, long f);
 long os_call_retry(long number, long a, long b, long c, long d);
 
 /*
- * Has each later call ask `permits` first (confinement.h). NULL: all calls are allowed. Returns
+ * Has each later call ask `permits` first (seccomp.h). NULL: all calls are allowed. Returns
  * when no thread is in a call for which it did not ask.
  */
 void os_set_permission_check(bool (*permits)(long number, const uint64_t arguments[6]));

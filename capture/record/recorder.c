@@ -10,10 +10,9 @@
 
 #include "capture/options/options.h"
 #include "capture/os/arch_x86_64.h"
-#include "capture/os/confinement.h"
 #include "capture/os/message.h"
 #include "capture/os/os.h"
-#include "capture/os/seccomp_mode.h"
+#include "capture/os/seccomp/seccomp.h"
 #include "capture/record/bypass.h"
 #include "capture/record/call_watch.h"
 #include "capture/record/event_filter.h"
@@ -100,10 +99,10 @@ static void recorder_watch_forks(void)
 static void recorder_confine(const struct options *options)
 {
     if (options->without_count) {
-        confinement_add_calls(options->without, options->without_count);
-        confinement_begin();
+        seccomp_filters_add_calls(options->without, options->without_count);
+        seccomp_filters_begin();
     }
-    if (options->without_count || seccomp_mode_is_set())
+    if (options->without_count || seccomp_is_on())
         os_avoid_other_memory();
 }
 

@@ -13,12 +13,11 @@
 #include <unistd.h>
 
 #include "capture/os/arch_x86_64.h"
-#include "capture/os/required_calls.h"
-#include "capture/os/seccomp_mode.h"
+#include "capture/os/seccomp/seccomp.h"
 
-static bool sandbox_punishes[OWN_CALLS_MAX];
+static bool punished[REQUIRED_CALLS_MAX];
 
-static void sandbox_call(const struct own_call *call)
+static void make_call(const struct required_call *call)
 {
     const uint64_t *arguments = call->arguments;
     arch_syscall(call->number, (long)arguments[0], (long)arguments[1], (long)arguments[2],
@@ -27,44 +26,44 @@ static void sandbox_call(const struct own_call *call)
 
 /* Tries the calls from `*at` on, in a child that leaves no core. If a call ends the child, `*at` is
  * that call. */
-static _Noreturn void sandbox_try(_Atomic size_t *at)
+static _Noreturn void try_calls(_Atomic size_t *at)
 {
-    if (!sandbox_punishes[0])
-        sandbox_call(&own_calls[0]);
-    for (; atomic_load(at) < own_calls_count; atomic_fetch_add(at, 1))
-        sandbox_call(&own_calls[atomic_load(at)]);
+    if (!punished[0])
+        make_call(&required_calls[0]);
+    for (; atomic_load(at) < required_calls_count; atomic_fetch_add(at, 1))
+        make_call(&required_calls[atomic_load(at)]);
     _exit(0);
 }
 
 void run_sandbox_look(void)
 {
     _Atomic size_t *at;
-    if (!seccomp_mode_is_set())
+    if (!seccomp_is_on())
         return;
     at = mmap(NULL, sizeof(*at), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED)
         return;
-    while (atomic_load(at) < own_calls_count) {
+    while (atomic_load(at) < required_calls_count) {
         const pid_t process = fork();
         if (process == 0)
-            sandbox_try(at);
+            try_calls(at);
         if (process < 0)
             break;
         /* If SIGCHLD is ignored, this waits too and then fails. Only the progress of the child
          * counts. */
         while (waitpid(process, NULL, 0) < 0 && errno == EINTR)
             ;
-        if (atomic_load(at) < own_calls_count)
-            sandbox_punishes[atomic_fetch_add(at, 1)] = true;
+        if (atomic_load(at) < required_calls_count)
+            punished[atomic_fetch_add(at, 1)] = true;
     }
     munmap((void *)at, sizeof(*at));
 }
 
 bool run_sandbox_allows(long number)
 {
-    for (size_t i = 0; i < own_calls_count; i++)
-        if (own_calls[i].number == number)
-            return !sandbox_punishes[i];
+    for (size_t i = 0; i < required_calls_count; i++)
+        if (required_calls[i].number == number)
+            return !punished[i];
     return true;
 }
 
@@ -72,9 +71,9 @@ const char *run_sandbox_forbids_recording(void)
 {
     const bool status = run_sandbox_allows(SYS_fstat) || run_sandbox_allows(SYS_newfstatat);
     const bool room = run_sandbox_allows(SYS_fallocate) || run_sandbox_allows(SYS_pwrite64);
-    for (size_t i = 0; i < own_calls_count; i++)
-        if (own_calls[i].needed && sandbox_punishes[i])
-            return own_calls[i].name;
+    for (size_t i = 0; i < required_calls_count; i++)
+        if (required_calls[i].needed && punished[i])
+            return required_calls[i].name;
     return !status ? "fstat" : !room ? "fallocate" : NULL;
 }
 
@@ -82,8 +81,8 @@ void run_sandbox_without(char *text, size_t size)
 {
     size_t used = 0;
     *text = 0;
-    for (size_t i = 0; i < own_calls_count; i++)
-        if (sandbox_punishes[i] && used < size)
+    for (size_t i = 0; i < required_calls_count; i++)
+        if (punished[i] && used < size)
             used += (size_t)snprintf(text + used, size - used, "%s%u", used ? ":" : "",
-                                     own_calls[i].number);
+                                     required_calls[i].number);
 }

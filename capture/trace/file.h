@@ -77,7 +77,7 @@ bool trace_file_is_own(void);
 uint8_t *trace_file_take_slot(uint32_t *slot);
 /*
  * Tells whether the calls that take a slot are allowed, before the program confines itself
- * (confinement.h). If they are not, trace_file_reserve_ahead() takes slots in advance, once in a
+ * (seccomp.h). If they are not, trace_file_reserve_ahead() takes slots in advance, once in a
  * trace.
  */
 bool trace_file_may_grow(bool (*allows)(long number, const uint64_t arguments[6]));

@@ -56,6 +56,9 @@ only sqlite3 'sqlite3' '^(ingest/write|session/data)/'
 inner=$(sources '*.c' '*.h' | grep -v '^schemas/pack/' |
     xargs grep -HnE '#include "schemas/pack/|\b(TRACE|trace)_(COLUMN|MODEL|model|predicted|walk)_' | grep -v '/trace_packed\.h"$')
 [ -z "$inner" ] || complain "other folders know only trace_packed.h of schemas/pack" "$inner"
+inner=$(sources '*.c' '*.h' | grep -vE '^(capture/os/seccomp|tests)/' |
+    xargs grep -HnE '#include "capture/os/seccomp/|\b(BPF_[A-Z]+|sock_filter|seccomp_evaluate)\b' | grep -v '/seccomp\.h"$')
+[ -z "$inner" ] || complain "other folders know only seccomp.h of capture/os/seccomp" "$inner"
 
 long=$(sources '*.c' '*.h' | xargs wc -l | awk '$2 != "total" && $1 > 600')
 [ -z "$long" ] || complain "no file is longer than 600 lines" "$long"

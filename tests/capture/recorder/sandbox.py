@@ -8,7 +8,7 @@ import recording
 from recording import check, sizes
 from trace_text import Trace
 
-source = open(recording.os.environ["MPROF_SOURCE"] + "/capture/os/required_calls.c").read()
+source = open(recording.os.environ["MPROF_SOURCE"] + "/capture/os/seccomp/required_calls.c").read()
 numbers = dict(re.findall(r"#define __NR_(\w+) (\d+)", subprocess.run(
     ["cc", "-E", "-dM", "-xc", "-"], input="#include <asm/unistd_64.h>", capture_output=True, text=True,
     check=True).stdout))
@@ -90,8 +90,8 @@ for answer, arguments in (("1", preload), ("kill", run)):
 
 # The table names every call in the recorder's sources.
 used = set()
-for path in recording.glob.glob(recording.os.environ["MPROF_SOURCE"] + "/capture/*/*.[ch]"):
-    if not re.search(r"entry/(close|confine|map)|confinement|shadow_stack|arch_|required_calls|run/sandbox", path):
+for path in recording.glob.glob(recording.os.environ["MPROF_SOURCE"] + "/capture/**/*.[ch]", recursive=True):
+    if not re.search(r"entry/(close|confine|map)|seccomp/(filters|required)|shadow_stack|arch_|run/sandbox", path):
         used |= set(re.findall(r"SYS_(\w+)", open(path).read()))
 used -= {"clone", "wait4"}  # mprof-run has made these by then
 check(used <= set(needed), f"not in required_calls.c: {used - set(needed)}")

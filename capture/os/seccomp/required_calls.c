@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/os/required_calls.h"
+#include "capture/os/seccomp/seccomp.h"
 
 #include <fcntl.h>
 #include <linux/membarrier.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+
+#include "capture/os/os.h"
 
 #define CALL(call, is_needed, ...)                                                                 \
     {                                                                                              \
@@ -18,7 +21,7 @@
 #define NOWHERE ((uint64_t)-1)
 
 /* prctl comes first: it keeps a process that tries the others from leaving a core file. */
-const struct own_call own_calls[] = {
+const struct required_call required_calls[] = {
     CALL(prctl, false, PR_SET_DUMPABLE, 0),
     CALL(prlimit64, false, 0, RLIMIT_FSIZE),
     CALL(openat, true, (uint64_t)AT_FDCWD, 0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600),
@@ -58,6 +61,29 @@ const struct own_call own_calls[] = {
     CALL(pidfd_open, false, 0),
 };
 
-const size_t own_calls_count = sizeof(own_calls) / sizeof(*own_calls);
+const size_t required_calls_count = sizeof(required_calls) / sizeof(*required_calls);
 
-_Static_assert(sizeof(own_calls) / sizeof(*own_calls) <= OWN_CALLS_MAX, "a set of them has room");
+_Static_assert(sizeof(required_calls) / sizeof(*required_calls) <= REQUIRED_CALLS_MAX,
+               "a set of them has room");
+
+size_t required_calls_forbidden(char *text, bool *possible)
+{
+    size_t count = 0;
+    char digits[24];
+    digits[sizeof(digits) - 1] = 0;
+    for (size_t i = 0; i < required_calls_count; i++) {
+        const struct required_call *call = &required_calls[i];
+        if (seccomp_filters_allow(call->number, call->arguments))
+            continue;
+        *possible = *possible && !call->needed;
+        if (text) {
+            const char *number = os_decimal(digits + sizeof(digits) - 1, call->number);
+            if (count)
+                *text++ = ':';
+            memcpy(text, number, strlen(number) + 1);
+            text += strlen(number);
+        }
+        count++;
+    }
+    return count;
+}

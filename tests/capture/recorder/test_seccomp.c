@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The kernel and confinement_run() run the same filters and give the same answers. */
+/* The kernel and seccomp_evaluate() run the same filters and give the same answers. */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
-#include "capture/os/confinement.h"
-#include "capture/os/seccomp_mode.h"
+#include "capture/os/seccomp/evaluate.h"
+#include "capture/os/seccomp/seccomp.h"
 
 #define STEPS 24u
 #define HEAD 2u
@@ -146,7 +146,7 @@ static void test_the_kernel_agrees(void **state)
         int kernel = ask_kernel(code, count);
         if (kernel == -2)
             continue;
-        uint32_t own = confinement_run(code, count, data);
+        uint32_t own = seccomp_evaluate(code, count, data);
         if (kernel == -1)
             assert_int_equal(own, SECCOMP_RET_KILL_THREAD);
         else {
@@ -176,36 +176,36 @@ static void test_what_is_kept(void **state)
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = {.len = 4, .filter = forbid};
-    assert_true(confinement_allows(SYS_openat, none));
-    uint32_t first = confinement_add(&program);
-    assert_false(confinement_allows(SYS_openat, none));
-    assert_true(confinement_allows(SYS_close, none));
+    assert_true(seccomp_filters_allow(SYS_openat, none));
+    uint32_t first = seccomp_filters_add(&program);
+    assert_false(seccomp_filters_allow(SYS_openat, none));
+    assert_true(seccomp_filters_allow(SYS_close, none));
     /* The program may overwrite its filter afterwards. */
     forbid[1].k = SYS_close;
-    assert_true(confinement_allows(SYS_close, none));
-    confinement_remove(first);
-    assert_true(confinement_allows(SYS_openat, none));
+    assert_true(seccomp_filters_allow(SYS_close, none));
+    seccomp_filters_remove(first);
+    assert_true(seccomp_filters_allow(SYS_openat, none));
 
-    uint32_t placed = confinement_add(&(struct sock_fprog){.len = 2, .filter = by_place});
-    assert_false(confinement_allows(SYS_close, none));
-    confinement_remove(placed);
+    uint32_t placed = seccomp_filters_add(&(struct sock_fprog){.len = 2, .filter = by_place});
+    assert_false(seccomp_filters_allow(SYS_close, none));
+    seccomp_filters_remove(placed);
     /* The kernel refuses these. A program may find out in this way whether there is seccomp, any
      * number of times. */
     for (int i = 0; i < 100; i++) {
-        assert_int_equal(confinement_add((const struct sock_fprog *)8), CONFINEMENT_NONE);
-        confinement_remove(confinement_add(&program));
+        assert_int_equal(seccomp_filters_add((const struct sock_fprog *)8), SECCOMP_FILTERS_NONE);
+        seccomp_filters_remove(seccomp_filters_add(&program));
     }
-    assert_true(confinement_allows(SYS_close, none));
-    uint32_t strict = confinement_add_strict();
-    assert_true(confinement_allows(SYS_write, none));
-    assert_false(confinement_allows(SYS_close, none));
-    confinement_remove(strict);
-    assert_true(confinement_allows(SYS_close, none));
+    assert_true(seccomp_filters_allow(SYS_close, none));
+    uint32_t strict = seccomp_filters_add_strict();
+    assert_true(seccomp_filters_allow(SYS_write, none));
+    assert_false(seccomp_filters_allow(SYS_close, none));
+    seccomp_filters_remove(strict);
+    assert_true(seccomp_filters_allow(SYS_close, none));
 
     /* There is no room for so many, so nothing is allowed. */
     for (int i = 0; i < 20; i++)
-        confinement_add(&program);
-    assert_false(confinement_allows(SYS_write, none));
+        seccomp_filters_add(&program);
+    assert_false(seccomp_filters_allow(SYS_write, none));
 }
 
 /* Returns the answer for a status with this text. */
@@ -218,7 +218,7 @@ static bool mode_of(const char *before, size_t groups, const char *after)
         fprintf(file, "%zu ", i);
     fputs(after, file);
     rewind(file);
-    const bool set = seccomp_mode_of(fileno(file));
+    const bool set = seccomp_is_on_by(fileno(file));
     fclose(file);
     return set;
 }
@@ -238,7 +238,7 @@ static void test_filters_from_before(void **state)
     /* A kernel without seccomp has no such line. A line that is cut off tells nothing. */
     assert_false(mode_of("Name:\tx\nThreads:\t1\n", 0, ""));
     assert_true(mode_of("Name:\tx\nSeccomp:\t", 0, ""));
-    assert_true(seccomp_mode_of(-1));
+    assert_true(seccomp_is_on_by(-1));
 }
 
 static void test_filter_of_this_process(void **state)
@@ -252,13 +252,13 @@ static void test_filter_of_this_process(void **state)
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
             prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
             _exit(77);
-        _exit(!seccomp_mode_is_set());
+        _exit(!seccomp_is_on());
     }
     assert_int_equal(waitpid(process, &status, 0), process);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
         skip();
     assert_int_equal(status, 0);
-    assert_int_equal(seccomp_mode_is_set(), prctl(PR_GET_SECCOMP) != 0);
+    assert_int_equal(seccomp_is_on(), prctl(PR_GET_SECCOMP) != 0);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/os/seccomp_mode.h"
+#include "capture/os/seccomp/seccomp.h"
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #include "capture/os/os.h"
 
-bool seccomp_mode_of(int descriptor)
+bool seccomp_is_on_by(int descriptor)
 {
     static const char line[] = "\nSeccomp:\t";
     char part[256]; /* small, because the stack may be small */
@@ -23,7 +23,7 @@ bool seccomp_mode_of(int descriptor)
     return length < 0 || !line[matched];
 }
 
-bool seccomp_mode_is_set(void)
+bool seccomp_is_on(void)
 {
     /* Opens directly, because os_open_read() moves the descriptor to another number. A filter
      * may punish that call. */
@@ -31,7 +31,7 @@ bool seccomp_mode_is_set(void)
                                         O_RDONLY | O_CLOEXEC, 0, 0, 0);
     if (descriptor < 0)
         return true;
-    const bool set = seccomp_mode_of(descriptor);
+    const bool set = seccomp_is_on_by(descriptor);
     os_close(descriptor);
     return set;
 }
