@@ -128,6 +128,7 @@ static bool put_standing(struct follow *follow, const struct table_sink *sink)
 
 static bool put_tables(struct follow *follow, const struct replay *shown, uint64_t end_ticks)
 {
+    struct problems problems = {0};
     struct suppressions *joined =
         follow->options->carried_suppressions
             ? carried_join(&follow->scan.carried, follow->options->suppressions, NULL)
@@ -135,6 +136,7 @@ static bool put_tables(struct follow *follow, const struct replay *shown, uint64
     struct session_facts facts = {.file = follow->file,
                                   .scan = &follow->scan,
                                   .replay = shown,
+                                  .problems = &problems,
                                   .stacks = &follow->stacks,
                                   .totals = &follow->totals,
                                   .known = follow->known,
@@ -142,11 +144,13 @@ static bool put_tables(struct follow *follow, const struct replay *shown, uint64
     struct table_sink sink = writer_follow_tables(follow->writer);
     uint64_t last_ticks = follow->scan.last_ticks;
     follow->scan.last_ticks = end_ticks; /* the end of the session so far */
-    bool good = session_frames_put(&sink, &facts) && session_tables_put(&sink, &facts) &&
-                put_standing(follow, &sink);
+    bool good = problems_join(&problems, &follow->scan.problems) &&
+                problems_join(&problems, &shown->problems) && session_frames_put(&sink, &facts) &&
+                session_tables_put(&sink, &facts) && put_standing(follow, &sink);
     follow->scan.last_ticks = last_ticks;
     follow->known = session_tables_known(&facts);
     suppressions_free(joined);
+    problems_free(&problems);
     return good;
 }
 
@@ -227,11 +231,8 @@ static bool replay_new(struct follow *follow, uint64_t most_ms, bool *all)
 
 static bool look_again(struct follow *follow)
 {
-    struct replay *replay = &follow->replay;
-    trace_time_init(&replay->time, follow->file, follow->scan.clock_ticks,
-                    follow->scan.clock_monotonic_ns);
-    replay->thread = NULL; /* the scan may have moved the threads */
-    return stacks_extend(&follow->stacks) || ingest_fail_memory(follow->status, "the stacks");
+    return (replay_extend(&follow->replay, follow->file) && stacks_extend(&follow->stacks)) ||
+           ingest_fail_memory(follow->status, "the stacks");
 }
 
 /* Reads the state of the trace again, because a look at a long trace takes a while. */

@@ -24,6 +24,7 @@ struct pipeline {
     struct totals totals;
     struct type_table types;
     struct replay replay;
+    struct problems problems;    /* of both passes */
     struct suppressions *joined; /* with those that the program carries; NULL: not asked for */
 };
 
@@ -90,9 +91,16 @@ static bool join_suppressions(struct pipeline *pipeline)
     const struct ingest_options *options = pipeline->options;
     if (options->carried_suppressions)
         pipeline->joined =
-            carried_join(&pipeline->scan.carried, options->suppressions, &pipeline->scan.problems);
+            carried_join(&pipeline->scan.carried, options->suppressions, &pipeline->problems);
     return pipeline->joined || !options->carried_suppressions ||
            ingest_fail_memory(pipeline->status, "the suppressions");
+}
+
+static bool join_problems(struct pipeline *pipeline)
+{
+    return (problems_join(&pipeline->problems, &pipeline->scan.problems) &&
+            problems_join(&pipeline->problems, &pipeline->replay.problems)) ||
+           ingest_fail_memory(pipeline->status, "the problems");
 }
 
 static bool write_tables(struct pipeline *pipeline)
@@ -101,6 +109,7 @@ static bool write_tables(struct pipeline *pipeline)
     struct session_facts facts = {.file = pipeline->file,
                                   .scan = &pipeline->scan,
                                   .replay = &pipeline->replay,
+                                  .problems = &pipeline->problems,
                                   .stacks = &pipeline->stacks,
                                   .totals = &pipeline->totals,
                                   .suppressions =
@@ -159,7 +168,8 @@ static bool run(struct pipeline *pipeline)
                        &pipeline->totals, &pipeline->types, writer_sink(pipeline->writer),
                        status) &&
            replay_all(pipeline) && replay_finish(&pipeline->replay, status) &&
-           finish_rows(pipeline) && join_suppressions(pipeline) && write_tables(pipeline);
+           finish_rows(pipeline) && join_problems(pipeline) && join_suppressions(pipeline) &&
+           write_tables(pipeline);
 }
 
 static void summarize(const struct pipeline *pipeline, struct ingest_summary *summary)
@@ -167,6 +177,7 @@ static void summarize(const struct pipeline *pipeline, struct ingest_summary *su
     const struct trace_file_header *header = trace_file_header(pipeline->file);
     const struct trace_scan *scan = &pipeline->scan;
     const struct totals *totals = &pipeline->totals;
+    const struct problems *problems = &pipeline->problems;
     *summary = (struct ingest_summary){
         .program = strdup(scan->process.found ? scan->process.program : "(unknown program)"),
         .allocations = totals->allocations,
@@ -184,17 +195,17 @@ static void summarize(const struct pipeline *pipeline, struct ingest_summary *su
         .events = pipeline->replay.events,
         .dropped = header->dropped_events + scan->dropped_events,
         .sample_interval = header->sample_interval,
-        .unmatched_frees = scan->problems.counts[PROBLEM_UNMATCHED_FREE],
-        .double_frees = scan->problems.counts[PROBLEM_DOUBLE_FREE],
-        .mismatched_frees = scan->problems.counts[PROBLEM_MISMATCHED_FREE],
-        .wrong_sizes = scan->problems.counts[PROBLEM_WRONG_SIZE],
-        .overlaps = scan->problems.counts[PROBLEM_OVERLAP],
+        .unmatched_frees = problems->counts[PROBLEM_UNMATCHED_FREE],
+        .double_frees = problems->counts[PROBLEM_DOUBLE_FREE],
+        .mismatched_frees = problems->counts[PROBLEM_MISMATCHED_FREE],
+        .wrong_sizes = problems->counts[PROBLEM_WRONG_SIZE],
+        .overlaps = problems->counts[PROBLEM_OVERLAP],
         .orphaned_events = pipeline->replay.orphaned_events,
         .damaged_bytes = scan->damaged_bytes,
         .unseen_modules = scan->unrecorded.unseen.count,
         .late_modules = scan->unrecorded.late.count,
-        .lost_suppressions = scan->problems.counts[PROBLEM_SUPPRESSIONS],
-        .missing_chunks = scan->problems.counts[PROBLEM_MISSING_CHUNK],
+        .lost_suppressions = problems->counts[PROBLEM_SUPPRESSIONS],
+        .missing_chunks = problems->counts[PROBLEM_MISSING_CHUNK],
         .ended = scan->ended || header->state != TRACE_STATE_RECORDING,
         .unknown_clock = pipeline->replay.time.unknown,
         .state = header->state,
@@ -208,9 +219,9 @@ static void summarize(const struct pipeline *pipeline, struct ingest_summary *su
                    .start_ticks = header->start_ticks,
                    .time = pipeline->replay.time},
     };
-    for (size_t i = scan->problems.kept_count; i-- > 0;)
-        if (scan->problems.kept[i].kind == PROBLEM_SUPPRESSIONS)
-            memcpy(summary->why_suppressions, scan->problems.kept[i].detail,
+    for (size_t i = problems->kept_count; i-- > 0;)
+        if (problems->kept[i].kind == PROBLEM_SUPPRESSIONS)
+            memcpy(summary->why_suppressions, problems->kept[i].detail,
                    sizeof(summary->why_suppressions));
 }
 
@@ -231,6 +242,7 @@ bool ingest_run(const struct ingest_options *options, struct ingest_summary *sum
     writer_close(pipeline->writer);
     suppressions_free(pipeline->joined);
     replay_free(&pipeline->replay);
+    problems_free(&pipeline->problems);
     totals_free_memory(&pipeline->totals);
     type_table_free(&pipeline->types);
     stacks_free(&pipeline->stacks);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ingest/base/array.h"
 
@@ -43,6 +44,21 @@ struct problem *problems_add(struct problems *problems, enum problem_kind kind, 
     vsnprintf(problem->detail, sizeof(problem->detail), format, arguments);
     va_end(arguments);
     return problem;
+}
+
+bool problems_join(struct problems *sum, const struct problems *later)
+{
+    uint64_t seen[PROBLEM_KINDS];
+    if (!array_reserve(&sum->kept, &sum->capacity, sum->kept_count + later->kept_count + 1,
+                       sizeof(*sum->kept)))
+        return false;
+    memcpy(seen, sum->counts, sizeof(seen));
+    for (size_t i = 0; i < later->kept_count; i++)
+        if (seen[later->kept[i].kind]++ < PROBLEMS_KEPT_PER_KIND)
+            sum->kept[sum->kept_count++] = later->kept[i];
+    for (size_t kind = 0; kind < PROBLEM_KINDS; kind++)
+        sum->counts[kind] += later->counts[kind];
+    return true;
 }
 
 void problems_free(struct problems *problems)

@@ -52,6 +52,10 @@ const char *problem_name(enum problem_kind kind);
  */
 struct problem *problems_add(struct problems *problems, enum problem_kind kind, const char *format,
                              ...) __attribute__((format(printf, 3, 4)));
+
+/* Adds the problems of a later pass, as if they were added one by one. False if memory is
+ * exhausted. */
+bool problems_join(struct problems *sum, const struct problems *later);
 void problems_free(struct problems *problems);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "ingest/replay/replay.h"
 
-/* Returns the row of a thread, or NULL if the scan rejected its number. */
-struct thread_row *replay_thread(struct replay *replay, uint32_t number);
+/* Returns the counts of a thread, or NULL if the scan rejected its number. */
+struct thread_counts *replay_thread(struct replay *replay, uint32_t number);
 
 /* Notes a problem with the event's time, thread and place in the trace. Address 0: none. */
 void replay_problem(struct replay *replay, const struct trace_event *event, enum problem_kind kind,

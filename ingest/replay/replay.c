@@ -12,19 +12,20 @@ static const uint64_t largest_size = UINT64_C(1) << 47;
  * form, each followed by new[]. */
 enum { KIND_NEW = 9, KIND_NEW_NOTHROW = 12, KIND_NEW_ALIGNED = 14, KIND_NEW_ALIGNED_NOTHROW = 16 };
 
-struct thread_row *replay_thread(struct replay *replay, uint32_t number)
+struct thread_counts *replay_thread(struct replay *replay, uint32_t number)
 {
-    if (!replay->thread || replay->thread->number != number) {
+    if (!replay->last || replay->last_number != number) {
         uint32_t index = threads_known(&replay->scan->threads, number);
-        replay->thread = index == INDEX_NONE ? NULL : &replay->scan->threads.rows[index];
+        replay->last = index == INDEX_NONE ? NULL : &replay->threads[index];
+        replay->last_number = number;
     }
-    return replay->thread;
+    return replay->last;
 }
 
 void replay_problem(struct replay *replay, const struct trace_event *event, enum problem_kind kind,
                     uint64_t address, const char *detail)
 {
-    struct problem *problem = problems_add(&replay->scan->problems, kind, "%s", detail);
+    struct problem *problem = problems_add(&replay->problems, kind, "%s", detail);
     if (!problem)
         return;
     problem->ns = (int64_t)replay->now_ns;
@@ -137,7 +138,7 @@ static bool note_free(struct replay *replay, const struct live_block *block, uin
         return false;
     struct problem *problem =
         !mismatch ? NULL
-                  : problems_add(&replay->scan->problems, PROBLEM_MISMATCHED_FREE,
+                  : problems_add(&replay->problems, PROBLEM_MISMATCHED_FREE,
                                  "by %s, which does not match its allocation", mismatch->function);
     if (!problem)
         return true;
@@ -150,7 +151,7 @@ static bool note_free(struct replay *replay, const struct live_block *block, uin
 bool replay_close_late(struct replay *replay, struct live_block *block,
                        const struct pending_free *waiting)
 {
-    struct thread_row *thread = replay_thread(replay, waiting->thread);
+    struct thread_counts *thread = replay_thread(replay, waiting->thread);
     if (!thread)
         return false;
     thread->frees++;
@@ -180,7 +181,7 @@ static bool handle_free(struct replay *replay, const struct trace_event *event)
     const struct trace_record *record = event->record;
     uint64_t address = event->of_realloc ? record->old_address : record->address;
     struct live_block *block = live_table_find(&replay->heap, address);
-    struct thread_row *thread = replay_thread(replay, event->thread);
+    struct thread_counts *thread = replay_thread(replay, event->thread);
     uint32_t stack = 0;
     replay->events++;
     *event->carry = 0;
@@ -246,7 +247,7 @@ static bool handle_allocate(struct replay *replay, const struct trace_event *eve
     const struct trace_record *record = event->record;
     uint64_t size = replay_size(replay, event, record->size);
     uint32_t stack = replay_stack(replay, event, record->stack);
-    struct thread_row *thread = replay_thread(replay, event->thread);
+    struct thread_counts *thread = replay_thread(replay, event->thread);
     struct live_block *block = live_table_find(&replay->heap, record->address);
     replay->events++;
     if (stack == INDEX_NONE || !thread || !block)
@@ -364,9 +365,18 @@ bool replay_event(struct replay *replay, const struct trace_event *event,
     return good;
 }
 
-bool replay_init(struct replay *replay, const struct trace_file *file, struct trace_scan *scan,
-                 struct stacks *stacks, struct totals *totals, struct type_table *types,
-                 struct row_sink sink, struct ingest_status *status)
+bool replay_extend(struct replay *replay, const struct trace_file *file)
+{
+    const struct trace_scan *scan = replay->scan;
+    trace_time_init(&replay->time, file, scan->clock_ticks, scan->clock_monotonic_ns);
+    replay->last = NULL; /* the counts may move */
+    return array_reserve(&replay->threads, &replay->thread_capacity, scan->threads.count + 1,
+                         sizeof(*replay->threads));
+}
+
+bool replay_init(struct replay *replay, const struct trace_file *file,
+                 const struct trace_scan *scan, struct stacks *stacks, struct totals *totals,
+                 struct type_table *types, struct row_sink sink, struct ingest_status *status)
 {
     *replay = (struct replay){
         .scan = scan, .stacks = stacks, .totals = totals, .types = types, .sink = sink};
@@ -374,9 +384,10 @@ bool replay_init(struct replay *replay, const struct trace_file *file, struct tr
     replay->sampled = trace_file_header(file)->sample_interval != 0;
     replay->forked = scan->process.parent_trace != 0;
     replay->fast_clock = (trace_file_header(file)->flags & TRACE_FILE_CLOCK_FAST) != 0;
-    trace_time_init(&replay->time, file, scan->clock_ticks, scan->clock_monotonic_ns);
+    if (!replay_extend(replay, file))
+        return ingest_fail_memory(status, "the threads of the trace");
     if (replay->time.unknown)
-        problems_add(&scan->problems, PROBLEM_CLOCK,
+        problems_add(&replay->problems, PROBLEM_CLOCK,
                      "the trace holds one clock pair only: times are processor ticks, not ns");
     totals_init(totals, trace_time_ns(&replay->time, scan->last_ticks));
     replay->batch = sink.exchange(sink.context, NULL);
@@ -412,6 +423,8 @@ void replay_free(struct replay *replay)
     }
     for (size_t i = 0; i < replay->mark_count; i++)
         free(replay->marks[i].name);
+    free(replay->threads);
+    problems_free(&replay->problems);
     free(replay->arenas);
     free(replay->marks);
     regions_free(&replay->regions);

@@ -77,8 +77,13 @@ struct inherited_free {
     uint32_t arena, thread, stack;
 };
 
+/* The counts of one thread. */
+struct thread_counts {
+    uint64_t allocations, frees, bytes;
+};
+
 struct replay {
-    struct trace_scan *scan; /* threads' counts and problems are kept there */
+    const struct trace_scan *scan;
     struct stacks *stacks;
     struct totals *totals;
     struct type_table *types;
@@ -93,7 +98,11 @@ struct replay {
     uint64_t orphaned_events;
     uint64_t failed_allocations;
     uint64_t now_ns, now_ticks;
-    struct thread_row *thread; /* of the last event, as a cache */
+    struct thread_counts *threads; /* by row of the scan's threads */
+    size_t thread_capacity;
+    struct thread_counts *last; /* of the last event's thread, as a cache; NULL: none */
+    uint32_t last_number;
+    struct problems problems; /* of the events; the scan has its own */
     struct pending_free *pending;
     size_t pending_count, pending_capacity;
     struct contested_block *contested;
@@ -120,9 +129,13 @@ struct replay {
 };
 
 /* Begins the replay. All pointers must outlive it. False with `status` set. */
-bool replay_init(struct replay *replay, const struct trace_file *file, struct trace_scan *scan,
-                 struct stacks *stacks, struct totals *totals, struct type_table *types,
-                 struct row_sink sink, struct ingest_status *status);
+bool replay_init(struct replay *replay, const struct trace_file *file,
+                 const struct trace_scan *scan, struct stacks *stacks, struct totals *totals,
+                 struct type_table *types, struct row_sink sink, struct ingest_status *status);
+
+/* Takes the clock and the threads that the scan of a growing trace has found since. False if memory
+ * is exhausted. */
+bool replay_extend(struct replay *replay, const struct trace_file *file);
 
 /* Prefetches the memory that the record's event will need. For merge_watch(), with the replay as
  * context. */

@@ -18,8 +18,7 @@ struct thread_row {
     bool named; /* a THREAD record gave its tid and name */
     uint64_t tid;
     char name[64]; /* the kernel's (up to 15 bytes), or a longer one by pthread_setname */
-    uint64_t start_ticks, end_ticks; /* THREAD_TIME_NONE: not known */
-    uint64_t allocations, frees, bytes;
+    uint64_t start_ticks, end_ticks;  /* THREAD_TIME_NONE: not known */
     uint32_t segments, last_sequence; /* chunk segments found, and their highest number */
 };
 

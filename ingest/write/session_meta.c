@@ -145,7 +145,7 @@ static bool put_oddities(const struct table_sink *sink, const struct session_fac
 {
     const struct trace_file_header *header = trace_file_header(facts->file);
     const struct trace_scan *scan = facts->scan;
-    const uint64_t *counts = scan->problems.counts;
+    const uint64_t *counts = facts->problems->counts;
     return put_number(sink, "dropped_events", header->dropped_events + scan->dropped_events) &&
            put_number(sink, "unmatched_frees", counts[PROBLEM_UNMATCHED_FREE]) &&
            put_number(sink, "double_frees", counts[PROBLEM_DOUBLE_FREE]) &&
@@ -181,8 +181,7 @@ bool session_meta_put(const struct table_sink *sink, const struct session_facts 
            (!facts->suppressions ||
             put_number(sink, "suppressions", suppressions_count(facts->suppressions))) &&
            (!facts->carried_suppressions ||
-            put_number(sink, "lost_suppressions",
-                       facts->scan->problems.counts[PROBLEM_SUPPRESSIONS])) &&
+            put_number(sink, "lost_suppressions", facts->problems->counts[PROBLEM_SUPPRESSIONS])) &&
            put_number(sink, "duration_ns",
                       trace_time_ns(&facts->replay->time, facts->scan->last_ticks)) &&
            put_number(sink, "timeline_slot_ns", facts->totals->slot_ns) &&

@@ -221,12 +221,13 @@ static bool put_threads(const struct table_sink *sink, const struct session_fact
     bool good = true;
     for (size_t i = 0; good && i < threads->count; i++) {
         const struct thread_row *thread = &threads->rows[i];
+        const struct thread_counts *counts = &facts->replay->threads[i];
         good = PUT(sink, WRITER_THREAD, value_number(thread->number),
                    thread->named ? value_number(thread->tid) : value_null(),
                    value_text(thread->named ? thread->name : NULL),
                    value_time(facts, thread->start_ticks), value_time(facts, thread->end_ticks),
-                   value_number(thread->allocations), value_number(thread->frees),
-                   value_number(thread->bytes));
+                   value_number(counts->allocations), value_number(counts->frees),
+                   value_number(counts->bytes));
     }
     return good;
 }
@@ -234,7 +235,7 @@ static bool put_threads(const struct table_sink *sink, const struct session_fact
 static bool put_incidents(const struct table_sink *sink, const struct session_facts *facts)
 {
     const struct replay *replay = facts->replay;
-    const struct problems *problems = &facts->scan->problems;
+    const struct problems *problems = facts->problems;
     bool good = true;
     for (size_t i = 0; good && i < replay->arena_count; i++) {
         const struct arena_row *arena = &replay->arenas[i];

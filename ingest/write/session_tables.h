@@ -19,6 +19,7 @@ struct session_facts {
     const struct trace_file *file;
     const struct trace_scan *scan;
     const struct replay *replay;
+    const struct problems *problems; /* of the scan and of replay */
     const struct stacks *stacks;
     const struct totals *totals;
     struct session_known known;

@@ -48,7 +48,7 @@ void assert_sound(const struct replayed *replayed, const char *what, size_t wher
         assert_true(
             session_id_possible(replayed->replay.arenas[i].id, replayed->replay.arena_count));
     if (rows != totals->allocations || live != totals->live_count || stack_bytes != totals->bytes ||
-        totals->frees + totals->live_count + replayed->scan.problems.counts[PROBLEM_OVERLAP] <
+        totals->frees + totals->live_count + replayed->problems.counts[PROBLEM_OVERLAP] <
             totals->allocations)
         fail_msg("%s %zu: the sums do not agree", what, where);
 }

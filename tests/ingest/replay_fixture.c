@@ -46,6 +46,9 @@ struct replayed *replay_file(const char *path)
 {
     struct replayed *replayed = calloc(1, sizeof(*replayed));
     replayed->good = run(replayed, path);
+    if (!problems_join(&replayed->problems, &replayed->scan.problems) ||
+        !problems_join(&replayed->problems, &replayed->replay.problems))
+        abort();
     return replayed;
 }
 
@@ -64,6 +67,7 @@ struct replayed *replay_built(struct trace_builder *builder)
 void replayed_free(struct replayed *replayed)
 {
     replay_free(&replayed->replay);
+    problems_free(&replayed->problems);
     totals_free_memory(&replayed->totals);
     type_table_free(&replayed->types);
     stacks_free(&replayed->stacks);

@@ -18,6 +18,7 @@ struct replayed {
     struct totals totals;
     struct type_table types;
     struct replay replay;
+    struct problems problems;       /* of the scan and of replay */
     uint64_t (*rows)[COLUMN_TOTAL]; /* by id - 1 */
     size_t row_count;
     bool good;

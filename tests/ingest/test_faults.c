@@ -21,7 +21,7 @@ static size_t worked_length;
 /* Checks that a message gives the place in the file of the data that a cut removed. */
 static void assert_cut_is_told(const struct replayed *replayed, size_t length)
 {
-    const struct problems *problems = &replayed->scan.problems;
+    const struct problems *problems = &replayed->problems;
     for (size_t i = 0; i < problems->kept_count; i++) {
         const struct problem *problem = &problems->kept[i];
         if ((problem->kind == PROBLEM_DAMAGE || problem->kind == PROBLEM_MISSING_CHUNK) &&
@@ -169,8 +169,8 @@ static void numbers_far_from_all_others(void **state)
         assert_int_equal(replayed->totals.frees, 0);
         assert_int_equal(replayed->scan.threads.count, 1);
         assert_int_equal(replayed->replay.arena_count, 1);
-        assert_int_equal(replayed->scan.problems.counts[PROBLEM_RECORD], 5);
-        assert_int_equal(replayed->scan.problems.counts[PROBLEM_DAMAGE], 2);
+        assert_int_equal(replayed->problems.counts[PROBLEM_RECORD], 5);
+        assert_int_equal(replayed->problems.counts[PROBLEM_DAMAGE], 2);
         replayed_free(replayed);
     }
 }
@@ -192,7 +192,7 @@ static void allocations_from_outside(void **state)
     assert_int_equal(replayed->totals.allocations, 1);
     assert_int_equal(replayed->totals.frees, 0);
     assert_int_equal(replayed->replay.sample_count, 1);
-    assert_int_equal(replayed->scan.problems.counts[PROBLEM_DAMAGE], 1);
+    assert_int_equal(replayed->problems.counts[PROBLEM_DAMAGE], 1);
     replayed_free(replayed);
 }
 

@@ -76,8 +76,8 @@ static void assert_as_worked(const uint8_t *bytes, size_t length, const char *wh
     assert_int_equal(packed->totals.bytes, plain->totals.bytes);
     assert_int_equal(packed->totals.frees, plain->totals.frees);
     assert_int_equal(packed->scan.damaged_bytes, plain->scan.damaged_bytes);
-    assert_int_equal(packed->scan.problems.counts[PROBLEM_MISSING_CHUNK],
-                     plain->scan.problems.counts[PROBLEM_MISSING_CHUNK]);
+    assert_int_equal(packed->problems.counts[PROBLEM_MISSING_CHUNK],
+                     plain->problems.counts[PROBLEM_MISSING_CHUNK]);
     for (size_t i = 0; i < packed->row_count; i++)
         assert_memory_equal(packed->rows[i], plain->rows[i], sizeof(packed->rows[i]));
     replayed_free(plain);
@@ -145,9 +145,8 @@ static void every_truncation(void **state)
         assert_true(replayed->good);
         assert_sound(replayed, "cut at", length);
         /* A message tells the loss. */
-        assert_true(replayed->scan.damaged_bytes +
-                        replayed->scan.problems.counts[PROBLEM_MISSING_CHUNK] >
-                    0);
+        assert_true(
+            replayed->scan.damaged_bytes + replayed->problems.counts[PROBLEM_MISSING_CHUNK] > 0);
         replayed_free(replayed);
     }
 }
@@ -165,7 +164,7 @@ static void every_flipped_bit(void **state)
             assert_sound(replayed, "flipped at", at);
             /* Either it is noticed, or it has no effect. */
             if (replayed->good && replayed->scan.damaged_bytes == plain->scan.damaged_bytes &&
-                replayed->scan.problems.counts[PROBLEM_MISSING_CHUNK] == 0 &&
+                replayed->problems.counts[PROBLEM_MISSING_CHUNK] == 0 &&
                 replayed->totals.bytes != plain->totals.bytes)
                 fail_msg("flipped at %zu: other sums, and no damage", at);
             replayed_free(replayed);

@@ -97,7 +97,7 @@ static void realloc_is_a_free_and_an_allocation(void **state)
     assert_int_equal(replayed->totals.frees, 2);
     assert_int_equal(replayed->totals.reallocs, 1);
     for (int kind = 0; kind < PROBLEM_KINDS; kind++)
-        assert_int_equal(replayed->scan.problems.counts[kind], 0);
+        assert_int_equal(replayed->problems.counts[kind], 0);
     replayed_free(replayed);
 }
 
@@ -122,7 +122,7 @@ static void equal_stamps_are_read_either_way(void **state)
         assert_int_equal(cell(replayed, 1, COLUMN_LIFE_NS), 1);
         assert_int_equal(cell(replayed, 1, COLUMN_FREE_THREAD), 2);
         for (int kind = 0; kind < PROBLEM_KINDS; kind++)
-            assert_int_equal(replayed->scan.problems.counts[kind], 0);
+            assert_int_equal(replayed->problems.counts[kind], 0);
         replayed_free(replayed);
     }
 }
@@ -151,7 +151,7 @@ static void old_stamps_are_ordered_by_turn(void **state)
     lane_free(&one, 7500, 0x3000);
     lane_free(&one, 8000, 0x5000); /* never allocated */
     struct replayed *replayed = replay_built(builder);
-    const uint64_t *problems = replayed->scan.problems.counts;
+    const uint64_t *problems = replayed->problems.counts;
     assert_true(replayed->good);
     assert_int_equal(replayed->replay.ambiguous_pairs, 2);
     assert_int_equal(problems[PROBLEM_OVERLAP], 1);
@@ -184,7 +184,7 @@ static void oddities_are_counted_not_guessed(void **state)
     lane_alloc(&lane, 1600, 0x2000, UINT64_MAX, 0);
     lane_realloc(&lane, 1700, 1800, 0x7000, 0x8000, 5, 0, TRACE_REALLOC_MOVED);
     struct replayed *replayed = replay_built(builder);
-    const uint64_t *counts = replayed->scan.problems.counts;
+    const uint64_t *counts = replayed->problems.counts;
     assert_int_equal(counts[PROBLEM_UNMATCHED_FREE], 2);
     assert_int_equal(counts[PROBLEM_DOUBLE_FREE], 1);
     assert_int_equal(counts[PROBLEM_OVERLAP], 1);

@@ -149,7 +149,7 @@ static void arenas_are_as_plain_bookkeeping_says(void **state)
         struct replayed *replayed = replay_built(builder);
         assert_true(replayed->good);
         compare_rows(model, replayed);
-        const uint64_t *counts = replayed->scan.problems.counts;
+        const uint64_t *counts = replayed->problems.counts;
         assert_int_equal(counts[PROBLEM_OVERLAP], model->overlaps);
         assert_int_equal(counts[PROBLEM_UNMATCHED_FREE] + counts[PROBLEM_DOUBLE_FREE],
                          model->odd_frees);
@@ -212,7 +212,7 @@ static void types_of_what_is_not_there_are_no_matter(void **state)
     assert_int_equal(replayed->rows[0][COLUMN_TYPE], 0);
     assert_int_equal(replayed->replay.arena_count, 0);
     for (int kind = 0; kind < PROBLEM_KINDS; kind++)
-        assert_int_equal(replayed->scan.problems.counts[kind], 0);
+        assert_int_equal(replayed->problems.counts[kind], 0);
     replayed_free(replayed);
 }
 

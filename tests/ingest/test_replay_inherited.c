@@ -25,7 +25,7 @@ static struct trace_builder *begin(struct lane *lane, uint64_t parent)
 
 static uint64_t count_of(const struct replayed *replayed, enum problem_kind kind)
 {
-    return replayed->scan.problems.counts[kind];
+    return replayed->problems.counts[kind];
 }
 
 static void expect(const struct replayed *replayed, size_t i, uint64_t address, uint64_t ticks,
