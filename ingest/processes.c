@@ -283,8 +283,9 @@ static bool add_process(struct processes *processes, const struct start *start)
     options.session = first ? processes->whole.part : processes->part.part;
     options.writer.force = true; /* this process made the file */
     options.writer.draft = &processes->frames;
-    if (!first)
-        writer_merge_expect(processes->merge);
+    options.writer.name = processes->options->session;
+    if (!first && !writer_merge_expect(processes->merge))
+        return false;
     /* The trace could be opened, so an error now (a full disk, for example) concerns all. */
     if (!ingest_run(&options, &summary, processes->status))
         return false;

@@ -19,9 +19,8 @@
 #include "type_totals_sql.h"
 
 struct derived {
-    sqlite3 *database;
-    const char *name;
-    struct ingest_status *status;
+    struct writer_database *database;
+    struct ingest_status *status; /* the database's */
     struct writer_rows rows;
     struct row_batch *batch;
     struct stacks stacks; /* only their functions and sums are used */
@@ -31,31 +30,23 @@ struct derived {
     uint64_t machines;
 };
 
-static bool fail(struct derived *derived)
-{
-    if (sqlite3_errcode(derived->database) == SQLITE_INTERRUPT)
-        return ingest_fail(derived->status, INGEST_INTERRUPTED, "interrupted");
-    return ingest_fail(derived->status, INGEST_BAD_INPUT, "%s: %s", derived->name,
-                       sqlite3_errmsg(derived->database));
-}
-
 static bool fail_row(struct derived *derived, const char *table, int64_t id, const char *what)
 {
     return ingest_fail(derived->status, INGEST_BAD_INPUT,
-                       "%s: table %s, row %" PRId64 ": %s; ingest the trace again", derived->name,
-                       table, id, what);
+                       "%s: table %s, row %" PRId64 ": %s; ingest the trace again",
+                       derived->database->name, table, id, what);
 }
 
 static bool run(struct derived *derived, const char *sql)
 {
-    return sqlite3_exec(derived->database, sql, NULL, NULL, NULL) == SQLITE_OK || fail(derived);
+    return writer_database_run(derived->database, sql);
 }
 
 static sqlite3_stmt *prepare(struct derived *derived, const char *sql)
 {
     sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(derived->database, sql, -1, &statement, NULL) != SQLITE_OK)
-        fail(derived);
+    if (sqlite3_prepare_v2(derived->database->sqlite, sql, -1, &statement, NULL) != SQLITE_OK)
+        writer_database_fail(derived->database, NULL);
     return statement;
 }
 
@@ -64,7 +55,7 @@ static bool next_row(struct derived *derived, sqlite3_stmt *query)
 {
     int result = sqlite3_step(query);
     if (result != SQLITE_ROW && result != SQLITE_DONE)
-        fail(derived);
+        writer_database_fail(derived->database, NULL);
     return result == SQLITE_ROW;
 }
 
@@ -75,7 +66,7 @@ static bool put(struct derived *derived, sqlite3_stmt *statement, size_t count,
     for (size_t i = 0; i < count; i++)
         sqlite3_bind_int64(statement, (int)i + 1, (int64_t)numbers[i]);
     sqlite3_step(statement);
-    return sqlite3_reset(statement) == SQLITE_OK || fail(derived);
+    return sqlite3_reset(statement) == SQLITE_OK || writer_database_fail(derived->database, NULL);
 }
 
 static bool good(const struct derived *derived)
@@ -87,7 +78,7 @@ static bool put_columns(struct derived *derived)
 {
     struct row_batch *batch = derived->batch;
     if (batch->rows != 0 && writer_rows_put_columns(&derived->rows, batch) != SQLITE_OK)
-        return fail(derived);
+        return writer_database_fail(derived->database, NULL);
     batch->first_id += batch->rows;
     batch->rows = 0;
     return true;
@@ -145,12 +136,9 @@ static bool read_stacks(struct derived *derived)
 
 static uint64_t number_of(struct derived *derived, const char *sql)
 {
-    sqlite3_stmt *query = prepare(derived, sql);
-    uint64_t number = 0;
-    if (query && next_row(derived, query))
-        number = (uint64_t)sqlite3_column_int64(query, 0);
-    sqlite3_finalize(query);
-    return number;
+    int64_t number;
+    writer_database_number(derived->database, sql, &number);
+    return (uint64_t)number;
 }
 
 /* A query of the beginnings or ends of blocks: (time, size, stack, id, thread, …). */
@@ -311,7 +299,8 @@ static bool replay_rows(struct derived *derived)
         derived->machines > number_of(derived, "SELECT count(DISTINCT machine) FROM process"))
         return fail_row(derived, "process", (int64_t)derived->machines, "the machines have gaps");
     if (!good(derived) ||
-        (writer_owners_read(&derived->owners, derived->database) != SQLITE_OK && !fail(derived)))
+        (writer_owners_read(&derived->owners, derived->database->sqlite) != SQLITE_OK &&
+         !writer_database_fail(derived->database, NULL)))
         return false;
     if (derived->machines > 1)
         return replay_machines(derived, duration_ns);
@@ -355,15 +344,16 @@ static bool put_sums(struct derived *derived)
 
 static bool put_functions(struct derived *derived)
 {
-    int result = writer_functions_put(derived->database, &derived->stacks, &derived->totals);
-    if (result == SQLITE_CORRUPT && sqlite3_errcode(derived->database) != SQLITE_CORRUPT)
+    int result =
+        writer_functions_put(derived->database->sqlite, &derived->stacks, &derived->totals);
+    if (result == SQLITE_CORRUPT && sqlite3_errcode(derived->database->sqlite) != SQLITE_CORRUPT)
         return ingest_fail(derived->status, INGEST_BAD_INPUT,
                            "%s: tables function and frame: the ids have gaps; ingest the trace "
                            "again",
-                           derived->name);
+                           derived->database->name);
     if (result == SQLITE_NOMEM)
         return ingest_fail_memory(derived->status, "the functions");
-    return result == SQLITE_OK || fail(derived);
+    return result == SQLITE_OK || writer_database_fail(derived->database, NULL);
 }
 
 /* Writes the keys of `meta`. The peak of several machines is that of one of them. */
@@ -409,8 +399,8 @@ static bool derive_parts(struct derived *derived)
 {
     bool several = number_of(derived, "SELECT count(*) FROM process") > 1;
     return good(derived) && run(derived, arena_totals_sql) &&
-           (writer_owners_put(&derived->owners, derived->database, several) == SQLITE_OK ||
-            fail(derived)) &&
+           (writer_owners_put(&derived->owners, derived->database->sqlite, several) == SQLITE_OK ||
+            writer_database_fail(derived->database, NULL)) &&
            (several || run(derived, process_totals_sql));
 }
 
@@ -422,15 +412,15 @@ static bool derive_sums(struct derived *derived)
            derive_estimate(derived);
 }
 
-bool writer_derived_put(sqlite3 *database, const char *name, struct ingest_status *status)
+bool writer_derived_put(struct writer_database *database)
 {
-    struct derived derived = {.database = database, .name = name, .status = status};
+    struct derived derived = {.database = database, .status = database->status};
     bool done = false;
     derived.batch = malloc(sizeof(*derived.batch));
     if (!derived.batch)
-        ingest_fail_memory(status, "rows");
-    else if (writer_rows_open(&derived.rows, database) != SQLITE_OK)
-        fail(&derived);
+        ingest_fail_memory(database->status, "rows");
+    else if (writer_rows_open(&derived.rows, database->sqlite) != SQLITE_OK)
+        writer_database_fail(database, NULL);
     else
         done = derive_columns(&derived) && derive_sums(&derived);
     writer_rows_close(&derived.rows);

@@ -10,14 +10,12 @@
 #ifndef MPROF_INGEST_WRITE_DERIVED_H
 #define MPROF_INGEST_WRITE_DERIVED_H
 
-#include <sqlite3.h>
-
-#include "ingest/base/status.h"
+#include "ingest/write/database.h"
 
 /*
- * Makes them in one transaction, which the caller begins and ends. `name` is for messages. False
- * with `status` set, also if rows contradict each other.
+ * Makes them in one transaction, which the caller begins and ends. False with the database's status
+ * set, also if rows contradict each other.
  */
-bool writer_derived_put(sqlite3 *database, const char *name, struct ingest_status *status);
+bool writer_derived_put(struct writer_database *database);
 
 #endif

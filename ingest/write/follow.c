@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "ingest/base/output_file.h"
+#include "ingest/write/database.h"
 #include "ingest/write/insert.h"
 #include "ingest/write/rows.h"
 #include "estimate_sql.h"
@@ -17,33 +18,11 @@
 struct writer_follow {
     char *target;
     struct ingest_status *status;
-    sqlite3 *database;
+    struct writer_database database;
     sqlite3_stmt *insert[WRITER_TABLES];
     struct writer_rows rows;
     bool sampled; /* weights were put in this transaction */
 };
-
-static bool fail(struct writer_follow *writer)
-{
-    return ingest_fail(writer->status, INGEST_BAD_INPUT,
-                       "%s: cannot be written: %s (is the disk full?); it holds what was loaded "
-                       "before",
-                       writer->target,
-                       writer->database ? sqlite3_errmsg(writer->database) : "out of memory");
-}
-
-static bool run(struct writer_follow *writer, const char *sql)
-{
-    return sqlite3_exec(writer->database, sql, NULL, NULL, NULL) == SQLITE_OK || fail(writer);
-}
-
-static bool open_database(struct writer_follow *writer, const char *path)
-{
-    return sqlite3_open_v2(path, &writer->database,
-                           SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
-                           NULL) == SQLITE_OK ||
-           fail(writer);
-}
 
 static void close_database(struct writer_follow *writer)
 {
@@ -52,8 +31,7 @@ static void close_database(struct writer_follow *writer)
         writer->insert[i] = NULL;
     }
     writer_rows_close(&writer->rows);
-    sqlite3_close(writer->database);
-    writer->database = NULL;
+    writer_database_close(&writer->database);
 }
 
 /* Creates an empty session. It gets the target's name when it has its tables. */
@@ -65,10 +43,13 @@ static bool create(struct writer_follow *writer, bool force)
              "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA application_id = %d;"
              "PRAGMA user_version = %d; BEGIN;",
              SESSION_APPLICATION_ID, SESSION_SCHEMA_VERSION);
-    bool good = output_file_begin(&file, writer->target, force, writer->status) &&
-                open_database(writer, file.part) && run(writer, pragmas) &&
-                run(writer, session_sql) &&
-                run(writer, "INSERT INTO meta VALUES ('unfinished', 1); COMMIT");
+    bool good =
+        output_file_begin(&file, writer->target, force, writer->status) &&
+        writer_database_open(&writer->database, file.part,
+                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) &&
+        writer_database_run(&writer->database, pragmas) &&
+        writer_database_run(&writer->database, session_sql) &&
+        writer_database_run(&writer->database, "INSERT INTO meta VALUES ('unfinished', 1); COMMIT");
     close_database(writer);
     good = good && output_file_finish(&file, writer->status);
     output_file_end(&file);
@@ -78,10 +59,11 @@ static bool create(struct writer_follow *writer, bool force)
 static bool prepare(struct writer_follow *writer)
 {
     for (int i = 0; i < WRITER_TABLES; i++)
-        if (writer_insert_prepare(writer->database, (enum writer_table)i, &writer->insert[i]) !=
-            SQLITE_OK)
-            return fail(writer);
-    return writer_rows_open(&writer->rows, writer->database) == SQLITE_OK || fail(writer);
+        if (writer_insert_prepare(writer->database.sqlite, (enum writer_table)i,
+                                  &writer->insert[i]) != SQLITE_OK)
+            return writer_database_fail(&writer->database, NULL);
+    return writer_rows_open(&writer->rows, writer->database.sqlite) == SQLITE_OK ||
+           writer_database_fail(&writer->database, NULL);
 }
 
 struct writer_follow *writer_follow_open(const char *target, bool force,
@@ -94,11 +76,19 @@ struct writer_follow *writer_follow_open(const char *target, bool force,
         return NULL;
     }
     writer->status = status;
+    writer->database = (struct writer_database){
+        .name = writer->target,
+        .advice = " (is the disk full?); it holds what was loaded before",
+        .status = status,
+    };
     /* It waits for readers for a moment only. It does not protect the file from a power cut. */
-    if (create(writer, force) && open_database(writer, target) &&
-        sqlite3_busy_timeout(writer->database, 3000) == SQLITE_OK &&
-        run(writer, "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;"
-                    "PRAGMA cache_size = -65536;") &&
+    if (create(writer, force) &&
+        writer_database_open(&writer->database, target,
+                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) &&
+        sqlite3_busy_timeout(writer->database.sqlite, 3000) == SQLITE_OK &&
+        writer_database_run(&writer->database,
+                            "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;"
+                            "PRAGMA cache_size = -65536;") &&
         prepare(writer))
         return writer;
     writer_follow_close(writer);
@@ -113,12 +103,14 @@ bool writer_follow_begin(struct writer_follow *writer, uint64_t first_id)
              "DELETE FROM allocation WHERE id >= %" PRIu64
              "; DELETE FROM column_chunk WHERE id >= %" PRIu64,
              first_id, chunk * COLUMN_ID_STRIDE);
-    return run(writer, follow_begin_sql) && run(writer, rows);
+    return writer_database_run(&writer->database, follow_begin_sql) &&
+           writer_database_run(&writer->database, rows);
 }
 
 bool writer_follow_rows(struct writer_follow *writer, const struct row_batch *batch)
 {
-    return writer_rows_put(&writer->rows, batch) == SQLITE_OK || fail(writer);
+    return writer_rows_put(&writer->rows, batch) == SQLITE_OK ||
+           writer_database_fail(&writer->database, NULL);
 }
 
 static bool put_row(void *context, enum writer_table table, const struct writer_value *values,
@@ -126,7 +118,8 @@ static bool put_row(void *context, enum writer_table table, const struct writer_
 {
     struct writer_follow *writer = context;
     writer->sampled = writer->sampled || table == WRITER_SAMPLE_WEIGHT;
-    return writer_insert_row(writer->insert[table], values, count) == SQLITE_OK || fail(writer);
+    return writer_insert_row(writer->insert[table], values, count) == SQLITE_OK ||
+           writer_database_fail(&writer->database, NULL);
 }
 
 struct table_sink writer_follow_tables(struct writer_follow *writer)
@@ -145,11 +138,14 @@ bool writer_follow_end(struct writer_follow *writer)
     int pages = 0;
     const bool sampled = writer->sampled;
     writer->sampled = false;
-    if ((sampled && !run(writer, estimate_sql)) || !run(writer, "COMMIT"))
+    if ((sampled && !writer_database_run(&writer->database, estimate_sql)) ||
+        !writer_database_run(&writer->database, "COMMIT"))
         return false;
-    sqlite3_wal_checkpoint_v2(writer->database, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages, NULL);
+    sqlite3_wal_checkpoint_v2(writer->database.sqlite, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages,
+                              NULL);
     if (pages > LOG_PAGES_MOST)
-        sqlite3_wal_checkpoint_v2(writer->database, NULL, SQLITE_CHECKPOINT_RESTART, NULL, NULL);
+        sqlite3_wal_checkpoint_v2(writer->database.sqlite, NULL, SQLITE_CHECKPOINT_RESTART, NULL,
+                                  NULL);
     return true;
 }
 

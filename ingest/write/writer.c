@@ -8,10 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <sqlite3.h>
-
 #include "ingest/base/output_file.h"
 #include "ingest/write/bulk.h"
+#include "ingest/write/database.h"
 #include "ingest/write/insert.h"
 #include "ingest/write/statistics.h"
 #include "all_indexes_sql.h"
@@ -25,7 +24,7 @@ struct writer {
     struct output_file file;
     struct writer_options options;
     struct ingest_status *status;
-    sqlite3 *database;
+    struct writer_database database;
     sqlite3_stmt *insert[WRITER_TABLES];
     struct writer_bulk bulk;
     uint32_t frame_root; /* root page of stack_frame, which gets: */
@@ -45,52 +44,20 @@ struct writer {
     bool sampled; /* weights were put */
 };
 
-static bool interrupted(const struct writer *writer)
-{
-    return writer->options.interrupted && *writer->options.interrupted != 0;
-}
-
-static bool fail(struct writer *writer, const char *message)
-{
-    if (interrupted(writer))
-        return ingest_fail(writer->status, INGEST_INTERRUPTED, "interrupted");
-    return ingest_fail(writer->status, INGEST_BAD_INPUT,
-                       "%s: cannot be written: %s (is the disk full?); nothing was left behind",
-                       writer->file.target, message);
-}
-
-static bool run(struct writer *writer, const char *sql)
-{
-    if (sqlite3_exec(writer->database, sql, NULL, NULL, NULL) == SQLITE_OK)
-        return true;
-    return fail(writer, sqlite3_errmsg(writer->database));
-}
-
-static int stop_if_interrupted(void *context)
-{
-    return interrupted(context);
-}
-
-static bool told_to_stop(const void *context)
-{
-    return interrupted(context);
-}
-
 static bool open_database(struct writer *writer)
 {
     /* SQLite does not count its memory, and so takes no lock for each allocation. If SQLite is in
      * use already, it refuses this, without harm. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-    if (sqlite3_open_v2(writer->file.part, &writer->database,
-                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
-                        NULL) != SQLITE_OK)
-        return fail(writer, writer->database ? sqlite3_errmsg(writer->database) : "out of memory");
-    sqlite3_progress_handler(writer->database, 100000, stop_if_interrupted, writer);
+    if (!writer_database_open(&writer->database, writer->file.part,
+                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE))
+        return false;
     /* No other process uses the file before it is complete, so it needs no protection. */
-    return run(writer,
-               "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA secure_delete = OFF;"
-               "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
-               "PRAGMA cache_size = -65536; BEGIN;");
+    return writer_database_run(
+        &writer->database,
+        "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA secure_delete = OFF;"
+        "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
+        "PRAGMA cache_size = -65536; BEGIN;");
 }
 
 static void close_database(struct writer *writer)
@@ -99,8 +66,7 @@ static void close_database(struct writer *writer)
         sqlite3_finalize(writer->insert[i]);
         writer->insert[i] = NULL;
     }
-    sqlite3_close(writer->database);
-    writer->database = NULL;
+    writer_database_close(&writer->database);
 }
 
 /* Returns the root page of a table or index, or 0 if there is none. */
@@ -108,8 +74,9 @@ static uint32_t root_page(struct writer *writer, const char *name)
 {
     sqlite3_stmt *query = NULL;
     uint32_t page = 0;
-    if (sqlite3_prepare_v2(writer->database, "SELECT rootpage FROM sqlite_schema WHERE name = ?",
-                           -1, &query, NULL) == SQLITE_OK &&
+    if (sqlite3_prepare_v2(writer->database.sqlite,
+                           "SELECT rootpage FROM sqlite_schema WHERE name = ?", -1, &query,
+                           NULL) == SQLITE_OK &&
         sqlite3_bind_text(query, 1, name, -1, SQLITE_STATIC) == SQLITE_OK &&
         sqlite3_step(query) == SQLITE_ROW)
         page = (uint32_t)sqlite3_column_int64(query, 0);
@@ -124,19 +91,21 @@ static bool create_tables(struct writer *writer)
     snprintf(pragmas, sizeof(pragmas), "PRAGMA application_id = %d; PRAGMA user_version = %d;",
              SESSION_APPLICATION_ID, SESSION_SCHEMA_VERSION);
     const bool draft = writer->options.draft != NULL;
-    if (!open_database(writer) || !run(writer, pragmas) || !run(writer, session_sql) ||
+    if (!open_database(writer) || !writer_database_run(&writer->database, pragmas) ||
+        !writer_database_run(&writer->database, session_sql) ||
         (writer->options.index != WRITER_INDEX_NONE && !draft &&
-         !run(writer, "CREATE INDEX allocation_stack ON allocation(stack_id, type_id);")))
+         !writer_database_run(&writer->database,
+                              "CREATE INDEX allocation_stack ON allocation(stack_id, type_id);")))
         return false;
     struct writer_roots roots = {root_page(writer, "allocation"),
                                  draft ? 0 : root_page(writer, "column_chunk"),
                                  root_page(writer, "allocation_stack")};
     writer->frame_root = root_page(writer, "stack_frame");
-    if (!run(writer, "COMMIT"))
+    if (!writer_database_run(&writer->database, "COMMIT"))
         return false;
     close_database(writer);
     return writer_bulk_open(&writer->bulk, writer->file.descriptor, roots) ||
-           fail(writer, writer_bulk_error(&writer->bulk));
+           writer_database_fail(&writer->database, writer_bulk_error(&writer->bulk));
 }
 
 /* Opens the session for all other tables, after its rows are written. */
@@ -145,9 +114,9 @@ static bool open_tables(struct writer *writer)
     if (!open_database(writer))
         return false;
     for (int i = 0; i < WRITER_TABLES; i++)
-        if (writer_insert_prepare(writer->database, (enum writer_table)i, &writer->insert[i]) !=
-            SQLITE_OK)
-            return fail(writer, sqlite3_errmsg(writer->database));
+        if (writer_insert_prepare(writer->database.sqlite, (enum writer_table)i,
+                                  &writer->insert[i]) != SQLITE_OK)
+            return writer_database_fail(&writer->database, NULL);
     return true;
 }
 
@@ -196,7 +165,7 @@ static struct row_batch *exchange(void *context, struct row_batch *full)
     if (!batch && writer->empty_count > 0)
         batch = writer->empty[--writer->empty_count];
     if (writer->failed && batch) {
-        fail(writer, writer_bulk_error(&writer->bulk));
+        writer_database_fail(&writer->database, writer_bulk_error(&writer->bulk));
         writer->empty[writer->empty_count++] = batch;
         batch = NULL;
     }
@@ -209,6 +178,14 @@ struct row_sink writer_sink(struct writer *writer)
     return (struct row_sink){writer, exchange};
 }
 
+static bool begin(struct writer *writer, const char *target)
+{
+    if (!output_file_begin(&writer->file, target, writer->options.force, writer->status))
+        return false;
+    writer->database.name = writer->options.name ? writer->options.name : writer->file.target;
+    return create_tables(writer);
+}
+
 struct writer *writer_open(const char *target, const struct writer_options *options,
                            struct ingest_status *status)
 {
@@ -219,9 +196,14 @@ struct writer *writer_open(const char *target, const struct writer_options *opti
     }
     writer->status = status;
     writer->options = *options;
+    writer->database = (struct writer_database){
+        .advice = " (is the disk full?); nothing was left behind",
+        .interrupted = options->interrupted,
+        .status = status,
+    };
     pthread_mutex_init(&writer->mutex, NULL);
     pthread_cond_init(&writer->changed, NULL);
-    if (output_file_begin(&writer->file, target, options->force, status) && create_tables(writer)) {
+    if (begin(writer, target)) {
         writer->thread_runs = pthread_create(&writer->thread, NULL, write_batches, writer) == 0;
         if (writer->thread_runs)
             return writer;
@@ -253,13 +235,13 @@ uint64_t writer_bytes(const struct writer *writer)
 bool writer_rows_done(struct writer *writer)
 {
     join(writer);
-    if (writer->failed ||
-        !writer_bulk_finish(&writer->bulk, writer->file.part, told_to_stop, writer))
-        return fail(writer, writer_bulk_error(&writer->bulk));
+    if (writer->failed || !writer_bulk_finish(&writer->bulk, writer->file.part,
+                                              writer_database_interrupted, &writer->database))
+        return writer_database_fail(&writer->database, writer_bulk_error(&writer->bulk));
     writer_bulk_close(&writer->bulk);
     if (!writer->options.draft) {
         if (!writer_pages_open(&writer->frame_pages, writer->file.descriptor, WRITER_LOCK_BYTE))
-            return fail(writer, strerror(writer->frame_pages.error));
+            return writer_database_fail(&writer->database, strerror(writer->frame_pages.error));
         writer_btree_open(&writer->frames, &writer->frame_pages, writer->frame_root,
                           WRITER_BTREE_INDEX);
         writer->last_stack = UINT64_MAX;
@@ -271,11 +253,12 @@ bool writer_put_frame(struct writer *writer, uint64_t stack, uint64_t frame)
 {
     struct writer_frames *draft = writer->options.draft;
     if (draft)
-        return writer_frames_add(draft, stack, frame) || fail(writer, strerror(draft->error));
+        return writer_frames_add(draft, stack, frame) ||
+               writer_database_fail(&writer->database, strerror(draft->error));
     writer->next_depth = stack == writer->last_stack ? writer->next_depth + 1 : 0;
     writer->last_stack = stack;
     return writer_frames_row(&writer->frames, stack, writer->next_depth, frame) ||
-           fail(writer, strerror(writer->frame_pages.error));
+           writer_database_fail(&writer->database, strerror(writer->frame_pages.error));
 }
 
 bool writer_frames_done(struct writer *writer)
@@ -284,9 +267,11 @@ bool writer_frames_done(struct writer *writer)
         const bool good = writer_btree_finish(&writer->frames);
         writer_btree_close(&writer->frames);
         if (!writer_pages_close(&writer->frame_pages) || !good)
-            return fail(writer, strerror(writer->frame_pages.error));
+            return writer_database_fail(&writer->database, strerror(writer->frame_pages.error));
     }
-    return interrupted(writer) ? fail(writer, "") : open_tables(writer);
+    return writer_database_interrupted(&writer->database)
+               ? writer_database_fail(&writer->database, NULL)
+               : open_tables(writer);
 }
 
 /* Tells whether a table is derived again from the rows of all parts. */
@@ -303,7 +288,7 @@ bool writer_put(struct writer *writer, enum writer_table table, const struct wri
         return true;
     writer->sampled = writer->sampled || table == WRITER_SAMPLE_WEIGHT;
     return writer_insert_row(writer->insert[table], values, count) == SQLITE_OK ||
-           fail(writer, sqlite3_errmsg(writer->database));
+           writer_database_fail(&writer->database, NULL);
 }
 
 static bool put_row(void *context, enum writer_table table, const struct writer_value *values,
@@ -324,13 +309,14 @@ static bool create_indexes(struct writer *writer)
      * processor's cache sort in less than half the time (measured: 10 M keys, 1 MB against 64).
      */
     return writer->options.index != WRITER_INDEX_ALL ||
-           (run(writer, "PRAGMA cache_size = -1000;") && run(writer, all_indexes_sql));
+           (writer_database_run(&writer->database, "PRAGMA cache_size = -1000;") &&
+            writer_database_run(&writer->database, all_indexes_sql));
 }
 
 static bool put_statistics(struct writer *writer)
 {
-    return writer_statistics_put(writer->database) == SQLITE_OK ||
-           fail(writer, sqlite3_errmsg(writer->database));
+    return writer_statistics_put(writer->database.sqlite) == SQLITE_OK ||
+           writer_database_fail(&writer->database, NULL);
 }
 
 /*
@@ -352,14 +338,15 @@ static bool remove_logs(const struct writer *writer)
 
 bool writer_commit(struct writer *writer)
 {
-    if (!writer->options.draft && ((writer->sampled && !run(writer, estimate_sql)) ||
-                                   !create_indexes(writer) || !put_statistics(writer)))
+    if (!writer->options.draft &&
+        ((writer->sampled && !writer_database_run(&writer->database, estimate_sql)) ||
+         !create_indexes(writer) || !put_statistics(writer)))
         return false;
-    if (!run(writer, "COMMIT"))
+    if (!writer_database_run(&writer->database, "COMMIT"))
         return false;
     close_database(writer);
-    if (interrupted(writer))
-        return fail(writer, "");
+    if (writer_database_interrupted(&writer->database))
+        return writer_database_fail(&writer->database, NULL);
     return remove_logs(writer) && output_file_finish(&writer->file, writer->status);
 }
 

@@ -22,7 +22,8 @@
 enum writer_index { WRITER_INDEX_NONE, WRITER_INDEX_STACK, WRITER_INDEX_ALL };
 
 struct writer_options {
-    bool force; /* replace an existing session */
+    bool force;       /* replace an existing session */
+    const char *name; /* of the session in messages; NULL: the target */
     enum writer_index index;
     const volatile sig_atomic_t *interrupted; /* not 0: stop; may be NULL */
     /*

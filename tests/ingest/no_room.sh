@@ -80,6 +80,14 @@ for part in 5 50 95; do
     [ $? -eq 1 ] || fail "a limit of $part %: status $?, $(cat message.txt)"
     intact limit "a limit of $part %"
 done
+# The message of a run names the session, not the file in which it is being made: the first trace is
+# written in the beginning, and the others are merged into it later.
+for part in 5 85; do
+    (ulimit -f $((size * part / 100 / 1024)); exec mprof-ingest --quiet --force -o limit/session.db large.bin small.bin) 2>message.txt
+    [ $? -eq 1 ] || fail "a run, a limit of $part %: status $?, $(cat message.txt)"
+    grep -q '^mprof-ingest: limit/session\.db: cannot be written: ' message.txt || fail "a run, a limit of $part %: $(cat message.txt)"
+    intact limit "a run, a limit of $part %"
+done
 
 # SIGKILL at many sizes. The part file stays, and the next run takes it over.
 mkdir kill

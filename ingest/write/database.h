@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The session file as a database, for all who write it: opens it, runs SQL, and makes the message
+ * of a failure, which names the session and not the file in which it is being made.
+ */
+#ifndef MPROF_INGEST_WRITE_DATABASE_H
+#define MPROF_INGEST_WRITE_DATABASE_H
+
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdint.h>
+
+#include "ingest/base/status.h"
+
+/* The caller fills in all but `sqlite`, and owns what they point to. */
+struct writer_database {
+    sqlite3 *sqlite;                          /* NULL: not open */
+    const char *name;                         /* of the session that the user asked for */
+    const char *advice;                       /* ends the message of a failed write; may be NULL */
+    const volatile sig_atomic_t *interrupted; /* not 0: stop; may be NULL */
+    struct ingest_status *status;
+};
+
+/*
+ * Opens the file `path` with SQLite's `flags`. Statements stop when `interrupted` is set. Close it
+ * also after a failure. This and the next functions return false with the status set.
+ */
+bool writer_database_open(struct writer_database *database, const char *path, int flags);
+void writer_database_close(struct writer_database *database);
+
+/* Runs statements without results. */
+bool writer_database_run(struct writer_database *database, const char *sql);
+
+/* Runs a statement with its one parameter: `text`, or `number` if `text` is NULL. */
+bool writer_database_run_with(struct writer_database *database, const char *sql, const char *text,
+                              int64_t number);
+
+/* Reads the first number of a query's first row. It is 0 if there are no rows. */
+bool writer_database_number(struct writer_database *database, const char *sql, int64_t *number);
+
+/* Tells whether SQLite's code `result` is SQLITE_OK. If not, it sets the status. */
+bool writer_database_check(struct writer_database *database, int result);
+
+/* Sets the status: interrupted, or `reason`. NULL: the reason is SQLite's last error. Returns
+ * false. */
+bool writer_database_fail(struct writer_database *database, const char *reason);
+
+/* Tells whether to stop. `context` is the database. */
+bool writer_database_interrupted(const void *context);
+
+#endif
