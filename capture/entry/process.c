@@ -90,13 +90,6 @@ typedef int (*fexecve_function)(int, char *const[], char *const[]);
 typedef int (*execveat_function)(int, const char *, char *const[], char *const[], int);
 typedef void (*exit_function)(int) __attribute__((noreturn));
 
-/* The environment of a static program preloads nothing that could do harm. */
-#ifdef MPROF_STATIC
-#define SUITABLE(environment_call, envp) ((void)0)
-#else
-#define SUITABLE(environment_call, envp) EXEC_ENVIRONMENT_SUIT(environment_call, envp)
-#endif
-
 static int entry_exec_failed(void)
 {
     int error = errno;
@@ -108,7 +101,7 @@ static int entry_exec_failed(void)
 ENTRY_POINT int ENTRY(execve)(const char *path, char *const argv[], char *const envp[])
 {
     execve_function next = (execve_function)entry_find(NEXT_EXECVE);
-    SUITABLE(exec_environment_of(path, false, envp), envp);
+    EXEC_ENVIRONMENT_ON_STACK(envp, exec_environment_of(path, false, envp));
     recorder_end(FRAME, TRACE_END_EXEC);
     next(path, argv, envp);
     return entry_exec_failed();
@@ -118,7 +111,7 @@ ENTRY_POINT int ENTRY(execv)(const char *path, char *const argv[])
 {
     execve_function next = (execve_function)entry_find(NEXT_EXECVE);
     char *const *envp = environ;
-    SUITABLE(exec_environment_of(path, false, envp), envp);
+    EXEC_ENVIRONMENT_ON_STACK(envp, exec_environment_of(path, false, envp));
     recorder_end(FRAME, TRACE_END_EXEC);
     next(path, argv, envp);
     return entry_exec_failed();
@@ -127,7 +120,7 @@ ENTRY_POINT int ENTRY(execv)(const char *path, char *const argv[])
 ENTRY_POINT int ENTRY(execvpe)(const char *file, char *const argv[], char *const envp[])
 {
     execve_function next = (execve_function)entry_find(NEXT_EXECVPE);
-    SUITABLE(exec_environment_of(file, true, envp), envp);
+    EXEC_ENVIRONMENT_ON_STACK(envp, exec_environment_of(file, true, envp));
     recorder_end(FRAME, TRACE_END_EXEC);
     next(file, argv, envp);
     return entry_exec_failed();
@@ -137,7 +130,7 @@ ENTRY_POINT int ENTRY(execvp)(const char *file, char *const argv[])
 {
     execve_function next = (execve_function)entry_find(NEXT_EXECVPE);
     char *const *envp = environ;
-    SUITABLE(exec_environment_of(file, true, envp), envp);
+    EXEC_ENVIRONMENT_ON_STACK(envp, exec_environment_of(file, true, envp));
     recorder_end(FRAME, TRACE_END_EXEC);
     next(file, argv, envp);
     return entry_exec_failed();
@@ -146,7 +139,7 @@ ENTRY_POINT int ENTRY(execvp)(const char *file, char *const argv[])
 ENTRY_POINT int ENTRY(fexecve)(int descriptor, char *const argv[], char *const envp[])
 {
     fexecve_function next = (fexecve_function)entry_find(NEXT_FEXECVE);
-    SUITABLE(exec_environment_of_descriptor(descriptor, envp), envp);
+    EXEC_ENVIRONMENT_ON_STACK(envp, exec_environment_of_descriptor(descriptor, envp));
     recorder_end(FRAME, TRACE_END_EXEC);
     next(descriptor, argv, envp);
     return entry_exec_failed();
@@ -160,7 +153,7 @@ ENTRY_POINT int ENTRY(execveat)(int directory, const char *path, char *const arg
         errno = ENOSYS;
         return -1;
     }
-    SUITABLE(exec_environment_at(directory, path, flags, envp), envp);
+    EXEC_ENVIRONMENT_ON_STACK(envp, exec_environment_at(directory, path, flags, envp));
     recorder_end(FRAME, TRACE_END_EXEC);
     next(directory, path, argv, envp, flags);
     return entry_exec_failed();

@@ -34,7 +34,7 @@ static int entry_spawn(bool search, pid_t *process, const char *file,
 {
     int error = errno;
     spawn_function next = entry_find_spawn(search);
-    EXEC_ENVIRONMENT_SUIT(exec_environment_of(file, search, envp), envp);
+    EXEC_ENVIRONMENT_ON_STACK(envp, exec_environment_of(file, search, envp));
     errno = error;
     return next(process, file, actions, attributes, argv, envp);
 }

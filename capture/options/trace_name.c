@@ -9,7 +9,7 @@
 #include "capture/os/os.h"
 #include "schemas/trace_layout.h"
 
-static bool trace_name_append(char *name, const char *text)
+static bool append(char *name, const char *text)
 {
     size_t used = strlen(name), length = strlen(text);
     if (used + length >= TRACE_NAME_SIZE)
@@ -18,14 +18,14 @@ static bool trace_name_append(char *name, const char *text)
     return true;
 }
 
-static bool trace_name_append_number(char *name, uint64_t number)
+static bool append_number(char *name, uint64_t number)
 {
     char digits[24];
     digits[sizeof(digits) - 1] = 0;
-    return trace_name_append(name, os_decimal(digits + sizeof(digits) - 1, number));
+    return append(name, os_decimal(digits + sizeof(digits) - 1, number));
 }
 
-static const char *trace_name_program(char *path, size_t size)
+static const char *program_name(char *path, size_t size)
 {
     if (os_read_link("/proc/self/exe", path, size) <= 0)
         return "program";
@@ -45,34 +45,30 @@ bool trace_name_base(const char *path, char *name)
         /* For a directory outside the root the kernel says "(unreachable)/…". */
         if (length <= 0 || name[0] != '/')
             return false;
-        if (name[1] && !trace_name_append(name, "/"))
+        if (name[1] && !append(name, "/"))
             return false;
     }
     if (path && *path)
-        return trace_name_append(name, path);
-    return trace_name_append(name, "mprof.") &&
-           trace_name_append(name, trace_name_program(program, sizeof(program))) &&
-           trace_name_append(name, ".") &&
-           trace_name_append_number(name, (uint64_t)os_process_id()) &&
-           trace_name_append(name, ".bin");
+        return append(name, path);
+    return append(name, "mprof.") && append(name, program_name(program, sizeof(program))) &&
+           append(name, ".") && append_number(name, (uint64_t)os_process_id()) &&
+           append(name, ".bin");
 }
 
 bool trace_name_folder(const char *base, char *name)
 {
     name[0] = 0;
-    return trace_name_append(name, base) && trace_name_append(name, TRACE_FOLDER);
+    return append(name, base) && append(name, TRACE_FOLDER);
 }
 
 bool trace_name_attempt(const char *base, int pid, unsigned attempt, bool in_folder, char *name)
 {
     name[0] = 0;
     if (attempt == 0)
-        return trace_name_append(name, base);
-    if (in_folder ? !trace_name_folder(base, name) : !trace_name_append(name, base))
+        return append(name, base);
+    if (in_folder ? !trace_name_folder(base, name) : !append(name, base))
         return false;
-    if (!trace_name_append(name, in_folder ? "/" : ".") ||
-        !trace_name_append_number(name, (uint64_t)pid))
+    if (!append(name, in_folder ? "/" : ".") || !append_number(name, (uint64_t)pid))
         return false;
-    return attempt == 1 ||
-           (trace_name_append(name, ".") && trace_name_append_number(name, attempt));
+    return attempt == 1 || (append(name, ".") && append_number(name, attempt));
 }

@@ -14,7 +14,7 @@ bool clock_is_tsc;
 
 /* Tells whether the kernel trusts the TSC. It takes the TSC off this list when it sees it drift
  * between processors. */
-static bool clock_kernel_trusts_tsc(void)
+static bool kernel_trusts_tsc(void)
 {
     char text[256];
     int descriptor =
@@ -37,7 +37,7 @@ void clock_init(void)
     clock_is_tsc = !(forced && strcmp(forced, "ns") == 0) &&
                    __get_cpuid(0x80000001, &a, &b, &c, &features) && (features & rdtscp) &&
                    __get_cpuid(0x80000007, &a, &b, &c, &power) && (power & invariant) &&
-                   clock_kernel_trusts_tsc();
+                   kernel_trusts_tsc();
 }
 
 struct clock_pair clock_read_pair(void)

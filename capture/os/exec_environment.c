@@ -25,30 +25,30 @@ static const char own_name[] = "libmprof.so";
 #define CALLS_TEXT (REQUIRED_CALLS_TEXT + sizeof(without_name) + 1)
 #define OWN_NAME_LENGTH (sizeof(own_name) - 1)
 
-static bool exec_is_preload(const char *entry)
+static bool is_preload(const char *entry)
 {
     return strncmp(entry, preload_name, PRELOAD_NAME_LENGTH) == 0;
 }
 
 /* Returns the length of one part of the list. The loader splits it at spaces and colons. */
-static size_t exec_part_length(const char *part)
+static size_t part_length(const char *part)
 {
     return strcspn(part, ": ");
 }
 
-static bool exec_part_is_own(const char *part, size_t length)
+static bool part_is_own(const char *part, size_t length)
 {
     return length >= OWN_NAME_LENGTH &&
            strncmp(part + length - OWN_NAME_LENGTH, own_name, OWN_NAME_LENGTH) == 0 &&
            (length == OWN_NAME_LENGTH || part[length - OWN_NAME_LENGTH - 1] == '/');
 }
 
-static bool exec_preloads_own(const char *entry)
+static bool preloads_own(const char *entry)
 {
     const char *part = entry + PRELOAD_NAME_LENGTH;
     for (;;) {
-        size_t length = exec_part_length(part);
-        if (exec_part_is_own(part, length))
+        size_t length = part_length(part);
+        if (part_is_own(part, length))
             return true;
         if (!part[length])
             return false;
@@ -57,18 +57,18 @@ static bool exec_preloads_own(const char *entry)
 }
 
 /* Returns the number of all entries, the end included. 0 if the recorder is not preloaded. */
-static size_t exec_count(char *const envp[])
+static size_t count_entries(char *const envp[])
 {
     size_t count = 0;
     bool preloaded = false;
     for (; envp && envp[count]; count++)
-        preloaded = preloaded || (exec_is_preload(envp[count]) && exec_preloads_own(envp[count]) &&
+        preloaded = preloaded || (is_preload(envp[count]) && preloads_own(envp[count]) &&
                                   strlen(envp[count]) < EXEC_TEXT_MAX);
     return preloaded ? count + 1 : 0;
 }
 
 /* Opens the file to execute for reading. Returns its descriptor, or a negative errno. */
-static int exec_open(int directory, const char *path, int flags)
+static int open_program(int directory, const char *path, int flags)
 {
     struct stat status;
     char own[32] = "/proc/self/fd/", digits[24];
@@ -95,7 +95,7 @@ static int exec_open(int directory, const char *path, int flags)
 }
 
 /* Returns the kind of the program, for a script that of its interpreter. Closes the descriptor. */
-static enum program_kind exec_kind(int descriptor)
+static enum program_kind kind_of(int descriptor)
 {
     char path[PATH_MAX];
     enum program_kind kind = PROGRAM_DYNAMIC;
@@ -103,7 +103,7 @@ static enum program_kind exec_kind(int descriptor)
         kind = program_image_read(descriptor);
         const bool script = program_image_interpreter(descriptor, path, sizeof(path));
         os_close(descriptor);
-        descriptor = script ? exec_open(AT_FDCWD, path, 0) : -ENOENT;
+        descriptor = script ? open_program(AT_FDCWD, path, 0) : -ENOENT;
     }
     if (descriptor >= 0)
         os_close(descriptor);
@@ -112,11 +112,11 @@ static enum program_kind exec_kind(int descriptor)
 
 /* Chooses the environment; the program's own has this many entries. The result has 0 entries if
  * nothing has to change. Closes the descriptor. */
-static struct exec_environment exec_choose(int descriptor, size_t entries)
+static struct exec_environment choose(int descriptor, size_t entries)
 {
     const struct exec_environment unrecorded = {.entries = entries, .unrecorded = true};
     struct exec_environment confined = {0};
-    const enum program_kind kind = exec_kind(descriptor);
+    const enum program_kind kind = kind_of(descriptor);
     bool possible = true;
     if (kind == PROGRAM_SANITIZED)
         message_line("an executed program is built with a sanitizer and runs unrecorded", NULL);
@@ -138,8 +138,8 @@ static struct exec_environment exec_choose(int descriptor, size_t entries)
 struct exec_environment exec_environment_at(int directory, const char *path, int flags,
                                             char *const envp[])
 {
-    const size_t count = exec_count(envp);
-    return path && count ? exec_choose(exec_open(directory, path, flags), count)
+    const size_t count = count_entries(envp);
+    return path && count ? choose(open_program(directory, path, flags), count)
                          : (struct exec_environment){0};
 }
 
@@ -152,7 +152,7 @@ struct exec_environment exec_environment_of(const char *file, bool search, char 
 {
     struct program_search places;
     char path[PATH_MAX];
-    const size_t count = exec_count(envp);
+    const size_t count = count_entries(envp);
     int descriptor = -ENOENT;
     if (!file || count == 0)
         return (struct exec_environment){0};
@@ -160,22 +160,22 @@ struct exec_environment exec_environment_of(const char *file, bool search, char 
         return exec_environment_at(AT_FDCWD, file, 0, envp);
     program_search_begin(&places, file);
     while (descriptor < 0 && program_search_next(&places, path, sizeof(path)))
-        descriptor = exec_open(AT_FDCWD, path, 0);
-    return exec_choose(descriptor, count);
+        descriptor = open_program(AT_FDCWD, path, 0);
+    return choose(descriptor, count);
 }
 
-static void exec_fill_unrecorded(char *const envp[], char **entries, char *preload)
+static void fill_unrecorded(char *const envp[], char **entries, char *preload)
 {
     size_t count = 0, used = PRELOAD_NAME_LENGTH;
     memcpy(preload, preload_name, PRELOAD_NAME_LENGTH);
     for (; *envp; envp++) {
-        if (!exec_is_preload(*envp) || strlen(*envp) >= EXEC_TEXT_MAX) {
+        if (!is_preload(*envp) || strlen(*envp) >= EXEC_TEXT_MAX) {
             entries[count++] = *envp;
             continue;
         }
         for (const char *part = *envp + PRELOAD_NAME_LENGTH;;) {
-            size_t length = exec_part_length(part);
-            if (length && !exec_part_is_own(part, length)) {
+            size_t length = part_length(part);
+            if (length && !part_is_own(part, length)) {
                 if (used > PRELOAD_NAME_LENGTH)
                     preload[used++] = ':';
                 memcpy(preload + used, part, length);
@@ -193,7 +193,7 @@ static void exec_fill_unrecorded(char *const envp[], char **entries, char *prelo
 }
 
 /* Writes the MPROF_OPTIONS of the next program: `old` (NULL: none) and the forbidden calls. */
-static void exec_write_options(const char *old, char *text)
+static void write_options(const char *old, char *text)
 {
     bool possible = true;
     size_t used = sizeof(options_name) - 1;
@@ -211,7 +211,7 @@ static void exec_write_options(const char *old, char *text)
     required_calls_forbidden(text + used + sizeof(without_name) - 1, &possible);
 }
 
-static void exec_fill_confined(char *const envp[], char **entries, char *text)
+static void fill_confined(char *const envp[], char **entries, char *text)
 {
     const size_t name = sizeof(options_name) - 1;
     const char *old = NULL;
@@ -221,16 +221,19 @@ static void exec_fill_confined(char *const envp[], char **entries, char *text)
             old = *envp + name;
         else
             entries[count++] = *envp;
-    exec_write_options(old, text);
+    write_options(old, text);
     entries[count++] = text;
     entries[count] = NULL;
 }
 
-void exec_environment_fill(const struct exec_environment *environment, char *const envp[],
-                           char **entries, char text[EXEC_TEXT_MAX])
+char *const *exec_environment_fill(const struct exec_environment *environment, char *const envp[],
+                                   char **entries, char *text)
 {
+    if (environment->entries == 0)
+        return envp;
     if (environment->unrecorded)
-        exec_fill_unrecorded(envp, entries, text);
+        fill_unrecorded(envp, entries, text);
     else
-        exec_fill_confined(envp, entries, text);
+        fill_confined(envp, entries, text);
+    return entries;
 }

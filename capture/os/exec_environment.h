@@ -32,22 +32,29 @@ struct exec_environment exec_environment_at(int directory, const char *path, int
 /* Does the same for an open file, also one that is open only as a place (O_PATH). */
 struct exec_environment exec_environment_of_descriptor(int descriptor, char *const envp[]);
 
-/* Fills `entries` with the environment. `text` holds the entry that changes. */
-void exec_environment_fill(const struct exec_environment *environment, char *const envp[],
-                           char **entries, char text[EXEC_TEXT_MAX]);
+/*
+ * Returns the environment to pass on: `envp` if the program keeps its own. Otherwise fills
+ * `entries` (environment->entries of them) and `text` (EXEC_TEXT_MAX bytes, the entry that
+ * changes), and returns `entries`.
+ */
+char *const *exec_environment_fill(const struct exec_environment *environment, char *const envp[],
+                                   char **entries, char *text);
 
 /*
- * Makes the variable `envp` the environment that `environment_call` (one of the three above)
- * chooses. It lies on the stack of the calling function until that returns: a child that vfork made
- * has nowhere else to write.
+ * Declares two arrays in the calling function, and sets its variable `envp` to the environment that
+ * `choice` (a call of one of the three above) chooses, which may use them. This is a macro because
+ * the arrays must last until the program is executed, their size is only known then, and a child
+ * that vfork made has only its caller's stack to write to. Use it once in a function. In a static
+ * program it does nothing: such a program's environment preloads nothing that could do harm.
  */
-#define EXEC_ENVIRONMENT_SUIT(environment_call, envp)                                              \
-    const struct exec_environment suits = environment_call;                                        \
-    char *own[suits.entries + 1], text[suits.entries ? EXEC_TEXT_MAX : 1];                         \
-    if (suits.entries) {                                                                           \
-        exec_environment_fill(&suits, envp, own, text);                                            \
-        (envp) = own;                                                                              \
-    }                                                                                              \
-    ((void)0)
+#ifdef MPROF_STATIC
+#define EXEC_ENVIRONMENT_ON_STACK(envp, choice) ((void)0)
+#else
+#define EXEC_ENVIRONMENT_ON_STACK(envp, choice)                                                    \
+    const struct exec_environment exec_choice = choice;                                            \
+    char *exec_entries[exec_choice.entries + 1];                                                   \
+    char exec_text[exec_choice.entries ? EXEC_TEXT_MAX : 1];                                       \
+    (envp) = exec_environment_fill(&exec_choice, envp, exec_entries, exec_text)
+#endif
 
 #endif
