@@ -12,13 +12,14 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-#include "capture/entry/names.h"
 #include "capture/entry/lifecycle.h"
+#include "capture/entry/names.h"
 #include "capture/os/arch_x86_64.h"
 #include "capture/os/os.h"
+#include "capture/record/event_filter.h"
 #include "capture/record/events.h"
+#include "capture/record/gate.h"
 #include "capture/record/real.h"
-#include "capture/record/recorder.h"
 #include "capture/record/resize.h"
 
 /* Makes the linker take the constructor out of libmprof.a with the entry points of the heap. */
@@ -40,48 +41,10 @@ static inline unsigned entry_log2(size_t alignment)
     return alignment <= 1 ? 0 : 64 - (unsigned)__builtin_clzl(alignment - 1);
 }
 
-void events_put_failed(struct thread *thread, uint64_t size, uint32_t stack)
-{
-    uint8_t *p = thread_extended_begin(thread, 40);
-    if (!p)
-        return;
-    p = thread_put_when(thread, p);
-    p = trace_put_varint(p, size);
-    p = trace_put_varint(p, stack);
-    thread_extended_end(thread, TRACE_EXT_FAILED, p);
-}
-
-void events_put_allocation(struct thread *thread, const void *frame, uint64_t early,
-                           const void *address, uint64_t size, enum trace_alloc_kind kind,
-                           unsigned log2_alignment)
-{
-    if ((thread_ways(thread) & THREAD_SELECTED) && !select_allocation(thread, frame, address, size))
-        return;
-    uint64_t ticks = events_late(thread, early);
-    events_stack_ready(thread);
-    events_put_stamped(thread, frame, ticks, address, size, kind, log2_alignment);
-}
-
-void events_put_other_free(struct thread *thread, const void *frame, const void *address)
-{
-    if ((thread_ways(thread) & THREAD_SELECTED) && !select_free(thread, address))
-        return;
-    uint32_t stack = thread_ways(thread) & THREAD_FREE_STACKS ? events_stack(thread, frame) : 0;
-    uint64_t ticks = events_now(thread);
-    struct chunk *chunk = &thread->chunk;
-    if (!events_room(thread, 1))
-        return;
-    uint8_t *end =
-        thread_ways(thread) & THREAD_FREE_STACKS
-            ? trace_put_free_stack(chunk->cursor, &chunk->coding, ticks, (uintptr_t)address, stack)
-            : trace_put_free(chunk->cursor, &chunk->coding, ticks, (uintptr_t)address);
-    chunk_commit(chunk, end);
-}
-
 ENTRY_POINT void *ENTRY(malloc)(size_t size)
 {
     struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
-    uint64_t early = events_early(thread);
+    uint64_t early = events_stamp_before(thread);
     void *address = real.malloc(size);
     if (thread) {
         events_put_malloc(thread, FRAME, early, address, size);
@@ -93,7 +56,7 @@ ENTRY_POINT void *ENTRY(malloc)(size_t size)
 ENTRY_POINT void *ENTRY(calloc)(size_t count, size_t size)
 {
     struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
-    uint64_t early = events_early(thread);
+    uint64_t early = events_stamp_before(thread);
     void *address = real.calloc(count, size);
     if (thread) {
         events_put_allocation(thread, FRAME, early, address, entry_product(count, size),
@@ -133,17 +96,17 @@ static void *entry_resize(struct thread *thread, const void *frame, void *old,
                           const struct entry_resize *resize)
 {
     if (__builtin_expect(thread_ways(thread) & THREAD_SELECTED, 0))
-        return select_resize(thread, frame, old, resize);
+        return event_filter_resize(thread, frame, old, resize);
     bool paused =
         atomic_load_explicit(&recorder_page.state, memory_order_relaxed) == RECORDER_PAUSED;
     uint64_t size = resize->size;
     uint32_t stack = paused ? 0 : events_stack(thread, frame);
     if (!events_room(thread, 1))
         return entry_real_resize(old, resize);
-    uint64_t early = events_early(thread);
+    uint64_t early = events_stamp_before(thread);
     uint64_t before = early ? early : events_now(thread);
     void *address = entry_real_resize(old, resize);
-    uint64_t after = events_late(thread, early);
+    uint64_t after = events_stamp_after(thread, early);
     struct chunk *chunk = &thread->chunk;
     if (!recorder_is_own()) /* a handler forked in the real call: this is the child */
         return address;
@@ -171,7 +134,7 @@ entry_reallocate(const void *frame, void *old, const struct entry_resize *resize
     uint64_t size = resize->size;
     void *address;
     if (!old || bootstrap) {
-        uint64_t early = events_early(thread);
+        uint64_t early = events_stamp_before(thread);
         address = bootstrap ? real_move_bootstrap(old, size) : entry_real_resize(NULL, resize);
         if (thread)
             events_put_allocation(thread, frame, early, address, size,
@@ -199,7 +162,7 @@ ENTRY_POINT void *ENTRY(reallocarray)(void *old, size_t count, size_t size)
 ENTRY_POINT int ENTRY(posix_memalign)(void **result, size_t alignment, size_t size)
 {
     struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
-    uint64_t early = events_early(thread);
+    uint64_t early = events_stamp_before(thread);
     int error = real.posix_memalign(result, alignment, size);
     if (thread) {
         events_put_allocation(thread, FRAME, early, error ? NULL : *result, size,
@@ -212,7 +175,7 @@ ENTRY_POINT int ENTRY(posix_memalign)(void **result, size_t alignment, size_t si
 ENTRY_POINT void *ENTRY(aligned_alloc)(size_t alignment, size_t size)
 {
     struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
-    uint64_t early = events_early(thread);
+    uint64_t early = events_stamp_before(thread);
     void *address = real.aligned_alloc(alignment, size);
     if (thread) {
         events_put_allocation(thread, FRAME, early, address, size, TRACE_KIND_ALIGNED_ALLOC,
@@ -225,7 +188,7 @@ ENTRY_POINT void *ENTRY(aligned_alloc)(size_t alignment, size_t size)
 ENTRY_POINT void *ENTRY(memalign)(size_t alignment, size_t size)
 {
     struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
-    uint64_t early = events_early(thread);
+    uint64_t early = events_stamp_before(thread);
     void *address = real.memalign(alignment, size);
     if (thread) {
         events_put_allocation(thread, FRAME, early, address, size, TRACE_KIND_MEMALIGN,
@@ -238,7 +201,7 @@ ENTRY_POINT void *ENTRY(memalign)(size_t alignment, size_t size)
 ENTRY_POINT void *ENTRY(valloc)(size_t size)
 {
     struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
-    uint64_t early = events_early(thread);
+    uint64_t early = events_stamp_before(thread);
     void *address = real.valloc(size);
     if (thread) {
         events_put_allocation(thread, FRAME, early, address, size, TRACE_KIND_VALLOC,
@@ -251,7 +214,7 @@ ENTRY_POINT void *ENTRY(valloc)(size_t size)
 ENTRY_POINT void *ENTRY(pvalloc)(size_t size)
 {
     struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
-    uint64_t early = events_early(thread);
+    uint64_t early = events_stamp_before(thread);
     void *address = real.pvalloc(size);
     if (thread) {
         events_put_allocation(thread, FRAME, early, address, size, TRACE_KIND_PVALLOC,

@@ -16,8 +16,9 @@
 #include "capture/entry/arena_sample.h"
 #include "capture/entry/names.h"
 #include "capture/os/os.h"
+#include "capture/record/event_filter.h"
 #include "capture/record/events.h"
-#include "capture/record/recorder.h"
+#include "capture/record/gate.h"
 #include "capture/record/sampling.h"
 #include "capture/record/thread.h"
 #include "capture/stack/stack.h"
@@ -302,8 +303,8 @@ ENTRY_POINT void mprof_type(mprof_arena arena, void *address, const void *symbol
     if (!thread)
         return;
     bool recorded =
-        !select_is_on ||
-        (arena == 0 ? select_knows(address)
+        !event_filter_is_on ||
+        (arena == 0 ? event_filter_knows(address)
                     : sample_mean == 0 || arena_sample_has(arena % ARENA_SLOTS, address));
     uint8_t *p = recorded && stack_place(symbol, &module, &value, thread)
                      ? thread_extended_begin(thread, 80)

@@ -20,8 +20,10 @@
 #include "capture/os/arch_x86_64.h"
 #include "capture/os/os.h"
 #include "capture/os/seccomp/seccomp.h"
+#include "capture/record/gate.h"
 #include "capture/record/real.h"
 #include "capture/record/recorder.h"
+#include "capture/record/thread_room.h"
 #include "capture/trace/file.h"
 
 #define FRAME __builtin_frame_address(0)

@@ -9,6 +9,7 @@
 #define MPROF_IMPLEMENTATION
 #include "capture/entry/names.h"
 #include "capture/mprof.h"
+#include "capture/record/control.h"
 #include "capture/record/marks.h"
 #include "capture/record/recorder.h"
 

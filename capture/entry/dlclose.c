@@ -10,7 +10,7 @@
 #include "capture/entry/process.h"
 #include "capture/record/bypass.h"
 #include "capture/record/real.h"
-#include "capture/record/recorder.h"
+#include "capture/record/gate.h"
 #include "capture/stack/stack.h"
 
 #ifdef MPROF_STATIC

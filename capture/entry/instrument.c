@@ -7,7 +7,7 @@
  */
 #include "capture/entry/names.h"
 #include "capture/record/events.h"
-#include "capture/record/recorder.h"
+#include "capture/record/gate.h"
 #include "capture/stack/shadow_stack.h"
 
 void __cyg_profile_func_enter(void *function, void *call_site);

@@ -14,8 +14,10 @@
 #include "capture/entry/operators.h"
 #include "capture/entry/process.h"
 #include "capture/record/bypass.h"
+#include "capture/record/control.h"
 #include "capture/record/program_suppressions.h"
 #include "capture/record/recorder.h"
+#include "capture/record/state.h"
 
 __attribute__((constructor)) static void lifecycle_begin(void);
 __attribute__((destructor)) static void lifecycle_end(void);

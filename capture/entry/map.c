@@ -17,7 +17,7 @@
 #include "capture/os/arch_x86_64.h"
 #include "capture/os/os.h"
 #include "capture/record/events.h"
-#include "capture/record/recorder.h"
+#include "capture/record/gate.h"
 
 #define FRAME __builtin_frame_address(0)
 /* The longest path that is recorded; a longer one is cut. */
@@ -139,7 +139,8 @@ static void map_put_protection(struct thread *thread, const void *frame, uint64_
 
 static struct thread *map_enter(const void *frame)
 {
-    return __builtin_expect(recorder_mappings, 0) ? recorder_enter(frame, RECORDER_NOTE) : NULL;
+    return __builtin_expect(recorder_inherited.mappings, 0) ? recorder_enter(frame, RECORDER_NOTE)
+                                                            : NULL;
 }
 
 ENTRY_POINT void *mmap(void *address, size_t length, int protection, int flags, int descriptor,

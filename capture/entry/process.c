@@ -19,9 +19,10 @@
 #include "capture/entry/process.h"
 #include "capture/os/exec_environment.h"
 #include "capture/os/os.h"
+#include "capture/record/control.h"
 #include "capture/record/events.h"
+#include "capture/record/gate.h"
 #include "capture/record/real.h"
-#include "capture/record/recorder.h"
 
 #define FRAME __builtin_frame_address(0)
 

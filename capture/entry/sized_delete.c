@@ -2,7 +2,9 @@
 #include "capture/entry/sized_delete_call.h"
 
 #include "capture/entry/names.h"
+#include "capture/record/event_filter.h"
 #include "capture/record/events.h"
+#include "capture/record/gate.h"
 
 #define RECORD_MAX 96u
 
@@ -11,7 +13,7 @@ static bool is_of_trace(const void *block)
 {
     const uint32_t state = atomic_load_explicit(&recorder_page.state, memory_order_relaxed);
     return (state == RECORDER_RECORDING || state == RECORDER_PAUSED) &&
-           (sample_mean == 0 || select_knows(block));
+           (sample_mean == 0 || event_filter_knows(block));
 }
 
 ENTRY_POINT void mprof_sized_delete(const void *frame, const void *block, size_t size,

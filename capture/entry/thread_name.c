@@ -9,9 +9,10 @@
 
 #include "capture/entry/names.h"
 #include "capture/entry/process.h"
+#include "capture/record/gate.h"
 #include "capture/record/real.h"
-#include "capture/record/recorder.h"
 #include "capture/record/thread.h"
+#include "capture/record/thread_room.h"
 
 #ifdef MPROF_STATIC
 int __real_pthread_setname_np(pthread_t thread, const char *name);

@@ -10,7 +10,7 @@
 #include "capture/record/bypass_report.h"
 #include "capture/record/bypass_slots.h"
 #include "capture/record/real.h"
-#include "capture/record/recorder.h"
+#include "capture/record/gate.h"
 #include "capture/stack/stack.h"
 
 #define FRAME __builtin_frame_address(0)
@@ -122,7 +122,7 @@ static void names_complete(void)
     bypass.known = os_map(KNOWN_MAX * sizeof(*bypass.known));
     name_add("reallocarray", real_find("reallocarray"), true);
     for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
-        name_add(maps[i], real_find(maps[i]), recorder_mappings);
+        name_add(maps[i], real_find(maps[i]), recorder_inherited.mappings);
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
         name_add(others[i], real_find(others[i]), false);
     atomic_store(&bypass.all_names, true);

@@ -6,7 +6,7 @@
 
 #include "capture/os/message.h"
 #include "capture/os/os.h"
-#include "capture/record/thread.h"
+#include "capture/record/thread_room.h"
 
 #define REPORTS_MAX 256u
 #define PATH_SHARE 1024u

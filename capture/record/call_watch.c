@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/record/call_watch.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "capture/options/options.h"
 #include "capture/os/elf_symbols.h"
 #include "capture/os/symbol_name.h"
-#include "capture/record/events.h"
-#include "capture/record/recorder.h"
+#include "capture/record/state.h"
 
-#define FRAME __builtin_frame_address(0)
 /* Functions of these names in all modules. Each overload and each split part counts. */
 #define RANGES_MAX 256u
 
@@ -31,7 +28,7 @@ static struct {
     struct call_range ranges[RANGES_MAX];
 } call;
 
-void call_watch_process_init(const char *start, const char *stop)
+void call_watch_init(const char *start, const char *stop)
 {
     memcpy(call.start, start, strnlen(start, sizeof(call.start) - 1));
     memcpy(call.stop, stop, strnlen(stop, sizeof(call.stop) - 1));
@@ -39,15 +36,15 @@ void call_watch_process_init(const char *start, const char *stop)
     call_watch_stops = call.stop[0] != 0;
 }
 
-static uint32_t call_range_count(void)
+static uint32_t range_count(void)
 {
     uint32_t count = atomic_load_explicit(&call.count, memory_order_acquire);
     return count < RANGES_MAX ? count : RANGES_MAX;
 }
 
-static bool call_range_is_known(uint32_t module, uint64_t begin, bool stops)
+static bool range_is_known(uint32_t module, uint64_t begin, bool stops)
 {
-    for (uint32_t i = 0; i < call_range_count(); i++) {
+    for (uint32_t i = 0; i < range_count(); i++) {
         const struct call_range *range = &call.ranges[i];
         if (atomic_load_explicit(&range->module, memory_order_acquire) == module &&
             range->begin == begin && range->stops == stops)
@@ -56,9 +53,9 @@ static bool call_range_is_known(uint32_t module, uint64_t begin, bool stops)
     return false;
 }
 
-static void call_range_add(uint32_t module, uint64_t begin, uint64_t size, bool stops)
+static void range_add(uint32_t module, uint64_t begin, uint64_t size, bool stops)
 {
-    if (call_range_is_known(module, begin, stops) || call_range_count() == RANGES_MAX)
+    if (range_is_known(module, begin, stops) || range_count() == RANGES_MAX)
         return;
     uint32_t place = atomic_fetch_add(&call.count, 1);
     if (place >= RANGES_MAX)
@@ -70,26 +67,26 @@ static void call_range_add(uint32_t module, uint64_t begin, uint64_t size, bool 
     atomic_store_explicit(&range->module, module, memory_order_release);
 }
 
-static void call_look_at_symbol(void *context, const char *name, uint64_t address, uint64_t size)
+static void look_at_symbol(void *context, const char *name, uint64_t address, uint64_t size)
 {
     const struct stack_module *module = context;
     if (call.start[0] && symbol_name_is(call.start, name))
-        call_range_add(module->id, address, size, false);
+        range_add(module->id, address, size, false);
     if (call.stop[0] && symbol_name_is(call.stop, name))
-        call_range_add(module->id, address, size, true);
+        range_add(module->id, address, size, true);
 }
 
 void call_watch_module(const struct stack_module *module)
 {
     if (call_watch_starts || call_watch_stops)
-        elf_symbols_of(module->path, call_look_at_symbol, (void *)(uintptr_t)module);
+        elf_symbols_of(module->path, look_at_symbol, (void *)(uintptr_t)module);
 }
 
-static bool call_is_in(const struct stack_node *node, bool stops)
+static bool node_is_in(const struct stack_node *node, bool stops)
 {
     /* A return address lies after the call, perhaps after the function's last instruction. */
     const uint64_t at = node->value - (node->frame == TRACE_FRAME_RETURN);
-    for (uint32_t i = 0; i < call_range_count(); i++) {
+    for (uint32_t i = 0; i < range_count(); i++) {
         const struct call_range *range = &call.ranges[i];
         if (atomic_load_explicit(&range->module, memory_order_acquire) == node->module &&
             range->stops == stops && at - range->begin < range->end - range->begin)
@@ -103,42 +100,23 @@ void call_watch_node(struct thread *thread, const struct stack_node *node)
     if (node->module == 0 || node->frame > TRACE_FRAME_EXACT)
         return;
     if (atomic_load_explicit(&recorder_page.state, memory_order_relaxed) == RECORDER_WAITING) {
-        if (call_watch_starts && call_is_in(node, false)) {
+        if (call_watch_starts && node_is_in(node, false)) {
             thread->called = true;
             thread_local_part.at_leave |= THREAD_PASSED;
             atomic_store(&call.start_seen, true);
         }
-    } else if (call_watch_stops && call_is_in(node, true)) {
+    } else if (call_watch_stops && node_is_in(node, true)) {
         thread_local_part.at_leave |= THREAD_PASSED;
         atomic_store(&call.stop_seen, true);
     }
 }
 
-void call_watch_allocation(struct thread *thread, const void *frame)
+bool call_watch_take_start(void)
 {
-    uint32_t state = atomic_load_explicit(&recorder_page.state, memory_order_relaxed);
-    if (state == RECORDER_WAITING && call_watch_starts) {
-        events_stack(thread, frame);
-        if (thread->called)
-            recorder_begin(thread);
-    } else if (state == RECORDER_RECORDING && call_watch_stops && sample_mean)
-        events_stack(thread, frame); /* allocations that are recorded take it anyway */
+    return atomic_exchange(&call.start_seen, false);
 }
 
-void call_watch_begun(void)
+bool call_watch_take_stop(void)
 {
-    if (call_watch_stops)
-        stack_contexts_renew();
-}
-
-void call_watch_act(void)
-{
-    int error = errno;
-    /* The stack of another event has shown the function. */
-    if (atomic_exchange(&call.start_seen, false) &&
-        atomic_load(&recorder_page.state) == RECORDER_WAITING)
-        recorder_set_paused(FRAME, false);
-    if (atomic_exchange(&call.stop_seen, false))
-        recorder_stop(FRAME);
-    errno = error;
+    return atomic_exchange(&call.stop_seen, false);
 }

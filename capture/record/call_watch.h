@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Begins or ends recording when the program calls a function: start=call:SYMBOL and
+ * Tells when the program calls a function at which recording begins or ends: start=call:SYMBOL and
  * stop=call:SYMBOL.
  *
  * It sees a call by the first heap call that is made under it: the function is then on the stack,
@@ -12,7 +12,7 @@
  * taken, and only their nodes are recorded. The functions' addresses come from the symbols of each
  * module when it is first seen, also of a library that is loaded later.
  *
- * All functions but the first need the guard held.
+ * All functions but the first and the last need the guard held.
  */
 #ifndef MPROF_CAPTURE_RECORD_CALL_WATCH_H
 #define MPROF_CAPTURE_RECORD_CALL_WATCH_H
@@ -27,22 +27,16 @@
 extern bool call_watch_starts, call_watch_stops;
 
 /* Copies the names, which have the form of symbol_name.h. "": none. */
-void call_watch_process_init(const char *start, const char *stop);
+void call_watch_init(const char *start, const char *stop);
 
-/* Look at a new module and a new node. The sink of stack.h calls them, for a module before the
- * first node that names it. */
+/* Look at a new module and a new node, and only note what they see. The sink of stack.h calls them,
+ * for a module before the first node that names it. */
 void call_watch_module(const struct stack_module *module);
 void call_watch_node(struct thread *thread, const struct stack_node *node);
 
-/* Looks at an allocation that may be the first in the function, recorded or not. Begins recording
- * if it is. The end comes after the event (call_watch_act()). */
-void call_watch_allocation(struct thread *thread, const void *frame);
-
-/* Makes nodes from before count as new, so that the end is seen. Called when recording has begun,
- * for this or another reason. */
-void call_watch_begun(void);
-
-/* Begins or ends recording if it is time. The guard must not be held. */
-void call_watch_act(void);
+/* Tell whether recording has to begin, or to end, because the stack of an event has shown the
+ * function. The answer is given once. */
+bool call_watch_take_start(void);
+bool call_watch_take_stop(void);
 
 #endif

@@ -2,42 +2,43 @@
 #include "capture/record/event_filter.h"
 
 #include "capture/record/call_watch.h"
-#include "capture/record/events.h"
-#include "capture/record/recorder.h"
+#include "capture/record/control.h"
+#include "capture/record/event_steps.h"
 #include "capture/record/sampled_blocks.h"
 #include "capture/record/sampling.h"
+#include "capture/record/threshold.h"
 #include "capture/trace/file.h"
 
-bool select_is_on;
+bool event_filter_is_on;
 /* True if events are neither counted nor watched for. */
-static bool select_only_samples;
+static bool only_samples;
 
-bool select_process_init(uint64_t mean)
+bool event_filter_init(uint64_t mean)
 {
     if (mean == 0)
         return true;
-    sample_process_init(mean);
+    sample_init(mean);
     if (!sampled_blocks_init())
         return false;
-    select_is_on = select_only_samples = true;
+    event_filter_is_on = only_samples = true;
     return true;
 }
 
-void select_count(struct options_limit start, struct options_limit stop)
+void event_filter_count(struct options_limit start, struct options_limit stop)
 {
-    threshold_process_init(start, stop);
-    select_only_samples = select_only_samples && !atomic_load(&threshold_counts);
-    select_is_on = select_is_on || atomic_load(&threshold_counts);
+    threshold_init(start, stop);
+    only_samples = only_samples && !atomic_load(&threshold_counts);
+    event_filter_is_on = event_filter_is_on || atomic_load(&threshold_counts);
 }
 
-void select_watch_calls(const char *start, const char *stop)
+void event_filter_watch_calls(const char *start, const char *stop)
 {
-    call_watch_process_init(start, stop);
-    select_only_samples = select_only_samples && !call_watch_starts && !call_watch_stops;
-    select_is_on = select_is_on || call_watch_starts || call_watch_stops;
+    call_watch_init(start, stop);
+    only_samples = only_samples && !call_watch_starts && !call_watch_stops;
+    event_filter_is_on = event_filter_is_on || call_watch_starts || call_watch_stops;
 }
 
-void select_process_restarted(void)
+void event_filter_forget(void)
 {
     if (sample_mean)
         sampled_blocks_reset();
@@ -45,7 +46,7 @@ void select_process_restarted(void)
 
 /* Notes a block that is to be recorded. If the table is full, the block is not recorded and counts
  * as dropped. Its free is not recorded either. */
-static bool select_note(const void *address)
+static bool note(const void *address)
 {
     if (sampled_blocks_add((uintptr_t)address))
         return true;
@@ -53,90 +54,96 @@ static bool select_note(const void *address)
     return false;
 }
 
-static uint32_t select_state(void)
+static uint32_t current_state(void)
 {
     return atomic_load_explicit(&recorder_page.state, memory_order_relaxed);
 }
 
 /* Counts one event. If a limit is passed, recorder_leave() acts on it. */
-static void select_count_one(struct thread *thread, const void *address,
-                             bool (*count)(struct threshold_part *, const void *))
+static void count_one(struct thread *thread, const void *address,
+                      bool (*count)(struct threshold_part *, const void *))
 {
     if (atomic_load_explicit(&threshold_counts, memory_order_relaxed) &&
         count(&thread->counted, address))
         thread_local_part.at_leave |= THREAD_PASSED;
 }
 
-static inline void select_watch(struct thread *thread, const void *frame)
+/* Looks at an allocation that may be the first in a function that call_watch.h waits for, recorded
+ * or not. Begins recording if it is. The end comes after the event. */
+static void look_at_calls(struct thread *thread, const void *frame)
 {
-    if (call_watch_starts || call_watch_stops)
-        call_watch_allocation(thread, frame);
+    const uint32_t state = current_state();
+    if (state == RECORDER_WAITING && call_watch_starts) {
+        events_stack(thread, frame);
+        if (thread->called)
+            recorder_begin(thread);
+    } else if (state == RECORDER_RECORDING && call_watch_stops && sample_mean)
+        events_stack(thread, frame); /* allocations that are recorded take it anyway */
 }
 
 /* Tells whether the sample takes an allocation. If not, this looks for requests, which otherwise
  * happens when a thread makes room. */
-static inline bool select_samples(struct thread *thread, const void *address, uint64_t size)
+static inline bool sample_takes_block(struct thread *thread, const void *address, uint64_t size)
 {
     if (sample_takes(&thread->sample, size))
-        return select_note(address);
-    select_look_outside();
+        return note(address);
+    event_filter_look_outside();
     return false;
 }
 
-static inline bool select_ends_sampled(const void *address)
+static inline bool sampled_block_ends(const void *address)
 {
     if (sampled_blocks_remove((uintptr_t)address))
         return true;
-    select_look_outside();
+    event_filter_look_outside();
     return false;
 }
 
-static __attribute__((noinline)) bool select_allocation_watched(struct thread *thread,
-                                                                const void *frame,
-                                                                const void *address, uint64_t size)
+static __attribute__((noinline)) bool allocation_slow(struct thread *thread, const void *frame,
+                                                      const void *address, uint64_t size)
 {
-    select_watch(thread, frame);
+    look_at_calls(thread, frame);
     if (address)
-        select_count_one(thread, address, threshold_count_allocation);
-    if (select_state() != RECORDER_RECORDING)
+        count_one(thread, address, threshold_count_allocation);
+    if (current_state() != RECORDER_RECORDING)
         return false;
-    return !address || sample_mean == 0 || select_samples(thread, address, size);
+    return !address || sample_mean == 0 || sample_takes_block(thread, address, size);
 }
 
-bool select_allocation(struct thread *thread, const void *frame, const void *address, uint64_t size)
+bool event_filter_allocation(struct thread *thread, const void *frame, const void *address,
+                             uint64_t size)
 {
-    if (__builtin_expect(!select_only_samples, 0))
-        return select_allocation_watched(thread, frame, address, size);
-    if (__builtin_expect(select_state() != RECORDER_RECORDING, 0))
+    if (__builtin_expect(!only_samples, 0))
+        return allocation_slow(thread, frame, address, size);
+    if (__builtin_expect(current_state() != RECORDER_RECORDING, 0))
         return false;
-    return __builtin_expect(!address, 0) || select_samples(thread, address, size);
+    return __builtin_expect(!address, 0) || sample_takes_block(thread, address, size);
 }
 
-static __attribute__((noinline)) bool select_free_watched(struct thread *thread,
-                                                          const void *address)
+static __attribute__((noinline)) bool free_slow(struct thread *thread, const void *address)
 {
-    select_count_one(thread, address, threshold_count_free);
-    return sample_mean ? select_ends_sampled(address) : select_state() != RECORDER_WAITING;
+    count_one(thread, address, threshold_count_free);
+    return sample_mean ? sampled_block_ends(address) : current_state() != RECORDER_WAITING;
 }
 
-bool select_free(struct thread *thread, const void *address)
+bool event_filter_free(struct thread *thread, const void *address)
 {
-    return __builtin_expect(select_only_samples, 1) ? select_ends_sampled(address)
-                                                    : select_free_watched(thread, address);
+    return __builtin_expect(only_samples, 1) ? sampled_block_ends(address)
+                                             : free_slow(thread, address);
 }
 
-bool select_knows(const void *address)
+bool event_filter_knows(const void *address)
 {
     return sample_mean == 0 || sampled_blocks_has((uintptr_t)address);
 }
 
-static void select_put_free(struct thread *thread, uint64_t ticks, const void *address)
+static void put_free(struct thread *thread, uint64_t ticks, const void *address)
 {
     struct chunk *chunk = &thread->chunk;
     chunk_commit(chunk, trace_put_free(chunk->cursor, &chunk->coding, ticks, (uintptr_t)address));
 }
 
-struct select_outcome {
+struct resize_outcome {
     void *old, *address;
     uint64_t before, after;
     uint32_t stack;
@@ -144,8 +151,8 @@ struct select_outcome {
 };
 
 /* Puts the records of a resize. The caller has made room for them. */
-static void select_put_resize(struct thread *thread, const struct entry_resize *resize,
-                              const struct select_outcome *outcome)
+static void put_resize(struct thread *thread, const struct entry_resize *resize,
+                       const struct resize_outcome *outcome)
 {
     struct chunk *chunk = &thread->chunk;
     enum trace_realloc_outcome how = !outcome->address                  ? TRACE_REALLOC_FAILED
@@ -157,7 +164,7 @@ static void select_put_resize(struct thread *thread, const struct entry_resize *
                                               (uintptr_t)outcome->address, resize->size,
                                               outcome->stack, how, resize->array));
     else if (outcome->ends)
-        select_put_free(thread, outcome->before, outcome->old);
+        put_free(thread, outcome->before, outcome->old);
     else if (outcome->begins)
         chunk_commit(chunk, trace_put_alloc(
                                 chunk->cursor, &chunk->coding, outcome->after,
@@ -166,48 +173,48 @@ static void select_put_resize(struct thread *thread, const struct entry_resize *
 }
 
 /* Counts the block that lives after the call. The old block was counted as freed before it. */
-static void select_count_resized(struct thread *thread, const struct select_outcome *outcome,
-                                 const struct entry_resize *resize)
+static void count_resized(struct thread *thread, const struct resize_outcome *outcome,
+                          const struct entry_resize *resize)
 {
     const void *now = outcome->address ? outcome->address : resize->size != 0 ? outcome->old : NULL;
     if (now)
-        select_count_one(thread, now, threshold_count_allocation);
+        count_one(thread, now, threshold_count_allocation);
 }
 
 /*
  * The old block leaves the table before the real call, because after it another thread may get the
  * same address. If the call fails, the block goes back, because it still belongs to the program.
  */
-void *select_resize(struct thread *thread, const void *frame, void *old,
-                    const struct entry_resize *resize)
+void *event_filter_resize(struct thread *thread, const void *frame, void *old,
+                          const struct entry_resize *resize)
 {
-    select_watch(thread, frame);
-    bool recording = select_state() == RECORDER_RECORDING;
-    struct select_outcome outcome = {.old = old, .ends = select_free(thread, old)};
+    look_at_calls(thread, frame);
+    bool recording = current_state() == RECORDER_RECORDING;
+    struct resize_outcome outcome = {.old = old, .ends = event_filter_free(thread, old)};
     outcome.begins = recording && (sample_mean == 0 || sample_takes(&thread->sample, resize->size));
     if (outcome.begins)
         outcome.stack = events_stack(thread, frame);
     if (!outcome.begins && !outcome.ends) {
-        select_look_outside();
+        event_filter_look_outside();
         outcome.address = entry_real_resize(old, resize);
-        select_count_resized(thread, &outcome, resize);
+        count_resized(thread, &outcome, resize);
         return outcome.address;
     }
     bool room = events_room(thread, 1);
     outcome.before = events_now(thread);
     outcome.address = entry_real_resize(old, resize);
     outcome.after = events_now(thread);
-    select_count_resized(thread, &outcome, resize);
+    count_resized(thread, &outcome, resize);
     bool freed = !outcome.address && resize->size == 0; /* by this C library */
     if (outcome.address)
-        outcome.begins = outcome.begins && (sample_mean == 0 || select_note(outcome.address));
+        outcome.begins = outcome.begins && (sample_mean == 0 || note(outcome.address));
     else if (!freed && outcome.ends && sample_mean)
-        select_note(old);
+        note(old);
     if (!room)
         return outcome.address;
     if (freed && outcome.ends)
-        select_put_free(thread, outcome.before, old);
+        put_free(thread, outcome.before, old);
     else if (outcome.address || (outcome.ends && recording))
-        select_put_resize(thread, resize, &outcome);
+        put_resize(thread, resize, &outcome);
     return outcome.address;
 }

@@ -9,33 +9,34 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/options/options.h"
 #include "capture/record/resize.h"
 #include "capture/record/thread.h"
 #include "capture/trace/file.h"
 
 /* True if the functions below must be asked. Set once at the start. */
-extern bool select_is_on;
+extern bool event_filter_is_on;
 
 /* Begins sampling by `mean` (sampling.h). Returns false if there is no memory for it. */
-bool select_process_init(uint64_t mean);
+bool event_filter_init(uint64_t mean);
 /* Counts for the limits at which recording begins and ends (threshold.h). */
-void select_count(struct options_limit start, struct options_limit stop);
+void event_filter_count(struct options_limit start, struct options_limit stop);
 /* Looks for calls of these functions (call_watch.h). */
-void select_watch_calls(const char *start, const char *stop);
+void event_filter_watch_calls(const char *start, const char *stop);
 /* Forgets all earlier blocks, in a forked child and when a new trace begins. No other thread may be
  * inside an event. */
-void select_process_restarted(void);
+void event_filter_forget(void);
 
 /* Tells whether the allocation at `address` is recorded. A sample keeps each failed one (NULL). */
-bool select_allocation(struct thread *thread, const void *frame, const void *address,
-                       uint64_t size);
+bool event_filter_allocation(struct thread *thread, const void *frame, const void *address,
+                             uint64_t size);
 /* Tells whether the end of the block is recorded. Call it before the real free. */
-bool select_free(struct thread *thread, const void *address);
+bool event_filter_free(struct thread *thread, const void *address);
 /* Tells whether the live block may have been recorded. */
-bool select_knows(const void *address);
+bool event_filter_knows(const void *address);
 
 /* Looks for requests at an event that is not recorded. recorder_leave() serves them. */
-static inline void select_look_outside(void)
+static inline void event_filter_look_outside(void)
 {
     if (trace_file_is_asked())
         thread_local_part.at_leave |= THREAD_ASKED;
@@ -43,7 +44,7 @@ static inline void select_look_outside(void)
 
 /* Makes the real call and records the parts of it that are to be recorded. These are the end of the
  * old block, the beginning of the new one, both or neither. */
-void *select_resize(struct thread *thread, const void *frame, void *old,
-                    const struct entry_resize *resize);
+void *event_filter_resize(struct thread *thread, const void *frame, void *old,
+                          const struct entry_resize *resize);
 
 #endif

@@ -7,14 +7,15 @@
 #include <string.h>
 
 #include "capture/options/options.h"
-#include "capture/record/recorder.h"
-#include "capture/record/thread.h"
+#include "capture/record/control.h"
+#include "capture/record/gate.h"
+#include "capture/record/thread_room.h"
 
 #define NAME_MAX_LENGTH 255u
 
 static char marks_start[OPTIONS_MARK], marks_stop[OPTIONS_MARK];
 
-static bool marks_put_name(const void *frame, enum trace_extended type, const char *name)
+static bool put_name(const void *frame, enum trace_extended type, const char *name)
 {
     struct thread *thread = recorder_enter(frame, RECORDER_NOTE);
     if (!thread)
@@ -35,17 +36,17 @@ void marks_set(const char *start, const char *stop)
     memcpy(marks_stop, stop, strnlen(stop, sizeof(marks_stop) - 1));
 }
 
-static bool marks_is(const char *wanted, const char *name)
+static bool is_mark(const char *wanted, const char *name)
 {
     return wanted[0] && name && strcmp(wanted, name) == 0;
 }
 
 bool marks_put(const void *frame, const char *name)
 {
-    if (marks_is(marks_start, name) && recorder_set_paused(frame, false))
+    if (is_mark(marks_start, name) && recorder_set_paused(frame, false))
         marks_start[0] = 0; /* this mark ends no later pause */
-    bool put = marks_put_name(frame, TRACE_EXT_MARK, name);
-    if (marks_is(marks_stop, name))
+    bool put = put_name(frame, TRACE_EXT_MARK, name);
+    if (is_mark(marks_stop, name))
         recorder_stop(frame);
     return put;
 }
@@ -61,35 +62,35 @@ static struct {
     } pairs[PAIRS];
     _Atomic uint32_t taken; /* place 0 is never written and means no callback */
     _Atomic uint32_t present;
-} marks_callback;
+} snapshot;
 
-static __thread bool marks_inside __attribute__((tls_model("initial-exec")));
+static __thread bool inside __attribute__((tls_model("initial-exec")));
 
 void marks_on_snapshot(void (*callback)(void *data), void *data)
 {
-    uint32_t place = callback ? 1 + atomic_fetch_add(&marks_callback.taken, 1) % (PAIRS - 1) : 0;
+    uint32_t place = callback ? 1 + atomic_fetch_add(&snapshot.taken, 1) % (PAIRS - 1) : 0;
     if (callback)
-        marks_callback.pairs[place] = (struct pair){callback, data};
-    atomic_store(&marks_callback.present, place);
+        snapshot.pairs[place] = (struct pair){callback, data};
+    atomic_store(&snapshot.present, place);
 }
 
 /* Calls the callback, if there is one and this thread is not inside it. The caller must not hold
  * the guard. errno keeps its value. */
-static void marks_call_back(void)
+static void call_back(void)
 {
-    struct pair pair = marks_callback.pairs[atomic_load(&marks_callback.present)];
-    if (!pair.callback || marks_inside)
+    struct pair pair = snapshot.pairs[atomic_load(&snapshot.present)];
+    if (!pair.callback || inside)
         return;
     int error = errno;
-    marks_inside = true;
+    inside = true;
     pair.callback(pair.data);
-    marks_inside = false;
+    inside = false;
     errno = error;
 }
 
 bool marks_put_snapshot(const void *frame, const char *name)
 {
     if (recorder_is_at_work())
-        marks_call_back();
-    return marks_put_name(frame, TRACE_EXT_SNAPSHOT, name);
+        call_back();
+    return put_name(frame, TRACE_EXT_SNAPSHOT, name);
 }

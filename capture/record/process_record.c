@@ -7,7 +7,7 @@
 
 #include "capture/os/arch_x86_64.h"
 #include "capture/os/os.h"
-#include "capture/record/thread.h"
+#include "schemas/trace_codec.h"
 
 /* Limits that leave room for the fixed part; the arguments get the rest of the longest payload. */
 #define PATH_SHARE 500u
@@ -32,7 +32,7 @@ void process_record_set_origin(struct process_origin origin)
     process_origin = origin;
 }
 
-static uint8_t *process_put_text(uint8_t *p, const char *string, size_t limit)
+static uint8_t *put_text(uint8_t *p, const char *string, size_t limit)
 {
     return trace_put_string(p, string, strnlen(string, limit));
 }
@@ -41,7 +41,7 @@ static uint8_t *process_put_text(uint8_t *p, const char *string, size_t limit)
  * Returns how many of the NUL-terminated arguments fit in `room` bytes, each with its length
  * before it. Sets *cut if some do not fit.
  */
-static size_t process_count_arguments(const char *arguments, size_t length, size_t room, bool *cut)
+static size_t count_arguments(const char *arguments, size_t length, size_t room, bool *cut)
 {
     size_t count = 0, used = 0;
     while (used < length) {
@@ -58,7 +58,7 @@ static size_t process_count_arguments(const char *arguments, size_t length, size
     return count;
 }
 
-static uint8_t *process_put_arguments(uint8_t *p, const uint8_t *end)
+static uint8_t *put_arguments(uint8_t *p, const uint8_t *end)
 {
     bool cut = false;
     if (started_size == 0) {
@@ -71,7 +71,7 @@ static uint8_t *process_put_arguments(uint8_t *p, const uint8_t *end)
     const size_t size = started_size;
     if (size == sizeof(started)) /* the buffer is full: more may follow */
         cut = true;
-    size_t count = process_count_arguments(started, size, (size_t)(end - p) - 8, &cut);
+    size_t count = count_arguments(started, size, (size_t)(end - p) - 8, &cut);
     p = trace_put_varint(p, cut ? 1 : 0);
     p = trace_put_varint(p, count);
     const char *argument = started;
@@ -83,14 +83,14 @@ static uint8_t *process_put_arguments(uint8_t *p, const uint8_t *end)
     return p;
 }
 
-static uint8_t *process_put_path(uint8_t *p, const char *link)
+static uint8_t *put_path(uint8_t *p, const char *link)
 {
     if (os_read_link(link, text, sizeof(text)) < 0)
         text[0] = 0;
-    return process_put_text(p, text, PATH_SHARE);
+    return put_text(p, text, PATH_SHARE);
 }
 
-static uint8_t *process_put_boot_id(uint8_t *p)
+static uint8_t *put_boot_id(uint8_t *p)
 {
     int descriptor = os_open_read("/proc/sys/kernel/random/boot_id");
     long length = descriptor < 0 ? 0 : os_read(descriptor, text, sizeof(text));
@@ -99,11 +99,8 @@ static uint8_t *process_put_boot_id(uint8_t *p)
     return trace_put_string(p, text, length >= (long)BOOT_ID_LENGTH ? BOOT_ID_LENGTH : 0);
 }
 
-bool process_record_write(struct thread *thread)
+uint8_t *process_record_put(uint8_t *p)
 {
-    uint8_t *p = thread_extended_begin(thread, TRACE_EXTENDED_MAX);
-    if (!p)
-        return false;
     const uint8_t *end = p + TRACE_EXTENDED_MAX;
     struct utsname names;
     memset(&names, 0, sizeof(names));
@@ -111,14 +108,30 @@ bool process_record_write(struct thread *thread)
     p = trace_put_varint(p, (uint64_t)os_process_id());
     p = trace_put_varint(p, (uint64_t)os_call(SYS_getppid, 0, 0, 0, 0, 0, 0));
     p = trace_put_varint(p, process_origin.trace_id);
-    p = process_put_path(p, "/proc/self/exe");
-    p = process_put_path(p, "/proc/self/cwd");
-    p = process_put_text(p, names.nodename, sizeof(names.nodename));
-    p = process_put_text(p, names.release, sizeof(names.release));
-    p = process_put_arguments(p, end - BEHIND_MAX);
+    p = put_path(p, "/proc/self/exe");
+    p = put_path(p, "/proc/self/cwd");
+    p = put_text(p, names.nodename, sizeof(names.nodename));
+    p = put_text(p, names.release, sizeof(names.release));
+    p = put_arguments(p, end - BEHIND_MAX);
     p = trace_put_varint(p, process_origin.before);
     p = trace_put_varint(p, process_origin.after);
-    p = process_put_boot_id(p);
-    thread_extended_end(thread, TRACE_EXT_PROCESS, p);
-    return true;
+    return put_boot_id(p);
+}
+
+uint64_t process_resident_bytes(void)
+{
+    char line[128];
+    int descriptor = os_open_read("/proc/thread-self/statm");
+    if (descriptor < 0)
+        return 0;
+    long length = os_read(descriptor, line, sizeof(line) - 1);
+    os_close(descriptor);
+    line[length > 0 ? length : 0] = 0;
+    const char *at = line;
+    while (*at && *at != ' ') /* skips the address space; the resident set comes second */
+        at++;
+    uint64_t pages = 0;
+    for (at += *at == ' '; *at >= '0' && *at <= '9'; at++)
+        pages = pages * 10 + (uint64_t)(*at - '0');
+    return pages * ARCH_PAGE_SIZE;
 }

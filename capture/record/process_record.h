@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The PROCESS record, which says what program this is. It is written at the beginning of its trace.
+ * The facts about this process that its trace has: the PROCESS record, which says what program this
+ * is and is written at the beginning of its trace, and samples of the resident set.
  */
 #ifndef MPROF_CAPTURE_RECORD_PROCESS_RECORD_H
 #define MPROF_CAPTURE_RECORD_PROCESS_RECORD_H
 
-#include <stdbool.h>
 #include <stdint.h>
-
-struct thread;
 
 /*
  * The origin of the process, for the next record: the trace_id of the parent's trace (0 if the
@@ -19,8 +17,11 @@ struct process_origin {
 };
 void process_record_set_origin(struct process_origin origin);
 
-/* Writes the record into `thread`'s chunk. Returns false if there is no room. The caller holds the
- * guard. */
-bool process_record_write(struct thread *thread);
+/* Puts the payload of the record, at most TRACE_EXTENDED_MAX bytes. Returns its end. */
+uint8_t *process_record_put(uint8_t *payload);
+
+/* Returns the bytes of the resident set, or 0 if the kernel does not say. Takes a few microseconds,
+ * allocates nothing. For programs that mprof-run does not watch from outside. */
+uint64_t process_resident_bytes(void);
 
 #endif

@@ -17,7 +17,8 @@
 
 #include "capture/os/elf_symbols.h"
 #include "capture/os/os.h"
-#include "capture/record/recorder.h"
+#include "capture/record/gate.h"
+#include "capture/record/thread_room.h"
 
 #define FRAME __builtin_frame_address(0)
 #define NAME "__lsan_default_suppressions"

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -15,44 +14,33 @@
 #include "capture/os/seccomp/seccomp.h"
 #include "capture/record/bypass.h"
 #include "capture/record/call_watch.h"
+#include "capture/record/control.h"
 #include "capture/record/event_filter.h"
+#include "capture/record/gate.h"
 #include "capture/record/marks.h"
 #include "capture/record/process_record.h"
 #include "capture/record/program_suppressions.h"
 #include "capture/record/real.h"
 #include "capture/record/requests.h"
 #include "capture/record/stack_records.h"
-#include "capture/record/toggle.h"
+#include "capture/record/thread_life.h"
+#include "capture/record/thread_pool.h"
+#include "capture/record/thread_room.h"
+#include "capture/record/threshold.h"
 #include "capture/trace/file.h"
 
-_Static_assert(sizeof(union recorder_page) == ARCH_PAGE_SIZE, "the page is wiped as a whole");
+#define FRAME __builtin_frame_address(0)
 
-union recorder_page recorder_page __attribute__((aligned(4096)));
-bool recorder_fast_clock;
-bool recorder_mappings;
-
-/* The part outside the wiped page, which a forked child inherits. */
+/* How this process records. A forked child inherits it. */
 static struct {
     bool loaded; /* the constructor has run */
     bool started;
-    bool off;             /* for this process and its children */
-    bool follow;          /* forked children record too */
-    _Atomic bool waiting; /* recording has not begun */
-    _Atomic bool paused;
-    bool halted;             /* off because the program or another process asked for it */
+    bool follow;             /* forked children record too */
     _Atomic bool restarting; /* a thread is in recorder_restart() */
-    uint64_t autosave;
-    uint32_t flags; /* enum trace_file_flag */
+    uint32_t flags;          /* enum trace_file_flag */
     /* The stamps around the fork that made this process, until it notices that fork. */
     uint64_t fork_before, fork_after;
 } recorder;
-
-static void recorder_set(enum recorder_state state)
-{
-    if (state == RECORDER_OFF || state == RECORDER_STOPPED)
-        recorder.off = true;
-    atomic_store(&recorder_page.state, state);
-}
 
 /*
  * Runs before the C library's fork. The child may or may not have what other threads allocate and
@@ -108,8 +96,7 @@ static void recorder_confine(const struct options *options)
 
 static bool recorder_take_options(const struct options *options)
 {
-    recorder_fast_clock = options->fast_clock;
-    recorder_mappings = options->mmap;
+    recorder_inherited.mappings = options->mmap;
     recorder.follow = options->follow_fork;
     trace_file_set_limit(options->max_size);
     trace_file_set_min_free(options->min_free);
@@ -120,7 +107,7 @@ static bool recorder_take_options(const struct options *options)
                      (options->compress ? TRACE_FILE_PACKED : 0u);
     trace_file_set_sampling(options->sample);
     program_suppressions_want(options->suppressions);
-    if (!select_process_init(options->sample)) {
+    if (!event_filter_init(options->sample)) {
         message_line("out of memory for the table of the sample; nothing is recorded", NULL);
         return false;
     }
@@ -138,7 +125,7 @@ static bool recorder_start_program(void)
     message_init();
     clock_init();
     recorder_watch_forks();
-    thread_process_init();
+    thread_life_init();
     if (!real_is_reached())
         return false;
     if (!good)
@@ -157,17 +144,19 @@ static bool recorder_start_program(void)
         return false;
     if (first && options.start_of_run)
         trace_file_set_run(TRACE_RUN_NOT_YET);
-    stack_process_init(&options.stack, &stack_records);
+    stack_init(&options.stack, &stack_records);
     thread_sample_resident(options.root == 0);
-    recorder.waiting = options.start_waits && (!options.start_of_run || run == TRACE_RUN_NOT_YET);
-    select_count(options.start, options.stop);
-    select_watch_calls(options.start_call, options.stop_call);
+    recorder_inherited.waiting =
+        options.start_waits && (!options.start_of_run || run == TRACE_RUN_NOT_YET);
+    event_filter_count(options.start, options.stop);
+    event_filter_watch_calls(options.start_call, options.stop_call);
     marks_set(options.start_mark, options.stop_mark);
-    toggle_begin(options.toggle);
-    thread_process_set_ways((select_is_on ? THREAD_SELECTED : 0u) |
-                            (options.free_stacks ? THREAD_FREE_STACKS : 0u) |
-                            (options.fast_clock || !clock_is_tsc ? THREAD_OTHER_CLOCK : 0u));
-    if (recorder.waiting)
+    requests_take_signal(options.toggle);
+    thread_life_set_flags((event_filter_is_on ? THREAD_SELECTED : 0u) |
+                          (options.free_stacks ? THREAD_FREE_STACKS : 0u) |
+                          (options.fast_clock ? THREAD_FAST_CLOCK : 0u) |
+                          (options.fast_clock || !clock_is_tsc ? THREAD_OTHER_CLOCK : 0u));
+    if (recorder_inherited.waiting)
         trace_file_set_paused(TRACE_PAUSED_FROM_START);
     /* Under mprof-run, a taken name means that the program was executed again: no message. */
     return trace_file_create(output, beside, options.root == 0, recorder.flags);
@@ -190,29 +179,20 @@ static struct process_origin recorder_origin(void)
 static bool recorder_start_child(void)
 {
     const struct process_origin origin = recorder_origin();
-    recorder.off = recorder.off || trace_file_is_sealed(); /* the parent has not noticed yet */
+    recorder_inherited.off =
+        recorder_inherited.off || trace_file_is_sealed(); /* the parent has not noticed yet */
     if (!recorder_page.calls_forgotten)
         os_forked();
     trace_file_forget();
-    thread_process_forked();
-    if (recorder.off || !recorder.follow)
+    thread_life_after_fork();
+    if (recorder_inherited.off || !recorder.follow)
         return false;
-    stack_process_forked();
-    select_process_restarted();
+    stack_after_fork();
+    event_filter_forget();
     if (!trace_file_create(NULL, true, false, recorder.flags))
         return false;
     process_record_set_origin(origin);
     return true;
-}
-
-static void recorder_put_autosave(struct thread *thread)
-{
-    thread_put_number(thread, TRACE_EXT_AUTOSAVE, recorder.autosave);
-}
-
-static void recorder_put_recording(struct thread *thread, bool on)
-{
-    thread_put_number(thread, TRACE_EXT_RECORDING, on);
 }
 
 /* Writes the first records of a trace. */
@@ -220,17 +200,19 @@ static bool recorder_begin_trace(void)
 {
     struct thread_local_part *self = &thread_local_part;
     struct thread *thread = self->thread ? self->thread : thread_acquire();
-    if (!thread || !process_record_write(thread))
+    uint8_t *p = thread ? thread_extended_begin(thread, TRACE_EXTENDED_MAX) : NULL;
+    if (!p)
         return false;
+    thread_extended_end(thread, TRACE_EXT_PROCESS, process_record_put(p));
     bypass_put_known(thread);
     program_suppressions_put(thread);
-    if (recorder.autosave)
+    if (recorder_inherited.autosave)
         recorder_put_autosave(thread);
-    if (recorder.paused || recorder.waiting)
+    if (recorder_inherited.paused || recorder_inherited.waiting)
         recorder_put_recording(thread, false);
-    trace_file_set_paused(recorder.waiting  ? TRACE_PAUSED_FROM_START
-                          : recorder.paused ? TRACE_PAUSED
-                                            : TRACE_PAUSED_NOT);
+    trace_file_set_paused(recorder_inherited.waiting  ? TRACE_PAUSED_FROM_START
+                          : recorder_inherited.paused ? TRACE_PAUSED
+                                                      : TRACE_PAUSED_NOT);
     return true;
 }
 
@@ -241,65 +223,22 @@ static void recorder_start_guarded(void)
         return;
     bool good = recorder.started ? recorder_start_child() : recorder_start_program();
     if (!good) {
-        recorder_set(RECORDER_OFF);
+        recorder_set_state(RECORDER_OFF);
         return;
     }
     /* The wipe was requested before this store, so from here on it holds in every child. */
     if (!recorder_begin_trace()) {
-        recorder_set(RECORDER_STOPPED);
+        recorder_set_state(RECORDER_STOPPED);
         return;
     }
-    recorder_set(recorder.waiting  ? RECORDER_WAITING
-                 : recorder.paused ? RECORDER_PAUSED
-                                   : RECORDER_RECORDING);
+    recorder_set_state(recorder_inherited.waiting  ? RECORDER_WAITING
+                       : recorder_inherited.paused ? RECORDER_PAUSED
+                                                   : RECORDER_RECORDING);
 }
 
 void recorder_loaded(void)
 {
     recorder.loaded = true;
-}
-
-void recorder_start(void)
-{
-    struct thread_local_part *self = &thread_local_part;
-    if (self->guard)
-        return;
-    recorder_take_guard(self, __builtin_frame_address(0));
-    recorder_start_guarded();
-    atomic_signal_fence(memory_order_seq_cst);
-    self->guard = NULL;
-}
-
-/*
- * Tells whether the guard is stale. A handler that left an entry point by longjmp leaves the guard
- * held. The guard is stale when its frame is gone: the frame's return address has changed, or an
- * entry point is called from as far out or further on the same stack. On a signal stack the two
- * addresses tell nothing.
- */
-static bool recorder_guard_is_stale(const void *frame)
-{
-    const struct thread_local_part *self = &thread_local_part;
-    const uintptr_t guard = (uintptr_t)self->guard, now = (uintptr_t)frame;
-    const uintptr_t span = 8u << 20; /* two stacks of one thread lie further apart */
-    stack_t alternate = {.ss_flags = SS_DISABLE};
-    const void *still;
-    if (os_copy_memory(guard + sizeof(still), &still, sizeof(still)) != sizeof(still) ||
-        still != self->guard_return)
-        return true;
-    return now >= guard && now - guard < span &&
-           os_call(SYS_sigaltstack, 0, (long)&alternate, 0, 0, 0, 0) == 0 &&
-           !(alternate.ss_flags & SS_ONSTACK);
-}
-
-/* Gives up the interrupted record. It is not committed, but the coding state may have half of it
- * already. */
-static void recorder_recover(struct thread_local_part *self)
-{
-    struct thread *thread = self->thread;
-    if (!thread)
-        return;
-    thread->chunk.coding.ticks = clock_before();
-    thread_release(false);
 }
 
 /*
@@ -315,236 +254,20 @@ static bool recorder_may_start(void)
 #endif
 }
 
-/* Tells whether such an event is recorded, or at least counted (threshold.h). */
-static bool recorder_takes(uint32_t state, enum recorder_event event)
+void recorder_start_at_gate(void)
 {
-    bool counted = (event == RECORDER_ALLOCATION || event == RECORDER_END_OF_BLOCK) &&
-                   (atomic_load_explicit(&threshold_counts, memory_order_relaxed) ||
-                    (call_watch_starts && state == RECORDER_WAITING));
-    switch (state) {
-    case RECORDER_RECORDING:
-        return true;
-    case RECORDER_PAUSED:
-        return counted || (event != RECORDER_ALLOCATION && event != RECORDER_ARENA_ALLOCATION);
-    case RECORDER_WAITING:
-        return counted || event == RECORDER_NOTE;
-    default:
-        return false;
-    }
-}
-
-/* Tells whether nothing is to be recorded now, so that an event that is left out is no loss. */
-static bool recorder_rests(uint32_t state)
-{
-    return state == RECORDER_PAUSED || state == RECORDER_WAITING;
-}
-
-static bool recorder_is_on(enum recorder_event event)
-{
-    if (atomic_load(&recorder_page.state) == RECORDER_UNKNOWN && recorder_may_start())
+    if (recorder_may_start())
         recorder_start_guarded();
-    return recorder_takes(atomic_load(&recorder_page.state), event);
 }
 
-static struct thread *recorder_enter_counted(const void *frame, enum recorder_event event)
+void recorder_start(void)
 {
     struct thread_local_part *self = &thread_local_part;
     if (self->guard)
-        recorder_recover(self);
-    recorder_take_guard(self, frame);
-    if (recorder_is_on(event) && (self->thread || thread_acquire()))
-        return self->thread;
-    uint32_t state = atomic_load(&recorder_page.state);
-    if (event != RECORDER_NOTE && state != RECORDER_OFF &&
-        (recorder_takes(state, event) || !recorder_rests(state)))
-        trace_file_count_dropped(1);
-    atomic_signal_fence(memory_order_seq_cst);
-    self->guard = NULL;
-    return NULL;
-}
-
-static struct thread *recorder_enter_blocked(const void *frame, enum recorder_event event)
-{
-    atomic_fetch_add(&recorder_page.entering, 1);
-    struct thread *thread = recorder_enter_counted(frame, event);
-    atomic_fetch_sub(&recorder_page.entering, 1);
-    return thread;
-}
-
-/* Does the work of recorder_enter() while recording is paused or has not begun. */
-static struct thread *recorder_enter_resting(const void *frame, enum recorder_event event)
-{
-    struct thread_local_part *self = &thread_local_part;
-    if (self->guard || !self->thread)
-        return NULL;
-    recorder_take_guard(self, frame);
-    if (recorder_takes(atomic_load(&recorder_page.state), event))
-        return self->thread;
-    self->guard = NULL;
-    atomic_signal_fence(memory_order_seq_cst);
-    return NULL;
-}
-
-struct thread *recorder_enter_slow(const void *frame, enum recorder_event event)
-{
-    struct thread_local_part *self = &thread_local_part;
-    if (self->guard && !recorder_guard_is_stale(frame)) {
-        if (event != RECORDER_NOTE)
-            atomic_fetch_add_explicit(&self->dropped, 1, memory_order_relaxed);
-        if (self->thread)
-            self->thread->chunk.limit = NULL;
-        return NULL;
-    }
-    /* Events that are never recorded all come this way, so it must stay cheap. */
-    uint32_t state = atomic_load_explicit(&recorder_page.state, memory_order_relaxed);
-    if (recorder_rests(state) && (trace_file_is_asked() || atomic_load(&toggle_asked))) {
-        requests_serve();
-        state = atomic_load_explicit(&recorder_page.state, memory_order_relaxed);
-    }
-    if (state == RECORDER_OFF || (recorder_rests(state) && !recorder_takes(state, event)))
-        return NULL;
-    if (state == RECORDER_STOPPED) {
-        if (event != RECORDER_NOTE)
-            trace_file_count_dropped(1);
-        return NULL;
-    }
-    struct thread *resting = recorder_rests(state) ? recorder_enter_resting(frame, event) : NULL;
-    if (resting)
-        return resting;
-    /* The first event of a thread or process calls the C library: dlsym, pthread_setspecific. */
-    int error = errno;
-    uint64_t signals = os_block_signals();
-    struct thread *thread = recorder_enter_blocked(frame, event);
-    os_restore_signals(signals);
-    errno = error;
-    return thread;
-}
-
-void recorder_leave_slow(void)
-{
-    struct thread_local_part *self = &thread_local_part;
-    uint32_t once = self->at_leave & (THREAD_ASKED | THREAD_PASSED);
-    self->at_leave &= THREAD_FINISHED;
-    if (self->at_leave & THREAD_FINISHED)
-        thread_release(false);
-    atomic_signal_fence(memory_order_seq_cst);
-    self->guard = NULL;
-    if (once & THREAD_PASSED) {
-        threshold_act();
-        call_watch_act();
-    }
-    if (once & THREAD_ASKED)
-        requests_serve();
-}
-
-bool recorder_is_at_work(void)
-{
-    uint32_t state = atomic_load(&recorder_page.state);
-    return state != RECORDER_OFF && state != RECORDER_STOPPED;
-}
-
-void recorder_out_of_room(uint64_t events)
-{
-    uint32_t now = atomic_load(&recorder_page.state);
-    if ((now == RECORDER_RECORDING || now == RECORDER_PAUSED || now == RECORDER_WAITING) &&
-        trace_file_is_stopped())
-        recorder_set(RECORDER_STOPPED);
-    if (now != RECORDER_UNKNOWN && now != RECORDER_OFF)
-        trace_file_count_dropped(events);
-}
-
-void recorder_stop_for(const char *why)
-{
-    trace_file_stop(why);
-    recorder_out_of_room(0);
-}
-
-/* Moves from the first state to the second. Returns false if the state was not the first one. */
-static bool recorder_change(uint32_t from, uint32_t to)
-{
-    return atomic_compare_exchange_strong(&recorder_page.state, &from, to);
-}
-
-static void recorder_put_change(struct thread *thread, bool paused)
-{
-    recorder.paused = paused;
-    recorder.waiting = false;
-    trace_file_set_paused(paused ? TRACE_PAUSED : TRACE_PAUSED_NOT);
-    recorder_put_recording(thread, !paused);
-}
-
-void recorder_begin(struct thread *thread)
-{
-    if (!recorder_change(RECORDER_WAITING, RECORDER_RECORDING))
         return;
-    recorder_put_change(thread, false);
-    call_watch_begun();
-}
-
-bool recorder_set_paused(const void *frame, bool paused)
-{
-    struct thread *thread = recorder_enter(frame, RECORDER_NOTE);
-    if (!thread)
-        return false;
-    bool begun = !paused && recorder_change(RECORDER_WAITING, RECORDER_RECORDING);
-    bool changed = begun || (paused ? recorder_change(RECORDER_RECORDING, RECORDER_PAUSED)
-                                    : recorder_change(RECORDER_PAUSED, RECORDER_RECORDING));
-    if (changed)
-        recorder_put_change(thread, paused);
-    if (begun)
-        call_watch_begun();
-    recorder_leave();
-    return changed;
-}
-
-void recorder_end(const void *frame, enum trace_end_reason reason)
-{
-    if (!trace_file_is_open() || !trace_file_is_own())
-        return;
-    toggle_check();
-    struct thread *thread = recorder_enter(frame, RECORDER_NOTE);
-    if (!thread)
-        return;
-    thread_update_name(thread);
-    thread_put_resident(thread);
-    thread_put_number(thread, TRACE_EXT_END, reason);
-    thread_seal_idle(thread);
-    trace_file_end(reason == TRACE_END_EXEC ? TRACE_STATE_EXEC : TRACE_STATE_ENDED,
-                   clock_read_pair());
-    recorder_leave();
-}
-
-void recorder_end_undone(void)
-{
-    if (!recorder.halted && trace_file_is_open() && trace_file_is_own())
-        trace_file_end(TRACE_STATE_RECORDING, (struct clock_pair){0, 0});
-}
-
-void recorder_set_autosave(const void *frame, uint64_t count)
-{
-    recorder.autosave = count;
-    struct thread *thread = recorder_enter(frame, RECORDER_NOTE);
-    if (!thread)
-        return;
-    recorder_put_autosave(thread);
-    recorder_leave();
-}
-
-void recorder_stop(const void *frame)
-{
-    uint32_t state = atomic_load(&recorder_page.state);
-    if ((state != RECORDER_RECORDING && state != RECORDER_PAUSED && state != RECORDER_WAITING) ||
-        !trace_file_is_own())
-        return;
-    recorder_end(frame, TRACE_END_STOP);
-    recorder.halted = true;
-    recorder_set(RECORDER_OFF);
-}
-
-void recorder_sealed(void)
-{
-    recorder.halted = true;
-    recorder_set(RECORDER_OFF);
+    thread_take_guard(self, __builtin_frame_address(0));
+    recorder_start_guarded();
+    thread_give_guard(self);
 }
 
 /*
@@ -554,18 +277,18 @@ void recorder_sealed(void)
  */
 static void recorder_start_again(const char *path)
 {
-    thread_process_settle();
+    thread_pool_settle();
     trace_file_leave();
-    stack_process_restarted();
-    select_process_restarted();
-    thread_process_restarted();
+    stack_new_trace();
+    event_filter_forget();
+    thread_pool_new_trace();
     if (!trace_file_create(path, false, true, recorder.flags))
         return;
     process_record_set_origin((struct process_origin){0, 0, 0});
-    recorder.off = false;
-    recorder.halted = false;
-    recorder.paused = recorder.waiting = false;
-    recorder_set(recorder_begin_trace() ? RECORDER_RECORDING : RECORDER_STOPPED);
+    recorder_inherited.off = false;
+    recorder_inherited.halted = false;
+    recorder_inherited.paused = recorder_inherited.waiting = false;
+    recorder_set_state(recorder_begin_trace() ? RECORDER_RECORDING : RECORDER_STOPPED);
 }
 
 void recorder_restart(const void *frame, const char *path)
@@ -576,13 +299,31 @@ void recorder_restart(const void *frame, const char *path)
     if (atomic_load(&recorder_page.state) == RECORDER_UNKNOWN)
         recorder_start();
     recorder_stop(frame);
-    if (!recorder.halted || atomic_exchange(&recorder.restarting, true))
+    if (!recorder_inherited.halted || atomic_exchange(&recorder.restarting, true))
         return;
     uint64_t signals = os_block_signals();
-    recorder_take_guard(self, frame);
+    thread_take_guard(self, frame);
     recorder_start_again(path);
-    atomic_signal_fence(memory_order_seq_cst);
-    self->guard = NULL;
+    thread_give_guard(self);
     os_restore_signals(signals);
     atomic_store(&recorder.restarting, false);
+}
+
+void recorder_after_event(uint32_t flags)
+{
+    const int error = errno;
+    if (flags & THREAD_PASSED) {
+        const enum threshold_due due = threshold_take_due();
+        if (due == THRESHOLD_BEGIN)
+            recorder_set_paused(FRAME, false);
+        else if (due == THRESHOLD_END)
+            recorder_stop(FRAME);
+        if (call_watch_take_start() && atomic_load(&recorder_page.state) == RECORDER_WAITING)
+            recorder_set_paused(FRAME, false);
+        if (call_watch_take_stop())
+            recorder_stop(FRAME);
+    }
+    if (flags & THREAD_ASKED)
+        requests_handle();
+    errno = error;
 }

@@ -31,7 +31,7 @@ static uint64_t sample_read_seed(void)
     return seed;
 }
 
-void sample_process_init(uint64_t mean)
+void sample_init(uint64_t mean)
 {
     sample_mean = mean;
     sample_seed = sample_read_seed();

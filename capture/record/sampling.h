@@ -24,7 +24,7 @@ struct sample {
 extern uint64_t sample_mean __attribute__((visibility("hidden")));
 
 /* Sets the mean. MPROF_TEST_SEED=N in the environment makes the draws the same in each run. */
-void sample_process_init(uint64_t mean);
+void sample_init(uint64_t mean);
 
 /* Returns the whole bytes before the next point, for a uniform `random` that is not 0. That is the
  * floor of the exponential distance -mean * ln(random / 2^64), by integer arithmetic. */

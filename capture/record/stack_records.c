@@ -5,8 +5,8 @@
 
 #include "capture/record/bypass.h"
 #include "capture/record/call_watch.h"
-#include "capture/record/recorder.h"
-#include "capture/record/thread.h"
+#include "capture/record/state.h"
+#include "capture/record/thread_room.h"
 
 #define PATH_SHARE 1200u
 #define BUILD_ID_SHARE 64u

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The recorder's state of each thread, which outlives threads.
- *
- * A thread gets a state at its first event and gives it back when it ends. The state keeps the
- * partly used chunk. The next thread that takes the state continues in the same chunk after a
- * SWITCH record, so thousands of short threads fill one chunk. States lie in mapped memory and are
- * never unmapped. The free states form a lock-free stack.
- *
- * All functions need the thread's guard (see recorder.h) held.
+ * The recorder's state of a thread: its chunk, its coding, its stacks, and the guard around each
+ * event. thread_pool.h keeps these states, thread_life.h gives them to threads.
  */
 #ifndef MPROF_CAPTURE_RECORD_THREAD_H
 #define MPROF_CAPTURE_RECORD_THREAD_H
@@ -17,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "capture/os/arch_x86_64.h"
 #include "capture/os/clock.h"
 #include "capture/record/sampling.h"
-#include "capture/record/threshold.h"
 #include "capture/stack/stack.h"
 #include "capture/trace/chunk.h"
 
@@ -30,6 +24,13 @@ enum thread_way {
     THREAD_OTHER_CLOCK = 4, /* the clock is not a TSC that is read at each event */
     THREAD_NEW_STACK = 8,   /* stack_thread_init() has not been called */
     THREAD_SHARED = 16,     /* other threads record too; set by them, and never taken back */
+    THREAD_FAST_CLOCK = 32, /* clock=fast; THREAD_OTHER_CLOCK is set, too */
+};
+
+/* A thread's counts that are not added to the sums yet (threshold.h). */
+struct threshold_part {
+    int64_t live;
+    uint64_t allocations;
 };
 
 /* The fields that every event reads or writes come first, on one cache line. */
@@ -67,7 +68,7 @@ struct thread_local_part {
     uint64_t fork_ticks;      /* stamp at which its last fork() began */
 };
 
-/* The duties of recorder_leave() besides giving back the guard. */
+/* The duties of recorder_leave() (gate.h) besides giving back the guard. */
 enum thread_at_leave {
     THREAD_FINISHED = 1, /* its key destructors have run: states are borrowed for one event */
     THREAD_ASKED = 2,    /* another process or --toggle asks for something */
@@ -88,54 +89,22 @@ static inline uint64_t thread_clock_before(const struct thread *thread)
     return thread_ways(thread) & THREAD_SHARED ? clock_after() : clock_before();
 }
 
-/* Called once in a process, before the other functions. */
-void thread_process_init(void);
-/* Sets the ways of all threads to come. */
-void thread_process_set_ways(uint32_t ways);
-/* Frees all states and begins the numbers again, in a forked child once its own trace is open. */
-void thread_process_forked(void);
+_Static_assert(offsetof(struct thread_local_part, guard_return) ==
+                   offsetof(struct thread_local_part, guard) + sizeof(void *),
+               "both are stored at once");
 
-/* Returns the kernel's id of another thread that has a state, or 0 if there is none. */
-int thread_other_id(void);
+/* Takes the guard. It stores both words at once, because a handler that came between two stores
+ * would find a guard that seems stale. */
+static inline void thread_take_guard(struct thread_local_part *self, const void *frame)
+{
+    arch_store_frame(&self->guard, &self->guard_return, frame);
+    atomic_signal_fence(memory_order_seq_cst);
+}
 
-/* Waits until no other thread is inside an event, for a limited number of turns. */
-void thread_process_settle(void);
-/* Makes all threads begin again in the new trace at their next event, after a restart. */
-void thread_process_restarted(void);
-
-/* Gives the calling thread a state and names it in the trace. Returns NULL if there is none. */
-struct thread *thread_acquire(void);
-/* Gives up the calling thread's state. `ended`: write in the trace that the thread has ended. */
-void thread_release(bool ended);
-
-/*
- * Makes at least `need` bytes of room, in a new chunk if necessary, and writes the records that the
- * thread owes (dropped events, a new name). Returns false if recording has stopped.
- */
-bool thread_make_room(struct thread *thread, size_t need);
-
-/* Writes a THREAD record if the thread's name has changed. */
-void thread_update_name(struct thread *thread);
-
-/*
- * Write an extended record. thread_extended_begin() makes room for `size` bytes of payload and
- * returns where they go (NULL: recording has stopped). thread_extended_end() writes the record with
- * the payload up to `end`.
- */
-uint8_t *thread_extended_begin(struct thread *thread, size_t size);
-void thread_extended_end(struct thread *thread, enum trace_extended type, const uint8_t *end);
-/* Puts the `when` of an extended record: now, relative to the coding state. */
-uint8_t *thread_put_when(const struct thread *thread, uint8_t *payload);
-
-/* Puts a sample of the process's resident set. Does nothing if mprof-run takes the samples. */
-void thread_put_resident(struct thread *thread);
-/* Sets whether each new chunk begins with such a sample. */
-void thread_sample_resident(bool wanted);
-
-/* Puts an extended record that consists of its `when` and one number. */
-void thread_put_number(struct thread *thread, enum trace_extended type, uint64_t number);
-
-/* Seals the chunks that no thread writes: the thread's own and those of free states. */
-void thread_seal_idle(struct thread *thread);
+static inline void thread_give_guard(struct thread_local_part *self)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    self->guard = NULL;
+}
 
 #endif

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/record/threshold.h"
 
-#include <errno.h>
 #include <malloc.h>
 
-#include "capture/record/recorder.h"
-
-#define FRAME __builtin_frame_address(0)
 #define GRAINS 64u
 #define LARGEST_LIVE_GRAIN 65536u
 #define LARGEST_ALLOCATIONS_GRAIN 256u
@@ -35,7 +31,7 @@ static uint64_t limit_grain(uint64_t one, uint64_t other, uint64_t largest)
     return grain == 0 ? 1 : grain < largest ? grain : largest;
 }
 
-void threshold_process_init(struct options_limit start, struct options_limit stop)
+void threshold_init(struct options_limit start, struct options_limit stop)
 {
     threshold.start = start;
     threshold.stop = stop;
@@ -53,14 +49,14 @@ static bool limit_is_passed(struct options_limit limit)
            (limit.allocations && atomic_load(&threshold.allocations) > limit.allocations);
 }
 
-static bool threshold_is_passed(void)
+static bool next_is_passed(void)
 {
     return !atomic_load(&threshold.started)
                ? limit_is_passed(threshold.start)
                : !atomic_load(&threshold.stopped) && limit_is_passed(threshold.stop);
 }
 
-static bool threshold_add(struct threshold_part *part)
+static bool add_part(struct threshold_part *part)
 {
     if (part->live < threshold.live_grain && part->live > -threshold.live_grain &&
         part->allocations < threshold.allocations_grain)
@@ -68,36 +64,35 @@ static bool threshold_add(struct threshold_part *part)
     atomic_fetch_add(&threshold.live, part->live);
     atomic_fetch_add(&threshold.allocations, part->allocations);
     *part = (struct threshold_part){0, 0};
-    return threshold_is_passed();
+    return next_is_passed();
 }
 
 bool threshold_count_allocation(struct threshold_part *part, const void *address)
 {
     part->live += (int64_t)malloc_usable_size((void *)(uintptr_t)address);
     part->allocations++;
-    return threshold_add(part);
+    return add_part(part);
 }
 
 bool threshold_count_free(struct threshold_part *part, const void *address)
 {
     part->live -= (int64_t)malloc_usable_size((void *)(uintptr_t)address);
-    return threshold_add(part);
+    return add_part(part);
 }
 
-void threshold_act(void)
+enum threshold_due threshold_take_due(void)
 {
-    int error = errno;
     bool not_yet = false;
     if (!atomic_load(&threshold.started)) {
         if (limit_is_passed(threshold.start) &&
             atomic_compare_exchange_strong(&threshold.started, &not_yet, true)) {
             atomic_store(&threshold_counts, !atomic_load(&threshold.stopped));
-            recorder_set_paused(FRAME, false);
+            return THRESHOLD_BEGIN;
         }
     } else if (limit_is_passed(threshold.stop) &&
                atomic_compare_exchange_strong(&threshold.stopped, &not_yet, true)) {
         atomic_store(&threshold_counts, false);
-        recorder_stop(FRAME);
+        return THRESHOLD_END;
     }
-    errno = error;
+    return THRESHOLD_NOTHING;
 }

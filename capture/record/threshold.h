@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Begins or ends recording when the program has made so many allocations or holds so many bytes.
+ * Tells when the program has made so many allocations or holds so many bytes.
  *
  * Every allocation and free is counted, recorded or not, while a limit is ahead. Each thread counts
  * for itself and adds to the common sums in grains. A grain is a sixty-fourth of the nearest limit,
@@ -16,26 +16,24 @@
 #include <stdint.h>
 
 #include "capture/options/options.h"
-
-/* The counts of a thread that are not added to the sums yet. */
-struct threshold_part {
-    int64_t live;
-    uint64_t allocations;
-};
+#include "capture/record/thread.h"
 
 /* True while a limit is ahead. */
 extern _Atomic bool threshold_counts;
 
 /* Sets the limits, once, at the start. */
-void threshold_process_init(struct options_limit start, struct options_limit stop);
+void threshold_init(struct options_limit start, struct options_limit stop);
 
-/* Counts an allocation. Returns true if a limit has been passed: then call threshold_act(). Needs a
- * live block. */
+/* Counts an allocation. Returns true if a limit has been passed: then call threshold_take_due().
+ * Needs a live block. */
 bool threshold_count_allocation(struct threshold_part *part, const void *address);
 /* Counts a free in the same way. Call it before the real free. */
 bool threshold_count_free(struct threshold_part *part, const void *address);
 
-/* Begins or ends recording if it is time. The caller must not hold the guard. */
-void threshold_act(void);
+enum threshold_due { THRESHOLD_NOTHING, THRESHOLD_BEGIN, THRESHOLD_END };
+
+/* Tells whether recording has to begin or end, because a limit has been passed. Only one caller
+ * gets the answer for each limit. */
+enum threshold_due threshold_take_due(void);
 
 #endif

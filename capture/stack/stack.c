@@ -29,7 +29,7 @@ static struct {
     _Atomic uint32_t generation; /* changes when kept stacks must be dropped */
 } stacks;
 
-void stack_process_init(const struct stack_options *options, const struct stack_sink *sink)
+void stack_init(const struct stack_options *options, const struct stack_sink *sink)
 {
     uint32_t limit = options->depth_limit ? options->depth_limit : STACK_DEPTH_LIMIT;
     stacks.sink = sink;
@@ -41,7 +41,7 @@ void stack_process_init(const struct stack_options *options, const struct stack_
     context_tree_init(sink);
 }
 
-void stack_process_forked(void)
+void stack_after_fork(void)
 {
     modules_reset();
     unwind_cache_forked();
@@ -51,7 +51,7 @@ void stack_process_forked(void)
     atomic_fetch_add(&stacks.generation, 1);
 }
 
-void stack_process_restarted(void)
+void stack_new_trace(void)
 {
     modules_announce_again();
     context_tree_restart();

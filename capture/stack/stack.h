@@ -2,7 +2,7 @@
 /*
  * The calling thread's stack as a node of the calling context tree.
  *
- * Interface: stack_process_init() once, stack_thread_init() for each thread's state, then
+ * Interface: stack_init() once, stack_thread_init() for each thread's state, then
  * stack_current() on each event that wants a stack. New nodes and modules are handed to the
  * caller by stack_sink before any thread can see their ids.
  *
@@ -52,13 +52,13 @@ struct stack_sink {
     void (*module_end)(void *context, uint32_t module);
 };
 
-void stack_process_init(const struct stack_options *options, const struct stack_sink *sink);
+void stack_init(const struct stack_options *options, const struct stack_sink *sink);
 
 /* Called in a forked child before its first event. Nothing has been written to its trace yet. */
-void stack_process_forked(void);
+void stack_after_fork(void);
 
 /* Called at the start of a new trace in the same process. All modules and nodes are new again. */
-void stack_process_restarted(void);
+void stack_new_trace(void);
 
 /* Makes known contexts new again, in the same trace, under new ids. */
 void stack_contexts_renew(void);

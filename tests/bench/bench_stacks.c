@@ -109,7 +109,7 @@ int main(void)
     static const unsigned depths[] = {10, 30, 100, 300};
     static const char *const names[] = {"unchanged", "callee", "five"};
     const unsigned long count = 2000000;
-    stack_process_init(&(struct stack_options){.unwind = STACK_UNWIND_AUTO}, &sink);
+    stack_init(&(struct stack_options){.unwind = STACK_UNWIND_AUTO}, &sink);
     state =
         mmap(NULL, stack_thread_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     stack_thread_init(state);

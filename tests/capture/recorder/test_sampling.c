@@ -36,7 +36,7 @@ static double deviation(uint64_t size, uint64_t mean, int count)
     struct sample sample = {0};
     int taken = 0;
     setenv("MPROF_TEST_SEED", "7", 1);
-    sample_process_init(mean);
+    sample_init(mean);
     for (int i = 0; i < count; i++)
         taken += sample_takes(&sample, size);
     double p = -expm1(-(double)(size ? size : 1) / (double)mean);
@@ -59,7 +59,7 @@ static void threads_do_not_draw_alike(void **unused)
     (void)unused;
     struct sample one = {0}, other = {0};
     unsetenv("MPROF_TEST_SEED");
-    sample_process_init(1000);
+    sample_init(1000);
     sample_takes(&one, 1);
     sample_takes(&other, 1);
     assert_true(one.random != other.random);

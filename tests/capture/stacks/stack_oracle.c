@@ -86,7 +86,7 @@ void stack_oracle_init(const struct stack_options *options)
         oracle.modules = reserve(MODULES_MAX * sizeof(*oracle.modules));
     }
     unw_set_caching_policy(unw_local_addr_space, UNW_CACHE_PER_THREAD);
-    stack_process_init(options, &sink);
+    stack_init(options, &sink);
 }
 
 struct stack_thread *stack_oracle_thread(void)

@@ -317,7 +317,7 @@ static void test_fork(void **data)
     pid_t child = fork();
     if (!child) {
         unsigned random = 23;
-        stack_process_forked();
+        stack_after_fork();
         stack_figures(&figures);
         if (figures.nodes || figures.modules)
             _exit(2);
@@ -337,7 +337,7 @@ static void test_fork(void **data)
 /* A child's nodes have numbers that other nodes had in its parent. */
 static void fork_with_other_nodes(unsigned caller)
 {
-    stack_process_forked();
+    stack_after_fork();
     stack_oracle_forget();
     for (unsigned i = 0; i < 5; i++)
         shapes_moved(caller, 0, 1);

@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 
 #include "capture/mprof.h"
-#include "capture/record/recorder.h"
+#include "capture/record/gate.h"
 #include "capture/record/thread.h"
 #include "capture/stack/stack.h"
 

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Begins, pauses, resumes and ends recording in a trace that is open.
+ */
+#ifndef MPROF_CAPTURE_RECORD_CONTROL_H
+#define MPROF_CAPTURE_RECORD_CONTROL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/record/thread.h"
+#include "schemas/trace_layout.h"
+
+/* Begins recording if it has not begun. The calling thread holds the guard. */
+void recorder_begin(struct thread *thread);
+
+/* Pauses or resumes. Returns false if nothing changes or nothing is recorded. */
+bool recorder_set_paused(const void *frame, bool paused);
+
+/* Makes each count-th allocation a snapshot, in this trace and in those of mprof_restart(). */
+void recorder_set_autosave(const void *frame, uint64_t count);
+
+/* Write records of these settings. The calling thread holds the guard. */
+void recorder_put_autosave(struct thread *thread);
+void recorder_put_recording(struct thread *thread, bool on);
+
+/*
+ * Seals the trace: END record, clock pair, sums. Events that come later are still recorded.
+ * Does nothing in a vfork child, which shares its parent's memory and must not touch its trace.
+ * recorder_end_undone() takes it back after an exec that failed.
+ */
+void recorder_end(const void *frame, enum trace_end_reason reason);
+void recorder_end_undone(void);
+
+/* Ends recording in this process because the program asks for it. Children do not record either. */
+void recorder_stop(const void *frame);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/record/gate.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+
+#include "capture/os/os.h"
+#include "capture/record/call_watch.h"
+#include "capture/record/thread_life.h"
+#include "capture/record/threshold.h"
+#include "capture/record/toggle_signal.h"
+#include "capture/trace/file.h"
+
+/*
+ * Tells whether the guard is stale. A handler that left an entry point by longjmp leaves the guard
+ * held. The guard is stale when its frame is gone: the frame's return address has changed, or an
+ * entry point is called from as far out or further on the same stack. On a signal stack the two
+ * addresses tell nothing.
+ */
+static bool guard_is_stale(const void *frame)
+{
+    const struct thread_local_part *self = &thread_local_part;
+    const uintptr_t guard = (uintptr_t)self->guard, now = (uintptr_t)frame;
+    const uintptr_t span = 8u << 20; /* two stacks of one thread lie further apart */
+    stack_t alternate = {.ss_flags = SS_DISABLE};
+    const void *still;
+    if (os_copy_memory(guard + sizeof(still), &still, sizeof(still)) != sizeof(still) ||
+        still != self->guard_return)
+        return true;
+    return now >= guard && now - guard < span &&
+           os_call(SYS_sigaltstack, 0, (long)&alternate, 0, 0, 0, 0) == 0 &&
+           !(alternate.ss_flags & SS_ONSTACK);
+}
+
+/* Gives up the interrupted record. It is not committed, but the coding state may have half of it
+ * already. */
+static void recover(struct thread_local_part *self)
+{
+    struct thread *thread = self->thread;
+    if (!thread)
+        return;
+    thread->chunk.coding.ticks = clock_before();
+    thread_release(false);
+}
+
+/* Tells whether an event is recorded, or at least counted (threshold.h). */
+static bool accepts(uint32_t state, enum recorder_event event)
+{
+    bool counted = (event == RECORDER_ALLOCATION || event == RECORDER_END_OF_BLOCK) &&
+                   (atomic_load_explicit(&threshold_counts, memory_order_relaxed) ||
+                    (call_watch_starts && state == RECORDER_WAITING));
+    switch (state) {
+    case RECORDER_RECORDING:
+        return true;
+    case RECORDER_PAUSED:
+        return counted || (event != RECORDER_ALLOCATION && event != RECORDER_ARENA_ALLOCATION);
+    case RECORDER_WAITING:
+        return counted || event == RECORDER_NOTE;
+    default:
+        return false;
+    }
+}
+
+static bool start_and_accept(enum recorder_event event)
+{
+    if (atomic_load(&recorder_page.state) == RECORDER_UNKNOWN)
+        recorder_start_at_gate();
+    return accepts(atomic_load(&recorder_page.state), event);
+}
+
+static struct thread *enter_counted(const void *frame, enum recorder_event event)
+{
+    struct thread_local_part *self = &thread_local_part;
+    if (self->guard)
+        recover(self);
+    thread_take_guard(self, frame);
+    if (start_and_accept(event) && (self->thread || thread_acquire()))
+        return self->thread;
+    uint32_t state = atomic_load(&recorder_page.state);
+    if (event != RECORDER_NOTE && state != RECORDER_OFF &&
+        (accepts(state, event) || !recorder_is_idle(state)))
+        trace_file_count_dropped(1);
+    thread_give_guard(self);
+    return NULL;
+}
+
+static struct thread *enter_blocked(const void *frame, enum recorder_event event)
+{
+    atomic_fetch_add(&recorder_page.entering, 1);
+    struct thread *thread = enter_counted(frame, event);
+    atomic_fetch_sub(&recorder_page.entering, 1);
+    return thread;
+}
+
+/* Does the work of recorder_enter() while recording is paused or has not begun. */
+static struct thread *enter_idle(const void *frame, enum recorder_event event)
+{
+    struct thread_local_part *self = &thread_local_part;
+    if (self->guard || !self->thread)
+        return NULL;
+    thread_take_guard(self, frame);
+    if (accepts(atomic_load(&recorder_page.state), event))
+        return self->thread;
+    self->guard = NULL;
+    atomic_signal_fence(memory_order_seq_cst);
+    return NULL;
+}
+
+struct thread *recorder_enter_slow(const void *frame, enum recorder_event event)
+{
+    struct thread_local_part *self = &thread_local_part;
+    if (self->guard && !guard_is_stale(frame)) {
+        if (event != RECORDER_NOTE)
+            atomic_fetch_add_explicit(&self->dropped, 1, memory_order_relaxed);
+        if (self->thread)
+            self->thread->chunk.limit = NULL;
+        return NULL;
+    }
+    /* Events that are never recorded all come this way, so it must stay cheap. */
+    uint32_t state = atomic_load_explicit(&recorder_page.state, memory_order_relaxed);
+    if (recorder_is_idle(state) && (trace_file_is_asked() || atomic_load(&toggle_signal_count))) {
+        recorder_after_event(THREAD_ASKED);
+        state = atomic_load_explicit(&recorder_page.state, memory_order_relaxed);
+    }
+    if (state == RECORDER_OFF || (recorder_is_idle(state) && !accepts(state, event)))
+        return NULL;
+    if (state == RECORDER_STOPPED) {
+        if (event != RECORDER_NOTE)
+            trace_file_count_dropped(1);
+        return NULL;
+    }
+    struct thread *idle = recorder_is_idle(state) ? enter_idle(frame, event) : NULL;
+    if (idle)
+        return idle;
+    /* The first event of a thread or process calls the C library: dlsym, pthread_setspecific. */
+    int error = errno;
+    uint64_t signals = os_block_signals();
+    struct thread *thread = enter_blocked(frame, event);
+    os_restore_signals(signals);
+    errno = error;
+    return thread;
+}
+
+void recorder_leave_slow(void)
+{
+    struct thread_local_part *self = &thread_local_part;
+    uint32_t once = self->at_leave & (THREAD_ASKED | THREAD_PASSED);
+    self->at_leave &= THREAD_FINISHED;
+    if (self->at_leave & THREAD_FINISHED)
+        thread_release(false);
+    thread_give_guard(self);
+    if (once)
+        recorder_after_event(once);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/record/state.h"
+
+#include "capture/os/arch_x86_64.h"
+#include "capture/trace/file.h"
+
+_Static_assert(sizeof(union recorder_page) == ARCH_PAGE_SIZE, "the page is wiped as a whole");
+
+union recorder_page recorder_page __attribute__((aligned(4096)));
+struct recorder_inherited recorder_inherited;
+
+void recorder_set_state(enum recorder_state state)
+{
+    if (state == RECORDER_OFF || state == RECORDER_STOPPED)
+        recorder_inherited.off = true;
+    atomic_store(&recorder_page.state, state);
+}
+
+bool recorder_change_state(uint32_t from, uint32_t to)
+{
+    return atomic_compare_exchange_strong(&recorder_page.state, &from, to);
+}
+
+bool recorder_is_at_work(void)
+{
+    uint32_t state = atomic_load(&recorder_page.state);
+    return state != RECORDER_OFF && state != RECORDER_STOPPED;
+}
+
+void recorder_sealed(void)
+{
+    recorder_inherited.halted = true;
+    recorder_set_state(RECORDER_OFF);
+}
+
+void recorder_out_of_room(uint64_t events)
+{
+    uint32_t now = atomic_load(&recorder_page.state);
+    if ((now == RECORDER_RECORDING || now == RECORDER_PAUSED || now == RECORDER_WAITING) &&
+        trace_file_is_stopped())
+        recorder_set_state(RECORDER_STOPPED);
+    if (now != RECORDER_UNKNOWN && now != RECORDER_OFF)
+        trace_file_count_dropped(events);
+}
+
+void recorder_stop_for(const char *why)
+{
+    trace_file_stop(why);
+    recorder_out_of_room(0);
+}

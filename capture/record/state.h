@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The state of recording in this process, on which the other files of the recorder agree.
+ *
+ * The word that each event reads lies in a page that the kernel wipes in a forked child
+ * (MADV_WIPEONFORK). A child therefore notices the fork by itself, even after a raw clone, which
+ * runs no fork handlers.
+ */
+#ifndef MPROF_CAPTURE_RECORD_STATE_H
+#define MPROF_CAPTURE_RECORD_STATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum recorder_state {
+    RECORDER_UNKNOWN = 0, /* not started, or a forked child that has not noticed yet */
+    RECORDER_RECORDING,
+    RECORDER_PAUSED,  /* allocations are not recorded; the ends of blocks still are */
+    RECORDER_STOPPED, /* out of room: events are counted */
+    RECORDER_OFF,     /* nothing to record in this process */
+    RECORDER_STARTING,
+    RECORDER_WAITING, /* recording has not begun: no event of the heap is recorded */
+};
+
+/* A page of its own, because it is wiped as a whole. */
+union recorder_page {
+    struct {
+        _Atomic uint32_t state;
+        uint8_t apart[60]; /* puts the fields that change on another cache line */
+        /* Threads that are on the way into an event or out of the last one. Such a thread may be
+         * between its read of `state` and the place where thread_pool_settle() finds it. */
+        _Atomic uint32_t entering;
+        bool calls_forgotten; /* os_forked() has been called in this process */
+    };
+    uint8_t bytes[4096];
+};
+extern union recorder_page recorder_page __attribute__((visibility("hidden")));
+
+/* The part outside the wiped page, which a forked child inherits. */
+struct recorder_inherited {
+    bool off;             /* for this process and its children */
+    bool halted;          /* off because the program or another process asked for it */
+    _Atomic bool waiting; /* recording has not begun */
+    _Atomic bool paused;
+    bool mappings;     /* mmap and its like are recorded, too */
+    uint64_t autosave; /* each allocation of that count is a snapshot; 0: none is */
+};
+extern struct recorder_inherited recorder_inherited __attribute__((visibility("hidden")));
+
+/*
+ * Returns false in a forked child that has not noticed yet. A child that a handler forked by a raw
+ * clone continues inside its parent's record, so this is asked before each record is put. Only a
+ * few stores of prepared values follow, which are the same in both processes.
+ */
+static inline bool recorder_is_own(void)
+{
+    return atomic_load_explicit(&recorder_page.state, memory_order_relaxed) != RECORDER_UNKNOWN;
+}
+
+/* Sets the state. OFF and STOPPED hold for later children, too. */
+void recorder_set_state(enum recorder_state state);
+
+/* Moves from the first state to the second. Returns false if the state was not the first one. */
+bool recorder_change_state(uint32_t from, uint32_t to);
+
+/* Returns false if nothing can be recorded, because recording has ended or never could begin. */
+bool recorder_is_at_work(void);
+
+/* Tells whether nothing is to be recorded now, so that an event that is left out is no loss. */
+static inline bool recorder_is_idle(uint32_t state)
+{
+    return state == RECORDER_PAUSED || state == RECORDER_WAITING;
+}
+
+/* Ends recording, because another process has sealed the trace (trace_file_is_sealed()). */
+void recorder_sealed(void);
+
+/* Notes that recording cannot go on and `events` are lost. Later events are only counted. */
+void recorder_out_of_room(uint64_t events);
+
+/* Stops recording for the reason that one message gives. Later events are only counted. */
+void recorder_stop_for(const char *why);
+
+#endif

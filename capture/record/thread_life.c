@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/record/thread_life.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "capture/os/os.h"
+#include "capture/record/state.h"
+#include "capture/record/thread_pool.h"
+#include "capture/record/thread_records.h"
+#include "capture/record/thread_room.h"
+#include "capture/stack/shadow_stack.h"
+#include "capture/trace/file.h"
+
+/* Key destructors run in rounds. The last round is the one that the fewest events follow. (Not
+ * under ThreadSanitizer, which does not know a thread in that round any more.) */
+#ifndef DESTRUCTOR_ROUNDS
+#define DESTRUCTOR_ROUNDS 4u
+#endif
+
+static struct {
+    _Atomic uint32_t numbers; /* thread numbers given out */
+    uint32_t flags;
+    pthread_key_t key;
+    bool has_key;
+} life;
+
+static void end_thread(void *value)
+{
+    struct thread_local_part *self = &thread_local_part;
+    uintptr_t round = (uintptr_t)value;
+    if (round < DESTRUCTOR_ROUNDS) {
+        pthread_setspecific(life.key, (void *)(round + 1));
+        return;
+    }
+    shadow_stack_end();
+    if (!self->thread || self->guard)
+        return;
+    thread_take_guard(self, __builtin_frame_address(0));
+    atomic_fetch_add(&recorder_page.entering, 1);
+    thread_release(recorder_is_at_work());
+    atomic_fetch_sub(&recorder_page.entering, 1);
+    self->at_leave |= THREAD_FINISHED;
+    thread_give_guard(self);
+}
+
+void thread_life_init(void)
+{
+    life.has_key = pthread_key_create(&life.key, end_thread) == 0;
+    thread_pool_init();
+}
+
+void thread_life_set_flags(uint32_t flags)
+{
+    life.flags = flags;
+}
+
+void thread_life_after_fork(void)
+{
+    atomic_store(&life.numbers, 0);
+    thread_pool_after_fork();
+    thread_local_part.thread = NULL;
+    thread_local_part.number = 0;
+    thread_local_part.at_leave = 0;
+    atomic_store(&thread_local_part.dropped, 0);
+}
+
+static void begin_records(struct thread *thread)
+{
+    static const char unnamed[16];
+    const size_t need = 64 + THREAD_NAME_RECORD_MAX + THREAD_OWED_MAX + TRACE_RECORD_MAX;
+    memset(thread->name, 0, sizeof(thread->name));
+    if (chunk_space(&thread->chunk) < need) {
+        thread_read_name(thread->name, unnamed);
+        if (thread_make_room(thread, need))
+            thread_put_name(thread);
+        return;
+    }
+    chunk_unseal(&thread->chunk);
+    chunk_open_limit(&thread->chunk);
+    thread_put_switch(thread);
+    thread_read_name(thread->name, unnamed);
+    if (!(thread_local_part.at_leave & THREAD_FINISHED))
+        thread_put_name(thread);
+}
+
+struct thread *thread_acquire(void)
+{
+    struct thread_local_part *self = &thread_local_part;
+    if (trace_file_is_sealed()) {
+        recorder_sealed();
+        return NULL;
+    }
+    struct thread *thread = thread_pool_take();
+    if (!thread)
+        return NULL;
+    if (self->trace != thread_pool_trace())
+        self->number = 0;
+    thread_leave_old_trace(thread);
+    self->trace = thread_pool_trace();
+    if (self->number == 0) {
+        self->number = atomic_fetch_add(&life.numbers, 1) + 1;
+        self->sequence = 0;
+    }
+    thread->owner = self;
+    atomic_store(&thread->kernel_id, os_thread_id());
+    thread->number = self->number;
+    thread->sequence = self->sequence;
+    thread->clock_countdown = 0;
+    atomic_fetch_and(&thread->ways, THREAD_SHARED);
+    atomic_fetch_or(&thread->ways, life.flags | THREAD_NEW_STACK);
+    begin_records(thread);
+    self->thread = thread;
+    if (life.has_key && !(self->at_leave & THREAD_FINISHED))
+        pthread_setspecific(life.key, (void *)1);
+    return thread;
+}
+
+void thread_release(bool ended)
+{
+    struct thread_local_part *self = &thread_local_part;
+    struct thread *thread = self->thread;
+    if (!thread)
+        return;
+    if (ended) {
+        thread_update_name(thread);
+        thread_put_number(thread, TRACE_EXT_THREAD_END, thread->number);
+    }
+    self->sequence = thread->sequence;
+    self->thread = NULL;
+    thread_pool_give(thread);
+}
