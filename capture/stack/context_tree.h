@@ -13,7 +13,7 @@
 
 #include "schemas/trace_codec.h"
 
-#include "capture/stack/stack.h"
+#include "capture/stack/sink.h"
 
 void context_tree_init(const struct stack_sink *sink);
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "capture/stack/stack.h"
+#include "capture/stack/sink.h"
 #include "capture/stack/unwind_table.h"
 
 #define MODULE_BUILD_ID_MAX 32u

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/stack/stack.h"
+#include "capture/stack/sink.h"
 #include "capture/stack/unwind_table.h"
 
 struct module {

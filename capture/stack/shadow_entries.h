@@ -10,8 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/stack/shadow_stack.h"
-
 #define SHADOW_ENTRIES 16384u
 #define SHADOW_SETS_LOG2 8u
 #define SHADOW_WAYS_LOG2 2u

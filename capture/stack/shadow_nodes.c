@@ -15,6 +15,7 @@
 #include "capture/stack/context_tree.h"
 #include "capture/stack/modules.h"
 #include "capture/stack/shadow_entries.h"
+#include "capture/stack/shadow_stack.h"
 
 /* The innermost frame so far. */
 struct cursor {

@@ -18,39 +18,7 @@
 #include <stdint.h>
 
 #include "capture/options/stack_options.h"
-
-/* A module, and below a node, that stack_current() found for the first time. It must be written
- * before it is published. */
-struct stack_module {
-    uint32_t id;
-    uint64_t load_bias, start, end;
-    const char *path; /* not NULL; "" where unknown */
-    const uint8_t *build_id;
-    size_t build_id_length;
-    size_t segment_count;
-    struct stack_segment {
-        uint64_t address, size;
-        uint32_t flags;
-    } segments[16];
-};
-
-struct stack_node {
-    uint32_t id, parent, module;
-    uint8_t frame; /* enum trace_node_frame */
-    bool bare;     /* this code has no rule, which was not said before: see stack_frame.bare */
-    uint64_t value;
-};
-
-/*
- * Takes what is new. It is called on the thread that found it, inside stack_current(), and writes
- * and commits the record. It returns false if the record could not be written, because recording
- * has stopped. The node is then not published.
- */
-struct stack_sink {
-    bool (*module)(void *context, const struct stack_module *module);
-    bool (*node)(void *context, const struct stack_node *node);
-    void (*module_end)(void *context, uint32_t module);
-};
+#include "capture/stack/sink.h"
 
 void stack_init(const struct stack_options *options, const struct stack_sink *sink);
 

@@ -13,7 +13,6 @@
 #include <stdint.h>
 
 #include "capture/stack/memory.h"
-#include "capture/stack/stack.h"
 
 #define STACK_DEPTH_LIMIT 4096u
 #define STACK_DEPTH_LIMIT_MAX 65536u

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "capture/os/shared_table.h"
-#include "capture/stack/stack.h"
+#include "capture/options/stack_options.h"
 #include "capture/stack/unwind_rule.h"
 
 extern struct shared_table unwind_cache_table;

@@ -4,7 +4,6 @@
 #include "capture/stack/code_regions.h"
 #include "capture/stack/modules.h"
 #include "capture/stack/unwind_cache.h"
-#include "capture/stack/unwind_full.h"
 
 /* The limits of code: the first page is never mapped, and addresses of programs end at 2^47. */
 #define CODE_LOW UINT64_C(4096)

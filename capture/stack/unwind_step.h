@@ -5,28 +5,8 @@
 
 #include <stdint.h>
 
-#include "capture/os/arch_x86_64.h"
 #include "capture/stack/thread_state.h"
-
-enum unwind_step {
-    UNWIND_STEP_CALLER,    /* `caller` is filled */
-    UNWIND_STEP_OUTERMOST, /* there is none: the stack is complete */
-    UNWIND_STEP_UNKNOWN    /* no rule, or one that leads nowhere */
-};
-
-/* All callee-saved registers, for the rare rules that need more than rsp and rbp. */
-struct unwind_registers {
-    bool valid;
-    uint64_t pc, exact;
-    uint64_t values[ARCH_REGISTERS];
-};
-
-/* The state of one walk. Before the first step, registers.valid and guessed are false. */
-struct unwind_walk {
-    struct unwind_registers registers;
-    bool guess;   /* guess by the frame pointer if there is no rule */
-    bool guessed; /* the frame to step from was found by a guess */
-};
+#include "capture/stack/unwind_full.h"
 
 /*
  * Fills in the caller, and the flags of `frame` that say what the step depended on. If it fails,

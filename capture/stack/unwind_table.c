@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/stack/unwind_table.h"
 
-#include "capture/stack/unwind_program.h"
 #include "capture/stack/unwind_reader.h"
 
 static struct unwind_reader reader_at(const struct unwind_image *image, uint64_t address)
