@@ -8,7 +8,7 @@
 
 #include "capture/entry/names.h"
 #include "capture/entry/process.h"
-#include "capture/record/bypass.h"
+#include "capture/record/unhooked_modules.h"
 #include "capture/record/real.h"
 #include "capture/record/gate.h"
 #include "capture/stack/stack.h"
@@ -37,7 +37,7 @@ void entry_dlclose_resolve(void)
 
 ENTRY_POINT int ENTRY(dlclose)(void *handle)
 {
-    bypass_check();
+    unhooked_modules_check();
     int result = entry_next()(handle);
     struct thread *thread = recorder_enter(__builtin_frame_address(0), RECORDER_NOTE);
     if (thread) {

@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "capture/record/bypass.h"
+#include "capture/record/unhooked_modules.h"
 #include "capture/record/real.h"
 
 __attribute__((used, visibility("hidden"))) _Atomic(void *) entry_dlopen_next, entry_dlsym_next;
@@ -77,7 +77,7 @@ __asm__(".text\n" ENTRY_WITH_TWO("dlopen", "test $8, %esi") /* RTLD_DEEPBIND */
         ".cfi_endproc\n"
         ".size dlmopen, . - dlmopen\n"
 
-        ENTRY_WITH_TWO("dlsym", "cmpl $0, bypass_expected(%rip)"));
+        ENTRY_WITH_TWO("dlsym", "cmpl $0, unhooked_modules_expected(%rip)"));
 
 _Static_assert(RTLD_DEEPBIND == 8, "as the entry point has it");
 
@@ -95,7 +95,7 @@ __attribute__((used)) void *entry_dlopen_before(const char *file, int mode)
 {
     (void)file;
     if (mode & RTLD_DEEPBIND)
-        bypass_expect();
+        unhooked_modules_expect();
     return entry_find(&entry_dlopen_next, "dlopen");
 }
 
@@ -103,7 +103,7 @@ __attribute__((used)) void *entry_dlmopen_before(Lmid_t space, const char *file,
 {
     (void)file;
     if (space != LM_ID_BASE || (mode & RTLD_DEEPBIND))
-        bypass_expect();
+        unhooked_modules_expect();
     return entry_find(&entry_dlmopen_next, "dlmopen");
 }
 
@@ -118,6 +118,6 @@ __attribute__((used)) void *entry_dlsym_before(void *handle, const char *name)
         next = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
         atomic_store_explicit(&entry_dlsym_next, next, memory_order_release);
     }
-    bypass_check();
+    unhooked_modules_check();
     return next;
 }

@@ -13,7 +13,7 @@
 #include "capture/entry/control.h"
 #include "capture/entry/operators.h"
 #include "capture/entry/process.h"
-#include "capture/record/bypass.h"
+#include "capture/record/unhooked_modules.h"
 #include "capture/record/control.h"
 #include "capture/record/program_suppressions.h"
 #include "capture/record/recorder.h"
@@ -32,7 +32,7 @@ bool lifecycle_has_ended(void)
 static void lifecycle_end_quickly(void)
 {
     ended = true;
-    bypass_end();
+    unhooked_modules_end();
     recorder_end(__builtin_frame_address(0), TRACE_END_QUICK_EXIT);
 }
 
@@ -47,7 +47,7 @@ static void lifecycle_begin(void)
     /* Not under the guard, because what the loader allocates for its answers is freed later. */
     if (recorder_is_at_work()) {
         operators_warn();
-        bypass_begin();
+        unhooked_modules_init();
     }
 #endif
     if (recorder_is_at_work())
@@ -59,6 +59,6 @@ static void lifecycle_begin(void)
 static void lifecycle_end(void)
 {
     ended = true;
-    bypass_end();
+    unhooked_modules_end();
     recorder_end(__builtin_frame_address(0), TRACE_END_EXIT);
 }

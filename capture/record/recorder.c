@@ -12,7 +12,7 @@
 #include "capture/os/message.h"
 #include "capture/os/os.h"
 #include "capture/os/seccomp/seccomp.h"
-#include "capture/record/bypass.h"
+#include "capture/record/unhooked_modules.h"
 #include "capture/record/call_watch.h"
 #include "capture/record/control.h"
 #include "capture/record/event_filter.h"
@@ -68,7 +68,7 @@ static void recorder_forked(void)
     atomic_store(&recorder_page.state, RECORDER_UNKNOWN);
     atomic_store(&recorder_page.entering, 0);
     os_forked();
-    bypass_forked();
+    unhooked_modules_after_fork();
     recorder_page.calls_forgotten = true;
     if (self->guard && self->thread) {
         chunk_detach(&self->thread->chunk);
@@ -204,7 +204,7 @@ static bool recorder_begin_trace(void)
     if (!p)
         return false;
     thread_extended_end(thread, TRACE_EXT_PROCESS, process_record_put(p));
-    bypass_put_known(thread);
+    unhooked_modules_put_known(thread);
     program_suppressions_put(thread);
     if (recorder_inherited.autosave)
         recorder_put_autosave(thread);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "capture/record/bypass.h"
+#include "capture/record/unhooked_modules.h"
 #include "capture/record/call_watch.h"
 #include "capture/record/state.h"
 #include "capture/record/thread_room.h"
@@ -61,7 +61,7 @@ static bool stack_record_module(void *context, const struct stack_module *module
     }
     thread_extended_end(thread, TRACE_EXT_MODULE, p);
     call_watch_module(module);
-    bypass_module_seen(thread, module);
+    unhooked_modules_look_at(thread, module);
     return true;
 }
 

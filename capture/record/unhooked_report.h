@@ -3,8 +3,8 @@
  * Reports the modules that bypassed the recorder for a while or still do so, in the trace and in
  * the line at the end. Any thread may add one.
  */
-#ifndef MPROF_CAPTURE_RECORD_BYPASS_REPORT_H
-#define MPROF_CAPTURE_RECORD_BYPASS_REPORT_H
+#ifndef MPROF_CAPTURE_RECORD_UNHOOKED_REPORT_H
+#define MPROF_CAPTURE_RECORD_UNHOOKED_REPORT_H
 
 #include <stdbool.h>
 
@@ -13,18 +13,18 @@
 struct thread;
 
 /* Notes a module, once for each state. */
-void bypass_report_add(const char *path, enum trace_bypass state);
+void unhooked_report_add(const char *path, enum trace_bypass state);
 
 /* Writes the records that are not in the trace yet. Needs the guard held. */
-void bypass_report_put(struct thread *thread);
+void unhooked_report_put(struct thread *thread);
 /* Tells whether there is something to write. */
-bool bypass_report_is_due(void);
+bool unhooked_report_is_due(void);
 
 /* Prepares a new trace: notes about modules that are not recorded are due again, those about
  * modules that were only late are not. */
-void bypass_report_restart(void);
+void unhooked_report_new_trace(void);
 
 /* Prints the line at the end, if there is something to say. */
-void bypass_report_say(void);
+void unhooked_report_say(void);
 
 #endif

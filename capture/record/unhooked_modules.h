@@ -3,15 +3,15 @@
  * Finds modules whose calls bypass the recorder because the loader bound them to the C library.
  *
  * dlopen() with RTLD_DEEPBIND makes such modules. The recorder finds them and changes their slots
- * (bypass_slots.h) at the next dlsym, dlopen or dlclose, when a module is first seen in a stack,
+ * (got_patch.h) at the next dlsym, dlopen or dlclose, when a module is first seen in a stack,
  * and when the program ends. It does not record what their constructors allocate before that. A
  * module of another namespace (dlmopen), or one that uses another allocator, stays as it is, since
  * its blocks belong to another heap. The trace and one line at the end name each of these modules.
  *
  * If nobody asks for RTLD_DEEPBIND or another namespace, dlsym costs one comparison more.
  */
-#ifndef MPROF_CAPTURE_RECORD_BYPASS_H
-#define MPROF_CAPTURE_RECORD_BYPASS_H
+#ifndef MPROF_CAPTURE_RECORD_UNHOOKED_MODULES_H
+#define MPROF_CAPTURE_RECORD_UNHOOKED_MODULES_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -23,57 +23,59 @@ struct thread;
 #ifdef MPROF_STATIC
 
 /* A static program loads no modules. */
-static inline void bypass_begin(void)
+static inline void unhooked_modules_init(void)
 {
 }
-static inline void bypass_module_seen(struct thread *thread, const struct stack_module *module)
+static inline void unhooked_modules_look_at(struct thread *thread,
+                                            const struct stack_module *module)
 {
     (void)thread;
     (void)module;
 }
-static inline void bypass_put_known(struct thread *thread)
+static inline void unhooked_modules_put_known(struct thread *thread)
 {
     (void)thread;
 }
-static inline void bypass_forked(void)
+static inline void unhooked_modules_after_fork(void)
 {
 }
-static inline void bypass_check(void)
+static inline void unhooked_modules_check(void)
 {
 }
-static inline void bypass_end(void)
+static inline void unhooked_modules_end(void)
 {
 }
 
 #else
 
-/* Not 0 if a module that bypasses the recorder may be loaded: bypass_check() is worth its time. */
-extern _Atomic uint32_t bypass_expected;
+/* Not 0 if a module that bypasses the recorder may be loaded: unhooked_modules_check() is worth its
+ * time. */
+extern _Atomic uint32_t unhooked_modules_expected;
 
 /* Finds this library and the heap functions. Called at the start, once the real functions are
  * known. Asks the loader. */
-void bypass_begin(void);
+void unhooked_modules_init(void);
 
 /* Notes the modules that are loaded now, which are bound as they should be. Called before a dlopen
  * with RTLD_DEEPBIND and before a dlmopen. Takes the loader's lock. */
-void bypass_expect(void);
+void unhooked_modules_expect(void);
 
 /* Looks at the modules that were loaded since. Takes the loader's lock: do not call it inside
  * malloc. */
-void bypass_check(void);
+void unhooked_modules_check(void);
 
 /* Looks at a module that is in a stack for the first time. Needs the guard held. Takes no lock, so
  * it may be called inside malloc. */
-void bypass_module_seen(struct thread *thread, const struct stack_module *module);
+void unhooked_modules_look_at(struct thread *thread, const struct stack_module *module);
 
 /* Writes the modules that are known to bypass the recorder still. Called at the beginning of a
  * trace. */
-void bypass_put_known(struct thread *thread);
+void unhooked_modules_put_known(struct thread *thread);
 /* Puts the state right in a forked child. */
-void bypass_forked(void);
+void unhooked_modules_after_fork(void);
 
 /* Takes the last look and prints the line that names all modules. */
-void bypass_end(void);
+void unhooked_modules_end(void);
 
 #endif
 

@@ -11,32 +11,32 @@
  *
  * Nothing here asks the loader or allocates, so all of it may be called inside malloc.
  */
-#ifndef MPROF_CAPTURE_RECORD_BYPASS_SLOTS_H
-#define MPROF_CAPTURE_RECORD_BYPASS_SLOTS_H
+#ifndef MPROF_CAPTURE_RECORD_GOT_PATCH_H
+#define MPROF_CAPTURE_RECORD_GOT_PATCH_H
 
-#define BYPASS_NAMES_MAX 64u
+#define GOT_FUNCTIONS_MAX 64u
 
 #include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 /* A loaded object. Its headers and tables stay mapped while it is looked at. */
-struct bypass_object {
+struct got_object {
     uint64_t bias;
     const ElfW(Phdr) * headers;
     unsigned header_count;
-    uint64_t start, end; /* set by bypass_object_measure() */
+    uint64_t start, end; /* set by got_object_measure() */
     const ElfW(Dyn) * dynamic;
 };
 
 /* Finds the bounds and the dynamic section by the headers. False if there is no dynamic section. */
-bool bypass_object_measure(struct bypass_object *object);
+bool got_object_measure(struct got_object *object);
 
 /* Returns the address of the function that the object itself defines under this name, or NULL. */
-void *bypass_object_defines(const struct bypass_object *object, const char *name);
+void *got_object_defines(const struct got_object *object, const char *name);
 
 /* A function of this library. An unknown address is NULL. */
-struct bypass_name {
+struct got_function {
     const char *name;
     void *own;
     void *real;   /* the next definition, which `own` calls */
@@ -44,9 +44,9 @@ struct bypass_name {
     bool heap;    /* its calls are events */
 };
 
-struct bypass_look {
-    const struct bypass_name *names;
-    unsigned name_count; /* at most BYPASS_NAMES_MAX */
+struct got_patch {
+    const struct got_function *names;
+    unsigned name_count; /* at most GOT_FUNCTIONS_MAX */
     bool lazy;           /* slots that the loader has not bound yet are changed as well */
     /* The result of the look. */
     uint32_t patched; /* slots that lead to this library now */
@@ -63,6 +63,6 @@ struct bypass_look {
  * loader has made the pages read-only, it opens them and closes them again. If they are still
  * writable, the loader may be at work there, and their slots count as open. One caller at a time.
  */
-void bypass_slots_look(const struct bypass_object *object, struct bypass_look *look);
+void got_patch_object(const struct got_object *object, struct got_patch *look);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/record/bypass_slots.h"
+#include "capture/record/got_patch.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -26,22 +26,22 @@ struct tables {
 /* A symbol of the object that has one of the names. */
 struct wanted {
     uint32_t symbol;
-    const struct bypass_name *name;
+    const struct got_function *name;
 };
 
 /* The work on one object. */
 struct work {
-    const struct bypass_object *object;
-    struct bypass_look *look;
+    const struct got_object *object;
+    struct got_patch *look;
     struct tables tables;
-    struct wanted wanted[BYPASS_NAMES_MAX]; /* by ascending symbol */
+    struct wanted wanted[GOT_FUNCTIONS_MAX]; /* by ascending symbol */
     unsigned wanted_count;
     bool wanted_known;           /* false: the name of each symbol has to be read */
     uint64_t closed, closed_end; /* pages that the loader makes read-only */
     enum { PAGES_UNKNOWN, PAGES_OPENED, PAGES_BUSY, PAGES_REFUSED } pages;
 };
 
-bool bypass_object_measure(struct bypass_object *object)
+bool got_object_measure(struct got_object *object)
 {
     object->start = UINT64_MAX;
     object->end = 0;
@@ -63,14 +63,14 @@ bool bypass_object_measure(struct bypass_object *object)
 
 /* Returns the table at `address`. The loader has added the bias, but not for every object (the
  * vdso). NULL if the object has nothing there. */
-static const void *table_at(const struct bypass_object *object, uint64_t address)
+static const void *table_at(const struct got_object *object, uint64_t address)
 {
     if (address < object->start)
         address += object->bias;
     return address >= object->start && address < object->end ? (const void *)address : NULL;
 }
 
-static struct tables tables_read(const struct bypass_object *object)
+static struct tables tables_read(const struct got_object *object)
 {
     struct tables tables = {0};
     for (const ElfW(Dyn) *entry = object->dynamic; entry->d_tag != DT_NULL; entry++) {
@@ -116,7 +116,7 @@ static struct tables tables_read(const struct bypass_object *object)
 /* Searches the hash table of "https://sourceware.org/legacy-ml/binutils/2006-10/msg00377.html". It
  * begins with the number of buckets, the first symbol in it, the words of the filter and its shift.
  * Then come filter, buckets and chains. The last hash of a chain has bit 0 set. */
-void *bypass_object_defines(const struct bypass_object *object, const char *name)
+void *got_object_defines(const struct got_object *object, const char *name)
 {
     const struct tables tables = tables_read(object);
     uint32_t hash = 5381;
@@ -140,7 +140,7 @@ void *bypass_object_defines(const struct bypass_object *object, const char *name
     }
 }
 
-static const struct bypass_name *name_find(const struct bypass_look *look, const char *text)
+static const struct got_function *name_find(const struct got_patch *look, const char *text)
 {
     for (unsigned i = 0; i < look->name_count; i++)
         if (look->names[i].name[0] == text[0] && strcmp(look->names[i].name, text) == 0)
@@ -158,13 +158,13 @@ static void wanted_find(struct work *work)
     work->wanted_known = tables->hash && tables->hash[1] > 1;
     for (uint32_t i = 1; work->wanted_known && i < tables->hash[1]; i++) {
         const char *text = tables->strings + tables->symbols[i].st_name;
-        const struct bypass_name *name = name_find(work->look, text);
-        if (name && work->wanted_count < BYPASS_NAMES_MAX)
+        const struct got_function *name = name_find(work->look, text);
+        if (name && work->wanted_count < GOT_FUNCTIONS_MAX)
             work->wanted[work->wanted_count++] = (struct wanted){i, name};
     }
 }
 
-static const struct bypass_name *wanted_name(const struct work *work, uint32_t symbol)
+static const struct got_function *wanted_name(const struct work *work, uint32_t symbol)
 {
     const struct wanted *wanted = work->wanted;
     if (!work->wanted_known)
@@ -176,7 +176,7 @@ static const struct bypass_name *wanted_name(const struct work *work, uint32_t s
     return wanted->symbol == symbol ? wanted->name : NULL;
 }
 
-static bool is_writable_by_headers(const struct bypass_object *object, uint64_t at)
+static bool is_writable_by_headers(const struct got_object *object, uint64_t at)
 {
     for (unsigned i = 0; i < object->header_count; i++) {
         const ElfW(Phdr) *header = &object->headers[i];
@@ -235,11 +235,11 @@ static bool slot_put(struct work *work, uint64_t at, void *function)
     return true;
 }
 
-static void slot_look(struct work *work, const ElfW(Rela) * rela, const struct bypass_name *name,
+static void slot_look(struct work *work, const ElfW(Rela) * rela, const struct got_function *name,
                       bool weak)
 {
-    const struct bypass_object *object = work->object;
-    struct bypass_look *look = work->look;
+    const struct got_object *object = work->object;
+    struct got_patch *look = work->look;
     const uint64_t at = object->bias + rela->r_offset;
     const unsigned type = (unsigned)ELF64_R_TYPE(rela->r_info);
     if (at % sizeof(void *) != 0 || !is_writable_by_headers(object, at))
@@ -271,14 +271,14 @@ static void relocations_look(struct work *work, const ElfW(Rela) * rela, size_t 
             ELF64_R_SYM(rela[i].r_info) == 0)
             continue;
         const uint32_t index = (uint32_t)ELF64_R_SYM(rela[i].r_info);
-        const struct bypass_name *name = wanted_name(work, index);
+        const struct got_function *name = wanted_name(work, index);
         const ElfW(Sym) *symbol = &work->tables.symbols[index];
         if (name && symbol->st_shndx == SHN_UNDEF) /* a function of another object */
             slot_look(work, &rela[i], name, ELF64_ST_BIND(symbol->st_info) == STB_WEAK);
     }
 }
 
-void bypass_slots_look(const struct bypass_object *object, struct bypass_look *look)
+void got_patch_object(const struct got_object *object, struct got_patch *look)
 {
     struct work work = {.object = object, .look = look, .tables = tables_read(object)};
     if (!work.tables.symbols || !work.tables.strings)

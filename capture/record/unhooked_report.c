@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/record/bypass_report.h"
+#include "capture/record/unhooked_report.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static bool report_is(const struct report *report, const char *path, enum trace_
     return report->state == state && strncmp(report->path, path, sizeof(report->path) - 1) == 0;
 }
 
-void bypass_report_add(const char *path, enum trace_bypass state)
+void unhooked_report_add(const char *path, enum trace_bypass state)
 {
     struct report *reports = reports_of();
     for (unsigned i = 0; reports && i < REPORTS_MAX; i++) {
@@ -62,7 +62,7 @@ void bypass_report_add(const char *path, enum trace_bypass state)
     atomic_fetch_add(&all.more, 1);
 }
 
-bool bypass_report_is_due(void)
+bool unhooked_report_is_due(void)
 {
     const struct report *reports = atomic_load(&all.reports);
     for (unsigned i = 0; reports && i < REPORTS_MAX; i++)
@@ -71,7 +71,7 @@ bool bypass_report_is_due(void)
     return false;
 }
 
-void bypass_report_put(struct thread *thread)
+void unhooked_report_put(struct thread *thread)
 {
     struct report *reports = atomic_load(&all.reports);
     for (unsigned i = 0; reports && i < REPORTS_MAX; i++) {
@@ -88,7 +88,7 @@ void bypass_report_put(struct thread *thread)
     }
 }
 
-void bypass_report_restart(void)
+void unhooked_report_new_trace(void)
 {
     struct report *reports = atomic_load(&all.reports);
     for (unsigned i = 0; reports && i < REPORTS_MAX; i++)
@@ -135,7 +135,7 @@ static unsigned line_add_state(char *line, const struct report *reports, enum tr
     return left_out;
 }
 
-void bypass_report_say(void)
+void unhooked_report_say(void)
 {
     const struct report *reports = atomic_load(&all.reports);
     char line[LINE_SHARE] = "", digits[24];
