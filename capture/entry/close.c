@@ -69,9 +69,9 @@ static int entry_close_range(unsigned first, unsigned last, int flags)
 /* Returns the trace's number if it lies between the two and this process has it, otherwise -1. */
 static int entry_own_between(unsigned first, unsigned last)
 {
-    const int own = trace_room_descriptor();
+    const int own = trace_storage_descriptor();
     return own >= 0 && (unsigned)own >= first && (unsigned)own <= last && trace_file_is_own() &&
-                   trace_room_has(own)
+                   trace_storage_has(own)
                ? own
                : -1;
 }
@@ -119,7 +119,7 @@ static void entry_give_number(int from, int descriptor)
 {
     if (descriptor >= 0 && from != descriptor &&
         entry_own_between((unsigned)descriptor, (unsigned)descriptor) >= 0)
-        trace_room_move(descriptor);
+        trace_storage_move(descriptor);
 }
 
 ENTRY_POINT int dup2(int from, int descriptor)

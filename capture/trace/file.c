@@ -248,12 +248,12 @@ bool trace_file_create(const char *path, bool beside, bool announce, uint32_t fl
     if (descriptor < 0)
         return file_refuse("cannot create the trace", descriptor);
     void *memory = NULL;
-    int error = trace_room_begin(descriptor, file.path);
+    int error = trace_storage_begin(descriptor, file.path);
     if (!error)
-        error = trace_room_take(0, TRACE_FILE_HEADER_SIZE, &memory);
+        error = trace_storage_take(0, TRACE_FILE_HEADER_SIZE, &memory);
     struct trace_file_header *header = memory;
     if (!header) {
-        trace_room_end();
+        trace_storage_end();
         /* Nobody wants the empty file that this call made. */
         os_call_retry(SYS_unlink, (long)file.path, 0, 0, 0);
         return file_refuse("cannot reserve space for the trace", error ? error : -ENOMEM);
@@ -342,8 +342,8 @@ static bool file_stop_before_full(struct trace_file_header *header, uint32_t num
 {
     struct disk_space space;
     char text[DISK_SPACE_TEXT];
-    const int descriptor = trace_room_descriptor();
-    if (number < atomic_load(&file.disk_due) || !trace_room_has(descriptor) ||
+    const int descriptor = trace_storage_descriptor();
+    if (number < atomic_load(&file.disk_due) || !trace_storage_has(descriptor) ||
         !disk_space_look(descriptor, file.min_free, &space))
         return false;
     if (space.available < space.must_stay_free + CHUNK_SIZE) {
@@ -365,7 +365,7 @@ void trace_file_stop(const char *why)
 
 bool trace_file_may_grow(bool (*allows)(long number, const uint64_t arguments[6]))
 {
-    const uint64_t descriptor = (uint64_t)trace_room_descriptor();
+    const uint64_t descriptor = (uint64_t)trace_storage_descriptor();
     const struct {
         long number;
         uint64_t arguments[6];
@@ -390,9 +390,9 @@ static void file_reserve_ahead(struct trace_file_header *header)
     struct disk_space space;
     void *memory;
     if ((file.limit && offset + size > file.limit) ||
-        (disk_space_look(trace_room_descriptor(), file.min_free, &space) &&
+        (disk_space_look(trace_storage_descriptor(), file.min_free, &space) &&
          space.available < space.must_stay_free + size) ||
-        trace_room_take(offset, size, &memory) != 0)
+        trace_storage_take(offset, size, &memory) != 0)
         return;
     file.ahead.first = first;
     file.ahead.memory = memory;
@@ -464,7 +464,7 @@ uint8_t *trace_file_take_slot(uint32_t *slot)
     }
     if (file_stop_before_full(header, number))
         return NULL;
-    int error = trace_room_take(offset, CHUNK_SIZE, &memory);
+    int error = trace_storage_take(offset, CHUNK_SIZE, &memory);
     if (error == -EPERM && os_is_confined()) /* the filter came after the check above */
         ahead = file_take_ahead(header, slot);
     if (error) {
@@ -549,7 +549,7 @@ void trace_file_leave(void)
 {
     file_set_header(NULL);
     file_leave_ahead();
-    trace_room_end();
+    trace_storage_end();
 }
 
 void trace_file_forget(void)
@@ -559,5 +559,5 @@ void trace_file_forget(void)
     file_leave_ahead();
     if (header)
         os_unmap(header, TRACE_FILE_HEADER_SIZE);
-    trace_room_end();
+    trace_storage_end();
 }

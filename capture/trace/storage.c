@@ -26,48 +26,48 @@ static struct {
     dev_t device;
     ino_t inode;
     const char *path;
-} room = {.descriptor = -1};
+} storage = {.descriptor = -1};
 
 /* It is never written, so one page of the kernel serves for all of it. A constant would take space
  * in the library's file. */
-static char room_zeros[CHUNK_SIZE];
+static char chunk_of_zeros[CHUNK_SIZE];
 
-static int room_duplicate(int descriptor, long least)
+static int duplicate(int descriptor, long least)
 {
     return (int)os_call_retry(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, least, 0);
 }
 
 /* Reads the status. Returns false if the descriptor is not the trace's, or no longer. */
-static bool room_look(int descriptor, struct stat *status)
+static bool read_status(int descriptor, struct stat *status)
 {
-    return descriptor >= 0 && os_status(descriptor, status) == 0 && status->st_dev == room.device &&
-           status->st_ino == room.inode;
+    return descriptor >= 0 && os_status(descriptor, status) == 0 &&
+           status->st_dev == storage.device && status->st_ino == storage.inode;
 }
 
-static bool room_is_ours(int descriptor)
+static bool is_ours(int descriptor)
 {
     struct stat status;
-    return room_look(descriptor, &status);
+    return read_status(descriptor, &status);
 }
 
-static void room_close(int descriptor)
+static void close_file(int descriptor)
 {
-    if (room_is_ours(descriptor))
+    if (is_ours(descriptor))
         os_close(descriptor);
 }
 
 /* Moves the descriptor high up, away from those that programs number themselves. */
-static int room_raise(int descriptor)
+static int raise_descriptor(int descriptor)
 {
     struct rlimit limit = {0, 0};
     os_call(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit, 0, 0);
     rlim_t top = limit.rlim_cur < 1024 ? limit.rlim_cur : 1024;
     if (top < LEAST_DESCRIPTOR)
         return descriptor;
-    const int raised = room_duplicate(descriptor, (long)top - 24);
+    const int raised = duplicate(descriptor, (long)top - 24);
     if (raised < 0)
         return descriptor;
-    room_close(descriptor);
+    close_file(descriptor);
     return raised;
 }
 
@@ -75,29 +75,29 @@ static int room_raise(int descriptor)
  * Returns a descriptor of the trace, or a negative errno. If the program has taken the number for a
  * file of its own, that file is left alone.
  */
-static int room_find_descriptor(void)
+static int find_descriptor(void)
 {
-    int descriptor = atomic_load(&room.descriptor);
-    if (room_is_ours(descriptor))
+    int descriptor = atomic_load(&storage.descriptor);
+    if (is_ours(descriptor))
         return descriptor;
-    long opened = os_call_retry(SYS_openat, AT_FDCWD, (long)room.path, O_RDWR | O_CLOEXEC, 0);
+    long opened = os_call_retry(SYS_openat, AT_FDCWD, (long)storage.path, O_RDWR | O_CLOEXEC, 0);
     if (opened < 0)
         return (int)opened;
-    if (!room_is_ours((int)opened)) {
+    if (!is_ours((int)opened)) {
         os_close((int)opened);
         return -ESTALE;
     }
-    int raised = room_raise((int)opened);
+    int raised = raise_descriptor((int)opened);
     /* If two threads do this at once, the loser uses the winner's descriptor. */
-    if (!atomic_compare_exchange_strong(&room.descriptor, &descriptor, raised)) {
-        room_close(raised);
-        return room_is_ours(descriptor) ? descriptor : -ESTALE;
+    if (!atomic_compare_exchange_strong(&storage.descriptor, &descriptor, raised)) {
+        close_file(raised);
+        return is_ours(descriptor) ? descriptor : -ESTALE;
     }
     return raised;
 }
 
 /* Returns how long a file may be. For more the kernel would send SIGXFSZ. */
-static rlim_t room_length_limit(void)
+static rlim_t length_limit(void)
 {
     struct rlimit limit = {0, 0};
     return os_call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0) == 0 ? limit.rlim_cur
@@ -105,9 +105,9 @@ static rlim_t room_length_limit(void)
 }
 
 /* Appends zeros to the file, wherever its end is by then. Returns the kernel's result. */
-static long room_append(int descriptor, uint64_t length)
+static long append(int descriptor, uint64_t length)
 {
-    const struct iovec zeros = {room_zeros, length};
+    const struct iovec zeros = {chunk_of_zeros, length};
     return os_call(SYS_pwritev2, descriptor, (long)&zeros, 1, 0, 0, RWF_APPEND);
 }
 
@@ -117,14 +117,14 @@ static long room_append(int descriptor, uint64_t length)
  * appended, in whichever slot they come to lie, so they cannot hit anything that was written. If
  * this fails, all works the same, but slower.
  */
-static void room_append_slot(int descriptor, uint64_t offset)
+static void append_slot(int descriptor, uint64_t offset)
 {
     struct stat status;
-    if (room_look(descriptor, &status) && (uint64_t)status.st_size <= offset)
-        room_append(descriptor, sizeof(room_zeros));
+    if (read_status(descriptor, &status) && (uint64_t)status.st_size <= offset)
+        append(descriptor, sizeof(chunk_of_zeros));
 }
 
-static bool room_is_unknown(long result)
+static bool is_unknown(long result)
 {
     return result == -EOPNOTSUPP || result == -ENOSYS || result == -EPERM || result == -EINVAL;
 }
@@ -133,17 +133,17 @@ static bool room_is_unknown(long result)
  * Appends zeros up to `end`. Returns 0 or a negative errno. A file that only grew by appended bytes
  * has all its blocks. If the kernel cannot append like this, *known is false and nothing was done.
  */
-static int room_append_up_to(int descriptor, uint64_t end, bool *known)
+static int append_up_to(int descriptor, uint64_t end, bool *known)
 {
     struct stat status;
-    while (room_look(descriptor, &status)) {
+    while (read_status(descriptor, &status)) {
         const uint64_t length = (uint64_t)status.st_size;
         if (length >= end)
             return 0;
         const uint64_t missing = end - length;
         const long result =
-            room_append(descriptor, missing < sizeof(room_zeros) ? missing : sizeof(room_zeros));
-        *known = !room_is_unknown(result);
+            append(descriptor, missing < sizeof(chunk_of_zeros) ? missing : sizeof(chunk_of_zeros));
+        *known = !is_unknown(result);
         if (result <= 0)
             return result < 0 ? (int)result : -ENOSPC;
     }
@@ -151,14 +151,14 @@ static int room_append_up_to(int descriptor, uint64_t end, bool *known)
 }
 
 /* Writes zeros into the range. Returns 0 or a negative errno. */
-static int room_write(int descriptor, uint64_t offset, uint64_t size)
+static int write_zeros(int descriptor, uint64_t offset, uint64_t size)
 {
     for (uint64_t length; size > 0; offset += length, size -= length) {
-        length = size < sizeof(room_zeros) ? size : sizeof(room_zeros);
-        if (!room_is_ours(descriptor))
+        length = size < sizeof(chunk_of_zeros) ? size : sizeof(chunk_of_zeros);
+        if (!is_ours(descriptor))
             return -EBADF;
-        const long result =
-            os_call_retry(SYS_pwrite64, descriptor, (long)room_zeros, (long)length, (long)offset);
+        const long result = os_call_retry(SYS_pwrite64, descriptor, (long)chunk_of_zeros,
+                                          (long)length, (long)offset);
         if (result != (long)length)
             return result < 0 ? (int)result : -ENOSPC;
     }
@@ -171,26 +171,26 @@ static int room_write(int descriptor, uint64_t offset, uint64_t size)
  * hit nothing. The slot itself is written if the file has a limited length, or if the program has
  * forbidden fallocate since, because holes may then be left.
  */
-static int room_reserve(int descriptor, uint64_t offset, uint64_t size, rlim_t limit)
+static int reserve(int descriptor, uint64_t offset, uint64_t size, rlim_t limit)
 {
-    if (!room_is_ours(descriptor))
+    if (!is_ours(descriptor))
         return -EBADF;
     long result = os_call_retry(SYS_fallocate, descriptor, 0, (long)offset, (long)size);
-    if (!room_is_unknown(result))
+    if (!is_unknown(result))
         return (int)result;
-    if (limit == RLIM_INFINITY && !os_is_confined() && !atomic_load(&room.writes)) {
+    if (limit == RLIM_INFINITY && !os_is_confined() && !atomic_load(&storage.writes)) {
         bool known = true;
-        result = room_append_up_to(descriptor, offset + size, &known);
+        result = append_up_to(descriptor, offset + size, &known);
         if (known)
             return (int)result;
     }
     /* From here on there may be holes with more of the file after them. */
-    atomic_store(&room.writes, true);
-    return room_write(descriptor, offset, size);
+    atomic_store(&storage.writes, true);
+    return write_zeros(descriptor, offset, size);
 }
 
 /* Maps the range. Returns 0 or a negative errno. */
-static int room_map(int descriptor, uint64_t offset, uint64_t size, void **memory)
+static int map_part(int descriptor, uint64_t offset, uint64_t size, void **memory)
 {
     long result = os_call(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor,
                           (long)offset);
@@ -199,17 +199,17 @@ static int room_map(int descriptor, uint64_t offset, uint64_t size, void **memor
     return failed ? (int)result : 0;
 }
 
-static int room_try(uint64_t offset, uint64_t size, rlim_t limit, void **memory)
+static int try_take(uint64_t offset, uint64_t size, rlim_t limit, void **memory)
 {
-    const int descriptor = room_find_descriptor();
+    const int descriptor = find_descriptor();
     if (descriptor < 0)
         return descriptor;
     if (size == CHUNK_SIZE && limit == RLIM_INFINITY)
-        room_append_slot(descriptor, offset);
-    int error = room_reserve(descriptor, offset, size, limit);
+        append_slot(descriptor, offset);
+    int error = reserve(descriptor, offset, size, limit);
     if (!error)
-        error = room_map(descriptor, offset, size, memory);
-    if (error || room_is_ours(descriptor))
+        error = map_part(descriptor, offset, size, memory);
+    if (error || is_ours(descriptor))
         return error;
     os_unmap(*memory, size);
     *memory = NULL;
@@ -218,20 +218,20 @@ static int room_try(uint64_t offset, uint64_t size, rlim_t limit, void **memory)
 
 /* Tries again if the program closes the descriptor between two calls. A program that closes all
  * descriptors over and over does that. */
-int trace_room_take(uint64_t offset, uint64_t size, void **memory)
+int trace_storage_take(uint64_t offset, uint64_t size, void **memory)
 {
-    const rlim_t limit = room_length_limit();
+    const rlim_t limit = length_limit();
     int error = offset + size > limit ? -EFBIG : -EBADF;
     *memory = NULL;
-    atomic_fetch_add(&room.users, 1);
+    atomic_fetch_add(&storage.users, 1);
     for (unsigned attempt = 0; attempt < ATTEMPTS && (error == -EBADF || error == -ESTALE);
          attempt++)
-        error = room_try(offset, size, limit, memory);
-    atomic_fetch_sub(&room.users, 1);
+        error = try_take(offset, size, limit, memory);
+    atomic_fetch_sub(&storage.users, 1);
     return error;
 }
 
-int trace_room_begin(int descriptor, const char *path)
+int trace_storage_begin(int descriptor, const char *path)
 {
     struct stat status = {0};
     const int error = os_status(descriptor, &status);
@@ -239,40 +239,39 @@ int trace_room_begin(int descriptor, const char *path)
         os_close(descriptor);
         return error;
     }
-    room.device = status.st_dev;
-    room.inode = status.st_ino;
-    room.path = path;
-    atomic_store(&room.writes, false);
-    atomic_store(&room.descriptor, room_raise(descriptor));
+    storage.device = status.st_dev;
+    storage.inode = status.st_ino;
+    storage.path = path;
+    atomic_store(&storage.writes, false);
+    atomic_store(&storage.descriptor, raise_descriptor(descriptor));
     return 0;
 }
 
-void trace_room_end(void)
+void trace_storage_end(void)
 {
-    room_close(atomic_exchange(&room.descriptor, -1));
+    close_file(atomic_exchange(&storage.descriptor, -1));
 }
 
-int trace_room_descriptor(void)
+int trace_storage_descriptor(void)
 {
-    return atomic_load_explicit(&room.descriptor, memory_order_relaxed);
+    return atomic_load_explicit(&storage.descriptor, memory_order_relaxed);
 }
 
-bool trace_room_has(int descriptor)
+bool trace_storage_has(int descriptor)
 {
-    return descriptor >= 0 && descriptor == atomic_load(&room.descriptor) &&
-           room_is_ours(descriptor);
+    return descriptor >= 0 && descriptor == atomic_load(&storage.descriptor) && is_ours(descriptor);
 }
 
-void trace_room_move(int descriptor)
+void trace_storage_move(int descriptor)
 {
-    int from = descriptor, other = room_duplicate(descriptor, (long)descriptor + 1);
+    int from = descriptor, other = duplicate(descriptor, (long)descriptor + 1);
     if (other < 0)
-        other = room_duplicate(descriptor, LEAST_DESCRIPTOR);
-    if (!atomic_compare_exchange_strong(&room.descriptor, &from, other < 0 ? -1 : other)) {
-        room_close(other);
+        other = duplicate(descriptor, LEAST_DESCRIPTOR);
+    if (!atomic_compare_exchange_strong(&storage.descriptor, &from, other < 0 ? -1 : other)) {
+        close_file(other);
         return;
     }
     /* Waits for a while only: a handler that left a record by longjmp stays counted as a user. */
-    for (unsigned turn = 0; turn < MOVE_TURNS && atomic_load(&room.users); turn++)
+    for (unsigned turn = 0; turn < MOVE_TURNS && atomic_load(&storage.users); turn++)
         os_yield();
 }

@@ -2,7 +2,7 @@
 /*
  * Room in the trace file: its descriptor, and how slots get to the disk and into memory.
  *
- * Legal order: trace_room_begin(); trace_room_take() from any thread; trace_room_end().
+ * Legal order: trace_storage_begin(); trace_storage_take() from any thread; trace_storage_end().
  *
  * Room is reserved on the disk before it is mapped. A full disk is then an error here and not a
  * later SIGBUS. The descriptor lies high up, and the C library's functions that would close it
@@ -23,26 +23,26 @@
  * Takes over `descriptor`, which is open for reading and writing. `path` is the file's path and
  * must stay valid. Returns 0, or a negative errno after closing the descriptor.
  */
-int trace_room_begin(int descriptor, const char *path);
+int trace_storage_begin(int descriptor, const char *path);
 
 /*
  * Reserves and maps `size` bytes of the file from `offset`. Returns 0 or a negative errno.
  */
-int trace_room_take(uint64_t offset, uint64_t size, void **memory);
+int trace_storage_take(uint64_t offset, uint64_t size, void **memory);
 
 /* Closes the descriptor, unless it belongs to the program by now. */
-void trace_room_end(void);
+void trace_storage_end(void);
 
 /* Tells whether this number is the trace's at this moment. Only for the process of the trace. */
-bool trace_room_has(int descriptor);
+bool trace_storage_has(int descriptor);
 
-/* Returns the number, to be checked by trace_room_has(); -1: none. */
-int trace_room_descriptor(void);
+/* Returns the number, to be checked by trace_storage_has(); -1: none. */
+int trace_storage_descriptor(void);
 
 /*
  * Moves the trace from the number `descriptor` to another, and returns when no thread uses the old
  * one any more. If there is no other number, the file is opened again when needed.
  */
-void trace_room_move(int descriptor);
+void trace_storage_move(int descriptor);
 
 #endif
