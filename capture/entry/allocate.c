@@ -95,7 +95,7 @@ static void entry_put_paused_resize(struct thread *thread, uint64_t before, cons
 static void *entry_resize(struct thread *thread, const void *frame, void *old,
                           const struct entry_resize *resize)
 {
-    if (__builtin_expect(thread_ways(thread) & THREAD_SELECTED, 0))
+    if (__builtin_expect(thread_flags(thread) & THREAD_SELECTED, 0))
         return event_filter_resize(thread, frame, old, resize);
     bool paused =
         atomic_load_explicit(&recorder_page.state, memory_order_relaxed) == RECORDER_PAUSED;

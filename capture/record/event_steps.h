@@ -22,7 +22,7 @@
  * between this read and the next one. */
 static inline uint64_t events_other_ticks(struct thread *thread)
 {
-    if (!(thread_ways(thread) & THREAD_FAST_CLOCK))
+    if (!(thread_flags(thread) & THREAD_FAST_CLOCK))
         return clock_before();
     if (thread->clock_countdown == 0) {
         thread->clock_countdown = EVENTS_FAST_CLOCK_INTERVAL;
@@ -39,10 +39,10 @@ static inline uint64_t events_other_ticks(struct thread *thread)
  */
 static inline uint64_t events_now(struct thread *thread)
 {
-    const uint32_t ways = thread_ways(thread);
-    if (__builtin_expect(ways & THREAD_OTHER_CLOCK, 0))
+    const uint32_t flags = thread_flags(thread);
+    if (__builtin_expect(flags & THREAD_OTHER_CLOCK, 0))
         return events_other_ticks(thread);
-    return ways & THREAD_SHARED ? clock_tsc_after() : clock_tsc_before();
+    return flags & THREAD_SHARED ? clock_tsc_after() : clock_tsc_before();
 }
 
 /*
@@ -52,7 +52,7 @@ static inline uint64_t events_now(struct thread *thread)
  */
 static inline uint64_t events_stamp_before(const struct thread *thread)
 {
-    if (__builtin_expect(!thread || thread_ways(thread) != 0, 0))
+    if (__builtin_expect(!thread || thread_flags(thread) != 0, 0))
         return 0;
     return clock_tsc_before();
 }
@@ -60,17 +60,17 @@ static inline uint64_t events_stamp_before(const struct thread *thread)
 /* Returns the stamp after the real call: `early`, unless another thread began to record since. */
 static inline uint64_t events_stamp_after(struct thread *thread, uint64_t early)
 {
-    return __builtin_expect(early != 0, 1) && !(thread_ways(thread) & THREAD_SHARED)
+    return __builtin_expect(early != 0, 1) && !(thread_flags(thread) & THREAD_SHARED)
                ? early
                : events_now(thread);
 }
 
 static inline void events_stack_ready(struct thread *thread)
 {
-    if (__builtin_expect(thread_ways(thread) & THREAD_NEW_STACK, 0)) {
+    if (__builtin_expect(thread_flags(thread) & THREAD_NEW_STACK, 0)) {
         os_discard(thread->stack, stack_thread_size());
         stack_thread_init(thread->stack);
-        atomic_fetch_and(&thread->ways, ~(uint32_t)THREAD_NEW_STACK);
+        atomic_fetch_and(&thread->flags, ~(uint32_t)THREAD_NEW_STACK);
     }
 }
 

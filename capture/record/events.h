@@ -42,11 +42,11 @@ static inline __attribute__((always_inline)) void
 events_put_malloc(struct thread *thread, const void *frame, uint64_t early, const void *address,
                   uint64_t size)
 {
-    const uint32_t ways = thread_ways(thread);
+    const uint32_t flags = thread_flags(thread);
     uint64_t ticks;
-    if (__builtin_expect(ways == 0 && early != 0, 1))
+    if (__builtin_expect(flags == 0 && early != 0, 1))
         ticks = early;
-    else if (ways == THREAD_SHARED)
+    else if (flags == THREAD_SHARED)
         ticks = clock_tsc_after();
     else {
         events_put_allocation(thread, frame, early, address, size, TRACE_KIND_MALLOC, 0);
@@ -55,7 +55,7 @@ events_put_malloc(struct thread *thread, const void *frame, uint64_t early, cons
     events_put_stamped(thread, frame, ticks, address, size, TRACE_KIND_MALLOC, 0);
 }
 
-/* Records a free in a thread that has ways other than THREAD_NEW_STACK and THREAD_SHARED. */
+/* Records a free in a thread that has flags other than THREAD_NEW_STACK and THREAD_SHARED. */
 void events_put_other_free(struct thread *thread, const void *frame, const void *address);
 
 /* Records a free. Call it before the real free. It reads the stamp before it asks for room: see
@@ -63,11 +63,11 @@ void events_put_other_free(struct thread *thread, const void *frame, const void 
 static inline __attribute__((always_inline)) void
 events_put_free(struct thread *thread, const void *frame, const void *address)
 {
-    const uint32_t ways = thread_ways(thread) & ~(uint32_t)THREAD_NEW_STACK;
+    const uint32_t flags = thread_flags(thread) & ~(uint32_t)THREAD_NEW_STACK;
     uint64_t ticks;
-    if (__builtin_expect(ways == 0, 1))
+    if (__builtin_expect(flags == 0, 1))
         ticks = clock_tsc_before();
-    else if (ways == THREAD_SHARED)
+    else if (flags == THREAD_SHARED)
         ticks = clock_tsc_after();
     else {
         events_put_other_free(thread, frame, address);

@@ -17,8 +17,8 @@
 #include "capture/stack/stack.h"
 #include "capture/trace/chunk.h"
 
-/* The deviations of a thread's events from the usual case, in one word that each event reads. */
-enum thread_way {
+/* The flags that force the slow path of a thread's events, in one word that each event reads. */
+enum thread_flag {
     THREAD_SELECTED = 1,    /* event_filter.h decides about events */
     THREAD_FREE_STACKS = 2, /* frees have stacks */
     THREAD_OTHER_CLOCK = 4, /* the clock is not a TSC that is read at each event */
@@ -35,7 +35,7 @@ struct threshold_part {
 
 /* The fields that every event reads or writes come first, on one cache line. */
 struct thread {
-    _Atomic uint32_t ways; /* enum thread_way */
+    _Atomic uint32_t flags; /* enum thread_flag */
     struct chunk chunk;
     struct threshold_part counted;
     struct sample sample;     /* --sample: distance to the next sample point */
@@ -77,16 +77,16 @@ enum thread_at_leave {
 extern __thread struct thread_local_part thread_local_part
     __attribute__((tls_model("initial-exec")));
 
-static inline uint32_t thread_ways(const struct thread *thread)
+static inline uint32_t thread_flags(const struct thread *thread)
 {
-    return atomic_load_explicit(&thread->ways, memory_order_relaxed);
+    return atomic_load_explicit(&thread->flags, memory_order_relaxed);
 }
 
 /* Returns the stamp of the end of a block, before the end. If other threads record, one of them may
  * have made the block just now (clock.h). */
 static inline uint64_t thread_clock_before(const struct thread *thread)
 {
-    return thread_ways(thread) & THREAD_SHARED ? clock_after() : clock_before();
+    return thread_flags(thread) & THREAD_SHARED ? clock_after() : clock_before();
 }
 
 _Static_assert(offsetof(struct thread_local_part, guard_return) ==

@@ -107,8 +107,8 @@ struct thread *thread_acquire(void)
     thread->number = self->number;
     thread->sequence = self->sequence;
     thread->clock_countdown = 0;
-    atomic_fetch_and(&thread->ways, THREAD_SHARED);
-    atomic_fetch_or(&thread->ways, life.flags | THREAD_NEW_STACK);
+    atomic_fetch_and(&thread->flags, THREAD_SHARED);
+    atomic_fetch_or(&thread->flags, life.flags | THREAD_NEW_STACK);
     begin_records(thread);
     self->thread = thread;
     if (life.has_key && !(self->at_leave & THREAD_FINISHED))

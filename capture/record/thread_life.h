@@ -15,7 +15,7 @@
 
 /* Called once in a process, before the other functions. */
 void thread_life_init(void);
-/* Sets the flags of all threads to come (enum thread_way). */
+/* Sets the flags of all threads to come (enum thread_flag). */
 void thread_life_set_flags(uint32_t flags);
 /* Frees all states and begins the numbers again, in a forked child once its own trace is open. */
 void thread_life_after_fork(void);

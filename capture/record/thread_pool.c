@@ -74,8 +74,8 @@ static void tell_shared(void)
     uint32_t count = atomic_load(&pool.count);
     for (uint32_t i = 0; count > 1 && i < count; i++) {
         struct thread *thread = pool.table[i];
-        if (thread && !(thread_ways(thread) & THREAD_SHARED))
-            atomic_fetch_or(&thread->ways, THREAD_SHARED);
+        if (thread && !(thread_flags(thread) & THREAD_SHARED))
+            atomic_fetch_or(&thread->flags, THREAD_SHARED);
     }
 }
 

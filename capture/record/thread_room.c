@@ -45,7 +45,7 @@ static bool begin_next_chunk(struct thread *thread)
  * another process has ended the recording. */
 static bool look_outside(struct thread *thread)
 {
-    chunk_look_taken(&thread->chunk);
+    chunk_attention_taken(&thread->chunk);
     if (trace_file_is_asked() || atomic_load_explicit(&toggle_signal_count, memory_order_relaxed))
         thread_local_part.at_leave |= THREAD_ASKED;
     if (!trace_file_is_sealed())

@@ -42,7 +42,7 @@ void chunk_forget(struct chunk *chunk);
  * trace. Called in a forked child that goes on inside a record. */
 void chunk_detach(struct chunk *chunk);
 
-static inline _Atomic uint32_t *chunk_look(const struct chunk *chunk)
+static inline _Atomic uint32_t *chunk_attention(const struct chunk *chunk)
 {
     return (_Atomic uint32_t *)&((struct trace_chunk_header *)chunk->base)->look;
 }
@@ -59,15 +59,15 @@ static inline size_t chunk_space(const struct chunk *chunk)
 static inline bool chunk_has_room(const struct chunk *chunk)
 {
     return chunk->cursor < chunk->limit &&
-           atomic_load_explicit(chunk_look(chunk), memory_order_relaxed) == 0;
+           atomic_load_explicit(chunk_attention(chunk), memory_order_relaxed) == 0;
 }
 
 /* Clears that word. The slow path calls it before it reads the request, so a later request sets the
  * word again. */
-static inline void chunk_look_taken(struct chunk *chunk)
+static inline void chunk_attention_taken(struct chunk *chunk)
 {
-    if (chunk->base && atomic_load_explicit(chunk_look(chunk), memory_order_relaxed) != 0)
-        atomic_exchange(chunk_look(chunk), 0);
+    if (chunk->base && atomic_load_explicit(chunk_attention(chunk), memory_order_relaxed) != 0)
+        atomic_exchange(chunk_attention(chunk), 0);
 }
 
 /* Sets `limit` again after it was cleared. */
