@@ -8,9 +8,9 @@
 
 #include "capture/entry/names.h"
 #include "capture/entry/process.h"
-#include "capture/record/unhooked_modules.h"
-#include "capture/record/real.h"
 #include "capture/record/gate.h"
+#include "capture/record/real.h"
+#include "capture/record/unhooked_modules.h"
 #include "capture/stack/stack.h"
 
 #ifdef MPROF_STATIC

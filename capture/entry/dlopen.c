@@ -12,8 +12,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "capture/record/unhooked_modules.h"
 #include "capture/record/real.h"
+#include "capture/record/unhooked_modules.h"
 
 __attribute__((used, visibility("hidden"))) _Atomic(void *) entry_dlopen_next, entry_dlsym_next;
 static _Atomic(void *) entry_dlmopen_next;

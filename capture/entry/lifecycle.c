@@ -13,11 +13,11 @@
 #include "capture/entry/control.h"
 #include "capture/entry/operators.h"
 #include "capture/entry/process.h"
-#include "capture/record/unhooked_modules.h"
 #include "capture/record/control.h"
 #include "capture/record/program_suppressions.h"
 #include "capture/record/recorder.h"
 #include "capture/record/state.h"
+#include "capture/record/unhooked_modules.h"
 
 __attribute__((constructor)) static void lifecycle_begin(void);
 __attribute__((destructor)) static void lifecycle_end(void);

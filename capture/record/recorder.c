@@ -12,7 +12,6 @@
 #include "capture/os/message.h"
 #include "capture/os/os.h"
 #include "capture/os/seccomp/seccomp.h"
-#include "capture/record/unhooked_modules.h"
 #include "capture/record/call_watch.h"
 #include "capture/record/control.h"
 #include "capture/record/event_filter.h"
@@ -27,6 +26,7 @@
 #include "capture/record/thread_pool.h"
 #include "capture/record/thread_room.h"
 #include "capture/record/threshold.h"
+#include "capture/record/unhooked_modules.h"
 #include "capture/trace/file.h"
 
 #define FRAME __builtin_frame_address(0)

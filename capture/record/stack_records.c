@@ -3,16 +3,16 @@
 
 #include <string.h>
 
-#include "capture/record/unhooked_modules.h"
 #include "capture/record/call_watch.h"
 #include "capture/record/state.h"
 #include "capture/record/thread_room.h"
+#include "capture/record/unhooked_modules.h"
 
 #define PATH_SHARE 1200u
 #define BUILD_ID_SHARE 64u
 
 /* Writes that no rule covers the node's code. */
-static bool stack_record_bare(struct thread *thread, const struct stack_node *node)
+static bool put_no_rule(struct thread *thread, const struct stack_node *node)
 {
     uint8_t *p = thread_extended_begin(thread, 40);
     if (!p)
@@ -24,7 +24,7 @@ static bool stack_record_bare(struct thread *thread, const struct stack_node *no
     return true;
 }
 
-static bool stack_record_node(void *context, const struct stack_node *node)
+static bool put_node(void *context, const struct stack_node *node)
 {
     struct thread *thread = (struct thread *)context;
     struct chunk *chunk = &thread->chunk;
@@ -35,10 +35,10 @@ static bool stack_record_node(void *context, const struct stack_node *node)
                  trace_put_node(chunk->cursor, &chunk->coding, node->id, node->parent,
                                 (enum trace_node_frame)node->frame, node->module, node->value));
     call_watch_node(thread, node);
-    return !node->bare || stack_record_bare(thread, node);
+    return !node->no_rule || put_no_rule(thread, node);
 }
 
-static bool stack_record_module(void *context, const struct stack_module *module)
+static bool put_module(void *context, const struct stack_module *module)
 {
     struct thread *thread = (struct thread *)context;
     uint8_t *p = thread_extended_begin(thread, TRACE_EXTENDED_MAX);
@@ -65,14 +65,14 @@ static bool stack_record_module(void *context, const struct stack_module *module
     return true;
 }
 
-static void stack_record_module_end(void *context, uint32_t module)
+static void put_module_end(void *context, uint32_t module)
 {
     struct thread *thread = (struct thread *)context;
     thread_put_number(thread, TRACE_EXT_MODULE_END, module);
 }
 
 const struct stack_sink stack_records = {
-    .module = stack_record_module,
-    .node = stack_record_node,
-    .module_end = stack_record_module_end,
+    .module = put_module,
+    .node = put_node,
+    .module_end = put_module_end,
 };

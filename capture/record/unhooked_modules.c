@@ -7,10 +7,10 @@
 
 #include "capture/os/arch_x86_64.h"
 #include "capture/os/os.h"
-#include "capture/record/unhooked_report.h"
+#include "capture/record/gate.h"
 #include "capture/record/got_patch.h"
 #include "capture/record/real.h"
-#include "capture/record/gate.h"
+#include "capture/record/unhooked_report.h"
 #include "capture/stack/stack.h"
 
 #define FRAME __builtin_frame_address(0)

@@ -42,7 +42,7 @@ static uint64_t node_place(uint64_t key, uint64_t value)
     return (high << PLACE_LOW_BITS | low) << (64 - PLACE_BITS);
 }
 
-static uint64_t bare_place(uint64_t key, uint64_t value)
+static uint64_t no_rule_place(uint64_t key, uint64_t value)
 {
     (void)value;
     return key * UINT64_C(0x9e3779b97f4a7c15);
@@ -50,10 +50,11 @@ static uint64_t bare_place(uint64_t key, uint64_t value)
 
 static struct {
     struct shared_table table;
-    struct shared_table bare; /* code that was reported to have no rule */
+    struct shared_table no_rule; /* code that was reported to have no rule */
     _Atomic uint32_t last_id;
     const struct stack_sink *sink;
-} tree = {.table = {.identity = IDENTITY, .place = node_place}, .bare = {.place = bare_place}};
+} tree = {.table = {.identity = IDENTITY, .place = node_place},
+          .no_rule = {.place = no_rule_place}};
 
 void context_tree_init(const struct stack_sink *sink)
 {
@@ -61,16 +62,18 @@ void context_tree_init(const struct stack_sink *sink)
 }
 
 /* Tells whether the sink still has to be told that `pc` has no rule. */
-static bool bare_is_new(uint64_t pc)
+static bool no_rule_is_new(uint64_t pc)
 {
-    return !shared_table_find(&tree.bare, bare_place(pc, 0), pc, 0, 0);
+    return !shared_table_find(&tree.no_rule, no_rule_place(pc, 0), pc, 0, 0);
 }
 
-static uint32_t node_define(uint32_t parent, uint64_t pc, enum trace_node_frame frame, bool bare,
+static uint32_t node_define(uint32_t parent, uint64_t pc, enum trace_node_frame frame, bool no_rule,
                             void *context)
 {
-    struct stack_node node = {
-        .parent = parent, .frame = (uint8_t)frame, .bare = bare && bare_is_new(pc), .value = pc};
+    struct stack_node node = {.parent = parent,
+                              .frame = (uint8_t)frame,
+                              .no_rule = no_rule && no_rule_is_new(pc),
+                              .value = pc};
     struct module module;
     if (frame <= TRACE_FRAME_EXACT && modules_find(pc - (frame == TRACE_FRAME_RETURN), &module)) {
         if (!modules_announce(&module, tree.sink, context))
@@ -83,8 +86,8 @@ static uint32_t node_define(uint32_t parent, uint64_t pc, enum trace_node_frame 
     node.id = atomic_fetch_add_explicit(&tree.last_id, 1, memory_order_relaxed) + 1;
     if (!tree.sink->node(context, &node))
         return 0;
-    if (node.bare)
-        shared_table_insert(&tree.bare, pc, 1);
+    if (node.no_rule)
+        shared_table_insert(&tree.no_rule, pc, 1);
     return node.id;
 }
 
@@ -96,14 +99,14 @@ void context_tree_prefetch(uint64_t path)
 static inline __attribute__((always_inline)) uint32_t node_find(uint32_t parent, uint64_t path,
                                                                 uint64_t pc,
                                                                 enum trace_node_frame frame,
-                                                                bool bare, void *context)
+                                                                bool no_rule, void *context)
 {
     uint64_t key = node_key(path, pc, frame);
     uint64_t found =
         shared_table_find(&tree.table, path, key, node_value(path, parent, 0), IDENTITY);
     if (found)
         return (uint32_t)(found & ID_MASK);
-    uint32_t id = node_define(parent, pc, frame, bare, context);
+    uint32_t id = node_define(parent, pc, frame, no_rule, context);
     if (id)
         shared_table_insert(&tree.table, key, node_value(path, parent, id));
     return id;
@@ -115,8 +118,8 @@ uint32_t context_tree_node(uint32_t parent, uint64_t path, uint64_t pc, enum tra
     return node_find(parent, path, pc, frame, false, context);
 }
 
-uint32_t context_tree_bare_node(uint32_t parent, uint64_t path, uint64_t pc,
-                                enum trace_node_frame frame, void *context)
+uint32_t context_tree_no_rule_node(uint32_t parent, uint64_t path, uint64_t pc,
+                                   enum trace_node_frame frame, void *context)
 {
     return node_find(parent, path, pc, frame, true, context);
 }
@@ -124,20 +127,20 @@ uint32_t context_tree_bare_node(uint32_t parent, uint64_t path, uint64_t pc,
 void context_tree_forget(uint64_t low, uint64_t high)
 {
     shared_table_forget(&tree.table, PC_MASK, low, high);
-    shared_table_forget(&tree.bare, UINT64_MAX, low, high);
+    shared_table_forget(&tree.no_rule, UINT64_MAX, low, high);
 }
 
 void context_tree_reset(void)
 {
     shared_table_reset(&tree.table);
-    shared_table_reset(&tree.bare);
+    shared_table_reset(&tree.no_rule);
     atomic_store(&tree.last_id, 0);
 }
 
 void context_tree_restart(void)
 {
     atomic_store(&tree.table.slots, NULL);
-    atomic_store(&tree.bare.slots, NULL);
+    atomic_store(&tree.no_rule.slots, NULL);
 }
 
 uint64_t context_tree_nodes(void)
@@ -147,5 +150,5 @@ uint64_t context_tree_nodes(void)
 
 uint64_t context_tree_bytes(void)
 {
-    return shared_table_bytes(&tree.table) + shared_table_bytes(&tree.bare);
+    return shared_table_bytes(&tree.table) + shared_table_bytes(&tree.no_rule);
 }

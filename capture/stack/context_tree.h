@@ -41,8 +41,8 @@ uint32_t context_tree_node(uint32_t parent, uint64_t path, uint64_t pc, enum tra
                            void *context);
 
 /* Does the same for code that has no rule. The sink is told so once for each pc. */
-uint32_t context_tree_bare_node(uint32_t parent, uint64_t path, uint64_t pc,
-                                enum trace_node_frame frame, void *context);
+uint32_t context_tree_no_rule_node(uint32_t parent, uint64_t path, uint64_t pc,
+                                   enum trace_node_frame frame, void *context);
 
 /* Forgets the nodes with low <= pc < high: code that lies there later gets new ids. */
 void context_tree_forget(uint64_t low, uint64_t high);

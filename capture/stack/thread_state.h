@@ -34,7 +34,7 @@ struct stack_frame {
     uint32_t uses_rbp;  /* the step outward depends on rbp */
     uint32_t needs_rbp; /* this step or one further out depends on rbp as it is here */
     uint32_t transient; /* depends on state that pairs cannot hold: walk it again each time */
-    uint32_t bare;      /* its code has no rule: the frame pointer led to its caller */
+    uint32_t no_rule;   /* its code has no rule: the frame pointer led to its caller */
 };
 
 /* A frame of the last stack. */

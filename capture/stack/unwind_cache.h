@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/os/shared_table.h"
 #include "capture/options/stack_options.h"
+#include "capture/os/shared_table.h"
 #include "capture/stack/unwind_rule.h"
 
 extern struct shared_table unwind_cache_table;

@@ -128,7 +128,7 @@ static enum unwind_step step_guess(struct stack_memory *memory, struct unwind_wa
     if (!caller->pc)
         return UNWIND_STEP_OUTERMOST;
     if (is_code(memory, caller)) {
-        frame->bare = true;
+        frame->no_rule = true;
         return UNWIND_STEP_CALLER;
     }
     /* Code may come later to a place that has none now, and the same words then lead there. */
@@ -142,7 +142,7 @@ enum unwind_step unwind_step_outward(struct stack_memory *memory, struct unwind_
 {
     unwind_rule rule = unwind_cache_rule(frame->pc - !frame->exact);
     enum unwind_step step;
-    frame->uses_rbp = frame->transient = frame->bare = false;
+    frame->uses_rbp = frame->transient = frame->no_rule = false;
     probe->address = 0;
     if (unwind_rule_kind(rule) != UNWIND_RULE_NONE)
         walk->guessed = false;

@@ -198,10 +198,10 @@ static uint32_t walk_nodes(struct walk *walk, uint32_t node, uint32_t first, voi
     uint32_t at = first;
     for (uint32_t left = walk->changed; left--; at++) {
         const struct stack_frame *frame = &thread->changed[left];
-        node =
-            frame->bare
-                ? context_tree_bare_node(node, frame->path, frame->pc, frame_kind(frame), context)
-                : context_tree_node(node, frame->path, frame->pc, frame_kind(frame), context);
+        node = frame->no_rule
+                   ? context_tree_no_rule_node(node, frame->path, frame->pc, frame_kind(frame),
+                                               context)
+                   : context_tree_node(node, frame->path, frame->pc, frame_kind(frame), context);
         if (at < thread->count) {
             thread->kept[at].node = node;
             if (!node)
