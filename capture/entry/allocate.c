@@ -20,7 +20,6 @@
 #include "capture/record/events.h"
 #include "capture/record/gate.h"
 #include "capture/record/real.h"
-#include "capture/record/resize.h"
 
 /* Makes the linker take the constructor out of libmprof.a with the entry points of the heap. */
 __attribute__((used)) static bool (*const allocate_takes_lifecycle)(void) = lifecycle_has_ended;
@@ -93,7 +92,7 @@ static void entry_put_paused_resize(struct thread *thread, uint64_t before, cons
  * come between the two stamps, and a chunk begun between them would hold the first one too late.
  */
 static void *entry_resize(struct thread *thread, const void *frame, void *old,
-                          const struct entry_resize *resize)
+                          const struct resize *resize)
 {
     if (__builtin_expect(thread_flags(thread) & THREAD_SELECTED, 0))
         return event_filter_resize(thread, frame, old, resize);
@@ -102,10 +101,10 @@ static void *entry_resize(struct thread *thread, const void *frame, void *old,
     uint64_t size = resize->size;
     uint32_t stack = paused ? 0 : events_stack(thread, frame);
     if (!events_room(thread, 1))
-        return entry_real_resize(old, resize);
+        return real_resize(old, resize);
     uint64_t early = events_stamp_before(thread);
     uint64_t before = early ? early : events_now(thread);
-    void *address = entry_real_resize(old, resize);
+    void *address = real_resize(old, resize);
     uint64_t after = events_stamp_after(thread, early);
     struct chunk *chunk = &thread->chunk;
     if (!recorder_is_own()) /* a handler forked in the real call: this is the child */
@@ -125,8 +124,8 @@ static void *entry_resize(struct thread *thread, const void *frame, void *old,
 }
 
 /* Does the work of realloc and reallocarray. */
-static inline __attribute__((always_inline)) void *
-entry_reallocate(const void *frame, void *old, const struct entry_resize *resize)
+static inline __attribute__((always_inline)) void *entry_reallocate(const void *frame, void *old,
+                                                                    const struct resize *resize)
 {
     bool bootstrap = __builtin_expect(real.bootstrap_used, 0) && old && real_is_bootstrap(old);
     struct thread *thread =
@@ -135,13 +134,12 @@ entry_reallocate(const void *frame, void *old, const struct entry_resize *resize
     void *address;
     if (!old || bootstrap) {
         uint64_t early = events_stamp_before(thread);
-        address = bootstrap ? real_move_bootstrap(old, size) : entry_real_resize(NULL, resize);
+        address = bootstrap ? real_move_bootstrap(old, size) : real_resize(NULL, resize);
         if (thread)
             events_put_allocation(thread, frame, early, address, size,
                                   resize->array ? TRACE_KIND_REALLOCARRAY : TRACE_KIND_REALLOC, 0);
     } else
-        address =
-            thread ? entry_resize(thread, frame, old, resize) : entry_real_resize(old, resize);
+        address = thread ? entry_resize(thread, frame, old, resize) : real_resize(old, resize);
     if (thread)
         recorder_leave();
     return address;
@@ -149,13 +147,13 @@ entry_reallocate(const void *frame, void *old, const struct entry_resize *resize
 
 ENTRY_POINT void *ENTRY(realloc)(void *old, size_t size)
 {
-    struct entry_resize resize = {size, false};
+    struct resize resize = {size, false};
     return entry_reallocate(FRAME, old, &resize);
 }
 
 ENTRY_POINT void *ENTRY(reallocarray)(void *old, size_t count, size_t size)
 {
-    struct entry_resize resize = {entry_product(count, size), true};
+    struct resize resize = {entry_product(count, size), true};
     return entry_reallocate(FRAME, old, &resize);
 }
 

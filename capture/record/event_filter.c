@@ -151,7 +151,7 @@ struct resize_outcome {
 };
 
 /* Puts the records of a resize. The caller has made room for them. */
-static void put_resize(struct thread *thread, const struct entry_resize *resize,
+static void put_resize(struct thread *thread, const struct resize *resize,
                        const struct resize_outcome *outcome)
 {
     struct chunk *chunk = &thread->chunk;
@@ -174,7 +174,7 @@ static void put_resize(struct thread *thread, const struct entry_resize *resize,
 
 /* Counts the block that lives after the call. The old block was counted as freed before it. */
 static void count_resized(struct thread *thread, const struct resize_outcome *outcome,
-                          const struct entry_resize *resize)
+                          const struct resize *resize)
 {
     const void *now = outcome->address ? outcome->address : resize->size != 0 ? outcome->old : NULL;
     if (now)
@@ -186,7 +186,7 @@ static void count_resized(struct thread *thread, const struct resize_outcome *ou
  * same address. If the call fails, the block goes back, because it still belongs to the program.
  */
 void *event_filter_resize(struct thread *thread, const void *frame, void *old,
-                          const struct entry_resize *resize)
+                          const struct resize *resize)
 {
     look_at_calls(thread, frame);
     bool recording = current_state() == RECORDER_RECORDING;
@@ -196,13 +196,13 @@ void *event_filter_resize(struct thread *thread, const void *frame, void *old,
         outcome.stack = events_stack(thread, frame);
     if (!outcome.begins && !outcome.ends) {
         event_filter_look_outside();
-        outcome.address = entry_real_resize(old, resize);
+        outcome.address = real_resize(old, resize);
         count_resized(thread, &outcome, resize);
         return outcome.address;
     }
     bool room = events_room(thread, 1);
     outcome.before = events_now(thread);
-    outcome.address = entry_real_resize(old, resize);
+    outcome.address = real_resize(old, resize);
     outcome.after = events_now(thread);
     count_resized(thread, &outcome, resize);
     bool freed = !outcome.address && resize->size == 0; /* by this C library */

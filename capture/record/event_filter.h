@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "capture/options/options.h"
-#include "capture/record/resize.h"
+#include "capture/record/real.h"
 #include "capture/record/thread.h"
 #include "capture/trace/file.h"
 
@@ -45,6 +45,6 @@ static inline void event_filter_look_outside(void)
 /* Makes the real call and records the parts of it that are to be recorded. These are the end of the
  * old block, the beginning of the new one, both or neither. */
 void *event_filter_resize(struct thread *thread, const void *frame, void *old,
-                          const struct entry_resize *resize);
+                          const struct resize *resize);
 
 #endif

@@ -10,8 +10,10 @@
 #ifndef MPROF_CAPTURE_RECORD_REAL_H
 #define MPROF_CAPTURE_RECORD_REAL_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct real {
     void *(*malloc)(size_t);
@@ -43,5 +45,24 @@ bool real_is_bootstrap(const void *block);
 /* Reallocates such a block: returns a new block of the real allocator with its contents, or NULL
  * if there is no memory. */
 void *real_move_bootstrap(void *block, size_t size);
+
+/* The request of realloc and reallocarray. */
+struct resize {
+    uint64_t size; /* of the whole block; UINT64_MAX: it is too large */
+    bool array;    /* asked for by reallocarray */
+};
+
+/*
+ * Makes the real call. reallocarray becomes a real realloc, since C libraries implement it by their
+ * public realloc. That is the entry point here, and would look like a second call.
+ */
+static inline void *real_resize(void *old, const struct resize *resize)
+{
+    if (__builtin_expect(resize->array && resize->size == UINT64_MAX, 0)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return real.realloc(old, resize->size);
+}
 
 #endif

@@ -47,7 +47,7 @@ static struct {
  * free between this stamp and the child's. A child that has not noticed its own fork keeps the
  * stamp of that fork, because its children own the blocks that its parent had then.
  */
-static void recorder_forking(void)
+static void before_fork(void)
 {
     if (atomic_load(&recorder_page.state) != RECORDER_UNKNOWN)
         thread_local_part.fork_ticks = clock_before();
@@ -58,7 +58,7 @@ static void recorder_forking(void)
  * wipe the page. If a handler interrupts a record and forks, the child continues inside that
  * record. It must find neither the parent's chunk nor a way to another chunk.
  */
-static void recorder_forked(void)
+static void after_fork(void)
 {
     const struct thread_local_part *self = &thread_local_part;
     if (!recorder.fork_after) {
@@ -76,15 +76,15 @@ static void recorder_forked(void)
     }
 }
 
-static void recorder_watch_forks(void)
+static void watch_forks(void)
 {
     os_call(SYS_madvise, (long)&recorder_page, sizeof(recorder_page), MADV_WIPEONFORK, 0, 0, 0);
-    pthread_atfork(recorder_forking, NULL, recorder_forked);
+    pthread_atfork(before_fork, NULL, after_fork);
 }
 
 /* Notes which system calls filters forbid. Earlier filters cannot be seen: only what mprof-run has
  * found out about them is known. */
-static void recorder_confine(const struct options *options)
+static void note_forbidden_calls(const struct options *options)
 {
     if (options->without_count) {
         seccomp_filters_add_calls(options->without, options->without_count);
@@ -94,7 +94,7 @@ static void recorder_confine(const struct options *options)
         os_avoid_other_memory();
 }
 
-static bool recorder_take_options(const struct options *options)
+static bool take_options(const struct options *options)
 {
     recorder_inherited.mappings = options->mmap;
     recorder.follow = options->follow_fork;
@@ -115,16 +115,16 @@ static bool recorder_take_options(const struct options *options)
 }
 
 /* Starts recording for the first time in this program. */
-static bool recorder_start_program(void)
+static bool start_program(void)
 {
     struct options options;
     char bad[64];
     const bool good = options_parse(secure_getenv("MPROF_OPTIONS"), &options, bad, sizeof(bad));
     recorder.started = true;
-    recorder_confine(&options);
+    note_forbidden_calls(&options);
     message_init();
     clock_init();
-    recorder_watch_forks();
+    watch_forks();
     thread_life_init();
     if (!real_is_reached())
         return false;
@@ -132,7 +132,7 @@ static bool recorder_start_program(void)
         message_line(
             "MPROF_OPTIONS: \"", bad,
             "\" is not understood; nothing is recorded. mprof-run --help lists the options.", NULL);
-    if (!good || !recorder_take_options(&options))
+    if (!good || !take_options(&options))
         return false;
     const char *output = secure_getenv("MPROF_OUTPUT");
     bool beside = options.root != 0 && options.root != (uint32_t)os_process_id();
@@ -164,7 +164,7 @@ static bool recorder_start_program(void)
 
 /* Returns the origin of a forked child. If no fork handler saw the fork, the last stamp of the
  * child's thread precedes it. */
-static struct process_origin recorder_origin(void)
+static struct process_origin origin_of_child(void)
 {
     const struct thread *thread = thread_local_part.thread;
     struct process_origin origin = {trace_file_id(), recorder.fork_before, recorder.fork_after};
@@ -176,9 +176,9 @@ static struct process_origin recorder_origin(void)
     return origin;
 }
 
-static bool recorder_start_child(void)
+static bool start_child(void)
 {
-    const struct process_origin origin = recorder_origin();
+    const struct process_origin origin = origin_of_child();
     recorder_inherited.off =
         recorder_inherited.off || trace_file_is_sealed(); /* the parent has not noticed yet */
     if (!recorder_page.calls_forgotten)
@@ -196,7 +196,7 @@ static bool recorder_start_child(void)
 }
 
 /* Writes the first records of a trace. */
-static bool recorder_begin_trace(void)
+static bool begin_trace(void)
 {
     struct thread_local_part *self = &thread_local_part;
     struct thread *thread = self->thread ? self->thread : thread_acquire();
@@ -216,18 +216,18 @@ static bool recorder_begin_trace(void)
     return true;
 }
 
-static void recorder_start_guarded(void)
+static void start_guarded(void)
 {
     uint32_t unknown = RECORDER_UNKNOWN;
     if (!atomic_compare_exchange_strong(&recorder_page.state, &unknown, RECORDER_STARTING))
         return;
-    bool good = recorder.started ? recorder_start_child() : recorder_start_program();
+    bool good = recorder.started ? start_child() : start_program();
     if (!good) {
         recorder_set_state(RECORDER_OFF);
         return;
     }
     /* The wipe was requested before this store, so from here on it holds in every child. */
-    if (!recorder_begin_trace()) {
+    if (!begin_trace()) {
         recorder_set_state(RECORDER_STOPPED);
         return;
     }
@@ -245,7 +245,7 @@ void recorder_loaded(void)
  * Tells whether recording may start. In a static program the C library allocates during its own
  * start, before it is ready for the stack walk. There recording begins with the constructor.
  */
-static bool recorder_may_start(void)
+static bool may_start(void)
 {
 #ifdef MPROF_STATIC
     return recorder.loaded;
@@ -256,8 +256,8 @@ static bool recorder_may_start(void)
 
 void recorder_start_at_gate(void)
 {
-    if (recorder_may_start())
-        recorder_start_guarded();
+    if (may_start())
+        start_guarded();
 }
 
 void recorder_start(void)
@@ -266,7 +266,7 @@ void recorder_start(void)
     if (self->guard)
         return;
     thread_take_guard(self, __builtin_frame_address(0));
-    recorder_start_guarded();
+    start_guarded();
     thread_give_guard(self);
 }
 
@@ -275,7 +275,7 @@ void recorder_start(void)
  * have stopped a thread after it read the state and before it wrote its record. That thread may
  * still write into the old trace, so its memory stays mapped until each thread has left it.
  */
-static void recorder_start_again(const char *path)
+static void start_again(const char *path)
 {
     thread_pool_settle();
     trace_file_leave();
@@ -288,7 +288,7 @@ static void recorder_start_again(const char *path)
     recorder_inherited.off = false;
     recorder_inherited.halted = false;
     recorder_inherited.paused = recorder_inherited.waiting = false;
-    recorder_set_state(recorder_begin_trace() ? RECORDER_RECORDING : RECORDER_STOPPED);
+    recorder_set_state(begin_trace() ? RECORDER_RECORDING : RECORDER_STOPPED);
 }
 
 void recorder_restart(const void *frame, const char *path)
@@ -303,7 +303,7 @@ void recorder_restart(const void *frame, const char *path)
         return;
     uint64_t signals = os_block_signals();
     thread_take_guard(self, frame);
-    recorder_start_again(path);
+    start_again(path);
     thread_give_guard(self);
     os_restore_signals(signals);
     atomic_store(&recorder.restarting, false);
