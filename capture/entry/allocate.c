@@ -12,7 +12,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-#include "capture/entry/lifecycle.h"
+#include "capture/entry/library_init.h"
 #include "capture/entry/names.h"
 #include "capture/os/arch_x86_64.h"
 #include "capture/os/os.h"
@@ -22,7 +22,7 @@
 #include "capture/record/real.h"
 
 /* Makes the linker take the constructor out of libmprof.a with the entry points of the heap. */
-__attribute__((used)) static bool (*const allocate_takes_lifecycle)(void) = lifecycle_has_ended;
+__attribute__((used)) static bool (*const take_library_init)(void) = library_has_ended;
 
 #define FRAME __builtin_frame_address(0)
 

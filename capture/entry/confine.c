@@ -15,8 +15,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "capture/entry/confine.h"
 #include "capture/entry/names.h"
+#include "capture/entry/resolve.h"
 #include "capture/os/arch_x86_64.h"
 #include "capture/os/os.h"
 #include "capture/os/seccomp/seccomp.h"

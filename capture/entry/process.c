@@ -13,10 +13,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "capture/entry/close.h"
-#include "capture/entry/lifecycle.h"
+#include "capture/entry/library_init.h"
 #include "capture/entry/names.h"
-#include "capture/entry/process.h"
+#include "capture/entry/resolve.h"
 #include "capture/os/exec_environment.h"
 #include "capture/os/os.h"
 #include "capture/record/control.h"
@@ -203,7 +202,7 @@ ENTRY_POINT void ENTRY(_exit)(int status)
 {
     exit_function next = (exit_function)entry_find(NEXT_EXIT);
     /* In a static program exit() itself calls this at its end. */
-    if (!lifecycle_has_ended())
+    if (!library_has_ended())
         recorder_end(FRAME, TRACE_END_QUICK_EXIT);
     next(status);
 }

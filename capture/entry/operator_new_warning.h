@@ -6,10 +6,10 @@
  * directly. If the recorder is preloaded before such a library, it sees malloc and free but not
  * these, unless the operators of cxx_operators.c come between.
  */
-#ifndef MPROF_CAPTURE_ENTRY_OPERATORS_H
-#define MPROF_CAPTURE_ENTRY_OPERATORS_H
+#ifndef MPROF_CAPTURE_ENTRY_OPERATOR_NEW_WARNING_H
+#define MPROF_CAPTURE_ENTRY_OPERATOR_NEW_WARNING_H
 
 /* Prints one line if C++ operators are not recorded and C++ code is loaded. */
-void operators_warn(void);
+void operator_new_warn(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/entry/control.h"
+#include "capture/entry/api.h"
 
 #include <elf.h>
 #include <link.h>
@@ -80,7 +80,7 @@ __attribute__((visibility("default"))) const struct mprof_api mprof_api_1 = {
 
 /* Binds the notes between `at` and `end`. Each has a head of three words, then name and descriptor,
  * both rounded up to `alignment`. */
-static void control_bind_notes(const uint8_t *at, const uint8_t *end, size_t alignment)
+static void bind_notes(const uint8_t *at, const uint8_t *end, size_t alignment)
 {
     while ((size_t)(end - at) >= sizeof(ElfW(Nhdr))) {
         ElfW(Nhdr) head;
@@ -102,7 +102,7 @@ static void control_bind_notes(const uint8_t *at, const uint8_t *end, size_t ali
     }
 }
 
-static int control_bind_object(struct dl_phdr_info *object, size_t size, void *unused)
+static int bind_object(struct dl_phdr_info *object, size_t size, void *unused)
 {
     (void)size;
     (void)unused;
@@ -110,12 +110,12 @@ static int control_bind_object(struct dl_phdr_info *object, size_t size, void *u
         const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
         const uint8_t *at = (const uint8_t *)(object->dlpi_addr + segment->p_vaddr);
         if (segment->p_type == PT_NOTE && segment->p_memsz > 0)
-            control_bind_notes(at, at + segment->p_memsz, segment->p_align == 8 ? 8 : 4);
+            bind_notes(at, at + segment->p_memsz, segment->p_align == 8 ? 8 : 4);
     }
     return 0;
 }
 
-void control_bind(void)
+void api_bind(void)
 {
-    dl_iterate_phdr(control_bind_object, NULL);
+    dl_iterate_phdr(bind_object, NULL);
 }

@@ -5,58 +5,57 @@
  * Most programs allocate before the constructor runs, and recording has then begun already. At exit
  * the loader chooses the order of destructors; frees after this one are still recorded.
  */
-#include "capture/entry/lifecycle.h"
+#include "capture/entry/library_init.h"
 
 #include <stdlib.h>
 
-#include "capture/entry/confine.h"
-#include "capture/entry/control.h"
-#include "capture/entry/operators.h"
-#include "capture/entry/process.h"
+#include "capture/entry/api.h"
+#include "capture/entry/operator_new_warning.h"
+#include "capture/entry/resolve.h"
 #include "capture/record/control.h"
 #include "capture/record/program_suppressions.h"
 #include "capture/record/recorder.h"
 #include "capture/record/state.h"
 #include "capture/record/unhooked_modules.h"
 
-__attribute__((constructor)) static void lifecycle_begin(void);
-__attribute__((destructor)) static void lifecycle_end(void);
+__attribute__((constructor)) static void begin(void);
+__attribute__((destructor)) static void end(void);
 
 static bool ended;
 
-bool lifecycle_has_ended(void)
+bool library_has_ended(void)
 {
     return ended;
 }
 
-static void lifecycle_end_quickly(void)
+static void end_quickly(void)
 {
     ended = true;
     unhooked_modules_end();
     recorder_end(__builtin_frame_address(0), TRACE_END_QUICK_EXIT);
 }
 
-static void lifecycle_begin(void)
+static void begin(void)
 {
     recorder_loaded();
-    control_bind();
+    api_bind();
     recorder_start();
     entry_process_resolve();
     entry_confine_resolve();
 #ifndef MPROF_STATIC
     /* Not under the guard, because what the loader allocates for its answers is freed later. */
     if (recorder_is_at_work()) {
-        operators_warn();
+        operator_new_warn();
         unhooked_modules_init();
     }
 #endif
     if (recorder_is_at_work())
         program_suppressions_ask();
     /* These functions run in reverse order: the one that is registered first runs last. */
-    at_quick_exit(lifecycle_end_quickly);
+    at_quick_exit(end_quickly);
 }
 
-static void lifecycle_end(void)
+static void end(void)
 {
     ended = true;
     unhooked_modules_end();

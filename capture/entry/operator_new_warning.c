@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/entry/operators.h"
+#include "capture/entry/operator_new_warning.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -50,7 +50,7 @@ static int search_object(struct dl_phdr_info *object, size_t size, void *argumen
     return search->found;
 }
 
-void operators_warn(void)
+void operator_new_warn(void)
 {
     Dl_info library, allocator, operators;
     /* The usual case first: if a question has no answer, the loader allocates a message. */
