@@ -41,6 +41,11 @@ outside=$(sources 'capture/*.c' 'capture/*.h' 'ingest/*.c' 'ingest/*.h' | grep -
     grep -vxE 'capture/mprof\.h|ingest/(main|ingest|processes|progress|stale_outputs|disk_space|(summary|follow)[a-z_]*)\.[ch]')
 [ -z "$outside" ] || complain "a file of capture and ingest lies in one of their rooms" "$outside"
 
+# A file and its header count as one. tsort names the files of each circle.
+circles=$(sources 'capture/*.c' 'capture/*.h' | xargs grep -HoE '^#include "capture/[a-z0-9_/]+\.h"' |
+    sed -E 's/\.[ch]:#include "/ /; s/\.h"$//' | awk '$1 != $2' | LC_ALL=C tsort 2>&1 >/dev/null)
+[ -z "$circles" ] || complain "no files of capture include each other in a circle" "$circles"
+
 # only PATTERN WHERE: headers that match PATTERN are included only in files that match WHERE.
 only() {
     local what=$1 pattern=$2 where=$3 found
