@@ -258,7 +258,7 @@ uint64_t code_regions_looks(void)
     return atomic_load_explicit(&table.looks, memory_order_relaxed);
 }
 
-void code_regions_forked(void)
+void code_regions_after_fork(void)
 {
     atomic_store(&table.looking, 0);
 }

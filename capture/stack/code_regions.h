@@ -45,6 +45,6 @@ uint64_t code_regions_twin(const struct code_region *region, uint64_t address, u
 uint64_t code_regions_looks(void);
 
 /* Ends what another thread had begun. Called in a forked child. */
-void code_regions_forked(void);
+void code_regions_after_fork(void);
 
 #endif

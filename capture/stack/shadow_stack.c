@@ -103,7 +103,7 @@ void shadow_stack_end(void)
     atomic_store(&shadow->kernel_id, 0);
 }
 
-void shadow_stack_forked(void)
+void shadow_stack_after_fork(void)
 {
     uint32_t count = atomic_load(&shadows.count);
     for (uint32_t i = 0; i < count && i < SHADOWS_MAX; i++) {

@@ -43,7 +43,7 @@ struct shadow_call {
 struct shadow_stack *shadow_stack_begin(const struct stack_thread *thread);
 void shadow_stack_end(void);
 /* Frees the shadow stacks of other threads, in a forked child. */
-void shadow_stack_forked(void);
+void shadow_stack_after_fork(void);
 
 void shadow_stack_enter(struct shadow_stack *shadow, const struct shadow_call *call);
 void shadow_stack_leave(struct shadow_stack *shadow, const struct shadow_call *call);

@@ -44,9 +44,9 @@ void stack_init(const struct stack_options *options, const struct stack_sink *si
 void stack_after_fork(void)
 {
     modules_reset();
-    unwind_cache_forked();
-    code_regions_forked();
-    shadow_stack_forked();
+    unwind_cache_after_fork();
+    code_regions_after_fork();
+    shadow_stack_after_fork();
     context_tree_reset();
     atomic_fetch_add(&stacks.generation, 1);
 }
@@ -125,7 +125,7 @@ static __attribute__((noinline)) bool stack_is_known(const struct stack_thread *
 }
 
 /* Does the part of stack_current() that walks. */
-static __attribute__((noinline)) uint32_t stack_anew(struct stack_thread *thread,
+static __attribute__((noinline)) uint32_t walk_stack(struct stack_thread *thread,
                                                      const uint64_t *entry, void *context)
 {
     thread->changed[0] =
@@ -155,7 +155,7 @@ uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, voi
         if (node)
             return node;
     }
-    return stack_anew(thread, entry, context);
+    return walk_stack(thread, entry, context);
 }
 
 bool stack_place(const void *address, uint32_t *module, uint64_t *value, void *context)

@@ -69,7 +69,7 @@ void unwind_cache_forget(uint64_t low, uint64_t high)
     shared_table_forget(&unwind_cache_table, UINT64_MAX, low, high);
 }
 
-void unwind_cache_forked(void)
+void unwind_cache_after_fork(void)
 {
     shared_table_recover(&unwind_cache_table);
 }

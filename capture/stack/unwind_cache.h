@@ -43,6 +43,6 @@ static inline bool unwind_cache_known(uint64_t pc)
 /* Forgets the rules of low <= pc < high. */
 void unwind_cache_forget(uint64_t low, uint64_t high);
 /* Ends the changes of other threads, in a forked child. The rules stay. */
-void unwind_cache_forked(void);
+void unwind_cache_after_fork(void);
 
 #endif
