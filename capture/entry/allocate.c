@@ -28,14 +28,14 @@ __attribute__((used)) static bool (*const take_library_init)(void) = library_has
 
 /* Returns the size that calloc or reallocarray asks for. If it is too large, the call is recorded
  * as one of UINT64_MAX bytes that failed. */
-static inline uint64_t entry_product(size_t count, size_t size)
+static inline uint64_t multiply(size_t count, size_t size)
 {
     size_t product;
     return __builtin_mul_overflow(count, size, &product) ? UINT64_MAX : product;
 }
 
 /* Returns the binary logarithm of an alignment, which C libraries round up to a power of two. */
-static inline unsigned entry_log2(size_t alignment)
+static inline unsigned log2_of(size_t alignment)
 {
     return alignment <= 1 ? 0 : 64 - (unsigned)__builtin_clzl(alignment - 1);
 }
@@ -58,7 +58,7 @@ ENTRY_POINT void *ENTRY(calloc)(size_t count, size_t size)
     uint64_t early = events_stamp_before(thread);
     void *address = real.calloc(count, size);
     if (thread) {
-        events_put_allocation(thread, FRAME, early, address, entry_product(count, size),
+        events_put_allocation(thread, FRAME, early, address, multiply(count, size),
                               TRACE_KIND_CALLOC, 0);
         recorder_leave();
     }
@@ -79,8 +79,7 @@ ENTRY_POINT void ENTRY(free)(void *address)
 }
 
 /* Records only the end of the old block, since recording is paused. */
-static void entry_put_paused_resize(struct thread *thread, uint64_t before, const void *old,
-                                    bool failed)
+static void put_paused_resize(struct thread *thread, uint64_t before, const void *old, bool failed)
 {
     struct chunk *chunk = &thread->chunk;
     if (!failed && events_room(thread, 1))
@@ -91,7 +90,7 @@ static void entry_put_paused_resize(struct thread *thread, uint64_t before, cons
  * Makes and records a resize. It takes the stack and makes room before the first stamp: nothing may
  * come between the two stamps, and a chunk begun between them would hold the first one too late.
  */
-static void *entry_resize(struct thread *thread, const void *frame, void *old,
+static void *resize_block(struct thread *thread, const void *frame, void *old,
                           const struct resize *resize)
 {
     if (__builtin_expect(thread_flags(thread) & THREAD_SELECTED, 0))
@@ -112,7 +111,7 @@ static void *entry_resize(struct thread *thread, const void *frame, void *old,
     if (!address && size == 0) /* this C library frees */
         chunk_commit(chunk, trace_put_free(chunk->cursor, &chunk->coding, before, (uintptr_t)old));
     else if (paused)
-        entry_put_paused_resize(thread, before, old, !address);
+        put_paused_resize(thread, before, old, !address);
     else
         chunk_commit(chunk, trace_put_realloc(chunk->cursor, &chunk->coding, before, after,
                                               (uintptr_t)old, (uintptr_t)address, size, stack,
@@ -124,8 +123,8 @@ static void *entry_resize(struct thread *thread, const void *frame, void *old,
 }
 
 /* Does the work of realloc and reallocarray. */
-static inline __attribute__((always_inline)) void *entry_reallocate(const void *frame, void *old,
-                                                                    const struct resize *resize)
+static inline __attribute__((always_inline)) void *reallocate(const void *frame, void *old,
+                                                              const struct resize *resize)
 {
     bool bootstrap = __builtin_expect(real.bootstrap_used, 0) && old && real_is_bootstrap(old);
     struct thread *thread =
@@ -139,7 +138,7 @@ static inline __attribute__((always_inline)) void *entry_reallocate(const void *
             events_put_allocation(thread, frame, early, address, size,
                                   resize->array ? TRACE_KIND_REALLOCARRAY : TRACE_KIND_REALLOC, 0);
     } else
-        address = thread ? entry_resize(thread, frame, old, resize) : real_resize(old, resize);
+        address = thread ? resize_block(thread, frame, old, resize) : real_resize(old, resize);
     if (thread)
         recorder_leave();
     return address;
@@ -148,13 +147,13 @@ static inline __attribute__((always_inline)) void *entry_reallocate(const void *
 ENTRY_POINT void *ENTRY(realloc)(void *old, size_t size)
 {
     struct resize resize = {size, false};
-    return entry_reallocate(FRAME, old, &resize);
+    return reallocate(FRAME, old, &resize);
 }
 
 ENTRY_POINT void *ENTRY(reallocarray)(void *old, size_t count, size_t size)
 {
-    struct resize resize = {entry_product(count, size), true};
-    return entry_reallocate(FRAME, old, &resize);
+    struct resize resize = {multiply(count, size), true};
+    return reallocate(FRAME, old, &resize);
 }
 
 ENTRY_POINT int ENTRY(posix_memalign)(void **result, size_t alignment, size_t size)
@@ -164,7 +163,7 @@ ENTRY_POINT int ENTRY(posix_memalign)(void **result, size_t alignment, size_t si
     int error = real.posix_memalign(result, alignment, size);
     if (thread) {
         events_put_allocation(thread, FRAME, early, error ? NULL : *result, size,
-                              TRACE_KIND_POSIX_MEMALIGN, entry_log2(alignment));
+                              TRACE_KIND_POSIX_MEMALIGN, log2_of(alignment));
         recorder_leave();
     }
     return error;
@@ -177,7 +176,7 @@ ENTRY_POINT void *ENTRY(aligned_alloc)(size_t alignment, size_t size)
     void *address = real.aligned_alloc(alignment, size);
     if (thread) {
         events_put_allocation(thread, FRAME, early, address, size, TRACE_KIND_ALIGNED_ALLOC,
-                              entry_log2(alignment));
+                              log2_of(alignment));
         recorder_leave();
     }
     return address;
@@ -190,7 +189,7 @@ ENTRY_POINT void *ENTRY(memalign)(size_t alignment, size_t size)
     void *address = real.memalign(alignment, size);
     if (thread) {
         events_put_allocation(thread, FRAME, early, address, size, TRACE_KIND_MEMALIGN,
-                              entry_log2(alignment));
+                              log2_of(alignment));
         recorder_leave();
     }
     return address;
@@ -203,7 +202,7 @@ ENTRY_POINT void *ENTRY(valloc)(size_t size)
     void *address = real.valloc(size);
     if (thread) {
         events_put_allocation(thread, FRAME, early, address, size, TRACE_KIND_VALLOC,
-                              entry_log2(ARCH_PAGE_SIZE));
+                              log2_of(ARCH_PAGE_SIZE));
         recorder_leave();
     }
     return address;
@@ -216,7 +215,7 @@ ENTRY_POINT void *ENTRY(pvalloc)(size_t size)
     void *address = real.pvalloc(size);
     if (thread) {
         events_put_allocation(thread, FRAME, early, address, size, TRACE_KIND_PVALLOC,
-                              entry_log2(ARCH_PAGE_SIZE));
+                              log2_of(ARCH_PAGE_SIZE));
         recorder_leave();
     }
     return address;

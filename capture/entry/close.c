@@ -43,7 +43,7 @@ void entry_close_resolve(void)
 }
 
 /* Turns the kernel's answer into the C library's. */
-static int entry_answer(long result)
+static int libc_result(long result)
 {
     if (result >= 0)
         return (int)result;
@@ -51,23 +51,23 @@ static int entry_answer(long result)
     return -1;
 }
 
-static int entry_close(int descriptor)
+static int real_close(int descriptor)
 {
     int (*next)(int) = atomic_load_explicit(&entry_next_close, memory_order_acquire);
     return next ? next(descriptor)
-                : entry_answer(arch_syscall(SYS_close, descriptor, 0, 0, 0, 0, 0));
+                : libc_result(arch_syscall(SYS_close, descriptor, 0, 0, 0, 0, 0));
 }
 
-static int entry_close_range(unsigned first, unsigned last, int flags)
+static int real_close_range(unsigned first, unsigned last, int flags)
 {
     int (*next)(unsigned, unsigned, int) =
         atomic_load_explicit(&entry_next_close_range, memory_order_acquire);
     return next ? next(first, last, flags)
-                : entry_answer(arch_syscall(SYS_close_range, first, last, flags, 0, 0, 0));
+                : libc_result(arch_syscall(SYS_close_range, first, last, flags, 0, 0, 0));
 }
 
 /* Returns the trace's number if it lies between the two and this process has it, otherwise -1. */
-static int entry_own_between(unsigned first, unsigned last)
+static int own_between(unsigned first, unsigned last)
 {
     const int own = trace_storage_descriptor();
     return own >= 0 && (unsigned)own >= first && (unsigned)own <= last && trace_file_is_own() &&
@@ -78,62 +78,62 @@ static int entry_own_between(unsigned first, unsigned last)
 
 ENTRY_POINT int close(int descriptor)
 {
-    if (descriptor < 0 || entry_own_between((unsigned)descriptor, (unsigned)descriptor) < 0)
-        return entry_close(descriptor);
+    if (descriptor < 0 || own_between((unsigned)descriptor, (unsigned)descriptor) < 0)
+        return real_close(descriptor);
     errno = EBADF;
     return -1;
 }
 
 ENTRY_POINT int close_range(unsigned first, unsigned last, int flags)
 {
-    const int own = (unsigned)flags & CLOSE_RANGE_CLOEXEC ? -1 : entry_own_between(first, last);
+    const int own = (unsigned)flags & CLOSE_RANGE_CLOEXEC ? -1 : own_between(first, last);
     if (own < 0)
-        return entry_close_range(first, last, flags);
+        return real_close_range(first, last, flags);
     /* At the end of the numbers nothing is open: there the kernel only checks the flags. */
     const bool below = (unsigned)own > first, above = (unsigned)own < last;
     const int result =
-        entry_close_range(below ? first : UINT_MAX, below ? (unsigned)own - 1 : UINT_MAX, flags);
-    return result || !above ? result : entry_close_range((unsigned)own + 1, last, flags);
+        real_close_range(below ? first : UINT_MAX, below ? (unsigned)own - 1 : UINT_MAX, flags);
+    return result || !above ? result : real_close_range((unsigned)own + 1, last, flags);
 }
 
 ENTRY_POINT void closefrom(int first)
 {
     void (*next)(int) = atomic_load_explicit(&entry_next_closefrom, memory_order_acquire);
-    const int least = first < 0 ? 0 : first, own = entry_own_between((unsigned)least, UINT_MAX);
+    const int least = first < 0 ? 0 : first, own = own_between((unsigned)least, UINT_MAX);
     const int error = errno, above = own < 0 ? least : own + 1;
     struct rlimit limit = {0, 0};
     if (next)
         next(above);
-    else if (entry_close_range((unsigned)above, UINT_MAX, 0) != 0 &&
+    else if (real_close_range((unsigned)above, UINT_MAX, 0) != 0 &&
              getrlimit(RLIMIT_NOFILE, &limit) == 0)
         for (int i = above; i < (int)limit.rlim_cur; i++)
-            entry_close(i);
+            real_close(i);
     /* Kernels before 5.9 have no close_range. */
-    if (own > least && entry_close_range((unsigned)least, (unsigned)own - 1, 0) != 0)
+    if (own > least && real_close_range((unsigned)least, (unsigned)own - 1, 0) != 0)
         for (int i = least; i < own; i++)
-            entry_close(i);
+            real_close(i);
     errno = error;
 }
 
-static void entry_give_number(int from, int descriptor)
+static void give_number(int from, int descriptor)
 {
     if (descriptor >= 0 && from != descriptor &&
-        entry_own_between((unsigned)descriptor, (unsigned)descriptor) >= 0)
+        own_between((unsigned)descriptor, (unsigned)descriptor) >= 0)
         trace_storage_move(descriptor);
 }
 
 ENTRY_POINT int dup2(int from, int descriptor)
 {
     int (*next)(int, int) = atomic_load_explicit(&entry_next_dup2, memory_order_acquire);
-    entry_give_number(from, descriptor);
+    give_number(from, descriptor);
     return next ? next(from, descriptor)
-                : entry_answer(arch_syscall(SYS_dup2, from, descriptor, 0, 0, 0, 0));
+                : libc_result(arch_syscall(SYS_dup2, from, descriptor, 0, 0, 0, 0));
 }
 
 ENTRY_POINT int dup3(int from, int descriptor, int flags)
 {
     int (*next)(int, int, int) = atomic_load_explicit(&entry_next_dup3, memory_order_acquire);
-    entry_give_number(from, descriptor);
+    give_number(from, descriptor);
     return next ? next(from, descriptor, flags)
-                : entry_answer(arch_syscall(SYS_dup3, from, descriptor, flags, 0, 0, 0));
+                : libc_result(arch_syscall(SYS_dup3, from, descriptor, flags, 0, 0, 0));
 }

@@ -57,7 +57,7 @@ void entry_confine_resolve(void)
 #endif
 
 /* Tells whether vfork made this process, which then shares its parent's memory. */
-static bool entry_is_borrowed(void)
+static bool is_borrowed(void)
 {
     return trace_file_is_open() && !trace_file_is_own();
 }
@@ -67,13 +67,13 @@ static const char without_clock[] =
     "the program disables its clock by seccomp's strict mode or PR_SET_TSC";
 
 /* Prepares for a filter or strict mode. Returns the argument of seccomp_filters_remove(). */
-static uint32_t entry_confine(bool strict, const struct sock_fprog *program)
+static uint32_t prepare_for_filter(bool strict, const struct sock_fprog *program)
 {
     int error = errno;
     uint32_t kept = SECCOMP_FILTERS_NONE;
     /* In a forked child recording begins with the first event, which would be too late now. */
     recorder_start();
-    if (!entry_is_borrowed()) {
+    if (!is_borrowed()) {
         if (strict)
             recorder_stop_for(without_clock);
         kept = strict ? seccomp_filters_add_strict() : seccomp_filters_add(program);
@@ -85,9 +85,9 @@ static uint32_t entry_confine(bool strict, const struct sock_fprog *program)
     return kept;
 }
 
-static void entry_note_name(const void *frame)
+static void note_name(const void *frame)
 {
-    if (entry_is_borrowed())
+    if (is_borrowed())
         return;
     struct thread *thread = recorder_enter(frame, RECORDER_NOTE);
     if (!thread)
@@ -113,15 +113,15 @@ ENTRY_POINT int ENTRY(prctl)(int option, ...)
                                                        argument[0] == SECCOMP_MODE_FILTER);
     uint32_t kept = SECCOMP_FILTERS_NONE;
     if (confines)
-        kept = entry_confine(argument[0] == SECCOMP_MODE_STRICT,
-                             (const struct sock_fprog *)argument[1]);
-    if (option == PR_SET_TSC && argument[0] == PR_TSC_SIGSEGV && !entry_is_borrowed())
+        kept = prepare_for_filter(argument[0] == SECCOMP_MODE_STRICT,
+                                  (const struct sock_fprog *)argument[1]);
+    if (option == PR_SET_TSC && argument[0] == PR_TSC_SIGSEGV && !is_borrowed())
         recorder_stop_for(without_clock);
     int result = next(option, argument[0], argument[1], argument[2], argument[3]);
     if (confines && result != 0)
         seccomp_filters_remove(kept);
     if (option == PR_SET_NAME && result == 0)
-        entry_note_name(FRAME);
+        note_name(FRAME);
     return result;
 }
 
@@ -153,7 +153,7 @@ entry_confine_special(long number, long a, long b, long c, long d, long e, long 
     const bool strict = a == SECCOMP_SET_MODE_STRICT && b == 0 && c == 0;
     if (number != SYS_seccomp || (!strict && a != SECCOMP_SET_MODE_FILTER))
         return next(number, a, b, c, d, e, f);
-    uint32_t kept = entry_confine(strict, (const struct sock_fprog *)c);
+    uint32_t kept = prepare_for_filter(strict, (const struct sock_fprog *)c);
     long result = next(number, a, b, c, d, e, f);
     if (result < 0)
         seccomp_filters_remove(kept);

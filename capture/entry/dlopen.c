@@ -81,7 +81,7 @@ __asm__(".text\n" ENTRY_WITH_TWO("dlopen", "test $8, %esi") /* RTLD_DEEPBIND */
 
 _Static_assert(RTLD_DEEPBIND == 8, "as the entry point has it");
 
-static void *entry_find(_Atomic(void *) *next, const char *name)
+static void *find(_Atomic(void *) *next, const char *name)
 {
     void *found = atomic_load_explicit(next, memory_order_acquire);
     if (!found) {
@@ -96,7 +96,7 @@ __attribute__((used)) void *entry_dlopen_before(const char *file, int mode)
     (void)file;
     if (mode & RTLD_DEEPBIND)
         unhooked_modules_expect();
-    return entry_find(&entry_dlopen_next, "dlopen");
+    return find(&entry_dlopen_next, "dlopen");
 }
 
 __attribute__((used)) void *entry_dlmopen_before(Lmid_t space, const char *file, int mode)
@@ -104,7 +104,7 @@ __attribute__((used)) void *entry_dlmopen_before(Lmid_t space, const char *file,
     (void)file;
     if (space != LM_ID_BASE || (mode & RTLD_DEEPBIND))
         unhooked_modules_expect();
-    return entry_find(&entry_dlmopen_next, "dlmopen");
+    return find(&entry_dlmopen_next, "dlmopen");
 }
 
 /* Finds the real dlsym by its version, since dlsym cannot look up itself. On x86_64 it has had this

@@ -36,7 +36,7 @@ int __real_fexecve(int, char *const[], char *const[]);
 int __real_execveat(int, const char *, char *const[], char *const[], int);
 void __real__exit(int) __attribute__((noreturn));
 
-static void *entry_find(unsigned which)
+static void *find(unsigned which)
 {
     void *const real_functions[] = {
         [NEXT_EXECVE] = (void *)__real_execve,   [NEXT_EXECVPE] = (void *)__real_execvpe,
@@ -64,7 +64,7 @@ static struct {
     [NEXT_EXIT] = {.name = "_exit"},
 };
 
-static void *entry_find(unsigned which)
+static void *find(unsigned which)
 {
     void *function = atomic_load_explicit(&entry_next[which].function, memory_order_acquire);
     if (!function) {
@@ -77,7 +77,7 @@ static void *entry_find(unsigned which)
 void entry_process_resolve(void)
 {
     for (unsigned i = 0; i < sizeof(entry_next) / sizeof(*entry_next); i++)
-        entry_find(i);
+        find(i);
     entry_close_resolve();
     entry_dlclose_resolve();
     entry_thread_name_resolve();
@@ -90,7 +90,7 @@ typedef int (*fexecve_function)(int, char *const[], char *const[]);
 typedef int (*execveat_function)(int, const char *, char *const[], char *const[], int);
 typedef void (*exit_function)(int) __attribute__((noreturn));
 
-static int entry_exec_failed(void)
+static int exec_failed(void)
 {
     int error = errno;
     recorder_end_undone();
@@ -100,55 +100,55 @@ static int entry_exec_failed(void)
 
 ENTRY_POINT int ENTRY(execve)(const char *path, char *const argv[], char *const envp[])
 {
-    execve_function next = (execve_function)entry_find(NEXT_EXECVE);
+    execve_function next = (execve_function)find(NEXT_EXECVE);
     EXEC_ENVIRONMENT_ON_STACK(envp, exec_environment_of(path, false, envp));
     recorder_end(FRAME, TRACE_END_EXEC);
     next(path, argv, envp);
-    return entry_exec_failed();
+    return exec_failed();
 }
 
 ENTRY_POINT int ENTRY(execv)(const char *path, char *const argv[])
 {
-    execve_function next = (execve_function)entry_find(NEXT_EXECVE);
+    execve_function next = (execve_function)find(NEXT_EXECVE);
     char *const *envp = environ;
     EXEC_ENVIRONMENT_ON_STACK(envp, exec_environment_of(path, false, envp));
     recorder_end(FRAME, TRACE_END_EXEC);
     next(path, argv, envp);
-    return entry_exec_failed();
+    return exec_failed();
 }
 
 ENTRY_POINT int ENTRY(execvpe)(const char *file, char *const argv[], char *const envp[])
 {
-    execve_function next = (execve_function)entry_find(NEXT_EXECVPE);
+    execve_function next = (execve_function)find(NEXT_EXECVPE);
     EXEC_ENVIRONMENT_ON_STACK(envp, exec_environment_of(file, true, envp));
     recorder_end(FRAME, TRACE_END_EXEC);
     next(file, argv, envp);
-    return entry_exec_failed();
+    return exec_failed();
 }
 
 ENTRY_POINT int ENTRY(execvp)(const char *file, char *const argv[])
 {
-    execve_function next = (execve_function)entry_find(NEXT_EXECVPE);
+    execve_function next = (execve_function)find(NEXT_EXECVPE);
     char *const *envp = environ;
     EXEC_ENVIRONMENT_ON_STACK(envp, exec_environment_of(file, true, envp));
     recorder_end(FRAME, TRACE_END_EXEC);
     next(file, argv, envp);
-    return entry_exec_failed();
+    return exec_failed();
 }
 
 ENTRY_POINT int ENTRY(fexecve)(int descriptor, char *const argv[], char *const envp[])
 {
-    fexecve_function next = (fexecve_function)entry_find(NEXT_FEXECVE);
+    fexecve_function next = (fexecve_function)find(NEXT_FEXECVE);
     EXEC_ENVIRONMENT_ON_STACK(envp, exec_environment_of_descriptor(descriptor, envp));
     recorder_end(FRAME, TRACE_END_EXEC);
     next(descriptor, argv, envp);
-    return entry_exec_failed();
+    return exec_failed();
 }
 
 ENTRY_POINT int ENTRY(execveat)(int directory, const char *path, char *const argv[],
                                 char *const envp[], int flags)
 {
-    execveat_function next = (execveat_function)entry_find(NEXT_EXECVEAT);
+    execveat_function next = (execveat_function)find(NEXT_EXECVEAT);
     if (!next) {
         errno = ENOSYS;
         return -1;
@@ -156,7 +156,7 @@ ENTRY_POINT int ENTRY(execveat)(int directory, const char *path, char *const arg
     EXEC_ENVIRONMENT_ON_STACK(envp, exec_environment_at(directory, path, flags, envp));
     recorder_end(FRAME, TRACE_END_EXEC);
     next(directory, path, argv, envp, flags);
-    return entry_exec_failed();
+    return exec_failed();
 }
 
 /*
@@ -200,7 +200,7 @@ ENTRY_POINT int ENTRY(execle)(const char *path, const char *first, ...)
 
 ENTRY_POINT void ENTRY(_exit)(int status)
 {
-    exit_function next = (exit_function)entry_find(NEXT_EXIT);
+    exit_function next = (exit_function)find(NEXT_EXIT);
     /* In a static program exit() itself calls this at its end. */
     if (!library_has_ended())
         recorder_end(FRAME, TRACE_END_QUICK_EXIT);

@@ -17,7 +17,7 @@ typedef int (*spawn_function)(pid_t *, const char *, const posix_spawn_file_acti
 
 static _Atomic(spawn_function) entry_next_spawn, entry_next_spawnp;
 
-static spawn_function entry_find_spawn(bool search)
+static spawn_function find_spawn(bool search)
 {
     _Atomic(spawn_function) *place = search ? &entry_next_spawnp : &entry_next_spawn;
     spawn_function next = atomic_load(place);
@@ -28,12 +28,12 @@ static spawn_function entry_find_spawn(bool search)
     return next;
 }
 
-static int entry_spawn(bool search, pid_t *process, const char *file,
-                       const posix_spawn_file_actions_t *actions,
-                       const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+static int spawn(bool search, pid_t *process, const char *file,
+                 const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+                 char *const argv[], char *const envp[])
 {
     int error = errno;
-    spawn_function next = entry_find_spawn(search);
+    spawn_function next = find_spawn(search);
     EXEC_ENVIRONMENT_ON_STACK(envp, exec_environment_of(file, search, envp));
     errno = error;
     return next(process, file, actions, attributes, argv, envp);
@@ -44,7 +44,7 @@ ENTRY_POINT int posix_spawn(pid_t *process, const char *path,
                             const posix_spawnattr_t *attributes, char *const argv[],
                             char *const envp[])
 {
-    return entry_spawn(false, process, path, actions, attributes, argv, envp);
+    return spawn(false, process, path, actions, attributes, argv, envp);
 }
 
 ENTRY_POINT int posix_spawnp(pid_t *process, const char *file,
@@ -52,5 +52,5 @@ ENTRY_POINT int posix_spawnp(pid_t *process, const char *file,
                              const posix_spawnattr_t *attributes, char *const argv[],
                              char *const envp[])
 {
-    return entry_spawn(true, process, file, actions, attributes, argv, envp);
+    return spawn(true, process, file, actions, attributes, argv, envp);
 }

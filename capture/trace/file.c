@@ -53,14 +53,14 @@ static struct {
 static _Atomic uint32_t file_nothing_asked;
 _Atomic(_Atomic uint32_t *) trace_file_control = &file_nothing_asked;
 
-static void file_set_header(struct trace_file_header *header)
+static void set_header(struct trace_file_header *header)
 {
     atomic_store(&file.header, header);
     atomic_store(&trace_file_control,
                  header ? (_Atomic uint32_t *)&header->control : &file_nothing_asked);
 }
 
-static void file_fill_header(struct trace_file_header *header, uint32_t flags)
+static void fill_header(struct trace_file_header *header, uint32_t flags)
 {
     struct clock_pair start = clock_read_pair();
     memcpy(header->magic, TRACE_MAGIC, sizeof(header->magic));
@@ -82,7 +82,7 @@ static void file_fill_header(struct trace_file_header *header, uint32_t flags)
     header->header_sum = trace_sum(header, offsetof(struct trace_file_header, header_sum));
 }
 
-static uint64_t file_random(void)
+static uint64_t random_id(void)
 {
     uint64_t number = 0;
     if (os_call(SYS_getrandom, (long)&number, sizeof(number), GRND_NONBLOCK, 0, 0, 0) !=
@@ -93,14 +93,14 @@ static uint64_t file_random(void)
 }
 
 /* Makes the folder of the other processes' traces, unless it exists. */
-static void file_make_folder(void)
+static void make_folder(void)
 {
     if (trace_name_folder(file.base, file.path))
         os_call_retry(SYS_mkdir, (long)file.path, 0700, 0, 0);
 }
 
 /* Opens the first name that is free. Returns the descriptor, or a negative errno. */
-static int file_open_free_name(bool beside)
+static int open_free_name(bool beside)
 {
     bool made = false, in_folder = true;
     for (unsigned attempt = beside; attempt < NAME_ATTEMPTS;) {
@@ -118,22 +118,22 @@ static int file_open_free_name(bool beside)
         if (made)
             in_folder = false;
         else
-            file_make_folder();
+            make_folder();
         made = true;
     }
     return -EEXIST;
 }
 
-static bool file_is_disk(long error)
+static bool is_disk(long error)
 {
     return error == -ENOSPC || error == -EDQUOT;
 }
 
-static bool file_refuse(const char *what, long error)
+static bool refuse(const char *what, long error)
 {
     char digits[24];
     digits[sizeof(digits) - 1] = 0;
-    if (file_is_disk(error)) {
+    if (is_disk(error)) {
         if (once_per_run(file.base, file.root))
             message_line(error == -ENOSPC ? "the disk is full" : "the disk quota is used up",
                          ": nothing is recorded into ", file.path,
@@ -151,7 +151,7 @@ static bool file_refuse(const char *what, long error)
  * directory. It does not open the file, because opening a FIFO waits and opening a device may do
  * anything.
  */
-static bool file_base_is_irregular(void)
+static bool base_is_irregular(void)
 {
     struct stat about;
     long descriptor = os_call_retry(SYS_openat, AT_FDCWD, (long)file.base, O_PATH | O_CLOEXEC, 0);
@@ -163,9 +163,9 @@ static bool file_base_is_irregular(void)
 }
 
 /* Reads the header of the trace with the base's name. Returns false if there is no such trace. */
-static bool file_read_base(struct trace_file_header *header)
+static bool read_base(struct trace_file_header *header)
 {
-    int descriptor = file_base_is_irregular() ? -1 : os_open_read(file.base);
+    int descriptor = base_is_irregular() ? -1 : os_open_read(file.base);
     if (descriptor < 0)
         return false;
     bool whole = os_read(descriptor, header, sizeof(*header)) == (long)sizeof(*header);
@@ -174,32 +174,31 @@ static bool file_read_base(struct trace_file_header *header)
 }
 
 /* Returns the process of the trace with the base's name, or 0 if there is no such trace. */
-static int file_base_process(void)
+static int base_process(void)
 {
     struct trace_file_header header;
-    return file_read_base(&header) ? (int)header.pid : 0;
+    return read_base(&header) ? (int)header.pid : 0;
 }
 
 /*
  * Tells whether a process that still runs uses the base's name: our own program executed again, or
  * a child of one that records. Users then expect a name beside it.
  */
-static bool file_base_is_in_use(void)
+static bool base_is_in_use(void)
 {
-    int process = file_base_process();
+    int process = base_process();
     return process > 0 && os_call(SYS_kill, process, 0, 0, 0, 0, 0) != -ESRCH;
 }
 
 bool trace_file_is_of_this_process(const char *path)
 {
-    return path && *path && trace_name_base(path, file.base) &&
-           file_base_process() == os_process_id();
+    return path && *path && trace_name_base(path, file.base) && base_process() == os_process_id();
 }
 
 bool trace_file_of_run(const char *path, enum trace_run *run)
 {
     struct trace_file_header header;
-    if (!path || !*path || !trace_name_base(path, file.base) || !file_read_base(&header))
+    if (!path || !*path || !trace_name_base(path, file.base) || !read_base(&header))
         return false;
     *run = (enum trace_run)header.run;
     return true;
@@ -233,20 +232,20 @@ void trace_file_set_sampling(uint64_t mean)
 bool trace_file_create(const char *path, bool beside, bool announce, uint32_t flags)
 {
     file.owner = os_process_id();
-    file.id = file_random();
+    file.id = random_id();
     atomic_store(&file.stopped, false);
     if ((path || !file.base[0]) && !trace_name_base(path, file.base))
-        return file_refuse("cannot name the trace in the working directory", -ENAMETOOLONG);
-    if (file_base_is_irregular()) {
+        return refuse("cannot name the trace in the working directory", -ENAMETOOLONG);
+    if (base_is_irregular()) {
         message_line(file.base,
                      " is not a regular file: nothing is recorded. Set MPROF_OUTPUT to "
                      "another place.",
                      NULL);
         return false;
     }
-    int descriptor = file_open_free_name(beside);
+    int descriptor = open_free_name(beside);
     if (descriptor < 0)
-        return file_refuse("cannot create the trace", descriptor);
+        return refuse("cannot create the trace", descriptor);
     void *memory = NULL;
     int error = trace_storage_begin(descriptor, file.path);
     if (!error)
@@ -256,12 +255,12 @@ bool trace_file_create(const char *path, bool beside, bool announce, uint32_t fl
         trace_storage_end();
         /* Nobody wants the empty file that this call made. */
         os_call_retry(SYS_unlink, (long)file.path, 0, 0, 0);
-        return file_refuse("cannot reserve space for the trace", error ? error : -ENOMEM);
+        return refuse("cannot reserve space for the trace", error ? error : -ENOMEM);
     }
-    file_fill_header(header, flags);
+    fill_header(header, flags);
     atomic_store(&file.disk_due, 0);
-    file_set_header(header);
-    if (announce && strcmp(file.base, file.path) != 0 && !file_base_is_in_use())
+    set_header(header);
+    if (announce && strcmp(file.base, file.path) != 0 && !base_is_in_use())
         message_line(file.base, " exists: recording into ", file.path, NULL);
     return true;
 }
@@ -294,51 +293,51 @@ bool trace_file_is_own(void)
 
 /* Says once why recording stops, and for a reason of the disk once in a run. Later events are only
  * counted. `number` is a text between the two halves of the reason, or "". */
-static void file_stop_for(struct trace_file_header *header, int error, const char *why,
-                          const char *number, const char *rest)
+static void stop_for(struct trace_file_header *header, int error, const char *why,
+                     const char *number, const char *rest)
 {
     if (atomic_exchange(&file.stopped, true))
         return;
     header->stop_errno = -error;
-    header->state = file_is_disk(error) ? TRACE_STATE_DISK_FULL
-                    : error == -EFBIG   ? TRACE_STATE_LIMIT
-                                        : TRACE_STATE_ERROR;
-    if (!file_is_disk(error) || once_per_run(file.base, file.root))
+    header->state = is_disk(error)    ? TRACE_STATE_DISK_FULL
+                    : error == -EFBIG ? TRACE_STATE_LIMIT
+                                      : TRACE_STATE_ERROR;
+    if (!is_disk(error) || once_per_run(file.base, file.root))
         message_line(why, number, rest, ": recording stops, ", file.path,
                      " contains the events so far; the program goes on", NULL);
 }
 
-static void file_stop(struct trace_file_header *header, int error)
+static void stop(struct trace_file_header *header, int error)
 {
     char digits[24];
     digits[sizeof(digits) - 1] = 0;
     const char *number = os_decimal(digits + sizeof(digits) - 1, (uint64_t)-error);
     if (error == -ENOSPC)
-        file_stop_for(header, error, "the disk is full", "", "");
+        stop_for(header, error, "the disk is full", "", "");
     else if (error == -EDQUOT)
-        file_stop_for(header, error, "the disk quota is used up", "", "");
+        stop_for(header, error, "the disk quota is used up", "", "");
     else if (error == -EFBIG)
-        file_stop_for(header, error, "the file size limit (ulimit -f) is reached", "", "");
+        stop_for(header, error, "the file size limit (ulimit -f) is reached", "", "");
     else if (error == -EPERM && os_is_confined())
-        file_stop_for(header, error,
-                      "the program's own seccomp filter prevents the trace from growing", "", "");
+        stop_for(header, error, "the program's own seccomp filter prevents the trace from growing",
+                 "", "");
     else
-        file_stop_for(header, error, "the trace cannot grow (error ", number, ")");
+        stop_for(header, error, "the trace cannot grow (error ", number, ")");
 }
 
 /* Stops because the trace has reached its limit of bytes. */
-static void file_stop_at_limit(struct trace_file_header *header)
+static void stop_at_limit(struct trace_file_header *header)
 {
     char text[DISK_SPACE_TEXT];
-    file_stop_for(header, -EFBIG, "the trace has reached the ", disk_space_text(file.limit, text),
-                  " that --max-size allows");
+    stop_for(header, -EFBIG, "the trace has reached the ", disk_space_text(file.limit, text),
+             " that --max-size allows");
 }
 
 /*
  * Tells whether the disk has too little space left for slot `number`, and if so, says that. It
  * checks before each slot if little space is left, and now and then if much is left.
  */
-static bool file_stop_before_full(struct trace_file_header *header, uint32_t number)
+static bool stop_before_full(struct trace_file_header *header, uint32_t number)
 {
     struct disk_space space;
     char text[DISK_SPACE_TEXT];
@@ -347,8 +346,8 @@ static bool file_stop_before_full(struct trace_file_header *header, uint32_t num
         !disk_space_look(descriptor, file.min_free, &space))
         return false;
     if (space.available < space.must_stay_free + CHUNK_SIZE) {
-        file_stop_for(header, -ENOSPC, "less than ", disk_space_text(space.must_stay_free, text),
-                      " is free on the disk (see --min-free)");
+        stop_for(header, -ENOSPC, "less than ", disk_space_text(space.must_stay_free, text),
+                 " is free on the disk (see --min-free)");
         return true;
     }
     const uint64_t slots = (space.available - space.must_stay_free) / CHUNK_SIZE / 4;
@@ -360,7 +359,7 @@ void trace_file_stop(const char *why)
 {
     struct trace_file_header *header = atomic_load(&file.header);
     if (header)
-        file_stop_for(header, -EPERM, why, "", "");
+        stop_for(header, -EPERM, why, "", "");
 }
 
 bool trace_file_may_grow(bool (*allows)(long number, const uint64_t arguments[6]))
@@ -382,7 +381,7 @@ bool trace_file_may_grow(bool (*allows)(long number, const uint64_t arguments[6]
 }
 
 /* Reserves slots ahead. If that fails, recording ends with the chunks that exist. */
-static void file_reserve_ahead(struct trace_file_header *header)
+static void reserve_ahead(struct trace_file_header *header)
 {
     const uint64_t size = (uint64_t)AHEAD * CHUNK_SIZE;
     uint32_t first = atomic_fetch_add((_Atomic uint32_t *)&header->next_slot, AHEAD);
@@ -407,7 +406,7 @@ void trace_file_reserve_ahead(void)
         return;
     uint32_t state = AHEAD_NOT;
     if (atomic_compare_exchange_strong(&file.ahead.state, &state, AHEAD_UNDER_WAY)) {
-        file_reserve_ahead(header);
+        reserve_ahead(header);
         atomic_store(&file.ahead.state, AHEAD_DONE);
     }
     /* Waits, because the filter of a thread that did not would forbid the other one's calls. */
@@ -417,7 +416,7 @@ void trace_file_reserve_ahead(void)
 }
 
 /* Raises the count of used slots to include slot `number`. */
-static void file_count_slot(struct trace_file_header *header, uint32_t number)
+static void count_slot(struct trace_file_header *header, uint32_t number)
 {
     _Atomic uint32_t *count = (_Atomic uint32_t *)&header->chunk_count;
     uint32_t seen = atomic_load(count);
@@ -426,7 +425,7 @@ static void file_count_slot(struct trace_file_header *header, uint32_t number)
 }
 
 /* Takes a slot that was reserved ahead. Returns NULL if there is none. */
-static uint8_t *file_take_ahead(struct trace_file_header *header, uint32_t *number)
+static uint8_t *take_ahead(struct trace_file_header *header, uint32_t *number)
 {
     uint32_t count = atomic_load(&file.ahead.count), place = atomic_load(&file.ahead.taken);
     while (place < count && !atomic_compare_exchange_weak(&file.ahead.taken, &place, place + 1))
@@ -434,12 +433,12 @@ static uint8_t *file_take_ahead(struct trace_file_header *header, uint32_t *numb
     if (place >= count)
         return NULL;
     *number = file.ahead.first + place;
-    file_count_slot(header, *number);
+    count_slot(header, *number);
     return file.ahead.memory + (size_t)place * CHUNK_SIZE;
 }
 
 /* Gives up the reserved slots, which do not belong to another trace. */
-static void file_leave_ahead(void)
+static void leave_ahead(void)
 {
     atomic_store(&file.ahead.count, 0);
     atomic_store(&file.ahead.state, AHEAD_NOT);
@@ -450,7 +449,7 @@ uint8_t *trace_file_take_slot(uint32_t *slot)
     struct trace_file_header *header = atomic_load(&file.header);
     if (!header || atomic_load(&file.stopped))
         return NULL;
-    uint8_t *ahead = os_is_confined() ? file_take_ahead(header, slot) : NULL;
+    uint8_t *ahead = os_is_confined() ? take_ahead(header, slot) : NULL;
     if (ahead)
         return ahead;
     uint32_t number = atomic_fetch_add((_Atomic uint32_t *)&header->next_slot, 1);
@@ -459,17 +458,17 @@ uint8_t *trace_file_take_slot(uint32_t *slot)
     const uint64_t freed = atomic_load((_Atomic uint64_t *)&header->freed_bytes);
     void *memory = NULL;
     if (file.limit && end > freed && end - freed > file.limit) {
-        file_stop_at_limit(header);
+        stop_at_limit(header);
         return NULL;
     }
-    if (file_stop_before_full(header, number))
+    if (stop_before_full(header, number))
         return NULL;
     int error = trace_storage_take(offset, CHUNK_SIZE, &memory);
     if (error == -EPERM && os_is_confined()) /* the filter came after the check above */
-        ahead = file_take_ahead(header, slot);
+        ahead = take_ahead(header, slot);
     if (error) {
         if (!ahead)
-            file_stop(header, error);
+            stop(header, error);
         return ahead;
     }
     /* After a restart that did not wait for this thread, the descriptor may already be that of the
@@ -481,7 +480,7 @@ uint8_t *trace_file_take_slot(uint32_t *slot)
     /* Filling the slot at once costs one call instead of sixteen faults. Kernels before 5.14 do not
      * know this call, and then the faults fill it. */
     os_call(SYS_madvise, (long)memory, CHUNK_SIZE, 23 /* MADV_POPULATE_WRITE */, 0, 0, 0);
-    file_count_slot(header, number);
+    count_slot(header, number);
     *slot = number;
     return memory;
 }
@@ -547,16 +546,16 @@ void trace_file_end(enum trace_state state, struct clock_pair end)
 
 void trace_file_leave(void)
 {
-    file_set_header(NULL);
-    file_leave_ahead();
+    set_header(NULL);
+    leave_ahead();
     trace_storage_end();
 }
 
 void trace_file_forget(void)
 {
     struct trace_file_header *header = atomic_load(&file.header);
-    file_set_header(NULL);
-    file_leave_ahead();
+    set_header(NULL);
+    leave_ahead();
     if (header)
         os_unmap(header, TRACE_FILE_HEADER_SIZE);
     trace_storage_end();

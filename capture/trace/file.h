@@ -60,7 +60,7 @@ void trace_file_set_run(enum trace_run run);
 
 /* True while a file is open. */
 bool trace_file_is_open(void);
-/* Tells whether recording has stopped, after file_stop_for() has said why. */
+/* Tells whether recording has stopped, after one message has said why. */
 bool trace_file_is_stopped(void);
 /* Returns the random number of the trace, or 0 before there is one. */
 uint64_t trace_file_id(void);
