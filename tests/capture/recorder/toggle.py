@@ -73,5 +73,5 @@ check(own.stdout == "hi0" and own.stderr.count("\n") == 1 and "its own handler f
 check(said("toggle-none", "1").stderr == "", "nothing is said where there is none")
 for bad in ("SIGKILL", "SIGSEGV", "33", "0", "USR3", "SIGRTMIN+99", ""):
     run = subprocess.run([BUILD + "/bin/mprof-run", "--toggle=" + bad, program("toggled")], capture_output=True, text=True)
-    check(run.returncode == 2 and "is no signal" in run.stderr, f"{bad}: {run}")
+    check(run.returncode == 2 and "is not a signal" in run.stderr, f"{bad}: {run}")
 recording.done()
