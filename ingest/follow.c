@@ -9,6 +9,7 @@
 
 #include "ingest/follow_lag.h"
 #include "ingest/follow_process.h"
+#include "ingest/replay/rows.h"
 #include "ingest/trace/follow.h"
 #include "ingest/write/follow.h"
 #include "ingest/write/session_tables.h"

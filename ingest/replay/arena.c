@@ -7,10 +7,14 @@
  * arenas that get their memory from it. It only visits arenas that may have live blocks: an arena
  * is put into its parent's list when it gives out a block, and the parent's reset takes it out.
  */
+#include "ingest/replay/arena.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/replay/internal.h"
+#include "ingest/replay/blocks.h"
+#include "ingest/replay/inherited.h"
+#include "ingest/replay/rows.h"
 #include "schemas/session_ids.h"
 
 enum { KIND_ARENA = 11 };

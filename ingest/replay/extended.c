@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Replays rare records, such as marks and samples, and writes the blocks left at the end. */
+#include "ingest/replay/extended.h"
+
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "ingest/replay/internal.h"
+#include "ingest/replay/arena.h"
+#include "ingest/replay/blocks.h"
 
 static bool add_mark(struct replay *replay, const char *kind, struct trace_text name)
 {
@@ -174,31 +175,4 @@ bool replay_extended(struct replay *replay, const struct trace_event *event)
     default:
         return true;
     }
-}
-
-struct order_entry {
-    uint64_t order;
-    const struct live_block *block;
-};
-
-static int compare_order(const void *a, const void *b)
-{
-    const struct order_entry *x = a, *y = b;
-    return x->order < y->order ? -1 : x->order > y->order;
-}
-
-bool replay_put_live(struct replay *replay, const struct live_table *table)
-{
-    struct order_entry *entries = malloc((table->live + 1) * sizeof(*entries));
-    size_t count = 0;
-    bool good = entries != NULL;
-    for (size_t i = 0; good && i < table->capacity; i++)
-        if (table->blocks[i].state == BLOCK_LIVE)
-            entries[count++] = (struct order_entry){table->blocks[i].order, &table->blocks[i]};
-    if (good)
-        qsort(entries, count, sizeof(*entries), compare_order);
-    for (size_t i = 0; good && i < count; i++)
-        good = replay_put_row(replay, entries[i].block, 0, 0, 0) != 0;
-    free(entries);
-    return good;
 }

@@ -8,7 +8,7 @@
  * find the parent's block when both traces are in one session (ingest/write/inherit.h). From then
  * on the address counts as freed, so the next free of it is a double free.
  */
-#include "ingest/replay/internal.h"
+#include "ingest/replay/inherited.h"
 
 uint64_t replay_inherit(struct replay *replay, struct live_table *table, struct live_block *block,
                         const struct inherited_free *free)

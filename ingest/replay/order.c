@@ -18,9 +18,10 @@
  * wrong: a free that comes too early ends the block before its own. Later, where that free is
  * missing, the trace shows an unmatched free and an overlap.
  */
-#include <stdlib.h>
+#include "ingest/replay/order.h"
 
-#include "ingest/replay/internal.h"
+#include "ingest/replay/blocks.h"
+#include "ingest/replay/inherited.h"
 
 /* The most events whose order may be unknown at a time. More of them mean a stopped clock, not a
  * race. */

@@ -1,164 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/replay/replay.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
-#include "ingest/replay/internal.h"
-
-static const uint64_t largest_size = UINT64_C(1) << 47;
+#include "ingest/replay/blocks.h"
+#include "ingest/replay/extended.h"
+#include "ingest/replay/inherited.h"
+#include "ingest/replay/order.h"
+#include "ingest/replay/rows.h"
 
 /* Kinds that a session has and a trace has not (table `kind` of schemas/session.sql): new by its
  * form, each followed by new[]. */
 enum { KIND_NEW = 9, KIND_NEW_NOTHROW = 12, KIND_NEW_ALIGNED = 14, KIND_NEW_ALIGNED_NOTHROW = 16 };
-
-struct thread_counts *replay_thread(struct replay *replay, uint32_t number)
-{
-    if (!replay->last || replay->last_number != number) {
-        uint32_t index = threads_known(&replay->scan->threads, number);
-        replay->last = index == INDEX_NONE ? NULL : &replay->threads[index];
-        replay->last_number = number;
-    }
-    return replay->last;
-}
-
-void replay_problem(struct replay *replay, const struct trace_event *event, enum problem_kind kind,
-                    uint64_t address, const char *detail)
-{
-    struct problem *problem = problems_add(&replay->problems, kind, "%s", detail);
-    if (!problem)
-        return;
-    problem->ns = (int64_t)replay->now_ns;
-    if (address != 0)
-        problem->address = (int64_t)address;
-    problem->thread = event->thread;
-    problem->byte_offset = (int64_t)event->offset;
-}
-
-/* Returns the type of a block. A type that the program named comes first. Blocks of an arena are
- * not the result of a call that the type rules can follow. */
-static struct type_answer type_of(const struct replay *replay, const struct live_block *block)
-{
-    if (block->type != 0 || block->arena != 0)
-        return (struct type_answer){block->type, block->count};
-    return type_table_find(replay->types, block->stack, block->size, block->kind);
-}
-
-uint64_t replay_put_row(struct replay *replay, const struct live_block *block, uint64_t life_ns,
-                        uint32_t free_thread, uint32_t free_stack)
-{
-    struct row_batch *batch = replay->batch;
-    if (!batch)
-        return 0;
-    struct type_answer type = type_of(replay, block);
-    if (replay->skips_rows) {
-        if (block->arena == 0)
-            type_table_count(replay->types, type.type, block->size, life_ns == 0);
-        replay->skipped_rows++;
-        return REPLAY_NO_ROW;
-    }
-    size_t row = batch->rows++;
-    const bool of_none = block->realloc_of == REPLAY_NO_ROW;
-    const bool of_inherited = !of_none && (block->realloc_of & REPLAY_OF_INHERITED) != 0;
-    if (of_inherited)
-        replay_inherited_became(replay, block->realloc_of, replay->rows + 1);
-    if (block->arena == 0)
-        type_table_count(replay->types, type.type, block->size, life_ns == 0);
-    batch->column[COLUMN_ADDRESS][row] = block->address;
-    batch->column[COLUMN_SIZE][row] = block->size;
-    batch->column[COLUMN_ALLOC_NS][row] = block->alloc_ns;
-    batch->column[COLUMN_LIFE_NS][row] = life_ns;
-    batch->column[COLUMN_STACK][row] = block->stack;
-    batch->column[COLUMN_THREAD][row] = block->thread;
-    batch->column[COLUMN_FREE_THREAD][row] = free_thread;
-    batch->column[COLUMN_KIND][row] = block->kind;
-    batch->column[COLUMN_TYPE][row] = type.type;
-    batch->column[COLUMN_ARENA][row] = block->arena;
-    batch->column[COLUMN_COUNT_OF_OBJECTS][row] = type.count;
-    batch->column[COLUMN_ALIGNMENT][row] =
-        block->alignment ? UINT64_C(1) << (block->alignment - 1) : 0;
-    batch->column[COLUMN_REALLOC_OF][row] = of_inherited || of_none ? 0 : block->realloc_of;
-    batch->column[COLUMN_FREE_STACK][row] = free_stack;
-    if (batch->rows == COLUMN_CHUNK_ROWS) {
-        replay->batch = replay->sink.exchange(replay->sink.context, batch);
-        if (!replay->batch)
-            return 0;
-        replay->batch->rows = 0;
-        replay->batch->first_id = replay->rows + 2;
-    }
-    return ++replay->rows;
-}
-
-uint32_t replay_stack(struct replay *replay, const struct trace_event *event, uint64_t node)
-{
-    uint32_t stack = stacks_find(replay->stacks, node > UINT32_MAX ? UINT32_MAX : (uint32_t)node);
-    if (stack != INDEX_NONE && replay->stacks->rows[stack].state == STACK_LOST) {
-        replay->orphaned_events++;
-        replay_problem(replay, event, PROBLEM_ORPHANED_STACK, 0,
-                       "the stack was defined in a part of the trace that is lost");
-    }
-    return stack;
-}
-
-uint64_t replay_size(struct replay *replay, const struct trace_event *event, uint64_t size)
-{
-    if (size <= largest_size)
-        return size;
-    replay_problem(replay, event, PROBLEM_IMPOSSIBLE_SIZE, event->record->address,
-                   "larger than the address space: taken as 0");
-    return 0;
-}
-
-uint64_t replay_close(struct replay *replay, const struct live_block *block, uint64_t ns,
-                      uint32_t thread, uint32_t stack)
-{
-    uint64_t lifetime = ns - block->alloc_ns;
-    totals_free(replay->totals, replay->stacks, block->stack, block->size, replay->now_ns, lifetime,
-                thread != 0);
-    return replay_put_row(replay, block, lifetime + 1, thread, stack);
-}
-
-/* Ends a live block of the heap. Returns the row's id, or 0 if the sink failed. */
-static uint64_t close_block(struct replay *replay, struct live_block *block, uint32_t thread,
-                            uint32_t stack)
-{
-    live_table_release(&replay->heap, block);
-    uint64_t row = replay_close(replay, block, replay->now_ns, thread, stack);
-    block->alloc_ns = replay->now_ns;
-    return row;
-}
-
-/* Notes a problem if the function that frees the block does not match its allocation. False if
- * memory is exhausted. */
-static bool note_free(struct replay *replay, const struct live_block *block, uint32_t thread,
-                      uint32_t stack)
-{
-    const struct mismatch_row *mismatch;
-    if (!free_calls_note(&replay->free_calls, block, stack, &mismatch))
-        return false;
-    struct problem *problem =
-        !mismatch ? NULL
-                  : problems_add(&replay->problems, PROBLEM_MISMATCHED_FREE,
-                                 "by %s, which does not match its allocation", mismatch->function);
-    if (!problem)
-        return true;
-    problem->ns = (int64_t)replay->now_ns;
-    problem->address = (int64_t)block->address;
-    problem->thread = thread;
-    return true;
-}
-
-bool replay_close_late(struct replay *replay, struct live_block *block,
-                       const struct pending_free *waiting)
-{
-    struct thread_counts *thread = replay_thread(replay, waiting->thread);
-    if (!thread)
-        return false;
-    thread->frees++;
-    if (waiting->stack != 0 && !note_free(replay, block, waiting->thread, waiting->stack))
-        return false;
-    return close_block(replay, block, waiting->thread, waiting->stack) != 0;
-}
 
 /* Ends or sets aside a live block whose address another allocation has got. */
 static bool end_overlapped_block(struct replay *replay, const struct trace_event *event,
@@ -173,7 +26,7 @@ static bool end_overlapped_block(struct replay *replay, const struct trace_event
     }
     replay_problem(replay, event, PROBLEM_OVERLAP, block->address,
                    "allocated while it was live: the previous block ends here");
-    return close_block(replay, block, 0, 0) != 0;
+    return replay_close_live(replay, block, 0, 0) != 0;
 }
 
 static bool handle_free(struct replay *replay, const struct trace_event *event)
@@ -194,7 +47,7 @@ static bool handle_free(struct replay *replay, const struct trace_event *event)
     struct live_block contested;
     if (replay->contested_count != 0 && replay_take_contested(replay, event, address, &contested)) {
         thread->frees++;
-        if (known && !note_free(replay, &contested, event->thread, stack))
+        if (known && !replay_note_free(replay, &contested, event->thread, stack))
             return false;
         *event->carry = replay_close(replay, &contested, replay->now_ns, event->thread, stack);
         return *event->carry != 0;
@@ -209,9 +62,9 @@ static bool handle_free(struct replay *replay, const struct trace_event *event)
     if (block->state != BLOCK_LIVE)
         return replay_keep_free(replay, event, address, stack);
     thread->frees++;
-    if (known && !note_free(replay, block, event->thread, stack))
+    if (known && !replay_note_free(replay, block, event->thread, stack))
         return false;
-    *event->carry = close_block(replay, block, event->thread, stack);
+    *event->carry = replay_close_live(replay, block, event->thread, stack);
     return *event->carry != 0;
 }
 

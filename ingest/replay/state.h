@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The state of a replay, for the parts of replay. */
+#ifndef MPROF_INGEST_REPLAY_STATE_H
+#define MPROF_INGEST_REPLAY_STATE_H
+
+#include "ingest/replay/free_calls.h"
+#include "ingest/replay/live_table.h"
+#include "ingest/replay/regions.h"
+#include "ingest/replay/row_batch.h"
+#include "ingest/replay/totals.h"
+#include "ingest/replay/type_table.h"
+#include "ingest/replay/wrong_sizes.h"
+#include "ingest/trace/clock.h"
+#include "ingest/trace/merge.h"
+
+#define ARENA_NO_ROW UINT32_MAX
+
+/* An arena. Its sums are separate from those of the heap, which already count its memory. */
+struct arena_row {
+    uint32_t id, parent; /* ids of the trace; parent 0: none */
+    char *name;
+    struct live_table blocks;
+    uint64_t allocations, objects, bytes, live_count, live_bytes, peak_bytes, peak_ns;
+    /* An unordered list of the rows of those arenas under it that may have live blocks. */
+    uint32_t first_child, next_sibling;
+    bool listed; /* in its parent's list, or it has no parent */
+};
+
+struct mark_row {
+    uint64_t ns;
+    const char *kind; /* 'mark', 'snapshot', 'pause', 'resume', 'end' */
+    char *name;       /* NULL: none */
+};
+
+struct rss_row {
+    uint64_t ns, bytes;
+};
+
+/* A free that waits for its allocation (order.c). */
+struct pending_free {
+    uint64_t address;
+    uint64_t offset, ticks, ns;
+    uint32_t thread, stack;
+};
+
+/* A block that waits for its free while another has its address. */
+struct contested_block {
+    struct live_block block;
+    uint64_t ticks, ns, offset; /* of the allocation that took the address */
+    uint32_t thread;
+};
+
+/* A free of a block that a forked process inherited from its parent. */
+struct inherited_free {
+    uint64_t address, ns;
+    uint64_t realloc_to; /* row of the block that it became, 0: none */
+    uint32_t arena, thread, stack;
+};
+
+/* The counts of one thread. */
+struct thread_counts {
+    uint64_t allocations, frees, bytes;
+};
+
+struct replay {
+    const struct trace_scan *scan;
+    struct stacks *stacks;
+    struct totals *totals;
+    struct type_table *types;
+    struct trace_time time;
+    struct row_sink sink;
+    struct row_batch *batch;
+    struct live_table heap;
+    uint64_t rows;   /* completed */
+    bool skips_rows; /* completed blocks count in the sums, but get no row */
+    uint64_t skipped_rows;
+    uint64_t events; /* replayed allocation and free events; a realloc is two */
+    uint64_t orphaned_events;
+    uint64_t failed_allocations;
+    uint64_t now_ns, now_ticks;
+    struct thread_counts *threads; /* by row of the scan's threads */
+    size_t thread_capacity;
+    struct thread_counts *last; /* of the last event's thread, as a cache; NULL: none */
+    uint32_t last_number;
+    struct problems problems; /* of the events; the scan has its own */
+    struct pending_free *pending;
+    size_t pending_count, pending_capacity;
+    struct contested_block *contested;
+    size_t contested_count, contested_capacity;
+    bool fast_clock, sampled;
+    bool paused_before;       /* recording was paused, or began late */
+    uint64_t resumed_ns;      /* when it last resumed; UINT64_MAX: it has not */
+    uint64_t unseen_frees;    /* of blocks that may have been allocated while it was paused */
+    uint64_t ambiguous_pairs; /* made by guessing an order that stamps do not tell */
+    bool forked;              /* the process owns a copy of its parent's live blocks */
+    struct inherited_free *inherited;
+    size_t inherited_count, inherited_capacity;
+    struct arena_row *arenas;
+    size_t arena_count, arena_capacity;
+    struct index_map arena_by_id;
+    uint64_t autosave, until_autosave; /* allocations from snapshot to snapshot, 0: none */
+    struct mark_row *marks;
+    size_t mark_count, mark_capacity;
+    struct regions regions;
+    struct free_calls free_calls;
+    struct wrong_sizes wrong_sizes;
+    struct rss_row *samples;
+    size_t sample_count, sample_capacity;
+};
+
+#endif
