@@ -3,14 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "capture/run/client_maps.h"
 #include "schemas/trace_codec.h"
 
 /* One in this many looks for an answer asks whether the process still maps the trace. */
@@ -69,21 +70,64 @@ void client_close(struct client *client)
     *client = (struct client){.descriptor = -1};
 }
 
+/*
+ * The files that may be the trace of a process, from /proc/PID/maps: as long as the recorder
+ * records, it keeps the header of its trace mapped, shared and writable.
+ */
+struct mapped_files {
+    FILE *file;
+    unsigned long inode;
+    char path[PATH_MAX]; /* as the process sees it; " (deleted)" follows if the file was removed */
+};
+
+/* Begins the list. False with errno if there is no such process or its mappings may not be read. */
+static bool mapped_files_open(struct mapped_files *maps, pid_t process)
+{
+    char name[64];
+    *maps = (struct mapped_files){0};
+    snprintf(name, sizeof(name), "/proc/%d/maps", (int)process);
+    maps->file = fopen(name, "re");
+    return maps->file != NULL;
+}
+
+/* Goes to the next file whose beginning is mapped shared and writable. False: no more. */
+static bool mapped_files_next(struct mapped_files *maps)
+{
+    char line[PATH_MAX + 128], permissions[8];
+    while (fgets(line, sizeof(line), maps->file)) {
+        unsigned long offset;
+        int path = 0;
+        if (sscanf(line, "%*x-%*x %7s %lx %*s %lu %n", permissions, &offset, &maps->inode, &path) <
+                3 ||
+            strcmp(permissions, "rw-s") != 0 || offset != 0 || line[path] != '/')
+            continue;
+        line[strcspn(line, "\n")] = 0;
+        snprintf(maps->path, sizeof(maps->path), "%s", line + path);
+        return true;
+    }
+    return false;
+}
+
+static void mapped_files_close(struct mapped_files *maps)
+{
+    fclose(maps->file);
+}
+
 /* Tells whether the process may have the trace mapped. False only if its mappings may be read and
  * the trace is not one of them. */
 static bool may_be_mapped(const struct client *client, pid_t process)
 {
-    struct client_maps maps;
+    struct mapped_files maps;
     struct stat status;
     bool found = false;
-    if (!client_maps_open(&maps, process))
+    if (!mapped_files_open(&maps, process))
         return true;
     /* Some file systems show another inode here than stat does, so compare the path too. */
-    while (!found && client_maps_next(&maps))
+    while (!found && mapped_files_next(&maps))
         found = maps.inode == client->inode ||
                 (stat(maps.path, &status) == 0 && status.st_dev == client->device &&
                  status.st_ino == client->inode);
-    client_maps_close(&maps);
+    mapped_files_close(&maps);
     return found;
 }
 
@@ -204,19 +248,19 @@ bool client_withdraw(struct client *client)
 
 enum client_status client_find(pid_t process, char *path)
 {
-    struct client_maps maps;
+    struct mapped_files maps;
     struct client client;
     enum client_status result = CLIENT_NOT_TRACE;
-    if (!client_maps_open(&maps, process))
+    if (!mapped_files_open(&maps, process))
         return errno == ENOENT ? CLIENT_GONE : CLIENT_ERROR;
     /* After mprof_restart() the header of the previous trace is mapped too. */
-    while (result != CLIENT_GOOD && client_maps_next(&maps)) {
+    while (result != CLIENT_GOOD && mapped_files_next(&maps)) {
         if (client_open(&client, maps.path) != CLIENT_GOOD)
             continue;
         snprintf(path, PATH_MAX, "%s", maps.path);
         result = client.header->state == TRACE_STATE_RECORDING ? CLIENT_GOOD : CLIENT_FINISHED;
         client_close(&client);
     }
-    client_maps_close(&maps);
+    mapped_files_close(&maps);
     return result;
 }

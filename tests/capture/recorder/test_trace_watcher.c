@@ -40,95 +40,95 @@ static void create(const char *name)
 }
 
 /* Takes one step and checks that it finds `names`. */
-static int step(struct trace_watcher *beside, uint64_t now, const char *names)
+static int step(struct trace_watcher *watcher, uint64_t now, const char *names)
 {
     *seen = 0;
-    const int next = trace_watcher_step(beside, now, note, NULL);
+    const int next = trace_watcher_step(watcher, now, note, NULL);
     assert_string_equal(seen, names);
     return next;
 }
 
-static bool is_readable(const struct trace_watcher *beside)
+static bool is_readable(const struct trace_watcher *watcher)
 {
-    struct pollfd wait_for = {.fd = beside->watch, .events = POLLIN};
+    struct pollfd wait_for = {.fd = watcher->watch, .events = POLLIN};
     return poll(&wait_for, 1, 0) == 1;
 }
 
 static void test_looked_for(void **state)
 {
-    struct trace_watcher beside;
+    struct trace_watcher watcher;
     struct stat status;
     (void)state;
     create("1");
-    trace_watcher_begin(&beside, trace, false, 1000);
-    assert_int_equal(step(&beside, 1000, "1@990 "), 10);
+    trace_watcher_begin(&watcher, trace, false, 1000);
+    assert_int_equal(step(&watcher, 1000, "1@990 "), 10);
     create("2");
     create("db");
     create("3.part");
-    assert_int_equal(step(&beside, 1004, ""), 6);
-    assert_int_equal(step(&beside, 1011, "2@1000 "), 10);
+    assert_int_equal(step(&watcher, 1004, ""), 6);
+    assert_int_equal(step(&watcher, 1011, "2@1000 "), 10);
     /* A file appears in the same moment: the folder's date stays. */
     assert_int_equal(stat(folder, &status), 0);
     create("2.1");
     const struct timespec times[2] = {status.st_atim, status.st_mtim};
     assert_int_equal(utimensat(AT_FDCWD, folder, times, 0), 0);
-    assert_int_equal(step(&beside, 1021, "2.1@1011 "), 10);
-    assert_int_equal(step(&beside, 1031, ""), 10);
-    assert_int_equal(beside.watch, -1);
+    assert_int_equal(step(&watcher, 1021, "2.1@1011 "), 10);
+    assert_int_equal(step(&watcher, 1031, ""), 10);
+    assert_int_equal(watcher.watch, -1);
     /* After some seconds the folder is watched, and nothing is missed in between. */
     create("3");
-    assert_int_equal(step(&beside, 6000, "3@1031 "), -1);
-    assert_true(beside.watch >= 0);
-    assert_false(is_readable(&beside));
+    assert_int_equal(step(&watcher, 6000, "3@1031 "), -1);
+    assert_true(watcher.watch >= 0);
+    assert_false(is_readable(&watcher));
     create("4");
     create("4.part");
-    assert_true(is_readable(&beside));
-    assert_int_equal(step(&beside, 7000, "4@7000 "), -1);
-    assert_false(is_readable(&beside));
-    trace_watcher_end(&beside);
+    assert_true(is_readable(&watcher));
+    assert_int_equal(step(&watcher, 7000, "4@7000 "), -1);
+    assert_false(is_readable(&watcher));
+    trace_watcher_end(&watcher);
 }
 
 static void test_watched_at_once(void **state)
 {
-    struct trace_watcher beside;
+    struct trace_watcher watcher;
     (void)state;
     create("5");
-    trace_watcher_begin(&beside, trace, true, 50);
+    trace_watcher_begin(&watcher, trace, true, 50);
     *seen = 0;
-    assert_int_equal(trace_watcher_step(&beside, 50, note, NULL), -1);
+    assert_int_equal(trace_watcher_step(&watcher, 50, note, NULL), -1);
     assert_non_null(strstr(seen, "5@40 "));
     create("6");
-    assert_true(is_readable(&beside));
-    step(&beside, 60, "6@60 ");
-    trace_watcher_end(&beside);
+    assert_true(is_readable(&watcher));
+    step(&watcher, 60, "6@60 ");
+    trace_watcher_end(&watcher);
 }
 
 static void test_of_another_run(void **state)
 {
-    struct trace_watcher beside;
+    struct trace_watcher watcher;
     (void)state;
     create("7");
-    trace_watcher_begin(&beside, trace, false, 50);
-    beside.started += 1000;
-    step(&beside, 50, "");
-    trace_watcher_end(&beside);
+    trace_watcher_begin(&watcher, trace, false, 50);
+    watcher.started += 1000;
+    step(&watcher, 50, "");
+    trace_watcher_end(&watcher);
 }
 
 static void test_a_large_folder(void **state)
 {
-    struct trace_watcher beside;
+    struct trace_watcher watcher;
     char name[32];
     (void)state;
     for (int i = 0; i < 1000; i++) {
         snprintf(name, sizeof(name), "file%d", i);
         create(name);
     }
-    trace_watcher_begin(&beside, trace, false, 50);
-    assert_int_equal(trace_watcher_step(&beside, 50, note, NULL), -1);
+    trace_watcher_begin(&watcher, trace, false, 50);
+    assert_int_equal(trace_watcher_step(&watcher, 50, note, NULL), -1);
     create("8");
-    assert_true(is_readable(&beside));
-    step(&beside, 51, "8@51 ");
-    trace_watcher_end(&beside);
+    assert_true(is_readable(&watcher));
+    step(&watcher, 51, "8@51 ");
+    trace_watcher_end(&watcher);
 }
 
 static int set_up(void **state)
