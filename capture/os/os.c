@@ -5,7 +5,6 @@
 #include <linux/membarrier.h>
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -239,25 +238,4 @@ char *os_decimal(char *end, uint64_t number)
         *--end = (char)('0' + number % 10);
     while (number /= 10);
     return end;
-}
-
-static size_t append(char *line, size_t used, size_t size, const char *text)
-{
-    while (*text && used < size)
-        line[used++] = *text++;
-    return used;
-}
-
-void os_message(const char *first, ...)
-{
-    char line[512];
-    size_t room = sizeof(line) - 1, used = append(line, 0, room, "mprof: ");
-    va_list rest;
-    va_start(rest, first);
-    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): begun one line above */
-    for (const char *text = first; text; text = va_arg(rest, const char *))
-        used = append(line, used, room, text);
-    va_end(rest);
-    line[used++] = '\n';
-    call3(SYS_write, 2, (long)line, (long)used);
 }

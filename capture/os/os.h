@@ -87,10 +87,5 @@ int os_process_id(void);
 
 /* Writes `number` in decimal before `end`, at most 20 bytes. Returns where it begins. */
 char *os_decimal(char *end, uint64_t number);
-/*
- * Writes one line to standard error in one write: "mprof: ", the strings up to a NULL, and a
- * newline. Cuts it at 512 bytes.
- */
-void os_message(const char *first, ...) __attribute__((sentinel));
 
 #endif
