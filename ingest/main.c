@@ -346,7 +346,7 @@ static bool ingest_suppressing(struct options *options, struct ingest_status *st
         summary_print(stdout, &summary, options->ingest.session);
         good = !is_suppressing(options) || say_suppressed(options->ingest.session, status);
     }
-    run_free(&run);
+    run_processes_free(&run);
     free(summary.program);
     return good;
 }

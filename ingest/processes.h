@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include "ingest/ingest.h"
-#include "ingest/write/run.h"
+#include "ingest/write/run_processes.h"
 
 struct trace_list {
     char **paths;
@@ -32,7 +32,8 @@ void trace_list_free(struct trace_list *list);
  * Ingests each trace by ingest_run() and merges the results (ingest/write/merge.h). Ignores
  * options->trace. It leaves out traces that cannot be opened; it tells them to `left_out` and to
  * the session's table `problem`. False with `status` set, also if no trace is left. `run` gets the
- * processes (then call run_free()), and `summary` is that of the selected process, or of all.
+ * processes (then call run_processes_free()), and `summary` is that of the selected process, or of
+ * all.
  */
 bool ingest_processes(const struct ingest_options *options, const struct trace_list *list,
                       void (*left_out)(const char *why), struct run *run,

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "ingest/ingest.h"
-#include "ingest/write/run.h"
+#include "ingest/write/run_processes.h"
 #include "ingest/write/suppressed.h"
 
 /* Prints the processes of a run as a tree, with the selected one marked, and then tells which

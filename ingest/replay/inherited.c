@@ -5,7 +5,7 @@
  * A forked process owns a copy of the blocks that were live in its parent. Only the parent's trace
  * has those blocks, and that trace may be read later, or never. So the first free of an address
  * that the process did not get from its own allocator is noted here, with all that is needed to
- * find the parent's block when both traces are in one session (ingest/write/inherit.h). From then
+ * find the parent's block when both traces are in one session (ingest/write/inherited.h). From then
  * on the address counts as freed, so the next free of it is a double free.
  */
 #include "ingest/replay/inherited.h"

@@ -7,7 +7,7 @@
 
 #include "ingest/replay/totals.h"
 #include "ingest/write/functions.h"
-#include "ingest/write/owners.h"
+#include "ingest/write/thread_totals.h"
 #include "ingest/write/rows.h"
 #include "arena_totals_sql.h"
 #include "derived_clear_sql.h"
@@ -25,7 +25,7 @@ struct derived {
     struct row_batch *batch;
     struct stacks stacks; /* only their functions and sums are used */
     struct totals totals;
-    struct writer_owners owners;
+    struct writer_thread_totals thread_totals;
     uint32_t machine; /* the one whose rows are counted, 0: all rows are of one machine */
     uint64_t machines;
 };
@@ -191,11 +191,11 @@ static bool replay_lives(struct derived *derived, struct life_end *allocated,
             int64_t freed_by = sqlite3_column_int64(end->query, 6);
             totals_free(&derived->totals, &derived->stacks, stack, size, ns,
                         (uint64_t)sqlite3_column_int64(end->query, 5), freed_by != 0);
-            writer_owners_free(&derived->owners, thread, size, freed_by);
+            writer_thread_totals_free(&derived->thread_totals, thread, size, freed_by);
         } else {
             if (!totals_allocate(&derived->totals, &derived->stacks, stack, size, ns))
                 return ingest_fail_memory(derived->status, "sums");
-            writer_owners_allocate(&derived->owners, thread, size, ns);
+            writer_thread_totals_allocate(&derived->thread_totals, thread, size, ns);
         }
         step(derived, end);
     }
@@ -298,9 +298,9 @@ static bool replay_rows(struct derived *derived)
     if (good(derived) &&
         derived->machines > number_of(derived, "SELECT count(DISTINCT machine) FROM process"))
         return fail_row(derived, "process", (int64_t)derived->machines, "the machines have gaps");
-    if (!good(derived) ||
-        (writer_owners_read(&derived->owners, derived->database->sqlite) != SQLITE_OK &&
-         !writer_database_fail(derived->database, NULL)))
+    if (!good(derived) || (writer_thread_totals_read(&derived->thread_totals,
+                                                     derived->database->sqlite) != SQLITE_OK &&
+                           !writer_database_fail(derived->database, NULL)))
         return false;
     if (derived->machines > 1)
         return replay_machines(derived, duration_ns);
@@ -399,7 +399,8 @@ static bool derive_parts(struct derived *derived)
 {
     bool several = number_of(derived, "SELECT count(*) FROM process") > 1;
     return good(derived) && run(derived, arena_totals_sql) &&
-           (writer_owners_put(&derived->owners, derived->database->sqlite, several) == SQLITE_OK ||
+           (writer_thread_totals_put(&derived->thread_totals, derived->database->sqlite, several) ==
+                SQLITE_OK ||
             writer_database_fail(derived->database, NULL)) &&
            (several || run(derived, process_totals_sql));
 }
@@ -425,7 +426,7 @@ bool writer_derived_put(struct writer_database *database)
         done = derive_columns(&derived) && derive_sums(&derived);
     writer_rows_close(&derived.rows);
     totals_free_memory(&derived.totals);
-    writer_owners_close(&derived.owners);
+    writer_thread_totals_close(&derived.thread_totals);
     free(derived.stacks.rows);
     free(derived.batch);
     return done;

@@ -9,7 +9,7 @@
 
 #include "ingest/write/database.h"
 #include "ingest/write/derived.h"
-#include "ingest/write/inherit.h"
+#include "ingest/write/inherited.h"
 #include "ingest/write/insert.h"
 #include "ingest/write/statistics.h"
 #include "all_indexes_sql.h"
@@ -110,7 +110,8 @@ bool writer_merge_fork(struct writer_merge *merge, uint64_t trace_id, uint64_t b
                        uint64_t end_ns)
 {
     return writer_database_check(
-        &merge->database, writer_inherit_fork(merge->database.sqlite, trace_id, begin_ns, end_ns));
+        &merge->database,
+        writer_inherited_fork(merge->database.sqlite, trace_id, begin_ns, end_ns));
 }
 
 /* Puts the frames of all parts into the file, while SQLite has it closed. */
@@ -148,7 +149,7 @@ static bool create_indexes(struct writer_merge *merge)
 bool writer_merge_finish(struct writer_merge *merge)
 {
     return writer_database_run(&merge->database, "BEGIN") &&
-           writer_database_check(&merge->database, writer_inherit_put(merge->database.sqlite)) &&
+           writer_database_check(&merge->database, writer_inherited_put(merge->database.sqlite)) &&
            writer_database_run(&merge->database, "COMMIT") && put_frames(merge) &&
            writer_database_run(&merge->database, "BEGIN") && writer_derived_put(&merge->database) &&
            create_indexes(merge) &&
@@ -158,8 +159,8 @@ bool writer_merge_finish(struct writer_merge *merge)
 
 bool writer_merge_select(struct writer_merge *merge, struct run *run, const char *word)
 {
-    return writer_run_read(merge->database.sqlite, run, merge->database.status) &&
-           writer_run_select(merge->database.sqlite, run, word, merge->database.status);
+    return run_processes_read(merge->database.sqlite, run, merge->database.status) &&
+           run_processes_select(merge->database.sqlite, run, word, merge->database.status);
 }
 
 uint64_t writer_merge_fact(struct writer_merge *merge, const char *key)

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "ingest/base/status.h"
-#include "ingest/write/run.h"
+#include "ingest/write/run_processes.h"
 #include "ingest/write/writer.h"
 
 struct writer_merge;
@@ -54,7 +54,7 @@ bool writer_merge_fork(struct writer_merge *merge, uint64_t trace_id, uint64_t b
 bool writer_merge_finish(struct writer_merge *merge);
 
 /* Reads the processes of the finished session and selects the one that `word` names
- * (ingest/write/run.h). */
+ * (ingest/write/run_processes.h). */
 bool writer_merge_select(struct writer_merge *merge, struct run *run, const char *word);
 
 /* Returns a number of the finished session's table meta. */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "ingest/base/output_file.h"
-#include "ingest/write/bulk.h"
+#include "ingest/write/allocation_pages.h"
 #include "ingest/write/database.h"
 #include "ingest/write/insert.h"
 #include "ingest/write/statistics.h"
@@ -26,7 +26,7 @@ struct writer {
     struct ingest_status *status;
     struct writer_database database;
     sqlite3_stmt *insert[WRITER_TABLES];
-    struct writer_bulk bulk;
+    struct writer_allocation_pages allocation_pages;
     uint32_t frame_root; /* root page of stack_frame, which gets: */
     struct writer_pages frame_pages;
     struct writer_btree frames;
@@ -40,7 +40,7 @@ struct writer {
     struct row_batch *all[BATCHES], *empty[BATCHES], *full[BATCHES]; /* full[0] is the oldest */
     size_t empty_count, full_count, made;
     bool no_more;
-    bool failed;  /* the second thread has; `bulk` has the error */
+    bool failed;  /* the second thread has; `allocation_pages` has the error */
     bool sampled; /* weights were put */
 };
 
@@ -104,8 +104,10 @@ static bool create_tables(struct writer *writer)
     if (!writer_database_run(&writer->database, "COMMIT"))
         return false;
     close_database(writer);
-    return writer_bulk_open(&writer->bulk, writer->file.descriptor, roots) ||
-           writer_database_fail(&writer->database, writer_bulk_error(&writer->bulk));
+    return writer_allocation_pages_open(&writer->allocation_pages, writer->file.descriptor,
+                                        roots) ||
+           writer_database_fail(&writer->database,
+                                writer_allocation_pages_error(&writer->allocation_pages));
 }
 
 /* Opens the session for all other tables, after its rows are written. */
@@ -133,7 +135,7 @@ static void *write_batches(void *context)
         struct row_batch *batch = writer->full[0];
         bool failed = writer->failed;
         pthread_mutex_unlock(&writer->mutex);
-        failed = failed || !writer_bulk_put(&writer->bulk, batch);
+        failed = failed || !writer_allocation_pages_put(&writer->allocation_pages, batch);
         pthread_mutex_lock(&writer->mutex);
         writer->failed = failed;
         writer->full_count--;
@@ -165,7 +167,8 @@ static struct row_batch *exchange(void *context, struct row_batch *full)
     if (!batch && writer->empty_count > 0)
         batch = writer->empty[--writer->empty_count];
     if (writer->failed && batch) {
-        writer_database_fail(&writer->database, writer_bulk_error(&writer->bulk));
+        writer_database_fail(&writer->database,
+                             writer_allocation_pages_error(&writer->allocation_pages));
         writer->empty[writer->empty_count++] = batch;
         batch = NULL;
     }
@@ -235,10 +238,12 @@ uint64_t writer_bytes(const struct writer *writer)
 bool writer_rows_done(struct writer *writer)
 {
     join(writer);
-    if (writer->failed || !writer_bulk_finish(&writer->bulk, writer->file.part,
-                                              writer_database_interrupted, &writer->database))
-        return writer_database_fail(&writer->database, writer_bulk_error(&writer->bulk));
-    writer_bulk_close(&writer->bulk);
+    if (writer->failed ||
+        !writer_allocation_pages_finish(&writer->allocation_pages, writer->file.part,
+                                        writer_database_interrupted, &writer->database))
+        return writer_database_fail(&writer->database,
+                                    writer_allocation_pages_error(&writer->allocation_pages));
+    writer_allocation_pages_close(&writer->allocation_pages);
     if (!writer->options.draft) {
         if (!writer_pages_open(&writer->frame_pages, writer->file.descriptor, WRITER_LOCK_BYTE))
             return writer_database_fail(&writer->database, strerror(writer->frame_pages.error));
@@ -355,7 +360,7 @@ void writer_close(struct writer *writer)
     if (!writer)
         return;
     join(writer);
-    writer_bulk_close(&writer->bulk);
+    writer_allocation_pages_close(&writer->allocation_pages);
     writer_btree_close(&writer->frames);
     writer_pages_close(&writer->frame_pages);
     close_database(writer);

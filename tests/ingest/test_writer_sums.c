@@ -19,7 +19,7 @@
 
 #include "ingest/write/frames.h"
 #include "ingest/write/functions.h"
-#include "ingest/write/owners.h"
+#include "ingest/write/thread_totals.h"
 
 static void run(sqlite3 *database, const char *sql)
 {
@@ -156,8 +156,8 @@ static const char owner_expected[] =
     "CREATE TABLE peaks AS SELECT p.id, max(l.bytes), l.ns FROM process p"
     "  JOIN live l ON l.process = p.id GROUP BY p.id;";
 
-static void put_event(sqlite3 *database, struct writer_owners *owners, int64_t ns, bool is_free,
-                      int64_t thread, uint64_t size, int64_t freed_by)
+static void put_event(sqlite3 *database, struct writer_thread_totals *totals, int64_t ns,
+                      bool is_free, int64_t thread, uint64_t size, int64_t freed_by)
 {
     char sql[160];
     snprintf(sql, sizeof(sql), "INSERT INTO event VALUES (%lld, %d, %lld, %llu, %lld)",
@@ -165,9 +165,9 @@ static void put_event(sqlite3 *database, struct writer_owners *owners, int64_t n
              (long long)freed_by);
     run(database, sql);
     if (is_free)
-        writer_owners_free(owners, thread, size, freed_by);
+        writer_thread_totals_free(totals, thread, size, freed_by);
     else
-        writer_owners_allocate(owners, thread, size, (uint64_t)ns);
+        writer_thread_totals_allocate(totals, thread, size, (uint64_t)ns);
 }
 
 static void test_owners(void **state)
@@ -175,37 +175,37 @@ static void test_owners(void **state)
     (void)state;
     static const int64_t threads[] = {1, 2, 3, 4, 5, 6, 100, 50 /* there is none */};
     sqlite3 *database = open_database(owner_tables);
-    struct writer_owners owners = {0};
+    struct writer_thread_totals totals = {0};
     struct {
         int64_t thread;
         uint64_t size;
     } live[64] = {{0, 0}};
     uint32_t random = 1;
     run(database, "BEGIN");
-    assert_int_equal(writer_owners_read(&owners, database), SQLITE_OK);
+    assert_int_equal(writer_thread_totals_read(&totals, database), SQLITE_OK);
     for (int64_t ns = 1; ns <= 4000; ns++) {
         random = random * 1664525 + 1013904223;
         const size_t place = (random >> 8) % 64;
         const int64_t thread = threads[(random >> 20) % 8];
         if (live[place].size != 0) {
             /* About every fifth block is freed by no thread. */
-            put_event(database, &owners, ns, true, live[place].thread, live[place].size,
+            put_event(database, &totals, ns, true, live[place].thread, live[place].size,
                       random % 5 == 0 ? 0 : thread);
             live[place].size = 0;
         } else {
             live[place].thread = thread;
             live[place].size = 1 + random % 1000;
-            put_event(database, &owners, ns, false, thread, live[place].size, 0);
+            put_event(database, &totals, ns, false, thread, live[place].size, 0);
         }
     }
-    assert_int_equal(writer_owners_put(&owners, database, true), SQLITE_OK);
+    assert_int_equal(writer_thread_totals_put(&totals, database, true), SQLITE_OK);
     run(database, owner_expected);
     compare(database, "thread", "threads");
     compare(database, "(SELECT id, peak_bytes, peak_ns FROM process)", "peaks");
     run(database, "UPDATE process SET peak_bytes = 0, peak_ns = 0");
     compare(database, "process", "processes");
     assert_true(number(database, "SELECT min(live_bytes) FROM process") > 0);
-    writer_owners_close(&owners);
+    writer_thread_totals_close(&totals);
     sqlite3_close(database);
 }
 

@@ -18,8 +18,8 @@
  * unmatched free, or one of an unseen block if an ancestor's recording was paused or began late. If
  * an ancestor's trace is missing, the block is still presumed to be inherited.
  */
-#ifndef MPROF_INGEST_WRITE_INHERIT_H
-#define MPROF_INGEST_WRITE_INHERIT_H
+#ifndef MPROF_INGEST_WRITE_INHERITED_H
+#define MPROF_INGEST_WRITE_INHERITED_H
 
 #include <stdint.h>
 
@@ -29,10 +29,10 @@
  * Notes when the process of the trace `trace_id` was forked, in the session's time. Returns
  * SQLite's code.
  */
-int writer_inherit_fork(sqlite3 *database, uint64_t trace_id, uint64_t begin_ns, uint64_t end_ns);
+int writer_inherited_fork(sqlite3 *database, uint64_t trace_id, uint64_t begin_ns, uint64_t end_ns);
 
 /* Finds the blocks of all frees and makes the sums, once all processes are added. Returns SQLite's
  * code. */
-int writer_inherit_put(sqlite3 *database);
+int writer_inherited_put(sqlite3 *database);
 
 #endif

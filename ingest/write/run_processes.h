@@ -3,8 +3,8 @@
  * Reads the processes of a session of several traces as a tree, and selects the one that a reader
  * of the session sees first.
  */
-#ifndef MPROF_INGEST_WRITE_RUN_H
-#define MPROF_INGEST_WRITE_RUN_H
+#ifndef MPROF_INGEST_WRITE_RUN_PROCESSES_H
+#define MPROF_INGEST_WRITE_RUN_PROCESSES_H
 
 #include <sqlite3.h>
 
@@ -27,17 +27,17 @@ struct run {
     size_t matches;  /* how many the word for it matches */
 };
 
-/* Reads the processes into `run`, which is zero-initialised. Call run_free() in any case. False
- * with `status` set. */
-bool writer_run_read(sqlite3 *database, struct run *run, struct ingest_status *status);
+/* Reads the processes into `run`, which is zero-initialised. Call run_processes_free() in any case.
+ * False with `status` set. */
+bool run_processes_read(sqlite3 *database, struct run *run, struct ingest_status *status);
 
 /*
  * Selects the process that `word` names (schemas/process_choice.h, also PROCESS_CHOICE_ALL; NULL:
  * the one that allocated most) and writes it into `meta`. False with `status` set if there is none.
  */
-bool writer_run_select(sqlite3 *database, struct run *run, const char *word,
-                       struct ingest_status *status);
+bool run_processes_select(sqlite3 *database, struct run *run, const char *word,
+                          struct ingest_status *status);
 
-void run_free(struct run *run);
+void run_processes_free(struct run *run);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/write/run.h"
+#include "ingest/write/run_processes.h"
 
 #include <stdlib.h>
 
@@ -46,7 +46,7 @@ static bool read_row(sqlite3_stmt *query, struct run_process *process)
     return process->program && process->arguments && process->ending;
 }
 
-bool writer_run_read(sqlite3 *database, struct run *run, struct ingest_status *status)
+bool run_processes_read(sqlite3 *database, struct run *run, struct ingest_status *status)
 {
     sqlite3_stmt *query = NULL;
     int step = SQLITE_ERROR;
@@ -83,8 +83,8 @@ static bool write_selected(sqlite3 *database, size_t id, struct ingest_status *s
            fail(database, status);
 }
 
-bool writer_run_select(sqlite3 *database, struct run *run, const char *word,
-                       struct ingest_status *status)
+bool run_processes_select(sqlite3 *database, struct run *run, const char *word,
+                          struct ingest_status *status)
 {
     if (word && strcmp(word, PROCESS_CHOICE_ALL) == 0) {
         run->selected = run->count;
@@ -106,7 +106,7 @@ bool writer_run_select(sqlite3 *database, struct run *run, const char *word,
     return write_selected(database, run->selected + 1, status);
 }
 
-void run_free(struct run *run)
+void run_processes_free(struct run *run)
 {
     for (size_t i = 0; i < run->count; i++) {
         free(run->processes[i].program);
