@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/entry/api.h"
+/*
+ * Control from inside the program: the functions of mprof.h, and the way that programs find them.
+ */
+#include "capture/entry/startup.h"
 
 #include <elf.h>
 #include <link.h>

@@ -9,7 +9,7 @@
  * recorder might grow a file that the program has opened under that number. A vfork child behaves
  * as if it ran without the recorder: it has descriptors of its own, and the parent's memory.
  */
-#include "capture/entry/resolve.h"
+#include "capture/entry/startup.h"
 
 #include <errno.h>
 #include <limits.h>

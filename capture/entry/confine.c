@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "capture/entry/names.h"
-#include "capture/entry/resolve.h"
+#include "capture/entry/startup.h"
 #include "capture/os/arch_x86_64.h"
 #include "capture/os/os.h"
 #include "capture/os/seccomp/seccomp.h"

@@ -9,9 +9,7 @@
 
 #include <stdlib.h>
 
-#include "capture/entry/api.h"
-#include "capture/entry/operator_new_warning.h"
-#include "capture/entry/resolve.h"
+#include "capture/entry/startup.h"
 #include "capture/record/control.h"
 #include "capture/record/program_suppressions.h"
 #include "capture/record/recorder.h"

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/entry/operator_new_warning.h"
+/*
+ * Warns of allocators whose C++ operators do not call malloc.
+ *
+ * tcmalloc, jemalloc and mimalloc bring their own operators new and delete, which take memory
+ * directly. If the recorder is preloaded before such a library, it sees malloc and free but not
+ * these, unless the operators of cxx_operators.c come between.
+ */
+#include "capture/entry/startup.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -15,7 +15,7 @@
 
 #include "capture/entry/library_init.h"
 #include "capture/entry/names.h"
-#include "capture/entry/resolve.h"
+#include "capture/entry/startup.h"
 #include "capture/os/exec_environment.h"
 #include "capture/os/os.h"
 #include "capture/record/control.h"

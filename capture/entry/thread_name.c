@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 #include "capture/entry/names.h"
-#include "capture/entry/resolve.h"
+#include "capture/entry/startup.h"
 #include "capture/record/gate.h"
 #include "capture/record/real.h"
 #include "capture/record/thread.h"

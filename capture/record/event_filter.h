@@ -35,7 +35,7 @@ bool event_filter_free(struct thread *thread, const void *address);
 /* Tells whether the live block may have been recorded. */
 bool event_filter_knows(const void *address);
 
-/* Looks for requests at an event that is not recorded. recorder_leave() serves them. */
+/* Looks for requests at an event that is not recorded. recorder_leave() handles them. */
 static inline void event_filter_look_outside(void)
 {
     if (trace_file_is_asked())

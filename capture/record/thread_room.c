@@ -41,7 +41,7 @@ static bool begin_next_chunk(struct thread *thread)
     return true;
 }
 
-/* Looks for requests, which recorder_leave() serves when the event is complete. Returns false if
+/* Looks for requests, which recorder_leave() handles when the event is complete. Returns false if
  * another process has ended the recording. */
 static bool look_outside(struct thread *thread)
 {
