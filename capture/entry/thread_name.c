@@ -21,7 +21,6 @@ static int (*entry_next(void))(pthread_t, const char *)
     return __real_pthread_setname_np;
 }
 #else
-int pthread_setname_np(pthread_t thread, const char *name);
 static int (*entry_next(void))(pthread_t, const char *)
 {
     static _Atomic(int (*)(pthread_t, const char *)) next;

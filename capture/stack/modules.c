@@ -47,6 +47,7 @@ static struct {
 } modules;
 
 #if __GLIBC_PREREQ(2, 35)
+/* NOLINTNEXTLINE(readability-redundant-declaration): it makes the symbol weak */
 extern __typeof(_dl_find_object) _dl_find_object __attribute__((weak));
 
 static bool loader_known(void)

@@ -71,6 +71,21 @@ long=$(sources '*.c' '*.h' | xargs wc -l | awk '$2 != "total" && $1 > 600')
 exits=$(grep -nE '(^|[^_a-z])exit\(' -r ingest session tui --include='*.c' | grep -vE '/(main|mprof[-_][a-z]+)\.c:')
 [ -z "$exits" ] || complain "no exit() below main" "$exits"
 
+# The dialect: `!p` and `p` test a pointer, `p != NULL` makes a bool value, sizeof has parentheses. The
+# programs that tests record are left out: some speak as foreign programs do.
+dialect=$(sources '*.c' '*.h' '*.cpp' '*.hpp' | grep -v '^tests/programs/' | xargs awk '
+    {
+        code = $0
+        gsub(/"([^"\\]|\\.)*"/, "\"\"", code)
+        sub(/\/[*\/].*/, "", code)
+        if (code ~ /^ *\* /) next
+    }
+    code ~ /(^|[^A-Za-z0-9_])sizeof +[^ (]/ ||
+    code ~ /(^|[^A-Za-z0-9_])(if|while) ?\((.*(&&|\|\|) )?[^()=]*[!=]= NULL/ ||
+    code ~ /(^|[^A-Za-z0-9_])(if|while) ?\(.*\)\) [!=]= NULL/ ||
+    code ~ /[!=]= NULL \?/ { print FILENAME ":" FNR ": " $0 }')
+[ -z "$dialect" ] || complain "pointers are tested by !p and p, sizeof has parentheses" "$dialect"
+
 marks=$(sources '*.c' '*.h' '*.hpp' '*.sql' dev | xargs grep -nE '\b(TODO|FIXME|XXX|HACK)\b')
 [ -z "$marks" ] || complain "no unfinished marks" "$marks"
 

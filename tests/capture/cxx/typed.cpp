@@ -185,7 +185,7 @@ static int aligned()
 int main()
 {
     const int results[] = {scalars(), arrays(), others_memory(), throwing(), aligned()};
-    for (unsigned i = 0; i < sizeof results / sizeof *results; i++)
+    for (unsigned i = 0; i < sizeof(results) / sizeof(*results); i++)
         if (!results[i])
             return static_cast<int>(i) + 1;
     return 0;

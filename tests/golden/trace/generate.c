@@ -19,7 +19,7 @@ static const char *folder;
 static void save(struct trace_builder *builder, const char *name)
 {
     char path[4096];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
     trace_builder_save(builder, path);
 }
 
@@ -171,9 +171,9 @@ static void save_order(size_t chunk_0, size_t chunk_1)
 {
     struct trace_builder *builder = worked();
     uint8_t kept[4096];
-    memcpy(kept, builder->bytes + chunk_0, sizeof kept);
-    memcpy(builder->bytes + chunk_0, builder->bytes + chunk_1, sizeof kept);
-    memcpy(builder->bytes + chunk_1, kept, sizeof kept);
+    memcpy(kept, builder->bytes + chunk_0, sizeof(kept));
+    memcpy(builder->bytes + chunk_0, builder->bytes + chunk_1, sizeof(kept));
+    memcpy(builder->bytes + chunk_1, kept, sizeof(kept));
     save(builder, "bad-order.bin");
     trace_builder_free(builder);
 }
@@ -217,7 +217,7 @@ int main(int argc, char **argv)
 
     save_cut("bad-empty.bin", 0);
     save_cut("bad-header-cut.bin", 100);
-    save_changed("bad-png.bin", 0, png, sizeof png, false);
+    save_changed("bad-png.bin", 0, png, sizeof(png), false);
     save_changed("bad-version.bin", 8, "\x02", 1, true);
     save_changed("bad-chunk-size.bin", 16, "\x01", 1, true);
     save_changed("bad-flag.bin", 20, "\x80", 1, true);
