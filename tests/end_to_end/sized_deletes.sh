@@ -34,7 +34,7 @@ for build in "g++ -O0 -g" "g++ -O2" "clang++ -O1 -g"; do
 done
 same "call sites" "$(sqlite3 g++-O0-g.db "SELECT function, free_function FROM v_wrong_size WHERE size = 2001")" 'bad_sized()|bad_sized()'
 printf 'dump\n' >look
-"$MPROF_BUILD/bin/mprof-tui" --script look --size 120x40 g++-O0-g.db | grep -q '6 blocks were deleted with a size that is not theirs' ||
+"$MPROF_BUILD/bin/mprof-tui" --script look --size 120x40 g++-O0-g.db | grep -q '6 blocks were deleted with a wrong size' ||
     complain "the browser says nothing"
 record unasked ./g++-O0-g
 same "without the option" "$("$ingest" --dump unasked.bin | grep -c sized-delete)/$(fact unasked)" 0/0
