@@ -93,7 +93,7 @@ static void put_paused_resize(struct thread *thread, uint64_t before, const void
 static void *resize_block(struct thread *thread, const void *frame, void *old,
                           const struct resize *resize)
 {
-    if (__builtin_expect(thread_flags(thread) & THREAD_SELECTED, 0))
+    if (__builtin_expect(thread_flags(thread) & THREAD_FILTERED, 0))
         return event_filter_resize(thread, frame, old, resize);
     bool paused =
         atomic_load_explicit(&recorder_page.state, memory_order_relaxed) == RECORDER_PAUSED;

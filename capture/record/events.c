@@ -18,7 +18,7 @@ void events_put_allocation(struct thread *thread, const void *frame, uint64_t ea
                            const void *address, uint64_t size, enum trace_alloc_kind kind,
                            unsigned log2_alignment)
 {
-    if ((thread_flags(thread) & THREAD_SELECTED) &&
+    if ((thread_flags(thread) & THREAD_FILTERED) &&
         !event_filter_allocation(thread, frame, address, size))
         return;
     uint64_t ticks = events_stamp_after(thread, early);
@@ -28,7 +28,7 @@ void events_put_allocation(struct thread *thread, const void *frame, uint64_t ea
 
 void events_put_other_free(struct thread *thread, const void *frame, const void *address)
 {
-    if ((thread_flags(thread) & THREAD_SELECTED) && !event_filter_free(thread, address))
+    if ((thread_flags(thread) & THREAD_FILTERED) && !event_filter_free(thread, address))
         return;
     uint32_t stack = thread_flags(thread) & THREAD_FREE_STACKS ? events_stack(thread, frame) : 0;
     uint64_t ticks = events_now(thread);

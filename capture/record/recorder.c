@@ -152,7 +152,7 @@ static bool start_program(void)
     event_filter_watch_calls(options.start_call, options.stop_call);
     marks_set(options.start_mark, options.stop_mark);
     requests_take_signal(options.toggle);
-    thread_life_set_flags((event_filter_is_on ? THREAD_SELECTED : 0u) |
+    thread_life_set_flags((event_filter_is_on ? THREAD_FILTERED : 0u) |
                           (options.free_stacks ? THREAD_FREE_STACKS : 0u) |
                           (options.fast_clock ? THREAD_FAST_CLOCK : 0u) |
                           (options.fast_clock || !clock_is_tsc ? THREAD_OTHER_CLOCK : 0u));

@@ -19,7 +19,7 @@
 
 /* The flags that force the slow path of a thread's events, in one word that each event reads. */
 enum thread_flag {
-    THREAD_SELECTED = 1,    /* event_filter.h decides about events */
+    THREAD_FILTERED = 1,    /* event_filter.h decides about events */
     THREAD_FREE_STACKS = 2, /* frees have stacks */
     THREAD_OTHER_CLOCK = 4, /* the clock is not a TSC that is read at each event */
     THREAD_NEW_STACK = 8,   /* stack_thread_init() has not been called */
