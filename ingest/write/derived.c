@@ -7,8 +7,8 @@
 
 #include "ingest/replay/totals.h"
 #include "ingest/write/functions.h"
-#include "ingest/write/thread_totals.h"
 #include "ingest/write/rows.h"
+#include "ingest/write/thread_totals.h"
 #include "arena_totals_sql.h"
 #include "derived_clear_sql.h"
 #include "derived_rows_sql.h"

@@ -10,7 +10,6 @@
 #include "ingest/write/database.h"
 #include "ingest/write/derived.h"
 #include "ingest/write/inherited.h"
-#include "ingest/write/insert.h"
 #include "ingest/write/statistics.h"
 #include "all_indexes_sql.h"
 #include "inherited_begin_sql.h"
