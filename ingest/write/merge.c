@@ -158,8 +158,8 @@ bool writer_merge_finish(struct writer_merge *merge)
 
 bool writer_merge_select(struct writer_merge *merge, struct run *run, const char *word)
 {
-    return run_processes_read(merge->database.sqlite, run, merge->database.status) &&
-           run_processes_select(merge->database.sqlite, run, word, merge->database.status);
+    return run_processes_read(&merge->database, run) &&
+           run_processes_select(&merge->database, run, word);
 }
 
 uint64_t writer_merge_fact(struct writer_merge *merge, const char *key)

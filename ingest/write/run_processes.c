@@ -6,12 +6,6 @@
 #include "run_processes_sql.h"
 #include "run_select_sql.h"
 
-static bool fail(sqlite3 *database, struct ingest_status *status)
-{
-    return ingest_fail(status, INGEST_BAD_INPUT, "the session's processes: %s",
-                       sqlite3_errmsg(database));
-}
-
 static char *text(sqlite3_stmt *query, int column)
 {
     const char *found = (const char *)sqlite3_column_text(query, column);
@@ -46,11 +40,12 @@ static bool read_row(sqlite3_stmt *query, struct run_process *process)
     return process->program && process->arguments && process->ending;
 }
 
-bool run_processes_read(sqlite3 *database, struct run *run, struct ingest_status *status)
+bool run_processes_read(struct writer_database *database, struct run *run)
 {
     sqlite3_stmt *query = NULL;
     int step = SQLITE_ERROR;
-    bool good = sqlite3_prepare_v2(database, run_processes_sql, -1, &query, NULL) == SQLITE_OK;
+    bool good = writer_database_check(
+        database, sqlite3_prepare_v2(database->sqlite, run_processes_sql, -1, &query, NULL));
     size_t capacity = 0;
     while (good && (step = sqlite3_step(query)) == SQLITE_ROW) {
         if (run->count == capacity) {
@@ -63,47 +58,43 @@ bool run_processes_read(sqlite3 *database, struct run *run, struct ingest_status
         }
         good = good && read_row(query, &run->processes[run->count++]);
         if (!good)
-            ingest_fail_memory(status, "the processes of the run");
+            ingest_fail_memory(database->status, "the processes of the run");
     }
     sqlite3_finalize(query);
     if (good && step != SQLITE_DONE)
-        good = fail(database, status);
+        good = writer_database_fail(database, NULL);
     return good;
 }
 
 /* Writes the id of the selected process. 0 is the sum of all. */
-static bool write_selected(sqlite3 *database, size_t id, struct ingest_status *status)
+static bool write_selected(struct writer_database *database, size_t id)
 {
-    char sql[128];
-    sqlite3_snprintf((int)sizeof(sql), sql,
-                     "INSERT OR REPLACE INTO meta VALUES ('selected_process', %llu)",
-                     (unsigned long long)id);
-    return (sqlite3_exec(database, sql, NULL, NULL, NULL) == SQLITE_OK &&
-            sqlite3_exec(database, run_select_sql, NULL, NULL, NULL) == SQLITE_OK) ||
-           fail(database, status);
+    return writer_database_run_with(database,
+                                    "INSERT OR REPLACE INTO meta VALUES ('selected_process', ?)",
+                                    NULL, (int64_t)id) &&
+           writer_database_run(database, run_select_sql);
 }
 
-bool run_processes_select(sqlite3 *database, struct run *run, const char *word,
-                          struct ingest_status *status)
+bool run_processes_select(struct writer_database *database, struct run *run, const char *word)
 {
     if (word && strcmp(word, PROCESS_CHOICE_ALL) == 0) {
         run->selected = run->count;
         run->matches = run->count;
-        return write_selected(database, 0, status);
+        return write_selected(database, 0);
     }
     struct process_choice *rows = calloc(run->count + 1, sizeof(*rows));
     if (!rows)
-        return ingest_fail_memory(status, "the processes of the run");
+        return ingest_fail_memory(database->status, "the processes of the run");
     for (size_t i = 0; i < run->count; i++)
         rows[i] = run->processes[i].choice;
     run->selected = process_choose(rows, run->count, word, &run->matches);
     free(rows);
     if (run->matches == 0)
-        return ingest_fail(status, INGEST_BAD_USAGE,
+        return ingest_fail(database->status, INGEST_BAD_USAGE,
                            "--process: no process of the run is %s; without it the summary lists "
                            "them",
                            word ? word : "there");
-    return write_selected(database, run->selected + 1, status);
+    return write_selected(database, run->selected + 1);
 }
 
 void run_processes_free(struct run *run)

@@ -6,9 +6,7 @@
 #ifndef MPROF_INGEST_WRITE_RUN_PROCESSES_H
 #define MPROF_INGEST_WRITE_RUN_PROCESSES_H
 
-#include <sqlite3.h>
-
-#include "ingest/base/status.h"
+#include "ingest/write/database.h"
 #include "schemas/process_choice.h"
 
 /* A row of the view v_process. */
@@ -28,15 +26,15 @@ struct run {
 };
 
 /* Reads the processes into `run`, which is zero-initialised. Call run_processes_free() in any case.
- * False with `status` set. */
-bool run_processes_read(sqlite3 *database, struct run *run, struct ingest_status *status);
+ * False with the database's status set. */
+bool run_processes_read(struct writer_database *database, struct run *run);
 
 /*
  * Selects the process that `word` names (schemas/process_choice.h, also PROCESS_CHOICE_ALL; NULL:
- * the one that allocated most) and writes it into `meta`. False with `status` set if there is none.
+ * the one that allocated most) and writes it into `meta`. False with the database's status set if
+ * there is none.
  */
-bool run_processes_select(sqlite3 *database, struct run *run, const char *word,
-                          struct ingest_status *status);
+bool run_processes_select(struct writer_database *database, struct run *run, const char *word);
 
 void run_processes_free(struct run *run);
 
