@@ -22,11 +22,12 @@
  * trace_walk.h moves the fields that steps 1 and 2 treat in the same way.
  *
  * Prediction pays for programs that allocate in regular patterns: a trace of cc1plus gets 35 %
- * smaller than by columns alone, one of sqlite3 1 %, for 2.5 times the processor time. It can be
- * deleted when the users of --compress no longer need these bytes and no trace with method 2 needs
- * to be read any more. Then remove trace_predicted.[ch], trace_model.[ch], enum trace_packing,
- * PACKED_PREDICTED in trace_packed.c, "Predicted records" in schemas/trace-format.md and
- * tests/golden/trace/packed/predicted.bin. Nothing outside this folder names the model.
+ * smaller than by columns alone, one of sqlite3 1 %. It takes two or three times as long.
+ * It can be deleted when the users of --compress no longer need these bytes and no trace with
+ * method 2 needs to be read any more. Then remove trace_predicted.[ch], trace_model.[ch], enum
+ * trace_packing, PACKED_PREDICTED in trace_packed.c, "Predicted records" in
+ * schemas/trace-format.md and tests/golden/trace/packed/predicted.bin. Nothing outside this folder
+ * names the model.
  */
 #ifndef MPROF_SCHEMAS_PACK_TRACE_PACKED_H
 #define MPROF_SCHEMAS_PACK_TRACE_PACKED_H
