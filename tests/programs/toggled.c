@@ -7,6 +7,7 @@
  * often it ran.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -14,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static atomic_bool done;
+static atomic_bool done, spinning;
 static volatile sig_atomic_t handled;
 
 static void *spin(void *unused)
@@ -24,6 +25,7 @@ static void *spin(void *unused)
     while (!done) {
         for (int i = 0; i < 50; i++)
             free(malloc(5000));
+        spinning = true;
         nanosleep(&short_while, NULL);
     }
     return NULL;
@@ -52,9 +54,11 @@ int main(void)
     while (read(STDIN_FILENO, &step, 1) == 1) {
         if (step >= '0' && step <= '9')
             free(malloc(6000 + (size_t)(step - '0')));
-        else if (step == 's')
+        else if (step == 's') {
             spins = pthread_create(&thread, NULL, spin, NULL) == 0;
-        else if (step == 'i')
+            while (spins && !spinning)
+                sched_yield();
+        } else if (step == 'i')
             allocate_interrupted();
         else if (step == 'h')
             signal(SIGUSR1, handle);
