@@ -34,6 +34,10 @@ static const struct command_option options[] = {
                                  .help = "look for separate debug files there too"},
     [INGEST_OPTION_SYSROOT] = {0, "sysroot", "DIR",
                                .help = "look for the program's files below DIR"},
+    [INGEST_OPTION_CACHE] = {0, "cache", "DIR", .choices = "off",
+                             .help = "keep names and types there for later calls, and use those of "
+                                     "earlier ones; off: neither (default: mprof in "
+                                     "$XDG_CACHE_HOME or ~/.cache)"},
     [INGEST_OPTION_DUMP] = {0, "dump", "ORDER", .optional = true, .choices = "file time",
                             .help =
                                 "print the trace as text instead, one line a record; ORDER is file "

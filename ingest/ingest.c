@@ -155,6 +155,8 @@ static bool run(struct pipeline *pipeline)
     report(pipeline, INGEST_SCAN, 0);
     if (!trace_scan(&pipeline->scan, pipeline->file, status))
         return false;
+    pipeline->own_names = (struct shared_names){.cache = options->cache,
+                                                .cached = options->cached && !options->bundle};
     pipeline->names = options->names ? options->names : &pipeline->own_names;
     if (!shared_names_begin(pipeline->names, &symbols_options))
         return ingest_fail_memory(status, "the names of the program");

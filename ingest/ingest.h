@@ -29,6 +29,8 @@ struct ingest_options {
     const char *debug_dir, *sysroot; /* for the symbolizer; NULL: none */
     struct writer_options writer;
     struct shared_names *names; /* of the traces of one call; NULL: this is the only one */
+    bool cached;                /* use answers of earlier calls, and keep them */
+    const char *cache;          /* their folder; NULL: the user's */
     const struct suppressions *suppressions; /* stacks that are not leaks; NULL: none */
     bool carried_suppressions;               /* those that the program carries, too */
     bool bundle;                             /* copy the files that the names come from */

@@ -150,6 +150,10 @@ static int take_option(struct options *options, enum ingest_option option, const
     case INGEST_OPTION_LIVE:
         options->live = true;
         break;
+    case INGEST_OPTION_CACHE:
+        options->ingest.cached = strcmp(value, "off") != 0;
+        options->ingest.cache = value;
+        break;
     case INGEST_OPTION_DUMP:
         good = set_dump(options, value);
         break;
@@ -437,7 +441,7 @@ static bool compress(const struct options *options, struct ingest_status *status
 
 int main(int argc, char **argv)
 {
-    struct options options = {.ingest.writer.index = WRITER_INDEX_STACK};
+    struct options options = {.ingest.writer.index = WRITER_INDEX_STACK, .ingest.cached = true};
     struct ingest_status status = {INGEST_OK, ""};
     int exit_status = parse(argc, argv, &options);
     if (exit_status < 0) {

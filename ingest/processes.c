@@ -412,6 +412,8 @@ bool ingest_processes(const struct ingest_options *options, const struct trace_l
 {
     struct processes processes = {
         .options = options, .left_out = left_out, .run = run, .summary = summary, .status = status};
+    processes.names = (struct shared_names){.cache = options->cache,
+                                            .cached = options->cached && !options->bundle};
     processes.whole.descriptor = processes.part.descriptor = processes.frame_file.descriptor = -1;
     /* The second and the third file never get the session's name. */
     bool good =

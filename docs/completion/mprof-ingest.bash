@@ -13,9 +13,10 @@ _mprof_ingest()
     --suppressions) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --debug-dir) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --sysroot) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+    --cache) mapfile -t COMPREPLY < <(compgen -W 'off' -- "$word") ;;
     *)
         case $word in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--output= --force --quiet --process= --live --index= --bundle --redact --suppressions= --debug-dir= --sysroot= --dump --compress --rebuild --help --version" -- "$word") ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "--output= --force --quiet --process= --live --index= --bundle --redact --suppressions= --debug-dir= --sysroot= --cache= --dump --compress --rebuild --help --version" -- "$word") ;;
         *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
         esac
         ;;

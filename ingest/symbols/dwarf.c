@@ -36,6 +36,7 @@ struct symbols_dwarf {
     uint64_t split_left;   /* bytes by which split units may still raise `budget` */
     const Elf_Data *lines; /* .debug_line; NULL: there is none */
     Dwarf *line_reader;    /* the same file, opened again from time to time; NULL: not open */
+    bool split;            /* some unit's functions lie in a file of their own */
     size_t line_units;     /* whose lines `line_reader` has read */
 };
 
@@ -97,8 +98,10 @@ static bool index_units(struct symbols_dwarf *dwarf)
 {
     Dwarf_CU *unit = NULL;
     Dwarf_Die die;
-    while (dwarf_get_units(dwarf->file->dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0) {
+    uint8_t type;
+    while (dwarf_get_units(dwarf->file->dwarf, unit, &unit, NULL, &type, &die, NULL) == 0) {
         int tag = dwarf_tag(&die);
+        dwarf->split = dwarf->split || type == DW_UT_skeleton || type == DW_UT_split_compile;
         if ((tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit) && !add_unit(dwarf, &die))
             return false;
         if (dwarf->budget.spent)
@@ -133,6 +136,11 @@ struct symbols_dwarf *symbols_dwarf_new(const struct symbols_file *file,
 bool symbols_dwarf_spent(const struct symbols_dwarf *dwarf)
 {
     return dwarf->budget.spent;
+}
+
+bool symbols_dwarf_is_split(const struct symbols_dwarf *dwarf)
+{
+    return dwarf->split;
 }
 
 void symbols_dwarf_free(struct symbols_dwarf *dwarf)

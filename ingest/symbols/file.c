@@ -12,6 +12,9 @@
 
 #include <elfutils/libdwelf.h>
 
+#include "ingest/cache/depends.h"
+#include "ingest/symbols/places.h"
+
 /* More sections of code than any linker writes. Further sections are not symbolized. */
 #define CODE_SECTIONS_MAX 65536
 
@@ -147,6 +150,9 @@ static bool is_bomb(Elf *elf)
 static int find_debug_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
                            const char *path, const char *link, GElf_Word sum, char **found)
 {
+    const struct symbols_file *file = *user;
+    if (file->depends)
+        symbols_places_add(&file->options, file->depends, module, name, link);
     int descriptor = dwfl_standard_find_debuginfo(module, user, name, base, path, link, sum, found);
     if (descriptor < 0)
         return descriptor;
@@ -183,13 +189,15 @@ static bool open_elf(struct symbols_file *file, const struct symbols_options *op
 }
 
 bool symbols_file_open(struct symbols_file *file, const struct symbols_options *options,
-                       const char *path, const uint8_t *build_id, size_t build_id_length,
-                       char *reason, size_t reason_size)
+                       struct cache_depends *depends, const char *path, const uint8_t *build_id,
+                       size_t build_id_length, char *reason, size_t reason_size)
 {
     memset(file, 0, sizeof(*file));
     int descriptor = open_regular(path, reason, reason_size);
     if (descriptor < 0)
         return false;
+    file->options = *options;
+    file->depends = depends;
     GElf_Addr elf_bias;
     bool opened = open_elf(file, options, path, descriptor);
     if (opened)
@@ -203,6 +211,8 @@ bool symbols_file_open(struct symbols_file *file, const struct symbols_options *
             file->refused = is_bomb(file->elf);
             if (!file->refused)
                 file->dwarf = dwfl_module_getdwarf(file->module, &file->bias);
+            if (depends && file->dwarf)
+                symbols_places_add_common(options, depends, file->module, file->dwarf);
             return true;
         }
         snprintf(reason, reason_size, "out of memory for the sections of %s", path);

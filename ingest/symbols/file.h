@@ -27,16 +27,19 @@ struct symbols_file {
     size_t code_count;
     Dwfl_Callbacks callbacks; /* libdwfl keeps pointers to both, so the struct must not move */
     char *debug_path;
+    struct symbols_options options; /* as they were given */
+    struct cache_depends *depends;
     bool refused; /* its debug information would unpack to an absurd size */
 };
 
 /*
- * Opens the file. Returns true on success; release it with symbols_file_close(). Otherwise returns
- * false and writes one line into `reason` (`reason_size` bytes) that says why.
+ * Opens the file, and adds the places where its separate debug file is looked for to `depends`
+ * (NULL: nobody asks). Returns true on success; release it with symbols_file_close(). Otherwise
+ * returns false and writes one line into `reason` (`reason_size` bytes) that says why.
  */
 bool symbols_file_open(struct symbols_file *file, const struct symbols_options *options,
-                       const char *path, const uint8_t *build_id, size_t build_id_length,
-                       char *reason, size_t reason_size);
+                       struct cache_depends *depends, const char *path, const uint8_t *build_id,
+                       size_t build_id_length, char *reason, size_t reason_size);
 void symbols_file_close(struct symbols_file *file);
 
 /*

@@ -8,6 +8,9 @@
 #include <unistd.h>
 
 #include "ingest/base/array.h"
+#include "ingest/cache/depends.h"
+#include "ingest/cache/transcript.h"
+#include "ingest/symbols/asked.h"
 #include "ingest/symbols/dwarf.h"
 #include "ingest/symbols/file.h"
 #include "ingest/symbols/perf_map.h"
@@ -47,6 +50,8 @@ struct symbols {
     char *debug_dir, *sysroot;
     char *directory;                   /* NULL: unknown */
     struct symbols_perf_map *perf_map; /* NULL: none */
+    struct cache_depends depends;
+    struct cache_transcript *transcript; /* NULL: none */
 };
 
 struct symbols *symbols_new(const struct symbols_options *options)
@@ -91,6 +96,7 @@ void symbols_free(struct symbols *symbols)
     free(symbols->sysroot);
     free(symbols->directory);
     symbols_perf_map_free(symbols->perf_map);
+    cache_depends_free(&symbols->depends);
     free(symbols);
 }
 
@@ -171,6 +177,7 @@ void symbols_module(struct symbols *symbols, uint32_t id, const char *path, cons
 {
     if (id == 0 || !reserve_module(symbols, id))
         return;
+    symbols_tell_module(symbols, id, path, build_id, build_id_length);
     symbols->modules[id] = find_module(symbols, path, build_id, build_id_length);
     if (symbols->modules[id])
         return;
@@ -210,14 +217,23 @@ static void module_open_vdso(struct symbols *symbols, struct module *module)
     char path[64], reason[512];
     int descriptor = symbols_vdso_copy();
     snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
-    if (descriptor >= 0 && symbols_file_open(&module->file, &options, path, module->build_id,
-                                             module->build_id_length, reason, sizeof(reason)))
+    if (descriptor >= 0 &&
+        symbols_file_open(&module->file, &options, &symbols->depends, path, module->build_id,
+                          module->build_id_length, reason, sizeof(reason)))
         module_build_tables(symbols, module);
     else
         snprintf(module->status, sizeof(module->status),
                  "none: %s is of another kernel than the one that runs here", module->path);
     if (descriptor >= 0)
         close(descriptor);
+}
+
+/* Nobody says which files were opened for units whose entries lie in files of their own. */
+static void note_split(struct symbols *symbols, const struct module *module)
+{
+    if (module->file.dwarf && (!module->dwarf || symbols_dwarf_is_split(module->dwarf) ||
+                               symbols_dwarf_spent(module->dwarf)))
+        symbols->depends.unknown = true;
 }
 
 static void module_open_file(struct symbols *symbols, struct module *module)
@@ -240,9 +256,11 @@ static void module_open_file(struct symbols *symbols, struct module *module)
         snprintf(module->status, sizeof(module->status), "no memory");
         return;
     }
-    if (symbols_file_open(&module->file, &options, path, module->build_id, module->build_id_length,
-                          module->status, sizeof(module->status)))
+    cache_depends_add(&symbols->depends, path);
+    if (symbols_file_open(&module->file, &options, &symbols->depends, path, module->build_id,
+                          module->build_id_length, module->status, sizeof(module->status)))
         module_build_tables(symbols, module);
+    note_split(symbols, module);
     free(path);
 }
 
@@ -261,6 +279,7 @@ void symbols_next_trace(struct symbols *symbols)
     if (symbols->module_count > 0)
         memset(symbols->modules, 0, symbols->module_count * sizeof(struct module *));
     symbols->traces++;
+    symbols_tell_trace(symbols);
 }
 
 static uint32_t no_file(const struct symbols *symbols)
@@ -310,7 +329,29 @@ void symbols_set_spent(struct symbols *symbols, uint32_t id)
         module->spent = true;
 }
 
-const char *symbols_status(struct symbols *symbols, uint32_t id)
+bool symbols_is_known(const struct symbols *symbols, uint32_t id)
+{
+    return registered(symbols, id) != NULL;
+}
+
+void symbols_set_transcript(struct symbols *symbols, struct cache_transcript *transcript)
+{
+    symbols->transcript = transcript;
+    if (transcript)
+        symbols_begin_transcript(symbols, symbols->debug_dir, symbols->sysroot);
+}
+
+struct cache_transcript *symbols_transcript(const struct symbols *symbols)
+{
+    return symbols->transcript;
+}
+
+struct cache_depends *symbols_depends(struct symbols *symbols)
+{
+    return &symbols->depends;
+}
+
+const char *symbols_find_status(struct symbols *symbols, uint32_t id)
 {
     struct module *module = module_of(symbols, id);
     if (!module)
@@ -390,8 +431,7 @@ static void name_by_dwarf(struct symbols *symbols, const struct module *module,
     frame->linkage_name = linkage_name == frame->function ? NULL : linkage_name;
 }
 
-size_t symbols_lookup(struct symbols *symbols, uint32_t id, uint64_t pc,
-                      struct symbols_frame *frames)
+size_t symbols_find(struct symbols *symbols, uint32_t id, uint64_t pc, struct symbols_frame *frames)
 {
     memset(frames, 0, sizeof(*frames));
     const struct module *module = module_of(symbols, id);

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct cache_depends;
+struct cache_transcript;
 struct symbols;
 struct symbols_file;
 struct symbols_dwarf;
@@ -101,6 +103,16 @@ size_t symbols_lookup(struct symbols *symbols, uint32_t id, uint64_t pc,
  */
 const struct symbols_file *symbols_module_file(struct symbols *symbols, uint32_t id);
 struct symbols_dwarf *symbols_module_dwarf(struct symbols *symbols, uint32_t id);
+
+/*
+ * Has the questions answered by a transcript from now on, before the first trace. It must live
+ * until it is replaced. NULL: none.
+ */
+void symbols_set_transcript(struct symbols *symbols, struct cache_transcript *transcript);
+struct cache_transcript *symbols_transcript(const struct symbols *symbols);
+
+/* Returns the files that answers depend on so far. */
+struct cache_depends *symbols_depends(struct symbols *symbols);
 
 /* Returns the value of --sysroot. NULL: none. */
 const char *symbols_sysroot(const struct symbols *symbols);

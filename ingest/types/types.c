@@ -8,6 +8,7 @@
 #include "ingest/symbols/dwarf.h"
 #include "ingest/types/allocators.h"
 #include "ingest/types/answer_cache.h"
+#include "ingest/types/asked.h"
 #include "ingest/types/candidates.h"
 #include "ingest/types/choose.h"
 #include "ingest/types/data_symbols.h"
@@ -57,10 +58,18 @@ struct types *types_new(struct symbols *symbols)
     types->outer = types_sites_new();
     types->functions = types_functions_new();
     if (types->cache && types->records && types->sources && types->sites && types->outer &&
-        types->functions)
+        types->functions) {
+        types_sources_note(types->sources, symbols_depends(symbols));
+        types_begin_transcript(types);
         return types;
+    }
     types_free(types);
     return NULL;
+}
+
+struct symbols *types_symbols(const struct types *types)
+{
+    return types->symbols;
 }
 
 void types_free(struct types *types)
@@ -421,8 +430,8 @@ static void tell_spent(const struct types *types)
     }
 }
 
-void types_infer(struct types *types, const struct types_frame *frames, size_t count, uint64_t size,
-                 uint8_t kind, struct types_answer *answer)
+void types_find(struct types *types, const struct types_frame *frames, size_t count, uint64_t size,
+                uint8_t kind, struct types_answer *answer)
 {
     struct types_question question;
     memset(&question, 0, sizeof(question));
@@ -462,7 +471,7 @@ void types_infer(struct types *types, const struct types_frame *frames, size_t c
     tell_spent(types);
 }
 
-const char *types_call_linkage(struct types *types, const struct types_frame *frame)
+const char *types_find_linkage(struct types *types, const struct types_frame *frame)
 {
     struct types_call called;
     const struct types_site *site = open_site(types, types->sites, frame);
@@ -472,8 +481,8 @@ const char *types_call_linkage(struct types *types, const struct types_frame *fr
     return called.linkage;
 }
 
-unsigned types_frame_call_form(struct types *types, const struct types_frame *frame,
-                               unsigned (*form_of)(const char *linkage))
+unsigned types_find_form(struct types *types, const struct types_frame *frame,
+                         unsigned (*form_of)(const char *linkage))
 {
     const struct types_site *site = open_site(types, types->sites, frame);
     return !site ? 0 : types_call_form(site, form_of);
@@ -493,8 +502,8 @@ candidates_of(struct types *types, const struct types_frame *frame, uint64_t siz
     return list;
 }
 
-size_t types_candidates(struct types *types, const struct types_frame *frames, size_t count,
-                        uint64_t size, const char **names, size_t capacity)
+size_t types_find_candidates(struct types *types, const struct types_frame *frames, size_t count,
+                             uint64_t size, const char **names, size_t capacity)
 {
     size_t found = 0;
     for (size_t i = 0; i < count && i < TYPES_CANDIDATE_FRAMES; i++) {
@@ -505,7 +514,7 @@ size_t types_candidates(struct types *types, const struct types_frame *frames, s
     return found;
 }
 
-void types_declare(struct types *types, uint32_t module, const char *name, uint64_t size)
+void types_find_declared(struct types *types, uint32_t module, const char *name, uint64_t size)
 {
     const struct symbols_file *file = symbols_module_file(types->symbols, module);
     struct types_index *index = types_modules_of(&types->modules, module, file)->index;
@@ -514,8 +523,8 @@ void types_declare(struct types *types, uint32_t module, const char *name, uint6
         types_records_add(types->records, name, index, &type);
 }
 
-bool types_members(struct types *types, const char *name, uint64_t size,
-                   types_member_function *each, void *context)
+bool types_find_members(struct types *types, const char *name, uint64_t size,
+                        types_member_function *each, void *context)
 {
     return types_records_members(types->records, name, size, each, context);
 }

@@ -14,7 +14,7 @@ static const uint8_t one_id[] = {1, 2, 3, 4}, other_id[] = {1, 2, 3, 5};
 static void test_files_are_one_by_path_and_build_id(void **state)
 {
     const struct symbols_options options = {NULL, NULL};
-    struct shared_names names = {NULL, NULL};
+    struct shared_names names = {0};
     (void)state;
     assert_true(shared_names_begin(&names, &options));
     struct symbols *symbols = names.symbols;
@@ -49,7 +49,7 @@ static void test_files_are_one_by_path_and_build_id(void **state)
 static void test_no_file_has_no_names(void **state)
 {
     const struct symbols_options options = {NULL, NULL};
-    struct shared_names names = {NULL, NULL};
+    struct shared_names names = {0};
     struct symbols_frame frames[SYMBOLS_FRAMES_MAX];
     (void)state;
     assert_true(shared_names_begin(&names, &options));
@@ -64,7 +64,7 @@ static void test_no_file_has_no_names(void **state)
 static void test_few_files_stay_open(void **state)
 {
     const struct symbols_options options = {NULL, NULL};
-    struct shared_names names = {NULL, NULL};
+    struct shared_names names = {0};
     size_t most = 0;
     (void)state;
     for (int i = 0; i < 600; i++) {

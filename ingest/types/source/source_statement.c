@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "ingest/base/generation_cache.h"
+#include "ingest/cache/depends.h"
 
 /* A larger file was not written by hand. */
 #define FILE_MAX (16 << 20)
@@ -182,6 +183,7 @@ struct source {
 };
 
 struct types_sources {
+    struct cache_depends *depends;  /* NULL: nobody asks */
     char *root;                     /* put before absolute paths if the file is there; NULL: none */
     struct generation_cache shorts; /* of struct source */
     struct source longer;
@@ -226,6 +228,11 @@ void types_sources_free(struct types_sources *sources)
     free(sources);
 }
 
+void types_sources_note(struct types_sources *sources, struct cache_depends *depends)
+{
+    sources->depends = depends;
+}
+
 uint64_t types_sources_files_read(const struct types_sources *sources)
 {
     return sources->files_read;
@@ -263,8 +270,11 @@ static int open_source(const struct types_sources *sources, const char *file)
     const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
     char *below = NULL;
     int descriptor = -1;
-    if (sources->root && file[0] == '/' && asprintf(&below, "%s%s", sources->root, file) > 0)
+    if (sources->root && file[0] == '/' && asprintf(&below, "%s%s", sources->root, file) > 0) {
+        cache_depends_add(sources->depends, below);
         descriptor = open(below, flags);
+    }
+    cache_depends_add(sources->depends, file);
     free(below);
     return descriptor >= 0 ? descriptor : open(file, flags);
 }

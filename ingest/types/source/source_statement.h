@@ -23,6 +23,10 @@ struct types_sources;
 struct types_sources *types_sources_new(const char *root);
 void types_sources_free(struct types_sources *sources);
 
+struct cache_depends;
+/* From now on adds each file to `depends` before it is looked for. NULL: to none. */
+void types_sources_note(struct types_sources *sources, struct cache_depends *depends);
+
 /* Returns how often a file was read. */
 uint64_t types_sources_files_read(const struct types_sources *sources);
 
