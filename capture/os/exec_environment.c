@@ -18,12 +18,11 @@
 static const char preload_name[] = "LD_PRELOAD=";
 static const char options_name[] = "MPROF_OPTIONS=";
 static const char without_name[] = "without=";
-static const char own_name[] = "libmprof.so";
+static const char own_name[] = "libmprof.so", sized_name[] = "libmprof_sized.so";
 
 #define PRELOAD_NAME_LENGTH (sizeof(preload_name) - 1)
 /* The bytes for the list of all calls. */
 #define CALLS_TEXT (REQUIRED_CALLS_TEXT + sizeof(without_name) + 1)
-#define OWN_NAME_LENGTH (sizeof(own_name) - 1)
 
 static bool is_preload(const char *entry)
 {
@@ -36,19 +35,25 @@ static size_t part_length(const char *part)
     return strcspn(part, ": ");
 }
 
-static bool part_is_own(const char *part, size_t length)
+static bool part_is(const char *part, size_t length, const char *name)
 {
-    return length >= OWN_NAME_LENGTH &&
-           strncmp(part + length - OWN_NAME_LENGTH, own_name, OWN_NAME_LENGTH) == 0 &&
-           (length == OWN_NAME_LENGTH || part[length - OWN_NAME_LENGTH - 1] == '/');
+    const size_t size = strlen(name);
+    return length >= size && strncmp(part + length - size, name, size) == 0 &&
+           (length == size || part[length - size - 1] == '/');
 }
 
-static bool preloads_own(const char *entry)
+static bool part_is_own(const char *part, size_t length)
+{
+    return part_is(part, length, own_name) || part_is(part, length, sized_name) ||
+           part_is(part, length, "libmprof_operators.so");
+}
+
+static bool preloads(const char *entry, const char *name)
 {
     const char *part = entry + PRELOAD_NAME_LENGTH;
     for (;;) {
         size_t length = part_length(part);
-        if (part_is_own(part, length))
+        if (part_is(part, length, name))
             return true;
         if (!part[length])
             return false;
@@ -56,15 +61,24 @@ static bool preloads_own(const char *entry)
     }
 }
 
+/* Tells whether the environment preloads the library of that name. */
+static bool environment_preloads(char *const envp[], const char *name)
+{
+    for (; envp && *envp; envp++)
+        if (is_preload(*envp) && strlen(*envp) < EXEC_TEXT_MAX && preloads(*envp, name))
+            return true;
+    return false;
+}
+
 /* Returns the number of all entries, the end included. 0 if the recorder is not preloaded. */
 static size_t count_entries(char *const envp[])
 {
     size_t count = 0;
-    bool preloaded = false;
-    for (; envp && envp[count]; count++)
-        preloaded = preloaded || (is_preload(envp[count]) && preloads_own(envp[count]) &&
-                                  strlen(envp[count]) < EXEC_TEXT_MAX);
-    return preloaded ? count + 1 : 0;
+    if (!environment_preloads(envp, own_name))
+        return 0;
+    while (envp[count])
+        count++;
+    return count + 1;
 }
 
 /* Opens the file to execute for reading. Returns its descriptor, or a negative errno. */
@@ -112,7 +126,7 @@ static enum program_kind kind_of(int descriptor)
 
 /* Chooses the environment; the program's own has this many entries. The result has 0 entries if
  * nothing has to change. Closes the descriptor. */
-static struct exec_environment choose(int descriptor, size_t entries)
+static struct exec_environment choose(int descriptor, char *const envp[], size_t entries)
 {
     const struct exec_environment unrecorded = {.entries = entries, .unrecorded = true};
     struct exec_environment confined = {0};
@@ -126,6 +140,11 @@ static struct exec_environment choose(int descriptor, size_t entries)
         /* The options may need one more entry. */
         if (os_is_confined() && required_calls_forbidden(NULL, &possible) > 0)
             confined.entries = entries + 1;
+        confined.unsized = kind != PROGRAM_CXX && environment_preloads(envp, sized_name);
+        if (confined.unsized && confined.entries == 0)
+            confined.entries = entries;
+        else if (confined.unsized)
+            possible = false; /* two entries would have to change */
         if (possible)
             return confined;
         message_line("the program's own seccomp filter forbids what recording needs; an executed "
@@ -139,7 +158,7 @@ struct exec_environment exec_environment_at(int directory, const char *path, int
                                             char *const envp[])
 {
     const size_t count = count_entries(envp);
-    return path && count ? choose(open_program(directory, path, flags), count)
+    return path && count ? choose(open_program(directory, path, flags), envp, count)
                          : (struct exec_environment){0};
 }
 
@@ -161,10 +180,11 @@ struct exec_environment exec_environment_of(const char *file, bool search, char 
     program_search_begin(&places, file);
     while (descriptor < 0 && program_search_next(&places, path, sizeof(path)))
         descriptor = open_program(AT_FDCWD, path, 0);
-    return choose(descriptor, count);
+    return choose(descriptor, envp, count);
 }
 
-static void fill_unrecorded(char *const envp[], char **entries, char *preload)
+/* Leaves libraries out of LD_PRELOAD: all of the recorder, or libmprof_sized.so alone. */
+static void fill_without(char *const envp[], bool all, char **entries, char *preload)
 {
     size_t count = 0, used = PRELOAD_NAME_LENGTH;
     memcpy(preload, preload_name, PRELOAD_NAME_LENGTH);
@@ -175,7 +195,7 @@ static void fill_unrecorded(char *const envp[], char **entries, char *preload)
         }
         for (const char *part = *envp + PRELOAD_NAME_LENGTH;;) {
             size_t length = part_length(part);
-            if (length && !part_is_own(part, length)) {
+            if (length && !(all ? part_is_own(part, length) : part_is(part, length, sized_name))) {
                 if (used > PRELOAD_NAME_LENGTH)
                     preload[used++] = ':';
                 memcpy(preload + used, part, length);
@@ -231,8 +251,8 @@ char *const *exec_environment_fill(const struct exec_environment *environment, c
 {
     if (environment->entries == 0)
         return envp;
-    if (environment->unrecorded)
-        fill_unrecorded(envp, entries, text);
+    if (environment->unrecorded || environment->unsized)
+        fill_without(envp, environment->unrecorded, entries, text);
     else
         fill_confined(envp, entries, text);
     return entries;

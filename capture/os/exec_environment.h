@@ -19,7 +19,8 @@
 
 struct exec_environment {
     size_t entries;  /* the number of its entries, the end included; 0: the program keeps its own */
-    bool unrecorded; /* the recorder is left out */
+    bool unrecorded; /* the recorder and its libraries are left out */
+    bool unsized;    /* only libmprof_sized.so is left out: the program is not one of C++ */
 };
 
 /* Returns the environment to use. `search`: looks for a name without a slash in PATH. */

@@ -54,18 +54,17 @@ static bool image_entry(const struct program_image *image, unsigned index, Elf64
            entry->d_tag != DT_NULL;
 }
 
-static bool name_is_sanitizer(const char *name)
+static bool name_begins(const char *name, const char *const *beginnings)
 {
-    static const char *const runtimes[] = {
-        "libasan.so",       "libtsan.so",       "liblsan.so",        "libhwasan.so",
-        "libclang_rt.asan", "libclang_rt.tsan", "libclang_rt.hwasan"};
-    for (size_t i = 0; i < sizeof(runtimes) / sizeof(*runtimes); i++)
-        if (strncmp(name, runtimes[i], strlen(runtimes[i])) == 0)
+    for (; *beginnings; beginnings++)
+        if (strncmp(name, *beginnings, strlen(*beginnings)) == 0)
             return true;
     return false;
 }
 
-static bool image_is_sanitized(const struct program_image *image)
+/* Tells whether the image needs a library whose name begins in one of these ways; NULL ends them.
+ */
+static bool image_needs(const struct program_image *image, const char *const *beginnings)
 {
     uint64_t strings = 0;
     Elf64_Dyn entry;
@@ -80,7 +79,7 @@ static bool image_is_sanitized(const struct program_image *image)
         if (entry.d_tag == DT_NEEDED &&
             image_read_some(image->descriptor, strings + entry.d_un.d_val, name, sizeof(name) - 1) >
                 0 &&
-            name_is_sanitizer(name))
+            name_begins(name, beginnings))
             return true;
     }
     return false;
@@ -122,6 +121,10 @@ static bool image_read_header(int descriptor, Elf64_Ehdr *header)
 
 static enum program_kind image_kind(int descriptor, const Elf64_Ehdr *header)
 {
+    static const char *const sanitizers[] = {
+        "libasan.so",       "libtsan.so",       "liblsan.so",         "libhwasan.so",
+        "libclang_rt.asan", "libclang_rt.tsan", "libclang_rt.hwasan", NULL};
+    static const char *const cxx[] = {"libstdc++.so", "libc++.so", NULL};
     struct program_image image = {.descriptor = descriptor, .count = header->e_phnum};
     if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != EM_X86_64)
         return PROGRAM_FOREIGN;
@@ -129,7 +132,8 @@ static enum program_kind image_kind(int descriptor, const Elf64_Ehdr *header)
         return PROGRAM_DYNAMIC;
     return !image_segment(&image, PT_INTERP) ? PROGRAM_STATIC
            : image_is_of_musl(&image)        ? PROGRAM_OTHER_LIBC
-           : image_is_sanitized(&image)      ? PROGRAM_SANITIZED
+           : image_needs(&image, sanitizers) ? PROGRAM_SANITIZED
+           : image_needs(&image, cxx)        ? PROGRAM_CXX
                                              : PROGRAM_DYNAMIC;
 }
 

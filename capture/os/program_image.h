@@ -11,6 +11,7 @@
 
 enum program_kind {
     PROGRAM_DYNAMIC, /* glibc's loader starts it and preloads; also any file that is not ELF */
+    PROGRAM_CXX,     /* the same, and names the library of C++ as one that it needs */
     PROGRAM_STATIC,
     PROGRAM_FOREIGN, /* for another processor: the loader says that it preloads nothing */
     /* Needs the shared runtime of a sanitizer. The runtime has its own malloc, and ends the program

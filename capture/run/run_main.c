@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* mprof-run: runs a program and records its heap. */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "capture/options/options.h"
+#include "capture/os/program_image.h"
 #include "capture/run/child.h"
 #include "capture/run/live.h"
 #include "capture/run/operators.h"
@@ -325,6 +327,16 @@ static bool find_operators(const char *library, const char *binary, char operato
            run_operators_are_needed(binary);
 }
 
+/* Tells whether the loader gives the program the library of C++. */
+static bool is_of_cxx(const char *binary)
+{
+    const int descriptor = open(binary, O_RDONLY | O_CLOEXEC);
+    const bool is = descriptor >= 0 && program_image_read(descriptor) == PROGRAM_CXX;
+    if (descriptor >= 0)
+        close(descriptor);
+    return is;
+}
+
 /* Finds the library of the operators delete with a size beside the recorder. False after a message.
  */
 static bool find_sized(const char *library, char sized[PATH_MAX + 16])
@@ -504,6 +516,13 @@ int main(int argc, char **argv)
     const bool pack = arguments.compress && !arguments.live;
     if (pack && !add_setting(&arguments, "compress", NULL))
         return 2;
+    if (arguments.sized_delete && !is_of_cxx(binary)) {
+        say("mprof-run",
+            "%s is not linked with the shared library of C++: --sized-delete sees "
+            "nothing of it",
+            program);
+        arguments.sized_delete = false;
+    }
     if (arguments.sized_delete && !find_sized(library, sized))
         return 1;
     struct run_child child = {

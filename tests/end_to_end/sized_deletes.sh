@@ -89,6 +89,64 @@ record own ./own --sized-delete
 record own_plugin "./host ./own.so" --sized-delete
 record plain_plugin "./host ./plain.so" --sized-delete
 same "of plugins" "$(fact own)/$(fact plain_plugin)" 0/0
+# A plugin's constructor waits for a thread that deletes, while the loader holds its lock.
+cat >waits.cpp <<'CXX'
+#include <thread>
+struct part { char data[3000]; };
+static void work() { part *volatile object = new part; delete object; }
+static struct start { start() { std::thread(work).join(); } } begins;
+extern "C" int plugin() { work(); return 1; }
+CXX
+g++ -w -O0 -std=c++17 -shared -fPIC -pthread -o waits.so waits.cpp &&
+    g++ -w -x c++ -pthread -o cxx_host - -ldl <<<"$(echo '#include <dlfcn.h>
+#include <string>
+std::string *text;
+int main(int argc, char **argv)
+{
+    text = new std::string(600, (char)argc);
+    dlsym(RTLD_DEFAULT, "no_such_name");
+    delete text;
+    if (!dlerror())
+        return 3;
+    void *handle = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+    int (*plugin)() = handle ? (int (*)())dlsym(handle, "plugin") : nullptr;
+    return plugin && plugin() ? 0 : 1;
+}')" || exit 1
+for host in ./host ./cxx_host; do
+    timeout 60 "$run" --quiet --sized-delete --force -o waits.bin -- $host ./waits.so 2>notes || complain "$host ends with $?"
+    grep -q 'sees nothing' notes && seen=no || seen=yes
+    same "$host is of C++" "$seen" "$([ $host = ./host ] && echo no || echo yes)"
+done
+
+# Operators new and delete of the program, without those that take a size: its blocks are larger.
+cat >rounds.cpp <<'CXX'
+#include <cstdlib>
+#include <new>
+void *operator new(std::size_t size) { return malloc((size + 15) & ~std::size_t(15)); }
+void operator delete(void *block) noexcept { free(block); }
+struct part { char data[3001]; };
+int main() { part *volatile object = new part; delete object; }
+CXX
+g++ -w -O0 -std=c++17 -o rounds rounds.cpp || exit 1
+record rounds ./rounds --sized-delete
+same "of the program's own operators" "$(fact rounds)" 0
+
+# A child with a sanitizer is recorded without any of the libraries, one of C without that for sizes.
+"$run" --quiet --sized-delete --force -o children.bin -- ./cxx_host ./waits.so || complain "cxx_host: $?"
+cat >executes.cpp <<'CXX'
+#include <string>
+#include <unistd.h>
+int main(int, char **argv) { delete new std::string(600, 'x'); execv(argv[1], argv + 1); return 9; }
+CXX
+g++ -w -O0 -o executes executes.cpp && gcc -w -o prints -x c - <<<'#include <stdio.h>
+#include <stdlib.h>
+int main(void) { puts(getenv("LD_PRELOAD") ? getenv("LD_PRELOAD") : "none"); }' || exit 1
+"$run" --quiet --sized-delete --force -o children.bin -- ./executes ./prints >preload || complain "prints: $?"
+same "preloaded into a program of C" "$(tr ':' '\n' <preload | sed 's,.*/,,' | tr '\n' ' ')" "libmprof.so "
+if echo 'int main() { delete new int; }' | g++ -fsanitize=address -x c++ -o checks - 2>/dev/null && ./checks 2>/dev/null; then
+    "$run" --quiet --sized-delete --force -o children.bin -- ./executes ./checks 2>/dev/null || complain "with a sanitizer: $?"
+fi
+
 same "live in the plugin" "$(sqlite3 plain_plugin.db "SELECT count(*) FROM allocation WHERE size > 3000 AND size < 3100 AND free_ns IS NULL")" 0
 
 if echo 'int main() {}' | g++ -fsanitize=address -x c++ -o try - 2>/dev/null && ./try 2>/dev/null; then
