@@ -21,6 +21,7 @@
 #include "capture/record/thread_room.h"
 
 #define FRAME __builtin_frame_address(0)
+#define EXECUTABLE "/proc/self/exe"
 #define NAME "__lsan_default_suppressions"
 /* Bytes of the text in one record. */
 #define PIECE 1900u
@@ -60,24 +61,28 @@ static void find_name(void *context, const char *name, uint64_t address, uint64_
         *(uint64_t *)context = address;
 }
 
-/* How far from the addresses of its file the executable lies. */
-static uintptr_t executable_bias(void)
+/* Finds how far from the addresses of its file the executable lies: a static-pie executable has no
+ * program header that tells. */
+static bool executable_bias(uintptr_t *bias)
 {
-    const uintptr_t headers = getauxval(AT_PHDR), count = getauxval(AT_PHNUM);
-    const ElfW(Phdr) *header = (const ElfW(Phdr) *)headers;
-    for (uintptr_t i = 0; header && i < count; i++)
-        if (header[i].p_type == PT_PHDR)
-            return headers - header[i].p_vaddr;
-    return 0;
+    ElfW(Ehdr) header;
+    const int file = os_open_read(EXECUTABLE);
+    if (file < 0)
+        return false;
+    const bool whole = os_read(file, &header, sizeof(header)) == (long)sizeof(header);
+    os_close(file);
+    *bias = getauxval(AT_ENTRY) - header.e_entry;
+    return whole && *bias % getauxval(AT_PAGESZ) == 0;
 }
 
 /* The executable's own comes first, as for the dynamic linker; few programs export it. */
 static suppressions_function *find_function(void)
 {
     uint64_t address = 0;
-    elf_symbols_of("/proc/self/exe", find_name, &address);
-    if (address)
-        return (suppressions_function *)(executable_bias() + address); /* NOLINT(performance-*) */
+    uintptr_t bias;
+    elf_symbols_of(EXECUTABLE, find_name, &address);
+    if (address && executable_bias(&bias))
+        return (suppressions_function *)(bias + address); /* NOLINT(performance-*) */
     return __lsan_default_suppressions;
 }
 

@@ -161,6 +161,21 @@ lost LONG 1 '40 ' 'too long'
 lost PIECES 0 '40 400 '
 [ ! -e core ] || complain "a core"
 
+# In a static-pie program with libmprof.a no header tells where the program lies.
+# The options to link with are those of the page.
+wrap=-Wl$(grep -o -- '--wrap=[A-Za-z_]*' "$MPROF_SOURCE/docs/other-allocators.md" | sed 's/^/,/' | tr -d '\n')
+if gcc -static-pie -x c -o try - <<<'int main(void) { return 0; }' 2>linker && ./try; then
+    build static_pie -fno-builtin -fPIE -static-pie function.c "$MPROF_BUILD/lib/libmprof.a" "$wrap" -Wl,--eh-frame-hdr
+    MPROF_OPTIONS=suppressions MPROF_OUTPUT=$PWD/static_pie.bin ./static_pie >static_pie.out 2>&1 ||
+        complain "static_pie: status $?"
+    [ ! -s static_pie.out ] || complain "static_pie: $(cat static_pie.out)"
+    session static_pie --suppressions=program
+    same "leaks of static-pie" "$(leaks static_pie)" '40 '
+    same "patterns of static-pie" "$(fact static_pie suppressions)/$(fact static_pie lost_suppressions)" 3/0
+else
+    echo "(gcc links no static-pie program here: not tried)"
+fi
+
 # A piece whose offset is damaged is lost, and so are the pieces after it.
 "$ingest" --dump PIECES.bin | grep -c ' suppressions outcome 0 bytes 5016 offset' | grep -qx 3 || complain "pieces"
 python3 - <<'PY' || complain "python"
