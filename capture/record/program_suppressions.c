@@ -86,13 +86,24 @@ static suppressions_function *find_function(void)
     return __lsan_default_suppressions;
 }
 
+static _Noreturn void end_process(void)
+{
+    for (;;)
+        os_call(SYS_exit_group, 0, 0, 0, 0, 0, 0);
+}
+
 /* Runs in the child process. The text may be no text: to read it ends this process at worst. */
-static _Noreturn void answer_and_end(suppressions_function *function, struct answer *answer)
+static _Noreturn void answer_and_end(suppressions_function *function, struct answer *answer,
+                                     int parent)
 {
     const struct rlimit no_core = {0, 0};
     os_forked();
     recorder_sealed(); /* nothing of this process is recorded */
     os_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
+    if (os_call(SYS_getppid, 0, 0, 0, 0, 0, 0) != parent)
+        end_process(); /* the parent ended before the call above */
+    /* A program that takes core files ignores the limit. */
+    os_call(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0, 0);
     os_call(SYS_prlimit64, 0, RLIMIT_CORE, (long)&no_core, 0, 0, 0);
     const char *text = function();
     const size_t length = text ? strnlen(text, TRACE_SUPPRESSIONS_MAX + 1) : 0;
@@ -100,8 +111,7 @@ static _Noreturn void answer_and_end(suppressions_function *function, struct ans
         memcpy(answer->text, text, length < sizeof(answer->text) ? length : sizeof(answer->text));
     answer->length = (uint32_t)length;
     atomic_store(&answer->whole, true);
-    for (;;)
-        os_call(SYS_kill, os_process_id(), SIGKILL, 0, 0, 0, 0);
+    end_process();
 }
 
 /* False: the process did not end in time, and is killed. */
@@ -128,9 +138,10 @@ static enum trace_suppressions ask(suppressions_function *function)
     if (memory < 0 && memory > -4096)
         return TRACE_SUPPRESSIONS_NOT_ASKED;
     struct answer *answer = (struct answer *)memory; /* NOLINT(performance-no-int-to-ptr) */
+    const int parent = os_process_id();
     const long process = os_call(SYS_clone, 0, 0, 0, 0, 0, 0);
     if (process == 0)
-        answer_and_end(function, answer);
+        answer_and_end(function, answer, parent);
     const bool ended = process > 0 && wait_for(process);
     if (ended && atomic_load(&answer->whole)) {
         suppressions.answer = answer;
