@@ -86,6 +86,16 @@ static suppressions_function *find_function(void)
     return __lsan_default_suppressions;
 }
 
+/* Says if a new process comes into this process's own namespace. The first one of another would
+ * live and die as its init: no process could be made there after its end. */
+static bool child_shares_namespace(void)
+{
+    char own[64], of_children[64];
+    return os_read_link("/proc/self/ns/pid", own, sizeof(own)) > 0 &&
+           os_read_link("/proc/self/ns/pid_for_children", of_children, sizeof(of_children)) > 0 &&
+           strcmp(own, of_children) == 0;
+}
+
 static _Noreturn void end_process(void)
 {
     for (;;)
@@ -159,7 +169,8 @@ static enum trace_suppressions ask_any(void)
     if (!function)
         return TRACE_SUPPRESSIONS_NONE;
     /* A sandbox of which nothing is known but that it punishes calls may punish a new process. */
-    return os_is_confined() ? TRACE_SUPPRESSIONS_NOT_ASKED : ask(function);
+    return os_is_confined() || !child_shares_namespace() ? TRACE_SUPPRESSIONS_NOT_ASKED
+                                                         : ask(function);
 }
 
 void program_suppressions_ask(void)

@@ -176,6 +176,34 @@ else
     echo "(gcc links no static-pie program here: not tried)"
 fi
 
+# The first process of a new namespace must be the program's own child: after the end of the first
+# one, no other can be made there.
+cat >forks.c <<'C'
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+    int status = 1;
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(getpid() == 1 ? 0 : 3);
+    if (child < 0 || waitpid(child, &status, 0) != child)
+        return 2;
+    return WEXITSTATUS(status);
+}
+C
+gcc -O0 -g -o forks forks.c function.c || exit 1
+if unshare --pid ./forks; then
+    timeout 60 "$run" --quiet --force --suppressions -o forks.bin -- unshare --pid ./forks >forks.out 2>&1 ||
+        complain "forks: status $?"
+    [ ! -s forks.out ] || complain "forks: $(cat forks.out)"
+    "$ingest" --force --process=all --suppressions=program -o forks.db forks.bin >forks.summary || complain "ingest of forks"
+    grep -q 'lost suppressions: .*could not start a process' forks.summary || complain "forks: $(cat forks.summary)"
+else
+    echo "(unshare --pid is not permitted here: not tried)"
+fi
+
 # A piece whose offset is damaged is lost, and so are the pieces after it.
 "$ingest" --dump PIECES.bin | grep -c ' suppressions outcome 0 bytes 5016 offset' | grep -qx 3 || complain "pieces"
 python3 - <<'PY' || complain "python"
