@@ -43,12 +43,15 @@ static void use(void *plugin)
 static void work(void *plugin)
 {
     work_function *command = (work_function *)need(dlsym(plugin, "plugin_work"));
-    long before = command('c');
-    for (int i = 0; i < 50; i++) { /* each look again is one among running threads */
+    long before, after;
+    /* The threads run before the first look, and while there are looks. */
+    while ((before = command('c')) == 0)
+        usleep(50);
+    for (int i = 0; i < 50 || command('c') == before; i++) {
         need(dlsym(plugin, "plugin_make"));
         usleep(50);
     }
-    long after = command('c');
+    after = command('c');
     command('e');
     printf("before %ld, meanwhile %ld\n", before, after - before);
 }
