@@ -31,12 +31,17 @@ uint64_t hash_seed(void)
     return seed;
 }
 
-uint64_t hash_text(const char *text)
+uint64_t hash_characters(const char *text, size_t length)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (; text && *text != '\0'; text++)
-        hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
     return hash_number(hash ^ hash_seed());
+}
+
+uint64_t hash_text(const char *text)
+{
+    return hash_characters(text, !text ? 0 : strlen(text));
 }
 
 static void place(struct index_map *map, struct index_slot slot)

@@ -31,7 +31,9 @@ static inline uint64_t hash_combine(uint64_t hash, uint64_t value)
     return hash_number(hash ^ (value + UINT64_C(0x9e3779b97f4a7c15)));
 }
 
-/* Hashes by FNV-1a. NULL has the hash of the empty string. */
+/* Hashes by FNV-1a. */
+uint64_t hash_characters(const char *text, size_t length);
+/* Hashes up to the terminating null character. NULL has the hash of the empty string. */
 uint64_t hash_text(const char *text);
 
 /*

@@ -8,6 +8,8 @@
 
 #include <libiberty/demangle.h>
 
+#include "ingest/base/array.h"
+
 /* Demangling can take more than linear time. Longer names stay as they are. */
 #define MANGLED_LENGTH_MAX 16384
 
@@ -51,15 +53,6 @@ void symbols_strings_free(struct symbols_strings *strings)
     }
     free(strings->buckets);
     free(strings);
-}
-
-/* FNV-1a, 64 bits (Fowler, Noll, Vo). */
-static uint64_t hash_text(const char *text)
-{
-    uint64_t hash = 0xcbf29ce484222325;
-    for (; *text != '\0'; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
-    return hash;
 }
 
 /* Doubles the buckets. Without memory for it, the chains just grow longer. */

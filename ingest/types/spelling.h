@@ -9,6 +9,8 @@
 #ifndef MPROF_INGEST_TYPES_SPELLING_H
 #define MPROF_INGEST_TYPES_SPELLING_H
 
+#include <stddef.h>
+
 /*
  * Returns the name in its one spelling: integer words in the usual order, `const` before the word
  * it qualifies, one space before `*` and `&`, no inline namespaces of the standard libraries, no
@@ -22,5 +24,11 @@ char *types_spelling(const char *name);
  * spelling. "std::allocator<int>" has "int". The caller frees it. NULL: there is none.
  */
 char *types_spelling_argument(const char *name, unsigned index);
+
+/*
+ * Returns the part of `name` after its last "::" outside template arguments and parentheses.
+ * `*length` is its length without template arguments.
+ */
+const char *types_spelling_last_part(const char *name, size_t *length);
 
 #endif

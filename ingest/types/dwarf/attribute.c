@@ -9,12 +9,6 @@
 /* The limit for blocks and inlined functions inside one another. */
 #define NESTING_MAX 128
 
-static bool next_sibling(Dwarf_Die *die)
-{
-    Dwarf_Off offset = dwarf_dieoffset(die);
-    return dwarf_siblingof(die, die) == 0 && dwarf_dieoffset(die) > offset;
-}
-
 /* True if the call returns to `address`. DWARF 5 has its own attribute for the return address, and
  * GNU's form uses low_pc. */
 static bool returns_to(Dwarf_Die *call, uint64_t address)
@@ -56,7 +50,7 @@ static bool find_call(Dwarf_Die *function, uint64_t address, Dwarf_Die *call)
             depth++;
             continue;
         }
-        while (depth > 0 && !next_sibling(&path[depth - 1]))
+        while (depth > 0 && !types_next_sibling(&path[depth - 1]))
             depth--;
     }
     return false;

@@ -11,13 +11,19 @@
 #define MEMBER_DEPTH 8
 #define FLEXIBLE_DEPTH 8
 
-static bool type_attribute(Dwarf_Die *die, Dwarf_Die *type)
+bool types_next_sibling(Dwarf_Die *die)
+{
+    Dwarf_Off offset = dwarf_dieoffset(die);
+    return dwarf_siblingof(die, die) == 0 && dwarf_dieoffset(die) > offset;
+}
+
+bool types_type_of(Dwarf_Die *die, Dwarf_Die *type)
 {
     Dwarf_Attribute attribute;
     return dwarf_attr_integrate(die, DW_AT_type, &attribute) && dwarf_formref_die(&attribute, type);
 }
 
-static bool is_qualifier(int tag)
+bool types_is_qualifier(int tag)
 {
     return tag == DW_TAG_const_type || tag == DW_TAG_volatile_type || tag == DW_TAG_restrict_type ||
            tag == DW_TAG_atomic_type;
@@ -28,9 +34,9 @@ bool types_strip(Dwarf_Die *type, Dwarf_Die *stripped)
     *stripped = *type;
     for (int i = 0; i < CHAIN_MAX; i++) {
         int tag = dwarf_tag(stripped);
-        if (!is_qualifier(tag) && tag != DW_TAG_typedef)
+        if (!types_is_qualifier(tag) && tag != DW_TAG_typedef)
             return tag != DW_TAG_invalid && tag != DW_TAG_unspecified_type;
-        if (!type_attribute(stripped, stripped))
+        if (!types_type_of(stripped, stripped))
             return false;
     }
     return false;
@@ -92,8 +98,8 @@ bool types_from(struct types_index *index, Dwarf_Die *die, struct types_type *ty
 {
     Dwarf_Die stripped;
     *type = (struct types_type){.die = *die};
-    for (int i = 0; i < CHAIN_MAX && is_qualifier(dwarf_tag(&type->die)); i++)
-        if (!type_attribute(&type->die, &type->die)) {
+    for (int i = 0; i < CHAIN_MAX && types_is_qualifier(dwarf_tag(&type->die)); i++)
+        if (!types_type_of(&type->die, &type->die)) {
             *type = (struct types_type){.shape = TYPES_VOID};
             return true;
         }
@@ -116,7 +122,7 @@ bool types_from(struct types_index *index, Dwarf_Die *die, struct types_type *ty
 bool types_of(struct types_index *index, Dwarf_Die *entry, struct types_type *type)
 {
     Dwarf_Die die;
-    if (!type_attribute(entry, &die)) {
+    if (!types_type_of(entry, &die)) {
         *type = (struct types_type){.shape = TYPES_VOID};
         return true;
     }

@@ -25,6 +25,18 @@ struct types_type {
     uint64_t size; /* bytes, 0: unknown or incomplete */
 };
 
+/* Moves `die` to its next sibling. Returns false if there is none, or it does not come after it. */
+bool types_next_sibling(Dwarf_Die *die);
+
+/*
+ * Finds the entry in DW_AT_type of `die`, or of the entry from which it was inlined or which it
+ * completes. Returns false if there is none.
+ */
+bool types_type_of(Dwarf_Die *die, Dwarf_Die *type);
+
+/* True for the tags of const, volatile, restrict and _Atomic. */
+bool types_is_qualifier(int tag);
+
 /*
  * Finds the type in an entry's DW_AT_type, which is void if there is none. Returns false if it is
  * damaged.

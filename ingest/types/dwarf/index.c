@@ -231,15 +231,6 @@ static bool is_complete_record(const struct types_entry *entry)
             entry->tag == DW_TAG_union_type);
 }
 
-/* Hashes a name without template arguments (FNV-1a). */
-static uint64_t hash_name(const char *name, size_t length)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)name[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 static int compare_names(const void *left, const void *right)
 {
     const struct named *a = left, *b = right;
@@ -264,8 +255,9 @@ static void index_names(struct types_index *index)
         for (size_t k = 0; k < index->list[i]->count; k++) {
             const struct types_entry *entry = &index->list[i]->entries[k];
             if (is_complete_record(entry))
-                index->names[index->name_count++] = (struct named){
-                    hash_name(entry->name, strcspn(entry->name, "<")), (uint32_t)i, (uint32_t)k};
+                index->names[index->name_count++] =
+                    (struct named){hash_characters(entry->name, strcspn(entry->name, "<")),
+                                   (uint32_t)i, (uint32_t)k};
         }
     if (index->name_count > 1)
         qsort(index->names, index->name_count, sizeof(*index->names), compare_names);
@@ -337,7 +329,7 @@ bool types_index_definition(struct types_index *index, Dwarf_Die *die, Dwarf_Die
         return false;
     if (!index->all)
         read_all_units(index);
-    uint64_t hash = hash_name(entry->name, strcspn(entry->name, "<"));
+    uint64_t hash = hash_characters(entry->name, strcspn(entry->name, "<"));
     for (size_t i = first_named(index, hash); i < index->name_count && index->names[i].hash == hash;
          i++) {
         if (!symbols_budget_take(&index->budget))
@@ -353,7 +345,7 @@ bool types_index_definition(struct types_index *index, Dwarf_Die *die, Dwarf_Die
 bool types_index_next(struct types_index *index, const char *name, size_t length, size_t *at,
                       Dwarf_Die *record)
 {
-    uint64_t hash = hash_name(name, length);
+    uint64_t hash = hash_characters(name, length);
     if (!index->all)
         read_all_units(index);
     if (*at == 0)

@@ -142,12 +142,6 @@ static bool read_variable(const struct reader *reader, Dwarf_Die *variable,
     return true;
 }
 
-static bool next_sibling(Dwarf_Die *die)
-{
-    Dwarf_Off offset = dwarf_dieoffset(die);
-    return dwarf_siblingof(die, die) == 0 && dwarf_dieoffset(die) > offset;
-}
-
 static bool has_addresses(Dwarf_Die *scope)
 {
     Dwarf_Addr base, start, end;
@@ -176,7 +170,7 @@ static bool read_function(const struct reader *reader, Dwarf_Die *function)
             depth++;
             continue;
         }
-        while (depth > 0 && !next_sibling(&path[depth - 1]))
+        while (depth > 0 && !types_next_sibling(&path[depth - 1]))
             depth--;
     }
     return true;

@@ -14,18 +14,6 @@
 /* Longer chains of typedefs and pointers than any source has. */
 #define CHAIN_MAX 64
 
-static bool type_attribute(Dwarf_Die *die, Dwarf_Die *type)
-{
-    Dwarf_Attribute attribute;
-    return dwarf_attr(die, DW_AT_type, &attribute) && dwarf_formref_die(&attribute, type);
-}
-
-static bool is_qualifier(int tag)
-{
-    return tag == DW_TAG_const_type || tag == DW_TAG_volatile_type || tag == DW_TAG_restrict_type ||
-           tag == DW_TAG_atomic_type;
-}
-
 static bool is_record(int tag)
 {
     return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
@@ -131,7 +119,7 @@ static char *wrapped_name(struct types_index *index, Dwarf_Die *die, int depth, 
                           const char *after)
 {
     Dwarf_Die type;
-    char *inner = type_attribute(die, &type) ? raw_name(index, &type, depth + 1) : strdup("void");
+    char *inner = types_type_of(die, &type) ? raw_name(index, &type, depth + 1) : strdup("void");
     char *name = !inner ? NULL : join(before, inner, after);
     free(inner);
     return name;
@@ -140,7 +128,7 @@ static char *wrapped_name(struct types_index *index, Dwarf_Die *die, int depth, 
 static char *qualified_name(struct types_index *index, Dwarf_Die *die, int depth)
 {
     Dwarf_Die type;
-    bool pointer = type_attribute(die, &type) && types_strip(&type, &type) &&
+    bool pointer = types_type_of(die, &type) && types_strip(&type, &type) &&
                    dwarf_tag(&type) == DW_TAG_pointer_type;
     const char *word = dwarf_tag(die) == DW_TAG_const_type      ? "const"
                        : dwarf_tag(die) == DW_TAG_volatile_type ? "volatile"
@@ -176,7 +164,7 @@ static char *array_name(struct types_index *index, Dwarf_Die *die, int depth)
 static char *pointer_name(struct types_index *index, Dwarf_Die *die, int depth, const char *mark)
 {
     Dwarf_Die type;
-    if (type_attribute(die, &type) && types_strip(&type, &type) &&
+    if (types_type_of(die, &type) && types_strip(&type, &type) &&
         dwarf_tag(&type) == DW_TAG_subroutine_type)
         return wrapped_name(index, &type, depth, "", " (*)()");
     return wrapped_name(index, die, depth, "", mark);
@@ -204,7 +192,7 @@ static char *raw_name(struct types_index *index, Dwarf_Die *die, int depth)
     case DW_TAG_array_type:
         return array_name(index, die, depth);
     default:
-        if (is_qualifier(tag))
+        if (types_is_qualifier(tag))
             return qualified_name(index, die, depth);
         if (!name)
             return is_record(tag) || tag == DW_TAG_enumeration_type ? nameless(die) : strdup("?");
@@ -236,27 +224,10 @@ char *types_tag_name(struct types_index *index, const struct types_type *type)
     return name;
 }
 
-/* Returns the last part of a qualified name, without template arguments. */
-static const char *last_part(const char *name, size_t *length)
-{
-    const char *start = name;
-    int depth = 0;
-    for (const char *at = name; *at != '\0'; at++) {
-        if (*at == '<' || *at == '(' || *at == '{')
-            depth++;
-        else if (*at == '>' || *at == ')' || *at == '}')
-            depth--;
-        else if (depth == 0 && at[0] == ':' && at[1] == ':')
-            start = at + 2;
-    }
-    *length = strcspn(start, "<");
-    return start;
-}
-
 bool types_named(struct types_index *index, const char *name, struct types_type *type)
 {
     size_t length, at = 0;
-    const char *last = last_part(name, &length);
+    const char *last = types_spelling_last_part(name, &length);
     Dwarf_Die record;
     while (length > 0 && types_index_next(index, last, length, &at, &record)) {
         if (!types_from(index, &record, type))

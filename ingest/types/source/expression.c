@@ -15,21 +15,6 @@
 
 /* ---- names of types --------------------------------------------------------------------- */
 
-/* Returns the part after the last "::", without template arguments. */
-static const char *last_part(const char *name, size_t *length)
-{
-    const char *start = name;
-    int depth = 0;
-    for (const char *at = name; *at != '\0'; at++) {
-        depth += *at == '<';
-        depth -= *at == '>';
-        if (depth == 0 && at[0] == ':' && at[1] == ':')
-            start = at + 2;
-    }
-    *length = strcspn(start, "<");
-    return start;
-}
-
 /* True if `name` is `wanted`, or ends in it after a namespace. */
 static bool ends_in(const char *name, const char *wanted)
 {
@@ -57,7 +42,7 @@ static bool find_in_unit(const struct types_site *site, const struct types_unit 
                          const char *wanted, struct types_type *type)
 {
     size_t length;
-    const char *last = last_part(wanted, &length);
+    const char *last = types_spelling_last_part(wanted, &length);
     bool found = false;
     for (size_t i = 0; i < unit->count; i++) {
         const struct types_entry *entry = &unit->entries[i];
