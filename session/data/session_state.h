@@ -2,7 +2,8 @@
 /*
  * The state of an open session; private to the session library. Each part has its own file: names
  * (of ids), stacks (call sites and frames), columns (the allocations), processes, and in
- * session/query: live_list (blocks live at a time, by address) and estimate (of a sample).
+ * other rooms: scan (passes over the allocations), estimate (of a sample) and live_list (blocks
+ * live at a time, by address).
  */
 #ifndef MPROF_SESSION_DATA_SESSION_STATE_H
 #define MPROF_SESSION_DATA_SESSION_STATE_H
@@ -16,6 +17,7 @@
 
 struct estimate;
 struct live_list;
+struct scan;
 
 struct session {
     struct database *database;
@@ -26,6 +28,7 @@ struct session {
     uint64_t duration_ns, peak_ns, peak_bytes;
     struct estimate *estimate; /* NULL: not sampled */
     struct live_list *live;    /* the last list; NULL: none yet */
+    struct scan *scan;
 };
 
 #endif

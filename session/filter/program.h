@@ -10,7 +10,7 @@
 #ifndef MPROF_SESSION_FILTER_PROGRAM_H
 #define MPROF_SESSION_FILTER_PROGRAM_H
 
-#include "session/filter/row_set.h"
+#include "session/scan/row_set.h"
 #include "session/filter/tree.h"
 
 /* The `color` steps met so far, by number from 1 (row_set.colors). */

@@ -220,6 +220,11 @@ static bool leave_out_runtime(struct run *run, struct row_set *set)
     return good;
 }
 
+static enum row_set_operation operation_of(enum filter_set_kind kind)
+{
+    return kind == SET_PLUS ? ROW_SET_PLUS : kind == SET_MINUS ? ROW_SET_MINUS : ROW_SET_BOTH;
+}
+
 static bool run_set(struct run *run, const struct filter_set *source, struct row_set *set)
 {
     struct row_set right = {.words = NULL};
@@ -236,7 +241,7 @@ static bool run_set(struct run *run, const struct filter_set *source, struct row
         break;
     }
     bool good = run_set(run, source->left, set) && run_set(run, source->right, &right) &&
-                row_set_combine(set, source->kind, &right, run->error);
+                row_set_combine(set, operation_of(source->kind), &right, run->error);
     row_set_free(&right);
     return good;
 }

@@ -4,7 +4,7 @@
 #define MPROF_SESSION_FILTER_RUN_H
 
 #include "session/filter/program.h"
-#include "session/filter/row_set.h"
+#include "session/scan/row_set.h"
 #include "session/filter/tree.h"
 
 /* Runs a graph. *of_all is true if the filter tests processes: it then selects from all processes,

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "session/filter/program.h"
-#include "session/filter/row_set.h"
+#include "session/scan/row_set.h"
 #include "session/session.h"
 
 struct sort_entry {

@@ -7,34 +7,7 @@
 #include "session/data/session_state.h"
 #include "session/filter/run.h"
 #include "session/filter/sort_order.h"
-#include "session/query/estimate.h"
 #include "session/query/selection_state.h"
-
-bool selection_each_chunk(const struct selection *selection, unsigned columns, chunk_visitor *visit,
-                          void *context, struct session_error *error)
-{
-    const struct row_set *set = &selection->set;
-    struct chunk_rows rows = {.chunk = 0};
-    for (uint32_t chunk = 0; chunk < set->chunks; chunk++) {
-        if (selection->before[chunk] == selection->before[chunk + 1])
-            continue;
-        rows.chunk = chunk;
-        rows.first_row = (uint64_t)chunk * COLUMN_CHUNK_ROWS;
-        rows.words = row_set_chunk(set, chunk);
-        rows.colors = !set->colors ? NULL : set->colors + rows.first_row;
-        for (int column = 0; column < COLUMN_TOTAL; column++) {
-            if ((columns & COLUMN_BIT(column)) != 0 &&
-                !column_store_get(selection->session->columns, chunk, (enum column)column,
-                                  &rows.views[column], error))
-                return false;
-        }
-        if ((columns & COLUMN_BIT(COLUMN_SIZE)) != 0)
-            estimate_chunk(selection->session->estimate, rows.first_row, &rows.views[COLUMN_SIZE],
-                           &rows.bytes, &rows.counts);
-        visit(context, &rows);
-    }
-    return true;
-}
 
 static void add_totals(void *context, const struct chunk_rows *rows)
 {
@@ -82,8 +55,9 @@ static bool start(struct selection *selection, const char *text, struct session_
     for (uint32_t chunk = 0; chunk < chunks; chunk++)
         selection->before[chunk + 1] =
             selection->before[chunk] + row_set_chunk_count(&selection->set, chunk);
-    return selection_each_chunk(selection, COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_LIFE_NS),
-                                add_totals, selection, error);
+    return scan_in_order(selection->session, &selection->set,
+                         COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_LIFE_NS), add_totals,
+                         selection, error);
 }
 
 struct selection *selection_new(struct session *session, const char *text,

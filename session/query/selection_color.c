@@ -173,10 +173,10 @@ static bool add_all(struct categories *categories, struct selection *selection,
 {
     enum session_color_by by = categories->map->by;
     if (by != SESSION_COLOR_FUNCTION && by != SESSION_COLOR_MODULE)
-        return selection_each_chunk(selection,
-                                    color_map_columns(categories->map) | COLUMN_BIT(COLUMN_SIZE) |
-                                        COLUMN_BIT(COLUMN_ALLOC_NS) | COLUMN_BIT(COLUMN_LIFE_NS),
-                                    add_rows, categories, error);
+        return scan_in_order(selection->session, &selection->set,
+                             color_map_columns(categories->map) | COLUMN_BIT(COLUMN_SIZE) |
+                                 COLUMN_BIT(COLUMN_ALLOC_NS) | COLUMN_BIT(COLUMN_LIFE_NS),
+                             add_rows, categories, error);
     const struct stack_sum *sums = selection_stack_sums(selection, error);
     if (!sums)
         return false;

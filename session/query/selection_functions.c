@@ -51,10 +51,10 @@ const struct stack_sum *selection_stack_sums(struct selection *selection,
         session_fail_memory(error, "the sums by stack");
         return NULL;
     }
-    if (!selection_each_chunk(selection,
-                              COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_ALLOC_NS) |
-                                  COLUMN_BIT(COLUMN_LIFE_NS) | COLUMN_BIT(COLUMN_STACK),
-                              add_rows, &summing, error)) {
+    if (!scan_in_order(selection->session, &selection->set,
+                       COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_ALLOC_NS) |
+                           COLUMN_BIT(COLUMN_LIFE_NS) | COLUMN_BIT(COLUMN_STACK),
+                       add_rows, &summing, error)) {
         free(summing.sums);
         return NULL;
     }

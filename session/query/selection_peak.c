@@ -161,8 +161,8 @@ static bool sweep_candidates(struct search *search, struct selection *selection,
         search->events = malloc((events + 1) * sizeof(*search->events));
         search->count = 0;
         bool good = search->events || session_fail_memory(error, "the peak");
-        good = good &&
-               selection_each_chunk(selection, columns_of(search), collect_events, search, error);
+        good = good && scan_in_order(selection->session, &selection->set, columns_of(search),
+                                     collect_events, search, error);
         good = good && (sort_entries(search->events, search->count) ||
                         session_fail_memory(error, "the peak"));
         if (good)
@@ -182,7 +182,8 @@ static bool search_machine(struct search *search, struct selection *selection,
     uint64_t live = 0;
     uint64_t best = 0;
     memset(search->buckets, 0, search->bucket_count * sizeof(*search->buckets));
-    if (!selection_each_chunk(selection, columns_of(search), sum_buckets, search, error))
+    if (!scan_in_order(selection->session, &selection->set, columns_of(search), sum_buckets, search,
+                       error))
         return false;
     for (size_t i = 0; i < search->bucket_count; i++) {
         search->buckets[i].before = live;

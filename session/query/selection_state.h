@@ -8,7 +8,8 @@
 
 #include "session/data/column_store.h"
 #include "session/filter/program.h"
-#include "session/filter/row_set.h"
+#include "session/scan/row_set.h"
+#include "session/scan/scan.h"
 #include "session/session.h"
 
 /* Sums over the selected allocations of one stack. */
@@ -41,27 +42,6 @@ struct selection {
     struct stack_sum *stack_sums; /* by stack */
     struct color_map *maps[COLOR_BY_TOTAL];
 };
-
-/* The selected rows of one chunk, with the requested columns. */
-struct chunk_rows {
-    uint32_t chunk;
-    uint64_t first_row;
-    const uint64_t *words;
-    const uint8_t *colors; /* by row of the chunk, NULL: none */
-    struct column_view views[COLUMN_TOTAL];
-    /* With COLUMN_SIZE, each row's part in sums: see estimate.h. */
-    struct column_view bytes, counts;
-};
-
-#define COLUMN_BIT(column) (1u << (column))
-
-/*
- * Calls `visit` for each chunk that has selected rows, with the views of the columns in `columns`
- * (COLUMN_BIT of each). Returns false with `error` set if a chunk cannot be read.
- */
-typedef void chunk_visitor(void *context, const struct chunk_rows *rows);
-bool selection_each_chunk(const struct selection *selection, unsigned columns, chunk_visitor *visit,
-                          void *context, struct session_error *error);
 
 /* Returns the sums by stack, session->stacks.count of them, or NULL with `error` set. */
 const struct stack_sum *selection_stack_sums(struct selection *selection,

@@ -130,10 +130,10 @@ bool selection_timeline(struct selection *selection, uint64_t from_ns, uint64_t 
             timeline.bounds[i] = (uint64_t)((unsigned __int128)span * i / parts);
         /* With more parts than nanoseconds, part_of() starts at the first part. */
         timeline.scale = parts < span ? (uint64_t)(((unsigned __int128)parts << 64) / span) : 0;
-        good = selection_each_chunk(selection,
-                                    color_map_columns(timeline.map) | COLUMN_BIT(COLUMN_SIZE) |
-                                        COLUMN_BIT(COLUMN_ALLOC_NS) | COLUMN_BIT(COLUMN_LIFE_NS),
-                                    add_rows, &timeline, error);
+        good = scan_in_order(selection->session, &selection->set,
+                             color_map_columns(timeline.map) | COLUMN_BIT(COLUMN_SIZE) |
+                                 COLUMN_BIT(COLUMN_ALLOC_NS) | COLUMN_BIT(COLUMN_LIFE_NS),
+                             add_rows, &timeline, error);
         if (good)
             sum_slots(&timeline, selection, slots);
     } else {
@@ -190,10 +190,10 @@ size_t selection_top_functions(struct selection *selection, uint64_t from_ns, ui
     size_t count = 0;
     if (!span.shares)
         return 0;
-    if (selection_each_chunk(selection,
-                             COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_ALLOC_NS) |
-                                 COLUMN_BIT(COLUMN_STACK),
-                             add_span, &span, NULL)) {
+    if (scan_in_order(selection->session, &selection->set,
+                      COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_ALLOC_NS) |
+                          COLUMN_BIT(COLUMN_STACK),
+                      add_span, &span, NULL)) {
         for (uint32_t id = 0; id < functions; id++) {
             if (span.shares[id].count == 0)
                 continue;

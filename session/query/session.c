@@ -6,9 +6,10 @@
 
 #include "session/data/error.h"
 #include "session/data/session_state.h"
-#include "session/query/estimate.h"
 #include "session/query/live_list.h"
 #include "session/query/selection_state.h"
+#include "session/scan/estimate.h"
+#include "session/scan/scan.h"
 
 /* Checks a column of ids: the largest must be below `bound`, the size of its table. */
 static bool check_id_column(const struct session *session, enum column column, uint64_t bound,
@@ -82,8 +83,9 @@ struct session *session_open(const char *path, struct session_error *error)
         return NULL;
     }
     session->database = database_open(path, error);
-    if (!session->database || !load(session, error) || !session_estimate_peak(session, error) ||
-        !processes_read(session, error) || !select_process(session, error)) {
+    if (!session->database || !scan_open(session, error) || !load(session, error) ||
+        !session_estimate_peak(session, error) || !processes_read(session, error) ||
+        !select_process(session, error)) {
         session_close(session);
         return NULL;
     }
@@ -94,6 +96,7 @@ void session_close(struct session *session)
 {
     if (!session)
         return;
+    scan_close(session);
     live_list_free(session->live);
     estimate_free(session->estimate);
     column_store_close(session->columns);

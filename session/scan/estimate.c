@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "session/query/estimate.h"
+#include "session/scan/estimate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,15 +8,23 @@ enum { SMALL = 4096 };
 
 struct estimate {
     double mean;
-    double small[SMALL]; /* weights by size, 0: not computed yet */
-    uint64_t bytes[COLUMN_CHUNK_ROWS], counts[COLUMN_CHUNK_ROWS];
+    double small[SMALL]; /* weights by size */
 };
+
+/* Returns 1 / p, where p is the probability that a block of the size is recorded. */
+static double weight_of(const struct estimate *estimate, uint64_t size)
+{
+    return -1.0 / expm1(-(double)(size ? size : 1) / estimate->mean);
+}
 
 struct estimate *estimate_new(uint64_t mean)
 {
     struct estimate *estimate = calloc(1, sizeof(*estimate));
-    if (estimate)
-        estimate->mean = (double)mean;
+    if (!estimate)
+        return NULL;
+    estimate->mean = (double)mean;
+    for (uint64_t size = 0; size < SMALL; size++)
+        estimate->small[size] = weight_of(estimate, size);
     return estimate;
 }
 
@@ -25,19 +33,9 @@ void estimate_free(struct estimate *estimate)
     free(estimate);
 }
 
-/* Returns 1 / p, where p is the probability that a block of the size is recorded. */
-static double weight_of(const struct estimate *estimate, uint64_t size)
+static double weight(const struct estimate *estimate, uint64_t size)
 {
-    return -1.0 / expm1(-(double)(size ? size : 1) / estimate->mean);
-}
-
-static double weight(struct estimate *estimate, uint64_t size)
-{
-    if (size >= SMALL)
-        return weight_of(estimate, size);
-    if (estimate->small[size] == 0)
-        estimate->small[size] = weight_of(estimate, size);
-    return estimate->small[size];
+    return size < SMALL ? estimate->small[size] : weight_of(estimate, size);
 }
 
 /* Returns a number for rounding. The fractional parts of multiples of the golden ratio lie evenly
@@ -56,7 +54,8 @@ static struct column_view view_of(const uint64_t *values, uint32_t rows)
                                 .rows = rows};
 }
 
-void estimate_chunk(struct estimate *estimate, uint64_t first_row, const struct column_view *size,
+void estimate_chunk(const struct estimate *estimate, uint64_t first_row,
+                    const struct column_view *size, struct estimate_rows *rows,
                     struct column_view *bytes, struct column_view *counts)
 {
     if (!estimate) {
@@ -67,9 +66,9 @@ void estimate_chunk(struct estimate *estimate, uint64_t first_row, const struct 
     for (uint32_t row = 0; row < size->rows; row++) {
         const uint64_t asked = column_view_at(size, row);
         const double stands_for = weight(estimate, asked);
-        estimate->bytes[row] = (uint64_t)(stands_for * (double)asked + 0.5);
-        estimate->counts[row] = (uint64_t)(stands_for + threshold(first_row + row));
+        rows->bytes[row] = (uint64_t)(stands_for * (double)asked + 0.5);
+        rows->counts[row] = (uint64_t)(stands_for + threshold(first_row + row));
     }
-    *bytes = view_of(estimate->bytes, size->rows);
-    *counts = view_of(estimate->counts, size->rows);
+    *bytes = view_of(rows->bytes, size->rows);
+    *counts = view_of(rows->counts, size->rows);
 }

@@ -4,15 +4,14 @@
  * coloured it last. Chunk c has the words [c * ROW_SET_WORDS, (c + 1) * ROW_SET_WORDS). Bits beyond
  * the last row are 0.
  */
-#ifndef MPROF_SESSION_FILTER_ROW_SET_H
-#define MPROF_SESSION_FILTER_ROW_SET_H
+#ifndef MPROF_SESSION_SCAN_ROW_SET_H
+#define MPROF_SESSION_SCAN_ROW_SET_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "schemas/column_codec.h"
-#include "session/filter/tree.h"
 #include "session/session.h"
 
 #define ROW_SET_WORDS (COLUMN_CHUNK_ROWS / 64)
@@ -25,7 +24,7 @@ struct row_set {
     uint32_t chunks;
     bool sorted; /* by `sort_field`; otherwise by id */
     bool descending;
-    enum filter_field sort_field;
+    unsigned sort_field; /* a field of the filter language */
 };
 
 /* Runs the next statement once for each set bit of a chunk's words. */
@@ -36,6 +35,8 @@ struct row_set {
              bits_ != 0 && (row = word_ * 64 + (size_t)__builtin_ctzll(bits_), true);              \
              bits_ &= bits_ - 1)
 /* NOLINTEND(bugprone-macro-parentheses) */
+
+enum row_set_operation { ROW_SET_PLUS, ROW_SET_MINUS, ROW_SET_BOTH };
 
 /* Makes an empty set, or one of all rows. Returns false with `error` set if memory is exhausted. */
 bool row_set_start(struct row_set *set, const struct column_store *columns, bool all,
@@ -49,6 +50,8 @@ static inline uint64_t *row_set_chunk(const struct row_set *set, uint32_t chunk)
 
 /* Returns the number of set bits of one chunk. */
 uint32_t row_set_chunk_count(const struct row_set *set, uint32_t chunk);
+/* Tells whether a chunk has no set bit. */
+bool row_set_chunk_empty(const struct row_set *set, uint32_t chunk);
 
 /* Allocates the colours. Returns false with `error` set if memory is exhausted. */
 bool row_set_color(struct row_set *set, struct session_error *error);
@@ -57,7 +60,7 @@ bool row_set_color(struct row_set *set, struct session_error *error);
  * Sets `left` to left + right, left - right or left & right. A row of both sets keeps its colour in
  * `left`, if it has one there. The order is by id again.
  */
-bool row_set_combine(struct row_set *left, enum filter_set_kind kind, const struct row_set *right,
-                     struct session_error *error);
+bool row_set_combine(struct row_set *left, enum row_set_operation operation,
+                     const struct row_set *right, struct session_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "session/filter/row_set.h"
+#include "session/scan/row_set.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +40,15 @@ uint32_t row_set_chunk_count(const struct row_set *set, uint32_t chunk)
     return count;
 }
 
+bool row_set_chunk_empty(const struct row_set *set, uint32_t chunk)
+{
+    const uint64_t *words = row_set_chunk(set, chunk);
+    size_t i = 0;
+    while (i < ROW_SET_WORDS && words[i] == 0)
+        i++;
+    return i == ROW_SET_WORDS;
+}
+
 bool row_set_color(struct row_set *set, struct session_error *error)
 {
     if (!set->colors)
@@ -47,10 +56,10 @@ bool row_set_color(struct row_set *set, struct session_error *error)
     return set->colors || session_fail_memory(error, "the colours of a set");
 }
 
-bool row_set_combine(struct row_set *left, enum filter_set_kind kind, const struct row_set *right,
-                     struct session_error *error)
+bool row_set_combine(struct row_set *left, enum row_set_operation operation,
+                     const struct row_set *right, struct session_error *error)
 {
-    if (right->colors && kind != SET_MINUS) {
+    if (right->colors && operation != ROW_SET_MINUS) {
         if (!row_set_color(left, error))
             return false;
         for (uint32_t chunk = 0; chunk < left->chunks; chunk++) {
@@ -63,9 +72,9 @@ bool row_set_combine(struct row_set *left, enum filter_set_kind kind, const stru
         }
     }
     for (size_t i = 0; i < (size_t)left->chunks * ROW_SET_WORDS; i++) {
-        if (kind == SET_PLUS)
+        if (operation == ROW_SET_PLUS)
             left->words[i] |= right->words[i];
-        else if (kind == SET_MINUS)
+        else if (operation == ROW_SET_MINUS)
             left->words[i] &= ~right->words[i];
         else
             left->words[i] &= right->words[i];

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/scan/scan.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/data/error.h"
+#include "session/data/session_state.h"
+#include "session/scan/estimate.h"
+
+struct scan_worker {
+    struct session *session;
+    struct scan *scan;
+    size_t index;
+    pthread_t thread;                /* not of worker 0, which runs in the caller */
+    uint8_t *columns[COLUMN_TOTAL];  /* copies of chunks, if several threads read */
+    struct estimate_rows *estimated; /* NULL: not needed yet */
+};
+
+/* What the threads do now. They read it after they have seen a new `round`. */
+struct pass {
+    scan_chunk_work *work;
+    void **contexts;
+    size_t threads; /* those that take part */
+    uint32_t chunks;
+    atomic_uint next; /* chunk */
+    atomic_bool failed;
+    uint32_t failed_chunk; /* the first one; `error` is its error */
+    struct session_error error;
+};
+
+struct scan {
+    pthread_mutex_t lock;
+    pthread_cond_t begin, end;
+    pthread_mutex_t reading; /* of the column store */
+    size_t threads, started; /* started: worker 0 counts */
+    size_t busy;             /* threads that have not ended the round */
+    uint64_t round;
+    bool closing;
+    struct pass pass;
+    struct scan_worker workers[SCAN_THREADS_MAX];
+    atomic_bool cancelled;
+    atomic_uint done, total;
+};
+
+static size_t core_count(void)
+{
+    cpu_set_t cores;
+    if (sched_getaffinity(0, sizeof(cores), &cores) != 0)
+        return 1;
+    const int count = CPU_COUNT(&cores);
+    return count < 1 ? 1 : count > SCAN_THREADS_MAX ? SCAN_THREADS_MAX : (size_t)count;
+}
+
+bool scan_open(struct session *session, struct session_error *error)
+{
+    struct scan *scan = calloc(1, sizeof(*scan));
+    if (!scan)
+        return session_fail_memory(error, "the passes over a session");
+    pthread_mutex_init(&scan->lock, NULL);
+    pthread_mutex_init(&scan->reading, NULL);
+    pthread_cond_init(&scan->begin, NULL);
+    pthread_cond_init(&scan->end, NULL);
+    scan->threads = core_count();
+    scan->started = 1;
+    for (size_t i = 0; i < SCAN_THREADS_MAX; i++) {
+        scan->workers[i].session = session;
+        scan->workers[i].scan = scan;
+        scan->workers[i].index = i;
+    }
+    session->scan = scan;
+    return true;
+}
+
+void scan_close(struct session *session)
+{
+    struct scan *scan = session->scan;
+    if (!scan)
+        return;
+    pthread_mutex_lock(&scan->lock);
+    scan->closing = true;
+    pthread_cond_broadcast(&scan->begin);
+    pthread_mutex_unlock(&scan->lock);
+    for (size_t i = 1; i < scan->started; i++)
+        pthread_join(scan->workers[i].thread, NULL);
+    for (size_t i = 0; i < SCAN_THREADS_MAX; i++) {
+        for (int column = 0; column < COLUMN_TOTAL; column++)
+            free(scan->workers[i].columns[column]);
+        free(scan->workers[i].estimated);
+    }
+    pthread_mutex_destroy(&scan->lock);
+    pthread_mutex_destroy(&scan->reading);
+    pthread_cond_destroy(&scan->begin);
+    pthread_cond_destroy(&scan->end);
+    free(scan);
+    session->scan = NULL;
+}
+
+size_t scan_threads(const struct session *session)
+{
+    return session->scan->threads;
+}
+
+void scan_use_threads(struct session *session, size_t threads)
+{
+    session->scan->threads = threads < 1                  ? 1
+                             : threads > SCAN_THREADS_MAX ? SCAN_THREADS_MAX
+                                                          : threads;
+}
+
+void scan_cancel(struct session *session, bool cancel)
+{
+    atomic_store(&session->scan->cancelled, cancel);
+}
+
+bool scan_cancelled(const struct session *session)
+{
+    return atomic_load_explicit(&session->scan->cancelled, memory_order_relaxed);
+}
+
+bool scan_go_on(const struct session *session, struct session_error *error)
+{
+    return !scan_cancelled(session) || session_fail(error, 0, "the question was cancelled");
+}
+
+void scan_progress(const struct session *session, uint32_t *done, uint32_t *total)
+{
+    *total = atomic_load_explicit(&session->scan->total, memory_order_relaxed);
+    *done = atomic_load_explicit(&session->scan->done, memory_order_relaxed);
+    *done = *done < *total ? *done : *total;
+}
+
+/* ---- passes ---- */
+
+static void note_failure(struct scan *scan, uint32_t chunk, const struct session_error *error)
+{
+    struct pass *pass = &scan->pass;
+    pthread_mutex_lock(&scan->lock);
+    if (!atomic_load(&pass->failed) || chunk < pass->failed_chunk) {
+        pass->failed_chunk = chunk;
+        pass->error = *error;
+        atomic_store(&pass->failed, true);
+    }
+    pthread_mutex_unlock(&scan->lock);
+}
+
+/* Takes chunks until there are none left. A chunk that fails is the first of all: those before it
+ * have been taken earlier, and whoever has them ends them. */
+static void take_part(struct scan_worker *worker)
+{
+    struct scan *scan = worker->scan;
+    struct pass *pass = &scan->pass;
+    struct session_error error = {.column = 0};
+    for (;;) {
+        const uint32_t chunk = atomic_fetch_add(&pass->next, 1);
+        if (chunk >= pass->chunks || atomic_load_explicit(&pass->failed, memory_order_relaxed))
+            return;
+        if (!scan_go_on(worker->session, &error) ||
+            !pass->work(pass->contexts[worker->index], worker, chunk, &error)) {
+            note_failure(scan, chunk, &error);
+            return;
+        }
+        atomic_fetch_add_explicit(&scan->done, 1, memory_order_relaxed);
+    }
+}
+
+static void *worker_main(void *argument)
+{
+    struct scan_worker *worker = argument;
+    struct scan *scan = worker->scan;
+    uint64_t round = 0;
+    pthread_mutex_lock(&scan->lock);
+    for (;;) {
+        while (!scan->closing && scan->round == round)
+            pthread_cond_wait(&scan->begin, &scan->lock);
+        if (scan->closing)
+            break;
+        round = scan->round;
+        if (worker->index >= scan->pass.threads)
+            continue;
+        pthread_mutex_unlock(&scan->lock);
+        take_part(worker);
+        pthread_mutex_lock(&scan->lock);
+        if (--scan->busy == 0)
+            pthread_cond_signal(&scan->end);
+    }
+    pthread_mutex_unlock(&scan->lock);
+    return NULL;
+}
+
+/* Starts the threads that a pass needs, as many as the system gives. They take no signals. */
+static void start_threads(struct scan *scan, size_t threads)
+{
+    sigset_t all, kept;
+    if (scan->started >= threads)
+        return;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &kept);
+    while (scan->started < threads) {
+        struct scan_worker *worker = &scan->workers[scan->started];
+        if (pthread_create(&worker->thread, NULL, worker_main, worker) != 0)
+            break;
+        scan->started++;
+    }
+    pthread_sigmask(SIG_SETMASK, &kept, NULL);
+}
+
+bool scan_chunks(struct session *session, uint32_t chunks, scan_chunk_work *work, void **contexts,
+                 size_t threads, struct session_error *error)
+{
+    struct scan *scan = session->scan;
+    threads = threads < scan->threads ? threads : scan->threads;
+    threads = threads < chunks ? threads : chunks;
+    pthread_mutex_lock(&scan->lock);
+    start_threads(scan, threads);
+    threads = threads < scan->started ? threads : scan->started;
+    scan->pass.work = work;
+    scan->pass.contexts = contexts;
+    scan->pass.threads = threads;
+    scan->pass.chunks = chunks;
+    atomic_store(&scan->pass.next, 0);
+    atomic_store(&scan->pass.failed, false);
+    atomic_store(&scan->total, chunks);
+    atomic_store(&scan->done, 0);
+    scan->busy = threads > 1 ? threads - 1 : 0;
+    if (threads > 1) {
+        scan->round++;
+        pthread_cond_broadcast(&scan->begin);
+    }
+    pthread_mutex_unlock(&scan->lock);
+    take_part(&scan->workers[0]);
+    pthread_mutex_lock(&scan->lock);
+    while (scan->busy > 0)
+        pthread_cond_wait(&scan->end, &scan->lock);
+    const bool good = !atomic_load(&scan->pass.failed);
+    if (!good && error)
+        *error = scan->pass.error;
+    pthread_mutex_unlock(&scan->lock);
+    return good;
+}
+
+/* ---- columns ---- */
+
+bool scan_column(struct scan_worker *worker, uint32_t chunk, enum column column,
+                 struct column_view *view, struct session_error *error)
+{
+    struct column_store *store = worker->session->columns;
+    struct scan *scan = worker->scan;
+    if (scan->started == 1)
+        return column_store_get(store, chunk, column, view, error);
+    uint8_t **copy = &worker->columns[column];
+    if (!*copy)
+        *copy = malloc(column_data_length(COLUMN_CHUNK_ROWS, 8));
+    if (!*copy)
+        return session_fail_memory(error, "a column chunk");
+    pthread_mutex_lock(&scan->reading);
+    const bool good = column_store_get(store, chunk, column, view, error);
+    if (good && view->data)
+        memcpy(*copy, view->data, column_data_length(view->rows, view->width));
+    pthread_mutex_unlock(&scan->reading);
+    view->data = view->data ? *copy : NULL;
+    return good;
+}
+
+bool scan_look(struct session *session, uint32_t chunk, enum column column,
+               struct column_view *view, struct session_error *error)
+{
+    return scan_column(&session->scan->workers[0], chunk, column, view, error);
+}
+
+/* ---- rows of a set ---- */
+
+struct visiting {
+    const struct row_set *set;
+    unsigned columns;
+    scan_visitor *visit;
+    void *context;
+};
+
+/* Gives the bytes and counts that the rows represent, which needs memory only for a sample. */
+static bool estimate(struct scan_worker *worker, struct chunk_rows *rows,
+                     struct session_error *error)
+{
+    const struct estimate *of_sample = worker->session->estimate;
+    if (of_sample && !worker->estimated)
+        worker->estimated = malloc(sizeof(*worker->estimated));
+    if (of_sample && !worker->estimated)
+        return session_fail_memory(error, "the estimates");
+    estimate_chunk(of_sample, rows->first_row, &rows->views[COLUMN_SIZE], worker->estimated,
+                   &rows->bytes, &rows->counts);
+    return true;
+}
+
+static bool visit_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
+                        struct session_error *error)
+{
+    const struct visiting *visiting = context;
+    const struct row_set *set = visiting->set;
+    if (row_set_chunk_empty(set, chunk))
+        return true;
+    struct chunk_rows rows = {.chunk = chunk,
+                              .first_row = (uint64_t)chunk * COLUMN_CHUNK_ROWS,
+                              .words = row_set_chunk(set, chunk)};
+    rows.colors = !set->colors ? NULL : set->colors + rows.first_row;
+    for (int column = 0; column < COLUMN_TOTAL; column++) {
+        if ((visiting->columns & COLUMN_BIT(column)) != 0 &&
+            !scan_column(worker, chunk, (enum column)column, &rows.views[column], error))
+            return false;
+    }
+    if ((visiting->columns & COLUMN_BIT(COLUMN_SIZE)) != 0 && !estimate(worker, &rows, error))
+        return false;
+    visiting->visit(visiting->context, &rows);
+    return true;
+}
+
+bool scan_each_chunk(struct session *session, const struct row_set *set, unsigned columns,
+                     scan_visitor *visit, void **contexts, size_t threads,
+                     struct session_error *error)
+{
+    struct visiting visiting[SCAN_THREADS_MAX];
+    void *each[SCAN_THREADS_MAX];
+    threads = threads < SCAN_THREADS_MAX ? threads : SCAN_THREADS_MAX;
+    for (size_t i = 0; i < threads; i++) {
+        visiting[i] = (struct visiting){set, columns, visit, contexts[i]};
+        each[i] = &visiting[i];
+    }
+    return scan_chunks(session, set->chunks, visit_chunk, each, threads, error);
+}
+
+bool scan_in_order(struct session *session, const struct row_set *set, unsigned columns,
+                   scan_visitor *visit, void *context, struct session_error *error)
+{
+    return scan_each_chunk(session, set, columns, visit, &context, 1, error);
+}

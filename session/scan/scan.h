@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Passes over the allocations of a session, chunk by chunk, on all cores.
+ *
+ * A pass hands each chunk to one of several threads. Each thread has a context of its own, given by
+ * the caller, who merges them after the pass. Which thread gets which chunk differs from pass to
+ * pass: only what does not depend on it (sums, sets of bits, lists that are sorted afterwards) may
+ * leave a pass. Then the result is the same with any number of threads.
+ *
+ * Order of calls: scan_open() when the session is opened, then passes, scan_close(). The threads
+ * start at the first pass that needs them and wait between passes. Only one thread at a time may
+ * begin a pass, and a pass must not begin another one. scan_cancel(), scan_cancelled() and
+ * scan_progress() may be called from any thread.
+ */
+#ifndef MPROF_SESSION_SCAN_SCAN_H
+#define MPROF_SESSION_SCAN_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "session/data/column_store.h"
+#include "session/scan/row_set.h"
+#include "session/session.h"
+
+#define SCAN_THREADS_MAX 16
+#define COLUMN_BIT(column) (1u << (column))
+
+struct scan;
+struct scan_worker;
+
+/* The selected rows of one chunk, with the requested columns. */
+struct chunk_rows {
+    uint32_t chunk;
+    uint64_t first_row;
+    const uint64_t *words;
+    const uint8_t *colors; /* by row of the chunk, NULL: none */
+    struct column_view views[COLUMN_TOTAL];
+    /* With COLUMN_SIZE, each row's part in sums: see estimate.h. */
+    struct column_view bytes, counts;
+};
+
+/* Makes session->scan. Returns false with `error` set. */
+bool scan_open(struct session *session, struct session_error *error);
+/* Ends the threads. */
+void scan_close(struct session *session);
+
+/* Returns the most threads that a pass uses: the cores that the process may use, at most
+ * SCAN_THREADS_MAX. */
+size_t scan_threads(const struct session *session);
+/* Sets another number, 1 to SCAN_THREADS_MAX. Call it between passes. */
+void scan_use_threads(struct session *session, size_t threads);
+
+/*
+ * Calls `visit` for each chunk that has selected rows, with the views of the columns in `columns`
+ * (COLUMN_BIT of each). The views are valid until `visit` returns. Uses at most `threads` threads;
+ * thread i passes contexts[i]. Returns false with `error` set if a chunk cannot be read or the
+ * session's questions are cancelled.
+ */
+typedef void scan_visitor(void *context, const struct chunk_rows *rows);
+bool scan_each_chunk(struct session *session, const struct row_set *set, unsigned columns,
+                     scan_visitor *visit, void **contexts, size_t threads,
+                     struct session_error *error);
+
+/* Does the same with one thread and one context, for visitors that need the order of chunks. */
+bool scan_in_order(struct session *session, const struct row_set *set, unsigned columns,
+                   scan_visitor *visit, void *context, struct session_error *error);
+
+/*
+ * Calls `work` for each of the first `chunks` chunks, on at most `threads` threads. It reads
+ * columns by scan_column(). Returning false with `error` set ends the pass; the error of the first
+ * chunk that failed is reported.
+ */
+typedef bool scan_chunk_work(void *context, struct scan_worker *worker, uint32_t chunk,
+                             struct session_error *error);
+bool scan_chunks(struct session *session, uint32_t chunks, scan_chunk_work *work, void **contexts,
+                 size_t threads, struct session_error *error);
+
+/* Gives the values of a chunk. They are valid until the same worker gets the same column again.
+ * Returns false with `error` set. */
+bool scan_column(struct scan_worker *worker, uint32_t chunk, enum column column,
+                 struct column_view *view, struct session_error *error);
+/* Gives the values of a chunk between passes, for single rows. They are valid until the next pass,
+ * or until the same column is asked for again. Returns false with `error` set. */
+bool scan_look(struct session *session, uint32_t chunk, enum column column,
+               struct column_view *view, struct session_error *error);
+
+/* Asks all passes to end early, now and from now on, or no longer. */
+void scan_cancel(struct session *session, bool cancel);
+/* Tells whether to end early. Loops that are no pass look at it every 10 ms: sorts, loads. */
+bool scan_cancelled(const struct session *session);
+/* Returns true, or false with `error` set if scan_cancelled(). */
+bool scan_go_on(const struct session *session, struct session_error *error);
+/* Stores the chunks of the present or last pass, and how many of them are done. */
+void scan_progress(const struct session *session, uint32_t *done, uint32_t *total);
+
+#endif
