@@ -6,14 +6,7 @@
 #ifndef MPROF_INGEST_TYPES_ALLOCATORS_H
 #define MPROF_INGEST_TYPES_ALLOCATORS_H
 
-#include "ingest/types/site.h"
-
-/* True for a global operator new. The rules then look at its caller. */
-bool types_is_operator_new(const char *function);
-/* True for an operator new that a class defines for itself. */
-bool types_is_class_operator_new(const char *function);
-/* True for an operator for arrays, global or of a class. */
-bool types_is_operator_new_array(const char *function);
+#include "ingest/types/dwarf/site.h"
 
 /*
  * Returns true and the allocated `type` if one of the site's frames is a typed allocator. Looks

@@ -6,7 +6,7 @@
 #ifndef MPROF_INGEST_TYPES_ANSWER_CACHE_H
 #define MPROF_INGEST_TYPES_ANSWER_CACHE_H
 
-#include "ingest/types/choose.h"
+#include "ingest/types/flow/flow.h"
 #include "ingest/types/types.h"
 
 /*

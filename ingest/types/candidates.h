@@ -5,7 +5,7 @@
 #ifndef MPROF_INGEST_TYPES_CANDIDATES_H
 #define MPROF_INGEST_TYPES_CANDIDATES_H
 
-#include "ingest/types/site.h"
+#include "ingest/types/dwarf/site.h"
 #include "ingest/types/types.h"
 
 #define TYPES_CANDIDATES_MAX 16

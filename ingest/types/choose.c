@@ -5,28 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/types/dwarf/enclosing_record.h"
+#include "ingest/types/dwarf/fit.h"
+#include "ingest/types/dwarf/spelling.h"
+#include "ingest/types/enclosing_record.h"
 #include "ingest/types/flow/calls.h"
 #include "ingest/types/outer_frames.h"
-#include "ingest/types/spelling.h"
-
-enum types_fit types_fit(struct types_index *index, const struct types_type *type, uint64_t size,
-                         int64_t offset)
-{
-    if (offset < 0 || (uint64_t)offset >= size)
-        return TYPES_FIT_NOT;
-    uint64_t held = size - (uint64_t)offset;
-    if (type->shape == TYPES_CHARACTER)
-        return TYPES_FIT_BUFFER;
-    if (type->shape == TYPES_VOID || type->shape == TYPES_UNUSABLE || type->size == 0)
-        return TYPES_FIT_NOT;
-    if (held == type->size)
-        return TYPES_FIT_WHOLE;
-    uint64_t start;
-    if (types_flexible_end(index, type, &start) && held >= start)
-        return TYPES_FIT_FLEXIBLE;
-    return held > 0 && held % type->size == 0 ? TYPES_FIT_ARRAY : TYPES_FIT_NOT;
-}
 
 static void choose(struct types_choice *choice, const struct types_type *type, int64_t offset,
                    enum types_confidence confidence, enum types_rule rule)

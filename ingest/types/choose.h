@@ -6,26 +6,7 @@
 #define MPROF_INGEST_TYPES_CHOOSE_H
 
 #include "ingest/types/flow/flow.h"
-#include "ingest/types/types.h"
-
-enum types_operator {
-    TYPES_BY_FUNCTION,  /* malloc and its kin */
-    TYPES_BY_NEW,       /* operator new: one object */
-    TYPES_BY_NEW_ARRAY, /* operator new[] */
-};
-
-struct types_choice {
-    bool chosen;
-    bool wrapper;   /* nothing chosen, and the function returns the result to its caller untyped */
-    bool ambiguous; /* nothing chosen: the type depends on a branch after the call */
-    struct types_type type;
-    uint64_t offset;  /* of the first element */
-    bool exact_size;  /* the type has exactly the size of the block */
-    bool one_object;  /* one object, whatever the size: it ends in a flexible array */
-    bool from_caller; /* from the source around an inlined function that hands memory on */
-    enum types_confidence confidence;
-    enum types_rule rule;
-};
+#include "ingest/types/source/choice.h"
 
 /* Chooses by the evidence. `size` is the size asked of the allocator. */
 void types_choose(const struct types_site *site, const struct types_flow *flow,
@@ -44,16 +25,5 @@ bool types_choose_called(const struct types_site *site, uint64_t size, struct ty
  */
 void types_choose_record_with_tail(const struct types_site *site, const struct types_flow *flow,
                                    uint64_t size, struct types_choice *choice);
-
-/* How well a type fits a block that has `offset` bytes before the first element. */
-enum types_fit {
-    TYPES_FIT_NOT,
-    TYPES_FIT_BUFFER,   /* characters */
-    TYPES_FIT_ARRAY,    /* the block's size is a multiple */
-    TYPES_FIT_FLEXIBLE, /* a record that ends in a flexible array */
-    TYPES_FIT_WHOLE     /* exactly the size */
-};
-enum types_fit types_fit(struct types_index *index, const struct types_type *type, uint64_t size,
-                         int64_t offset);
 
 #endif

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "ingest/types/allocators.h"
+#include "ingest/types/dwarf/spelling.h"
 #include "ingest/types/library.h"
-#include "ingest/types/spelling.h"
 
 /* The bytes of one array of libstdc++'s deque, __deque_buf_size(). */
 #define DEQUE_BYTES 512

@@ -6,7 +6,7 @@
 #ifndef MPROF_INGEST_TYPES_CONTAINERS_H
 #define MPROF_INGEST_TYPES_CONTAINERS_H
 
-#include "ingest/types/site.h"
+#include "ingest/types/dwarf/site.h"
 
 enum types_container_kind {
     TYPES_CONTAINER_NONE,

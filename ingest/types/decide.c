@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/decide.h"
 
-#include "ingest/types/dwarf/attribute.h"
+#include "ingest/types/clang_attribute.h"
 #include "ingest/types/source/source.h"
 
 /* True if machine code puts the block, or a part of it, into a pointer to `type`. */

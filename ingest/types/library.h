@@ -6,7 +6,7 @@
 #ifndef MPROF_INGEST_TYPES_LIBRARY_H
 #define MPROF_INGEST_TYPES_LIBRARY_H
 
-#include "ingest/types/site.h"
+#include "ingest/types/dwarf/site.h"
 
 /*
  * Returns the entry of the declared function of one of the site's frames, with its unit and DIE.

@@ -6,10 +6,10 @@
 
 #include "ingest/base/array.h"
 #include "ingest/symbols/file.h"
-#include "ingest/types/data_symbols.h"
 #include "ingest/types/dwarf/globals.h"
 #include "ingest/types/dwarf/index.h"
-#include "ingest/types/folded.h"
+#include "ingest/types/flow/data_symbols.h"
+#include "ingest/types/flow/folded.h"
 
 static time_t built_time(const struct symbols_file *file)
 {

@@ -7,7 +7,7 @@
 
 #include "ingest/types/allocators.h"
 #include "ingest/types/containers.h"
-#include "ingest/types/folded.h"
+#include "ingest/types/flow/folded.h"
 #include "ingest/types/library.h"
 
 /* Limits for the machine frames examined, and for template arguments inside one another. */

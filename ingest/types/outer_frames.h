@@ -12,7 +12,7 @@
 #ifndef MPROF_INGEST_TYPES_OUTER_FRAMES_H
 #define MPROF_INGEST_TYPES_OUTER_FRAMES_H
 
-#include "ingest/types/site.h"
+#include "ingest/types/dwarf/site.h"
 
 /*
  * Returns the site of the machine frame that lies `number` (from 1) frames outside the first. NULL:

@@ -6,7 +6,7 @@
 
 #include "ingest/base/array.h"
 #include "ingest/symbols/file.h"
-#include "ingest/types/spelling.h"
+#include "ingest/types/dwarf/spelling.h"
 
 struct tag {
     uint64_t address;

@@ -5,14 +5,15 @@
 #include <string.h>
 
 #include "ingest/base/generation_cache.h"
-#include "ingest/types/site_facts.h"
+#include "ingest/types/flow/calls.h"
+#include "ingest/types/source/statement_facts.h"
 
 /* The number of last used sites that are certainly kept. */
 #define SITES 8192
 
 struct kept_site {
     struct types_frame frame;
-    struct types_site *site; /* NULL: an item without content (recent.h) */
+    struct types_site *site; /* NULL: an item without content (generation_cache.h) */
 };
 
 struct types_sites {
@@ -23,7 +24,8 @@ static void free_site(struct types_site *site)
 {
     if (!site)
         return;
-    types_site_facts_free(site->facts, site->entry_count);
+    free(site->called);
+    types_statement_facts_free(site->statement, site->entry_count);
     free(site->frames);
     free(site->entries);
     free(site);
@@ -88,8 +90,9 @@ struct types_site *types_sites_add(struct types_sites *sites, const struct types
     *kept.site = *site;
     kept.site->frames = copy_of(site->frames, site->frame_count, sizeof(*site->frames));
     kept.site->entries = copy_of(site->entries, site->entry_count, sizeof(*site->entries));
-    kept.site->facts = types_site_facts_new();
-    if (kept.site->frames && kept.site->entries && kept.site->facts &&
+    kept.site->called = calloc(1, sizeof(*kept.site->called));
+    kept.site->statement = types_statement_facts_new();
+    if (kept.site->frames && kept.site->entries && kept.site->called && kept.site->statement &&
         generation_cache_add(&sites->recent, hash_of(frame), &kept))
         return kept.site;
     free_site(kept.site);

@@ -6,7 +6,7 @@
 #ifndef MPROF_INGEST_TYPES_SITES_H
 #define MPROF_INGEST_TYPES_SITES_H
 
-#include "ingest/types/site.h"
+#include "ingest/types/dwarf/site.h"
 #include "ingest/types/types.h"
 
 struct types_sites;

@@ -4,27 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/base/array.h"
 #include "ingest/symbols/dwarf.h"
 #include "ingest/types/allocators.h"
 #include "ingest/types/answer_cache.h"
 #include "ingest/types/asked.h"
 #include "ingest/types/candidates.h"
-#include "ingest/types/choose.h"
-#include "ingest/types/data_symbols.h"
 #include "ingest/types/decide.h"
-#include "ingest/types/dwarf/attribute.h"
-#include "ingest/types/dwarf/function.h"
 #include "ingest/types/dwarf/records.h"
 #include "ingest/types/flow/calls.h"
+#include "ingest/types/flow/function.h"
+#include "ingest/types/flow/operator_new.h"
 #include "ingest/types/flow/tail_calls.h"
 #include "ingest/types/modules.h"
 #include "ingest/types/outer_frames.h"
-#include "ingest/types/site_facts.h"
 #include "ingest/types/sites.h"
 #include "ingest/types/source/expression.h"
-#include "ingest/types/source/source.h"
-#include "ingest/types/spelling.h"
+#include "ingest/types/source/source_statement.h"
 #include "schemas/trace_layout.h"
 
 /* The number of wrappers around wrappers that the rules look through. */
@@ -351,7 +346,7 @@ static void ask_for_object(const char *function, struct types_question *question
 }
 
 /* Finds the answer for a frame that is not in the cache yet. */
-static void answer_frame(const struct types_site *site, struct site_frames *around,
+static void answer_frame(struct types_site *site, struct site_frames *around,
                          struct types_frame_answer *found)
 {
     struct types *types = around->types;
@@ -372,13 +367,13 @@ static void answer_frame(const struct types_site *site, struct site_frames *arou
         return;
     }
     bool any_size = true;
-    if (!site->facts->nameless &&
+    if (!site->nameless &&
         infer_by_name(site, around, question.size, &found->answer, &found->known, &any_size)) {
         found->any_size = any_size;
         return;
     }
     /* Without debug information the answer depends on the caller. */
-    site->facts->nameless = site->entry_count > 0 && any_size;
+    site->nameless = site->entry_count > 0 && any_size;
     /* A function that ends in a jump leaves no frame: operator new[], members of strings in the
      * library. */
     struct types_call called;
@@ -450,7 +445,7 @@ void types_find(struct types *types, const struct types_frame *frames, size_t co
         question.pc = frames[i].pc;
         struct types_frame_answer *found = types_answer_cache_find(types->cache, &question);
         if (!found->known) {
-            const struct types_site *site = open_site(types, types->sites, &frames[i]);
+            struct types_site *site = open_site(types, types->sites, &frames[i]);
             if (!site)
                 break;
             types->work.steps++;

@@ -8,7 +8,7 @@
  * types_free() before symbols_free().
  *
  * The rules walk the stack from the innermost frame outward. A frame of a typed allocator names the
- * type (allocators.h), or the compiler states it at the call (types/dwarf/attribute.h). Otherwise
+ * type (allocators.h), or the compiler states it at the call (types/clang_attribute.h). Otherwise
  * the rules follow the machine code after the call to see where the result goes
  * (types/flow/flow.h): into a constructor's `this`, a table of virtual functions, a variable, a
  * member, a global, or out of the function. A function that returns the result unchanged and
@@ -19,6 +19,8 @@
 #define MPROF_INGEST_TYPES_TYPES_H
 
 #include "ingest/symbols/symbols.h"
+#include "ingest/types/dwarf/member.h"
+#include "ingest/types/source/rule.h"
 
 struct types;
 
@@ -30,27 +32,6 @@ void types_free(struct types *types);
 struct types_frame {
     uint32_t module;
     uint64_t pc;
-};
-
-enum types_confidence {
-    TYPES_UNKNOWN,
-    TYPES_CANDIDATE, /* one of several types of that size; never the answer */
-    TYPES_INFERRED,
-    TYPES_EXACT
-};
-
-/* The rule that gave the answer, for tests and statistics. */
-enum types_rule {
-    TYPES_RULE_NONE,
-    TYPES_RULE_ALLOCATOR,   /* a frame of std::allocator<T>::allocate or the like */
-    TYPES_RULE_LIBRARY,     /* a symbol of a library without debug information */
-    TYPES_RULE_CONSTRUCTOR, /* a constructor, or a table of virtual functions */
-    TYPES_RULE_THROWN,      /* the class that is thrown */
-    TYPES_RULE_RECEIVER,    /* the variable, member or global that holds the result */
-    TYPES_RULE_RETURN,      /* the declared return type of the function */
-    TYPES_RULE_ARGUMENT,    /* a parameter that gets the result */
-    TYPES_RULE_SOURCE,      /* a cast, sizeof or new on the source line */
-    TYPES_RULE_STATED       /* the compiler's statement at the call */
 };
 
 struct types_answer {
@@ -111,19 +92,6 @@ size_t types_candidates(struct types *types, const struct types_frame *frames, s
  * bytes, types_members() gives its members from now on. The symbolizer keeps `name`.
  */
 void types_declare(struct types *types, uint32_t module, const char *name, uint64_t size);
-
-/*
- * A member of a record, or a base class (without a name). A bit field has the bytes that it
- * touches.
- */
-struct types_member {
-    const char *name; /* NULL: a base class, or a record without a name */
-    const char *type;
-    uint64_t offset, size; /* bytes */
-};
-
-/* Returns false to stop. The data of `member` is valid only during the call. */
-typedef bool types_member_function(void *context, const struct types_member *member);
 
 /*
  * Calls `each` for the members, in order of declaration, of the record of `size` bytes that an

@@ -6,7 +6,7 @@
 #define MPROF_INGEST_TYPES_DWARF_LAYOUT_H
 
 #include "ingest/types/dwarf/entries.h"
-#include "ingest/types/types.h"
+#include "ingest/types/dwarf/member.h"
 
 /*
  * Calls `each` with `context` for every member and base class of `record` that has bytes in it, in

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ingest/base/array.h"
-#include "ingest/types/flow/decode.h"
+#include "ingest/types/dwarf/registers.h"
 
 #define NESTING_MAX 128
 #define LOCALS_MAX 20000
@@ -14,8 +14,8 @@
 /* Translates DWARF's number of a register: System V ABI, AMD64 supplement, figure 3.36. */
 static bool machine_register(uint64_t number, uint8_t *machine)
 {
-    static const uint8_t numbers[] = {DECODE_RAX, DECODE_RDX, DECODE_RCX, DECODE_RBX,
-                                      DECODE_RSI, DECODE_RDI, DECODE_RBP, DECODE_RSP};
+    static const uint8_t numbers[] = {REGISTER_RAX, REGISTER_RDX, REGISTER_RCX, REGISTER_RBX,
+                                      REGISTER_RSI, REGISTER_RDI, REGISTER_RBP, REGISTER_RSP};
     if (number > 15)
         return false;
     *machine = number < 8 ? numbers[number] : (uint8_t)number;
@@ -24,7 +24,7 @@ static bool machine_register(uint64_t number, uint8_t *machine)
 
 struct reader {
     struct types_locals *locals;
-    uint8_t frame_base; /* a register, TYPES_FRAME_ADDRESS or DECODE_NO_REGISTER */
+    uint8_t frame_base; /* a register, TYPES_FRAME_ADDRESS or REGISTER_NONE */
     Dwarf_Addr bias;
 };
 
@@ -57,7 +57,7 @@ static bool read_place(const struct reader *reader, const Dwarf_Op *operation,
     if (atom == DW_OP_fbreg) {
         local->base = reader->frame_base;
         local->offset = (int64_t)operation->number;
-        return reader->frame_base != DECODE_NO_REGISTER;
+        return reader->frame_base != REGISTER_NONE;
     }
     if (atom >= DW_OP_breg0 && atom <= DW_OP_breg31) {
         *is_value = true;
@@ -82,7 +82,7 @@ static bool read_expression(const struct reader *reader, struct types_local loca
             if (i < count && operations[i].atom == DW_OP_stack_value && is_value) {
                 local.on_stack = false;
                 i++;
-            } else if (is_value && local.base != DECODE_RSP && local.base != DECODE_RBP) {
+            } else if (is_value && local.base != REGISTER_RSP && local.base != REGISTER_RBP) {
                 known = false; /* memory that a register points to */
             }
         }
@@ -184,13 +184,13 @@ static uint8_t frame_base(Dwarf_Die *function)
     uint8_t machine;
     if (!dwarf_attr(function, DW_AT_frame_base, &attribute) ||
         dwarf_getlocation(&attribute, &operations, &count) != 0 || count != 1)
-        return DECODE_NO_REGISTER;
+        return REGISTER_NONE;
     uint8_t atom = operations[0].atom;
     if (atom == DW_OP_call_frame_cfa)
         return TYPES_FRAME_ADDRESS;
     if (atom >= DW_OP_reg0 && atom <= DW_OP_reg31 && machine_register(atom - DW_OP_reg0, &machine))
         return machine;
-    return DECODE_NO_REGISTER;
+    return REGISTER_NONE;
 }
 
 bool types_locals_read(struct types_locals *locals, const struct types_site *site)

@@ -9,7 +9,7 @@
 #ifndef MPROF_INGEST_TYPES_DWARF_LOCALS_H
 #define MPROF_INGEST_TYPES_DWARF_LOCALS_H
 
-#include "ingest/types/site.h"
+#include "ingest/types/dwarf/site.h"
 
 struct types_local {
     uint64_t start, end;   /* addresses in the module at which the place holds */

@@ -9,7 +9,7 @@
 
 #include "ingest/types/dwarf/alias.h"
 #include "ingest/types/dwarf/entries.h"
-#include "ingest/types/spelling.h"
+#include "ingest/types/dwarf/spelling.h"
 
 /* Longer chains of typedefs and pointers than any source has. */
 #define CHAIN_MAX 64

@@ -6,7 +6,7 @@
 #define MPROF_INGEST_TYPES_DWARF_RECORDS_H
 
 #include "ingest/types/dwarf/entries.h"
-#include "ingest/types/types.h"
+#include "ingest/types/dwarf/member.h"
 
 struct types_records;
 

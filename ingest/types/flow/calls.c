@@ -6,7 +6,6 @@
 
 #include "ingest/symbols/dwarf.h"
 #include "ingest/types/flow/decode.h"
-#include "ingest/types/site_facts.h"
 
 void types_declared_function(Dwarf_Die *entry, Dwarf_Die *declared)
 {
@@ -86,8 +85,8 @@ static bool only_returns_first(const struct types_site *site, uint64_t target)
         if (in.operation == DECODE_RETURN)
             return copied;
         if (in.operation == DECODE_MOVE && in.to.kind == DECODE_REGISTER &&
-            in.to.base == DECODE_RAX && in.from.kind == DECODE_REGISTER &&
-            in.from.base == DECODE_RDI && in.width == 8)
+            in.to.base == REGISTER_RAX && in.from.kind == DECODE_REGISTER &&
+            in.from.base == REGISTER_RDI && in.width == 8)
             copied = true;
         else if (in.operation != DECODE_OTHER || in.writes != 0) /* endbr64, nop */
             return false;
@@ -170,10 +169,10 @@ static void read_call(const struct types_site *site, struct types_call *call)
 
 void types_called(const struct types_site *site, struct types_call *call)
 {
-    if (!site->facts->called_known)
-        read_call(site, &site->facts->called);
-    site->facts->called_known = true;
-    *call = site->facts->called;
+    if (!site->called->known)
+        read_call(site, &site->called->call);
+    site->called->known = true;
+    *call = site->called->call;
 }
 
 bool types_call_parameter(const struct types_site *site, const struct types_call *call,

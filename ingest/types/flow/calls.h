@@ -5,7 +5,7 @@
 #ifndef MPROF_INGEST_TYPES_FLOW_CALLS_H
 #define MPROF_INGEST_TYPES_FLOW_CALLS_H
 
-#include "ingest/types/site.h"
+#include "ingest/types/dwarf/site.h"
 
 struct types_call {
     bool returns_first;  /* memcpy and its kin, and functions that do nothing else */
@@ -15,6 +15,12 @@ struct types_call {
     const char *linkage; /* NULL: no symbol; without "@plt" */
     bool described;      /* `function` is valid */
     Dwarf_Die function;
+};
+
+/* The function that a site calls, which types_called() reads once. */
+struct types_called_once {
+    bool known;
+    struct types_call call;
 };
 
 /* Describes the function whose code begins at `target` in the site's module. */

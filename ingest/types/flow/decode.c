@@ -22,14 +22,14 @@ const uint8_t *types_code(const struct symbols_file *file, uint64_t address, siz
     return NULL;
 }
 
-/* Returns the number of the general register that holds `part`, or DECODE_RIP. */
+/* Returns the number of the general register that holds `part`, or REGISTER_RIP. */
 static uint8_t register_number(ZydisRegister part)
 {
     if (part == ZYDIS_REGISTER_RIP)
-        return DECODE_RIP;
+        return REGISTER_RIP;
     ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, part);
     if (whole < ZYDIS_REGISTER_RAX || whole > ZYDIS_REGISTER_R15)
-        return DECODE_NO_REGISTER;
+        return REGISTER_NONE;
     return (uint8_t)(whole - ZYDIS_REGISTER_RAX);
 }
 
@@ -92,11 +92,11 @@ bool types_decode_branch(const uint8_t *bytes, size_t size, uint64_t address,
 /* Converts an operand. An address relative to rip counts from `end`, the end of the instruction. */
 static struct decode_operand operand_of(const ZydisDecodedOperand *from, uint64_t end)
 {
-    struct decode_operand operand = {.kind = DECODE_NOTHING, .index = DECODE_NO_REGISTER};
+    struct decode_operand operand = {.kind = DECODE_NOTHING, .index = REGISTER_NONE};
     switch (from->type) {
     case ZYDIS_OPERAND_TYPE_REGISTER:
         operand.base = register_number(from->reg.value);
-        if (operand.base != DECODE_NO_REGISTER)
+        if (operand.base != REGISTER_NONE)
             operand.kind = DECODE_REGISTER;
         break;
     case ZYDIS_OPERAND_TYPE_MEMORY:
@@ -105,7 +105,7 @@ static struct decode_operand operand_of(const ZydisDecodedOperand *from, uint64_
         operand.index = register_number(from->mem.index);
         operand.scale = from->mem.scale;
         operand.value = from->mem.disp.value;
-        if (operand.base == DECODE_RIP)
+        if (operand.base == REGISTER_RIP)
             operand.value = (int64_t)(end + (uint64_t)operand.value);
         break;
     case ZYDIS_OPERAND_TYPE_IMMEDIATE:
@@ -128,12 +128,12 @@ static uint32_t written_registers(const ZydisDecodedInstruction *in,
             !(operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
             continue;
         uint8_t number = register_number(operands[i].reg.value);
-        if (number <= DECODE_R15)
+        if (number <= REGISTER_R15)
             writes |= UINT32_C(1) << number;
     }
     /* The kernel's result. */
     if (in->mnemonic == ZYDIS_MNEMONIC_SYSCALL || in->mnemonic == ZYDIS_MNEMONIC_INT)
-        writes |= UINT32_C(1) << DECODE_RAX;
+        writes |= UINT32_C(1) << REGISTER_RAX;
     return writes;
 }
 

@@ -12,25 +12,7 @@
 #include <stdint.h>
 
 #include "ingest/symbols/file.h"
-
-/* General registers have the numbers of the machine's encoding. */
-enum decode_register {
-    DECODE_RAX = 0,
-    DECODE_RCX = 1,
-    DECODE_RDX = 2,
-    DECODE_RBX = 3,
-    DECODE_RSP = 4,
-    DECODE_RBP = 5,
-    DECODE_RSI = 6,
-    DECODE_RDI = 7,
-    DECODE_R8 = 8,
-    DECODE_R9 = 9,
-    DECODE_R10 = 10,
-    DECODE_R11 = 11,
-    DECODE_R15 = 15,
-    DECODE_RIP = 16,
-    DECODE_NO_REGISTER = 255
-};
+#include "ingest/types/dwarf/registers.h"
 
 enum decode_operation {
     DECODE_OTHER, /* writes the registers in `writes`, and memory, which is ignored */
@@ -51,9 +33,9 @@ enum decode_operand_kind { DECODE_NOTHING, DECODE_REGISTER, DECODE_MEMORY, DECOD
 
 struct decode_operand {
     enum decode_operand_kind kind;
-    uint8_t base; /* the register itself, or of an address; DECODE_RIP: already added */
+    uint8_t base; /* the register itself, or of an address; REGISTER_RIP: already added */
     uint8_t index, scale;
-    int64_t value; /* immediate, displacement, or with DECODE_RIP the address */
+    int64_t value; /* immediate, displacement, or with REGISTER_RIP the address */
 };
 
 struct decode_instruction {

@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/types/data_symbols.h"
-#include "ingest/types/dwarf/function.h"
 #include "ingest/types/flow/calls.h"
+#include "ingest/types/flow/data_symbols.h"
 #include "ingest/types/flow/flow_path.h"
 #include "ingest/types/flow/flow_state.h"
+#include "ingest/types/flow/folded.h"
+#include "ingest/types/flow/function.h"
 
 /* The most code before the call that is examined, in bytes. */
 #define PREFIX_MAX 65536
@@ -48,8 +49,8 @@ struct follower {
 
 /* The registers that a call may change, and those that carry arguments: System V ABI, 3.2. */
 #define CALL_CLOBBERS 0x0fc7u
-static const uint8_t argument_registers[] = {DECODE_RDI, DECODE_RSI, DECODE_RDX,
-                                             DECODE_RCX, DECODE_R8,  DECODE_R9};
+static const uint8_t argument_registers[] = {REGISTER_RDI, REGISTER_RSI, REGISTER_RDX,
+                                             REGISTER_RCX, REGISTER_R8,  REGISTER_R9};
 
 /* ---- evidence --------------------------------------------------------------------------- */
 
@@ -111,8 +112,8 @@ static void look_at_store(struct follower *follower, uint64_t pc, const struct t
 /* Looks at __cxa_throw(object, its typeinfo, destructor): Itanium C++ ABI, 2.4.3. */
 static void look_at_throw(struct follower *follower, const struct types_call *call)
 {
-    const struct types_value *object = &follower->state.registers[DECODE_RDI];
-    const struct types_value *typeinfo = &follower->state.registers[DECODE_RSI];
+    const struct types_value *object = &follower->state.registers[REGISTER_RDI];
+    const struct types_value *typeinfo = &follower->state.registers[REGISTER_RSI];
     if (!call->linkage || strcmp(call->linkage, "__cxa_throw") != 0 ||
         object->kind != TYPES_VALUE_RESULT || typeinfo->kind != TYPES_VALUE_ADDRESS)
         return;
@@ -205,15 +206,15 @@ static void call(struct follower *follower, const struct decode_instruction *in)
     struct types_call target;
     types_call_target(follower->site, in->target, &target);
     struct types_value kept =
-        follower->state.registers[target.returns_second ? DECODE_RSI : DECODE_RDI];
+        follower->state.registers[target.returns_second ? REGISTER_RSI : REGISTER_RDI];
     look_at_arguments(follower, &target);
-    if (target.constructor && follower->state.registers[DECODE_RDI].kind == TYPES_VALUE_RESULT &&
+    if (target.constructor && follower->state.registers[REGISTER_RDI].kind == TYPES_VALUE_RESULT &&
         types_folded_at(follower->site->folded, in->target))
         follower->flow->shared = true;
     look_at_throw(follower, &target);
     types_flow_state_clobber(&follower->state, CALL_CLOBBERS);
     if ((target.returns_first || target.returns_second) && kept.kind == TYPES_VALUE_RESULT)
-        follower->state.registers[DECODE_RAX] = kept;
+        follower->state.registers[REGISTER_RAX] = kept;
     follower->lost = target.no_return;
 }
 
@@ -223,7 +224,7 @@ static void push(struct follower *follower, uint64_t pc, const struct decode_ins
     uint8_t base;
     int64_t offset;
     struct types_value value = operand_value(follower, pc, &in->from, 8);
-    if (types_locals_frame(&follower->places.locals, pc, &base, &offset) && base == DECODE_RSP)
+    if (types_locals_frame(&follower->places.locals, pc, &base, &offset) && base == REGISTER_RSP)
         types_flow_state_store(&follower->state, -offset - 8, &value);
 }
 
@@ -232,7 +233,7 @@ static void pop(struct follower *follower, uint64_t pc, const struct decode_inst
     uint8_t base;
     int64_t offset;
     struct types_value value = {.kind = TYPES_VALUE_UNKNOWN};
-    if (types_locals_frame(&follower->places.locals, pc, &base, &offset) && base == DECODE_RSP)
+    if (types_locals_frame(&follower->places.locals, pc, &base, &offset) && base == REGISTER_RSP)
         for (size_t i = 0; i < follower->state.slot_count; i++)
             if (follower->state.slots[i].offset == -offset)
                 value = follower->state.slots[i].value;
@@ -402,7 +403,7 @@ static bool returns_nothing(const struct types_site *site)
  * by chance. */
 static void leave(struct follower *follower)
 {
-    const struct types_value *value = &follower->state.registers[DECODE_RAX];
+    const struct types_value *value = &follower->state.registers[REGISTER_RAX];
     if (value->kind != TYPES_VALUE_RESULT || value->indexed || follower->returns_nothing)
         return;
     follower->flow->returned = true;
@@ -476,7 +477,7 @@ static void start_behind_call(struct follower *follower, int64_t offset, bool in
 {
     struct types_value result = {.kind = TYPES_VALUE_RESULT, .offset = offset};
     struct types_value place = types_flow_state_register(
-        &follower->state, &follower->places, follower->site->return_address - 1, DECODE_RDI);
+        &follower->state, &follower->places, follower->site->return_address - 1, REGISTER_RDI);
     types_flow_state_clobber(&follower->state, CALL_CLOBBERS);
     /* Evidence from the code before the call is about other results, so it does not count. */
     follower->flow->count = 0;
@@ -484,7 +485,7 @@ static void start_behind_call(struct follower *follower, int64_t offset, bool in
     follower->current.last = 0;
     follower->lost = false;
     if (!in_memory) {
-        follower->state.registers[DECODE_RAX] = result;
+        follower->state.registers[REGISTER_RAX] = result;
         return;
     }
     if (place.kind == TYPES_VALUE_STACK)

@@ -17,7 +17,7 @@
 #ifndef MPROF_INGEST_TYPES_FLOW_FLOW_H
 #define MPROF_INGEST_TYPES_FLOW_FLOW_H
 
-#include "ingest/types/site.h"
+#include "ingest/types/dwarf/site.h"
 
 enum types_evidence_kind {
     TYPES_EVIDENCE_PLACE,       /* a variable, member or global that receives the result */
@@ -46,7 +46,7 @@ struct types_flow {
     size_t path_end_count; /* number of paths through the code with different evidence */
     int64_t offset;        /* of the value that the call returned, from the start of the block */
     bool returned;         /* the function returns the result */
-    bool shared; /* a constructor was called whose code has several names (types/folded.h) */
+    bool shared; /* a constructor was called whose code has several names (types/flow/folded.h) */
     int64_t returned_offset;
     struct types_evidence evidence[TYPES_EVIDENCE_MAX]; /* in the order in which it was met; last */
 };

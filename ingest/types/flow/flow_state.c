@@ -22,7 +22,7 @@ struct types_value types_flow_state_register(const struct types_flow_state *stat
         return state->registers[number];
     uint8_t base;
     int64_t offset;
-    if ((number == DECODE_RSP || number == DECODE_RBP) &&
+    if ((number == REGISTER_RSP || number == REGISTER_RBP) &&
         types_locals_frame(&places->locals, pc, &base, &offset) && base == number)
         return (struct types_value){.kind = TYPES_VALUE_STACK, .offset = -offset};
     return types_place_register(places, pc, number, &type) ? pointer_value(places, &type) : unknown;
@@ -46,15 +46,15 @@ struct types_value types_flow_state_address(const struct types_flow_state *state
                                             const struct decode_operand *operand)
 {
     struct types_value value = unknown;
-    bool indexed = operand->index != DECODE_NO_REGISTER;
-    if (operand->base == DECODE_RIP)
+    bool indexed = operand->index != REGISTER_NONE;
+    if (operand->base == REGISTER_RIP)
         return (struct types_value){.kind = TYPES_VALUE_ADDRESS, .offset = operand->value};
-    if (operand->base == DECODE_NO_REGISTER) {
+    if (operand->base == REGISTER_NONE) {
         if (!indexed)
             value = (struct types_value){.kind = TYPES_VALUE_ADDRESS, .offset = operand->value};
         return value;
     }
-    if (operand->base == DECODE_RSP || operand->base == DECODE_RBP)
+    if (operand->base == REGISTER_RSP || operand->base == REGISTER_RBP)
         value = stack_address(state, places, pc, operand);
     if (value.kind == TYPES_VALUE_UNKNOWN) {
         value = types_flow_state_register(state, places, pc, operand->base);

@@ -6,7 +6,7 @@
 #ifndef MPROF_INGEST_TYPES_FLOW_TAIL_CALLS_H
 #define MPROF_INGEST_TYPES_FLOW_TAIL_CALLS_H
 
-#include "ingest/types/site.h"
+#include "ingest/types/dwarf/site.h"
 
 /*
  * Returns form_of() of the linkage name of the function that is called before the site's return

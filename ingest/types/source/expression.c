@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ingest/types/dwarf/spelling.h"
 #include "ingest/types/flow/calls.h"
-#include "ingest/types/site_facts.h"
-#include "ingest/types/spelling.h"
+#include "ingest/types/source/statement_facts.h"
 
 #define TEXT_MAX 256
 #define NESTING_MAX 64
@@ -96,10 +96,10 @@ bool types_expression_name(const struct types_site *site, const char *text, size
         length--;
     if (length == 0 || length >= TEXT_MAX || memchr(text, '*', length))
         return false;
-    if (types_site_facts_find(site, TYPES_FACT_NAME, text, length, &found, type))
+    if (types_statement_facts_find(site, TYPES_FACT_NAME, text, length, &found, type))
         return found;
     found = find_name(site, text, length, type);
-    return types_site_facts_keep(site, TYPES_FACT_NAME, text, length, found, type);
+    return types_statement_facts_keep(site, TYPES_FACT_NAME, text, length, found, type);
 }
 
 /* ---- expressions ------------------------------------------------------------------------ */
@@ -282,8 +282,8 @@ bool types_expression_value(const struct types_site *site, const char *text, siz
                             struct types_type *type)
 {
     bool found;
-    if (types_site_facts_find(site, TYPES_FACT_VALUE, text, length, &found, type))
+    if (types_statement_facts_find(site, TYPES_FACT_VALUE, text, length, &found, type))
         return found;
     found = find_value(site, text, length, type);
-    return types_site_facts_keep(site, TYPES_FACT_VALUE, text, length, found, type);
+    return types_statement_facts_keep(site, TYPES_FACT_VALUE, text, length, found, type);
 }

@@ -5,7 +5,7 @@
 #ifndef MPROF_INGEST_TYPES_SOURCE_EXPRESSION_H
 #define MPROF_INGEST_TYPES_SOURCE_EXPRESSION_H
 
-#include "ingest/types/site.h"
+#include "ingest/types/dwarf/site.h"
 
 /*
  * Finds the type that `text` (`length` bytes) names: "struct point", "unsigned long",

@@ -3,8 +3,9 @@
 
 #include <string.h>
 
+#include "ingest/types/dwarf/fit.h"
 #include "ingest/types/source/expression.h"
-#include "ingest/types/source/text.h"
+#include "ingest/types/source/source_statement.h"
 
 /* More operators than a statement that allocates has. */
 #define OPERANDS_MAX 16

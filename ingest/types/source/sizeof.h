@@ -6,7 +6,8 @@
 #ifndef MPROF_INGEST_TYPES_SOURCE_SIZEOF_H
 #define MPROF_INGEST_TYPES_SOURCE_SIZEOF_H
 
-#include "ingest/types/choose.h"
+#include "ingest/types/dwarf/site.h"
+#include "ingest/types/source/choice.h"
 
 /*
  * Chooses by sizeof. `size` is the size asked of the allocator; the statement's pointer is `offset`

@@ -4,14 +4,14 @@
 #include <dwarf.h>
 #include <string.h>
 
-#include "ingest/types/allocators.h"
-#include "ingest/types/assignment_target.h"
+#include "ingest/types/dwarf/fit.h"
 #include "ingest/types/flow/calls.h"
-#include "ingest/types/site_facts.h"
+#include "ingest/types/flow/operator_new.h"
+#include "ingest/types/source/assignment_target.h"
 #include "ingest/types/source/expression.h"
 #include "ingest/types/source/sizeof.h"
 #include "ingest/types/source/source_statement.h"
-#include "ingest/types/source/text.h"
+#include "ingest/types/source/statement_facts.h"
 
 /* ---- casts and new ---------------------------------------------------------------------- */
 
@@ -263,7 +263,7 @@ bool types_source_choose(const struct types_site *site, enum types_operator by, 
         leave_wrappers(&at);
     else
         leave_operators(&at);
-    const char *text = types_site_facts_statement(&at, call_column);
+    const char *text = types_statement_facts_text(&at, call_column);
     if (!text)
         return false;
     choice->from_caller = at.level > site->level;
@@ -280,7 +280,7 @@ bool types_source_bytes(const struct types_site *site, uint64_t size, int64_t of
     struct types_type pointee;
     struct types_site at = *site;
     leave_wrappers(&at);
-    const char *text = types_site_facts_statement(&at, call_column);
+    const char *text = types_statement_facts_text(&at, call_column);
     if (!text || !types_assignment_target(&at, text, callee(&at), &pointee) || pointee.size != 1 ||
         offset < 0 || (uint64_t)offset >= size)
         return false;
@@ -303,7 +303,7 @@ bool types_source_pool(const struct types_site *site, uint64_t size, int64_t off
     uint64_t largest = choice->chosen ? choice->type.size : 0;
     if (size < POOL_MIN || offset < 0 || (uint64_t)offset >= size || largest > size / 2 ||
         (choice->chosen && choice->type.shape != TYPES_RECORD && choice->type.size != 1) ||
-        !(text = types_site_facts_statement(site, call_column)) ||
+        !(text = types_statement_facts_text(site, call_column)) ||
         !types_assignment_target(site, text, callee(site), &pointee) ||
         (pointee.shape != TYPES_VOID && pointee.size != 1) ||
         !types_assignment_target_fixed_size(text, callee(site)))

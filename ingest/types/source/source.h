@@ -9,7 +9,8 @@
 #ifndef MPROF_INGEST_TYPES_SOURCE_SOURCE_H
 #define MPROF_INGEST_TYPES_SOURCE_SOURCE_H
 
-#include "ingest/types/choose.h"
+#include "ingest/types/dwarf/site.h"
+#include "ingest/types/source/choice.h"
 
 /*
  * Chooses by the statement at the site's innermost line, for a block of `size` bytes with `offset`

@@ -332,3 +332,36 @@ bool types_source_statement_read(struct types_sources *sources, const char *file
            line <= source->count &&
            statement_at(source->text, source->text + source->lines[line - 1], column, statement);
 }
+
+/* ---- words and parentheses of a statement's text ---------------------------------------- */
+
+bool types_text_is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+const char *types_text_find(const char *text, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = text; (at = strstr(at, word)); at += length)
+        if ((at == text || !types_text_is_word(at[-1])) && !types_text_is_word(at[length]))
+            return at;
+    return NULL;
+}
+
+const char *types_text_behind(const char *open)
+{
+    int depth = 0;
+    for (const char *at = open; *at != '\0'; at++) {
+        depth += *at == '(';
+        depth -= *at == ')';
+        if (depth == 0)
+            return at + 1;
+    }
+    return NULL;
+}
+
+const char *types_text_skip_blanks(const char *text)
+{
+    return text + strspn(text, " ");
+}

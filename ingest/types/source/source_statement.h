@@ -44,4 +44,17 @@ bool types_source_statement_read(struct types_sources *sources, const char *file
 bool types_source_statement_at(const char *text, uint32_t line, uint32_t column,
                                char statement[TYPES_STATEMENT_MAX]);
 
+/* ---- words and parentheses of a statement's text ---------------------------------------- */
+
+/* True for a character of an identifier. */
+bool types_text_is_word(char c);
+
+/* Returns the next `word` of the text that is not part of a longer word, or NULL. */
+const char *types_text_find(const char *text, const char *word);
+
+/* Returns the position after the parenthesis that closes the one at `open`, or NULL. */
+const char *types_text_behind(const char *open);
+
+const char *types_text_skip_blanks(const char *text);
+
 #endif

@@ -59,25 +59,25 @@ static void test_moves(void **state)
     assert_int_equal(in.operation, DECODE_MOVE);
     assert_int_equal(in.width, 8);
     check_register(&in.to, 12);
-    check_register(&in.from, DECODE_RAX);
+    check_register(&in.from, REGISTER_RAX);
     in = DECODE("\x48\x89\x44\x24\xf8"); /* mov %rax, -8(%rsp) */
     assert_int_equal(in.operation, DECODE_MOVE);
-    check_memory(&in.to, DECODE_RSP, DECODE_NO_REGISTER, -8);
+    check_memory(&in.to, REGISTER_RSP, REGISTER_NONE, -8);
     in = DECODE("\x8b\x44\x8b\x10"); /* mov 16(%rbx,%rcx,4), %eax */
     assert_int_equal(in.width, 4);
-    check_register(&in.to, DECODE_RAX);
-    check_memory(&in.from, DECODE_RBX, DECODE_RCX, 16);
+    check_register(&in.to, REGISTER_RAX);
+    check_memory(&in.from, REGISTER_RBX, REGISTER_RCX, 16);
     assert_int_equal(in.from.scale, 4);
     in = DECODE("\x48\x8b\x05\x10\x00\x00\x00"); /* mov 16(%rip), %rax */
-    check_memory(&in.from, DECODE_RIP, DECODE_NO_REGISTER, ADDRESS + 7 + 16);
+    check_memory(&in.from, REGISTER_RIP, REGISTER_NONE, ADDRESS + 7 + 16);
     in = DECODE("\x48\xc7\x05\x10\x00\x00\x00\x00\x20\x40\x00"); /* movq $0x402000, 16(%rip) */
-    check_memory(&in.to, DECODE_RIP, DECODE_NO_REGISTER, ADDRESS + 11 + 16);
+    check_memory(&in.to, REGISTER_RIP, REGISTER_NONE, ADDRESS + 11 + 16);
     assert_int_equal(in.from.kind, DECODE_IMMEDIATE);
     assert_int_equal(in.from.value, 0x402000);
     in = DECODE("\x48\x8d\x14\xf5\x00\x10\x00\x00"); /* lea 4096(,%rsi,8), %rdx */
     assert_int_equal(in.operation, DECODE_LEA);
-    check_register(&in.to, DECODE_RDX);
-    check_memory(&in.from, DECODE_NO_REGISTER, DECODE_RSI, 4096);
+    check_register(&in.to, REGISTER_RDX);
+    check_memory(&in.from, REGISTER_NONE, REGISTER_RSI, 4096);
     assert_int_equal(in.from.scale, 8);
     in = DECODE("\x0f\x20\xc0"); /* mov %cr0, %rax: not a general register */
     assert_int_equal(in.operation, DECODE_MOVE);
@@ -89,22 +89,22 @@ static void test_sums_and_stack(void **state)
     (void)state;
     struct decode_instruction in = DECODE("\x48\x83\xc0\xf0"); /* add $-16, %rax */
     assert_int_equal(in.operation, DECODE_ADD);
-    check_register(&in.to, DECODE_RAX);
+    check_register(&in.to, REGISTER_RAX);
     assert_int_equal(in.from.value, -16);
     in = DECODE("\x48\x05\x00\x02\x00\x00"); /* add $512, %rax, in its short form */
     assert_int_equal(in.operation, DECODE_ADD);
     assert_int_equal(in.from.value, 512);
     in = DECODE("\x48\x81\xef\x00\x01\x00\x00"); /* sub $256, %rdi */
     assert_int_equal(in.operation, DECODE_SUBTRACT);
-    check_register(&in.to, DECODE_RDI);
+    check_register(&in.to, REGISTER_RDI);
     assert_int_equal(in.from.value, 256);
-    check_writes(DECODE("\x83\xc0\x10"), BIT(DECODE_RAX)); /* add $16, %eax */
-    in = DECODE("\x41\x57");                               /* push %r15 */
+    check_writes(DECODE("\x83\xc0\x10"), BIT(REGISTER_RAX)); /* add $16, %eax */
+    in = DECODE("\x41\x57");                                 /* push %r15 */
     assert_int_equal(in.operation, DECODE_PUSH);
-    check_register(&in.from, DECODE_R15);
+    check_register(&in.from, REGISTER_R15);
     in = DECODE("\x5b"); /* pop %rbx */
     assert_int_equal(in.operation, DECODE_POP);
-    check_register(&in.to, DECODE_RBX);
+    check_register(&in.to, REGISTER_RBX);
 }
 
 static void test_branches(void **state)
@@ -128,7 +128,7 @@ static void test_branches(void **state)
     in = DECODE("\xe2\xfe"); /* loop to itself */
     assert_int_equal(in.operation, DECODE_BRANCH);
     assert_int_equal(in.target, ADDRESS);
-    assert_int_equal(in.writes & BIT(DECODE_RCX), BIT(DECODE_RCX));
+    assert_int_equal(in.writes & BIT(REGISTER_RCX), BIT(REGISTER_RCX));
     assert_int_equal(DECODE("\xc3").operation, DECODE_RETURN);
     assert_int_equal(DECODE("\xc2\x08\x00").operation, DECODE_RETURN);
     assert_int_equal(DECODE("\x0f\x0b").operation, DECODE_STOP);             /* ud2 */
@@ -140,21 +140,21 @@ static void test_branches(void **state)
 static void test_writes(void **state)
 {
     (void)state;
-    check_writes(DECODE("\xf3\x0f\x1e\xfa"), 0);                         /* endbr64 */
-    check_writes(DECODE("\x48\x85\xc0"), 0);                             /* test %rax, %rax */
-    check_writes(DECODE("\xf2\x0f\x11\x00"), 0);                         /* movsd %xmm0, (%rax) */
-    check_writes(DECODE("\x80\xe4\xcf"), BIT(DECODE_RAX));               /* and $0xcf, %ah */
-    check_writes(DECODE("\xb1\x01"), BIT(DECODE_RCX));                   /* mov $1, %cl */
-    check_writes(DECODE("\x49\x0f\x44\xc8"), BIT(DECODE_RCX));           /* cmove %r8, %rcx */
-    check_writes(DECODE("\x48\x91"), BIT(DECODE_RAX) | BIT(DECODE_RCX)); /* xchg */
-    check_writes(DECODE("\xf0\x48\x0f\xb1\x0a"), BIT(DECODE_RAX));       /* cmpxchg %rcx, (%rdx) */
-    check_writes(DECODE("\xf7\xf1"), BIT(DECODE_RAX) | BIT(DECODE_RDX)); /* div %ecx */
-    check_writes(DECODE("\xf3\x48\xab"), BIT(DECODE_RDI) | BIT(DECODE_RCX)); /* rep stosq */
-    check_writes(DECODE("\x0f\x05"), BIT(DECODE_RAX) | BIT(DECODE_RCX) | BIT(DECODE_R11));
-    check_writes(DECODE("\xc4\xe2\xe8\xf3\xc9"), BIT(DECODE_RDX)); /* blsr %rcx, %rdx */
-    check_writes(DECODE("\x66\x48\x0f\x7e\xc0"), BIT(DECODE_RAX)); /* movq %xmm0, %rax */
+    check_writes(DECODE("\xf3\x0f\x1e\xfa"), 0);                 /* endbr64 */
+    check_writes(DECODE("\x48\x85\xc0"), 0);                     /* test %rax, %rax */
+    check_writes(DECODE("\xf2\x0f\x11\x00"), 0);                 /* movsd %xmm0, (%rax) */
+    check_writes(DECODE("\x80\xe4\xcf"), BIT(REGISTER_RAX));     /* and $0xcf, %ah */
+    check_writes(DECODE("\xb1\x01"), BIT(REGISTER_RCX));         /* mov $1, %cl */
+    check_writes(DECODE("\x49\x0f\x44\xc8"), BIT(REGISTER_RCX)); /* cmove %r8, %rcx */
+    check_writes(DECODE("\x48\x91"), BIT(REGISTER_RAX) | BIT(REGISTER_RCX)); /* xchg */
+    check_writes(DECODE("\xf0\x48\x0f\xb1\x0a"), BIT(REGISTER_RAX)); /* cmpxchg %rcx, (%rdx) */
+    check_writes(DECODE("\xf7\xf1"), BIT(REGISTER_RAX) | BIT(REGISTER_RDX));     /* div %ecx */
+    check_writes(DECODE("\xf3\x48\xab"), BIT(REGISTER_RDI) | BIT(REGISTER_RCX)); /* rep stosq */
+    check_writes(DECODE("\x0f\x05"), BIT(REGISTER_RAX) | BIT(REGISTER_RCX) | BIT(REGISTER_R11));
+    check_writes(DECODE("\xc4\xe2\xe8\xf3\xc9"), BIT(REGISTER_RDX)); /* blsr %rcx, %rdx */
+    check_writes(DECODE("\x66\x48\x0f\x7e\xc0"), BIT(REGISTER_RAX)); /* movq %xmm0, %rax */
     check_writes(DECODE("\x0f\xa2"),
-                 BIT(DECODE_RAX) | BIT(DECODE_RBX) | BIT(DECODE_RCX) | BIT(DECODE_RDX));
+                 BIT(REGISTER_RAX) | BIT(REGISTER_RBX) | BIT(REGISTER_RCX) | BIT(REGISTER_RDX));
 }
 
 static void test_no_instructions(void **state)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "ingest/types/spelling.h"
+#include "ingest/types/dwarf/spelling.h"
 
 static const struct {
     const char *written, *spelled;

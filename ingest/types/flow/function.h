@@ -4,8 +4,8 @@
  * and the values that the code before a call leaves in registers. Most calls are asked for in the
  * order of their addresses, and each continues from the one before.
  */
-#ifndef MPROF_INGEST_TYPES_DWARF_FUNCTION_H
-#define MPROF_INGEST_TYPES_DWARF_FUNCTION_H
+#ifndef MPROF_INGEST_TYPES_FLOW_FUNCTION_H
+#define MPROF_INGEST_TYPES_FLOW_FUNCTION_H
 
 #include "ingest/types/dwarf/locals.h"
 #include "ingest/types/flow/flow_state.h"

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/types/site_facts.h"
+#include "ingest/types/source/statement_facts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "ingest/base/array.h"
+#include "ingest/types/source/source_statement.h"
 
 /* More names than a statement has. */
 #define NAMED_MAX 64
 
-struct types_level {
+struct level {
     bool read;
     char *statement; /* NULL: there is none */
 };
 
-struct types_named_fact {
+struct named_fact {
     enum types_fact_kind kind;
     bool found;
     size_t level, length;
@@ -22,12 +23,18 @@ struct types_named_fact {
     struct types_type type;
 };
 
-struct types_site_facts *types_site_facts_new(void)
+struct types_statement_facts {
+    struct level *levels; /* one for each of the site's entries; NULL: no statement was read */
+    struct named_fact *named;
+    size_t named_count, named_capacity;
+};
+
+struct types_statement_facts *types_statement_facts_new(void)
 {
-    return calloc(1, sizeof(struct types_site_facts));
+    return calloc(1, sizeof(struct types_statement_facts));
 }
 
-void types_site_facts_free(struct types_site_facts *facts, size_t levels)
+void types_statement_facts_free(struct types_statement_facts *facts, size_t levels)
 {
     if (!facts)
         return;
@@ -40,10 +47,10 @@ void types_site_facts_free(struct types_site_facts *facts, size_t levels)
     free(facts);
 }
 
-const char *types_site_facts_statement(const struct types_site *site,
+const char *types_statement_facts_text(const struct types_site *site,
                                        uint32_t (*column_of)(const struct types_site *site))
 {
-    struct types_site_facts *facts = site->facts;
+    struct types_statement_facts *facts = site->statement;
     const struct symbols_frame *frame = &site->frames[site->level];
     char text[TYPES_STATEMENT_MAX];
     if (site->level >= site->entry_count || site->level >= site->frame_count || !frame->file ||
@@ -53,7 +60,7 @@ const char *types_site_facts_statement(const struct types_site *site,
         facts->levels = calloc(site->entry_count, sizeof(*facts->levels));
     if (!facts->levels)
         return NULL;
-    struct types_level *level = &facts->levels[site->level];
+    struct level *level = &facts->levels[site->level];
     if (!level->read) {
         level->read = true;
         if (types_source_statement_read(site->sources, frame->file, frame->line, column_of(site),
@@ -63,12 +70,13 @@ const char *types_site_facts_statement(const struct types_site *site,
     return level->statement;
 }
 
-bool types_site_facts_find(const struct types_site *site, enum types_fact_kind kind,
-                           const char *text, size_t length, bool *found, struct types_type *type)
+bool types_statement_facts_find(const struct types_site *site, enum types_fact_kind kind,
+                                const char *text, size_t length, bool *found,
+                                struct types_type *type)
 {
-    const struct types_site_facts *facts = site->facts;
+    const struct types_statement_facts *facts = site->statement;
     for (size_t i = 0; i < facts->named_count; i++) {
-        const struct types_named_fact *fact = &facts->named[i];
+        const struct named_fact *fact = &facts->named[i];
         if (fact->kind != kind || fact->level != site->level || fact->length != length ||
             memcmp(fact->text, text, length) != 0)
             continue;
@@ -80,11 +88,11 @@ bool types_site_facts_find(const struct types_site *site, enum types_fact_kind k
     return false;
 }
 
-bool types_site_facts_keep(const struct types_site *site, enum types_fact_kind kind,
-                           const char *text, size_t length, bool found,
-                           const struct types_type *type)
+bool types_statement_facts_keep(const struct types_site *site, enum types_fact_kind kind,
+                                const char *text, size_t length, bool found,
+                                const struct types_type *type)
 {
-    struct types_site_facts *facts = site->facts;
+    struct types_statement_facts *facts = site->statement;
     if (facts->named_count == NAMED_MAX ||
         !array_reserve(&facts->named, &facts->named_capacity, facts->named_count + 1,
                        sizeof(*facts->named)))
@@ -94,7 +102,7 @@ bool types_site_facts_keep(const struct types_site *site, enum types_fact_kind k
         return found;
     memcpy(copy, text, length);
     copy[length] = '\0';
-    facts->named[facts->named_count++] = (struct types_named_fact){
+    facts->named[facts->named_count++] = (struct named_fact){
         .kind = kind, .found = found, .level = site->level, .length = length, .text = copy};
     if (found)
         facts->named[facts->named_count - 1].type = *type;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/types/dwarf/enclosing_record.h"
+#include "ingest/types/enclosing_record.h"
 
 #include <dwarf.h>
 
+#include "ingest/types/dwarf/fit.h"
 #include "ingest/types/flow/calls.h"
 
 static bool is_record_place(const struct types_evidence *evidence)

@@ -2,17 +2,18 @@
 /*
  * One machine frame of an allocation's stack, with everything that the type rules ask about it.
  */
-#ifndef MPROF_INGEST_TYPES_SITE_H
-#define MPROF_INGEST_TYPES_SITE_H
+#ifndef MPROF_INGEST_TYPES_DWARF_SITE_H
+#define MPROF_INGEST_TYPES_DWARF_SITE_H
 
 #include "ingest/types/dwarf/entries.h"
 #include "ingest/types/dwarf/globals.h"
-#include "ingest/types/folded.h"
-#include "ingest/types/source/source_statement.h"
 
-struct types_site_facts;
-struct types_functions;
+struct types_called_once;
 struct types_data_symbols;
+struct types_folded;
+struct types_functions;
+struct types_sources;
+struct types_statement_facts;
 
 struct types_site {
     struct symbols *symbols;
@@ -27,8 +28,10 @@ struct types_site {
     struct types_functions *functions;
     struct types_sources *sources;
     time_t built; /* time of the module's last change; a newer source file is not its own */
-    struct types_site_facts *facts; /* the facts read about the site (site_facts.h) */
-    struct symbols_frame *frames;   /* innermost first, with inlined ones */
+    struct types_called_once *called;        /* flow/calls.h */
+    struct types_statement_facts *statement; /* source/statement_facts.h */
+    bool nameless;                /* the frames' names were read and do not give the type */
+    struct symbols_frame *frames; /* innermost first, with inlined ones */
     size_t frame_count;
     Dwarf_Die *entries; /* of those frames, if there is DWARF */
     size_t entry_count;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/types/assignment_target.h"
+#include "ingest/types/source/assignment_target.h"
 
 #include <string.h>
 
-#include "ingest/types/site_facts.h"
 #include "ingest/types/source/expression.h"
-#include "ingest/types/source/text.h"
+#include "ingest/types/source/source_statement.h"
+#include "ingest/types/source/statement_facts.h"
 
 /* True for words that a parenthesis follows and that are not functions. */
 static bool is_keyword(const char *word, size_t length)
@@ -158,8 +158,8 @@ bool types_assignment_target(const struct types_site *site, const char *text, co
 {
     size_t length = strlen(text);
     bool found;
-    if (types_site_facts_find(site, TYPES_FACT_TARGET, text, length, &found, pointee))
+    if (types_statement_facts_find(site, TYPES_FACT_TARGET, text, length, &found, pointee))
         return found;
     found = find_target(site, text, callee, pointee);
-    return types_site_facts_keep(site, TYPES_FACT_TARGET, text, length, found, pointee);
+    return types_statement_facts_keep(site, TYPES_FACT_TARGET, text, length, found, pointee);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/types/folded.h"
+#include "ingest/types/flow/folded.h"
 
 #include <dwarf.h>
 #include <stdlib.h>

@@ -3,10 +3,10 @@
  * Finds the variable or member to which the source statement assigns the result of its call, and
  * the type to which it is declared to point: "table->items = (struct item *)allocate(size)".
  */
-#ifndef MPROF_INGEST_TYPES_ASSIGNMENT_TARGET_H
-#define MPROF_INGEST_TYPES_ASSIGNMENT_TARGET_H
+#ifndef MPROF_INGEST_TYPES_SOURCE_ASSIGNMENT_TARGET_H
+#define MPROF_INGEST_TYPES_SOURCE_ASSIGNMENT_TARGET_H
 
-#include "ingest/types/site.h"
+#include "ingest/types/dwarf/site.h"
 
 /*
  * Finds the type that the target of the one call in `text` points to. `callee` is the name of the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/types/dwarf/function.h"
+#include "ingest/types/flow/function.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 struct kept_function {
     uint64_t start;
     uint32_t module;
-    struct types_function *function; /* NULL: an item without content (recent.h) */
+    struct types_function *function; /* NULL: an item without content (generation_cache.h) */
 };
 
 struct types_functions {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/types/spelling.h"
+#include "ingest/types/dwarf/spelling.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -3,10 +3,10 @@
  * A pointer into a block names only a part of it: a member, the first of its elements, or the data
  * after a header. These rules find the type that holds the parts.
  */
-#ifndef MPROF_INGEST_TYPES_DWARF_ENCLOSING_RECORD_H
-#define MPROF_INGEST_TYPES_DWARF_ENCLOSING_RECORD_H
+#ifndef MPROF_INGEST_TYPES_ENCLOSING_RECORD_H
+#define MPROF_INGEST_TYPES_ENCLOSING_RECORD_H
 
-#include "ingest/types/choose.h"
+#include "ingest/types/flow/flow.h"
 
 /*
  * Copies the flow without the places that name a part of another place's type. Of a pointer to a

@@ -3,8 +3,8 @@
  * The variables of a module in its symbol tables, with their addresses. They include tables of
  * virtual functions and typeinfos.
  */
-#ifndef MPROF_INGEST_TYPES_DATA_SYMBOLS_H
-#define MPROF_INGEST_TYPES_DATA_SYMBOLS_H
+#ifndef MPROF_INGEST_TYPES_FLOW_DATA_SYMBOLS_H
+#define MPROF_INGEST_TYPES_FLOW_DATA_SYMBOLS_H
 
 #include <stdint.h>
 

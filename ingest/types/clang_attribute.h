@@ -4,10 +4,11 @@
  * the allocated type of `new`, and of functions with an allocator attribute, as
  * DW_AT_LLVM_alloc_type of the call's DW_TAG_call_site.
  */
-#ifndef MPROF_INGEST_TYPES_DWARF_ATTRIBUTE_H
-#define MPROF_INGEST_TYPES_DWARF_ATTRIBUTE_H
+#ifndef MPROF_INGEST_TYPES_CLANG_ATTRIBUTE_H
+#define MPROF_INGEST_TYPES_CLANG_ATTRIBUTE_H
 
-#include "ingest/types/choose.h"
+#include "ingest/types/dwarf/site.h"
+#include "ingest/types/source/choice.h"
 
 /*
  * Chooses the type stated at the call that returns to the site. `size` is the size asked of the

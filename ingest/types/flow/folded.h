@@ -8,8 +8,8 @@
  * functions remain as symbols at one address, or as functions that only jump to the kept one.
  * Functions that were inlined before leave no such trace.
  */
-#ifndef MPROF_INGEST_TYPES_FOLDED_H
-#define MPROF_INGEST_TYPES_FOLDED_H
+#ifndef MPROF_INGEST_TYPES_FLOW_FOLDED_H
+#define MPROF_INGEST_TYPES_FLOW_FOLDED_H
 
 #include "ingest/symbols/file.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/types/dwarf/attribute.h"
+#include "ingest/types/clang_attribute.h"
 
 #include <dwarf.h>
 #include <string.h>

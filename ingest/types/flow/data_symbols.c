@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/types/data_symbols.h"
+#include "ingest/types/flow/data_symbols.h"
 
 #include <gelf.h>
 #include <stdlib.h>

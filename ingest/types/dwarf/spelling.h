@@ -6,8 +6,8 @@
  * "vector<unsigned long, std::allocator<unsigned long> >". Both become "std::vector<unsigned long>"
  * here (with the namespace in front, which the caller gives).
  */
-#ifndef MPROF_INGEST_TYPES_SPELLING_H
-#define MPROF_INGEST_TYPES_SPELLING_H
+#ifndef MPROF_INGEST_TYPES_DWARF_SPELLING_H
+#define MPROF_INGEST_TYPES_DWARF_SPELLING_H
 
 #include <stddef.h>
 

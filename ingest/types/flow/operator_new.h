@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Tells operators new of C++ by the demangled name of a function. */
+#ifndef MPROF_INGEST_TYPES_FLOW_OPERATOR_NEW_H
+#define MPROF_INGEST_TYPES_FLOW_OPERATOR_NEW_H
+
+#include <stdbool.h>
+
+/* True for a global operator new. The rules then look at its caller. */
+bool types_is_operator_new(const char *function);
+/* True for an operator new that a class defines for itself. */
+bool types_is_class_operator_new(const char *function);
+/* True for an operator for arrays, global or of a class. */
+bool types_is_operator_new_array(const char *function);
+
+#endif
