@@ -3,35 +3,11 @@
 
 #include <stdlib.h>
 
+#include "session/data/column_directory.h"
 #include "session/data/database.h"
 #include "session/data/error.h"
 
-/* One chunk of one column. The chunks in memory form a list, the most recently used first. */
-struct entry {
-    uint64_t min, max;
-    uint8_t *data;
-    uint32_t rows;
-    uint8_t width;
-    bool present;
-    struct entry *newer, *older;
-};
-
-struct column_store {
-    struct database *database;
-    struct entry *entries; /* chunk * COLUMN_TOTAL + column */
-    uint32_t chunks, capacity;
-    uint64_t rows;
-    size_t held, budget;
-    uint64_t reads;
-    struct entry *newest, *oldest;
-};
-
-static size_t entry_length(const struct entry *entry)
-{
-    return column_data_length(entry->rows, entry->width);
-}
-
-static bool store_damaged(const struct column_store *store, int64_t id, const char *what,
+bool column_store_damaged(const struct column_store *store, int64_t id, const char *what,
                           struct session_error *error)
 {
     return session_fail(error, 0, "%s: column chunk %lld is damaged: %s: ingest the trace again",
@@ -42,15 +18,19 @@ static bool directory_grow(struct column_store *store, uint32_t chunk, struct se
 {
     if (chunk < store->capacity)
         return true;
-    uint32_t capacity = store->capacity == 0 ? 64 : store->capacity * 2;
-    struct entry *entries =
+    const uint32_t capacity = store->capacity == 0 ? 64 : store->capacity * 2;
+    struct column_entry *entries =
         realloc(store->entries, (size_t)capacity * COLUMN_TOTAL * sizeof(*entries));
-    if (!entries)
+    if (entries)
+        store->entries = entries;
+    uint32_t *chunk_rows = realloc(store->chunk_rows, (size_t)capacity * sizeof(*chunk_rows));
+    if (chunk_rows)
+        store->chunk_rows = chunk_rows;
+    if (!entries || !chunk_rows)
         return session_fail_memory(error, "the directory of column chunks");
     for (size_t i = (size_t)store->capacity * COLUMN_TOTAL; i < (size_t)capacity * COLUMN_TOTAL;
          i++)
-        entries[i] = (struct entry){.present = false};
-    store->entries = entries;
+        entries[i] = (struct column_entry){.present = false};
     store->capacity = capacity;
     return true;
 }
@@ -65,59 +45,86 @@ static bool directory_row(void *context, const struct database_row *row,
     uint64_t min = (uint64_t)database_number(row, 3);
     uint64_t max = (uint64_t)database_number(row, 4);
     if (id < 0 || id % COLUMN_ID_STRIDE >= COLUMN_TOTAL)
-        return store_damaged(store, id, "no such column", error);
+        return column_store_damaged(store, id, "no such column", error);
     int64_t chunk = id / COLUMN_ID_STRIDE;
+    const bool new = chunk == store->chunks;
     /* Rows come by id: a chunk other than the last one or the next leaves a gap. */
-    if (chunk != store->chunks && chunk + 1 != store->chunks)
-        return store_damaged(store, id, "a chunk before it is missing", error);
-    if (rows < 1 || rows > (int64_t)COLUMN_CHUNK_ROWS)
-        return store_damaged(store, id, "its number of rows", error);
+    if (!new &&chunk + 1 != store->chunks)
+        return column_store_damaged(store, id, "a chunk before it is missing", error);
+    if (rows < 1 || rows > (int64_t)COLUMN_CHUNK_ROWS || (!new &&rows != store->chunk_rows[chunk]))
+        return column_store_damaged(store, id, "its number of rows", error);
     if (min > max || width != (int64_t)column_width(max - min))
-        return store_damaged(store, id, "its width", error);
+        return column_store_damaged(store, id, "its width", error);
     if ((uint64_t)database_number(row, 5) != column_data_length((size_t)rows, (unsigned)width))
-        return store_damaged(store, id, "the length of its data", error);
+        return column_store_damaged(store, id, "the length of its data", error);
     if (!directory_grow(store, (uint32_t)chunk, error))
         return false;
     store->chunks = (uint32_t)chunk + 1;
-    store->entries[chunk * COLUMN_TOTAL + id % COLUMN_ID_STRIDE] = (struct entry){
-        .min = min, .max = max, .rows = (uint32_t)rows, .width = (uint8_t)width, .present = true};
+    store->chunk_rows[chunk] = (uint32_t)rows;
+    struct column_entry *entry =
+        column_store_entry(store, (uint32_t)chunk, (enum column)(id % COLUMN_ID_STRIDE));
+    entry->min = min;
+    entry->max = max;
+    entry->width = (uint8_t)width;
+    entry->present = true;
     return true;
 }
 
 static bool directory_check(struct column_store *store, struct session_error *error)
 {
     for (uint32_t chunk = 0; chunk < store->chunks; chunk++) {
-        const struct entry *first = &store->entries[(size_t)chunk * COLUMN_TOTAL];
-        for (int column = 0; column < COLUMN_TOTAL; column++) {
-            int64_t id = (int64_t)chunk * COLUMN_ID_STRIDE + column;
-            if (!first[column].present)
-                return store_damaged(store, id, "missing", error);
-            if (first[column].rows != first->rows ||
-                (chunk + 1 < store->chunks && first[column].rows != COLUMN_CHUNK_ROWS))
-                return store_damaged(store, id, "its number of rows", error);
-        }
-        store->rows += first->rows;
+        for (int column = 0; column < COLUMN_TOTAL; column++)
+            if (!column_store_entry(store, chunk, (enum column)column)->present)
+                return column_store_damaged(store, (int64_t)chunk * COLUMN_ID_STRIDE + column,
+                                            "missing", error);
+        if (chunk + 1 < store->chunks && store->chunk_rows[chunk] != COLUMN_CHUNK_ROWS)
+            return column_store_damaged(store, (int64_t)chunk * COLUMN_ID_STRIDE,
+                                        "its number of rows", error);
+        store->rows += store->chunk_rows[chunk];
     }
     return true;
 }
 
-struct column_store *column_store_open(struct database *database, size_t budget,
-                                       struct session_error *error)
+static bool read_root(void *context, const struct database_row *row, struct session_error *error)
+{
+    (void)error;
+    const int64_t page = database_number(row, 0);
+    *(uint32_t *)context = page > 0 && page <= UINT32_MAX ? (uint32_t)page : 0;
+    return true;
+}
+
+/* Prepares direct reading. A session that may still be written is read through SQLite. */
+static bool open_direct(struct column_store *store, struct session_error *error)
+{
+    uint32_t root = 0;
+    if (database_logged(store->database))
+        return true;
+    if (!database_each(store->database,
+                       "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = "
+                       "'column_chunk'",
+                       read_root, &root, error))
+        return false;
+    store->direct = big_rows_open(database_path(store->database), root);
+    if (store->direct && database_changed(store->database)) {
+        big_rows_close(store->direct); /* another file has taken its name */
+        store->direct = NULL;
+    }
+    return true;
+}
+
+struct column_store *column_store_open(struct database *database, struct session_error *error)
 {
     struct column_store *store = calloc(1, sizeof(*store));
     if (!store) {
         session_fail_memory(error, "the column chunks");
         return NULL;
     }
-    /* Twice the size of all columns of one chunk at full width: views stay valid for a scan. */
-    size_t least = (size_t)2 * COLUMN_TOTAL * column_data_length(COLUMN_CHUNK_ROWS, 8);
     store->database = database;
-    store->budget = budget > least ? budget : least;
     if (!database_each(database,
                        "SELECT id, rows, width, min, max, length(data) FROM column_chunk "
                        "ORDER BY id",
                        directory_row, store, error) ||
-        !directory_check(store, error)) {
+        !directory_check(store, error) || !open_direct(store, error)) {
         column_store_close(store);
         return NULL;
     }
@@ -128,9 +135,9 @@ void column_store_close(struct column_store *store)
 {
     if (!store)
         return;
-    for (struct entry *entry = store->newest; entry; entry = entry->older)
-        free(entry->data);
+    big_rows_close(store->direct);
     free(store->entries);
+    free(store->chunk_rows);
     free(store);
 }
 
@@ -144,111 +151,40 @@ uint32_t column_store_chunks(const struct column_store *store)
     return store->chunks;
 }
 
-static struct entry *store_entry(const struct column_store *store, uint32_t chunk,
-                                 enum column column)
-{
-    return &store->entries[(size_t)chunk * COLUMN_TOTAL + column];
-}
-
 uint32_t column_store_chunk_rows(const struct column_store *store, uint32_t chunk)
 {
-    return store_entry(store, chunk, COLUMN_ADDRESS)->rows;
+    return store->chunk_rows[chunk];
 }
 
 uint64_t column_store_min(const struct column_store *store, uint32_t chunk, enum column column)
 {
-    return store_entry(store, chunk, column)->min;
+    return column_store_entry(store, chunk, column)->min;
 }
 
 uint64_t column_store_max(const struct column_store *store, uint32_t chunk, enum column column)
 {
-    return store_entry(store, chunk, column)->max;
+    return column_store_entry(store, chunk, column)->max;
 }
 
-static void list_remove(struct column_store *store, struct entry *entry)
+uint64_t column_store_first_free(const struct column_store *store, uint32_t chunk)
 {
-    *(entry->newer ? &entry->newer->older : &store->newest) = entry->older;
-    *(entry->older ? &entry->older->newer : &store->oldest) = entry->newer;
+    return column_store_min(store, chunk, COLUMN_ALLOC_NS);
 }
 
-static void list_push(struct column_store *store, struct entry *entry)
+/* Adds the longest life to the last allocation, if all blocks were freed. */
+uint64_t column_store_last_free(const struct column_store *store, uint32_t chunk)
 {
-    entry->newer = NULL;
-    entry->older = store->newest;
-    *(store->newest ? &store->newest->newer : &store->oldest) = entry;
-    store->newest = entry;
+    const uint64_t begin = column_store_max(store, chunk, COLUMN_ALLOC_NS);
+    const uint64_t life = column_store_max(store, chunk, COLUMN_LIFE_NS);
+    const bool all_freed = column_store_min(store, chunk, COLUMN_LIFE_NS) > 0;
+    return !all_freed || life - 1 > UINT64_MAX - begin ? UINT64_MAX : begin + life - 1;
 }
 
-static void store_evict(struct column_store *store, size_t wanted)
+struct column_reads column_store_reads(const struct column_store *store)
 {
-    while (store->oldest && store->held + wanted > store->budget) {
-        struct entry *entry = store->oldest;
-        list_remove(store, entry);
-        store->held -= entry_length(entry);
-        free(entry->data);
-        entry->data = NULL;
-    }
-}
-
-static bool values_in_range(const struct entry *entry)
-{
-    uint64_t range = entry->max - entry->min;
-    uint64_t mask = column_mask(entry->width);
-    uint64_t largest = 0;
-    for (uint32_t row = 0; row < entry->rows; row++) {
-        uint64_t value = column_get(entry->data, entry->width, mask, 0, row);
-        largest = value > largest ? value : largest;
-    }
-    return largest <= range;
-}
-
-static bool store_read(struct column_store *store, struct entry *entry, int64_t id,
-                       struct session_error *error)
-{
-    size_t length = entry_length(entry);
-    store_evict(store, length);
-    entry->data = malloc(length);
-    if (!entry->data)
-        return session_fail_memory(error, "a column chunk");
-    bool good = database_chunk(store->database, id, entry->data, length, error) &&
-                (values_in_range(entry) || store_damaged(store, id, "a value out of range", error));
-    if (!good) {
-        free(entry->data);
-        entry->data = NULL;
-        return false;
-    }
-    store->held += length;
-    store->reads++;
-    list_push(store, entry);
-    return true;
-}
-
-bool column_store_get(struct column_store *store, uint32_t chunk, enum column column,
-                      struct column_view *view, struct session_error *error)
-{
-    struct entry *entry = store_entry(store, chunk, column);
-    if (entry->width > 0 && !entry->data) {
-        if (!store_read(store, entry, (int64_t)chunk * COLUMN_ID_STRIDE + column, error))
-            return false;
-    } else if (entry->width > 0 && store->newest != entry) {
-        list_remove(store, entry);
-        list_push(store, entry);
-    }
-    *view = (struct column_view){.data = entry->data,
-                                 .min = entry->min,
-                                 .max = entry->max,
-                                 .mask = column_mask(entry->width),
-                                 .width = entry->width,
-                                 .rows = entry->rows};
-    return true;
-}
-
-size_t column_store_held(const struct column_store *store)
-{
-    return store->held;
-}
-
-uint64_t column_store_reads(const struct column_store *store)
-{
-    return store->reads;
+    return (struct column_reads){
+        .direct = atomic_load_explicit(&store->direct_reads, memory_order_relaxed),
+        .by_sqlite = atomic_load_explicit(&store->sqlite_reads, memory_order_relaxed),
+        .bytes = atomic_load_explicit(&store->bytes, memory_order_relaxed),
+    };
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads column chunks (schemas/columns.md) on demand: a whole chunk of one column at its first use.
- * It keeps chunks while they fit a budget and drops the least recently used first, so a session
- * may be larger than memory.
+ * The directory of column chunks (schemas/columns.md), and readers that read them on demand, a
+ * whole chunk of one column at a time. Nothing is kept: the system's page cache is the cache. So a
+ * session may be larger than memory.
  *
- * A view from column_store_get() stays valid until COLUMN_TOTAL other chunks have been asked for:
- * a scan may hold all columns of one chunk at the same time.
+ * A store does not change after it is open, and any number of threads may use it. Each thread has a
+ * reader of its own. Chunks of a finished session are read straight from its file (big_rows.h), and
+ * where that is not possible through SQLite, one thread at a time.
  */
 #ifndef MPROF_SESSION_DATA_COLUMN_STORE_H
 #define MPROF_SESSION_DATA_COLUMN_STORE_H
@@ -19,6 +20,7 @@
 
 struct database;
 struct column_store;
+struct column_reader;
 
 struct column_view {
     const uint8_t *data; /* NULL if width is 0 */
@@ -27,14 +29,12 @@ struct column_view {
     uint32_t rows;
 };
 
-#define COLUMN_STORE_BUDGET ((size_t)1 << 30)
-
 /*
  * Reads the directory of chunks and checks it: lengths, widths, rows, gaps. Returns NULL with
- * `error` naming the damaged chunk. `budget` is in bytes, and raised to the need of a scan.
+ * `error` naming the damaged chunk.
  */
-struct column_store *column_store_open(struct database *database, size_t budget,
-                                       struct session_error *error);
+struct column_store *column_store_open(struct database *database, struct session_error *error);
+/* Closes the store. Its readers must be freed. */
 void column_store_close(struct column_store *store);
 
 uint64_t column_store_rows(const struct column_store *store);
@@ -43,21 +43,36 @@ uint32_t column_store_chunk_rows(const struct column_store *store, uint32_t chun
 /* Return the smallest and largest value without reading the data, to skip chunks. */
 uint64_t column_store_min(const struct column_store *store, uint32_t chunk, enum column column);
 uint64_t column_store_max(const struct column_store *store, uint32_t chunk, enum column column);
+/*
+ * Return times between which a chunk's blocks were freed, in ns: none before the first, none after
+ * the last. The last is UINT64_MAX if some were never freed. The bounds may be wider than needed.
+ */
+uint64_t column_store_first_free(const struct column_store *store, uint32_t chunk);
+uint64_t column_store_last_free(const struct column_store *store, uint32_t chunk);
+
+/* Makes a reader for one thread. Returns NULL with `error` set. It costs no memory before it reads.
+ */
+struct column_reader *column_reader_new(struct column_store *store, struct session_error *error);
+void column_reader_free(struct column_reader *reader);
 
 /*
- * Gives the values of a chunk. Reading checks that every value is within [min, max], so a caller
- * that has checked max may use values as indexes. Returns false with `error` set.
+ * Gives the values of a chunk. The view stays valid until this reader gets the same column again,
+ * of any chunk. Every value is within [min, max] of the view, so a caller that has checked max may
+ * use values as indexes. Returns false with `error` set.
  */
-bool column_store_get(struct column_store *store, uint32_t chunk, enum column column,
-                      struct column_view *view, struct session_error *error);
+bool column_reader_get(struct column_reader *reader, uint32_t chunk, enum column column,
+                       struct column_view *view, struct session_error *error);
 
 static inline uint64_t column_view_at(const struct column_view *view, size_t row)
 {
     return column_get(view->data, view->width, view->mask, view->min, row);
 }
 
-/* Return the bytes held now, and the reads from the file so far: for tests and benchmarks. */
-size_t column_store_held(const struct column_store *store);
-uint64_t column_store_reads(const struct column_store *store);
+/* What all readers of a store have done so far: for tests and benchmarks. */
+struct column_reads {
+    uint64_t direct, by_sqlite; /* chunks */
+    uint64_t bytes;             /* of the direct ones, with the pages that lead to them */
+};
+struct column_reads column_store_reads(const struct column_store *store);
 
 #endif

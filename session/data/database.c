@@ -2,6 +2,7 @@
 #include "session/data/database.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,8 @@
 
 struct database {
     sqlite3 *handle;
-    sqlite3_blob *blob; /* kept open, moved from row to row */
+    pthread_mutex_t blob_lock;
+    sqlite3_blob *blob; /* under `blob_lock`; kept open if `logged`, moved from row to row */
     char *path;
     bool logged; /* it has a write-ahead log: one transaction reads everything */
     int64_t version;
@@ -104,19 +106,27 @@ struct database *database_open(const char *path, struct session_error *error)
         session_fail_memory(error, "the session");
         return NULL;
     }
-    if (sqlite3_open_v2(path, &database->handle, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) {
+    pthread_mutex_init(&database->blob_lock, NULL);
+    if (sqlite3_open_v2(path, &database->handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_FULLMUTEX,
+                        NULL) != SQLITE_OK) {
         fail(database, error);
         database_close(database);
         return NULL;
     }
-    /* The column store reads chunks once and keeps them: mapping the file saves SQLite's copy. */
-    sqlite3_exec(database->handle, "PRAGMA mmap_size = 1099511627776", NULL, NULL, NULL);
     sqlite3_busy_timeout(database->handle, 3000);
     if (!hold(database, error) || !validate(database, error)) {
         database_close(database);
         return NULL;
     }
     return database;
+}
+
+static void close_blob(struct database *database)
+{
+    pthread_mutex_lock(&database->blob_lock);
+    sqlite3_blob_close(database->blob);
+    database->blob = NULL;
+    pthread_mutex_unlock(&database->blob_lock);
 }
 
 bool database_changed(struct database *database)
@@ -129,8 +139,7 @@ bool database_changed(struct database *database)
         return true;
     if (!database->logged)
         return false;
-    sqlite3_blob_close(database->blob); /* it would hold the transaction */
-    database->blob = NULL;
+    close_blob(database); /* it would hold the transaction */
     sqlite3_exec(database->handle, "COMMIT", NULL, NULL, NULL);
     return !begin_reading(database, &ignored) || database->version != version;
 }
@@ -139,10 +148,16 @@ void database_close(struct database *database)
 {
     if (!database)
         return;
-    sqlite3_blob_close(database->blob);
+    close_blob(database);
     sqlite3_close(database->handle);
+    pthread_mutex_destroy(&database->blob_lock);
     free(database->path);
     free(database);
+}
+
+bool database_logged(const struct database *database)
+{
+    return database->logged;
 }
 
 const char *database_path(const struct database *database)
@@ -186,14 +201,19 @@ bool database_is_null(const struct database_row *row, int column)
 bool database_chunk(struct database *database, int64_t id, void *data, size_t length,
                     struct session_error *error)
 {
+    pthread_mutex_lock(&database->blob_lock);
     int status = database->blob ? sqlite3_blob_reopen(database->blob, id)
                                 : sqlite3_blob_open(database->handle, "main", "column_chunk",
                                                     "data", id, 0, &database->blob);
-    if (status == SQLITE_OK && (size_t)sqlite3_blob_bytes(database->blob) == length &&
-        sqlite3_blob_read(database->blob, data, (int)length, 0) == SQLITE_OK)
-        return true;
-    sqlite3_blob_close(database->blob);
-    database->blob = NULL;
-    return session_fail(error, 0, "%s: column chunk %lld is damaged: ingest the trace again",
+    const bool good = status == SQLITE_OK && (size_t)sqlite3_blob_bytes(database->blob) == length &&
+                      sqlite3_blob_read(database->blob, data, (int)length, 0) == SQLITE_OK;
+    /* Without a write-ahead log an open blob keeps others from writing. */
+    if (!good || !database->logged) {
+        sqlite3_blob_close(database->blob);
+        database->blob = NULL;
+    }
+    pthread_mutex_unlock(&database->blob_lock);
+    return good ||
+           session_fail(error, 0, "%s: column chunk %lld is damaged: ingest the trace again",
                         database->path, (long long)id);
 }

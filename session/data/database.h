@@ -3,7 +3,7 @@
  * Reads the session's file: the only part of the session library that knows SQLite.
  *
  * Order of calls: database_open(), then database_each() and database_chunk() in any order,
- * database_close(). Read only.
+ * database_close(). Read only. Except for database_chunk(), only one thread at a time may use it.
  */
 #ifndef MPROF_SESSION_DATA_DATABASE_H
 #define MPROF_SESSION_DATA_DATABASE_H
@@ -41,7 +41,11 @@ int64_t database_number(const struct database_row *row, int column);
 const char *database_text(const struct database_row *row, int column);
 bool database_is_null(const struct database_row *row, int column);
 
-/* Reads all `length` bytes of column_chunk.data of row `id`. Another length is damage. */
+/* Tells whether the file has a write-ahead log: it may still be written. */
+bool database_logged(const struct database *database);
+
+/* Reads all `length` bytes of column_chunk.data of row `id`. Another length is damage. Any thread
+ * may call it. */
 bool database_chunk(struct database *database, int64_t id, void *data, size_t length,
                     struct session_error *error);
 

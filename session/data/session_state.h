@@ -22,6 +22,7 @@ struct scan;
 struct session {
     struct database *database;
     struct column_store *columns;
+    struct column_reader *reader; /* of the thread that asks */
     struct names names;
     struct stacks stacks;
     struct processes processes;

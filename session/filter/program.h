@@ -13,6 +13,8 @@
 #include "session/scan/row_set.h"
 #include "session/filter/tree.h"
 
+struct column_reader;
+
 /* The `color` steps met so far, by number from 1 (row_set.colors). */
 #define FILTER_COLOR_STEPS 255
 struct filter_colors {
@@ -57,9 +59,10 @@ bool filter_moment_ns(const struct session *session, const struct filter_value *
                       struct session_error *error);
 
 /* Writes the truth of every row of a chunk to `words` (ROW_SET_WORDS words). `colors` is that of
-   the set that the program runs on, or NULL. */
-bool filter_program_run(struct session *session, const struct filter_program *program,
-                        uint32_t chunk, const uint8_t *colors, uint64_t *words,
-                        struct session_error *error);
+   the set that the program runs on, or NULL. Views that `reader` gave before are no longer valid.
+ */
+bool filter_program_run(struct session *session, struct column_reader *reader,
+                        const struct filter_program *program, uint32_t chunk, const uint8_t *colors,
+                        uint64_t *words, struct session_error *error);
 
 #endif

@@ -33,7 +33,8 @@ static bool keep_where(struct run *run, const struct filter_program *program, st
         uint64_t *of_set = row_set_chunk(set, chunk);
         if (row_set_chunk_count(set, chunk) == 0)
             continue;
-        if (!filter_program_run(run->session, program, chunk, set->colors, words, run->error))
+        if (!filter_program_run(run->session, run->session->reader, program, chunk, set->colors,
+                                words, run->error))
             return false;
         for (size_t i = 0; i < ROW_SET_WORDS; i++)
             of_set[i] &= words[i];
@@ -59,7 +60,8 @@ static bool color_where(struct run *run, const struct filter_program *program, u
         uint8_t *of_row = set->colors + (size_t)chunk * COLUMN_CHUNK_ROWS;
         memcpy(words, of_set, sizeof(words));
         if (program) {
-            if (!filter_program_run(run->session, program, chunk, set->colors, words, run->error))
+            if (!filter_program_run(run->session, run->session->reader, program, chunk, set->colors,
+                                    words, run->error))
                 return false;
             for (size_t i = 0; i < ROW_SET_WORDS; i++)
                 words[i] &= of_set[i];

@@ -37,8 +37,9 @@ static void fill(uint64_t *words, bool value, uint32_t rows)
         trim((words), (rows));                                                                     \
     } while (0)
 
-static bool scan_range(struct session *session, const struct filter_program *leaf, uint32_t chunk,
-                       uint32_t rows, uint64_t *words, struct session_error *error)
+static bool scan_range(struct session *session, struct column_reader *reader,
+                       const struct filter_program *leaf, uint32_t chunk, uint32_t rows,
+                       uint64_t *words, struct session_error *error)
 {
     uint64_t min = column_store_min(session->columns, chunk, leaf->column);
     uint64_t max = column_store_max(session->columns, chunk, leaf->column);
@@ -48,7 +49,7 @@ static bool scan_range(struct session *session, const struct filter_program *lea
         return true;
     }
     struct column_view view;
-    if (!column_store_get(session->columns, chunk, leaf->column, &view, error))
+    if (!column_reader_get(reader, chunk, leaf->column, &view, error))
         return false;
     uint64_t low = leaf->low;
     uint64_t span = leaf->high - low;
@@ -57,13 +58,14 @@ static bool scan_range(struct session *session, const struct filter_program *lea
     return true;
 }
 
-static bool scan_life(struct session *session, const struct filter_program *leaf, uint32_t chunk,
-                      uint32_t rows, uint64_t *words, struct session_error *error)
+static bool scan_life(struct session *session, struct column_reader *reader,
+                      const struct filter_program *leaf, uint32_t chunk, uint32_t rows,
+                      uint64_t *words, struct session_error *error)
 {
     struct column_view begin;
     struct column_view life;
-    if (!column_store_get(session->columns, chunk, COLUMN_ALLOC_NS, &begin, error) ||
-        !column_store_get(session->columns, chunk, COLUMN_LIFE_NS, &life, error))
+    if (!column_reader_get(reader, chunk, COLUMN_ALLOC_NS, &begin, error) ||
+        !column_reader_get(reader, chunk, COLUMN_LIFE_NS, &life, error))
         return false;
     uint64_t low = leaf->low;
     uint64_t span = leaf->high - low;
@@ -87,8 +89,9 @@ static bool scan_life(struct session *session, const struct filter_program *leaf
     return true;
 }
 
-static bool scan_live_at(struct session *session, uint64_t ns, uint32_t chunk, uint32_t rows,
-                         uint64_t *words, struct session_error *error)
+static bool scan_live_at(struct session *session, struct column_reader *reader, uint64_t ns,
+                         uint32_t chunk, uint32_t rows, uint64_t *words,
+                         struct session_error *error)
 {
     if (column_store_min(session->columns, chunk, COLUMN_ALLOC_NS) > ns) {
         fill(words, false, rows);
@@ -96,8 +99,8 @@ static bool scan_live_at(struct session *session, uint64_t ns, uint32_t chunk, u
     }
     struct column_view begin;
     struct column_view life;
-    if (!column_store_get(session->columns, chunk, COLUMN_ALLOC_NS, &begin, error) ||
-        !column_store_get(session->columns, chunk, COLUMN_LIFE_NS, &life, error))
+    if (!column_reader_get(reader, chunk, COLUMN_ALLOC_NS, &begin, error) ||
+        !column_reader_get(reader, chunk, COLUMN_LIFE_NS, &life, error))
         return false;
     /* Live: began, and not freed in the time since. For life 0, life - 1 is the largest number. */
     SCAN(words, rows, ({
@@ -107,19 +110,20 @@ static bool scan_live_at(struct session *session, uint64_t ns, uint32_t chunk, u
     return true;
 }
 
-static bool scan_table(struct session *session, const struct filter_program *leaf, uint32_t chunk,
-                       uint32_t rows, uint64_t *words, struct session_error *error)
+static bool scan_table(struct column_reader *reader, const struct filter_program *leaf,
+                       uint32_t chunk, uint32_t rows, uint64_t *words, struct session_error *error)
 {
     struct column_view view;
-    if (!column_store_get(session->columns, chunk, leaf->column, &view, error))
+    if (!column_reader_get(reader, chunk, leaf->column, &view, error))
         return false;
     const uint8_t *table = leaf->table;
     SCAN(words, rows, table[column_view_at(&view, row)]);
     return true;
 }
 
-static bool scan_leaf(struct session *session, const struct filter_program *leaf, uint32_t chunk,
-                      const uint8_t *colors, uint64_t *words, struct session_error *error)
+static bool scan_leaf(struct session *session, struct column_reader *reader,
+                      const struct filter_program *leaf, uint32_t chunk, const uint8_t *colors,
+                      uint64_t *words, struct session_error *error)
 {
     uint32_t rows = column_store_chunk_rows(session->columns, chunk);
     switch (leaf->leaf) {
@@ -127,10 +131,10 @@ static bool scan_leaf(struct session *session, const struct filter_program *leaf
         fill(words, leaf->low != 0, rows);
         return true;
     case LEAF_RANGE:
-        return scan_range(session, leaf, chunk, rows, words, error);
+        return scan_range(session, reader, leaf, chunk, rows, words, error);
     case LEAF_FREE_TIME:
     case LEAF_LIFETIME:
-        return scan_life(session, leaf, chunk, rows, words, error);
+        return scan_life(session, reader, leaf, chunk, rows, words, error);
     case LEAF_ID: {
         uint64_t first_id = (uint64_t)chunk * COLUMN_CHUNK_ROWS + 1;
         uint64_t span = leaf->high - leaf->low;
@@ -138,9 +142,9 @@ static bool scan_leaf(struct session *session, const struct filter_program *leaf
         return true;
     }
     case LEAF_LIVE_AT:
-        return scan_live_at(session, leaf->low, chunk, rows, words, error);
+        return scan_live_at(session, reader, leaf->low, chunk, rows, words, error);
     case LEAF_TABLE:
-        return scan_table(session, leaf, chunk, rows, words, error);
+        return scan_table(reader, leaf, chunk, rows, words, error);
     case LEAF_COLOR: {
         if (!colors) {
             fill(words, leaf->table[0] != 0, rows);
@@ -162,13 +166,13 @@ static bool any(const uint64_t *words)
     return all != 0;
 }
 
-bool filter_program_run(struct session *session, const struct filter_program *program,
-                        uint32_t chunk, const uint8_t *colors, uint64_t *words,
-                        struct session_error *error)
+bool filter_program_run(struct session *session, struct column_reader *reader,
+                        const struct filter_program *program, uint32_t chunk, const uint8_t *colors,
+                        uint64_t *words, struct session_error *error)
 {
     if (program->kind == PREDICATE_TEST)
-        return scan_leaf(session, program, chunk, colors, words, error);
-    if (!filter_program_run(session, program->left, chunk, colors, words, error))
+        return scan_leaf(session, reader, program, chunk, colors, words, error);
+    if (!filter_program_run(session, reader, program->left, chunk, colors, words, error))
         return false;
     if (program->kind == PREDICATE_NOT) {
         for (size_t i = 0; i < ROW_SET_WORDS; i++)
@@ -178,7 +182,8 @@ bool filter_program_run(struct session *session, const struct filter_program *pr
     }
     if (program->kind == PREDICATE_AND && !any(words))
         return true;
-    if (!filter_program_run(session, program->right, chunk, colors, program->scratch, error))
+    if (!filter_program_run(session, reader, program->right, chunk, colors, program->scratch,
+                            error))
         return false;
     for (size_t i = 0; i < ROW_SET_WORDS; i++) {
         if (program->kind == PREDICATE_AND)

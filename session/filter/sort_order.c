@@ -254,8 +254,8 @@ static bool collect(struct session *session, const struct row_set *set,
             continue;
         if (set->colors)
             views.colors = set->colors + views.first_row;
-        if (!column_store_get(session->columns, chunk, source->column, &views.value, error) ||
-            !column_store_get(session->columns, chunk, COLUMN_ALLOC_NS, &views.begin, error))
+        if (!column_reader_get(session->reader, chunk, source->column, &views.value, error) ||
+            !column_reader_get(session->reader, chunk, COLUMN_ALLOC_NS, &views.begin, error))
             return false;
         ROW_SET_EACH(row_set_chunk(set, chunk), row)
         {

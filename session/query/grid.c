@@ -187,9 +187,9 @@ uint64_t session_address_history(struct session *session, uint64_t ns, uint64_t 
         if (column_store_min(session->columns, chunk, COLUMN_ADDRESS) > address ||
             column_store_max(session->columns, chunk, COLUMN_ADDRESS) < address)
             continue;
-        if (!column_store_get(session->columns, chunk, COLUMN_ADDRESS, &view, NULL) ||
-            !column_store_get(session->columns, chunk, COLUMN_ALLOC_NS, &begin, NULL) ||
-            !column_store_get(session->columns, chunk, COLUMN_LIFE_NS, &life, NULL))
+        if (!column_reader_get(session->reader, chunk, COLUMN_ADDRESS, &view, NULL) ||
+            !column_reader_get(session->reader, chunk, COLUMN_ALLOC_NS, &begin, NULL) ||
+            !column_reader_get(session->reader, chunk, COLUMN_LIFE_NS, &life, NULL))
             continue;
         for (uint32_t row = 0; row < view.rows; row++) {
             if (column_view_at(&view, row) != address)

@@ -42,12 +42,12 @@ static bool gather_chunk(struct change *change, uint32_t chunk, struct session_e
 {
     const struct filter_program live = {
         .kind = PREDICATE_TEST, .leaf = LEAF_LIVE_AT, .low = change->after->ns};
-    struct column_store *columns = change->session->columns;
+    struct column_reader *reader = change->session->reader;
     uint64_t *now = change->after->words + (size_t)chunk * ROW_SET_WORDS;
     const uint64_t *then = change->before->words + (size_t)chunk * ROW_SET_WORDS;
     uint64_t came[ROW_SET_WORDS];
     size_t count = 0;
-    if (!filter_program_run(change->session, &live, chunk, NULL, now, error))
+    if (!filter_program_run(change->session, reader, &live, chunk, NULL, now, error))
         return false;
     processes_mask(change->session, chunk, now);
     for (size_t i = 0; i < ROW_SET_WORDS; i++) {
@@ -60,8 +60,8 @@ static bool gather_chunk(struct change *change, uint32_t chunk, struct session_e
     if (count == 0)
         return true;
     if (!change_grow(change, count, error) ||
-        !column_store_get(columns, chunk, COLUMN_ADDRESS, &address, error) ||
-        !column_store_get(columns, chunk, COLUMN_SIZE, &size, error))
+        !column_reader_get(reader, chunk, COLUMN_ADDRESS, &address, error) ||
+        !column_reader_get(reader, chunk, COLUMN_SIZE, &size, error))
         return false;
     uint64_t first_id = (uint64_t)chunk * COLUMN_CHUNK_ROWS + 1;
     ROW_SET_EACH(came, row)

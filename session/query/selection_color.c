@@ -363,8 +363,8 @@ bool color_map_find(const struct selection *selection, const struct color_map *m
                     size_t *position, struct session_error *error)
 {
     struct chunk_rows rows = {.chunk = (uint32_t)((id - 1) / COLUMN_CHUNK_ROWS)};
-    if (!column_store_get(selection->session->columns, rows.chunk, map->column,
-                          &rows.views[map->column], error))
+    if (!column_reader_get(selection->session->reader, rows.chunk, map->column,
+                           &rows.views[map->column], error))
         return false;
     if (selection->set.colors)
         rows.colors = selection->set.colors + (size_t)rows.chunk * COLUMN_CHUNK_ROWS;

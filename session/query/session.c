@@ -31,8 +31,9 @@ static bool load(struct session *session, struct session_error *error)
     if (!names_load(&session->names, session->database, error) ||
         !stacks_open(&session->stacks, session->database, &session->names, error))
         return false;
-    session->columns = column_store_open(session->database, COLUMN_STORE_BUDGET, error);
-    if (!session->columns)
+    session->columns = column_store_open(session->database, error);
+    session->reader = session->columns ? column_reader_new(session->columns, error) : NULL;
+    if (!session->reader)
         return false;
     session->duration_ns = (uint64_t)session_meta_number(session, "duration_ns");
     session->peak_ns = (uint64_t)session_meta_number(session, "peak_ns");
@@ -99,6 +100,7 @@ void session_close(struct session *session)
     scan_close(session);
     live_list_free(session->live);
     estimate_free(session->estimate);
+    column_reader_free(session->reader);
     column_store_close(session->columns);
     stacks_close(&session->stacks);
     processes_free(&session->processes);
@@ -279,7 +281,7 @@ bool session_allocation(struct session *session, uint64_t id, struct session_all
     uint64_t value[COLUMN_TOTAL];
     for (int column = 0; column < COLUMN_TOTAL; column++) {
         struct column_view view;
-        if (!column_store_get(session->columns, chunk, (enum column)column, &view, error))
+        if (!column_reader_get(session->reader, chunk, (enum column)column, &view, error))
             return false;
         value[column] = column_view_at(&view, row);
     }

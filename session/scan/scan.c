@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "session/data/error.h"
 #include "session/data/session_state.h"
@@ -17,7 +16,7 @@ struct scan_worker {
     struct scan *scan;
     size_t index;
     pthread_t thread;                /* not of worker 0, which runs in the caller */
-    uint8_t *columns[COLUMN_TOTAL];  /* copies of chunks, if several threads read */
+    struct column_reader *reader;    /* NULL: it has not read yet */
     struct estimate_rows *estimated; /* NULL: not needed yet */
 };
 
@@ -36,7 +35,6 @@ struct pass {
 struct scan {
     pthread_mutex_t lock;
     pthread_cond_t begin, end;
-    pthread_mutex_t reading; /* of the column store */
     size_t threads, started; /* started: worker 0 counts */
     size_t busy;             /* threads that have not ended the round */
     uint64_t round;
@@ -62,7 +60,6 @@ bool scan_open(struct session *session, struct session_error *error)
     if (!scan)
         return session_fail_memory(error, "the passes over a session");
     pthread_mutex_init(&scan->lock, NULL);
-    pthread_mutex_init(&scan->reading, NULL);
     pthread_cond_init(&scan->begin, NULL);
     pthread_cond_init(&scan->end, NULL);
     scan->threads = core_count();
@@ -88,12 +85,10 @@ void scan_close(struct session *session)
     for (size_t i = 1; i < scan->started; i++)
         pthread_join(scan->workers[i].thread, NULL);
     for (size_t i = 0; i < SCAN_THREADS_MAX; i++) {
-        for (int column = 0; column < COLUMN_TOTAL; column++)
-            free(scan->workers[i].columns[column]);
+        column_reader_free(scan->workers[i].reader);
         free(scan->workers[i].estimated);
     }
     pthread_mutex_destroy(&scan->lock);
-    pthread_mutex_destroy(&scan->reading);
     pthread_cond_destroy(&scan->begin);
     pthread_cond_destroy(&scan->end);
     free(scan);
@@ -248,22 +243,9 @@ bool scan_chunks(struct session *session, uint32_t chunks, scan_chunk_work *work
 bool scan_column(struct scan_worker *worker, uint32_t chunk, enum column column,
                  struct column_view *view, struct session_error *error)
 {
-    struct column_store *store = worker->session->columns;
-    struct scan *scan = worker->scan;
-    if (scan->started == 1)
-        return column_store_get(store, chunk, column, view, error);
-    uint8_t **copy = &worker->columns[column];
-    if (!*copy)
-        *copy = malloc(column_data_length(COLUMN_CHUNK_ROWS, 8));
-    if (!*copy)
-        return session_fail_memory(error, "a column chunk");
-    pthread_mutex_lock(&scan->reading);
-    const bool good = column_store_get(store, chunk, column, view, error);
-    if (good && view->data)
-        memcpy(*copy, view->data, column_data_length(view->rows, view->width));
-    pthread_mutex_unlock(&scan->reading);
-    view->data = view->data ? *copy : NULL;
-    return good;
+    if (!worker->reader)
+        worker->reader = column_reader_new(worker->session->columns, error);
+    return worker->reader && column_reader_get(worker->reader, chunk, column, view, error);
 }
 
 bool scan_look(struct session *session, uint32_t chunk, enum column column,

@@ -1,103 +1,359 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Column chunks under a budget: an evicted chunk comes back the same. */
+/*
+ * Column chunks read straight from the file are those that SQLite gives, also after other programs
+ * have moved them, and on several threads at once. Where the file does not look as expected, SQLite
+ * reads them.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "fixture.h"
 #include "session/data/column_store.h"
 #include "session/data/database.h"
 
 #define PATH "columns.db"
-#define BUDGET_LEAST ((size_t)2 * COLUMN_TOTAL * (COLUMN_CHUNK_ROWS * 8 + COLUMN_PADDING))
+#define ROWS 200000
+#define CHUNKS 4
 
 static struct session_error error;
 
-static uint64_t chunk_sum(struct column_store *store, uint32_t chunk, enum column column)
+struct open_store {
+    struct database *database;
+    struct column_store *store;
+};
+
+static struct open_store open_store(const char *path)
 {
-    struct column_view view;
-    uint64_t sum = 0;
-    assert_true(column_store_get(store, chunk, column, &view, &error));
-    assert_int_equal(view.rows, column_store_chunk_rows(store, chunk));
-    for (uint32_t row = 0; row < view.rows; row++) {
-        uint64_t value = column_view_at(&view, row);
-        assert_true(value >= column_store_min(store, chunk, column));
-        assert_true(value <= column_store_max(store, chunk, column));
-        sum += value * (row + 1);
-    }
-    return sum;
+    struct open_store open = {.database = database_open(path, &error)};
+    assert_non_null(open.database);
+    open.store = column_store_open(open.database, &error);
+    assert_non_null(open.store);
+    return open;
 }
 
-static void test_budget(void **state)
+static void close_store(struct open_store *open)
+{
+    column_store_close(open->store);
+    database_close(open->database);
+}
+
+static void write_session(const char *path)
+{
+    struct fixture_options options = FIXTURE_DEFAULTS;
+    options.allocations = ROWS;
+    assert_true(fixture_write(path, &options));
+}
+
+/* Compares every chunk with what SQLite gives. Returns what the store read for it. */
+static struct column_reads compare(struct open_store *open)
+{
+    struct column_store *store = open->store;
+    struct column_reader *reader = column_reader_new(store, &error);
+    uint8_t *wanted = malloc(column_data_length(COLUMN_CHUNK_ROWS, 8));
+    const struct column_reads before = column_store_reads(store);
+    assert_int_equal(column_store_rows(store), ROWS);
+    assert_int_equal(column_store_chunks(store), CHUNKS);
+    for (uint32_t chunk = 0; chunk < CHUNKS; chunk++) {
+        for (int column = 0; column < COLUMN_TOTAL; column++) {
+            struct column_view view;
+            assert_true(column_reader_get(reader, chunk, (enum column)column, &view, &error));
+            const size_t length = column_data_length(view.rows, view.width);
+            assert_int_equal(view.rows, column_store_chunk_rows(store, chunk));
+            if (view.width == 0)
+                continue;
+            assert_true(database_chunk(open->database, (int64_t)chunk * COLUMN_ID_STRIDE + column,
+                                       wanted, length, &error));
+            assert_memory_equal(view.data, wanted, length);
+        }
+    }
+    column_reader_free(reader);
+    free(wanted);
+    const struct column_reads after = column_store_reads(store);
+    return (struct column_reads){after.direct - before.direct, after.by_sqlite - before.by_sqlite,
+                                 after.bytes - before.bytes};
+}
+
+static void test_direct(void **state)
 {
     (void)state;
-    struct fixture_options options = FIXTURE_DEFAULTS;
-    options.allocations = 700000;
-    assert_true(fixture_write(PATH, &options));
-    struct database *database = database_open(PATH, &error);
-    assert_non_null(database);
-    struct column_store *large = column_store_open(database, SIZE_MAX / 2, &error);
-    struct column_store *small = column_store_open(database, 0, &error);
-    assert_non_null(large);
-    assert_non_null(small);
-    uint32_t chunks = column_store_chunks(small);
-    assert_int_equal(column_store_rows(small), 700000);
-    assert_int_equal(chunks, 11);
-    uint64_t sums[11][COLUMN_TOTAL] = {{0}};
-    for (uint32_t chunk = 0; chunk < chunks; chunk++) {
-        for (int column = 0; column < COLUMN_TOTAL; column++)
-            sums[chunk][column] = chunk_sum(large, chunk, (enum column)column);
-    }
-    assert_true(column_store_held(large) > BUDGET_LEAST);
-    uint64_t random = 7;
-    for (int i = 0; i < 600; i++) {
-        random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
-        uint32_t chunk = (uint32_t)(random >> 33) % 11;
-        enum column column = (enum column)((random >> 20) % COLUMN_TOTAL);
-        assert_int_equal(chunk_sum(small, chunk, column), sums[chunk][column]);
-        assert_true(column_store_held(small) <= BUDGET_LEAST);
-    }
-    assert_true(column_store_reads(small) > column_store_reads(large));
-    /* A chunk in memory is not read again. */
-    uint64_t reads = column_store_reads(large);
-    chunk_sum(large, 3, COLUMN_SIZE);
-    assert_int_equal(column_store_reads(large), reads);
-    column_store_close(small);
-    column_store_close(large);
-    database_close(database);
+    write_session(PATH);
+    struct open_store open = open_store(PATH);
+    const struct column_reads reads = compare(&open);
+    assert_int_equal(reads.by_sqlite, 0);
+    assert_true(reads.direct > 5 * CHUNKS);
+    assert_true(reads.bytes > ROWS * 10);
+    close_store(&open);
 }
 
-/* A scan holds the views of all columns of a chunk at once, even under the least budget. */
+static void test_vacuum(void **state)
+{
+    static const char *const changes[] = {
+        "DELETE FROM problem; VACUUM",
+        "PRAGMA page_size = 1024; VACUUM",
+        "PRAGMA page_size = 65536; VACUUM",
+        "PRAGMA page_size = 512; VACUUM",
+        "PRAGMA auto_vacuum = FULL; PRAGMA page_size = 4096; VACUUM",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
+        assert_true(fixture_sql(PATH, changes[i]));
+        struct open_store open = open_store(PATH);
+        const struct column_reads reads = compare(&open);
+        assert_true(reads.direct > 0);
+        close_store(&open);
+    }
+}
+
+/* Another program moves all pages while the session is open. */
+static void test_moved_meanwhile(void **state)
+{
+    (void)state;
+    write_session(PATH);
+    struct open_store open = open_store(PATH);
+    assert_int_equal(compare(&open).by_sqlite, 0);
+    assert_true(fixture_sql(PATH, "CREATE TABLE other AS SELECT * FROM stack_frame;"
+                                  "DROP TABLE stack_frame; VACUUM"));
+    assert_true(compare(&open).by_sqlite > 0);
+    close_store(&open);
+}
+
+static void test_log(void **state)
+{
+    (void)state;
+    write_session(PATH);
+    assert_true(fixture_sql(PATH, "PRAGMA journal_mode = WAL"));
+    struct open_store open = open_store(PATH);
+    const struct column_reads reads = compare(&open);
+    assert_int_equal(reads.direct, 0);
+    assert_true(reads.by_sqlite > 0);
+    close_store(&open);
+    unlink(PATH "-wal");
+    unlink(PATH "-shm");
+}
+
+/* The views of all columns of a chunk stay as they are. */
 static void test_views_stay(void **state)
 {
     (void)state;
-    struct database *database = database_open(PATH, &error);
-    struct column_store *store = column_store_open(database, 0, &error);
-    assert_non_null(store);
-    for (uint32_t chunk = 0; chunk < column_store_chunks(store); chunk++) {
+    write_session(PATH);
+    struct open_store open = open_store(PATH);
+    struct column_reader *reader = column_reader_new(open.store, &error);
+    for (uint32_t chunk = 0; chunk < CHUNKS; chunk++) {
         struct column_view views[COLUMN_TOTAL];
         uint64_t first[COLUMN_TOTAL];
         for (int column = 0; column < COLUMN_TOTAL; column++) {
             assert_true(
-                column_store_get(store, chunk, (enum column)column, &views[column], &error));
+                column_reader_get(reader, chunk, (enum column)column, &views[column], &error));
             first[column] = column_view_at(&views[column], 0);
         }
         for (int column = 0; column < COLUMN_TOTAL; column++)
             assert_int_equal(column_view_at(&views[column], 0), first[column]);
     }
-    column_store_close(store);
-    database_close(database);
+    column_reader_free(reader);
+    close_store(&open);
+}
+
+enum { PAGE = 4096 };
+
+static long find_page(const uint8_t *file, size_t size, const uint8_t *wanted)
+{
+    for (size_t page = PAGE; page + PAGE <= size; page += PAGE)
+        if (memcmp(file + page + 4, wanted, 256) == 0)
+            return (long)page;
+    return -1;
+}
+
+/* Makes a session of pages of PAGE bytes. Stores the place of the third page of a chunk's chain. */
+static FILE *find_chain(long *place)
+{
+    write_session(PATH);
+    assert_true(fixture_sql(PATH, "PRAGMA page_size = 4096; VACUUM"));
+    struct open_store open = open_store(PATH);
+    struct column_reader *reader = column_reader_new(open.store, &error);
+    struct column_view view;
+    assert_true(column_reader_get(reader, 2, COLUMN_ALLOC_NS, &view, &error));
+    assert_true(view.width >= 3);
+    FILE *file = fopen(PATH, "r+b");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    const size_t size = (size_t)ftell(file);
+    uint8_t *bytes = malloc(size);
+    rewind(file);
+    assert_int_equal(fread(bytes, 1, size, file), size);
+    /* The part of the chunk in its leaf ends at a place that depends on the length. */
+    *place = -1;
+    for (size_t local = 0; *place < 0 && local < PAGE; local++)
+        *place = find_page(bytes, size, view.data + (size_t)2 * (PAGE - 4) + local);
+    assert_true(*place > 0);
+    free(bytes);
+    column_reader_free(reader);
+    close_store(&open);
+    return file;
+}
+
+static void put32(uint8_t *at, long value)
+{
+    for (int i = 0; i < 4; i++)
+        at[i] = (uint8_t)(value >> (24 - 8 * i));
+}
+
+/* A chain that is whole, but whose pages do not follow each other in the file. */
+static void test_scattered(void **state)
+{
+    (void)state;
+    long place;
+    FILE *file = find_chain(&place);
+    uint8_t pages[3][PAGE];
+    fseek(file, place - PAGE, SEEK_SET);
+    assert_int_equal(fread(pages, 1, sizeof(pages), file), sizeof(pages));
+    const long number = place / PAGE + 1; /* of pages[1], which changes places with pages[2] */
+    uint8_t earlier[PAGE];
+    memcpy(earlier, pages[1], PAGE);
+    memcpy(pages[1], pages[2], PAGE); /* it goes on to the page behind all of them */
+    memcpy(pages[2], earlier, PAGE);
+    put32(pages[0], number + 1);
+    put32(pages[2], number);
+    fseek(file, place - PAGE, SEEK_SET);
+    assert_int_equal(fwrite(pages, 1, sizeof(pages), file), sizeof(pages));
+    fclose(file);
+    struct open_store open = open_store(PATH);
+    const struct column_reads reads = compare(&open);
+    assert_int_equal(reads.by_sqlite, 1);
+    assert_true(reads.direct > 5 * CHUNKS);
+    close_store(&open);
+}
+
+static void test_wrong_next(void **state)
+{
+    static const uint8_t wrong[][4] = {{0}, {0, 0, 0, 5}, {0xff, 0xff, 0xff, 0xff}, {0, 0, 0, 1}};
+    (void)state;
+    long place;
+    FILE *file = find_chain(&place);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        fseek(file, place, SEEK_SET);
+        assert_int_equal(fwrite(wrong[i], 1, 4, file), 4);
+        fflush(file);
+        struct open_store bad = open_store(PATH);
+        struct column_reader *reader = column_reader_new(bad.store, &error);
+        struct column_view view;
+        /* SQLite does not accept it either, or gives bytes of another page. */
+        column_reader_get(reader, 2, COLUMN_ALLOC_NS, &view, &error);
+        assert_int_equal(column_store_reads(bad.store).direct, 0);
+        assert_int_equal(column_store_reads(bad.store).by_sqlite, 1);
+        column_reader_free(reader);
+        close_store(&bad);
+    }
+    fclose(file);
+}
+
+struct scanner {
+    struct column_store *store;
+    pthread_barrier_t *ready;
+    atomic_int *running, *together;
+    uint64_t sum;
+    bool good;
+};
+
+static void *scan(void *context)
+{
+    struct scanner *scanner = context;
+    struct session_error own;
+    struct column_reader *reader = column_reader_new(scanner->store, &own);
+    scanner->good = reader != NULL;
+    pthread_barrier_wait(scanner->ready);
+    for (int round = 0; scanner->good && round < 20; round++) {
+        for (uint32_t chunk = 0; scanner->good && chunk < CHUNKS; chunk++) {
+            struct column_view view;
+            if (atomic_fetch_add(scanner->running, 1) > 0)
+                atomic_fetch_add(scanner->together, 1);
+            scanner->good = column_reader_get(reader, chunk, COLUMN_ALLOC_NS, &view, &own);
+            atomic_fetch_sub(scanner->running, 1);
+            for (uint32_t row = 0; scanner->good && row < view.rows; row++)
+                scanner->sum += column_view_at(&view, row) * (row + 1);
+        }
+    }
+    column_reader_free(reader);
+    return NULL;
+}
+
+/* Two threads read one store. Reads of both overlap, and their sums are the same. */
+static void check_threads(const char *sql, bool direct)
+{
+    write_session(PATH);
+    if (sql)
+        assert_true(fixture_sql(PATH, sql));
+    struct open_store open = open_store(PATH);
+    atomic_int together = 0;
+    for (int attempt = 0; attempt < 50 && together == 0; attempt++) {
+        pthread_barrier_t ready;
+        pthread_t threads[2];
+        struct scanner scanners[2];
+        atomic_int running = 0;
+        pthread_barrier_init(&ready, NULL, 2);
+        for (int i = 0; i < 2; i++) {
+            scanners[i] = (struct scanner){open.store, &ready, &running, &together, 0, true};
+            assert_int_equal(pthread_create(&threads[i], NULL, scan, &scanners[i]), 0);
+        }
+        for (int i = 0; i < 2; i++)
+            pthread_join(threads[i], NULL);
+        pthread_barrier_destroy(&ready);
+        assert_true(scanners[0].good && scanners[1].good);
+        assert_int_equal(scanners[0].sum, scanners[1].sum);
+    }
+    assert_true(together > 0);
+    assert_int_equal(column_store_reads(open.store).by_sqlite > 0, !direct);
+    close_store(&open);
+    unlink(PATH "-wal");
+    unlink(PATH "-shm");
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    check_threads(NULL, true);
+    check_threads("PRAGMA journal_mode = WAL", false);
+}
+
+/* Bytes that no longer exist are an error, and never read. */
+static void test_truncated(void **state)
+{
+    (void)state;
+    write_session(PATH);
+    struct open_store open = open_store(PATH);
+    struct column_reader *reader = column_reader_new(open.store, &error);
+    assert_int_equal(truncate(PATH, 200000), 0);
+    int failed = 0;
+    for (uint32_t chunk = 0; chunk < CHUNKS; chunk++) {
+        struct column_view view;
+        error.message[0] = '\0';
+        if (!column_reader_get(reader, chunk, COLUMN_ALLOC_NS, &view, &error)) {
+            assert_non_null(strstr(error.message, "is damaged"));
+            failed++;
+        }
+    }
+    assert_true(failed > 0);
+    column_reader_free(reader);
+    close_store(&open);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_budget),
-        cmocka_unit_test(test_views_stay),
+        cmocka_unit_test(test_direct),     cmocka_unit_test(test_vacuum),
+        cmocka_unit_test(test_scattered),  cmocka_unit_test(test_moved_meanwhile),
+        cmocka_unit_test(test_log),        cmocka_unit_test(test_views_stay),
+        cmocka_unit_test(test_wrong_next), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_truncated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
