@@ -212,6 +212,9 @@ struct selection;
  */
 struct selection *selection_new(struct session *session, const char *text,
                                 struct session_error *error);
+/* Returns the selection, with one more owner: each calls selection_free(), the last one frees it.
+ */
+struct selection *selection_share(struct selection *selection);
 void selection_free(struct selection *selection);
 
 /* Only parses. Returns false with `error` set. The line editor calls it at every key. */

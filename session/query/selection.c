@@ -69,6 +69,7 @@ struct selection *selection_new(struct session *session, const char *text,
         return NULL;
     }
     selection->session = session;
+    atomic_init(&selection->owners, 1);
     if (!start(selection, text, error)) {
         selection_free(selection);
         return NULL;
@@ -76,9 +77,15 @@ struct selection *selection_new(struct session *session, const char *text,
     return selection;
 }
 
+struct selection *selection_share(struct selection *selection)
+{
+    atomic_fetch_add(&selection->owners, 1);
+    return selection;
+}
+
 void selection_free(struct selection *selection)
 {
-    if (!selection)
+    if (!selection || atomic_fetch_sub(&selection->owners, 1) > 1)
         return;
     row_set_free(&selection->set);
     for (int by = 0; by < COLOR_BY_TOTAL; by++)

@@ -6,6 +6,8 @@
 #ifndef MPROF_SESSION_QUERY_SELECTION_STATE_H
 #define MPROF_SESSION_QUERY_SELECTION_STATE_H
 
+#include <stdatomic.h>
+
 #include "session/data/column_store.h"
 #include "session/filter/program.h"
 #include "session/scan/row_set.h"
@@ -30,6 +32,7 @@ struct color_map {
 
 struct selection {
     struct session *session;
+    atomic_uint owners;
     struct row_set set;
     struct filter_colors colors;
     enum session_color_by color_by;

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The queue of questions and the engine that answers them. All jobs of a session form a list, the
+ * oldest first. One lock guards the list and the states; the engine computes without it. What a job
+ * has published (estimate, answer, error) does not change any more.
+ */
+#include "session/jobs.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "session/data/error.h"
+#include "session/job/answer.h"
+#include "session/scan/scan.h"
+
+struct session_job {
+    struct session_jobs *jobs;
+    struct session_job *older, *newer;
+    struct session_question question;
+    enum session_job_state state; /* CANCELLED while the engine has not noticed it yet */
+    bool freed;                   /* by the caller, while the engine works for it */
+    bool estimated;
+    struct session_answer estimate, answer;
+    struct session_error error;
+};
+
+struct session_jobs {
+    struct session *session;
+    pthread_t engine;
+    pthread_mutex_t lock;
+    pthread_cond_t asked, ended;
+    struct session_job *oldest, *newest;
+    struct session_job *running;
+    bool stopping;
+    int descriptor;
+};
+
+/* Wakes those who wait, with the lock held. */
+static void tell(struct session_jobs *jobs)
+{
+    const uint64_t one = 1;
+    pthread_cond_broadcast(&jobs->ended);
+    /* A counter that is full is readable, too. */
+    while (write(jobs->descriptor, &one, sizeof(one)) < 0 && errno == EINTR) {
+    }
+}
+
+static void unlink_job(struct session_job *job)
+{
+    struct session_jobs *jobs = job->jobs;
+    *(job->older ? &job->older->newer : &jobs->oldest) = job->newer;
+    *(job->newer ? &job->newer->older : &jobs->newest) = job->older;
+}
+
+static void destroy(struct session_job *job)
+{
+    unlink_job(job);
+    answer_free(&job->estimate);
+    answer_free(&job->answer);
+    selection_free(job->question.selection);
+    free((char *)(uintptr_t)job->question.text);
+    free(job);
+}
+
+/* ---- the engine ---- */
+
+static struct session_job *next_job(const struct session_jobs *jobs)
+{
+    struct session_job *job = jobs->oldest;
+    while (job && job->state != SESSION_JOB_WAITING)
+        job = job->newer;
+    return job;
+}
+
+/* Computes the answer of the running job, without the lock, then ends it. */
+static void run(struct session_jobs *jobs, struct session_job *job)
+{
+    struct session_answer answer;
+    struct session_error error = {.column = 0};
+    job->state = SESSION_JOB_RUNNING;
+    jobs->running = job;
+    scan_cancel(jobs->session, false);
+    pthread_mutex_unlock(&jobs->lock);
+    const bool good = answer_find(jobs->session, &job->question, &answer, &error);
+    pthread_mutex_lock(&jobs->lock);
+    jobs->running = NULL;
+    if (job->state == SESSION_JOB_CANCELLED) {
+        pthread_mutex_unlock(&jobs->lock);
+        answer_free(&answer);
+        pthread_mutex_lock(&jobs->lock);
+    } else {
+        job->answer = answer;
+        job->error = error;
+        job->state = good ? SESSION_JOB_DONE : SESSION_JOB_FAILED;
+        tell(jobs);
+    }
+    if (job->freed)
+        destroy(job);
+}
+
+static void *engine_main(void *argument)
+{
+    struct session_jobs *jobs = argument;
+    pthread_mutex_lock(&jobs->lock);
+    while (!jobs->stopping) {
+        struct session_job *job = next_job(jobs);
+        if (job)
+            run(jobs, job);
+        else
+            pthread_cond_wait(&jobs->asked, &jobs->lock);
+    }
+    pthread_mutex_unlock(&jobs->lock);
+    return NULL;
+}
+
+struct session_jobs *session_jobs_start(struct session *session, struct session_error *error)
+{
+    struct session_jobs *jobs = calloc(1, sizeof(*jobs));
+    pthread_condattr_t steady;
+    sigset_t all, kept;
+    if (!jobs) {
+        session_fail_memory(error, "the questions of a session");
+        return NULL;
+    }
+    jobs->session = session;
+    jobs->descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    pthread_mutex_init(&jobs->lock, NULL);
+    pthread_condattr_init(&steady);
+    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+    pthread_cond_init(&jobs->asked, NULL);
+    pthread_cond_init(&jobs->ended, &steady);
+    pthread_condattr_destroy(&steady);
+    /* Signals are for the threads of the program. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &kept);
+    const int status =
+        jobs->descriptor < 0 ? errno : pthread_create(&jobs->engine, NULL, engine_main, jobs);
+    pthread_sigmask(SIG_SETMASK, &kept, NULL);
+    if (status == 0)
+        return jobs;
+    session_fail(error, 0, "a session cannot be asked: %s", strerror(status));
+    if (jobs->descriptor >= 0)
+        close(jobs->descriptor);
+    free(jobs);
+    return NULL;
+}
+
+/* Cancels a job, with the lock held. */
+static void cancel(struct session_job *job)
+{
+    struct session_jobs *jobs = job->jobs;
+    if (job->state != SESSION_JOB_WAITING && job->state != SESSION_JOB_RUNNING)
+        return;
+    job->state = SESSION_JOB_CANCELLED;
+    if (job == jobs->running)
+        scan_cancel(jobs->session, true);
+    tell(jobs);
+}
+
+void session_jobs_stop(struct session_jobs *jobs)
+{
+    if (!jobs)
+        return;
+    pthread_mutex_lock(&jobs->lock);
+    jobs->stopping = true;
+    for (struct session_job *job = jobs->oldest; job; job = job->newer)
+        cancel(job);
+    pthread_cond_signal(&jobs->asked);
+    pthread_mutex_unlock(&jobs->lock);
+    pthread_join(jobs->engine, NULL);
+    scan_cancel(jobs->session, false);
+    while (jobs->oldest)
+        destroy(jobs->oldest);
+    close(jobs->descriptor);
+    pthread_cond_destroy(&jobs->asked);
+    pthread_cond_destroy(&jobs->ended);
+    pthread_mutex_destroy(&jobs->lock);
+    free(jobs);
+}
+
+int session_jobs_descriptor(const struct session_jobs *jobs)
+{
+    return jobs->descriptor;
+}
+
+void session_jobs_clear(struct session_jobs *jobs)
+{
+    uint64_t changes;
+    while (read(jobs->descriptor, &changes, sizeof(changes)) < 0 && errno == EINTR) {
+    }
+}
+
+/* ---- jobs ---- */
+
+static bool copy_question(struct session_question *copy, const struct session_question *question)
+{
+    *copy = *question;
+    if (question->kind < SESSION_ASK_PEAK || question->kind > SESSION_ASK_GRID ||
+        question->kind == SESSION_ASK_REGIONS)
+        copy->selection = NULL;
+    copy->text = NULL;
+    if (question->kind == SESSION_ASK_SELECTION) {
+        copy->text = strdup(question->text ? question->text : "");
+        if (!copy->text)
+            return false;
+    }
+    if (copy->selection)
+        selection_share(copy->selection);
+    return true;
+}
+
+struct session_job *session_job_ask(struct session_jobs *jobs,
+                                    const struct session_question *question,
+                                    struct session_error *error)
+{
+    struct session_job *job = calloc(1, sizeof(*job));
+    if (!job || !copy_question(&job->question, question)) {
+        free(job);
+        session_fail_memory(error, "a question");
+        return NULL;
+    }
+    job->jobs = jobs;
+    job->answer.kind = job->estimate.kind = question->kind;
+    pthread_mutex_lock(&jobs->lock);
+    for (struct session_job *older = jobs->oldest; older; older = older->newer)
+        if (older->question.kind == question->kind && older->question.place == question->place)
+            cancel(older);
+    job->older = jobs->newest;
+    *(job->older ? &job->older->newer : &jobs->oldest) = job;
+    jobs->newest = job;
+    pthread_cond_signal(&jobs->asked);
+    pthread_mutex_unlock(&jobs->lock);
+    return job;
+}
+
+enum session_job_state session_job_poll(struct session_job *job, struct session_progress *progress)
+{
+    struct session_jobs *jobs = job->jobs;
+    pthread_mutex_lock(&jobs->lock);
+    const enum session_job_state state = job->state;
+    if (progress) {
+        *progress = (struct session_progress){0, 0};
+        if (state == SESSION_JOB_RUNNING)
+            scan_progress(jobs->session, &progress->done, &progress->total);
+    }
+    pthread_mutex_unlock(&jobs->lock);
+    return state;
+}
+
+enum session_job_state session_job_wait(struct session_job *job, int timeout_ms)
+{
+    struct session_jobs *jobs = job->jobs;
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += timeout_ms / 1000;
+    until.tv_nsec += timeout_ms % 1000 * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    int status = 0;
+    pthread_mutex_lock(&jobs->lock);
+    while (job->state <= SESSION_JOB_RUNNING && status == 0)
+        status = timeout_ms < 0 ? pthread_cond_wait(&jobs->ended, &jobs->lock)
+                                : pthread_cond_timedwait(&jobs->ended, &jobs->lock, &until);
+    const enum session_job_state state = job->state;
+    pthread_mutex_unlock(&jobs->lock);
+    return state;
+}
+
+const struct session_answer *session_job_answer(struct session_job *job)
+{
+    const struct session_answer *answer = NULL;
+    pthread_mutex_lock(&job->jobs->lock);
+    if (job->state == SESSION_JOB_DONE)
+        answer = &job->answer;
+    else if (job->state == SESSION_JOB_RUNNING && job->estimated)
+        answer = &job->estimate;
+    pthread_mutex_unlock(&job->jobs->lock);
+    return answer;
+}
+
+const struct session_error *session_job_error(struct session_job *job)
+{
+    pthread_mutex_lock(&job->jobs->lock);
+    const struct session_error *error = job->state == SESSION_JOB_FAILED ? &job->error : NULL;
+    pthread_mutex_unlock(&job->jobs->lock);
+    return error;
+}
+
+struct session *session_job_take_newer(struct session_job *job)
+{
+    struct session *newer = NULL;
+    pthread_mutex_lock(&job->jobs->lock);
+    if (job->state == SESSION_JOB_DONE && job->question.kind == SESSION_ASK_NEWER) {
+        newer = job->answer.newer;
+        job->answer.newer = NULL;
+    }
+    pthread_mutex_unlock(&job->jobs->lock);
+    return newer;
+}
+
+void session_job_cancel(struct session_job *job)
+{
+    pthread_mutex_lock(&job->jobs->lock);
+    cancel(job);
+    pthread_mutex_unlock(&job->jobs->lock);
+}
+
+void session_job_free(struct session_job *job)
+{
+    if (!job)
+        return;
+    struct session_jobs *jobs = job->jobs;
+    pthread_mutex_lock(&jobs->lock);
+    cancel(job);
+    job->freed = true;
+    if (job != jobs->running)
+        destroy(job);
+    pthread_mutex_unlock(&jobs->lock);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Asks questions about a session without waiting for the answers.
+ *
+ * session_jobs_start() gives the session to a thread, the engine. From now on only the engine calls
+ * the functions of session.h that read allocations; session_jobs_stop() takes the session back.
+ * Until then any thread may call only these functions on the session: the names by id, meta,
+ * counts, the lists of threads, marks, RSS samples and processes (not while a SESSION_ASK_PROCESS
+ * runs), and on a selection: selection_count(), _chosen_from(), _allocations(), _bytes(),
+ * _live_bytes(), _live_count(), _color_by(), _contains(), selection_share() and selection_free().
+ *
+ * The life of a question:
+ * 1. session_job_ask() copies the question into a job and returns at once. The state is WAITING. Of
+ *    one kind and place there is one question: a newer one cancels the older.
+ * 2. The engine takes the oldest waiting job: RUNNING. session_job_poll() tells how far it is.
+ *    Some jobs first have an estimate; session_job_answer() then returns that.
+ * 3. The job ends: DONE (session_job_answer() returns the exact answer), FAILED
+ *    (session_job_error() says why), or CANCELLED: by session_job_cancel(), or by a newer question.
+ *    A cancelled job gives up the machine within 10 ms. Its state changes at once.
+ * 4. session_job_free() ends it, in any state. The answer belongs to the job, and so do the arrays
+ *    in it: keep the job as long as the answer is shown. selection_share() keeps a selection
+ * longer.
+ *
+ * One loop may wait for keys and answers: the descriptor of session_jobs_descriptor() becomes
+ * readable whenever a job gets an estimate or ends. Only one thread may call the functions below.
+ */
+#ifndef MPROF_SESSION_JOBS_H
+#define MPROF_SESSION_JOBS_H
+
+#include "session/session.h"
+
+/* The comment names the function of session.h that gives the same answer. */
+enum session_question_kind {
+    SESSION_ASK_NEWER,           /* session_has_newer(), and session_open() if there is one */
+    SESSION_ASK_PROCESS,         /* session_select_process(); selections of before stay */
+    SESSION_ASK_SELECTION,       /* selection_new(); has an estimate */
+    SESSION_ASK_PEAK,            /* selection_peak_bytes(), selection_peak_ns() */
+    SESSION_ASK_LEGEND,          /* selection_legend() */
+    SESSION_ASK_TIMELINE,        /* selection_timeline() */
+    SESSION_ASK_TOP_FUNCTIONS,   /* selection_top_functions() */
+    SESSION_ASK_FUNCTIONS,       /* selection_functions() */
+    SESSION_ASK_EDGES,           /* selection_edges() */
+    SESSION_ASK_ROWS,            /* selection_row(), for several rows */
+    SESSION_ASK_REGIONS,         /* session_regions() */
+    SESSION_ASK_GRID,            /* selection_grid() */
+    SESSION_ASK_ALLOCATION_AT,   /* session_allocation_at() */
+    SESSION_ASK_NEIGHBOURS,      /* session_neighbours() */
+    SESSION_ASK_ADDRESS_HISTORY, /* session_address_history() */
+    SESSION_ASK_ALLOCATION,      /* session_allocation() */
+    SESSION_ASK_STACK,           /* session_stack(), session_stack_call_site() */
+    SESSION_ASK_TYPE_MEMBERS,    /* session_type_members() */
+    SESSION_ASK_WORST_MISMATCH,  /* session_worst_mismatch() */
+};
+
+/* Fields that a kind does not name are not read. */
+struct session_question {
+    enum session_question_kind kind;
+    unsigned place;              /* of those who ask the same kind: they do not cancel each other */
+    const char *text;            /* SELECTION: the filter; copied */
+    struct selection *selection; /* PEAK to ROWS, GRID; the job holds a share of it */
+    enum session_color_by by;    /* LEGEND, TIMELINE, GRID */
+    uint64_t from_ns, to_ns;     /* TIMELINE, TOP_FUNCTIONS */
+    uint64_t ns;                 /* REGIONS to ADDRESS_HISTORY: the moment */
+    uint64_t address;            /* GRID to ADDRESS_HISTORY */
+    uint64_t bytes_per_cell;     /* GRID */
+    uint64_t first;              /* ROWS: position of the first, from 0 */
+    size_t count;                /* TIMELINE: slots; GRID: cells; TOP_FUNCTIONS, ROWS, STACK,
+                                    TYPE_MEMBERS: at most so many */
+    uint64_t id; /* of the PROCESS, ALLOCATION, STACK, type (TYPE_MEMBERS), function (EDGES) */
+};
+
+/* The numbers of a selection, as its functions give them. */
+struct session_totals {
+    uint64_t count, chosen_from, allocations, bytes, live_bytes, live_count;
+};
+
+struct session_answer {
+    enum session_question_kind kind;
+    bool estimate; /* from a sample of the rows: show it as one */
+    union {
+        struct session *newer; /* NEWER: NULL if there is none; see session_job_take_newer() */
+        struct {
+            struct selection *selection; /* NULL in an estimate */
+            struct session_totals totals;
+        } selected; /* SELECTION */
+        struct {
+            uint64_t bytes, ns;
+        } peak;
+        struct session_legend legend;
+        struct {
+            struct session_slot *slots;
+            size_t count;
+        } timeline;
+        struct {
+            struct session_share *shares;
+            size_t count;
+        } top;
+        struct {
+            struct session_function_row *rows;
+            size_t count;
+        } functions;
+        struct {
+            struct session_edge *callers, *callees;
+            size_t caller_count, callee_count;
+        } edges;
+        struct {
+            struct session_allocation *rows;
+            size_t count;
+        } rows;
+        struct {
+            struct session_region *regions;
+            size_t count;
+        } regions;
+        struct {
+            struct session_cell *cells;
+            size_t count;
+        } grid;
+        uint64_t allocation_at; /* id, 0: none */
+        struct {
+            uint64_t below, above; /* ids, 0: none */
+        } neighbours;
+        struct {
+            uint64_t freed, last_free_ns;
+        } history;
+        struct session_allocation allocation;
+        struct {
+            struct session_frame *frames;
+            size_t count, known; /* frames that the array and the stack have */
+            size_t call_site;
+        } stack;
+        struct {
+            struct session_member *members;
+            size_t count, known;
+            uint64_t size;
+        } type;
+        struct session_mismatch mismatch;
+    };
+};
+
+enum session_job_state {
+    SESSION_JOB_WAITING,
+    SESSION_JOB_RUNNING,
+    SESSION_JOB_DONE,
+    SESSION_JOB_FAILED,
+    SESSION_JOB_CANCELLED,
+};
+
+struct session_jobs;
+struct session_job;
+
+/* Starts the engine. Returns NULL with `error` set. */
+struct session_jobs *session_jobs_start(struct session *session, struct session_error *error);
+/* Cancels all jobs, frees those that are left and waits for the engine's end. Call it before
+ * session_close(). NULL is ignored. */
+void session_jobs_stop(struct session_jobs *jobs);
+
+/* Returns a descriptor to poll() for reading, until session_jobs_stop(). */
+int session_jobs_descriptor(const struct session_jobs *jobs);
+/* Makes the descriptor unreadable until the next change. Call it before polling the jobs. */
+void session_jobs_clear(struct session_jobs *jobs);
+
+/* Asks. Returns NULL with `error` set if memory is exhausted. */
+struct session_job *session_job_ask(struct session_jobs *jobs,
+                                    const struct session_question *question,
+                                    struct session_error *error);
+
+/* How far a running job is: the chunks of its present pass over the allocations. A job may need
+ * several passes. */
+struct session_progress {
+    uint32_t done, total;
+};
+/* Returns the state. `progress` may be NULL. */
+enum session_job_state session_job_poll(struct session_job *job, struct session_progress *progress);
+/* Waits until the job has ended, at most `timeout_ms` (-1: without end). Returns the state. */
+enum session_job_state session_job_wait(struct session_job *job, int timeout_ms);
+
+/* Returns the exact answer of a job that is DONE; of a running one its estimate, if it has one;
+ * otherwise NULL. An estimate stays valid beside the exact answer. */
+const struct session_answer *session_job_answer(struct session_job *job);
+/* Returns the error of a job that has FAILED, otherwise NULL. */
+const struct session_error *session_job_error(struct session_job *job);
+/* Gives away the session that a SESSION_ASK_NEWER opened: the caller closes it. */
+struct session *session_job_take_newer(struct session_job *job);
+
+void session_job_cancel(struct session_job *job);
+/* NULL is ignored. */
+void session_job_free(struct session_job *job);
+
+#endif
