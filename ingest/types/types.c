@@ -14,7 +14,6 @@
 #include "ingest/types/flow/calls.h"
 #include "ingest/types/flow/function.h"
 #include "ingest/types/flow/operator_new.h"
-#include "ingest/types/flow/tail_calls.h"
 #include "ingest/types/modules.h"
 #include "ingest/types/outer_frames.h"
 #include "ingest/types/sites.h"

@@ -110,8 +110,7 @@ struct types_work {
 };
 struct types_work types_work(const struct types *types);
 
-/* Returns form_of() of the function that the frame's call finally reaches
- * (types/flow/tail_calls.h). */
+/* Returns form_of() of the function that the frame's call finally reaches (types/flow/calls.h). */
 unsigned types_frame_call_form(struct types *types, const struct types_frame *frame,
                                unsigned (*form_of)(const char *linkage));
 

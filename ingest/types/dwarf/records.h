@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The records that answers named, kept so that their members can be listed later.
+ * The records that answers named, kept so that their members can be listed later with their places
+ * and the gaps between them.
  */
 #ifndef MPROF_INGEST_TYPES_DWARF_RECORDS_H
 #define MPROF_INGEST_TYPES_DWARF_RECORDS_H
@@ -21,7 +22,12 @@ void types_records_free(struct types_records *records);
 void types_records_add(struct types_records *records, const char *name, struct types_index *index,
                        const struct types_type *type);
 
-/* Does what types_members() (types.h) says, for the records kept. */
+/*
+ * Calls `each` with `context` for every member and base class of the kept record that has bytes in
+ * it, in order of declaration, until it returns false. Names and types are valid only during the
+ * call. It leaves out virtual base classes, whose place only the running program knows. Without
+ * such a record there are no members. Returns false if `each` did.
+ */
 bool types_records_members(const struct types_records *records, const char *name, uint64_t size,
                            types_member_function *each, void *context);
 
