@@ -392,7 +392,7 @@ static bool run(struct follow *follow)
     struct symbols_options symbols_options = {options->debug_dir, options->sysroot};
     if (!open_trace(follow))
         return false;
-    follow->writer = writer_follow_open(options->session, options->writer.force, follow->status);
+    follow->writer = writer_follow_open(options->session, &options->writer, follow->status);
     if (!follow->writer)
         return false;
     follow->first_new = 1;

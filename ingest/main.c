@@ -76,7 +76,7 @@ static bool set_dump(struct options *options, const char *order)
 
 static bool set_redact(struct options *options, const char *root)
 {
-    options->ingest.redact = true;
+    options->ingest.redact = options->ingest.writer.forget = true;
     options->ingest.source_root = root;
     return !root || *root == '/' || fail_usage("--redact takes an absolute path, not ", root);
 }
@@ -269,6 +269,11 @@ static bool watch(struct options *options, struct ingest_status *status)
     return true;
 }
 
+static void tell(const char *text)
+{
+    say("mprof-ingest", "%s", text);
+}
+
 static void tell_left_out(const char *why)
 {
     say("mprof-ingest", "left out: %s", why);
@@ -441,7 +446,9 @@ static bool compress(const struct options *options, struct ingest_status *status
 
 int main(int argc, char **argv)
 {
-    struct options options = {.ingest.writer.index = WRITER_INDEX_STACK, .ingest.cached = true};
+    struct options options = {.ingest.writer.index = WRITER_INDEX_STACK,
+                              .ingest.writer.tell = tell,
+                              .ingest.cached = true};
     struct ingest_status status = {INGEST_OK, ""};
     int exit_status = parse(argc, argv, &options);
     if (exit_status < 0) {

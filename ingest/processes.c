@@ -401,9 +401,13 @@ static bool add_all(struct processes *processes)
 
 static bool put_in_place(struct processes *processes)
 {
+    struct writer_user_rows rows = {0};
+    bool good = writer_merge_carry(processes->merge, processes->whole.target, &rows);
     writer_merge_close(processes->merge);
     processes->merge = NULL;
-    return output_file_finish(&processes->whole, processes->status);
+    good = good && output_file_finish(&processes->whole, processes->status);
+    writer_user_rows_release(&rows);
+    return good;
 }
 
 bool ingest_processes(const struct ingest_options *options, const struct trace_list *list,

@@ -201,6 +201,16 @@ CREATE TABLE wrong_size(          -- with mprof-run --sized-delete: blocks delet
   allocations INTEGER NOT NULL,
   PRIMARY KEY(stack_id, free_stack_id, size, stated_size)
 ) WITHOUT ROWID;
+CREATE TABLE graph(               -- filter graphs that the user stored
+  name TEXT PRIMARY KEY,
+  text TEXT NOT NULL,             -- may begin with lines of description, which begin with '#'
+  changed INTEGER NOT NULL        -- seconds since 1970, UTC
+) WITHOUT ROWID;
+CREATE TABLE setting(             -- how the user wants this session to be read
+  key TEXT NOT NULL,              -- 'hide', 'show', 'wrapper'
+  value TEXT NOT NULL,
+  PRIMARY KEY(key, value)
+) WITHOUT ROWID;
 CREATE TABLE problem(
   id INTEGER PRIMARY KEY,
   kind TEXT NOT NULL,             -- 'unmatched free', 'double free', 'mismatched free', 'overlap', 'damage', …

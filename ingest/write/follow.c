@@ -11,6 +11,7 @@
 #include "ingest/write/database.h"
 #include "ingest/write/insert.h"
 #include "ingest/write/rows.h"
+#include "ingest/write/user_rows.h"
 #include "estimate_sql.h"
 #include "follow_begin_sql.h"
 #include "session_sql.h"
@@ -35,23 +36,26 @@ static void close_database(struct writer_follow *writer)
 }
 
 /* Creates an empty session. It gets the target's name when it has its tables. */
-static bool create(struct writer_follow *writer, bool force)
+static bool create(struct writer_follow *writer, const struct writer_options *options)
 {
     struct output_file file;
+    struct writer_user_rows rows = {0};
     char pragmas[200];
     snprintf(pragmas, sizeof(pragmas),
              "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA application_id = %d;"
              "PRAGMA user_version = %d; BEGIN;",
              SESSION_APPLICATION_ID, SESSION_SCHEMA_VERSION);
     bool good =
-        output_file_begin(&file, writer->target, force, writer->status) &&
+        output_file_begin(&file, writer->target, options->force, writer->status) &&
         writer_database_open(&writer->database, file.part,
                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) &&
         writer_database_run(&writer->database, pragmas) &&
         writer_database_run(&writer->database, session_sql) &&
+        writer_user_rows_copy(&rows, &writer->database, writer->target, options) &&
         writer_database_run(&writer->database, "INSERT INTO meta VALUES ('unfinished', 1); COMMIT");
     close_database(writer);
     good = good && output_file_finish(&file, writer->status);
+    writer_user_rows_release(&rows);
     output_file_end(&file);
     return good;
 }
@@ -66,7 +70,7 @@ static bool prepare(struct writer_follow *writer)
            writer_database_fail(&writer->database, NULL);
 }
 
-struct writer_follow *writer_follow_open(const char *target, bool force,
+struct writer_follow *writer_follow_open(const char *target, const struct writer_options *options,
                                          struct ingest_status *status)
 {
     struct writer_follow *writer = calloc(1, sizeof(*writer));
@@ -82,7 +86,7 @@ struct writer_follow *writer_follow_open(const char *target, bool force,
         .status = status,
     };
     /* It waits for readers for a moment only. It does not protect the file from a power cut. */
-    if (create(writer, force) &&
+    if (create(writer, options) &&
         writer_database_open(&writer->database, target,
                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) &&
         sqlite3_busy_timeout(writer->database.sqlite, 3000) == SQLITE_OK &&

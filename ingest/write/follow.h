@@ -16,12 +16,13 @@
 #include "ingest/base/status.h"
 #include "ingest/replay/row_batch.h"
 #include "ingest/write/table_sink.h"
+#include "ingest/write/writer.h"
 
 struct writer_follow;
 
-/* Opens a new session. Replaces `target` only with `force`. NULL with `status` set. `status` must
- * outlive the writer. */
-struct writer_follow *writer_follow_open(const char *target, bool force,
+/* Opens a new session. Of `options` it uses `force`, `forget` and `tell`. NULL with `status` set.
+ * `status` must outlive the writer. */
+struct writer_follow *writer_follow_open(const char *target, const struct writer_options *options,
                                          struct ingest_status *status);
 
 /*

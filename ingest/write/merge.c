@@ -156,6 +156,12 @@ bool writer_merge_finish(struct writer_merge *merge)
            writer_database_run(&merge->database, "COMMIT");
 }
 
+bool writer_merge_carry(struct writer_merge *merge, const char *target,
+                        struct writer_user_rows *rows)
+{
+    return writer_user_rows_copy(rows, &merge->database, target, &merge->options);
+}
+
 bool writer_merge_select(struct writer_merge *merge, struct run *run, const char *word)
 {
     return run_processes_read(&merge->database, run) &&

@@ -16,6 +16,7 @@
 
 #include "ingest/base/status.h"
 #include "ingest/write/run_processes.h"
+#include "ingest/write/user_rows.h"
 #include "ingest/write/writer.h"
 
 struct writer_merge;
@@ -52,6 +53,11 @@ bool writer_merge_fork(struct writer_merge *merge, uint64_t trace_id, uint64_t b
 
 /* Finds the parents' blocks that forked processes freed, makes sums and columns, and writes all. */
 bool writer_merge_finish(struct writer_merge *merge);
+
+/* Carries over what the user stored in the session `target`, which this one replaces
+ * (ingest/write/user_rows.h). */
+bool writer_merge_carry(struct writer_merge *merge, const char *target,
+                        struct writer_user_rows *rows);
 
 /* Reads the processes of the finished session and selects the one that `word` names
  * (ingest/write/run_processes.h). */

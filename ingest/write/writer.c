@@ -13,6 +13,7 @@
 #include "ingest/write/database.h"
 #include "ingest/write/insert.h"
 #include "ingest/write/statistics.h"
+#include "ingest/write/user_rows.h"
 #include "all_indexes_sql.h"
 #include "estimate_sql.h"
 #include "session_sql.h"
@@ -27,6 +28,7 @@ struct writer {
     struct writer_database database;
     sqlite3_stmt *insert[WRITER_TABLES];
     struct writer_allocation_pages allocation_pages;
+    struct writer_user_rows user_rows;
     uint32_t frame_root; /* root page of stack_frame, which gets: */
     struct writer_pages frame_pages;
     struct writer_btree frames;
@@ -345,7 +347,9 @@ bool writer_commit(struct writer *writer)
 {
     if (!writer->options.draft &&
         ((writer->sampled && !writer_database_run(&writer->database, estimate_sql)) ||
-         !create_indexes(writer) || !put_statistics(writer)))
+         !create_indexes(writer) || !put_statistics(writer) ||
+         !writer_user_rows_copy(&writer->user_rows, &writer->database, writer->file.target,
+                                &writer->options)))
         return false;
     if (!writer_database_run(&writer->database, "COMMIT"))
         return false;
@@ -363,6 +367,7 @@ void writer_close(struct writer *writer)
     writer_allocation_pages_close(&writer->allocation_pages);
     writer_btree_close(&writer->frames);
     writer_pages_close(&writer->frame_pages);
+    writer_user_rows_release(&writer->user_rows);
     close_database(writer);
     output_file_end(&writer->file);
     for (size_t i = 0; i < writer->made; i++)

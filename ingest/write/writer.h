@@ -32,6 +32,8 @@ struct writer_options {
      * from the rows of all parts. NULL: the session is not a draft.
      */
     struct writer_frames *draft;
+    bool forget; /* do not carry over what the user stored in the replaced session */
+    void (*tell)(const char *text); /* receives a line for the user; may be NULL */
 };
 
 struct writer;

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Carries what the user stored in a session (the tables `graph` and `setting`) over to the session
+ * that replaces it. The old file may be damaged or come from anywhere: what can be read within
+ * bounds (schemas/user_limits.h) is copied, and nothing in it runs.
+ */
+#ifndef MPROF_INGEST_WRITE_USER_ROWS_H
+#define MPROF_INGEST_WRITE_USER_ROWS_H
+
+#include <stdbool.h>
+
+#include "ingest/write/database.h"
+#include "ingest/write/writer.h"
+
+/* The session that is replaced; all zero at first. */
+struct writer_user_rows {
+    sqlite3 *replaced;
+};
+
+/*
+ * Copies the rows of the session `target`, if there is one, into `database`, in which a transaction
+ * may be open. Until writer_user_rows_release() nobody can change the old session, so that nothing
+ * is stored there too late. Calls `options->tell` with the reason if rows are lost. False with the
+ * status set if the new session cannot be written.
+ */
+bool writer_user_rows_copy(struct writer_user_rows *rows, struct writer_database *database,
+                           const char *target, const struct writer_options *options);
+void writer_user_rows_release(struct writer_user_rows *rows);
+
+#endif

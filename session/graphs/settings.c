@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Settings of the user's folder are lines of the file `settings`, each a kind and a value. Other
+ * lines stay as they are when the file is changed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "schemas/user_limits.h"
+#include "session/data/error.h"
+#include "session/data/session_state.h"
+#include "session/data/user_rows.h"
+#include "session/graphs.h"
+#include "session/graphs/folder.h"
+#include "session/graphs/graph_text.h"
+#include "session/graphs/storing.h"
+
+_Static_assert(SESSION_SETTING_MAX == USER_SETTING_MAX, "one limit");
+
+#define SETTINGS_FILE "settings"
+enum { SETTINGS_FILE_MAX = 1 << 20, KINDS = SESSION_WRAPPER + 1 };
+
+struct listing {
+    struct session_setting *settings;
+    size_t count, of_place;
+    enum session_place place;
+    bool exhausted;
+};
+
+const char *session_setting_name(enum session_setting_kind kind)
+{
+    static const char *const names[KINDS] = {"hide", "show", "wrapper"};
+    return names[kind];
+}
+
+void session_settings_free(struct session_setting *settings, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(settings[i].value);
+    free(settings);
+}
+
+static bool is_value(const char *value)
+{
+    return *value && strlen(value) <= SESSION_SETTING_MAX && graph_text_is_plain(value) &&
+           !strpbrk(value, "\t\r\n") && value[0] != ' ' && value[strlen(value) - 1] != ' ';
+}
+
+/* Adds a setting of the present place. Skips one that could not have been stored. */
+static bool add(void *context, const char *key, const char *value)
+{
+    struct listing *listing = context;
+    int kind = 0;
+    while (kind < KINDS && strcmp(key, session_setting_name((enum session_setting_kind)kind)) != 0)
+        kind++;
+    if (kind == KINDS || !is_value(value))
+        return true;
+    struct session_setting *larger =
+        realloc(listing->settings, (listing->count + 1) * sizeof(*larger));
+    if (larger)
+        listing->settings = larger;
+    char *copy = larger ? strdup(value) : NULL;
+    if (!copy)
+        return !(listing->exhausted = true);
+    listing->settings[listing->count++] = (struct session_setting){
+        .kind = (enum session_setting_kind)kind, .place = listing->place, .value = copy};
+    return ++listing->of_place < SESSION_GRAPHS_MAX;
+}
+
+/* Splits a line into its kind and value. Returns false for any other line. */
+static bool split(char *line, char **value)
+{
+    char *blank = strchr(line, ' ');
+    if (!blank)
+        return false;
+    *blank = '\0';
+    *value = blank + 1 + strspn(blank + 1, " ");
+    return true;
+}
+
+static void add_lines(struct listing *listing, char *text)
+{
+    char *rest, *value;
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        if (split(line, &value) && !add(listing, line, value))
+            return;
+}
+
+bool session_settings(struct session *session, struct session_setting **settings, size_t *count,
+                      struct session_error *error)
+{
+    struct session_error why = {.message = ""};
+    struct listing listing = {.place = SESSION_PLACE_SESSION};
+    const bool read =
+        !session || user_rows_read(database_path(session->database), USER_SETTING,
+                                   SESSION_GRAPHS_MAX, SESSION_SETTING_MAX, add, &listing, &why);
+    listing.place = SESSION_PLACE_FOLDER;
+    listing.of_place = 0;
+    const int folder = read ? user_folder_open(NULL, false, &why) : -1;
+    char *text = folder < 0 ? NULL : user_file_read(folder, SETTINGS_FILE, SETTINGS_FILE_MAX, &why);
+    if (text)
+        add_lines(&listing, text);
+    free(text);
+    if (folder >= 0)
+        close(folder);
+    *settings = listing.settings;
+    *count = listing.count;
+    if (!listing.exhausted && why.message[0] == '\0')
+        return true;
+    session_settings_free(listing.settings, listing.count);
+    *settings = NULL;
+    *count = 0;
+    return listing.exhausted ? session_fail_memory(error, "the settings")
+                             : session_fail(error, 0, "%s", why.message);
+}
+
+/* Returns the text without the lines that equal `line`, with `line` at its end if `put`; free() it.
+ * `*found`: there was one. */
+static char *with_line(const char *text, const char *line, bool put, bool *found)
+{
+    const size_t length = strlen(line);
+    char *result = malloc(strlen(text) + length + 3), *end = result;
+    *found = false;
+    while (result && *text) {
+        const size_t of_line = strcspn(text, "\n"), whole = of_line + (text[of_line] == '\n');
+        if (of_line == length && memcmp(text, line, length) == 0) {
+            *found = true;
+        } else {
+            memcpy(end, text, of_line);
+            end += of_line;
+            *end++ = '\n';
+        }
+        text += whole;
+    }
+    if (result)
+        sprintf(end, "%s%s", put ? line : "", put ? "\n" : "");
+    return result;
+}
+
+static bool change_file(enum session_setting_kind kind, const char *value, bool put,
+                        struct session_error *error)
+{
+    struct session_error why = {.message = ""};
+    char line[SESSION_SETTING_MAX + 32];
+    bool found = false, good = false;
+    const int folder = user_folder_open(NULL, put, &why);
+    char *text = folder < 0 ? NULL : user_file_read(folder, SETTINGS_FILE, SETTINGS_FILE_MAX, &why);
+    snprintf(line, sizeof(line), "%s %s", session_setting_name(kind), value);
+    if (why.message[0] != '\0') {
+        session_fail(error, 0, "%s", why.message);
+    } else {
+        char *changed = with_line(text ? text : "", line, put, &found);
+        if (!changed)
+            session_fail_memory(error, "the settings");
+        else if (!put && !found)
+            session_fail(error, 0, "there is no setting \"%s\"", line);
+        else
+            good = user_file_write(folder, SETTINGS_FILE, changed, true, error) == USER_FILE_DONE;
+        free(changed);
+    }
+    free(text);
+    if (folder >= 0)
+        close(folder);
+    return good;
+}
+
+bool session_setting_store(struct session *session, enum session_setting_kind kind,
+                           const char *value, struct session_storing *storing,
+                           struct session_error *error)
+{
+    const struct user_change put = {.kind = USER_PUT,
+                                    .table = USER_SETTING,
+                                    .replace = true,
+                                    .key = session_setting_name(kind),
+                                    .value = value};
+    storing->note[0] = '\0';
+    if (!is_value(value))
+        return session_fail(error, 0, "a setting is one line of 1 to %d bytes",
+                            SESSION_SETTING_MAX);
+    return storing_put(session, &put, storing) == STORING_DONE ||
+           change_file(kind, value, true, error);
+}
+
+bool session_setting_delete(struct session *session, enum session_place place,
+                            enum session_setting_kind kind, const char *value,
+                            struct session_error *error)
+{
+    const struct user_change row = {.kind = USER_DELETE,
+                                    .table = USER_SETTING,
+                                    .key = session_setting_name(kind),
+                                    .value = value};
+    if (!is_value(value))
+        return session_fail(error, 0, "a setting is one line of 1 to %d bytes",
+                            SESSION_SETTING_MAX);
+    if (place != SESSION_PLACE_SESSION || !session)
+        return change_file(kind, value, false, error);
+    switch (user_rows_change(database_path(session->database), &row, error)) {
+    case USER_CHANGED:
+        return true;
+    case USER_REFUSED:
+        return false;
+    default:
+        return session_fail(error, 0, "the session has no setting \"%s %s\"",
+                            session_setting_name(kind), value);
+    }
+}

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Graphs and settings under a name: places, changes, refusals, what others may have put there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fixture.h"
+#include "session/graphs.h"
+
+#define PATH "graphs.db"
+#define FOLDER "graphs_config/mprof/graphs/"
+
+static struct session *session;
+static struct session_error problem;
+
+static void in_config(const char *folder)
+{
+    char here[4096], path[5000];
+    assert_non_null(getcwd(here, sizeof(here)));
+    snprintf(path, sizeof(path), "%s/%s", here, folder);
+    setenv("XDG_CONFIG_HOME", path, 1);
+}
+
+/* Opens a new session, with an empty folder of the user's. */
+static int fresh(void **state)
+{
+    (void)state;
+    struct fixture_options options = FIXTURE_DEFAULTS;
+    options.allocations = 500;
+    assert_int_equal(system("rm -rf graphs_config graphs_files && mkdir graphs_files"), 0);
+    in_config("graphs_config");
+    assert_true(fixture_write(PATH, &options));
+    problem = (struct session_error){.message = ""};
+    session = session_open(PATH, &problem);
+    return session ? 0 : -1;
+}
+
+static int close_session(void **state)
+{
+    (void)state;
+    session_close(session);
+    return 0;
+}
+
+static struct session_storing in_session(void)
+{
+    return (struct session_storing){.place = SESSION_PLACE_SESSION};
+}
+
+static void store(const char *name, const char *text, enum session_place place, bool replace)
+{
+    struct session_storing storing = {.place = place, .replace = replace};
+    if (!session_graph_store(session, name, text, &storing, &problem))
+        fail_msg("%s: %s", name, problem.message);
+    assert_int_equal(storing.stored, place);
+    assert_string_equal(storing.note, "");
+}
+
+static void refused(bool result, const char *expected)
+{
+    if (result || !strstr(problem.message, expected))
+        fail_msg("expected \"%s\", got \"%s\"", expected, result ? "success" : problem.message);
+    problem.message[0] = '\0';
+}
+
+static void is_text(const char *name, const char *text, enum session_place place)
+{
+    struct session_graph graph;
+    if (!session_graph_find(session, name, &graph, &problem))
+        fail_msg("%s: %s", name, problem.message);
+    assert_string_equal(graph.text, text);
+    assert_int_equal(graph.place, place);
+    session_graph_clear(&graph);
+}
+
+static void put_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"a", "_1", "leaks_by_type", "größe", "リーク", "All"};
+    static const char *const bad[] = {
+        "",     "1a",   "a b",     "a/b",  "..",        ".a",           "a.b",  "a-b", "all",
+        "join", "a\nb", "\x1b[2J", "\xff", "a\xc2\x85", "\xe2\x80\xae", "live", "a\"b"};
+    char longest[SESSION_GRAPH_NAME_MAX + 2];
+    for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
+        assert_true(session_graph_name_check(good[i], &problem));
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        if (session_graph_name_check(bad[i], &problem))
+            fail_msg("accepted name %zu", i);
+        assert_null(strchr(problem.message, '\x1b'));
+    }
+    memset(longest, 'a', sizeof(longest));
+    longest[SESSION_GRAPH_NAME_MAX] = '\0';
+    assert_true(session_graph_name_check(longest, NULL));
+    longest[SESSION_GRAPH_NAME_MAX] = 'a';
+    longest[SESSION_GRAPH_NAME_MAX + 1] = '\0';
+    assert_false(session_graph_name_check(longest, NULL));
+}
+
+static void test_session(void **state)
+{
+    (void)state;
+    struct session_storing storing = in_session();
+    store("big", "# Large blocks\n# of 1 MiB\nall | where size >= 1M", SESSION_PLACE_SESSION,
+          false);
+    is_text("big", "all | where size >= 1M", SESSION_PLACE_SESSION);
+    refused(session_graph_store(session, "big", "live", &storing, &problem), "stored already");
+    store("big", "live", SESSION_PLACE_SESSION, true);
+    is_text("big", "live", SESSION_PLACE_SESSION);
+    store("other", "leaked", SESSION_PLACE_SESSION, false);
+    refused(session_graph_rename(session, SESSION_PLACE_SESSION, "big", "other", &problem),
+            "\"other\" is stored already");
+    assert_true(session_graph_rename(session, SESSION_PLACE_SESSION, "big", "large", &problem));
+    is_text("large", "live", SESSION_PLACE_SESSION);
+    refused(session_graph_rename(session, SESSION_PLACE_SESSION, "big", "larger", &problem),
+            "no graph named \"big\"");
+    assert_true(session_graph_delete(session, SESSION_PLACE_SESSION, "large", &problem));
+    refused(session_graph_delete(session, SESSION_PLACE_SESSION, "large", &problem),
+            "no graph named \"large\"");
+    /* What is stored is there for the next who opens the session, and nothing else has changed. */
+    session_close(session);
+    session = session_open(PATH, &problem);
+    assert_non_null(session);
+    is_text("other", "leaked", SESSION_PLACE_SESSION);
+    assert_int_equal(session_allocation_count(session), 500);
+    assert_int_not_equal(access("graphs_config", F_OK), 0);
+}
+
+static void test_bad_texts(void **state)
+{
+    (void)state;
+    struct session_storing storing = in_session();
+    char *longest = malloc(SESSION_GRAPH_TEXT_MAX + 2);
+    assert_non_null(longest);
+    memset(longest, ' ', SESSION_GRAPH_TEXT_MAX + 1);
+    memcpy(longest, "all", 3);
+    longest[SESSION_GRAPH_TEXT_MAX + 1] = '\0';
+    refused(session_graph_store(session, "a", longest, &storing, &problem), "65536 bytes");
+    longest[SESSION_GRAPH_TEXT_MAX] = '\0';
+    store("a", longest, SESSION_PLACE_SESSION, false);
+    free(longest);
+    refused(session_graph_store(session, "b", "all\x1b", &storing, &problem), "control characters");
+    refused(session_graph_store(session, "b", "all \xff", &storing, &problem), "control");
+    refused(session_graph_store(session, "b", "all | where sise > 1", &storing, &problem),
+            "expected a field");
+    assert_int_equal(problem.column, 13);
+}
+
+static void test_places(void **state)
+{
+    (void)state;
+    struct session_graph *graphs;
+    struct stat about;
+    size_t count, seen = 0;
+    store("leaks_by_type", "live", SESSION_PLACE_FOLDER, false);
+    is_text("leaks_by_type", "live", SESSION_PLACE_FOLDER);
+    store("leaks_by_type", "all", SESSION_PLACE_SESSION, false);
+    is_text("leaks_by_type", "all", SESSION_PLACE_SESSION);
+    assert_true(session_graphs(session, &graphs, &count, &problem));
+    assert_string_equal(problem.message, "");
+    for (size_t i = 0; i < count; i++) {
+        assert_true(i == 0 || strcmp(graphs[i - 1].name, graphs[i].name) <= 0);
+        if (strcmp(graphs[i].name, "leaks_by_type") != 0)
+            continue;
+        assert_int_equal(graphs[i].place, seen);
+        assert_int_equal(graphs[i].hidden, seen > 0);
+        seen++;
+    }
+    assert_int_equal(seen, 3);
+    session_graphs_free(graphs, count);
+    assert_int_equal(stat("graphs_config/mprof", &about), 0);
+    assert_int_equal(about.st_mode & 07777, 0700);
+    assert_int_equal(stat(FOLDER "leaks_by_type.graph", &about), 0);
+    assert_int_equal(about.st_mode & 07777, 0600);
+    refused(session_graph_delete(session, SESSION_PLACE_SHIPPED, "leaks_by_type", &problem),
+            "ships with the program");
+    assert_true(
+        session_graph_rename(session, SESSION_PLACE_FOLDER, "leaks_by_type", "mine", &problem));
+    is_text("mine", "live", SESSION_PLACE_FOLDER);
+    assert_true(session_graph_delete(session, SESSION_PLACE_FOLDER, "mine", &problem));
+    refused(session_graph_delete(session, SESSION_PLACE_FOLDER, "mine", &problem), "no graph");
+}
+
+/* Stores where the session cannot be written. */
+static void falls_back(const char *name, const char *why)
+{
+    struct session_storing storing = in_session();
+    if (!session_graph_store(session, name, "live", &storing, &problem))
+        fail_msg("%s", problem.message);
+    assert_int_equal(storing.stored, SESSION_PLACE_FOLDER);
+    if (!strstr(storing.note, why))
+        fail_msg("expected \"%s\", got \"%s\"", why, storing.note);
+    is_text(name, "live", SESSION_PLACE_FOLDER);
+}
+
+static void test_recording(void **state)
+{
+    (void)state;
+    assert_true(fixture_sql(PATH, "INSERT INTO meta VALUES ('unfinished', 1)"));
+    falls_back("kept", "still being recorded");
+    assert_true(fixture_sql(PATH, "DELETE FROM meta WHERE key = 'unfinished'; DROP TABLE graph"));
+    falls_back("kept_too", "ingest the trace again");
+}
+
+static void test_read_only(void **state)
+{
+    (void)state;
+    const uid_t nobody = 65534;
+    if (geteuid() != 0) {
+        assert_int_equal(chmod(PATH, 0400), 0);
+        falls_back("kept", "cannot be written");
+        assert_int_equal(chmod(PATH, 0600), 0);
+        return;
+    }
+    /* The superuser may write everything. */
+    assert_int_equal(chmod(PATH, 0444), 0);
+    assert_int_equal(mkdir("graphs_config", 0700), 0);
+    assert_int_equal(chown("graphs_config", nobody, (gid_t)-1), 0);
+    if (seteuid(nobody) == 0 && access(PATH, R_OK) == 0 && open(PATH, O_RDONLY) >= 0)
+        falls_back("kept", "cannot be written");
+    assert_int_equal(seteuid(0), 0);
+    assert_int_equal(chmod(PATH, 0600), 0);
+}
+
+static void test_links(void **state)
+{
+    (void)state;
+    struct session_storing storing = {.place = SESSION_PLACE_FOLDER, .replace = true};
+    struct session_graph graph;
+    store("there", "live", SESSION_PLACE_FOLDER, false);
+    put_file("graphs_files/precious", "live at start");
+    assert_int_equal(symlink("../../../graphs_files/precious", FOLDER "led.graph"), 0);
+    refused(session_graph_find(session, "led", &graph, &problem), "symbolic link");
+    refused(session_graph_store(session, "led", "all", &storing, &problem), "not a regular file");
+    refused(session_graph_delete(session, SESSION_PLACE_FOLDER, "led", &problem),
+            "not a regular file");
+    refused(session_graph_rename(session, SESSION_PLACE_FOLDER, "there", "led", &problem),
+            "not a regular file");
+    assert_int_equal(mkfifo(FOLDER "pipe.graph", 0600), 0);
+    refused(session_graph_find(session, "pipe", &graph, &problem), "not a regular file");
+    put_file(FOLDER "nul.graph", "");
+    assert_int_equal(truncate(FOLDER "nul.graph", 4), 0);
+    refused(session_graph_find(session, "nul", &graph, &problem), "NUL at byte 0");
+    assert_int_equal(truncate(FOLDER "nul.graph", 1 << 20), 0);
+    refused(session_graph_find(session, "nul", &graph, &problem), "longer than");
+    /* Everything else is listed all the same. */
+    struct session_graph *graphs;
+    size_t count;
+    assert_true(session_graphs(session, &graphs, &count, &problem));
+    assert_true(count > 1);
+    session_graphs_free(graphs, count);
+    is_text("there", "live", SESSION_PLACE_FOLDER);
+    problem.message[0] = '\0';
+    /* A folder of others, and a folder that leads elsewhere. */
+    assert_int_equal(chmod(FOLDER, 0777), 0);
+    refused(session_graph_find(session, "there", &graph, &problem), "others may write");
+    refused(session_graph_store(session, "there", "all", &storing, &problem), "others may write");
+    assert_int_equal(system("mv " FOLDER " graphs_files/moved && chmod 700 graphs_files/moved && "
+                            "ln -s ../../graphs_files/moved graphs_config/mprof/graphs"),
+                     0);
+    refused(session_graph_store(session, "there", "all", &storing, &problem), "cannot be opened");
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    struct session_storing storing = in_session();
+    const char *text = "# Blocks of 1 KiB\nall | where size == 1K\n";
+    char read[100] = "";
+    store("kilo", text, SESSION_PLACE_SESSION, false);
+    assert_true(session_graph_export(session, "kilo", "graphs_files/kilo.graph", &problem));
+    FILE *file = fopen("graphs_files/kilo.graph", "r");
+    assert_non_null(file);
+    assert_int_equal(fread(read, 1, sizeof(read) - 1, file), strlen(text));
+    fclose(file);
+    assert_string_equal(read, text);
+    refused(session_graph_export(session, "kilo", "graphs_files/kilo.graph", &problem), "exists");
+    refused(session_graph_export(session, "kilo", "absent/kilo.graph", &problem), "cannot be");
+    refused(session_graph_export(session, "nothing", "graphs_files/x", &problem), "no graph");
+    assert_true(session_graph_delete(session, SESSION_PLACE_SESSION, "kilo", &problem));
+    assert_true(session_graph_import(session, "graphs_files/kilo.graph", &storing, &problem));
+    is_text("kilo", "all | where size == 1K\n", SESSION_PLACE_SESSION);
+    put_file("graphs_files/kilo.txt", "all");
+    refused(session_graph_import(session, "graphs_files/kilo.txt", &storing, &problem),
+            "NAME.graph");
+    refused(session_graph_import(session, "graphs_files/no.graph", &storing, &problem), "no such");
+    put_file("graphs_files/all.graph", "live");
+    refused(session_graph_import(session, "graphs_files/all.graph", &storing, &problem),
+            "a word of the language");
+}
+
+static void test_hostile_tables(void **state)
+{
+    (void)state;
+    struct session_graph *graphs;
+    size_t count, of_session = 0;
+    assert_true(fixture_sql(
+        PATH, "INSERT INTO graph VALUES ('../../x', 'all', 0), ('a b', 'all', 0),"
+              "('text', 'all' || char(27) || '[2J', 0), ('nul', 'all' || char(0) || 'x', 0),"
+              "('long', printf('%.70000c', 'x'), 0), (x'00ff', 'all', 0), ('number', 7, 0),"
+              "('good', 'live', 0);"
+              "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)"
+              "INSERT INTO graph SELECT 'g' || i, 'all', 0 FROM n"));
+    assert_true(session_graphs(session, &graphs, &count, &problem));
+    for (size_t i = 0; i < count; i++)
+        of_session += graphs[i].place == SESSION_PLACE_SESSION;
+    assert_in_range(of_session, 900, SESSION_GRAPHS_MAX);
+    session_graphs_free(graphs, count);
+    is_text("g1", "all", SESSION_PLACE_SESSION);
+    /* A trigger would change another table; a view would not end. */
+    assert_true(fixture_sql(PATH, "CREATE TRIGGER t AFTER INSERT ON graph BEGIN DELETE FROM meta; "
+                                  "END"));
+    store("quiet", "live", SESSION_PLACE_SESSION, false);
+    session_close(session);
+    session = session_open(PATH, &problem);
+    assert_non_null(session);
+    assert_int_equal(session_allocation_count(session), 500);
+    assert_true(session_meta(session, "program") || session_meta(session, "duration_ns"));
+    assert_true(fixture_sql(PATH,
+                            "DROP TABLE graph; CREATE VIEW graph(name, text) AS WITH RECURSIVE "
+                            "n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+                            "SELECT 'x', 'all' FROM n WHERE i < 0"));
+    assert_true(session_graphs(session, &graphs, &count, &problem));
+    session_graphs_free(graphs, count);
+    falls_back("kept", "another version");
+}
+
+static size_t settings_of(enum session_setting_kind kind, const char *value,
+                          enum session_place place)
+{
+    struct session_setting *settings;
+    size_t count, found = 0;
+    if (!session_settings(session, &settings, &count, &problem))
+        fail_msg("%s", problem.message);
+    for (size_t i = 0; i < count; i++)
+        found += settings[i].kind == kind && settings[i].place == place &&
+                 strcmp(settings[i].value, value) == 0;
+    session_settings_free(settings, count);
+    return found;
+}
+
+static void test_settings(void **state)
+{
+    (void)state;
+    struct session_storing here = in_session(), folder = {.place = SESSION_PLACE_FOLDER};
+    const char *function = "pool::take(unsigned long) const";
+    assert_true(session_setting_store(session, SESSION_WRAPPER, function, &here, &problem));
+    assert_true(session_setting_store(session, SESSION_WRAPPER, function, &here, &problem));
+    assert_int_equal(settings_of(SESSION_WRAPPER, function, SESSION_PLACE_SESSION), 1);
+    assert_true(session_setting_store(session, SESSION_HIDE, "boost", &folder, &problem));
+    assert_true(session_setting_store(session, SESSION_HIDE, "boost", &folder, &problem));
+    assert_true(session_setting_store(session, SESSION_SHOW, "std", &folder, &problem));
+    assert_int_equal(settings_of(SESSION_HIDE, "boost", SESSION_PLACE_FOLDER), 1);
+    put_file("graphs_config/mprof/settings", "\n# mine\nhide  boost\nhide\nshout x\nshow std\n\n");
+    assert_int_equal(settings_of(SESSION_HIDE, "boost", SESSION_PLACE_FOLDER), 1);
+    assert_true(
+        session_setting_delete(session, SESSION_PLACE_FOLDER, SESSION_SHOW, "std", &problem));
+    assert_int_equal(settings_of(SESSION_SHOW, "std", SESSION_PLACE_FOLDER), 0);
+    refused(session_setting_delete(session, SESSION_PLACE_FOLDER, SESSION_SHOW, "std", &problem),
+            "no setting \"show std\"");
+    char read[100] = "";
+    FILE *file = fopen("graphs_config/mprof/settings", "r");
+    assert_non_null(file);
+    assert_true(fread(read, 1, sizeof(read) - 1, file) > 0);
+    fclose(file);
+    assert_string_equal(read, "\n# mine\nhide  boost\nhide\nshout x\n\n");
+    assert_true(session_setting_delete(session, SESSION_PLACE_SESSION, SESSION_WRAPPER, function,
+                                       &problem));
+    refused(
+        session_setting_delete(session, SESSION_PLACE_SESSION, SESSION_WRAPPER, function, &problem),
+        "no setting");
+    refused(session_setting_store(session, SESSION_HIDE, "a\nb", &here, &problem), "one line");
+    refused(session_setting_store(session, SESSION_HIDE, "", &here, &problem), "one line");
+}
+
+static void test_no_folder(void **state)
+{
+    (void)state;
+    struct session_storing storing = {.place = SESSION_PLACE_FOLDER};
+    unsetenv("XDG_CONFIG_HOME");
+    setenv("HOME", "relative", 1);
+    refused(session_graph_store(session, "a", "all", &storing, &problem), "set HOME");
+    store("a", "all", SESSION_PLACE_SESSION, false);
+    is_text("a", "all", SESSION_PLACE_SESSION);
+    in_config("graphs_files/none");
+    is_text("leaks_by_type", "leaked | color by type\n", SESSION_PLACE_SHIPPED);
+    assert_int_not_equal(access("graphs_files/none", F_OK), 0);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fresh, close_session)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_names),          TEST(test_session),   TEST(test_bad_texts), TEST(test_places),
+        TEST(test_recording),      TEST(test_read_only), TEST(test_links),     TEST(test_files),
+        TEST(test_hostile_tables), TEST(test_settings),  TEST(test_no_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
