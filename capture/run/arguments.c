@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/run/arguments.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "capture/options/options.h"
+#include "capture/run/signal.h"
+#include "cli/run_options.h"
+
+/* Adds "key=value" to the library's settings. Returns false if the library would reject it. */
+static bool add_setting_of(struct run_arguments *arguments, const char *option, const char *key,
+                           const char *value)
+{
+    struct options parsed;
+    char one[OPTIONS_SYMBOL + 32], bad[64];
+    int length = snprintf(one, sizeof(one), "%s%s%s", key, value ? "=" : "", value ? value : "");
+    if (length < 0 || (size_t)length >= sizeof(one) || strchr(one, ',') ||
+        !options_parse(one, &parsed, bad, sizeof(bad))) {
+        command_line_wrong(&run_command_line, "--%s does not take \"%s\"", option,
+                           value ? value : "");
+        return false;
+    }
+    size_t used = strlen(arguments->settings);
+    snprintf(arguments->settings + used, sizeof(arguments->settings) - used, "%s%s",
+             used ? "," : "", one);
+    return true;
+}
+
+bool run_arguments_add(struct run_arguments *arguments, const char *key, const char *value)
+{
+    return add_setting_of(arguments, key, key, value);
+}
+
+/* Takes --start-on or --stop-on. */
+static bool set_condition(struct run_arguments *arguments, enum run_option option, const char *text)
+{
+    bool start = option == RUN_OPTION_START_ON;
+    struct run_watch *watch = &arguments->watch;
+    struct run_condition *condition = start ? &watch->start_on : &watch->stop_on;
+    arguments->waits_for_call |= strncmp(text, "call:", strlen("call:")) == 0;
+    if (run_condition_parse(text, condition))
+        return condition->kind != RUN_CONDITION_INSIDE ||
+               add_setting_of(arguments, start ? "start-on" : "stop-on", start ? "start" : "stop",
+                              text);
+    command_line_wrong(&run_command_line, "--%s does not take \"%s\"",
+                       start ? "start-on" : "stop-on", text);
+    return false;
+}
+
+/* Takes --start-after or --duration. */
+static bool set_time(struct run_arguments *arguments, enum run_option option, const char *text)
+{
+    bool after = option == RUN_OPTION_START_AFTER;
+    struct run_watch *watch = &arguments->watch;
+    if (run_watch_seconds(text, after ? &watch->start_after : &watch->duration))
+        return true;
+    command_line_wrong(&run_command_line, "--%s: \"%s\" is not a number of seconds above 0",
+                       after ? "start-after" : "duration", text);
+    return false;
+}
+
+/* Takes --toggle. */
+static bool set_toggle(struct run_arguments *arguments, const char *text)
+{
+    char number[16];
+    const int found = run_signal_number(text);
+    if (found == 0) {
+        command_line_wrong(
+            &run_command_line,
+            "--toggle: \"%s\" is not a signal that can be sent to a program, as SIGUSR1 is", text);
+        return false;
+    }
+    snprintf(number, sizeof(number), "%d", found);
+    return run_arguments_add(arguments, "toggle", number);
+}
+
+/* Takes one option. Returns -1 to go on, otherwise the exit status. */
+static int take_option(struct run_arguments *arguments, enum run_option option, const char *value)
+{
+    bool good = true;
+    switch (option) {
+    case RUN_OPTION_OUTPUT:
+        arguments->trace = value;
+        good = *value != 0 ||
+               command_line_wrong(&run_command_line, "--output: the name is empty") == 0;
+        break;
+    case RUN_OPTION_FORCE:
+        arguments->force = true;
+        break;
+    case RUN_OPTION_OPEN:
+        arguments->open = true;
+        break;
+    case RUN_OPTION_LIVE:
+        arguments->live = true;
+        break;
+    case RUN_OPTION_SESSION:
+        arguments->session = value;
+        break;
+    case RUN_OPTION_UNWIND:
+        arguments->without_stacks = strcmp(value, "off") == 0;
+        good = run_arguments_add(arguments, "unwind", value);
+        break;
+    case RUN_OPTION_CLOCK:
+        arguments->fast_clock = strcmp(value, "fast") == 0;
+        good = run_arguments_add(arguments, "clock", value);
+        break;
+    case RUN_OPTION_DEPTH:
+    case RUN_OPTION_FREE_STACKS:
+    case RUN_OPTION_FOLLOW:
+    case RUN_OPTION_MAX_SIZE:
+    case RUN_OPTION_MIN_FREE:
+    case RUN_OPTION_MMAP:
+    case RUN_OPTION_SAMPLE:
+        good = run_arguments_add(arguments, run_command_line.options[option].name, value);
+        break;
+    case RUN_OPTION_COMPRESS:
+        arguments->compress = true;
+        break;
+    case RUN_OPTION_START_ON:
+    case RUN_OPTION_STOP_ON:
+        good = set_condition(arguments, option, value);
+        break;
+    case RUN_OPTION_START_AFTER:
+    case RUN_OPTION_DURATION:
+        good = set_time(arguments, option, value);
+        break;
+    case RUN_OPTION_TOGGLE:
+        good = set_toggle(arguments, value);
+        break;
+    case RUN_OPTION_SIZED_DELETE:
+        arguments->sized_delete = true;
+        break;
+    case RUN_OPTION_SUPPRESSIONS:
+        arguments->suppressions = true;
+        good = run_arguments_add(arguments, "suppressions", NULL);
+        break;
+    case RUN_OPTION_QUIET:
+        arguments->quiet = true;
+        break;
+    case RUN_OPTION_HELP:
+        command_line_help(&run_command_line, stdout);
+        return 0;
+    case RUN_OPTION_VERSION:
+        command_line_version(&run_command_line, stdout);
+        return 0;
+    }
+    return good ? -1 : 2;
+}
+
+/* Rejects options that exclude each other. Returns -1 to go on, otherwise the exit status. */
+static int check_together(const struct run_arguments *arguments)
+{
+    const struct command_line *line = &run_command_line;
+    if (arguments->sized_delete && arguments->fast_clock)
+        return command_line_wrong(
+            line, "--sized-delete needs the order of events: it cannot be used with --clock=fast");
+    if (arguments->live && !arguments->open)
+        return command_line_wrong(line, "--live needs --open");
+    if (arguments->without_stacks && arguments->waits_for_call)
+        return command_line_wrong(line,
+                                  "call:SYMBOL needs stacks: it cannot be used with --unwind=off");
+    if (arguments->watch.start_on.kind != RUN_CONDITION_NONE && arguments->watch.start_after > 0)
+        return command_line_wrong(line, "--start-on and --start-after cannot be used together");
+    return -1;
+}
+
+int run_arguments_parse(int argc, char **argv, struct run_arguments *arguments)
+{
+    const char *value;
+    int option, status = -1;
+    while (status < 0 &&
+           (option = command_line_next(&run_command_line, argc, argv, &value)) != COMMAND_LINE_END)
+        status = option == COMMAND_LINE_WRONG
+                     ? 2
+                     : take_option(arguments, (enum run_option)option, value);
+    if (status >= 0)
+        return status;
+    arguments->program = argv + optind;
+    if (optind >= argc)
+        return command_line_wrong(&run_command_line, "no program given");
+    if ((status = check_together(arguments)) >= 0)
+        return status;
+    if (run_watch_starts_late(&arguments->watch) &&
+        arguments->watch.start_on.kind != RUN_CONDITION_INSIDE)
+        run_arguments_add(arguments, "start",
+                          run_watch_decides_start(&arguments->watch) ? "run" : "wait");
+    return -1;
+}

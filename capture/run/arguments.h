@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the user asked of mprof-run. */
+#ifndef MPROF_CAPTURE_RUN_ARGUMENTS_H
+#define MPROF_CAPTURE_RUN_ARGUMENTS_H
+
+#include <stdbool.h>
+
+#include "capture/run/watch.h"
+
+struct run_arguments {
+    const char *trace;   /* NULL: the recorder names it */
+    const char *session; /* NULL: named after the trace */
+    bool force, open, live, quiet, compress;
+    bool without_stacks, waits_for_call, suppressions, sized_delete, fast_clock;
+    char settings[1024]; /* for MPROF_OPTIONS */
+    struct run_watch watch;
+    char **program; /* and its arguments, NULL at the end */
+};
+
+/*
+ * Parses the command line into `arguments`, which is zero before. Returns -1 to go on, otherwise
+ * the exit status: after a message, --help or --version.
+ */
+int run_arguments_parse(int argc, char **argv, struct run_arguments *arguments);
+
+/*
+ * Adds "key=value", or "key" without a value, to the library's settings. Returns false, after a
+ * message about the option of that name, if the library would reject it.
+ */
+bool run_arguments_add(struct run_arguments *arguments, const char *key, const char *value);
+
+#endif

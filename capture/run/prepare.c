@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/run/prepare.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/options/options.h"
+#include "capture/os/program_image.h"
+#include "capture/run/operators.h"
+#include "capture/run/program.h"
+#include "capture/run/sandbox.h"
+#include "capture/run/sibling_program.h"
+#include "capture/run/sibling_traces.h"
+#include "cli/say.h"
+
+static bool find_library(char *library)
+{
+    char folder[PATH_MAX];
+    static const char *const places[] = {"/../lib/libmprof.so", "/libmprof.so"};
+    if (sibling_program_folder(folder))
+        for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+            char *whole = NULL, *real_path = NULL;
+            if (asprintf(&whole, "%s%s", folder, places[i]) >= 0)
+                real_path = realpath(whole, library);
+            free(whole);
+            if (real_path)
+                return true;
+        }
+    snprintf(library, PATH_MAX, "%s", MPROF_LIBRARY_FOLDER "/libmprof.so");
+    return access(library, R_OK) == 0;
+}
+
+/* Checks what has the trace's name. Returns 0, or the exit status after a message. */
+static int check_trace(const struct run_arguments *arguments)
+{
+    const char *trace = arguments->trace;
+    char folder[TRACE_NAME_SIZE];
+    struct stat about;
+    const bool there = lstat(trace, &about) == 0;
+    if (there && !S_ISREG(about.st_mode)) {
+        say("mprof-run",
+            "%s is not a regular file, and only regular files are replaced; choose "
+            "another trace with -o",
+            trace);
+        return 1;
+    }
+    if (!trace_name_folder(trace, folder))
+        folder[0] = 0;
+    /* Takes an empty folder. */
+    const bool others = rmdir(folder) != 0 && lstat(folder, &about) == 0;
+    if ((there || others) && !arguments->force) {
+        say("mprof-run", "%s exists; --force replaces it", there ? trace : folder);
+        return 1;
+    }
+    if (others && !sibling_traces_remove(trace)) {
+        say("mprof-run", "cannot replace %s: %s", folder,
+            errno == ENOTEMPTY ? "it contains other files" : strerror(errno));
+        return 1;
+    }
+    if (there && unlink(trace) != 0) {
+        say("mprof-run", "cannot replace %s: %s", trace, strerror(errno));
+        return 1;
+    }
+    return 0;
+}
+
+int run_prepare(const struct run_arguments *arguments, struct run_places *places)
+{
+    const char *library = places->library, *name = arguments->program[0];
+    if (!find_library(places->library)) {
+        say("mprof-run",
+            "libmprof.so is neither beside this program nor in "
+            "%s; install it there",
+            MPROF_LIBRARY_FOLDER);
+        return 1;
+    }
+    if (strpbrk(library, " :")) {
+        say("mprof-run",
+            "%s: the loader allows no space or colon in the path of a preloaded library; "
+            "move the installation",
+            library);
+        return 1;
+    }
+    enum run_program_verdict verdict = run_program_check(name, places->program, places->binary);
+    if (verdict != RUN_PROGRAM_GOOD) {
+        say("mprof-run", "%s: %s", name, run_program_explain(verdict));
+        return verdict == RUN_PROGRAM_NOT_FOUND        ? 127
+               : verdict == RUN_PROGRAM_NOT_EXECUTABLE ? 126
+                                                       : 1;
+    }
+    return arguments->trace ? check_trace(arguments) : 0;
+}
+
+bool run_prepare_sandbox(struct run_arguments *arguments)
+{
+    char without[OPTIONS_WITHOUT * 4];
+    run_sandbox_look();
+    const char *call = run_sandbox_forbids_recording();
+    if (call) {
+        say("mprof-run",
+            "the sandbox kills programs for the system call %s, which recording needs; %s "
+            "runs unrecorded. Allow the call in the sandbox.",
+            call, arguments->program[0]);
+        return false;
+    }
+    run_sandbox_without(without, sizeof(without));
+    return !*without || run_arguments_add(arguments, "without", without);
+}
+
+/* Writes the path of a library that lies beside the recorder. */
+static void name_beside(const char *library, const char *name, char path[RUN_BESIDE_MAX])
+{
+    const char *slash = strrchr(library, '/');
+    snprintf(path, RUN_BESIDE_MAX, "%.*s/%s", (int)(slash - library), library, name);
+}
+
+/* Tells whether the loader gives the program the library of C++. */
+static bool is_of_cxx(const char *binary)
+{
+    const int descriptor = open(binary, O_RDONLY | O_CLOEXEC);
+    const bool is = descriptor >= 0 && program_image_read(descriptor) == PROGRAM_CXX;
+    if (descriptor >= 0)
+        close(descriptor);
+    return is;
+}
+
+bool run_prepare_sized(const struct run_arguments *arguments, struct run_places *places)
+{
+    places->sized[0] = '\0';
+    if (!arguments->sized_delete)
+        return true;
+    if (!is_of_cxx(places->binary)) {
+        say("mprof-run",
+            "%s is not linked with the shared library of C++: --sized-delete sees "
+            "nothing of it",
+            places->program);
+        return true;
+    }
+    name_beside(places->library, "libmprof_sized.so", places->sized);
+    if (access(places->sized, R_OK) == 0)
+        return true;
+    say("mprof-run", "%s: %s; --sized-delete needs it", places->sized, strerror(errno));
+    return false;
+}
+
+void run_prepare_operators(struct run_places *places)
+{
+    name_beside(places->library, "libmprof_operators.so", places->operators);
+    /* The standard library's streams on descriptors call fcntl. */
+    if (!run_sandbox_allows(SYS_fcntl) || access(places->operators, R_OK) != 0 ||
+        !run_operators_are_needed(places->binary))
+        places->operators[0] = '\0';
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Checks and finds what mprof-run needs before it starts the program.
+ *
+ * Order of calls: run_prepare(), run_prepare_sandbox(), then the other two.
+ */
+#ifndef MPROF_CAPTURE_RUN_PREPARE_H
+#define MPROF_CAPTURE_RUN_PREPARE_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "capture/run/arguments.h"
+
+#define RUN_BESIDE_MAX (PATH_MAX + 32)
+
+struct run_places {
+    char library[PATH_MAX];
+    char program[PATH_MAX];
+    char binary[PATH_MAX];          /* the program, or the interpreter of a script */
+    char sized[RUN_BESIDE_MAX];     /* libmprof_sized.so; empty: not preloaded */
+    char operators[RUN_BESIDE_MAX]; /* libmprof_operators.so; empty: not preloaded */
+};
+
+/*
+ * Finds the library and the program, and makes the trace's name free: --force removes what has it.
+ * Returns 0, or the exit status after a message.
+ */
+int run_prepare(const struct run_arguments *arguments, struct run_places *places);
+
+/*
+ * Looks at the sandbox and adds to the settings which system calls it forbids. Returns false, after
+ * a message, if it lets nothing be recorded.
+ */
+bool run_prepare_sandbox(struct run_arguments *arguments);
+
+/* Finds the library for --sized-delete beside the recorder. Returns false, after a message, if it
+ * is missing. */
+bool run_prepare_sized(const struct run_arguments *arguments, struct run_places *places);
+
+/* Finds the library of the C++ operators beside the recorder, if the program needs it. */
+void run_prepare_operators(struct run_places *places);
+
+#endif
