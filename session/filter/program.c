@@ -363,8 +363,7 @@ struct filter_program *filter_program_new(struct session *session,
         good = program->left != NULL;
         if (good && predicate->kind != PREDICATE_NOT) {
             program->right = filter_program_new(session, predicate->right, colors, error);
-            program->scratch = malloc(ROW_SET_WORDS * sizeof(*program->scratch));
-            good = program->right && (program->scratch || session_fail_memory(error, "the filter"));
+            good = program->right != NULL;
         }
     }
     if (!good) {
@@ -380,7 +379,6 @@ void filter_program_free(struct filter_program *program)
         return;
     filter_program_free(program->left);
     filter_program_free(program->right);
-    free(program->scratch);
     free(program->table);
     free(program);
 }

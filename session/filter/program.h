@@ -5,7 +5,8 @@
  * distinct names. A row then costs one load, however complex the test is. Tests on numbers become
  * ranges, which a chunk's min and max often decide without reading it.
  *
- * Call filter_program_new(), filter_program_run() for each chunk, filter_program_free().
+ * Call filter_program_new(), filter_program_run() for each chunk, filter_program_free(). Several
+ * threads may run one program.
  */
 #ifndef MPROF_SESSION_FILTER_PROGRAM_H
 #define MPROF_SESSION_FILTER_PROGRAM_H
@@ -39,7 +40,6 @@ enum leaf_kind {
 struct filter_program {
     enum filter_predicate_kind kind;
     struct filter_program *left, *right;
-    uint64_t *scratch; /* of AND and OR: the result of `right` */
     enum leaf_kind leaf;
     enum column column;
     bool outside; /* the range is negated, nulls stay false */
@@ -61,7 +61,7 @@ bool filter_moment_ns(const struct session *session, const struct filter_value *
 /* Writes the truth of every row of a chunk to `words` (ROW_SET_WORDS words). `colors` is that of
    the set that the program runs on, or NULL. Views that `reader` gave before are no longer valid.
  */
-bool filter_program_run(struct session *session, struct column_reader *reader,
+bool filter_program_run(const struct session *session, struct column_reader *reader,
                         const struct filter_program *program, uint32_t chunk, const uint8_t *colors,
                         uint64_t *words, struct session_error *error);
 

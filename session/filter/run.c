@@ -8,6 +8,7 @@
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/filter/sort_order.h"
+#include "session/scan/scan.h"
 
 /* A name may be used any number of times: a text of one page could need any amount of work. */
 enum { PIPELINES_MAX = 1000 };
@@ -25,21 +26,58 @@ struct run {
 static bool run_pipeline(struct run *run, const struct filter_pipeline *pipeline,
                          struct row_set *set);
 
+/* What the threads of a pass over a set work on. */
+struct pass {
+    struct row_set *set;
+    const struct filter_program *program; /* NULL: holds for all rows */
+    uint8_t number;                       /* of a color step */
+};
+
+/* Begins a pass of all threads over a set. */
+static bool pass_over(struct run *run, struct pass *pass, scan_chunk_work *work)
+{
+    void *contexts[SCAN_THREADS_MAX];
+    for (size_t i = 0; i < SCAN_THREADS_MAX; i++)
+        contexts[i] = pass;
+    return scan_chunks(run->session, pass->set->chunks, work, contexts, SCAN_THREADS_MAX,
+                       run->error);
+}
+
+/* Stores the rows of a chunk that belong to the set and for which the program holds. */
+static bool find_rows(const struct pass *pass, struct scan_worker *worker, uint32_t chunk,
+                      uint64_t *words, struct session_error *error)
+{
+    const uint64_t *of_set = row_set_chunk(pass->set, chunk);
+    if (!pass->program) {
+        memcpy(words, of_set, ROW_SET_WORDS * sizeof(*words));
+        return true;
+    }
+    struct column_reader *reader = scan_reader(worker, error);
+    if (!reader || !filter_program_run(scan_session(worker), reader, pass->program, chunk,
+                                       pass->set->colors, words, error))
+        return false;
+    for (size_t i = 0; i < ROW_SET_WORDS; i++)
+        words[i] &= of_set[i];
+    return true;
+}
+
+static bool keep_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
+                       struct session_error *error)
+{
+    const struct pass *pass = context;
+    uint64_t words[ROW_SET_WORDS];
+    if (row_set_chunk_empty(pass->set, chunk))
+        return true;
+    if (!find_rows(pass, worker, chunk, words, error))
+        return false;
+    memcpy(row_set_chunk(pass->set, chunk), words, sizeof(words));
+    return true;
+}
+
 /* Keeps the rows of `set` for which the program holds. */
 static bool keep_where(struct run *run, const struct filter_program *program, struct row_set *set)
 {
-    uint64_t words[ROW_SET_WORDS];
-    for (uint32_t chunk = 0; chunk < set->chunks; chunk++) {
-        uint64_t *of_set = row_set_chunk(set, chunk);
-        if (row_set_chunk_count(set, chunk) == 0)
-            continue;
-        if (!filter_program_run(run->session, run->session->reader, program, chunk, set->colors,
-                                words, run->error))
-            return false;
-        for (size_t i = 0; i < ROW_SET_WORDS; i++)
-            of_set[i] &= words[i];
-    }
-    return true;
+    return pass_over(run, &(struct pass){.set = set, .program = program}, keep_chunk);
 }
 
 static bool run_where(struct run *run, const struct filter_step *step, struct row_set *set)
@@ -51,27 +89,27 @@ static bool run_where(struct run *run, const struct filter_step *step, struct ro
     return good;
 }
 
+static bool color_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
+                        struct session_error *error)
+{
+    const struct pass *pass = context;
+    uint64_t words[ROW_SET_WORDS];
+    uint8_t *of_row = pass->set->colors + (size_t)chunk * COLUMN_CHUNK_ROWS;
+    if (row_set_chunk_empty(pass->set, chunk))
+        return true;
+    if (!find_rows(pass, worker, chunk, words, error))
+        return false;
+    ROW_SET_EACH(words, row)
+    {
+        of_row[row] = pass->number;
+    }
+    return true;
+}
+
 static bool color_where(struct run *run, const struct filter_program *program, uint8_t number,
                         struct row_set *set)
 {
-    uint64_t words[ROW_SET_WORDS];
-    for (uint32_t chunk = 0; chunk < set->chunks; chunk++) {
-        const uint64_t *of_set = row_set_chunk(set, chunk);
-        uint8_t *of_row = set->colors + (size_t)chunk * COLUMN_CHUNK_ROWS;
-        memcpy(words, of_set, sizeof(words));
-        if (program) {
-            if (!filter_program_run(run->session, run->session->reader, program, chunk, set->colors,
-                                    words, run->error))
-                return false;
-            for (size_t i = 0; i < ROW_SET_WORDS; i++)
-                words[i] &= of_set[i];
-        }
-        ROW_SET_EACH(words, row)
-        {
-            of_row[row] = number;
-        }
-    }
-    return true;
+    return pass_over(run, &(struct pass){set, program, number}, color_chunk);
 }
 
 /* Copies the text of the step, cut to `size` before a character. */

@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Runs programs: one chunk at a time, 64 rows in a word. */
+/* Runs programs, one chunk at a time. What the directory of chunks decides is not read. */
 #include <string.h>
 
 #include "session/data/session_state.h"
 #include "session/filter/program.h"
+#include "session/scan/kernels.h"
+
+/* What a leaf works on. */
+struct scanning {
+    const struct session *session;
+    struct column_reader *reader;
+    uint32_t chunk, rows;
+    const uint8_t *colors;
+    uint64_t *words;
+};
 
 /* Sets the bits after the chunk's last row to 0. */
 static void trim(uint64_t *words, uint32_t rows)
@@ -14,146 +24,169 @@ static void trim(uint64_t *words, uint32_t rows)
     memset(words + first, 0, (ROW_SET_WORDS - first) * sizeof(*words));
 }
 
-static void fill(uint64_t *words, bool value, uint32_t rows)
+static bool fill(const struct scanning *scanning, bool value)
 {
-    memset(words, value ? 0xff : 0, ROW_SET_WORDS * sizeof(*words));
-    trim(words, rows);
+    memset(scanning->words, value ? 0xff : 0, ROW_SET_WORDS * sizeof(*scanning->words));
+    trim(scanning->words, scanning->rows);
+    return true;
 }
 
-/*
- * Evaluates `expression` with `row` from 0 to rows - 1. It does not read beyond the last row.
- */
-#define SCAN(words, rows, expression)                                                              \
-    do {                                                                                           \
-        for (uint32_t first_ = 0; first_ < (rows); first_ += 64) {                                 \
-            uint32_t here_ = (rows)-first_ < 64 ? (rows)-first_ : 64;                              \
-            uint64_t bits_ = 0;                                                                    \
-            for (uint32_t bit_ = 0; bit_ < here_; bit_++) {                                        \
-                size_t row = first_ + bit_;                                                        \
-                bits_ |= (uint64_t)(expression) << bit_;                                           \
-            }                                                                                      \
-            (words)[first_ / 64] = bits_;                                                          \
-        }                                                                                          \
-        trim((words), (rows));                                                                     \
-    } while (0)
-
-static bool scan_range(struct session *session, struct column_reader *reader,
-                       const struct filter_program *leaf, uint32_t chunk, uint32_t rows,
-                       uint64_t *words, struct session_error *error)
+static struct kernel_range range_of(const struct filter_program *leaf)
 {
-    uint64_t min = column_store_min(session->columns, chunk, leaf->column);
-    uint64_t max = column_store_max(session->columns, chunk, leaf->column);
-    if (max < leaf->low || min > leaf->high || (min >= leaf->low && max <= leaf->high)) {
-        bool inside = min >= leaf->low && max <= leaf->high;
-        fill(words, inside != leaf->outside, rows);
-        return true;
-    }
+    return (struct kernel_range){leaf->low, leaf->high, leaf->outside};
+}
+
+/* Decides a chunk whose values all lie within [min, max], if that is enough. */
+static bool decided(const struct scanning *scanning, const struct filter_program *leaf,
+                    uint64_t min, uint64_t max)
+{
+    const bool inside = min >= leaf->low && max <= leaf->high;
+    if (!inside && max >= leaf->low && min <= leaf->high)
+        return false;
+    return fill(scanning, inside != leaf->outside);
+}
+
+static bool scan_range(const struct scanning *scanning, const struct filter_program *leaf,
+                       struct session_error *error)
+{
+    const struct column_store *store = scanning->session->columns;
+    const struct kernel_range range = range_of(leaf);
     struct column_view view;
-    if (!column_reader_get(reader, chunk, leaf->column, &view, error))
-        return false;
-    uint64_t low = leaf->low;
-    uint64_t span = leaf->high - low;
-    bool outside = leaf->outside;
-    SCAN(words, rows, (column_view_at(&view, row) - low <= span) != outside);
-    return true;
-}
-
-static bool scan_life(struct session *session, struct column_reader *reader,
-                      const struct filter_program *leaf, uint32_t chunk, uint32_t rows,
-                      uint64_t *words, struct session_error *error)
-{
-    struct column_view begin;
-    struct column_view life;
-    if (!column_reader_get(reader, chunk, COLUMN_ALLOC_NS, &begin, error) ||
-        !column_reader_get(reader, chunk, COLUMN_LIFE_NS, &life, error))
-        return false;
-    uint64_t low = leaf->low;
-    uint64_t span = leaf->high - low;
-    uint64_t end = session->duration_ns;
-    bool outside = leaf->outside;
-    if (leaf->leaf == LEAF_FREE_TIME) {
-        SCAN(words, rows, ({
-                 uint64_t life_ns = column_view_at(&life, row);
-                 uint64_t freed = column_view_at(&begin, row) + life_ns - 1;
-                 (life_ns != 0) & ((freed - low <= span) != outside);
-             }));
-    } else {
-        SCAN(words, rows, ({
-                 uint64_t life_ns = column_view_at(&life, row);
-                 uint64_t began = column_view_at(&begin, row);
-                 uint64_t to_end = end > began ? end - began : 0;
-                 uint64_t lifetime = life_ns == 0 ? to_end : life_ns - 1;
-                 (lifetime - low <= span) != outside;
-             }));
-    }
-    return true;
-}
-
-static bool scan_live_at(struct session *session, struct column_reader *reader, uint64_t ns,
-                         uint32_t chunk, uint32_t rows, uint64_t *words,
-                         struct session_error *error)
-{
-    if (column_store_min(session->columns, chunk, COLUMN_ALLOC_NS) > ns) {
-        fill(words, false, rows);
+    if (decided(scanning, leaf, column_store_min(store, scanning->chunk, leaf->column),
+                column_store_max(store, scanning->chunk, leaf->column)))
         return true;
-    }
-    struct column_view begin;
-    struct column_view life;
-    if (!column_reader_get(reader, chunk, COLUMN_ALLOC_NS, &begin, error) ||
-        !column_reader_get(reader, chunk, COLUMN_LIFE_NS, &life, error))
+    if (!column_reader_get(scanning->reader, scanning->chunk, leaf->column, &view, error))
         return false;
-    /* Live: began, and not freed in the time since. For life 0, life - 1 is the largest number. */
-    SCAN(words, rows, ({
-             uint64_t began = column_view_at(&begin, row);
-             (began <= ns) & (column_view_at(&life, row) - 1 > ns - began);
-         }));
+    kernel_in_range(&view, &range, scanning->words);
     return true;
 }
 
-static bool scan_table(struct column_reader *reader, const struct filter_program *leaf,
-                       uint32_t chunk, uint32_t rows, uint64_t *words, struct session_error *error)
+static bool read_lives(const struct scanning *scanning, struct column_view *begin,
+                       struct column_view *life, struct session_error *error)
+{
+    return column_reader_get(scanning->reader, scanning->chunk, COLUMN_ALLOC_NS, begin, error) &&
+           column_reader_get(scanning->reader, scanning->chunk, COLUMN_LIFE_NS, life, error);
+}
+
+static bool scan_free_time(const struct scanning *scanning, const struct filter_program *leaf,
+                           struct session_error *error)
+{
+    const struct column_store *store = scanning->session->columns;
+    const struct kernel_range range = range_of(leaf);
+    const uint64_t last = column_store_last_free(store, scanning->chunk);
+    struct column_view begin, life;
+    if (column_store_max(store, scanning->chunk, COLUMN_LIFE_NS) == 0)
+        return fill(scanning, false);
+    /* Only a chunk whose blocks were all freed has a last free, and no null. */
+    if (last != UINT64_MAX &&
+        decided(scanning, leaf, column_store_first_free(store, scanning->chunk), last))
+        return true;
+    if (!read_lives(scanning, &begin, &life, error))
+        return false;
+    kernel_freed_in_range(&begin, &life, &range, scanning->words);
+    return true;
+}
+
+static bool scan_lifetime(const struct scanning *scanning, const struct filter_program *leaf,
+                          struct session_error *error)
+{
+    const struct column_store *store = scanning->session->columns;
+    const struct kernel_range range = range_of(leaf);
+    const uint64_t least = column_store_min(store, scanning->chunk, COLUMN_LIFE_NS);
+    struct column_view begin = {.rows = 0}, life;
+    if (least > 0 && decided(scanning, leaf, least - 1,
+                             column_store_max(store, scanning->chunk, COLUMN_LIFE_NS) - 1))
+        return true;
+    if (!column_reader_get(scanning->reader, scanning->chunk, COLUMN_LIFE_NS, &life, error) ||
+        (least == 0 &&
+         !column_reader_get(scanning->reader, scanning->chunk, COLUMN_ALLOC_NS, &begin, error)))
+        return false;
+    kernel_lifetime_in_range(&begin, &life, scanning->session->duration_ns, &range,
+                             scanning->words);
+    return true;
+}
+
+static bool scan_live_at(const struct scanning *scanning, uint64_t ns, struct session_error *error)
+{
+    const struct column_store *store = scanning->session->columns;
+    const uint64_t last = column_store_last_free(store, scanning->chunk);
+    struct column_view begin, life;
+    if (column_store_min(store, scanning->chunk, COLUMN_ALLOC_NS) > ns ||
+        (last != UINT64_MAX && last <= ns))
+        return fill(scanning, false);
+    if (column_store_max(store, scanning->chunk, COLUMN_ALLOC_NS) <= ns &&
+        column_store_first_free(store, scanning->chunk) > ns)
+        return fill(scanning, true);
+    if (!read_lives(scanning, &begin, &life, error))
+        return false;
+    kernel_live_at(&begin, &life, ns, scanning->words);
+    return true;
+}
+
+static bool scan_table(const struct scanning *scanning, const struct filter_program *leaf,
+                       struct session_error *error)
 {
     struct column_view view;
-    if (!column_reader_get(reader, chunk, leaf->column, &view, error))
+    if (!column_reader_get(scanning->reader, scanning->chunk, leaf->column, &view, error))
         return false;
-    const uint8_t *table = leaf->table;
-    SCAN(words, rows, table[column_view_at(&view, row)]);
+    if (view.width == 0)
+        return fill(scanning, leaf->table[view.min] != 0);
+    kernel_in_table(&view, leaf->table, scanning->words);
     return true;
 }
 
-static bool scan_leaf(struct session *session, struct column_reader *reader,
-                      const struct filter_program *leaf, uint32_t chunk, const uint8_t *colors,
-                      uint64_t *words, struct session_error *error)
+/* Tests ids, which follow from the place of a row. */
+static bool scan_id(const struct scanning *scanning, const struct filter_program *leaf)
 {
-    uint32_t rows = column_store_chunk_rows(session->columns, chunk);
+    const uint64_t first_id = (uint64_t)scanning->chunk * COLUMN_CHUNK_ROWS + 1;
+    if (decided(scanning, leaf, first_id, first_id + scanning->rows - 1))
+        return true;
+    for (uint32_t row = 0; row < scanning->rows; row += 64) {
+        uint64_t bits = 0;
+        for (uint32_t bit = 0; bit < 64; bit++)
+            bits |= (uint64_t)((first_id + row + bit - leaf->low <= leaf->high - leaf->low) !=
+                               leaf->outside)
+                    << bit;
+        scanning->words[row / 64] = bits;
+    }
+    trim(scanning->words, scanning->rows);
+    return true;
+}
+
+static bool scan_color(const struct scanning *scanning, const struct filter_program *leaf)
+{
+    if (!scanning->colors)
+        return fill(scanning, leaf->table[0] != 0);
+    const struct column_view of_row = {.data = scanning->colors +
+                                               (size_t)scanning->chunk * COLUMN_CHUNK_ROWS,
+                                       .max = UINT8_MAX,
+                                       .mask = UINT8_MAX,
+                                       .width = 1,
+                                       .rows = scanning->rows};
+    kernel_in_table(&of_row, leaf->table, scanning->words);
+    return true;
+}
+
+static bool scan_leaf(const struct scanning *scanning, const struct filter_program *leaf,
+                      struct session_error *error)
+{
     switch (leaf->leaf) {
     case LEAF_CONSTANT:
-        fill(words, leaf->low != 0, rows);
-        return true;
+        return fill(scanning, leaf->low != 0);
     case LEAF_RANGE:
-        return scan_range(session, reader, leaf, chunk, rows, words, error);
+        return scan_range(scanning, leaf, error);
     case LEAF_FREE_TIME:
+        return scan_free_time(scanning, leaf, error);
     case LEAF_LIFETIME:
-        return scan_life(session, reader, leaf, chunk, rows, words, error);
-    case LEAF_ID: {
-        uint64_t first_id = (uint64_t)chunk * COLUMN_CHUNK_ROWS + 1;
-        uint64_t span = leaf->high - leaf->low;
-        SCAN(words, rows, (first_id + row - leaf->low <= span) != leaf->outside);
-        return true;
-    }
+        return scan_lifetime(scanning, leaf, error);
+    case LEAF_ID:
+        return scan_id(scanning, leaf);
     case LEAF_LIVE_AT:
-        return scan_live_at(session, reader, leaf->low, chunk, rows, words, error);
+        return scan_live_at(scanning, leaf->low, error);
     case LEAF_TABLE:
-        return scan_table(reader, leaf, chunk, rows, words, error);
-    case LEAF_COLOR: {
-        if (!colors) {
-            fill(words, leaf->table[0] != 0, rows);
-            return true;
-        }
-        const uint8_t *of_row = colors + (size_t)chunk * COLUMN_CHUNK_ROWS;
-        SCAN(words, rows, leaf->table[of_row[row]]);
-        return true;
-    }
+        return scan_table(scanning, leaf, error);
+    case LEAF_COLOR:
+        return scan_color(scanning, leaf);
     }
     return true;
 }
@@ -166,30 +199,55 @@ static bool any(const uint64_t *words)
     return all != 0;
 }
 
-bool filter_program_run(struct session *session, struct column_reader *reader,
-                        const struct filter_program *program, uint32_t chunk, const uint8_t *colors,
-                        uint64_t *words, struct session_error *error)
+static bool run(const struct scanning *scanning, const struct filter_program *program,
+                struct session_error *error);
+
+/* Joins the right operand of AND and OR to the left one. A function of its own: the room for the
+ * right one lies on the stack only while it is needed. */
+static __attribute__((noinline)) bool join_right(const struct scanning *scanning,
+                                                 const struct filter_program *program,
+                                                 struct session_error *error)
 {
-    if (program->kind == PREDICATE_TEST)
-        return scan_leaf(session, reader, program, chunk, colors, words, error);
-    if (!filter_program_run(session, reader, program->left, chunk, colors, words, error))
-        return false;
-    if (program->kind == PREDICATE_NOT) {
-        for (size_t i = 0; i < ROW_SET_WORDS; i++)
-            words[i] = ~words[i];
-        trim(words, column_store_chunk_rows(session->columns, chunk));
-        return true;
-    }
-    if (program->kind == PREDICATE_AND && !any(words))
-        return true;
-    if (!filter_program_run(session, reader, program->right, chunk, colors, program->scratch,
-                            error))
+    uint64_t right[ROW_SET_WORDS];
+    struct scanning of_right = *scanning;
+    of_right.words = right;
+    if (!run(&of_right, program->right, error))
         return false;
     for (size_t i = 0; i < ROW_SET_WORDS; i++) {
         if (program->kind == PREDICATE_AND)
-            words[i] &= program->scratch[i];
+            scanning->words[i] &= right[i];
         else
-            words[i] |= program->scratch[i];
+            scanning->words[i] |= right[i];
     }
     return true;
+}
+
+static bool run(const struct scanning *scanning, const struct filter_program *program,
+                struct session_error *error)
+{
+    if (program->kind == PREDICATE_TEST)
+        return scan_leaf(scanning, program, error);
+    if (!run(scanning, program->left, error))
+        return false;
+    if (program->kind == PREDICATE_NOT) {
+        for (size_t i = 0; i < ROW_SET_WORDS; i++)
+            scanning->words[i] = ~scanning->words[i];
+        trim(scanning->words, scanning->rows);
+        return true;
+    }
+    return (program->kind == PREDICATE_AND && !any(scanning->words)) ||
+           join_right(scanning, program, error);
+}
+
+bool filter_program_run(const struct session *session, struct column_reader *reader,
+                        const struct filter_program *program, uint32_t chunk, const uint8_t *colors,
+                        uint64_t *words, struct session_error *error)
+{
+    const struct scanning scanning = {.session = session,
+                                      .reader = reader,
+                                      .chunk = chunk,
+                                      .rows = column_store_chunk_rows(session->columns, chunk),
+                                      .colors = colors,
+                                      .words = words};
+    return run(&scanning, program, error);
 }

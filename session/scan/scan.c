@@ -240,12 +240,23 @@ bool scan_chunks(struct session *session, uint32_t chunks, scan_chunk_work *work
 
 /* ---- columns ---- */
 
-bool scan_column(struct scan_worker *worker, uint32_t chunk, enum column column,
-                 struct column_view *view, struct session_error *error)
+struct column_reader *scan_reader(struct scan_worker *worker, struct session_error *error)
 {
     if (!worker->reader)
         worker->reader = column_reader_new(worker->session->columns, error);
-    return worker->reader && column_reader_get(worker->reader, chunk, column, view, error);
+    return worker->reader;
+}
+
+const struct session *scan_session(const struct scan_worker *worker)
+{
+    return worker->session;
+}
+
+bool scan_column(struct scan_worker *worker, uint32_t chunk, enum column column,
+                 struct column_view *view, struct session_error *error)
+{
+    struct column_reader *reader = scan_reader(worker, error);
+    return reader && column_reader_get(reader, chunk, column, view, error);
 }
 
 bool scan_look(struct session *session, uint32_t chunk, enum column column,

@@ -80,6 +80,9 @@ bool scan_chunks(struct session *session, uint32_t chunks, scan_chunk_work *work
  * Returns false with `error` set. */
 bool scan_column(struct scan_worker *worker, uint32_t chunk, enum column column,
                  struct column_view *view, struct session_error *error);
+/* Return the worker's own reader (NULL with `error` set if memory is exhausted) and session. */
+struct column_reader *scan_reader(struct scan_worker *worker, struct session_error *error);
+const struct session *scan_session(const struct scan_worker *worker);
 /* Gives the values of a chunk between passes, for single rows. They are valid until the next pass,
  * or until the same column is asked for again. Returns false with `error` set. */
 bool scan_look(struct session *session, uint32_t chunk, enum column column,

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The inner loops of scans. They are compiled with -O3 and, for x86-64, a second time for AVX2:
+ * each call takes what the processor has. Callers pass whole chunks, or blocks of KERNEL_ROWS rows.
+ *
+ * Bitmaps have the form of a row_set: a chunk has ROW_SET_WORDS words, bits beyond its last row are
+ * 0.
+ */
+#ifndef MPROF_SESSION_SCAN_KERNELS_H
+#define MPROF_SESSION_SCAN_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "session/data/column_store.h"
+
+#define KERNEL_ROWS 1024
+#define KERNEL_WORDS (KERNEL_ROWS / 64)
+#define KERNEL_BLOCKS (COLUMN_CHUNK_ROWS / KERNEL_ROWS)
+
+/* Numbers between two bounds, both included; `outside`: all others. */
+struct kernel_range {
+    uint64_t low, high;
+    bool outside;
+};
+
+/* ---- tests: one bit for each row of a chunk ---- */
+
+void kernel_in_range(const struct column_view *view, const struct kernel_range *range,
+                     uint64_t *words);
+/* Tests free times. `life` is 0 for a block that was never freed: no range has it. */
+void kernel_freed_in_range(const struct column_view *begin, const struct column_view *life,
+                           const struct kernel_range *range, uint64_t *words);
+/* Tests lifetimes. That of a block that was never freed lasts until `end`. */
+void kernel_lifetime_in_range(const struct column_view *begin, const struct column_view *life,
+                              uint64_t end, const struct kernel_range *range, uint64_t *words);
+/* Tells which blocks are live at `ns`: began at or before it, and freed after it or never. */
+void kernel_live_at(const struct column_view *begin, const struct column_view *life, uint64_t ns,
+                    uint64_t *words);
+/* Tests table[value]; the table holds 0 and 1 up to the view's max. */
+void kernel_in_table(const struct column_view *view, const uint8_t *table, uint64_t *words);
+
+/* ---- values of selected rows ---- */
+
+/* Some rows of a block of a chunk. */
+struct kernel_rows {
+    size_t first; /* the row where the block begins */
+    size_t count;
+    uint16_t row[KERNEL_ROWS]; /* from `first`, ascending */
+};
+
+/* Lists the set bits of the block number `block` of a chunk's words. Returns their number. */
+size_t kernel_list(const uint64_t *words, size_t block, struct kernel_rows *rows);
+/* Stores the values of these rows, one after another. */
+void kernel_take(const struct column_view *view, const struct kernel_rows *rows, uint64_t *values);
+
+/* Calls the next statement for each block that has selected rows. */
+#define KERNEL_EACH_BLOCK(words, rows)                                                             \
+    for (size_t block_ = 0; block_ < KERNEL_BLOCKS; block_++)                                      \
+        if (kernel_list((words), block_, (rows)) != 0)
+
+/* Returns the number of set bits of `count` words. */
+uint64_t kernel_count(const uint64_t *words, size_t count);
+
+#endif
