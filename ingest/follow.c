@@ -88,31 +88,6 @@ static struct row_batch *show_batch(void *context, struct row_batch *full)
     return writer_follow_rows(follow->writer, full) ? full : NULL;
 }
 
-struct type_sums {
-    uint64_t allocations, bytes, live_count, live_bytes;
-};
-
-/* Saves the sums of types, which count written rows. Rows of live blocks will be written again. */
-static struct type_sums *keep_sums(const struct type_table *types)
-{
-    struct type_sums *kept = malloc((types->count + 1) * sizeof(*kept));
-    for (size_t i = 0; kept && i < types->count; i++)
-        kept[i] = (struct type_sums){types->rows[i].allocations, types->rows[i].bytes,
-                                     types->rows[i].live_count, types->rows[i].live_bytes};
-    return kept;
-}
-
-static void restore_sums(struct type_table *types, const struct type_sums *kept, size_t count)
-{
-    for (size_t i = 0; i < types->count; i++) {
-        const struct type_sums sums = i < count ? kept[i] : (struct type_sums){0};
-        types->rows[i].allocations = sums.allocations;
-        types->rows[i].bytes = sums.bytes;
-        types->rows[i].live_count = sums.live_count;
-        types->rows[i].live_bytes = sums.live_bytes;
-    }
-}
-
 static bool put_fact(const struct table_sink *sink, const char *key, uint64_t value)
 {
     return sink->put(sink->context, WRITER_META,
@@ -162,9 +137,7 @@ static bool put_tables(struct follow *follow, const struct replay *shown, uint64
 static bool publish(struct follow *follow, uint64_t end_ticks)
 {
     struct replay shown = follow->replay;
-    size_t types = follow->types.count;
-    struct type_sums *kept = keep_sums(&follow->types);
-    bool good = kept && begin_transaction(follow);
+    bool good = begin_transaction(follow);
     memcpy(follow->shown, follow->replay.batch, sizeof(*follow->shown));
     shown.batch = follow->shown;
     shown.skips_rows = false; /* live blocks always have rows */
@@ -178,9 +151,6 @@ static bool publish(struct follow *follow, uint64_t end_ticks)
         good = writer_follow_rows(follow->writer, shown.batch);
     good = good && put_tables(follow, &shown, end_ticks) && writer_follow_end(follow->writer);
     follow->in_transaction = false;
-    if (kept)
-        restore_sums(&follow->types, kept, types);
-    free(kept);
     return good ||
            (follow->status->code == INGEST_OK && ingest_fail_memory(follow->status, "rows"));
 }

@@ -275,20 +275,25 @@ CREATE TABLE function_total(
   live_bytes INTEGER NOT NULL,
   live_count INTEGER NOT NULL,
   at_peak_bytes INTEGER NOT NULL,
-  peak_bytes INTEGER NOT NULL
+  peak_bytes INTEGER NOT NULL,
+  short_lived INTEGER NOT NULL    -- of self_count: lived under 1 ms
 );
 CREATE TABLE type_total(          -- process heap only, like all totals
   type_id INTEGER PRIMARY KEY,    -- 0: unknown
   allocations INTEGER NOT NULL,
   bytes INTEGER NOT NULL,
   live_count INTEGER NOT NULL,
-  live_bytes INTEGER NOT NULL
+  live_bytes INTEGER NOT NULL,
+  at_peak_count INTEGER NOT NULL, -- at the program's peak
+  at_peak_bytes INTEGER NOT NULL,
+  peak_bytes INTEGER              -- the type's own largest live bytes; NULL: not known while recording
 );
 CREATE TABLE size_bin(            -- one row for each distinct size
   size INTEGER PRIMARY KEY,
   allocations INTEGER NOT NULL,
   frees INTEGER NOT NULL,
-  live_count INTEGER NOT NULL
+  live_count INTEGER NOT NULL,
+  at_peak_count INTEGER NOT NULL  -- at the program's peak
 );
 CREATE TABLE sample_weight(       -- one row for each distinct size; empty unless sampled
   size INTEGER PRIMARY KEY,
@@ -406,7 +411,8 @@ CREATE VIEW v_function AS
   SELECT f.name AS function, m.name AS module, t.self_bytes AS self_bytes,
          t.self_count AS self_count, t.total_bytes AS total_bytes, t.total_count AS total_count,
          t.live_bytes AS live_bytes, t.live_count AS live_count,
-         t.at_peak_bytes AS at_peak_bytes, t.peak_bytes AS peak_bytes
+         t.at_peak_bytes AS at_peak_bytes, t.peak_bytes AS peak_bytes,
+         t.short_lived AS short_lived
   FROM function_total t JOIN function f ON f.id = t.function_id
   LEFT JOIN module m ON m.id = f.module_id;
 
@@ -506,12 +512,14 @@ CREATE VIEW v_arena_estimate AS
 CREATE VIEW v_type AS
   SELECT COALESCE(ty.name, '(unknown)') AS type, COALESCE(ty.confidence, 'unknown') AS confidence,
          t.type_id AS type_id, t.allocations AS allocations, t.bytes AS bytes,
-         t.live_count AS live_count, t.live_bytes AS live_bytes
+         t.live_count AS live_count, t.live_bytes AS live_bytes,
+         t.at_peak_count AS at_peak_count, t.at_peak_bytes AS at_peak_bytes,
+         t.peak_bytes AS peak_bytes
   FROM type_total t LEFT JOIN type ty ON ty.id = t.type_id;
 
 CREATE VIEW v_size_bin AS
   SELECT size, allocations, allocations * size AS bytes, frees, live_count,
-         live_count * size AS live_bytes FROM size_bin;
+         live_count * size AS live_bytes, at_peak_count FROM size_bin;
 
 CREATE VIEW v_timeline AS
   SELECT slot * (SELECT value FROM meta WHERE key = 'timeline_slot_ns') AS bucket_ns,

@@ -20,8 +20,8 @@ uint64_t replay_close(struct replay *replay, const struct live_block *block, uin
                       uint32_t thread, uint32_t stack)
 {
     uint64_t lifetime = ns - block->alloc_ns;
-    totals_free(replay->totals, replay->stacks, block->stack, block->size, replay->now_ns, lifetime,
-                thread != 0);
+    const struct totals_block counted = replay_counted(block);
+    totals_free(replay->totals, replay->stacks, &counted, replay->now_ns, lifetime, thread != 0);
     return replay_put_row(replay, block, lifetime + 1, thread, stack);
 }
 

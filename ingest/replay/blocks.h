@@ -76,4 +76,10 @@ static inline bool replay_may_be_unseen(const struct replay *replay, const struc
            (block->state != BLOCK_FREED || block->alloc_ns < replay->resumed_ns);
 }
 
+/* Returns what the sums need to know of a block of the heap. */
+static inline struct totals_block replay_counted(const struct live_block *block)
+{
+    return (struct totals_block){.size = block->size, .stack = block->stack, .type = block->type};
+}
+
 #endif

@@ -69,6 +69,18 @@ static bool protect_region(struct replay *replay, const struct trace_event *even
     return row.stack != INDEX_NONE && regions_protect(&replay->regions, &row);
 }
 
+/* Gives a block of the heap the type that the program named. 0: it could not be found, so the rules
+ * tell the type as before. */
+static bool rename_block(struct replay *replay, struct live_block *block, uint32_t type)
+{
+    const struct totals_block counted = replay_counted(block);
+    block->named = type != 0;
+    if (type == 0)
+        type = type_table_find(replay->types, block->stack, block->size, block->kind).type;
+    block->type = type;
+    return totals_rename(replay->totals, &counted, type, block->order);
+}
+
 /* Sets the type of a block that the program names. Ignores a block that is not live, for example
  * one that was allocated during a pause. */
 static bool name_type(struct replay *replay, const struct trace_event *event)
@@ -86,9 +98,13 @@ static bool name_type(struct replay *replay, const struct trace_event *event)
     else if (size == 0)
         size = block->size / count;
     block->count = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
-    if (extension->module <= UINT32_MAX)
-        block->type =
-            type_table_named(replay->types, (uint32_t)extension->module, extension->symbol, size);
+    if (extension->module > UINT32_MAX)
+        return true;
+    const uint32_t type =
+        type_table_named(replay->types, (uint32_t)extension->module, extension->symbol, size);
+    if (block->arena == 0)
+        return rename_block(replay, block, type);
+    block->type = type;
     return true;
 }
 

@@ -26,10 +26,11 @@ struct live_block {
     uint32_t stack;      /* stack_id of the session */
     uint32_t thread;
     uint32_t arena;
-    uint32_t type; /* the one that the program named, 0: none */
+    uint32_t type; /* 0: unknown */
     uint8_t kind;
     uint8_t alignment; /* log2 + 1; 0: the allocator's own */
     uint8_t state;     /* enum block_state */
+    bool named;        /* the program named the type */
 };
 
 struct live_table {

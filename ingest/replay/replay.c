@@ -110,7 +110,13 @@ static bool handle_allocate(struct replay *replay, const struct trace_event *eve
     thread->allocations++;
     thread->bytes += size;
     replay->totals->reallocs += event->of_realloc;
-    if (!totals_allocate(replay->totals, replay->stacks, stack, size, replay->now_ns))
+    const uint8_t kind = kind_of(replay, record, stack);
+    const struct totals_block counted = {
+        .size = size,
+        .stack = stack,
+        .type = type_table_find(replay->types, stack, size, kind).type,
+    };
+    if (!totals_allocate(replay->totals, replay->stacks, &counted, replay->now_ns))
         return false;
     live_table_claim(&replay->heap, block);
     block->address = record->address;
@@ -122,8 +128,9 @@ static bool handle_allocate(struct replay *replay, const struct trace_event *eve
     block->stack = stack;
     block->thread = event->thread;
     block->arena = 0;
-    block->type = 0;
-    block->kind = kind_of(replay, record, stack);
+    block->type = counted.type;
+    block->named = false;
+    block->kind = kind;
     block->alignment = log2_plus_1(record->alignment);
     if (replay->autosave != 0 && --replay->until_autosave == 0 && !replay_autosave(replay))
         return false;

@@ -5,13 +5,20 @@
 
 #include "ingest/replay/inherited.h"
 
-/* Returns the type of a block. A type that the program named comes first. Blocks of an arena are
- * not the result of a call that the type rules can follow. */
+/* Returns the type of a block, which the rules or the program have named, and its elements. Blocks
+ * of an arena are not the result of a call that the type rules can follow. */
 static struct type_answer type_of(const struct replay *replay, const struct live_block *block)
 {
-    if (block->type != 0 || block->arena != 0)
+    if (block->named || block->arena != 0)
         return (struct type_answer){block->type, block->count};
-    return type_table_find(replay->types, block->stack, block->size, block->kind);
+    struct type_answer answer =
+        type_table_find(replay->types, block->stack, block->size, block->kind);
+    /* A type that the program has declared since may change the rules' answers. */
+    if (answer.type != block->type)
+        answer = (struct type_answer){block->type, 1};
+    if (answer.type == 0)
+        type_table_unknown(replay->types, block->stack, block->size);
+    return answer;
 }
 
 uint64_t replay_put_row(struct replay *replay, const struct live_block *block, uint64_t life_ns,
@@ -22,8 +29,6 @@ uint64_t replay_put_row(struct replay *replay, const struct live_block *block, u
         return 0;
     struct type_answer type = type_of(replay, block);
     if (replay->skips_rows) {
-        if (block->arena == 0)
-            type_table_count(replay->types, type.type, block->size, life_ns == 0);
         replay->skipped_rows++;
         return REPLAY_NO_ROW;
     }
@@ -32,8 +37,6 @@ uint64_t replay_put_row(struct replay *replay, const struct live_block *block, u
     const bool of_inherited = !of_none && (block->realloc_of & REPLAY_OF_INHERITED) != 0;
     if (of_inherited)
         replay_inherited_became(replay, block->realloc_of, replay->rows + 1);
-    if (block->arena == 0)
-        type_table_count(replay->types, type.type, block->size, life_ns == 0);
     batch->column[COLUMN_ADDRESS][row] = block->address;
     batch->column[COLUMN_SIZE][row] = block->size;
     batch->column[COLUMN_ALLOC_NS][row] = block->alloc_ns;

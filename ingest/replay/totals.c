@@ -46,6 +46,7 @@ void totals_extend(struct totals *totals, uint64_t duration_ns)
 void totals_free_memory(struct totals *totals)
 {
     free(totals->functions);
+    type_usages_free_memory(&totals->types);
     free(totals->sizes);
     index_map_free(&totals->by_size);
     *totals = (struct totals){0};
@@ -92,14 +93,32 @@ bool totals_know_size(struct totals *totals, uint64_t size)
     return find_size(totals, size) != NULL;
 }
 
-bool totals_allocate(struct totals *totals, struct stacks *stacks, uint32_t stack, uint64_t size,
+static struct type_moment moment_of(const struct totals *totals)
+{
+    return (struct type_moment){totals->allocations, totals->generation, totals->peak_order};
+}
+
+static void settle_size(struct size_row *bin, uint64_t generation)
+{
+    if (bin->generation == generation)
+        return;
+    bin->generation = generation;
+    bin->at_peak_count = bin->allocations - bin->frees;
+}
+
+bool totals_allocate(struct totals *totals, struct stacks *stacks, const struct totals_block *block,
                      uint64_t ns)
 {
-    struct stack_row *row = &stacks->rows[stack];
+    const uint64_t size = block->size;
+    struct stack_row *row = &stacks->rows[block->stack];
     struct size_row *bin = find_size(totals, size);
     if (!bin || (row->function != FRAMES_NONE &&
                  !array_reserve(&totals->functions, &totals->function_capacity,
                                 (size_t)row->function + 1, sizeof(*totals->functions))))
+        return false;
+    totals->allocations++;
+    const struct type_moment now = moment_of(totals);
+    if (!type_usages_allocate(&totals->types, block->type, size, &now))
         return false;
     advance_slot(totals, ns);
     usage_allocate(&row->usage, totals->generation, size, ns);
@@ -109,8 +128,8 @@ bool totals_allocate(struct totals *totals, struct stacks *stacks, uint32_t stac
         if (function->live_bytes > function->peak_bytes)
             function->peak_bytes = function->live_bytes;
     }
+    settle_size(bin, totals->generation);
     bin->allocations++;
-    totals->allocations++;
     totals->bytes += size;
     totals->live_count++;
     totals->live_bytes += size;
@@ -118,6 +137,7 @@ bool totals_allocate(struct totals *totals, struct stacks *stacks, uint32_t stac
         totals->peak_bytes = totals->live_bytes;
         totals->peak_count = totals->live_count;
         totals->peak_ns = ns;
+        totals->peak_order = totals->allocations;
         totals->generation++;
     }
     struct timeline_slot *slot = &totals->slots[totals->slot];
@@ -128,22 +148,36 @@ bool totals_allocate(struct totals *totals, struct stacks *stacks, uint32_t stac
     return true;
 }
 
-void totals_free(struct totals *totals, struct stacks *stacks, uint32_t stack, uint64_t size,
+void totals_free(struct totals *totals, struct stacks *stacks, const struct totals_block *block,
                  uint64_t ns, uint64_t lifetime_ns, bool counted)
 {
-    struct stack_row *row = &stacks->rows[stack];
+    const uint64_t size = block->size;
+    const struct type_moment now = moment_of(totals);
+    struct stack_row *row = &stacks->rows[block->stack];
     struct timeline_slot *slot;
     advance_slot(totals, ns);
     usage_free(&row->usage, totals->generation, size, lifetime_ns);
-    if (row->function != FRAMES_NONE)
+    type_usages_free(&totals->types, block->type, size, &now);
+    if (row->function != FRAMES_NONE) {
         totals->functions[row->function].live_bytes -= size;
+        totals->functions[row->function].short_lived += lifetime_ns < SHORT_LIVED_NS;
+    }
     totals->live_count--;
     totals->live_bytes -= size;
     slot = &totals->slots[totals->slot];
     slot->freed_bytes += size;
     slot->freed_count++;
-    find_size(totals, size)->frees++; /* not NULL: the allocation added the row */
+    struct size_row *bin = find_size(totals, size); /* not NULL: the allocation added the row */
+    settle_size(bin, totals->generation);
+    bin->frees++;
     totals->frees += counted;
+}
+
+bool totals_rename(struct totals *totals, const struct totals_block *block, uint32_t new_type,
+                   uint64_t order)
+{
+    const struct type_moment now = moment_of(totals);
+    return type_usages_rename(&totals->types, block->type, new_type, block->size, order, &now);
 }
 
 void totals_finish(struct totals *totals, struct stacks *stacks)
@@ -155,6 +189,9 @@ void totals_finish(struct totals *totals, struct stacks *stacks)
     last->live_count = totals->live_count;
     for (size_t i = 0; i < stacks->count; i++)
         usage_finish(&stacks->rows[i].usage, totals->generation);
+    for (size_t i = 0; i < totals->size_count; i++)
+        settle_size(&totals->sizes[i], totals->generation);
+    type_usages_finish(&totals->types, totals->generation);
 }
 
 static void join_usage(struct usage *sum, const struct usage *part, bool largest)
@@ -179,9 +216,11 @@ static bool join_functions(struct totals *sum, const struct totals *part)
     if (!array_reserve(&sum->functions, &sum->function_capacity, part->function_capacity,
                        sizeof(*sum->functions)))
         return false;
-    for (size_t i = 0; i < part->function_capacity; i++)
+    for (size_t i = 0; i < part->function_capacity; i++) {
         if (part->functions[i].peak_bytes > sum->functions[i].peak_bytes)
             sum->functions[i].peak_bytes = part->functions[i].peak_bytes;
+        sum->functions[i].short_lived += part->functions[i].short_lived;
+    }
     return true;
 }
 
@@ -189,6 +228,8 @@ bool totals_join(struct totals *sum, struct stacks *stacks, const struct totals 
                  const struct stacks *part_stacks)
 {
     bool largest = part->peak_bytes > sum->peak_bytes;
+    for (size_t i = 0; largest && i < sum->size_count; i++)
+        sum->sizes[i].at_peak_count = 0;
     for (size_t i = 0; i < part_stacks->count; i++)
         join_usage(&stacks->rows[i].usage, &part_stacks->rows[i].usage, largest);
     for (size_t i = 0; i < part->size_count; i++) {
@@ -197,6 +238,8 @@ bool totals_join(struct totals *sum, struct stacks *stacks, const struct totals 
             return false;
         row->allocations += part->sizes[i].allocations;
         row->frees += part->sizes[i].frees;
+        if (largest)
+            row->at_peak_count = part->sizes[i].at_peak_count;
     }
     sum->allocations += part->allocations;
     sum->frees += part->frees;
@@ -210,5 +253,5 @@ bool totals_join(struct totals *sum, struct stacks *stacks, const struct totals 
         sum->peak_count = part->peak_count;
         sum->peak_ns = part->peak_ns;
     }
-    return join_functions(sum, part);
+    return join_functions(sum, part) && type_usages_join(&sum->types, &part->types, largest);
 }

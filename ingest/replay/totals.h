@@ -8,6 +8,7 @@
 #define MPROF_INGEST_REPLAY_TOTALS_H
 
 #include "ingest/replay/stacks.h"
+#include "ingest/replay/type_usage.h"
 
 #define TIMELINE_SLOTS 4096
 
@@ -19,21 +20,34 @@ struct timeline_slot {
 
 struct size_row {
     uint64_t size, allocations, frees;
+    uint64_t at_peak_count, generation; /* as in usage.h */
 };
 
-/* The live bytes of the allocations whose call site is in a function. All other numbers of a
- * function are sums over its stacks. */
+/* A block lived less than this if it was short-lived. */
+#define SHORT_LIVED_NS 1000000
+
+/* The live bytes of the allocations whose call site is in a function, and how many of them were
+ * short-lived. All other numbers of a function are sums over its stacks. */
 struct function_usage {
     uint64_t live_bytes, peak_bytes;
+    uint64_t short_lived;
+};
+
+/* What the sums need to know of a block. */
+struct totals_block {
+    uint64_t size;
+    uint32_t stack, type; /* type: id, 0: unknown */
 };
 
 struct totals {
     uint64_t allocations, frees, reallocs, bytes;
     uint64_t live_bytes, live_count, peak_bytes, peak_count, peak_ns;
     uint64_t generation; /* number of peaks so far */
+    uint64_t peak_order; /* number of the allocation that reached the peak */
 
     struct function_usage *functions; /* by function index */
     size_t function_capacity;
+    struct type_usages types;
 
     struct size_row *sizes;
     size_t size_count, size_capacity;
@@ -56,19 +70,22 @@ void totals_free_memory(struct totals *totals);
 /* Adds a size without counting a block. False if memory is exhausted. */
 bool totals_know_size(struct totals *totals, uint64_t size);
 
-/*
- * Counts an allocation of `size` bytes by `stack` at `ns`, which never decreases from call to call.
- * False if memory is exhausted.
- */
-bool totals_allocate(struct totals *totals, struct stacks *stacks, uint32_t stack, uint64_t size,
+/* Counts an allocation at `ns`, which never decreases from call to call. False if memory is
+ * exhausted. */
+bool totals_allocate(struct totals *totals, struct stacks *stacks, const struct totals_block *block,
                      uint64_t ns);
 
 /*
  * Counts the end of an allocation. `counted` is false if the program did not free it (an overlap);
  * then it does not count as a free.
  */
-void totals_free(struct totals *totals, struct stacks *stacks, uint32_t stack, uint64_t size,
+void totals_free(struct totals *totals, struct stacks *stacks, const struct totals_block *block,
                  uint64_t ns, uint64_t lifetime_ns, bool counted);
+
+/* Gives a live block another type. `order` is the number of its allocation. False if memory is
+ * exhausted. */
+bool totals_rename(struct totals *totals, const struct totals_block *block, uint32_t new_type,
+                   uint64_t order);
 
 /*
  * Adds the totals of another machine, after its last event. Sums are added, peaks are not. The

@@ -131,10 +131,11 @@ static size_t machine_frames(const struct stacks *stacks, uint32_t stack,
     return count;
 }
 
-/* Remembers a block that no rule could name. Without memory it only gets no candidates. */
-static void add_unknown(struct type_table *table, uint32_t stack, uint64_t size,
-                        struct type_of_stack *of_stack)
+void type_table_unknown(struct type_table *table, uint32_t stack, uint64_t size)
 {
+    if (stack == 0 || stack >= table->by_stack_capacity)
+        return;
+    struct type_of_stack *of_stack = &table->by_stack[stack];
     if (of_stack->unknown_sizes == TYPE_TABLE_UNKNOWN_SIZES)
         return;
     for (uint32_t at = of_stack->unknown; at != 0; at = table->unknown[at - 1].next)
@@ -226,10 +227,7 @@ struct type_answer type_table_find(struct type_table *table, uint32_t stack, uin
         if (of_stack->size == size)
             return (struct type_answer){of_stack->type, of_stack->count};
     }
-    struct type_answer answer = find_by_size(table, stack, size, kind, of_stack);
-    if (answer.type == 0)
-        add_unknown(table, stack, size, of_stack);
-    return answer;
+    return find_by_size(table, stack, size, kind, of_stack);
 }
 
 void type_table_prefetch(const struct type_table *table, uint32_t stack)
@@ -315,13 +313,4 @@ uint32_t type_table_named(struct type_table *table, uint32_t module, uint64_t sy
             return named->type;
     }
     return add_named(table, &key, hash);
-}
-
-void type_table_count(struct type_table *table, uint32_t type, uint64_t size, bool live)
-{
-    struct type_row *row = &table->rows[type];
-    row->allocations++;
-    row->bytes += size;
-    row->live_count += live;
-    row->live_bytes += live ? size : 0;
 }

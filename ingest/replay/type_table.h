@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The types of a session: the type of each allocation, and the sums of each type.
+ * The types of a session, and the type of each allocation.
  *
  * Type ids are rows of the table `type`, from 1; 0 is unknown. The table keeps the answers of the
  * type rules: one for each stack and, up to a limit, those for the call chains and sizes asked
@@ -21,7 +21,6 @@ struct type_row {
     uint64_t size;       /* 0: unknown */
     const char *element; /* what a container's node holds; NULL: not a node */
     enum types_confidence confidence;
-    uint64_t allocations, bytes, live_count, live_bytes; /* in the process heap */
 };
 
 struct type_answer {
@@ -79,6 +78,10 @@ void type_table_free(struct type_table *table);
 struct type_answer type_table_find(struct type_table *table, uint32_t stack, uint64_t size,
                                    uint8_t kind);
 
+/* Remembers an allocation whose type is unknown, for type_table_candidates(). Without memory it
+ * only gets no candidates. */
+void type_table_unknown(struct type_table *table, uint32_t stack, uint64_t size);
+
 /* Prefetches the entry of the stack, for a type_table_find() soon. */
 void type_table_prefetch(const struct type_table *table, uint32_t stack);
 
@@ -89,9 +92,6 @@ void type_table_prefetch(const struct type_table *table, uint32_t stack);
  */
 uint32_t type_table_named(struct type_table *table, uint32_t module, uint64_t symbol,
                           uint64_t size);
-
-/* Adds one allocation to the sums of its type. */
-void type_table_count(struct type_table *table, uint32_t type, uint64_t size, bool live);
 
 /*
  * Returns the operator new of C++ that asked for the blocks of this stack (enum operator_new). 0:

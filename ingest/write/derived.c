@@ -16,7 +16,6 @@
 #include "estimate_sql.h"
 #include "process_totals_sql.h"
 #include "stack_totals_sql.h"
-#include "type_totals_sql.h"
 
 struct derived {
     struct writer_database *database;
@@ -28,6 +27,7 @@ struct derived {
     struct writer_thread_totals thread_totals;
     uint32_t machine; /* the one whose rows are counted, 0: all rows are of one machine */
     uint64_t machines;
+    uint64_t last_type; /* the largest id */
 };
 
 static bool fail_row(struct derived *derived, const char *table, int64_t id, const char *what)
@@ -141,7 +141,7 @@ static uint64_t number_of(struct derived *derived, const char *sql)
     return (uint64_t)number;
 }
 
-/* A query of the beginnings or ends of blocks: (time, size, stack, id, thread, …). */
+/* A query of the beginnings or ends of blocks: (time, size, stack, id, thread, type, …). */
 struct life_end {
     sqlite3_stmt *query;
     bool more;
@@ -150,9 +150,11 @@ struct life_end {
 static bool check_event(struct derived *derived, sqlite3_stmt *query)
 {
     int64_t stack = sqlite3_column_int64(query, 2), id = sqlite3_column_int64(query, 3);
-    if (stack < 0 || stack >= (int64_t)derived->stacks.count ||
-        sqlite3_column_int64(query, 1) < 0 || sqlite3_column_int64(query, 0) < 0)
-        return fail_row(derived, "allocation", id, "there is no such stack, size or time");
+    int64_t type = sqlite3_column_int64(query, 5);
+    if (stack < 0 || stack >= (int64_t)derived->stacks.count || type < 0 ||
+        type > (int64_t)derived->last_type || sqlite3_column_int64(query, 1) < 0 ||
+        sqlite3_column_int64(query, 0) < 0)
+        return fail_row(derived, "allocation", id, "there is no such stack, type, size or time");
     return true;
 }
 
@@ -172,7 +174,7 @@ static bool free_is_next(const struct life_end *allocated, const struct life_end
     int64_t alloc_ns = sqlite3_column_int64(allocated->query, 0);
     if (free_ns != alloc_ns)
         return free_ns < alloc_ns;
-    return sqlite3_column_int64(freed->query, 5) > 0;
+    return sqlite3_column_int64(freed->query, 6) > 0;
 }
 
 static bool replay_lives(struct derived *derived, struct life_end *allocated,
@@ -184,18 +186,21 @@ static bool replay_lives(struct derived *derived, struct life_end *allocated,
         bool is_free = free_is_next(allocated, freed);
         struct life_end *end = is_free ? freed : allocated;
         uint64_t ns = (uint64_t)sqlite3_column_int64(end->query, 0);
-        uint64_t size = (uint64_t)sqlite3_column_int64(end->query, 1);
-        uint32_t stack = (uint32_t)sqlite3_column_int64(end->query, 2);
+        const struct totals_block block = {
+            .size = (uint64_t)sqlite3_column_int64(end->query, 1),
+            .stack = (uint32_t)sqlite3_column_int64(end->query, 2),
+            .type = (uint32_t)sqlite3_column_int64(end->query, 5),
+        };
         int64_t thread = sqlite3_column_int64(end->query, 4);
         if (is_free) {
-            int64_t freed_by = sqlite3_column_int64(end->query, 6);
-            totals_free(&derived->totals, &derived->stacks, stack, size, ns,
-                        (uint64_t)sqlite3_column_int64(end->query, 5), freed_by != 0);
-            writer_thread_totals_free(&derived->thread_totals, thread, size, freed_by);
+            int64_t freed_by = sqlite3_column_int64(end->query, 7);
+            totals_free(&derived->totals, &derived->stacks, &block, ns,
+                        (uint64_t)sqlite3_column_int64(end->query, 6), freed_by != 0);
+            writer_thread_totals_free(&derived->thread_totals, thread, block.size, freed_by);
         } else {
-            if (!totals_allocate(&derived->totals, &derived->stacks, stack, size, ns))
+            if (!totals_allocate(&derived->totals, &derived->stacks, &block, ns))
                 return ingest_fail_memory(derived->status, "sums");
-            writer_thread_totals_allocate(&derived->thread_totals, thread, size, ns);
+            writer_thread_totals_allocate(&derived->thread_totals, thread, block.size, ns);
         }
         step(derived, end);
     }
@@ -241,12 +246,14 @@ static sqlite3_stmt *prepare_lives(struct derived *derived, const char *select, 
 static bool replay_machine(struct derived *derived, uint64_t duration_ns)
 {
     totals_init(&derived->totals, duration_ns);
-    struct life_end allocated = {
-        prepare_lives(derived, "alloc_ns, size, stack_id, id, thread_id", " ORDER BY alloc_ns"),
-        false};
+    struct life_end allocated = {prepare_lives(derived,
+                                               "alloc_ns, size, stack_id, id, thread_id, type_id",
+                                               " ORDER BY alloc_ns"),
+                                 false};
     struct life_end freed = {
         prepare_lives(derived,
-                      "free_ns, size, stack_id, id, thread_id, free_ns - alloc_ns, free_thread_id",
+                      "free_ns, size, stack_id, id, thread_id, type_id, free_ns - alloc_ns,"
+                      " free_thread_id",
                       " AND free_ns IS NOT NULL ORDER BY free_ns, free_ns = alloc_ns"),
         false};
     bool done = good(derived) && replay_lives(derived, &allocated, &freed);
@@ -293,6 +300,7 @@ static bool replay_rows(struct derived *derived)
     uint64_t backwards = number_of(derived, "SELECT id FROM allocation WHERE free_ns < alloc_ns");
     if (backwards != 0)
         return fail_row(derived, "allocation", (int64_t)backwards, "freed before it was allocated");
+    derived->last_type = number_of(derived, "SELECT ifnull(max(id), 0) FROM type");
     uint64_t duration_ns = number_of(derived, "SELECT value FROM meta WHERE key = 'duration_ns'");
     derived->machines = number_of(derived, "SELECT ifnull(max(machine), 1) FROM process");
     if (good(derived) &&
@@ -331,14 +339,29 @@ static bool put_stacks(struct derived *derived)
 static bool put_sums(struct derived *derived)
 {
     const struct totals *totals = &derived->totals;
-    sqlite3_stmt *sizes = prepare(derived, "INSERT INTO size_bin VALUES (?,?,?,?)");
+    sqlite3_stmt *sizes = prepare(derived, "INSERT INTO size_bin VALUES (?,?,?,?,?)");
     for (size_t i = 0; good(derived) && i < totals->size_count; i++) {
         const struct size_row *size = &totals->sizes[i];
         const uint64_t row[] = {size->size, size->allocations, size->frees,
-                                size->allocations - size->frees};
+                                size->allocations - size->frees, size->at_peak_count};
         put(derived, sizes, sizeof(row) / sizeof(*row), row);
     }
     sqlite3_finalize(sizes);
+    sqlite3_stmt *types = prepare(derived, "INSERT INTO type_total VALUES (?,?,?,?,?,?,?,?)");
+    for (size_t i = 0; good(derived) && i < totals->types.capacity; i++) {
+        const struct type_usage *type = &totals->types.rows[i];
+        const uint64_t row[] = {i,
+                                type->allocations,
+                                type->bytes,
+                                type->live_count,
+                                type->live_bytes,
+                                type->at_peak_count,
+                                type->at_peak_bytes,
+                                type->peak_bytes};
+        if (type->allocations != 0)
+            put(derived, types, sizeof(row) / sizeof(*row), row);
+    }
+    sqlite3_finalize(types);
     return good(derived);
 }
 
@@ -409,8 +432,7 @@ static bool derive_sums(struct derived *derived)
 {
     return run(derived, derived_clear_sql) && read_stacks(derived) && replay_rows(derived) &&
            put_stacks(derived) && put_sums(derived) && put_functions(derived) &&
-           run(derived, type_totals_sql) && put_meta(derived) && derive_parts(derived) &&
-           derive_estimate(derived);
+           put_meta(derived) && derive_parts(derived) && derive_estimate(derived);
 }
 
 bool writer_derived_put(struct writer_database *database)

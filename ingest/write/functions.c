@@ -105,10 +105,13 @@ static void add_selves(struct sums *sums, const struct stacks *stacks)
 static int put_rows(const struct sums *sums, const struct totals *totals)
 {
     sqlite3_stmt *insert = NULL;
-    int result = sqlite3_prepare_v2(
-        sums->database, "INSERT INTO function_total VALUES (?,?,?,?,?,?,?,?,?)", -1, &insert, NULL);
+    int result = sqlite3_prepare_v2(sums->database,
+                                    "INSERT INTO function_total VALUES (?,?,?,?,?,?,?,?,?,?)", -1,
+                                    &insert, NULL);
     for (size_t i = 0; result == SQLITE_OK && i < sums->count; i++) {
         const struct function_sum *sum = &sums->functions[i];
+        const struct function_usage usage =
+            i < totals->function_capacity ? totals->functions[i] : (struct function_usage){0};
         const uint64_t row[] = {i + 1,
                                 sum->self.bytes,
                                 sum->self.allocations,
@@ -117,8 +120,8 @@ static int put_rows(const struct sums *sums, const struct totals *totals)
                                 sum->self.live_bytes,
                                 sum->self.live_count,
                                 sum->self.at_peak_bytes,
-                                i < totals->function_capacity ? totals->functions[i].peak_bytes
-                                                              : 0};
+                                usage.peak_bytes,
+                                usage.short_lived};
         for (size_t k = 0; k < sizeof(row) / sizeof(*row); k++)
             sqlite3_bind_int64(insert, (int)k + 1, (int64_t)row[k]);
         sqlite3_step(insert);

@@ -117,8 +117,9 @@ static bool put_totals(const struct table_sink *sink, const struct session_facts
            put_number(sink, "rows", facts->replay->rows) &&
            put_number(sink, "failed_allocations", facts->replay->failed_allocations) &&
            put_number(sink, "typed_allocations",
-                      totals->allocations - facts->replay->types->rows[0].allocations) &&
-           put_number(sink, "typed_bytes", totals->bytes - facts->replay->types->rows[0].bytes) &&
+                      totals->allocations - type_usages_of(&totals->types, 0).allocations) &&
+           put_number(sink, "typed_bytes",
+                      totals->bytes - type_usages_of(&totals->types, 0).bytes) &&
            put_number(sink, "threads", facts->scan->threads.count) &&
            put_number(sink, "stacks", facts->stacks->count - 1);
 }

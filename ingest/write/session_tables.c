@@ -204,12 +204,13 @@ static bool put_function_totals(const struct table_sink *sink, const struct sess
         add_stack(sums, stacks, i);
     for (size_t i = 0; good && i < count; i++) {
         const struct usage *self = &sums[i].self;
-        uint64_t peak = i < totals->function_capacity ? totals->functions[i].peak_bytes : 0;
+        const struct function_usage usage =
+            i < totals->function_capacity ? totals->functions[i] : (struct function_usage){0};
         good = PUT(sink, WRITER_FUNCTION_TOTAL, value_number(i + 1), value_number(self->bytes),
                    value_number(self->allocations), value_number(sums[i].bytes),
                    value_number(sums[i].count), value_number(self->live_bytes),
                    value_number(self->live_count), value_number(self->at_peak_bytes),
-                   value_number(peak));
+                   value_number(usage.peak_bytes), value_number(usage.short_lived));
     }
     free(sums);
     return good;
@@ -346,7 +347,8 @@ static bool put_sums(const struct table_sink *sink, const struct session_facts *
         if (row->allocations == 0)
             continue; /* a size of arenas only */
         good = PUT(sink, WRITER_SIZE_BIN, value_number(row->size), value_number(row->allocations),
-                   value_number(row->frees), value_number(row->allocations - row->frees));
+                   value_number(row->frees), value_number(row->allocations - row->frees),
+                   value_number(row->at_peak_count));
     }
     return good;
 }

@@ -35,12 +35,19 @@ static bool put_type(const struct table_sink *sink, const struct type_table *tab
            types_members(table->types, row->name, row->size, put_member, &members);
 }
 
-static bool put_total(const struct table_sink *sink, const struct type_row *row, size_t id)
+static bool put_total(const struct table_sink *sink, const struct type_usages *usages, size_t id)
 {
-    const struct writer_value values[] = {value_number(id), value_number(row->allocations),
-                                          value_number(row->bytes), value_number(row->live_count),
-                                          value_number(row->live_bytes)};
-    return row->allocations == 0 || put(sink, WRITER_TYPE_TOTAL, values, sizeof(values));
+    const struct type_usage usage = type_usages_of(usages, id);
+    const struct writer_value values[] = {value_number(id),
+                                          value_number(usage.allocations),
+                                          value_number(usage.bytes),
+                                          value_number(usage.live_count),
+                                          value_number(usage.live_bytes),
+                                          value_number(usage.at_peak_count),
+                                          value_number(usage.at_peak_bytes),
+                                          usage.peak_unknown ? value_null()
+                                                             : value_number(usage.peak_bytes)};
+    return usage.allocations == 0 || put(sink, WRITER_TYPE_TOTAL, values, sizeof(values));
 }
 
 static bool put_candidates(const struct table_sink *sink, struct type_table *table,
@@ -63,7 +70,7 @@ bool session_types_put(const struct table_sink *sink, const struct session_facts
     bool good = true;
     for (size_t i = 0; good && i < table->count; i++)
         good = (i == 0 || i < facts->known.types || put_type(sink, table, i)) &&
-               put_total(sink, &table->rows[i], i);
+               put_total(sink, &facts->totals->types, i);
     for (size_t i = facts->known.unknown_blocks; good && i < table->unknown_count; i++)
         good = put_candidates(sink, table, &table->unknown[i]);
     return good;

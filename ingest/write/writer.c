@@ -17,6 +17,7 @@
 #include "all_indexes_sql.h"
 #include "estimate_sql.h"
 #include "session_sql.h"
+#include "type_peaks_sql.h"
 
 /* Batches: one that replay fills, one that is being written, and two to even out the load. */
 enum { BATCHES = 4 };
@@ -346,7 +347,8 @@ static bool remove_logs(const struct writer *writer)
 bool writer_commit(struct writer *writer)
 {
     if (!writer->options.draft &&
-        ((writer->sampled && !writer_database_run(&writer->database, estimate_sql)) ||
+        (!writer_database_run(&writer->database, type_peaks_sql) ||
+         (writer->sampled && !writer_database_run(&writer->database, estimate_sql)) ||
          !create_indexes(writer) || !put_statistics(writer) ||
          !writer_user_rows_copy(&writer->user_rows, &writer->database, writer->file.target,
                                 &writer->options)))

@@ -134,6 +134,17 @@ same('functions', one('SELECT sum(self_bytes), sum(self_count), sum(live_bytes),
 same('total', db.execute('''SELECT max(total_bytes) FROM v_function''').fetchone()[0], meta['bytes_allocated'])
 same('sizes', one('SELECT sum(bytes), sum(frees), sum(live_bytes) FROM v_size_bin'),
      (meta['bytes_allocated'], meta['frees'], meta['live_bytes_end']))
+same('short-lived', db.execute('SELECT function_id, short_lived FROM function_total WHERE short_lived > 0 ORDER BY 1').fetchall(),
+     db.execute('''SELECT s.function_id, count(*) FROM allocation a JOIN stack s ON s.id = a.stack_id
+         WHERE a.free_ns - a.alloc_ns < 1000000 AND s.function_id > 0 GROUP BY 1 ORDER BY 1''').fetchall())
+same('some were short-lived', one('SELECT sum(short_lived) > 0 FROM v_function')[0], 1)
+same('types at the peak', one('SELECT sum(at_peak_bytes), sum(at_peak_count) FROM v_type'), (meta['peak_bytes'], meta['peak_count']))
+same('sizes at the peak', one('SELECT sum(at_peak_count * size), sum(at_peak_count) FROM v_size_bin'), (meta['peak_bytes'], meta['peak_count']))
+same('peaks of types', db.execute('SELECT type_id, peak_bytes FROM type_total ORDER BY 1').fetchall(),
+     db.execute('''SELECT type_id, max(live) FROM (SELECT type_id, sum(bytes) OVER (PARTITION BY type_id ORDER BY ns, turn, id
+         ROWS UNBOUNDED PRECEDING) AS live FROM (SELECT type_id, id, alloc_ns AS ns, 1 AS turn, size AS bytes FROM allocation
+         UNION ALL SELECT type_id, id, free_ns, 2 * (free_ns = alloc_ns), -size FROM allocation WHERE free_ns > 0))
+         GROUP BY 1 ORDER BY 1''').fetchall())
 same('timeline', one('SELECT sum(allocated_bytes), sum(freed_bytes) FROM v_timeline'),
      (meta['bytes_allocated'], meta['bytes_allocated'] - meta['live_bytes_end']))
 same('threads', one('SELECT sum(allocations), sum(frees) FROM thread'), (meta['allocations'], meta['frees']))

@@ -66,7 +66,7 @@ static const char function_tables[] =
     "  live_count, at_peak_bytes);"
     "CREATE TABLE stack_frame(stack_id, depth, frame_id, PRIMARY KEY(stack_id, depth)) WITHOUT "
     "ROWID;"
-    "CREATE TABLE function_total(a, b, c, d, e, f, g, h, i);"
+    "CREATE TABLE function_total(a, b, c, d, e, f, g, h, i, j);"
     "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50)"
     "  INSERT INTO function SELECT i FROM n;"
     "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)"
@@ -83,7 +83,7 @@ static const char function_expected[] =
     "CREATE TABLE expected AS"
     "  SELECT f.id, ifnull(s.bytes, 0), ifnull(s.count, 0), ifnull(t.bytes, 0), ifnull(t.count, 0),"
     "    ifnull(s.live_bytes, 0), ifnull(s.live_count, 0), ifnull(s.at_peak_bytes, 0),"
-    "    iif(f.id = 2, 77, 0)"
+    "    iif(f.id = 2, 77, 0), iif(f.id = 1, 3, iif(f.id = 2, 5, 0))"
     "  FROM function f"
     "  LEFT JOIN (SELECT function_id, sum(bytes) AS bytes, sum(allocations) AS count,"
     "      sum(live_bytes) AS live_bytes, sum(live_count) AS live_count,"
@@ -100,7 +100,7 @@ static void test_functions(void **state)
     sqlite3 *database = open_database(function_tables);
     struct stack_row rows[300] = {0};
     struct stacks stacks = {.rows = rows, .count = 300};
-    struct function_usage peaks[] = {{0, 0}, {0, 77}};
+    struct function_usage peaks[] = {{0, 0, 3}, {0, 77, 5}};
     struct totals *totals = calloc(1, sizeof(*totals));
     sqlite3_stmt *query;
     assert_non_null(totals);

@@ -34,6 +34,10 @@ shop::Plain|168|7|24
 shop::Special|2016|1|2016
 short|18|9|2
 std::pair<int, short>|8|1|8'
+    cp session.db rebuilt.db
+    mprof-ingest --rebuild --quiet rebuilt.db || complain "is not derived again"
+    expect "sums of types" "ATTACH 'rebuilt.db' AS b;
+        SELECT count(*) FROM (SELECT * FROM type_total EXCEPT SELECT * FROM b.type_total)" 0
     expect "what a throwing constructor leaves is freed" "SELECT count(*) FROM allocation
         WHERE free_ns IS NULL AND (size = 408 OR size = 1016)" 0
 }

@@ -130,6 +130,8 @@ static const char *name_by_table(struct replayed *replayed, uint32_t node, uint6
 {
     uint32_t stack = stacks_find(&replayed->stacks, node);
     struct type_answer answer = type_table_find(&replayed->types, stack, size, TRACE_KIND_MALLOC);
+    if (answer.type == 0)
+        type_table_unknown(&replayed->types, stack, size);
     return answer.type == 0 ? NULL : replayed->types.rows[answer.type].name;
 }
 
