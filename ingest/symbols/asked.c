@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/cache/transcript.h"
+#include "ingest/cache/question.h"
 
 static void put_frames(struct coding *coding, const struct symbols_frame *frames, size_t count)
 {
@@ -56,51 +56,44 @@ static bool is_asked(const struct symbols *symbols, uint32_t id)
     return cache_transcript_listens(symbols_transcript(symbols)) && symbols_is_known(symbols, id);
 }
 
+static void begin_question(struct cache_question *question, struct symbols *symbols,
+                           enum cache_kind kind, uint32_t id)
+{
+    cache_question_begin(question, symbols_transcript(symbols), kind);
+    coding_put_number(&question->asked, symbols_file_number(symbols, id));
+}
+
 size_t symbols_lookup(struct symbols *symbols, uint32_t id, uint64_t pc,
                       struct symbols_frame *frames)
 {
-    struct cache_transcript *transcript = symbols_transcript(symbols);
-    struct coding question = {0}, answer = {0};
-    struct decoding known;
+    struct cache_question question;
     if (!is_asked(symbols, id))
         return symbols_find(symbols, id, pc, frames);
-    coding_put_number(&question, CACHE_LOOKUP);
-    coding_put_number(&question, symbols_file_number(symbols, id));
-    coding_put_number(&question, pc);
-    size_t count = 0;
-    if (!cache_transcript_ask(transcript, &question, &known)) {
+    begin_question(&question, symbols, CACHE_LOOKUP, id);
+    coding_put_number(&question.asked, pc);
+    cache_question_ask(&question);
+    size_t count = take_frames(symbols, &question.known, frames);
+    if (!cache_question_accept(&question, count > 0)) {
         count = symbols_find(symbols, id, pc, frames);
-        put_frames(&answer, frames, count);
-        cache_transcript_answer(transcript, &question, &answer);
-    } else if ((count = take_frames(symbols, &known, frames)) == 0) {
-        cache_transcript_stop(transcript);
-        count = symbols_find(symbols, id, pc, frames);
+        put_frames(&question.found, frames, count);
     }
-    coding_free(&question);
-    coding_free(&answer);
+    cache_question_end(&question);
     return count;
 }
 
 const char *symbols_status(struct symbols *symbols, uint32_t id)
 {
-    struct cache_transcript *transcript = symbols_transcript(symbols);
-    struct coding question = {0}, answer = {0};
-    struct decoding known;
-    const char *status;
+    struct cache_question question;
     if (!is_asked(symbols, id))
         return symbols_find_status(symbols, id);
-    coding_put_number(&question, CACHE_STATUS);
-    coding_put_number(&question, symbols_file_number(symbols, id));
-    if (!cache_transcript_ask(transcript, &question, &known)) {
+    begin_question(&question, symbols, CACHE_STATUS, id);
+    cache_question_ask(&question);
+    const char *status = take_text(symbols, &question.known);
+    if (!cache_question_accept(&question, status != NULL)) {
         status = symbols_find_status(symbols, id);
-        coding_put_text(&answer, status);
-        cache_transcript_answer(transcript, &question, &answer);
-    } else if (!(status = take_text(symbols, &known))) {
-        cache_transcript_stop(transcript);
-        status = symbols_find_status(symbols, id);
+        coding_put_text(&question.found, status);
     }
-    coding_free(&question);
-    coding_free(&answer);
+    cache_question_end(&question);
     return status;
 }
 

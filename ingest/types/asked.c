@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "ingest/cache/transcript.h"
+#include "ingest/cache/question.h"
 
 /* More frames than any question has. */
 #define FRAMES_MAX 64
@@ -25,6 +25,15 @@ static struct cache_transcript *transcript_of(const struct types *types)
 static bool listens(const struct types *types)
 {
     return cache_transcript_listens(transcript_of(types));
+}
+
+/* Tells whether the question is asked through the transcript. Stops it if the question does not
+ * `fit`. */
+static bool listens_to(const struct types *types, bool fit)
+{
+    if (!fit)
+        cache_transcript_stop(transcript_of(types));
+    return listens(types);
 }
 
 /* A name that comes from the rules or from a transcript is the same pointer. */
@@ -96,29 +105,21 @@ static void infer(struct types *types, const struct types_frame *frames, size_t 
 void types_infer(struct types *types, const struct types_frame *frames, size_t count, uint64_t size,
                  uint8_t kind, struct types_answer *answer)
 {
-    struct cache_transcript *transcript = transcript_of(types);
-    struct coding question = {0}, coding = {0};
-    struct decoding known;
-    if (count > FRAMES_MAX)
-        cache_transcript_stop(transcript);
-    if (!listens(types)) {
+    struct cache_question question;
+    if (!listens_to(types, count <= FRAMES_MAX)) {
         infer(types, frames, count, size, kind, answer);
         return;
     }
-    coding_put_number(&question, CACHE_INFER);
-    put_frames(&question, frames, count);
-    coding_put_number(&question, size);
-    coding_put_number(&question, kind);
-    if (!cache_transcript_ask(transcript, &question, &known)) {
+    cache_question_begin(&question, transcript_of(types), CACHE_INFER);
+    put_frames(&question.asked, frames, count);
+    coding_put_number(&question.asked, size);
+    coding_put_number(&question.asked, kind);
+    cache_question_ask(&question);
+    if (!cache_question_accept(&question, take_answer(types, &question.known, answer))) {
         infer(types, frames, count, size, kind, answer);
-        put_answer(&coding, answer);
-        cache_transcript_answer(transcript, &question, &coding);
-    } else if (!take_answer(types, &known, answer)) {
-        cache_transcript_stop(transcript);
-        infer(types, frames, count, size, kind, answer);
+        put_answer(&question.found, answer);
     }
-    coding_free(&question);
-    coding_free(&coding);
+    cache_question_end(&question);
 }
 
 static void repeat_infer(void *context, struct decoding *question)
@@ -136,27 +137,18 @@ static void repeat_infer(void *context, struct decoding *question)
 
 const char *types_call_linkage(struct types *types, const struct types_frame *frame)
 {
-    struct cache_transcript *transcript = transcript_of(types);
-    struct coding question = {0}, answer = {0};
-    struct decoding known;
-    const char *linkage;
+    struct cache_question question;
     if (!listens(types))
         return types_find_linkage(types, frame);
-    coding_put_number(&question, CACHE_LINKAGE);
-    put_frames(&question, frame, 1);
-    if (!cache_transcript_ask(transcript, &question, &known)) {
+    cache_question_begin(&question, transcript_of(types), CACHE_LINKAGE);
+    put_frames(&question.asked, frame, 1);
+    cache_question_ask(&question);
+    const char *linkage = keep(types, decoding_text(&question.known));
+    if (!cache_question_accept(&question, true)) {
         linkage = types_find_linkage(types, frame);
-        coding_put_text(&answer, linkage);
-        cache_transcript_answer(transcript, &question, &answer);
-    } else {
-        linkage = keep(types, decoding_text(&known));
-        if (known.failed) {
-            cache_transcript_stop(transcript);
-            linkage = types_find_linkage(types, frame);
-        }
+        coding_put_text(&question.found, linkage);
     }
-    coding_free(&question);
-    coding_free(&answer);
+    cache_question_end(&question);
     return linkage;
 }
 
@@ -187,30 +179,19 @@ static bool know_form(form_function *form_of)
 unsigned types_frame_call_form(struct types *types, const struct types_frame *frame,
                                unsigned (*form_of)(const char *linkage))
 {
-    struct cache_transcript *transcript = transcript_of(types);
-    struct coding question = {0}, answer = {0};
-    struct decoding known;
-    unsigned form;
-    if (listens(types) && !know_form(form_of))
-        cache_transcript_stop(transcript);
-    if (!listens(types))
+    struct cache_question question;
+    if (!listens_to(types, know_form(form_of)))
         return types_find_form(types, frame, form_of);
-    coding_put_number(&question, CACHE_FORM);
-    put_frames(&question, frame, 1);
-    coding_put_number(&question, number_of(form_of));
-    if (!cache_transcript_ask(transcript, &question, &known)) {
+    cache_question_begin(&question, transcript_of(types), CACHE_FORM);
+    put_frames(&question.asked, frame, 1);
+    coding_put_number(&question.asked, number_of(form_of));
+    cache_question_ask(&question);
+    unsigned form = (unsigned)decoding_number(&question.known);
+    if (!cache_question_accept(&question, true)) {
         form = types_find_form(types, frame, form_of);
-        coding_put_number(&answer, form);
-        cache_transcript_answer(transcript, &question, &answer);
-    } else {
-        form = (unsigned)decoding_number(&known);
-        if (known.failed) {
-            cache_transcript_stop(transcript);
-            form = types_find_form(types, frame, form_of);
-        }
+        coding_put_number(&question.found, form);
     }
-    coding_free(&question);
-    coding_free(&answer);
+    cache_question_end(&question);
     return form;
 }
 
@@ -227,39 +208,38 @@ static void repeat_form(void *context, struct decoding *question)
 
 /* ---- types_candidates() ----------------------------------------------------------------- */
 
+static bool take_names(const struct types *types, struct decoding *decoding, const char **names,
+                       size_t capacity, size_t *count)
+{
+    const uint64_t found = decoding_number(decoding);
+    if (found > capacity)
+        return false;
+    for (*count = 0; *count < found; ++*count)
+        if (!(names[*count] = keep(types, decoding_text(decoding))))
+            return false;
+    return true;
+}
+
 size_t types_candidates(struct types *types, const struct types_frame *frames, size_t count,
                         uint64_t size, const char **names, size_t capacity)
 {
-    struct cache_transcript *transcript = transcript_of(types);
-    struct coding question = {0}, answer = {0};
-    struct decoding known;
-    size_t found;
-    if (count > FRAMES_MAX || capacity > NAMES_MAX)
-        cache_transcript_stop(transcript);
-    if (!listens(types))
+    struct cache_question question;
+    size_t found = 0;
+    if (!listens_to(types, count <= FRAMES_MAX && capacity <= NAMES_MAX))
         return types_find_candidates(types, frames, count, size, names, capacity);
-    coding_put_number(&question, CACHE_CANDIDATES);
-    put_frames(&question, frames, count);
-    coding_put_number(&question, size);
-    coding_put_number(&question, capacity);
-    if (!cache_transcript_ask(transcript, &question, &known)) {
+    cache_question_begin(&question, transcript_of(types), CACHE_CANDIDATES);
+    put_frames(&question.asked, frames, count);
+    coding_put_number(&question.asked, size);
+    coding_put_number(&question.asked, capacity);
+    cache_question_ask(&question);
+    const bool good = take_names(types, &question.known, names, capacity, &found);
+    if (!cache_question_accept(&question, good)) {
         found = types_find_candidates(types, frames, count, size, names, capacity);
-        coding_put_number(&answer, found);
+        coding_put_number(&question.found, found);
         for (size_t i = 0; i < found; i++)
-            coding_put_text(&answer, names[i]);
-        cache_transcript_answer(transcript, &question, &answer);
-    } else {
-        found = decoding_number(&known);
-        for (size_t i = 0; i < found && i < capacity; i++)
-            if (!(names[i] = keep(types, decoding_text(&known))))
-                known.failed = true;
-        if (known.failed || found > capacity) {
-            cache_transcript_stop(transcript);
-            found = types_find_candidates(types, frames, count, size, names, capacity);
-        }
+            coding_put_text(&question.found, names[i]);
     }
-    coding_free(&question);
-    coding_free(&answer);
+    cache_question_end(&question);
     return found;
 }
 
@@ -277,22 +257,18 @@ static void repeat_candidates(void *context, struct decoding *question)
 
 void types_declare(struct types *types, uint32_t module, const char *name, uint64_t size)
 {
-    struct cache_transcript *transcript = transcript_of(types);
-    struct coding question = {0}, answer = {0};
-    struct decoding known;
+    struct cache_question question;
     if (!listens(types)) {
         types_find_declared(types, module, name, size);
         return;
     }
-    coding_put_number(&question, CACHE_DECLARE);
-    coding_put_number(&question, module);
-    coding_put_text(&question, name);
-    coding_put_number(&question, size);
-    if (!cache_transcript_ask(transcript, &question, &known)) {
+    cache_question_begin(&question, transcript_of(types), CACHE_DECLARE);
+    coding_put_number(&question.asked, module);
+    coding_put_text(&question.asked, name);
+    coding_put_number(&question.asked, size);
+    if (!cache_question_ask(&question))
         types_find_declared(types, module, name, size);
-        cache_transcript_answer(transcript, &question, &answer);
-    }
-    coding_free(&question);
+    cache_question_end(&question);
 }
 
 static void repeat_declare(void *context, struct decoding *question)
@@ -348,29 +324,26 @@ static bool are_whole(struct decoding decoding)
 bool types_members(struct types *types, const char *name, uint64_t size,
                    types_member_function *each, void *context)
 {
-    struct cache_transcript *transcript = transcript_of(types);
-    struct coding question = {0}, answer = {0};
-    struct decoding known;
+    struct cache_question question;
     bool good;
     if (!listens(types))
         return types_find_members(types, name, size, each, context);
-    coding_put_number(&question, CACHE_MEMBERS);
-    coding_put_text(&question, name);
-    coding_put_number(&question, size);
-    if (!cache_transcript_ask(transcript, &question, &known)) {
-        types_find_members(types, name, size, put_member, &answer);
-        coding_put_number(&answer, 0); /* the end */
-        cache_transcript_answer(transcript, &question, &answer);
-        known = (struct decoding){answer.bytes, answer.bytes + answer.size, answer.failed};
+    cache_question_begin(&question, transcript_of(types), CACHE_MEMBERS);
+    coding_put_text(&question.asked, name);
+    coding_put_number(&question.asked, size);
+    if (!cache_question_ask(&question)) {
+        struct coding *found = &question.found;
+        types_find_members(types, name, size, put_member, found);
+        coding_put_number(found, 0); /* the end */
+        cache_question_answer(&question);
+        question.known = (struct decoding){found->bytes, found->bytes + found->size, found->failed};
+        question.is_known = true;
     }
-    if (are_whole(known)) {
-        good = each_member(known, each, context);
-    } else {
-        cache_transcript_stop(transcript);
+    if (cache_question_accept(&question, are_whole(question.known)))
+        good = each_member(question.known, each, context);
+    else
         good = types_find_members(types, name, size, each, context);
-    }
-    coding_free(&question);
-    coding_free(&answer);
+    cache_question_end(&question);
     return good;
 }
 
