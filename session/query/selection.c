@@ -8,31 +8,46 @@
 #include "session/filter/run.h"
 #include "session/filter/sort_order.h"
 #include "session/query/selection_state.h"
+#include "session/scan/kernels.h"
+
+struct totals {
+    uint64_t bytes, allocations, live_bytes, live_count;
+};
 
 static void add_totals(void *context, const struct chunk_rows *rows)
 {
-    struct selection *selection = context;
-    const struct column_view size = rows->bytes;
-    const struct column_view counts = rows->counts;
-    const struct column_view life = rows->views[COLUMN_LIFE_NS];
-    uint64_t bytes = 0;
-    uint64_t allocations = 0;
-    uint64_t live_bytes = 0;
-    uint64_t live_count = 0;
-    ROW_SET_EACH(rows->words, row)
+    struct totals *totals = context;
+    struct kernel_rows block;
+    uint64_t bytes[KERNEL_ROWS], counts[KERNEL_ROWS], lives[KERNEL_ROWS];
+    KERNEL_EACH_BLOCK(rows->words, &block)
     {
-        uint64_t here = column_view_at(&size, row);
-        uint64_t count = column_view_at(&counts, row);
-        bool live = column_view_at(&life, row) == 0;
-        bytes += here;
-        live_bytes += live ? here : 0;
-        live_count += live ? count : 0;
-        allocations += count;
+        kernel_take(&rows->bytes, &block, bytes);
+        kernel_take(&rows->counts, &block, counts);
+        kernel_take(&rows->views[COLUMN_LIFE_NS], &block, lives);
+        totals->bytes += kernel_sum(bytes, block.count);
+        totals->allocations += kernel_sum(counts, block.count);
+        totals->live_bytes += kernel_sum_of_zero(bytes, lives, block.count);
+        totals->live_count += kernel_sum_of_zero(counts, lives, block.count);
     }
-    selection->bytes += bytes;
-    selection->allocations += allocations;
-    selection->live_bytes += live_bytes;
-    selection->live_count += live_count;
+}
+
+static bool find_totals(struct selection *selection, struct session_error *error)
+{
+    struct scan_contexts contexts;
+    if (!scan_contexts_open(selection->session, &contexts, sizeof(struct totals), SIZE_MAX, error))
+        return false;
+    const bool good = scan_each_chunk(selection->session, &selection->set,
+                                      COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_LIFE_NS),
+                                      add_totals, contexts.each, contexts.threads, error);
+    for (size_t i = 0; i < contexts.threads; i++) {
+        const struct totals *totals = contexts.each[i];
+        selection->bytes += totals->bytes;
+        selection->allocations += totals->allocations;
+        selection->live_bytes += totals->live_bytes;
+        selection->live_count += totals->live_count;
+    }
+    scan_contexts_close(&contexts);
+    return good;
 }
 
 static bool start(struct selection *selection, const char *text, struct session_error *error)
@@ -55,9 +70,7 @@ static bool start(struct selection *selection, const char *text, struct session_
     for (uint32_t chunk = 0; chunk < chunks; chunk++)
         selection->before[chunk + 1] =
             selection->before[chunk] + row_set_chunk_count(&selection->set, chunk);
-    return scan_in_order(selection->session, &selection->set,
-                         COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_LIFE_NS), add_totals,
-                         selection, error);
+    return find_totals(selection, error);
 }
 
 struct selection *selection_new(struct session *session, const char *text,

@@ -13,6 +13,7 @@
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/query/selection_state.h"
+#include "session/scan/kernels.h"
 
 enum { NAMED = SESSION_COLORS - 1, SIZE_CLASSES = 65, AGES = 10, LIFETIMES = 10 };
 
@@ -145,25 +146,64 @@ static void categories_close(struct categories *categories)
     free(categories->at_peak_bytes);
 }
 
+/* The sums of one thread, by category: bytes, allocations, bytes at the peak. */
+struct part {
+    const struct categories *categories;
+    uint64_t sums[][3];
+};
+
 static void add_rows(void *context, const struct chunk_rows *rows)
 {
-    struct categories *categories = context;
+    struct part *part = context;
+    const struct categories *categories = part->categories;
     const struct color_map *map = categories->map;
-    const struct column_view code = rows->views[map->column];
-    ROW_SET_EACH(rows->words, row)
+    struct kernel_rows block;
+    uint64_t code[KERNEL_ROWS], bytes[KERNEL_ROWS], counts[KERNEL_ROWS];
+    uint64_t began[KERNEL_ROWS], life[KERNEL_ROWS];
+    KERNEL_EACH_BLOCK(rows->words, &block)
     {
-        uint64_t value = column_view_at(&code, row);
-        uint8_t color = !rows->colors ? 0 : rows->colors[row];
-        uint32_t category = categories->of_code[color_code(map, value, value, value, value, color)];
-        uint64_t size = column_view_at(&rows->bytes, row);
-        uint64_t began = column_view_at(&rows->views[COLUMN_ALLOC_NS], row);
-        uint64_t life = column_view_at(&rows->views[COLUMN_LIFE_NS], row);
-        /* Life 0 means never freed: life - 1 is then the largest number. */
-        bool at_peak = began <= categories->peak_ns && life - 1 > categories->peak_ns - began;
-        categories->bytes[category] += size;
-        categories->at_peak_bytes[category] += at_peak ? size : 0;
-        categories->allocations[category] += column_view_at(&rows->counts, row);
+        kernel_take(&rows->views[map->column], &block, code);
+        kernel_take(&rows->bytes, &block, bytes);
+        kernel_take(&rows->counts, &block, counts);
+        kernel_take(&rows->views[COLUMN_ALLOC_NS], &block, began);
+        kernel_take(&rows->views[COLUMN_LIFE_NS], &block, life);
+        for (size_t i = 0; i < block.count; i++) {
+            const uint8_t color = !rows->colors ? 0 : rows->colors[block.first + block.row[i]];
+            uint64_t *sums = part->sums[categories->of_code[color_code(map, code[i], code[i],
+                                                                       code[i], code[i], color)]];
+            /* Life 0 means never freed: life - 1 is then the largest number. */
+            const bool at_peak =
+                began[i] <= categories->peak_ns && life[i] - 1 > categories->peak_ns - began[i];
+            sums[0] += bytes[i];
+            sums[1] += counts[i];
+            sums[2] += at_peak ? bytes[i] : 0;
+        }
     }
+}
+
+static bool add_by_rows(struct categories *categories, struct selection *selection,
+                        struct session_error *error)
+{
+    struct scan_contexts contexts;
+    const size_t size = sizeof(struct part) + categories->count * 3 * sizeof(uint64_t);
+    if (!scan_contexts_open(selection->session, &contexts, size, (size_t)64 << 20, error))
+        return false;
+    for (size_t i = 0; i < contexts.threads; i++)
+        ((struct part *)contexts.each[i])->categories = categories;
+    const bool good = scan_each_chunk(selection->session, &selection->set,
+                                      color_map_columns(categories->map) | COLUMN_BIT(COLUMN_SIZE) |
+                                          COLUMN_BIT(COLUMN_ALLOC_NS) | COLUMN_BIT(COLUMN_LIFE_NS),
+                                      add_rows, contexts.each, contexts.threads, error);
+    for (size_t i = 0; i < contexts.threads; i++) {
+        const struct part *part = contexts.each[i];
+        for (uint32_t category = 0; category < categories->count; category++) {
+            categories->bytes[category] += part->sums[category][0];
+            categories->allocations[category] += part->sums[category][1];
+            categories->at_peak_bytes[category] += part->sums[category][2];
+        }
+    }
+    scan_contexts_close(&contexts);
+    return good;
 }
 
 /* Sums up the categories. Functions and modules use the sums by stack, which other views need as
@@ -173,10 +213,7 @@ static bool add_all(struct categories *categories, struct selection *selection,
 {
     enum session_color_by by = categories->map->by;
     if (by != SESSION_COLOR_FUNCTION && by != SESSION_COLOR_MODULE)
-        return scan_in_order(selection->session, &selection->set,
-                             color_map_columns(categories->map) | COLUMN_BIT(COLUMN_SIZE) |
-                                 COLUMN_BIT(COLUMN_ALLOC_NS) | COLUMN_BIT(COLUMN_LIFE_NS),
-                             add_rows, categories, error);
+        return add_by_rows(categories, selection, error);
     const struct stack_sum *sums = selection_stack_sums(selection, error);
     if (!sums)
         return false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sums up functions. One scan sums the selected allocations by stack. Self values follow from the
- * call site of each stack, totals from one pass over the frames: a function counts once in a stack,
- * even if it recurs.
+ * Sums up functions from the sums by stack (stack_sums.c). Self values follow from the call site of
+ * each stack, totals from one pass over the frames: a function counts once in a stack, even if it
+ * recurs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,57 +10,6 @@
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/query/selection_state.h"
-
-enum { SHORT_LIVED_NS = 1000000 };
-
-struct summing {
-    struct stack_sum *sums;
-    uint64_t peak_ns;
-};
-
-static void add_rows(void *context, const struct chunk_rows *rows)
-{
-    const struct summing *summing = context;
-    const uint64_t peak_ns = summing->peak_ns;
-    ROW_SET_EACH(rows->words, row)
-    {
-        uint64_t size = column_view_at(&rows->bytes, row);
-        uint64_t count = column_view_at(&rows->counts, row);
-        uint64_t began = column_view_at(&rows->views[COLUMN_ALLOC_NS], row);
-        uint64_t life = column_view_at(&rows->views[COLUMN_LIFE_NS], row);
-        struct stack_sum *sum = &summing->sums[column_view_at(&rows->views[COLUMN_STACK], row)];
-        bool live = life == 0;
-        bool at_peak = began <= peak_ns && life - 1 > peak_ns - began;
-        sum->bytes += size;
-        sum->count += count;
-        sum->live_bytes += live ? size : 0;
-        sum->live_count += live ? count : 0;
-        sum->at_peak_bytes += at_peak ? size : 0;
-        sum->short_lived += life - 1 < SHORT_LIVED_NS ? count : 0;
-    }
-}
-
-const struct stack_sum *selection_stack_sums(struct selection *selection,
-                                             struct session_error *error)
-{
-    if (selection->stack_sums)
-        return selection->stack_sums;
-    struct summing summing = {.peak_ns = selection->session->peak_ns};
-    summing.sums = calloc(selection->session->stacks.count, sizeof(*summing.sums));
-    if (!summing.sums) {
-        session_fail_memory(error, "the sums by stack");
-        return NULL;
-    }
-    if (!scan_in_order(selection->session, &selection->set,
-                       COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_ALLOC_NS) |
-                           COLUMN_BIT(COLUMN_LIFE_NS) | COLUMN_BIT(COLUMN_STACK),
-                       add_rows, &summing, error)) {
-        free(summing.sums);
-        return NULL;
-    }
-    selection->stack_sums = summing.sums;
-    return selection->stack_sums;
-}
 
 static void add_self(const struct stacks *stacks, const struct stack_sum *sums,
                      struct session_function_row *rows)

@@ -363,6 +363,25 @@ VARIANTS(void, kernel_take,
          (const struct column_view *view, const struct kernel_rows *rows, uint64_t *values),
          (view, rows, values))
 
+INLINE uint64_t kernel_sum_body(const uint64_t *values, size_t count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += values[i];
+    return sum;
+}
+VARIANTS(uint64_t, kernel_sum, (const uint64_t *values, size_t count), (values, count))
+
+INLINE uint64_t kernel_sum_of_zero_body(const uint64_t *values, const uint64_t *keys, size_t count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += keys[i] == 0 ? values[i] : 0;
+    return sum;
+}
+VARIANTS(uint64_t, kernel_sum_of_zero, (const uint64_t *values, const uint64_t *keys, size_t count),
+         (values, keys, count))
+
 INLINE uint64_t kernel_count_body(const uint64_t *words, size_t count)
 {
     uint64_t bits = 0;

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "session/data/error.h"
 #include "session/data/session_state.h"
@@ -270,6 +271,7 @@ bool scan_look(struct session *session, uint32_t chunk, enum column column,
 struct visiting {
     const struct row_set *set;
     unsigned columns;
+    scan_wanted *wanted; /* NULL: all chunks with selected rows are */
     scan_visitor *visit;
     void *context;
 };
@@ -293,7 +295,8 @@ static bool visit_chunk(void *context, struct scan_worker *worker, uint32_t chun
 {
     const struct visiting *visiting = context;
     const struct row_set *set = visiting->set;
-    if (row_set_chunk_empty(set, chunk))
+    if (row_set_chunk_empty(set, chunk) ||
+        (visiting->wanted && !visiting->wanted(visiting->context, worker->session->columns, chunk)))
         return true;
     struct chunk_rows rows = {.chunk = chunk,
                               .first_row = (uint64_t)chunk * COLUMN_CHUNK_ROWS,
@@ -310,18 +313,50 @@ static bool visit_chunk(void *context, struct scan_worker *worker, uint32_t chun
     return true;
 }
 
-bool scan_each_chunk(struct session *session, const struct row_set *set, unsigned columns,
-                     scan_visitor *visit, void **contexts, size_t threads,
-                     struct session_error *error)
+bool scan_wanted_chunks(struct session *session, const struct row_set *set, unsigned columns,
+                        scan_wanted *wanted, scan_visitor *visit, void **contexts, size_t threads,
+                        struct session_error *error)
 {
     struct visiting visiting[SCAN_THREADS_MAX];
     void *each[SCAN_THREADS_MAX];
     threads = threads < SCAN_THREADS_MAX ? threads : SCAN_THREADS_MAX;
     for (size_t i = 0; i < threads; i++) {
-        visiting[i] = (struct visiting){set, columns, visit, contexts[i]};
+        visiting[i] = (struct visiting){set, columns, wanted, visit, contexts[i]};
         each[i] = &visiting[i];
     }
     return scan_chunks(session, set->chunks, visit_chunk, each, threads, error);
+}
+
+bool scan_each_chunk(struct session *session, const struct row_set *set, unsigned columns,
+                     scan_visitor *visit, void **contexts, size_t threads,
+                     struct session_error *error)
+{
+    return scan_wanted_chunks(session, set, columns, NULL, visit, contexts, threads, error);
+}
+
+bool scan_contexts_open(const struct session *session, struct scan_contexts *contexts, size_t size,
+                        size_t most, struct session_error *error)
+{
+    /* Each begins a cache line of its own. */
+    const size_t rounded = (size + 63) / 64 * 64;
+    *contexts = (struct scan_contexts){.threads = 0};
+    while (contexts->threads < scan_threads(session) &&
+           (contexts->threads == 0 || rounded * (contexts->threads + 1) <= most)) {
+        void *context = aligned_alloc(64, rounded);
+        if (!context && contexts->threads > 0)
+            break;
+        if (!context)
+            return session_fail_memory(error, "a pass over the allocations");
+        contexts->each[contexts->threads++] = memset(context, 0, rounded);
+    }
+    return true;
+}
+
+void scan_contexts_close(struct scan_contexts *contexts)
+{
+    for (size_t i = 0; i < contexts->threads; i++)
+        free(contexts->each[i]);
+    contexts->threads = 0;
 }
 
 bool scan_in_order(struct session *session, const struct row_set *set, unsigned columns,

@@ -62,6 +62,25 @@ bool scan_each_chunk(struct session *session, const struct row_set *set, unsigne
                      scan_visitor *visit, void **contexts, size_t threads,
                      struct session_error *error);
 
+/* Does the same, but leaves out the chunks for which `wanted` returns false: it may look at what
+ * the directory says about a chunk, which costs no read. */
+typedef bool scan_wanted(const void *context, const struct column_store *store, uint32_t chunk);
+bool scan_wanted_chunks(struct session *session, const struct row_set *set, unsigned columns,
+                        scan_wanted *wanted, scan_visitor *visit, void **contexts, size_t threads,
+                        struct session_error *error);
+
+/* A context for each thread of a pass, zeroed. */
+struct scan_contexts {
+    size_t threads;
+    void *each[SCAN_THREADS_MAX];
+};
+/* Makes contexts of `size` bytes, as many as there are threads, but at most `most` bytes in all
+ * (and one at least). Returns false with `error` set; otherwise scan_contexts_close() frees them.
+ */
+bool scan_contexts_open(const struct session *session, struct scan_contexts *contexts, size_t size,
+                        size_t most, struct session_error *error);
+void scan_contexts_close(struct scan_contexts *contexts);
+
 /* Does the same with one thread and one context, for visitors that need the order of chunks. */
 bool scan_in_order(struct session *session, const struct row_set *set, unsigned columns,
                    scan_visitor *visit, void *context, struct session_error *error);
