@@ -2,7 +2,9 @@
 #include "cli/tui_options.h"
 
 static const struct command_option options[] = {
-    [TUI_OPTION_FILTER] = {0, "filter", "TEXT", .choices = "", .help = "begin with this filter"},
+    [TUI_OPTION_FILTER] = {0, "filter", "TEXT", .choices = "",
+                           .help = "begin with this filter, a text or the name of a stored "
+                                   "graph"},
     [TUI_OPTION_VIEW] = {0, "view", "NAME", .choices = "overview timeline grid functions",
                          .help = "begin with this view: overview, timeline, grid or functions"},
     [TUI_OPTION_PROCESS] = {0, "process", "WHICH", .choices = "all",
@@ -17,6 +19,19 @@ static const struct command_option options[] = {
                  "without a terminal"},
     [TUI_OPTION_SIZE] = {0, "size", "WxH", .choices = "",
                          .help = "screen size for --script (default: 80x24)"},
+    [TUI_OPTION_LIST_GRAPHS] =
+        {0, "list-graphs",
+         .help = "list the stored graphs of SESSION, of your folder and those that ship, and end; "
+                 "with this and the next options SESSION may be left out"},
+    [TUI_OPTION_EXPORT_GRAPH] = {0, "export-graph", "NAME", .choices = "",
+                                 .help = "print a stored graph, and end"},
+    [TUI_OPTION_IMPORT_GRAPH] =
+        {0, "import-graph", "FILE",
+         .help = "store the graph of the file NAME.graph under NAME in SESSION, or in your folder "
+                 "if none is named or it cannot be written, and end"},
+    [TUI_OPTION_DELETE_GRAPH] = {0, "delete-graph", "NAME", .choices = "",
+                                 .help = "delete a graph from SESSION, or from your folder if it "
+                                         "is not stored there, and end"},
     [TUI_OPTION_MAN] = {0, "man", .help = "print the manual page, for man -l"},
     [TUI_OPTION_HELP] = {'h', "help", .help = "print this text"},
     [TUI_OPTION_VERSION] = {'V', "version", .help = "print the version"},

@@ -14,6 +14,7 @@
 #include "tui/cells.h"
 #include "tui/manual.h"
 #include "tui/script.h"
+#include "tui/stored_graphs.h"
 #include "tui/terminal.h"
 
 enum exit_status { EXIT_GOOD = 0, EXIT_BAD_INPUT = 1, EXIT_BAD_USAGE = 2 };
@@ -23,6 +24,8 @@ struct arguments {
     const char *process; /* NULL: the one selected by ingest */
     struct browser_options browser;
     bool ascii;
+    enum stored_graphs_task graphs;
+    const char *graph; /* what the task is about */
 };
 
 static int complain(int status, const char *what)
@@ -41,6 +44,16 @@ static void complain_of_filter(const char *filter, const struct session_error *e
     say("mprof-tui", "--filter, column %d: %s", error->column, error->message);
     fprintf(stderr, "  %s\n  %*s^\n", text, text_width(before), "");
     free(start);
+}
+
+/* Notes a task with stored graphs. Returns as take_option() does. */
+static int take_task(struct arguments *arguments, enum stored_graphs_task task, const char *name)
+{
+    if (arguments->graphs != STORED_GRAPHS_NONE)
+        return command_line_wrong(&tui_command_line, "one task with graphs at a time");
+    arguments->graphs = task;
+    arguments->graph = name;
+    return -1;
 }
 
 /* Handles one option. Returns -1 to go on, or an exit status. */
@@ -67,6 +80,14 @@ static int take_option(struct arguments *arguments, enum tui_option option, cons
             return command_line_wrong(
                 &tui_command_line, "--size needs a width and a height of 1 to 1000, as in 80x24");
         break;
+    case TUI_OPTION_LIST_GRAPHS:
+        return take_task(arguments, STORED_GRAPHS_LIST, NULL);
+    case TUI_OPTION_EXPORT_GRAPH:
+        return take_task(arguments, STORED_GRAPHS_EXPORT, value);
+    case TUI_OPTION_IMPORT_GRAPH:
+        return take_task(arguments, STORED_GRAPHS_IMPORT, value);
+    case TUI_OPTION_DELETE_GRAPH:
+        return take_task(arguments, STORED_GRAPHS_DELETE, value);
     case TUI_OPTION_HELP:
         command_line_help(&tui_command_line, stdout);
         return EXIT_GOOD;
@@ -93,11 +114,11 @@ static int read_arguments(int count, char **values, struct arguments *arguments)
                      : take_option(arguments, (enum tui_option)option, value);
     if (status >= 0)
         return status;
-    if (optind == count)
+    if (optind == count && arguments->graphs == STORED_GRAPHS_NONE)
         return command_line_wrong(line, "no session named");
     if (count - optind > 1)
         return command_line_wrong(line, "more than one session named");
-    arguments->session = values[optind];
+    arguments->session = optind < count ? values[optind] : NULL;
     if (arguments->browser.width != 0 && !arguments->script)
         return command_line_wrong(line,
                                   "--size only works with --script; a terminal has its own size");
@@ -152,6 +173,28 @@ static int run_script(struct arguments *arguments)
     if (script != stdin)
         fclose(script);
     return status;
+}
+
+static int run_graphs(const struct arguments *arguments)
+{
+    struct session_error error = {.message = ""};
+    char note[1024] = "";
+    struct session *session = arguments->session ? session_open(arguments->session, &error) : NULL;
+    const bool good =
+        (session || !arguments->session) &&
+        stored_graphs_run(session, arguments->graphs, arguments->graph, stdout, note, &error);
+    session_close(session);
+    if (note[0] != '\0')
+        complain(EXIT_GOOD, note);
+    if (!good && error.column > 0) {
+        say("mprof-tui", "%s, column %d: %s", arguments->graph, error.column, error.message);
+        return EXIT_BAD_INPUT;
+    }
+    if (!good)
+        return complain(EXIT_BAD_INPUT, error.message);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return complain(EXIT_BAD_INPUT, "the output cannot be written");
+    return EXIT_GOOD;
 }
 
 static void loop(struct terminal *terminal, struct browser *browser, struct grid *grid)
@@ -212,5 +255,7 @@ int main(int count, char **values)
     int status = read_arguments(count, values, &arguments);
     if (status >= 0)
         return status;
+    if (arguments.graphs != STORED_GRAPHS_NONE)
+        return run_graphs(&arguments);
     return arguments.script ? run_script(&arguments) : run_terminal(&arguments);
 }

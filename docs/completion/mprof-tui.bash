@@ -12,9 +12,12 @@ _mprof_tui()
     --process) mapfile -t COMPREPLY < <(compgen -W 'all' -- "$word") ;;
     --script) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --size) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
+    --export-graph) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
+    --import-graph) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+    --delete-graph) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     *)
         case $word in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--filter= --view= --process= --ascii --script= --size= --man --help --version" -- "$word") ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "--filter= --view= --process= --ascii --script= --size= --list-graphs --export-graph= --import-graph= --delete-graph= --man --help --version" -- "$word") ;;
         *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
         esac
         ;;

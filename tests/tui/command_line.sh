@@ -49,6 +49,39 @@ printf 'dump\n' >"$work/good.script"
 expect 0 'leaked .* allocations' --filter leaked --script "$work/good.script" "$work/session.db"
 expect 0 '▸ all | where' --view functions --filter 'all | where size > 100' --script "$work/good.script" "$work/session.db"
 
+# Stored graphs, with the session and without one.
+quiet() { # ARGUMENTS…: succeeds and says nothing
+    "$tui" "$@" </dev/null >"$work/out" 2>&1 && [ ! -s "$work/out" ] || {
+        printf 'mprof-tui %s: said:\n' "$*"
+        cat "$work/out"
+        failed=1
+    }
+}
+export XDG_CONFIG_HOME=$work/config
+printf '# Blocks of 1 KiB and more\nall | where size >= 1K\n' >"$work/big.graph"
+expect 0 '^leaks_by_type +shipped ' --list-graphs
+expect 0 '^# Which types' --export-graph leaks_by_type
+quiet --import-graph "$work/big.graph"
+expect 0 '^big +your folder +Blocks of 1 KiB' --list-graphs
+expect 1 'stored already' --import-graph "$work/big.graph"
+quiet --import-graph "$work/big.graph" "$work/session.db"
+expect 0 '^big +session +Blocks of 1 KiB' --list-graphs "$work/session.db"
+expect 0 '^big +your folder +\(not used\) Blocks' --list-graphs "$work/session.db"
+expect 0 '^all . where size >= 1K' --export-graph big "$work/session.db"
+cmp -s "$work/out" "$work/big.graph" || { echo 'an exported graph is another one'; failed=1; }
+quiet --delete-graph big "$work/session.db"
+expect 0 '^big +your folder +Blocks' --list-graphs "$work/session.db"
+quiet --delete-graph big
+expect 1 'no graph is stored under the name "big"' --delete-graph big
+expect 1 'ships with the program' --delete-graph leaks_by_type
+expect 1 'cannot be a graph.s name' --export-graph ../x
+printf 'all | wheer' >"$work/wrong.graph"
+expect 1 'wrong.graph, column 7: ' --import-graph "$work/wrong.graph"
+expect 2 'one task with graphs at a time' --list-graphs --delete-graph big
+sqlite3 "$work/session.db" "INSERT INTO meta VALUES ('unfinished', 1)"
+expect 0 'still being recorded; the graph is stored in your folder' --import-graph "$work/big.graph" "$work/session.db"
+sqlite3 "$work/session.db" "DELETE FROM meta WHERE key = 'unfinished'"
+
 "$tui" --man >"$work/page.1"
 cmp -s "$work/page.1" "$MPROF_SOURCE/docs/man/mprof-tui.1" || {
     echo "docs/man/mprof-tui.1 is not what mprof-tui --man writes; run: mprof-tui --man > docs/man/mprof-tui.1"

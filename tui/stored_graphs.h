@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What mprof-tui does with stored graphs from the command line, without a terminal. */
+#ifndef MPROF_TUI_STORED_GRAPHS_H
+#define MPROF_TUI_STORED_GRAPHS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "session/graphs.h"
+
+enum stored_graphs_task {
+    STORED_GRAPHS_NONE,
+    STORED_GRAPHS_LIST,   /* prints all with their places and descriptions */
+    STORED_GRAPHS_EXPORT, /* prints the text of one */
+    STORED_GRAPHS_IMPORT, /* stores the file NAME.graph */
+    STORED_GRAPHS_DELETE, /* of the session, or of the folder if the session has none */
+};
+
+/*
+ * Runs a task. `session` NULL: there is only the user's folder. `name` is that of the graph, or of
+ * the file to import. A line for the user that is no error goes to `note` (empty: none). Returns
+ * false with `error` set.
+ */
+bool stored_graphs_run(struct session *session, enum stored_graphs_task task, const char *name,
+                       FILE *out, char note[1024], struct session_error *error);
+
+#endif
