@@ -34,6 +34,7 @@ void writer_allocation_pages_close(struct writer_allocation_pages *tables)
     writer_btree_close(&tables->column_chunk);
     writer_pages_close(&tables->pages);
     writer_index_free(&tables->index);
+    writer_directory_free(&tables->directory);
     free(tables->packed);
     tables->packed = NULL;
 }
@@ -99,11 +100,24 @@ static bool put_chunk(struct writer_allocation_pages *tables, const struct row_b
 {
     struct row_batch_chunk chunk;
     row_batch_pack(batch, column, tables->packed + CHUNK_HEAD, &chunk);
+    writer_directory_put(&tables->directory, &chunk);
     const int64_t row[CHUNK_VALUES - 2] = {(int64_t)batch->rows, chunk.width, (int64_t)chunk.min,
                                            (int64_t)chunk.max};
     uint8_t *record = head_chunk(tables, row, chunk.length);
     return writer_btree_put_row(&tables->column_chunk, chunk.id, record,
                                 (size_t)(tables->packed + CHUNK_HEAD - record) + chunk.length);
+}
+
+static bool put_chunks(struct writer_allocation_pages *tables, const struct row_batch *batch)
+{
+    if (!writer_directory_begin(&tables->directory, batch)) {
+        tables->pages.error = ENOMEM;
+        return false;
+    }
+    bool good = true;
+    for (unsigned column = 0; good && column < COLUMN_TOTAL; column++)
+        good = put_chunk(tables, batch, column);
+    return good;
 }
 
 bool writer_allocation_pages_put(struct writer_allocation_pages *tables,
@@ -115,9 +129,8 @@ bool writer_allocation_pages_put(struct writer_allocation_pages *tables,
         size_t length = encode_row(batch, i, record);
         good = writer_btree_put_row(&tables->allocation, batch->first_id + i, record, length);
     }
-    for (unsigned column = 0; good && tables->roots.column_chunk != 0 && column < COLUMN_TOTAL;
-         column++)
-        good = put_chunk(tables, batch, column);
+    if (good && tables->roots.column_chunk != 0)
+        good = put_chunks(tables, batch);
     if (good && tables->roots.allocation_stack != 0 && !writer_index_count(&tables->index, batch)) {
         tables->pages.error = ENOMEM;
         good = false;

@@ -13,6 +13,7 @@
 #include "ingest/replay/row_batch.h"
 #include "ingest/write/btree.h"
 #include "ingest/write/index.h"
+#include "ingest/write/packed.h"
 
 /* Root pages of the trees that are filled; they must be empty. */
 struct writer_roots {
@@ -26,6 +27,7 @@ struct writer_allocation_pages {
     struct writer_btree allocation, column_chunk;
     struct writer_roots roots;
     struct stack_index index;
+    struct writer_directory directory; /* of the chunks; kept until the end */
     uint8_t *packed; /* one column of one chunk, after room for the beginning of its record */
 };
 

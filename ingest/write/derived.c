@@ -435,6 +435,12 @@ static bool derive_sums(struct derived *derived)
            put_meta(derived) && derive_parts(derived) && derive_estimate(derived);
 }
 
+static bool derive_packed(struct derived *derived)
+{
+    return writer_packed_put(derived->database->sqlite, &derived->rows.directory) == SQLITE_OK ||
+           writer_database_fail(derived->database, NULL);
+}
+
 bool writer_derived_put(struct writer_database *database)
 {
     struct derived derived = {.database = database, .status = database->status};
@@ -445,7 +451,7 @@ bool writer_derived_put(struct writer_database *database)
     else if (writer_rows_open(&derived.rows, database->sqlite) != SQLITE_OK)
         writer_database_fail(database, NULL);
     else
-        done = derive_columns(&derived) && derive_sums(&derived);
+        done = derive_columns(&derived) && derive_sums(&derived) && derive_packed(&derived);
     writer_rows_close(&derived.rows);
     totals_free_memory(&derived.totals);
     writer_thread_totals_close(&derived.thread_totals);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Makes the data of a session that is derived from its rows: column chunks, the sums and peaks of
- * stacks, functions, types and sizes, the timeline, and the peak of the program.
+ * Makes the data of a session that is derived from its rows: column chunks, packed arrays, the sums
+ * and peaks of stacks, functions, types and sizes, the timeline, and the peak of the program.
  *
  * Rows tell when a block was allocated and freed only to the nanosecond. Of the events of one
  * nanosecond the frees are presumed to come first, as when ingest merges threads. If they did not,

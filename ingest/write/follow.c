@@ -107,6 +107,7 @@ bool writer_follow_begin(struct writer_follow *writer, uint64_t first_id)
              "DELETE FROM allocation WHERE id >= %" PRIu64
              "; DELETE FROM column_chunk WHERE id >= %" PRIu64,
              first_id, chunk * COLUMN_ID_STRIDE);
+    writer_directory_cut(&writer->rows.directory, chunk);
     return writer_database_run(&writer->database, follow_begin_sql) &&
            writer_database_run(&writer->database, rows);
 }
@@ -131,6 +132,12 @@ struct table_sink writer_follow_tables(struct writer_follow *writer)
     return (struct table_sink){writer, put_row};
 }
 
+static bool put_packed(struct writer_follow *writer)
+{
+    return writer_packed_put(writer->database.sqlite, &writer->rows.directory) == SQLITE_OK ||
+           writer_database_fail(&writer->database, NULL);
+}
+
 /*
  * Ends the transaction. SQLite can only restart the log when no reader uses it. If the log is
  * large, it waits for that: when all of the log is copied, a reader that gets the newest state from
@@ -142,7 +149,7 @@ bool writer_follow_end(struct writer_follow *writer)
     int pages = 0;
     const bool sampled = writer->sampled;
     writer->sampled = false;
-    if ((sampled && !writer_database_run(&writer->database, estimate_sql)) ||
+    if ((sampled && !writer_database_run(&writer->database, estimate_sql)) || !put_packed(writer) ||
         !writer_database_run(&writer->database, "COMMIT"))
         return false;
     sqlite3_wal_checkpoint_v2(writer->database.sqlite, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages,

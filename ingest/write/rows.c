@@ -175,6 +175,7 @@ static int put_chunk(struct writer_rows *rows, const struct row_batch *batch, un
 {
     struct row_batch_chunk chunk;
     row_batch_pack(batch, column, rows->packed, &chunk);
+    writer_directory_put(&rows->directory, &chunk);
     sqlite3_stmt *insert = rows->insert_chunk;
     sqlite3_bind_int64(insert, 1, (int64_t)chunk.id);
     sqlite3_bind_int64(insert, 2, (int64_t)batch->rows);
@@ -190,7 +191,7 @@ static int put_chunk(struct writer_rows *rows, const struct row_batch *batch, un
 
 int writer_rows_put_columns(struct writer_rows *rows, const struct row_batch *batch)
 {
-    int result = SQLITE_OK;
+    int result = writer_directory_begin(&rows->directory, batch) ? SQLITE_OK : SQLITE_NOMEM;
     for (unsigned column = 0; result == SQLITE_OK && column < COLUMN_TOTAL; column++)
         result = put_chunk(rows, batch, column);
     return result;
@@ -213,5 +214,6 @@ void writer_rows_close(struct writer_rows *rows)
     sqlite3_finalize(rows->insert_rows);
     sqlite3_finalize(rows->insert_chunk);
     free(rows->packed);
+    writer_directory_free(&rows->directory);
     *rows = (struct writer_rows){0};
 }

@@ -13,13 +13,14 @@
 
 #include <sqlite3.h>
 
-#include "ingest/replay/row_batch.h"
+#include "ingest/write/packed.h"
 
 struct writer_rows {
     sqlite3 *database;
     sqlite3_stmt *insert_rows, *insert_chunk;
     const struct row_batch *batch;
     uint8_t *packed; /* one column of one chunk */
+    struct writer_directory directory;
 };
 
 /* Prepares the statements. Returns SQLite's code, as the next two functions do. */

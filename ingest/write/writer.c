@@ -30,6 +30,7 @@ struct writer {
     sqlite3_stmt *insert[WRITER_TABLES];
     struct writer_allocation_pages allocation_pages;
     struct writer_user_rows user_rows;
+    struct writer_directory directory;
     uint32_t frame_root; /* root page of stack_frame, which gets: */
     struct writer_pages frame_pages;
     struct writer_btree frames;
@@ -246,6 +247,8 @@ bool writer_rows_done(struct writer *writer)
                                         writer_database_interrupted, &writer->database))
         return writer_database_fail(&writer->database,
                                     writer_allocation_pages_error(&writer->allocation_pages));
+    writer->directory = writer->allocation_pages.directory;
+    writer->allocation_pages.directory = (struct writer_directory){.data = NULL};
     writer_allocation_pages_close(&writer->allocation_pages);
     if (!writer->options.draft) {
         if (!writer_pages_open(&writer->frame_pages, writer->file.descriptor, WRITER_LOCK_BYTE))
@@ -321,6 +324,12 @@ static bool create_indexes(struct writer *writer)
             writer_database_run(&writer->database, all_indexes_sql));
 }
 
+static bool put_packed(struct writer *writer)
+{
+    return writer_packed_put(writer->database.sqlite, &writer->directory) == SQLITE_OK ||
+           writer_database_fail(&writer->database, NULL);
+}
+
 static bool put_statistics(struct writer *writer)
 {
     return writer_statistics_put(writer->database.sqlite) == SQLITE_OK ||
@@ -349,7 +358,7 @@ bool writer_commit(struct writer *writer)
     if (!writer->options.draft &&
         (!writer_database_run(&writer->database, type_peaks_sql) ||
          (writer->sampled && !writer_database_run(&writer->database, estimate_sql)) ||
-         !create_indexes(writer) || !put_statistics(writer) ||
+         !put_packed(writer) || !create_indexes(writer) || !put_statistics(writer) ||
          !writer_user_rows_copy(&writer->user_rows, &writer->database, writer->file.target,
                                 &writer->options)))
         return false;
@@ -367,6 +376,7 @@ void writer_close(struct writer *writer)
         return;
     join(writer);
     writer_allocation_pages_close(&writer->allocation_pages);
+    writer_directory_free(&writer->directory);
     writer_btree_close(&writer->frames);
     writer_pages_close(&writer->frame_pages);
     writer_user_rows_release(&writer->user_rows);

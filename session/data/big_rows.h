@@ -3,12 +3,12 @@
  * Reads rows with large values straight from the pages of a session's file, past SQLite: a row's
  * chain of overflow pages nearly always lies in one run, which one system call reads. Any number of
  * threads may read at the same time. The format is that of https://sqlite.org/fileformat2.html.
+ * The file is opened and closed as page_file.h says.
  *
  * Nothing is taken on trust: a page must be a leaf, hold the row, and each page of the chain must
  * name the next one. If anything does not fit, the reader says so, and the caller asks SQLite.
  *
- * Order of calls: big_rows_open(), big_rows_read() as often as wanted, big_rows_close(). Closing a
- * file ends all locks that the process holds on it, so open and close it while SQLite holds none.
+ * Order of calls: big_rows_open(), big_rows_read() as often as wanted, big_rows_close().
  */
 #ifndef MPROF_SESSION_DATA_BIG_ROWS_H
 #define MPROF_SESSION_DATA_BIG_ROWS_H
@@ -43,8 +43,5 @@ struct big_rows_leaf {
 bool big_rows_read(const struct big_rows *rows, struct big_rows_leaf *leaf, uint64_t id,
                    const int64_t numbers[BIG_ROW_NUMBERS], uint8_t *data, size_t length,
                    uint64_t *bytes);
-
-/* Returns the largest id of the table, 0 if it is empty. False if its leaf cannot be read. */
-bool big_rows_last(const struct big_rows *rows, uint64_t *id);
 
 #endif

@@ -70,7 +70,7 @@ static bool read_data(struct column_reader *reader, uint32_t chunk, enum column 
     const struct column_entry *entry = column_store_entry(store, chunk, column);
     const int64_t id = (int64_t)chunk * COLUMN_ID_STRIDE + column;
     uint8_t *data = reader->column[column].data;
-    const int64_t numbers[BIG_ROW_NUMBERS] = {store->chunk_rows[chunk], entry->width,
+    const int64_t numbers[BIG_ROW_NUMBERS] = {column_store_chunk_rows(store, chunk), entry->width,
                                               (int64_t)entry->min, (int64_t)entry->max};
     uint64_t bytes = 0;
     const bool direct = store->direct && big_rows_read(store->direct, &reader->leaf, (uint64_t)id,
@@ -86,7 +86,7 @@ static bool read_chunk(struct column_reader *reader, uint32_t chunk, enum column
 {
     struct column_store *store = reader->store;
     struct column_entry *entry = column_store_entry(store, chunk, column);
-    const uint32_t rows = store->chunk_rows[chunk];
+    const uint32_t rows = column_store_chunk_rows(store, chunk);
     const size_t length = column_data_length(rows, entry->width);
     reader->column[column].chunk = NO_CHUNK;
     if (!grow(reader, column, length))
@@ -116,6 +116,6 @@ bool column_reader_get(struct column_reader *reader, uint32_t chunk, enum column
                                  .max = entry->max,
                                  .mask = column_mask(entry->width),
                                  .width = entry->width,
-                                 .rows = reader->store->chunk_rows[chunk]};
+                                 .rows = column_store_chunk_rows(reader->store, chunk)};
     return true;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -35,6 +36,7 @@ static bool fail(struct database *database, struct session_error *error)
                         database->path, sqlite3_errmsg(database->handle));
 }
 
+/* Reads one number. */
 static bool read_pragma(void *context, const struct database_row *row, struct session_error *error)
 {
     (void)error;
@@ -155,9 +157,16 @@ void database_close(struct database *database)
     free(database);
 }
 
-bool database_logged(const struct database *database)
+uint32_t database_direct_root(struct database *database, const char *table)
 {
-    return database->logged;
+    char sql[128];
+    struct session_error ignored;
+    int64_t page = 0;
+    snprintf(sql, sizeof(sql),
+             "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = '%s'", table);
+    if (database->logged || !database_each(database, sql, read_pragma, &page, &ignored))
+        return 0;
+    return page > 0 && page <= UINT32_MAX ? (uint32_t)page : 0;
 }
 
 const char *database_path(const struct database *database)
@@ -196,6 +205,52 @@ const char *database_text(const struct database_row *row, int column)
 bool database_is_null(const struct database_row *row, int column)
 {
     return sqlite3_column_type(statement_of(row), column) == SQLITE_NULL;
+}
+
+struct array_copy {
+    uint8_t *data;
+    size_t length;
+};
+
+static bool copy_array(void *context, const struct database_row *row, struct session_error *error)
+{
+    struct array_copy *copy = context;
+    sqlite3_stmt *statement = statement_of(row);
+    const void *bytes = sqlite3_column_blob(statement, 0);
+    const size_t length = (size_t)sqlite3_column_bytes(statement, 0);
+    if (!bytes || copy->data)
+        return true;
+    copy->data = malloc(length);
+    if (!copy->data)
+        return session_fail_memory(error, "a packed array");
+    memcpy(copy->data, bytes, length);
+    copy->length = length;
+    return true;
+}
+
+bool database_packed_array(struct database *database, int id, uint8_t **data, size_t *length,
+                           struct session_error *error)
+{
+    char sql[80];
+    int64_t tables = 0;
+    struct array_copy copy = {.data = NULL};
+    *data = NULL;
+    *length = 0;
+    if (!database_each(database,
+                       "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = "
+                       "'packed_array'",
+                       read_pragma, &tables, error))
+        return false;
+    snprintf(sql, sizeof(sql), "SELECT data FROM packed_array WHERE id = %d", id);
+    if (tables == 0)
+        return true;
+    if (!database_each(database, sql, copy_array, &copy, error)) {
+        free(copy.data);
+        return false;
+    }
+    *data = copy.data;
+    *length = copy.length;
+    return true;
 }
 
 bool database_chunk(struct database *database, int64_t id, void *data, size_t length,

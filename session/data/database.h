@@ -41,8 +41,19 @@ int64_t database_number(const struct database_row *row, int column);
 const char *database_text(const struct database_row *row, int column);
 bool database_is_null(const struct database_row *row, int column);
 
-/* Tells whether the file has a write-ahead log: it may still be written. */
-bool database_logged(const struct database *database);
+/*
+ * Reads a row of packed_array (schemas/columns.md). Stores a copy of its bytes, which the caller
+ * frees, NULL if the session has no such array. Returns false with `error` set.
+ */
+bool database_packed_array(struct database *database, int id, uint8_t **data, size_t *length,
+                           struct session_error *error);
+
+/*
+ * Returns the root page of a table that may be read straight from the file (page_file.h), 0 if it
+ * must be read through SQLite: there is no such table, or the file has a write-ahead log, so it may
+ * still be written.
+ */
+uint32_t database_direct_root(struct database *database, const char *table);
 
 /* Reads all `length` bytes of column_chunk.data of row `id`. Another length is damage. Any thread
  * may call it. */

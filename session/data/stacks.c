@@ -2,9 +2,11 @@
 #include "session/data/stacks.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/packed_array.h"
 #include "session/data/database.h"
 #include "session/data/error.h"
 
@@ -35,6 +37,9 @@ static bool read_frame(void *context, const struct database_row *row, struct ses
     return true;
 }
 
+static const char *const states[] = PACKED_STATES;
+enum { STATES = sizeof(states) / sizeof(*states) };
+
 static bool read_stack(void *context, const struct database_row *row, struct session_error *error)
 {
     struct loading *loading = context;
@@ -42,18 +47,16 @@ static bool read_stack(void *context, const struct database_row *row, struct ses
     int64_t id = database_number(row, 0);
     int64_t place = database_number(row, 1);
     int64_t function = database_number(row, 2);
+    const char *state = database_text(row, 3);
     if (!names_id_check(stacks->database, "stack", id, stacks->count, error))
         return false;
     stacks->call_site[id] = place > 0 && place < stacks->frame_count ? (uint32_t)place : 0;
     stacks->function[id] =
         function > 0 && function < loading->names->function_count ? (uint32_t)function : 0;
-    const char *state = database_text(row, 3);
-    /* There are five states: the next one is nearly always the same as the last one. */
-    if (id > 0 && state && strcmp(stacks->state[id - 1], state) == 0)
-        stacks->state[id] = stacks->state[id - 1];
-    else
-        stacks->state[id] = string_pool_add(&loading->names->pool, state);
-    return stacks->state[id] || session_fail_memory(error, "the stacks");
+    for (uint8_t i = 0; state && i < STATES; i++)
+        if (strcmp(states[i], state) == 0)
+            stacks->state[id] = i;
+    return true;
 }
 
 static bool read_runtime(void *context, const struct database_row *row, struct session_error *error)
@@ -66,89 +69,219 @@ static bool read_runtime(void *context, const struct database_row *row, struct s
     return true;
 }
 
-bool stacks_open(struct stacks *stacks, struct database *database, struct names *names,
-                 struct session_error *error)
+static bool reserve_stacks(struct stacks *stacks, uint32_t count, struct session_error *error)
 {
-    struct loading loading = {.stacks = stacks, .names = names};
-    stacks->database = database;
-    if (!names_id_bound(database, "stack", &stacks->count, error) ||
-        !names_id_bound(database, "frame", &stacks->frame_count, error))
+    stacks->count = count;
+    stacks->function = calloc(count, sizeof(*stacks->function));
+    stacks->call_site = calloc(count, sizeof(*stacks->call_site));
+    stacks->state = calloc(count, sizeof(*stacks->state));
+    stacks->runtime = calloc(count, sizeof(*stacks->runtime));
+    return (stacks->function && stacks->call_site && stacks->state && stacks->runtime) ||
+           session_fail_memory(error, "the stacks");
+}
+
+/* ---- from the packed arrays (schemas/columns.md) ---- */
+
+static bool unpack_frames(struct stacks *stacks, const struct names *names, const uint8_t *data,
+                          struct session_error *error)
+{
+    const size_t count = stacks->frame_count;
+    const uint8_t *pc = data, *function = pc + count * 8, *module = function + count * 4;
+    const uint8_t *file = module + count * 4, *line = file + count * 4, *flags = line + count * 4;
+    stacks->frame_table = calloc(count, sizeof(*stacks->frame_table));
+    if (!stacks->frame_table)
+        return session_fail_memory(error, "the frames");
+    for (size_t i = 0; i < count; i++) {
+        struct stack_frame *frame = &stacks->frame_table[i];
+        const uint32_t of = packed_get32(function + i * 4), in = packed_get32(module + i * 4);
+        const uint32_t source = packed_get32(file + i * 4);
+        frame->pc = packed_get64(pc + i * 8);
+        frame->function = of < names->function_count ? of : 0;
+        frame->module = in < names->module.count ? in : 0;
+        frame->file = source < names->file.count ? source : 0;
+        frame->line = packed_get32(line + i * 4);
+        frame->inlined = (flags[i] & PACKED_FRAME_INLINED) != 0;
+        frame->bare = (flags[i] & PACKED_FRAME_BARE) != 0;
+    }
+    return true;
+}
+
+static bool unpack_stacks(struct stacks *stacks, const struct names *names, size_t count,
+                          const uint8_t *const *arrays, struct session_error *error)
+{
+    if (!reserve_stacks(stacks, (uint32_t)count, error))
         return false;
-    stacks->function = calloc(stacks->count, sizeof(*stacks->function));
-    stacks->call_site = calloc(stacks->count, sizeof(*stacks->call_site));
-    stacks->state = calloc(stacks->count, sizeof(*stacks->state));
-    stacks->runtime = calloc(stacks->count, sizeof(*stacks->runtime));
-    stacks->frame_table = calloc(stacks->frame_count, sizeof(*stacks->frame_table));
-    if (!stacks->function || !stacks->call_site || !stacks->state || !stacks->runtime ||
-        !stacks->frame_table)
-        return session_fail_memory(error, "the stacks");
-    for (uint32_t stack = 0; stack < stacks->count; stack++)
-        stacks->state[stack] = "none";
-    bool good =
-        database_each(database,
-                      "SELECT id, module_id, pc, function_id, source_file_id, line, inlined, bare "
-                      "FROM frame",
-                      read_frame, &loading, error) &&
-        database_each(database,
-                      "SELECT id, call_site_frame_id, function_id, state FROM stack ORDER BY id",
-                      read_stack, &loading, error) &&
-        database_each(database, "SELECT stack_id FROM runtime_stack", read_runtime, stacks, error);
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t function = packed_get32(arrays[0] + i * 4);
+        const uint32_t place = packed_get32(arrays[1] + i * 4);
+        stacks->function[i] = function < names->function_count ? function : 0;
+        stacks->call_site[i] = place < stacks->frame_count ? place : 0;
+        stacks->state[i] = arrays[2][i] < STATES ? arrays[2][i] : 0;
+    }
+    return true;
+}
+
+static bool read_largest(void *context, const struct database_row *row, struct session_error *error)
+{
+    (void)error;
+    *(int64_t *)context = database_number(row, 0);
+    return true;
+}
+
+/* Tells whether an array has an element for each id of a table. */
+static bool fits(struct database *database, const char *sql, size_t length, size_t size)
+{
+    struct session_error ignored;
+    int64_t largest = -1;
+    return length % size == 0 && length / size < UINT32_MAX &&
+           database_each(database, sql, read_largest, &largest, &ignored) && largest >= 0 &&
+           length / size == (uint64_t)largest + 1;
+}
+
+/* Stores in `*found` whether the arrays exist and fit the tables. */
+static bool unpack(struct stacks *stacks, const struct names *names, bool *found,
+                   struct session_error *error)
+{
+    static const int ids[] = {PACKED_STACK_FUNCTION, PACKED_STACK_CALL_SITE, PACKED_STACK_STATE,
+                              PACKED_FRAMES};
+    uint8_t *data[4] = {NULL};
+    size_t length[4] = {0};
+    bool good = true;
+    for (int i = 0; good && i < 4; i++)
+        good = database_packed_array(stacks->database, ids[i], &data[i], &length[i], error);
+    const size_t count = length[2];
+    *found = good && data[0] && data[1] && data[2] && data[3] && length[0] == count * 4 &&
+             length[1] == count * 4 &&
+             fits(stacks->database, "SELECT ifnull(max(id), 0) FROM stack", count, 1) &&
+             fits(stacks->database, "SELECT ifnull(max(id), 0) FROM frame", length[3],
+                  PACKED_FRAME_SIZE);
+    if (*found) {
+        stacks->frame_count = (uint32_t)(length[3] / PACKED_FRAME_SIZE);
+        good = unpack_frames(stacks, names, data[3], error) &&
+               unpack_stacks(stacks, names, count, (const uint8_t *const *)data, error);
+    }
+    for (int i = 0; i < 4; i++)
+        free(data[i]);
     return good;
 }
 
-struct frames_loading {
-    struct stacks *stacks;
-    uint64_t count, capacity;
-    uint32_t next; /* the first stack whose first frame is not known yet */
-};
+/* ---- from the tables ---- */
+
+static bool load(struct stacks *stacks, struct names *names, struct session_error *error)
+{
+    struct loading loading = {.stacks = stacks, .names = names};
+    uint32_t count;
+    if (!names_id_bound(stacks->database, "stack", &count, error) ||
+        !names_id_bound(stacks->database, "frame", &stacks->frame_count, error) ||
+        !reserve_stacks(stacks, count, error))
+        return false;
+    stacks->frame_table = calloc(stacks->frame_count, sizeof(*stacks->frame_table));
+    if (!stacks->frame_table)
+        return session_fail_memory(error, "the frames");
+    return database_each(
+               stacks->database,
+               "SELECT id, module_id, pc, function_id, source_file_id, line, inlined, bare "
+               "FROM frame",
+               read_frame, &loading, error) &&
+           database_each(stacks->database,
+                         "SELECT id, call_site_frame_id, function_id, state FROM stack", read_stack,
+                         &loading, error);
+}
+
+bool stacks_open(struct stacks *stacks, struct database *database, struct names *names,
+                 struct session_error *error)
+{
+    bool found;
+    stacks->database = database;
+    return unpack(stacks, names, &found, error) && (found || load(stacks, names, error)) &&
+           database_each(database, "SELECT stack_id FROM runtime_stack", read_runtime, stacks,
+                         error);
+}
+
+/* ---- frames of the stacks ---- */
 
 static bool read_stack_frame(void *context, const struct database_row *row,
                              struct session_error *error)
 {
-    struct frames_loading *loading = context;
-    struct stacks *stacks = loading->stacks;
-    int64_t stack = database_number(row, 0);
-    int64_t frame = database_number(row, 1);
-    if (stack < 0 || stack >= stacks->count)
-        return session_fail(error, 0,
-                            "%s: stack_frame names stack %" PRId64
-                            ", which does not exist: ingest the trace again",
-                            database_path(stacks->database), stack);
-    if (loading->count == loading->capacity) {
-        loading->capacity = loading->capacity == 0 ? 4096 : loading->capacity * 2;
-        uint32_t *frames = realloc(stacks->frames, loading->capacity * sizeof(*frames));
-        if (!frames)
-            return session_fail_memory(error, "the frames of the stacks");
-        stacks->frames = frames;
-    }
-    while (loading->next <= (uint32_t)stack)
-        stacks->first[loading->next++] = loading->count;
-    stacks->frames[loading->count++] =
-        frame > 0 && frame < stacks->frame_count ? (uint32_t)frame : 0;
-    return true;
+    struct stacks *stacks = context;
+    return stack_frames_add(&stacks->all, database_number(row, 0), database_number(row, 1),
+                            database_number(row, 2)) ||
+           session_fail(error, 0,
+                        "%s: table stack_frame is damaged at stack %" PRId64
+                        ", or memory is exhausted: ingest the trace again",
+                        database_path(stacks->database), database_number(row, 0));
+}
+
+/* Reads the frames from the file. Returns false if that is not possible. */
+static bool read_direct(struct stacks *stacks)
+{
+    const uint32_t root = database_direct_root(stacks->database, "stack_frame");
+    return root != 0 && stack_frames_begin(&stacks->all, stacks->count, stacks->frame_count) &&
+           stack_frames_read(&stacks->all, database_path(stacks->database), root) &&
+           !database_changed(stacks->database);
+}
+
+static bool read_by_sqlite(struct stacks *stacks, struct session_error *error)
+{
+    stack_frames_free(&stacks->all);
+    if (!stack_frames_begin(&stacks->all, stacks->count, stacks->frame_count))
+        return session_fail_memory(error, "the frames of the stacks");
+    stacks->all.by_sqlite = true;
+    return database_each(stacks->database,
+                         "SELECT stack_id, depth, frame_id FROM stack_frame "
+                         "ORDER BY stack_id, depth",
+                         read_stack_frame, stacks, error);
 }
 
 bool stacks_frames(struct stacks *stacks, struct session_error *error)
 {
     if (stacks->loaded)
         return true;
-    struct frames_loading loading = {.stacks = stacks};
-    stacks->first = calloc((size_t)stacks->count + 1, sizeof(*stacks->first));
-    if (!stacks->first)
-        return session_fail_memory(error, "the frames of the stacks");
-    if (!database_each(stacks->database,
-                       "SELECT stack_id, frame_id FROM stack_frame ORDER BY stack_id, depth",
-                       read_stack_frame, &loading, error)) {
-        free(stacks->first);
-        free(stacks->frames);
-        stacks->first = NULL;
-        stacks->frames = NULL;
+    if (!read_direct(stacks) && !read_by_sqlite(stacks, error)) {
+        stack_frames_free(&stacks->all);
         return false;
     }
-    while (loading.next <= stacks->count)
-        stacks->first[loading.next++] = loading.count;
+    stack_frames_end(&stacks->all);
+    stacks->first = stacks->all.first;
+    stacks->frames = stacks->all.frames;
     stacks->loaded = true;
     return true;
+}
+
+static bool read_some(void *context, const struct database_row *row, struct session_error *error)
+{
+    struct stacks *stacks = context;
+    const int64_t frame = database_number(row, 0);
+    if (stacks->some_count == stacks->some_capacity) {
+        const size_t capacity = stacks->some_capacity * 2 + 64;
+        uint32_t *some = realloc(stacks->some, capacity * sizeof(*some));
+        if (!some)
+            return session_fail_memory(error, "the frames of a stack");
+        stacks->some = some;
+        stacks->some_capacity = capacity;
+    }
+    stacks->some[stacks->some_count++] =
+        frame > 0 && frame < stacks->frame_count ? (uint32_t)frame : 0;
+    return true;
+}
+
+size_t stacks_frames_of(struct stacks *stacks, uint32_t stack, const uint32_t **frames,
+                        struct session_error *error)
+{
+    char sql[96];
+    if (stack >= stacks->count)
+        return 0;
+    if (stacks->loaded) {
+        *frames = stacks->frames + stacks->first[stack];
+        return (size_t)(stacks->first[stack + 1] - stacks->first[stack]);
+    }
+    snprintf(sql, sizeof(sql),
+             "SELECT frame_id FROM stack_frame WHERE stack_id = %" PRIu32 " ORDER BY depth", stack);
+    stacks->some_count = 0;
+    if (!database_each(stacks->database, sql, read_some, stacks, error))
+        return 0;
+    *frames = stacks->some;
+    return stacks->some_count;
 }
 
 void stacks_close(struct stacks *stacks)
@@ -158,11 +291,16 @@ void stacks_close(struct stacks *stacks)
     free(stacks->state);
     free(stacks->runtime);
     free(stacks->frame_table);
-    free(stacks->first);
-    free(stacks->frames);
+    free(stacks->some);
+    stack_frames_free(&stacks->all);
 }
 
 const struct stack_frame *stacks_call_site(const struct stacks *stacks, uint64_t stack)
 {
     return &stacks->frame_table[stack < stacks->count ? stacks->call_site[stack] : 0];
+}
+
+const char *stacks_state(const struct stacks *stacks, uint32_t stack)
+{
+    return states[stack < stacks->count ? stacks->state[stack] : 0];
 }

@@ -2,9 +2,9 @@
 /*
  * The stacks of a session: the call site of each, and its frames innermost first.
  *
- * Order of calls: stacks_open() reads one row for each stack. The first stacks_frames() reads all
- * frames: a session may have millions and the first screen needs none. stacks_close() ends it.
- * Stack 0 means "no stack taken" and always exists.
+ * Order of calls: stacks_open() loads the call sites, which are arrays of the session's file. The
+ * first stacks_frames() reads all frames: a session may have millions and the first screen needs
+ * none. stacks_close() ends it. Stack 0 means "no stack taken" and always exists.
  */
 #ifndef MPROF_SESSION_DATA_STACKS_H
 #define MPROF_SESSION_DATA_STACKS_H
@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "session/data/names.h"
+#include "session/data/stack_frames.h"
 #include "session/session.h"
 
 struct database;
@@ -31,13 +32,16 @@ struct stacks {
     uint32_t count;      /* largest stack id + 1 */
     uint32_t *function;  /* of the call site, by stack */
     uint32_t *call_site; /* frame id of the call site, 0: none */
-    const char **state;  /* by stack */
+    uint8_t *state;      /* by stack: see stacks_state() */
     bool *runtime;       /* by stack: its blocks are the runtime's or suppressed, not leaks */
     struct stack_frame *frame_table; /* by frame id; [0] is unknown */
     uint32_t frame_count;
-    bool loaded;      /* the two below are loaded */
-    uint64_t *first;  /* count + 1 positions in `frames`: the first frame of each stack */
-    uint32_t *frames; /* frame ids, innermost first */
+    bool loaded;            /* the two below are loaded: they are parts of `all` */
+    const uint64_t *first;  /* count + 1 positions in `frames`: the first frame of each stack */
+    const uint32_t *frames; /* frame ids, innermost first */
+    struct stack_frames all;
+    uint32_t *some; /* frames of one stack, for stacks_frames_of() */
+    size_t some_count, some_capacity;
 };
 
 bool stacks_open(struct stacks *stacks, struct database *database, struct names *names,
@@ -48,5 +52,14 @@ void stacks_close(struct stacks *stacks);
 
 /* Returns the place of a stack's call site, or the unknown place for an unknown stack. */
 const struct stack_frame *stacks_call_site(const struct stacks *stacks, uint64_t stack);
+/* Returns "complete", "depth limit", "unwind end", "lost" or "none". */
+const char *stacks_state(const struct stacks *stacks, uint32_t stack);
+
+/*
+ * Returns the number of frames of one stack and stores their ids, without loading those of all
+ * stacks. They stay until the next call. Returns 0 for an unknown stack, or with `error` set.
+ */
+size_t stacks_frames_of(struct stacks *stacks, uint32_t stack, const uint32_t **frames,
+                        struct session_error *error);
 
 #endif

@@ -231,14 +231,12 @@ size_t session_rss(const struct session *session, const struct session_rss **sam
 size_t session_stack(struct session *session, uint32_t stack, struct session_frame *frames,
                      size_t capacity)
 {
-    const struct stacks *stacks = &session->stacks;
-    if (stack >= stacks->count || !stacks_frames(&session->stacks, NULL))
-        return 0;
-    size_t count = (size_t)(stacks->first[stack + 1] - stacks->first[stack]);
+    struct stacks *stacks = &session->stacks;
+    const uint32_t *ids;
+    const size_t count = stacks_frames_of(stacks, stack, &ids, NULL);
     bool guessed = false;
     for (size_t i = 0; i < count && i < capacity; i++) {
-        const struct stack_frame *place =
-            &stacks->frame_table[stacks->frames[stacks->first[stack] + i]];
+        const struct stack_frame *place = &stacks->frame_table[ids[i]];
         frames[i] = (struct session_frame){
             .function = place->function,
             .file = place->file == 0 ? "" : session->names.file.name[place->file],
@@ -255,20 +253,20 @@ size_t session_stack(struct session *session, uint32_t stack, struct session_fra
 
 size_t session_stack_call_site(struct session *session, uint32_t stack)
 {
-    const struct stacks *stacks = &session->stacks;
-    if (stack >= stacks->count || stacks->call_site[stack] == 0 ||
-        !stacks_frames(&session->stacks, NULL))
+    struct stacks *stacks = &session->stacks;
+    const uint32_t *ids;
+    if (stack >= stacks->count || stacks->call_site[stack] == 0)
         return 0;
-    for (uint64_t i = stacks->first[stack]; i < stacks->first[stack + 1]; i++) {
-        if (stacks->frames[i] == stacks->call_site[stack])
-            return (size_t)(i - stacks->first[stack]);
-    }
+    const size_t count = stacks_frames_of(stacks, stack, &ids, NULL);
+    for (size_t i = 0; i < count; i++)
+        if (ids[i] == stacks->call_site[stack])
+            return i;
     return 0;
 }
 
 const char *session_stack_state(const struct session *session, uint32_t stack)
 {
-    return stack < session->stacks.count ? session->stacks.state[stack] : "none";
+    return stacks_state(&session->stacks, stack);
 }
 
 bool session_allocation(struct session *session, uint64_t id, struct session_allocation *allocation,

@@ -69,7 +69,7 @@ rm -f small.db.part*
 
 # Everything derived from the rows can be made again, and is then as it was.
 cp small.db rebuilt.db
-sqlite3 rebuilt.db "DELETE FROM column_chunk WHERE id % 3 = 1; UPDATE column_chunk SET min = min + 1;
+sqlite3 rebuilt.db "DELETE FROM column_chunk WHERE id % 3 = 1; DELETE FROM packed_array WHERE id % 2; UPDATE packed_array SET data = x'00'; UPDATE column_chunk SET min = min + 1;
     DELETE FROM timeline; DELETE FROM function_total; DELETE FROM type_total; DELETE FROM size_bin;
     UPDATE stack SET allocations = 7, bytes = 7, live_count = 7, live_bytes = 7, at_peak_count = 7,
         at_peak_bytes = 7, peak_bytes = 7, peak_ns = 7, lifetime_ns = 7;

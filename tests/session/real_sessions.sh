@@ -17,6 +17,10 @@ check() { # NAME COMMAND...
         exit 1
     fi
     echo "$name: $(cat "$work/$name.check")"
+    # The same facts from the tables alone, all read through SQLite.
+    cp "$work/$name.db" "$work/$name-plain.db"
+    sqlite3 "$work/$name-plain.db" 'DELETE FROM packed_array; PRAGMA journal_mode = WAL' >"$work/mode"
+    "$MPROF_BUILD/tests/check_packed" "$work/$name.db" "$work/$name-plain.db"
 }
 
 check list ls -lR /usr/include

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The pages of an SQLite database as they lie in its file: header, cells, records
+ * (https://sqlite.org/fileformat2.html). For a file that nobody writes. Nothing is taken on trust:
+ * functions tell whether what they read lies within its page.
+ *
+ * Closing a file ends all locks that the process holds on it, so open and close it while SQLite
+ * holds none. Any number of threads may read.
+ */
+#ifndef MPROF_SESSION_DATA_PAGE_FILE_H
+#define MPROF_SESSION_DATA_PAGE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The first byte of a page. */
+enum { PAGE_KEY_INTERIOR = 2, PAGE_TABLE_INTERIOR = 5, PAGE_KEY_LEAF = 10, PAGE_TABLE_LEAF = 13 };
+
+/* The header of a page. The places of its cells follow it. */
+enum { PAGE_CELLS = 3, PAGE_LEAF_HEADER = 8, PAGE_RIGHT_CHILD = 8, PAGE_INTERIOR_HEADER = 12 };
+
+/* SQLite's own limit: no tree of 2^32 pages is higher. */
+enum { PAGE_LEVELS_MAX = 20 };
+
+struct page_file {
+    int descriptor;
+    uint32_t page_size;
+    uint32_t usable; /* bytes of a page that SQLite uses */
+    uint32_t pages;
+};
+
+/* Opens a file and reads its header. Returns false if it is not such a file. */
+bool page_file_open(struct page_file *file, const char *path);
+void page_file_close(struct page_file *file);
+
+/* Reads `count` pages from page `number` (from 1) on. Returns false if they are not in the file. */
+bool page_file_read(const struct page_file *file, uint32_t number, uint32_t count, uint8_t *pages);
+
+/* Returns the place of cell `i` of a page, NULL if it is not within the page. */
+const uint8_t *page_cell(const struct page_file *file, const uint8_t *page, size_t header,
+                         uint32_t i);
+
+/* Reads a varint that ends before `end`. Returns the place after it, NULL if there is none. */
+const uint8_t *page_varint(const uint8_t *at, const uint8_t *end, uint64_t *value);
+
+/* Returns the bytes of a number by its type in the header of a record, -1 if it is no number. */
+static inline int page_number_size(uint64_t type)
+{
+    static const int8_t sizes[] = {-1, 1, 2, 3, 4, 6, 8, -1, 0, 0};
+    return type < sizeof(sizes) ? sizes[type] : -1;
+}
+
+static inline int64_t page_number(const uint8_t *at, uint64_t type, int size)
+{
+    if (size == 0)
+        return type == 9;
+    uint64_t value = (at[0] & 0x80) != 0 ? UINT64_MAX : 0;
+    for (int i = 0; i < size; i++)
+        value = value << 8 | at[i];
+    return (int64_t)value;
+}
+
+static inline uint32_t page_get16(const uint8_t *at)
+{
+    return (uint32_t)at[0] << 8 | at[1];
+}
+
+static inline uint32_t page_get32(const uint8_t *at)
+{
+    return page_get16(at) << 16 | page_get16(at + 2);
+}
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/data/stack_frames.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/data/page_file.h"
+
+/* Pages that are read at once. Ingest writes the leaves in their order. */
+enum { RUN_PAGES = 64 };
+
+bool stack_frames_begin(struct stack_frames *all, uint32_t stacks, uint32_t frame_count)
+{
+    *all = (struct stack_frames){.stacks = stacks, .frame_count = frame_count, .depth = -1};
+    all->first = calloc((size_t)stacks + 1, sizeof(*all->first));
+    return all->first != NULL;
+}
+
+bool stack_frames_add(struct stack_frames *all, int64_t stack, int64_t depth, int64_t frame)
+{
+    const bool same = all->next > 0 && stack == (int64_t)all->next - 1;
+    if (stack < 0 || stack >= all->stacks || (!same && stack < (int64_t)all->next) ||
+        depth != (same ? all->depth + 1 : 0))
+        return false;
+    if (all->count == all->capacity) {
+        const uint64_t capacity = all->capacity == 0 ? 4096 : all->capacity * 2;
+        uint32_t *frames = realloc(all->frames, capacity * sizeof(*frames));
+        if (!frames)
+            return false;
+        all->frames = frames;
+        all->capacity = capacity;
+    }
+    while (all->next <= (uint32_t)stack)
+        all->first[all->next++] = all->count;
+    all->frames[all->count++] = frame > 0 && frame < all->frame_count ? (uint32_t)frame : 0;
+    all->depth = depth;
+    return true;
+}
+
+void stack_frames_end(struct stack_frames *all)
+{
+    while (all->next <= all->stacks) {
+        all->first[all->next] = all->count;
+        if (all->next++ == UINT32_MAX)
+            break;
+    }
+}
+
+void stack_frames_free(struct stack_frames *all)
+{
+    free(all->first);
+    free(all->frames);
+    *all = (struct stack_frames){.first = NULL};
+}
+
+/* ---- from the file ---- */
+
+/* A walk through the tree in the order of its keys. */
+struct walk {
+    struct page_file file;
+    struct stack_frames *all;
+    uint8_t *run; /* pages from `run_first` on */
+    uint32_t run_first, run_pages;
+    uint32_t visited;
+};
+
+/* Returns a page, NULL if it is not in the file. It is valid until the next call. */
+static const uint8_t *get_page(struct walk *walk, uint32_t number)
+{
+    if (number == 0 || number > walk->file.pages || ++walk->visited > walk->file.pages)
+        return NULL;
+    if (number < walk->run_first || number >= walk->run_first + walk->run_pages) {
+        const uint32_t rest = walk->file.pages - number + 1;
+        walk->run_first = number;
+        walk->run_pages = rest < RUN_PAGES ? rest : RUN_PAGES;
+        if (!page_file_read(&walk->file, number, walk->run_pages, walk->run)) {
+            walk->run_pages = 0;
+            return NULL;
+        }
+    }
+    return walk->run + (size_t)(number - walk->run_first) * walk->file.page_size;
+}
+
+/* Adds the frame of a key: a record of three numbers, which is too short for overflow pages. */
+static bool add_key(struct walk *walk, const uint8_t *at, const uint8_t *page_end)
+{
+    uint64_t length, header, type;
+    int64_t numbers[3];
+    if (!(at = page_varint(at, page_end, &length)) || length > (size_t)(page_end - at) ||
+        length > 32)
+        return false;
+    const uint8_t *end = at + length, *types = page_varint(at, end, &header);
+    if (!types || header > length)
+        return false;
+    const uint8_t *value = at + header;
+    for (int i = 0; i < 3; i++) {
+        types = types ? page_varint(types, end, &type) : NULL;
+        const int size = types ? page_number_size(type) : -1;
+        if (size < 0 || size > end - value)
+            return false;
+        numbers[i] = page_number(value, type, size);
+        value += size;
+    }
+    return stack_frames_add(walk->all, numbers[0], numbers[1], numbers[2]);
+}
+
+static bool read_leaf(struct walk *walk, const uint8_t *page)
+{
+    const uint32_t cells = page_get16(page + PAGE_CELLS);
+    for (uint32_t i = 0; i < cells; i++) {
+        const uint8_t *cell = page_cell(&walk->file, page, PAGE_LEAF_HEADER, i);
+        if (!cell || !add_key(walk, cell, page + walk->file.usable))
+            return false;
+    }
+    return true;
+}
+
+static bool read_tree(struct walk *walk, uint32_t number, int level);
+
+/* Reads the subtree of each cell, and the cell's own key after it. */
+static bool read_interior(struct walk *walk, const uint8_t *page, int level)
+{
+    const uint32_t cells = page_get16(page + PAGE_CELLS);
+    for (uint32_t i = 0; i < cells; i++) {
+        const uint8_t *cell = page_cell(&walk->file, page, PAGE_INTERIOR_HEADER, i);
+        if (!cell || cell + 4 >= page + walk->file.usable ||
+            !read_tree(walk, page_get32(cell), level + 1) ||
+            !add_key(walk, cell + 4, page + walk->file.usable))
+            return false;
+    }
+    return read_tree(walk, page_get32(page + PAGE_RIGHT_CHILD), level + 1);
+}
+
+static bool read_tree(struct walk *walk, uint32_t number, int level)
+{
+    const uint8_t *page = get_page(walk, number);
+    if (!page || level == PAGE_LEVELS_MAX)
+        return false;
+    if (page[0] == PAGE_KEY_LEAF)
+        return read_leaf(walk, page);
+    if (page[0] != PAGE_KEY_INTERIOR)
+        return false;
+    /* Reading the children replaces the pages of the run. */
+    uint8_t *own = malloc(walk->file.page_size);
+    if (own)
+        memcpy(own, page, walk->file.page_size);
+    const bool good = own && read_interior(walk, own, level);
+    free(own);
+    return good;
+}
+
+bool stack_frames_read(struct stack_frames *all, const char *path, uint32_t root)
+{
+    struct walk walk = {.all = all};
+    if (!page_file_open(&walk.file, path))
+        return false;
+    walk.run = malloc((size_t)RUN_PAGES * walk.file.page_size);
+    const bool good = walk.run && root >= 2 && read_tree(&walk, root, 0);
+    free(walk.run);
+    page_file_close(&walk.file);
+    return good;
+}
