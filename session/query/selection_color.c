@@ -399,13 +399,13 @@ const struct color_map *selection_color_map(struct selection *selection, enum se
 bool color_map_find(const struct selection *selection, const struct color_map *map, uint64_t id,
                     size_t *position, struct session_error *error)
 {
-    struct chunk_rows rows = {.chunk = (uint32_t)((id - 1) / COLUMN_CHUNK_ROWS)};
-    if (!column_reader_get(selection->session->reader, rows.chunk, map->column,
-                           &rows.views[map->column], error))
+    struct column_view view;
+    if (!column_reader_get(selection->session->reader, (uint32_t)((id - 1) / COLUMN_CHUNK_ROWS),
+                           map->column, &view, error))
         return false;
-    if (selection->set.colors)
-        rows.colors = selection->set.colors + (size_t)rows.chunk * COLUMN_CHUNK_ROWS;
-    *position = color_map_at(map, &rows, (size_t)((id - 1) % COLUMN_CHUNK_ROWS));
+    const uint8_t color = !selection->set.colors ? 0 : selection->set.colors[id - 1];
+    *position =
+        color_map_of(map, column_view_at(&view, (size_t)((id - 1) % COLUMN_CHUNK_ROWS)), color);
     return true;
 }
 

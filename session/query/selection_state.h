@@ -60,13 +60,12 @@ unsigned color_map_columns(const struct color_map *map);
 uint64_t color_code(const struct color_map *map, uint64_t value, uint64_t size, uint64_t alloc_ns,
                     uint64_t life_ns, uint8_t color);
 
-/* Returns the legend position of one row of a chunk. */
-static inline size_t color_map_at(const struct color_map *map, const struct chunk_rows *rows,
-                                  size_t row)
+/* Returns the legend position of a row. `value` is that of its column map->column, `color` the
+ * number of its color step. */
+static inline size_t color_map_of(const struct color_map *map, uint64_t value, uint8_t color)
 {
-    uint64_t value = column_view_at(&rows->views[map->column], row);
     if (map->by == SESSION_COLOR_NONE)
-        return map->position[!rows->colors ? 0 : rows->colors[row]];
+        return map->position[color];
     if (map->by != SESSION_COLOR_SIZE && map->by != SESSION_COLOR_AGE &&
         map->by != SESSION_COLOR_LIFETIME)
         return map->position[value];

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Makes timelines. One scan adds each selected allocation to the slots of its beginning and of its
+ * Makes timelines. One pass adds each selected allocation to the slots of its beginning and of its
  * end. Then one pass over the slots sums up the live bytes. Every slot is divided into parts, to
  * find its largest value.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/query/selection_state.h"
+#include "session/scan/kernels.h"
 
 enum { PARTS = 16 };
 
@@ -17,16 +17,28 @@ struct part {
     uint64_t allocated_bytes, allocated_count, freed_bytes, freed_count;
 };
 
-struct timeline {
+/* What all threads read. */
+struct span {
     const struct color_map *map;
     uint64_t from, to;
     size_t count;     /* slots */
     uint64_t *bounds; /* of parts, relative to `from`; count * PARTS + 1 */
     uint64_t scale;   /* parts per nanosecond, times 2^64 */
-    struct part *parts;
-    uint64_t (*colors)[SESSION_COLORS]; /* change of live bytes by slot, modulo 2^64 */
-    uint64_t live_bytes, live_count;    /* just before `from` */
+};
+
+/* The sums of one thread. */
+struct timeline {
+    const struct span *span;
+    uint64_t live_bytes, live_count; /* just before `from` */
     uint64_t live_colors[SESSION_COLORS];
+    uint64_t (*colors)[SESSION_COLORS]; /* change of live bytes by slot, modulo 2^64 */
+    struct part *parts;
+};
+
+/* The values of some rows. */
+struct taken {
+    struct kernel_rows rows;
+    uint64_t began[KERNEL_ROWS], life[KERNEL_ROWS], bytes[KERNEL_ROWS], counts[KERNEL_ROWS];
 };
 
 /*
@@ -34,55 +46,124 @@ struct timeline {
  * part's number or, because `scale` is rounded down, one less near a bound. A span with more parts
  * than nanoseconds has empty parts: the result is then the last part that begins at the offset.
  */
-static inline size_t part_of(const struct timeline *timeline, uint64_t ns)
+static inline size_t part_of(const struct span *span, uint64_t ns)
 {
-    uint64_t offset = ns - timeline->from;
-    size_t part = (size_t)((unsigned __int128)offset * timeline->scale >> 64);
-    while (offset >= timeline->bounds[part + 1])
+    uint64_t offset = ns - span->from;
+    size_t part = (size_t)((unsigned __int128)offset * span->scale >> 64);
+    while (offset >= span->bounds[part + 1])
         part++;
     return part;
+}
+
+/* Adds the allocations to their parts, and what began before the span to its beginning. */
+static void add_begins(struct timeline *timeline, const struct taken *taken, const uint8_t *color)
+{
+    const struct span *span = timeline->span;
+    for (size_t i = 0; i < taken->rows.count; i++) {
+        const uint64_t began = taken->began[i];
+        if (began >= span->to)
+            continue;
+        if (began >= span->from) {
+            const size_t part = part_of(span, began);
+            timeline->parts[part].allocated_bytes += taken->bytes[i];
+            timeline->parts[part].allocated_count += taken->counts[i];
+            timeline->colors[part / PARTS][color[i]] += taken->bytes[i];
+        } else if (taken->life[i] == 0 || began + taken->life[i] - 1 >= span->from) {
+            timeline->live_bytes += taken->bytes[i];
+            timeline->live_count += taken->counts[i];
+            timeline->live_colors[color[i]] += taken->bytes[i];
+        }
+    }
+}
+
+static void add_freed(struct timeline *timeline, size_t part, uint64_t bytes, uint64_t count)
+{
+    timeline->parts[part].freed_bytes += bytes;
+    timeline->parts[part].freed_count += count;
+}
+
+/* Subtracts the frees. Rows lie in the order of their frees: many in turn belong to one part. */
+static void add_frees(struct timeline *timeline, const struct taken *taken, const uint8_t *color)
+{
+    const struct span *span = timeline->span;
+    uint64_t bytes = 0, count = 0;
+    uint64_t low = 1, high = 0; /* times of the part: none yet */
+    size_t part = 0;
+    for (size_t i = 0; i < taken->rows.count; i++) {
+        const uint64_t freed = taken->began[i] + taken->life[i] - 1;
+        if (taken->life[i] == 0 || freed < span->from || freed >= span->to)
+            continue;
+        if (freed < low || freed >= high) {
+            add_freed(timeline, part, bytes, count);
+            bytes = count = 0;
+            part = part_of(span, freed);
+            low = span->from + span->bounds[part];
+            high = span->from + span->bounds[part + 1];
+        }
+        bytes += taken->bytes[i];
+        count += taken->counts[i];
+        timeline->colors[part / PARTS][color[i]] -= taken->bytes[i];
+    }
+    add_freed(timeline, part, bytes, count);
 }
 
 static void add_rows(void *context, const struct chunk_rows *rows)
 {
     struct timeline *timeline = context;
-    const uint64_t from = timeline->from;
-    const uint64_t to = timeline->to;
-    ROW_SET_EACH(rows->words, row)
+    const struct color_map *map = timeline->span->map;
+    struct taken taken;
+    uint64_t code[KERNEL_ROWS];
+    uint8_t color[KERNEL_ROWS];
+    KERNEL_EACH_BLOCK(rows->words, &taken.rows)
     {
-        uint64_t began = column_view_at(&rows->views[COLUMN_ALLOC_NS], row);
-        uint64_t life = column_view_at(&rows->views[COLUMN_LIFE_NS], row);
-        uint64_t freed = life == 0 ? SESSION_LIVE : began + life - 1;
-        if (began >= to || freed < from)
-            continue;
-        uint64_t size = column_view_at(&rows->bytes, row);
-        uint64_t count = column_view_at(&rows->counts, row);
-        size_t color = color_map_at(timeline->map, rows, row);
-        if (began < from) {
-            timeline->live_bytes += size;
-            timeline->live_count += count;
-            timeline->live_colors[color] += size;
-        } else {
-            size_t part = part_of(timeline, began);
-            timeline->parts[part].allocated_bytes += size;
-            timeline->parts[part].allocated_count += count;
-            timeline->colors[part / PARTS][color] += size;
-        }
-        if (freed < to) {
-            size_t part = part_of(timeline, freed);
-            timeline->parts[part].freed_bytes += size;
-            timeline->parts[part].freed_count += count;
-            timeline->colors[part / PARTS][color] -= size;
-        }
+        kernel_take(&rows->views[COLUMN_ALLOC_NS], &taken.rows, taken.began);
+        kernel_take(&rows->views[COLUMN_LIFE_NS], &taken.rows, taken.life);
+        kernel_take(&rows->bytes, &taken.rows, taken.bytes);
+        kernel_take(&rows->counts, &taken.rows, taken.counts);
+        kernel_take(&rows->views[map->column], &taken.rows, code);
+        for (size_t i = 0; i < taken.rows.count; i++)
+            color[i] = (uint8_t)color_map_of(
+                map, code[i],
+                !rows->colors ? 0 : rows->colors[taken.rows.first + taken.rows.row[i]]);
+        add_begins(timeline, &taken, color);
+        add_frees(timeline, &taken, color);
     }
+}
+
+/* Leaves out chunks without a block that lives in the span. */
+static bool is_wanted(const void *context, const struct column_store *store, uint32_t chunk)
+{
+    const struct span *span = ((const struct timeline *)context)->span;
+    return column_store_min(store, chunk, COLUMN_ALLOC_NS) < span->to &&
+           column_store_last_free(store, chunk) >= span->from;
+}
+
+/* Adds the sums of the thread `other` to those of `timeline`. */
+static void merge(struct timeline *timeline, const struct timeline *other)
+{
+    const size_t count = timeline->span->count;
+    timeline->live_bytes += other->live_bytes;
+    timeline->live_count += other->live_count;
+    for (size_t color = 0; color < SESSION_COLORS; color++)
+        timeline->live_colors[color] += other->live_colors[color];
+    for (size_t i = 0; i < count * PARTS; i++) {
+        timeline->parts[i].allocated_bytes += other->parts[i].allocated_bytes;
+        timeline->parts[i].allocated_count += other->parts[i].allocated_count;
+        timeline->parts[i].freed_bytes += other->parts[i].freed_bytes;
+        timeline->parts[i].freed_count += other->parts[i].freed_count;
+    }
+    for (size_t i = 0; i < count; i++)
+        for (size_t color = 0; color < SESSION_COLORS; color++)
+            timeline->colors[i][color] += other->colors[i][color];
 }
 
 static void sum_slots(struct timeline *timeline, const struct selection *selection,
                       struct session_slot *slots)
 {
+    const struct span *span = timeline->span;
     uint64_t live = timeline->live_bytes;
     uint64_t count = timeline->live_count;
-    for (size_t i = 0; i < timeline->count; i++) {
+    for (size_t i = 0; i < span->count; i++) {
         struct session_slot *slot = &slots[i];
         *slot = (struct session_slot){.peak_bytes = live};
         for (size_t k = 0; k < PARTS; k++) {
@@ -102,109 +183,61 @@ static void sum_slots(struct timeline *timeline, const struct selection *selecti
             slot->color_bytes[color] = timeline->live_colors[color];
         }
     }
-    if (selection->peak_ns >= timeline->from && selection->peak_ns < timeline->to) {
-        size_t slot = part_of(timeline, selection->peak_ns) / PARTS;
+    if (selection->peak_ns >= span->from && selection->peak_ns < span->to) {
+        size_t slot = part_of(span, selection->peak_ns) / PARTS;
         if (selection->peak_bytes > slots[slot].peak_bytes)
             slots[slot].peak_bytes = selection->peak_bytes;
     }
+}
+
+static bool sum_span(struct selection *selection, const struct span *span,
+                     struct session_slot *slots, struct session_error *error)
+{
+    struct scan_contexts contexts;
+    const size_t colors = span->count * sizeof(uint64_t[SESSION_COLORS]);
+    const size_t size =
+        sizeof(struct timeline) + colors + span->count * PARTS * sizeof(struct part);
+    if (!scan_contexts_open(selection->session, &contexts, size, (size_t)64 << 20, error))
+        return false;
+    for (size_t i = 0; i < contexts.threads; i++) {
+        struct timeline *timeline = contexts.each[i];
+        timeline->span = span;
+        timeline->colors = (void *)(timeline + 1);
+        timeline->parts = (void *)(timeline->colors + span->count);
+    }
+    const bool good =
+        scan_wanted_chunks(selection->session, &selection->set,
+                           color_map_columns(span->map) | COLUMN_BIT(COLUMN_SIZE) |
+                               COLUMN_BIT(COLUMN_ALLOC_NS) | COLUMN_BIT(COLUMN_LIFE_NS),
+                           is_wanted, add_rows, contexts.each, contexts.threads, error);
+    for (size_t i = 1; good && i < contexts.threads; i++)
+        merge(contexts.each[0], contexts.each[i]);
+    if (good)
+        sum_slots(contexts.each[0], selection, slots);
+    scan_contexts_close(&contexts);
+    return good;
 }
 
 bool selection_timeline(struct selection *selection, uint64_t from_ns, uint64_t to_ns, size_t count,
                         enum session_color_by by, struct session_slot *slots,
                         struct session_error *error)
 {
-    if (to_ns <= from_ns || count == 0 || count > SIZE_MAX / PARTS / sizeof(struct part) / 2)
+    if (to_ns <= from_ns || count == 0 || count > SIZE_MAX / PARTS / sizeof(struct part) / 4)
         return session_fail(error, 0, "a timeline needs slots and a time span");
-    struct timeline timeline = {.from = from_ns, .to = to_ns, .count = count};
-    size_t parts = count * PARTS;
-    timeline.map = selection_color_map(selection, by, error);
-    if (!timeline.map || !selection_find_peak(selection, error))
+    struct span span = {.from = from_ns, .to = to_ns, .count = count};
+    const size_t parts = count * PARTS;
+    span.map = selection_color_map(selection, by, error);
+    if (!span.map || !selection_find_peak(selection, error))
         return false;
-    timeline.bounds = malloc((parts + 1) * sizeof(*timeline.bounds));
-    timeline.parts = calloc(parts, sizeof(*timeline.parts));
-    timeline.colors = calloc(count, sizeof(*timeline.colors));
-    bool good = timeline.bounds && timeline.parts && timeline.colors;
-    if (good) {
-        uint64_t span = to_ns - from_ns;
-        for (size_t i = 0; i <= parts; i++)
-            timeline.bounds[i] = (uint64_t)((unsigned __int128)span * i / parts);
-        /* With more parts than nanoseconds, part_of() starts at the first part. */
-        timeline.scale = parts < span ? (uint64_t)(((unsigned __int128)parts << 64) / span) : 0;
-        good = scan_in_order(selection->session, &selection->set,
-                             color_map_columns(timeline.map) | COLUMN_BIT(COLUMN_SIZE) |
-                                 COLUMN_BIT(COLUMN_ALLOC_NS) | COLUMN_BIT(COLUMN_LIFE_NS),
-                             add_rows, &timeline, error);
-        if (good)
-            sum_slots(&timeline, selection, slots);
-    } else {
-        session_fail_memory(error, "the timeline");
-    }
-    free(timeline.bounds);
-    free(timeline.parts);
-    free(timeline.colors);
+    span.bounds = malloc((parts + 1) * sizeof(*span.bounds));
+    if (!span.bounds)
+        return session_fail_memory(error, "the timeline");
+    const uint64_t length = to_ns - from_ns;
+    for (size_t i = 0; i <= parts; i++)
+        span.bounds[i] = (uint64_t)((unsigned __int128)length * i / parts);
+    /* With more parts than nanoseconds, part_of() starts at the first part. */
+    span.scale = parts < length ? (uint64_t)(((unsigned __int128)parts << 64) / length) : 0;
+    const bool good = sum_span(selection, &span, slots, error);
+    free(span.bounds);
     return good;
-}
-
-/* ---- functions that allocated in a span ---- */
-
-struct span {
-    uint64_t from, to;
-    const uint32_t *function; /* by stack */
-    struct session_share *shares;
-};
-
-static void add_span(void *context, const struct chunk_rows *rows)
-{
-    struct span *span = context;
-    const struct column_view *begin = &rows->views[COLUMN_ALLOC_NS];
-    if (begin->min >= span->to || begin->max < span->from)
-        return;
-    ROW_SET_EACH(rows->words, row)
-    {
-        uint64_t began = column_view_at(begin, row);
-        if (began < span->from || began >= span->to)
-            continue;
-        uint32_t function = span->function[column_view_at(&rows->views[COLUMN_STACK], row)];
-        span->shares[function].bytes += column_view_at(&rows->bytes, row);
-        span->shares[function].count += column_view_at(&rows->counts, row);
-    }
-}
-
-static int compare_shares(const void *left, const void *right)
-{
-    const struct session_share *a = left;
-    const struct session_share *b = right;
-    if (a->bytes != b->bytes)
-        return a->bytes < b->bytes ? 1 : -1;
-    if (a->count != b->count)
-        return a->count < b->count ? 1 : -1;
-    return a->function < b->function ? -1 : a->function > b->function;
-}
-
-size_t selection_top_functions(struct selection *selection, uint64_t from_ns, uint64_t to_ns,
-                               struct session_share *shares, size_t capacity)
-{
-    uint32_t functions = selection->session->names.function_count;
-    struct span span = {from_ns, to_ns, selection->session->stacks.function,
-                        calloc(functions, sizeof(*span.shares))};
-    size_t count = 0;
-    if (!span.shares)
-        return 0;
-    if (scan_in_order(selection->session, &selection->set,
-                      COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_ALLOC_NS) |
-                          COLUMN_BIT(COLUMN_STACK),
-                      add_span, &span, NULL)) {
-        for (uint32_t id = 0; id < functions; id++) {
-            if (span.shares[id].count == 0)
-                continue;
-            struct session_share share = span.shares[id];
-            share.function = id;
-            span.shares[count++] = share;
-        }
-        qsort(span.shares, count, sizeof(*span.shares), compare_shares);
-        count = count < capacity ? count : capacity;
-        memcpy(shares, span.shares, count * sizeof(*shares));
-    }
-    free(span.shares);
-    return count;
 }
