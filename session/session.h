@@ -217,8 +217,11 @@ struct selection *selection_new(struct session *session, const char *text,
 struct selection *selection_share(struct selection *selection);
 void selection_free(struct selection *selection);
 
-/* Only parses. Returns false with `error` set. The line editor calls it at every key. */
+/* Only parse, without stored graphs and with those of a session. Return false with `error` set. The
+ * line editor calls it at every key. */
 bool filter_check(const char *text, struct session_error *error);
+bool session_filter_check(const struct session *session, const char *text,
+                          struct session_error *error);
 
 uint64_t selection_count(const struct selection *selection); /* N of "N of M allocations" */
 /* M: the allocations of the selected process, or of all if the filter tests processes. */

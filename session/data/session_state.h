@@ -16,6 +16,7 @@
 #include "session/session.h"
 
 struct estimate;
+struct filter_names;
 struct live_list;
 struct scan;
 
@@ -30,6 +31,7 @@ struct session {
     struct estimate *estimate; /* NULL: not sampled */
     struct live_list *live;    /* the last list; NULL: none yet */
     struct scan *scan;
+    const struct filter_names *graph_names; /* stored graphs, by name; NULL: none */
 };
 
 #endif

@@ -20,25 +20,29 @@ static bool names_of_table(struct field_names *names, const struct name_table *t
     return true;
 }
 
-/* Returns the function of the frame outside the call site. The caller of an inlined function is the
- * one that it is inlined into. */
-static uint32_t caller_of(const struct stacks *stacks, uint32_t stack)
+/* Returns the function `out` frames outward of the call site, 0 if there is none. The caller of an
+ * inlined function is the one that it is inlined into. */
+static uint32_t outer_function(const struct stacks *stacks, uint32_t stack, uint32_t out)
 {
-    for (uint64_t i = stacks->first[stack]; i + 1 < stacks->first[stack + 1]; i++) {
+    uint64_t last = stacks->first[stack + 1];
+    for (uint64_t i = stacks->first[stack]; i < last; i++) {
         if (stacks->call_site[stack] != 0 && stacks->frames[i] == stacks->call_site[stack])
-            return stacks->frame_table[stacks->frames[i + 1]].function;
+            return out < last - i ? stacks->frame_table[stacks->frames[i + out]].function : 0;
     }
     return 0;
 }
 
-static uint32_t name_of_stack(const struct stacks *stacks, enum filter_field field, uint32_t stack)
+static uint32_t name_of_stack(const struct stacks *stacks, enum filter_field field, uint32_t frame,
+                              uint32_t stack)
 {
     const struct stack_frame *place = stacks_call_site(stacks, stack);
     switch (field) {
     case FIELD_FUNCTION:
         return stacks->function[stack];
     case FIELD_CALLER:
-        return caller_of(stacks, stack);
+        return outer_function(stacks, stack, 1);
+    case FIELD_FRAME:
+        return outer_function(stacks, stack, frame);
     case FIELD_FILE:
         return place->file;
     default:
@@ -46,11 +50,11 @@ static uint32_t name_of_stack(const struct stacks *stacks, enum filter_field fie
     }
 }
 
-static bool names_of_stacks(struct session *session, enum filter_field field,
+static bool names_of_stacks(struct session *session, enum filter_field field, uint32_t frame,
                             struct field_names *names, struct session_error *error)
 {
     const struct stacks *stacks = &session->stacks;
-    if (field == FIELD_CALLER && !stacks_frames(&session->stacks, error))
+    if ((field == FIELD_CALLER || field == FIELD_FRAME) && !stacks_frames(&session->stacks, error))
         return false;
     names->column = COLUMN_STACK;
     names->count = stacks->count;
@@ -58,7 +62,7 @@ static bool names_of_stacks(struct session *session, enum filter_field field,
     if (!names->name_id)
         return session_fail_memory(error, "the names of a field");
     for (uint32_t stack = 0; stack < stacks->count; stack++)
-        names->name_id[stack] = name_of_stack(stacks, field, stack);
+        names->name_id[stack] = name_of_stack(stacks, field, frame, stack);
     if (field == FIELD_FILE)
         return names_of_table(names, &session->names.file, true, error);
     if (field == FIELD_MODULE)
@@ -87,8 +91,16 @@ static bool names_of_processes(const struct names *all, struct field_names *name
     return true;
 }
 
-bool field_names_open(struct session *session, enum filter_field field, struct field_names *names,
-                      struct session_error *error)
+bool field_names_available(enum filter_field field, int column, struct session_error *error)
+{
+    if (field != FIELD_USER && field != FIELD_OWNER && field != FIELD_PINS)
+        return true;
+    return session_fail(error, column, "the field %s is not available yet",
+                        filter_fields[field].name);
+}
+
+bool field_names_open(struct session *session, enum filter_field field, uint32_t frame,
+                      struct field_names *names, struct session_error *error)
 {
     const struct names *all = &session->names;
     bool good;
@@ -118,7 +130,7 @@ bool field_names_open(struct session *session, enum filter_field field, struct f
         good = names_of_table(names, &all->kind, false, error);
         break;
     default:
-        good = names_of_stacks(session, field, names, error);
+        good = names_of_stacks(session, field, frame, names, error);
         break;
     }
     if (!good)

@@ -24,11 +24,15 @@ struct field_names {
     uint32_t name_count;
 };
 
-/* Finds the names of a TYPE_TEXT field, or of thread, process or arena. Returns false with `error`
- * set. */
-bool field_names_open(struct session *session, enum filter_field field, struct field_names *names,
-                      struct session_error *error);
+/* Finds the names of a TYPE_TEXT field, or of thread, process or arena. `frame` is that of
+ * FIELD_FRAME. Returns false with `error` set. */
+bool field_names_open(struct session *session, enum filter_field field, uint32_t frame,
+                      struct field_names *names, struct session_error *error);
 void field_names_close(struct field_names *names);
+
+/* Tells whether the session can answer questions about a field of allocations. If not, sets the
+ * error at `column`. */
+bool field_names_available(enum filter_field field, int column, struct session_error *error);
 
 static inline uint32_t field_names_id(const struct field_names *names, uint32_t value)
 {

@@ -17,14 +17,16 @@ enum token_kind {
     TOKEN_STRING, /* text between the quotes, escapes still in it */
     TOKEN_NUMBER, /* with its unit, if one follows */
     TOKEN_OPERATOR,
+    TOKEN_PARAMETER, /* made by the parser: a parameter whose value is not known */
 };
 
 struct token {
-    enum token_kind kind;
     const char *text; /* into the source, `length` bytes */
     size_t length;
-    int column;
     const char *problem;
+    enum token_kind kind;
+    int column;
+    bool of_argument; /* set by the parser: it is part of the value of a parameter */
 };
 
 struct lexer {

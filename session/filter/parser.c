@@ -5,32 +5,76 @@
  */
 #include "session/filter/parser.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "session/data/error.h"
+#include "session/data/session_state.h"
 
 struct allocated {
     struct allocated *next;
     max_align_t data[];
 };
 
-struct definition {
-    const char *name;
-    struct filter_pipeline *pipeline;
-    struct definition *next;
-};
-
 struct filter_graph {
     struct allocated *allocated;
-    struct definition *definitions;
     struct filter_pipeline *pipeline;
 };
+
+/* ---- tokens ---- */
+
+/* Begins to read the value of a parameter. Returns false if the token is no parameter. */
+static bool enter_argument(struct filter_scope *scope, const struct token *token)
+{
+    for (size_t i = 0; token->kind == TOKEN_WORD && i < scope->argument_count; i++) {
+        const struct filter_argument *argument = &scope->arguments[i];
+        if (!token_is(token, argument->name))
+            continue;
+        scope->tokens = argument->tokens;
+        scope->tokens_left = argument->count;
+        return true;
+    }
+    return false;
+}
 
 void filter_advance(struct filter_parser *parser)
 {
-    parser->token = lexer_next(&parser->lexer);
+    struct filter_scope *scope = parser->scope;
+    struct token *token = &parser->token;
+    if (parser->tokens >= FILTER_TOKENS_MAX) {
+        token->kind = TOKEN_BAD;
+        token->problem = "the filter is too long: use fewer graphs with values";
+        return;
+    }
+    parser->tokens++;
+    if (scope->tokens_left == 0) {
+        *token = lexer_next(&scope->lexer);
+        scope->place = token->kind == TOKEN_STRING ? token->text - 1 : token->text;
+        if (!enter_argument(scope, token))
+            return;
+    }
+    int column = token->column;
+    *token = *scope->tokens++;
+    scope->tokens_left--;
+    if (token->kind == TOKEN_PARAMETER)
+        token->column = column;
+    token->of_argument = true;
+    /* Values stand in the user's text. */
+    if (scope->stored && token->column > 0)
+        token->column = -token->column;
+}
+
+struct token filter_peek(struct filter_parser *parser)
+{
+    const struct filter_scope scope = *parser->scope;
+    const struct token now = parser->token;
+    filter_advance(parser);
+    struct token next = parser->token;
+    *parser->scope = scope;
+    parser->token = now;
+    return next;
 }
 
 bool filter_accept(struct filter_parser *parser, const char *text)
@@ -41,17 +85,82 @@ bool filter_accept(struct filter_parser *parser, const char *text)
     return true;
 }
 
-bool filter_expected(struct filter_parser *parser, const char *what)
+bool filter_at_name(const struct filter_parser *parser)
+{
+    return parser->token.kind == TOKEN_WORD || parser->token.kind == TOKEN_STRING;
+}
+
+bool filter_at_parameter(const struct filter_parser *parser)
+{
+    return parser->token.kind == TOKEN_PARAMETER;
+}
+
+/* ---- errors ---- */
+
+void filter_place_error(const struct filter_origin *origin, struct session_error *error)
+{
+    if (!origin) {
+        error->column = abs(error->column);
+        return;
+    }
+    const struct session_error inner = *error;
+    if (inner.column > 0)
+        session_fail(error, 0, "graph \"%.64s\" (%.40s), column %d: %s", origin->name,
+                     origin->place, inner.column, inner.message);
+    error->column = inner.column < 0 ? inner.column : -abs(origin->column);
+}
+
+bool filter_fail(struct filter_parser *parser, int column, const char *format, ...)
+{
+    char message[sizeof(parser->error->message)];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof(message), format, arguments);
+    va_end(arguments);
+    session_fail(parser->error, column, "%s", message);
+    return false;
+}
+
+bool filter_expected_name(struct filter_parser *parser, const char *what,
+                          const struct suggestion *names)
 {
     const struct token *token = &parser->token;
+    char text[SUGGEST_TEXT] = "";
+    if (names)
+        suggest_text(names, text);
     if (token->kind == TOKEN_BAD)
-        return session_fail(parser->error, token->column, "%s", token->problem);
+        return filter_fail(parser, token->column, "%s", token->problem);
     if (token->kind == TOKEN_END)
-        return session_fail(parser->error, token->column, "expected %s, found the end", what);
+        return filter_fail(parser, token->column, "expected %s, found the end", what);
     int shown = token->length > 40 ? 40 : (int)token->length;
-    return session_fail(parser->error, token->column, "expected %s, found \"%.*s\"", what, shown,
-                        token->text);
+    if (token->kind == TOKEN_PARAMETER)
+        return filter_fail(parser, token->column,
+                           "expected %s, found the parameter \"%.*s\", which is a value", what,
+                           shown, token->text);
+    return filter_fail(parser, token->column, "expected %s, found \"%.*s\"%s", what, shown,
+                       token->text, text);
 }
+
+bool filter_expected(struct filter_parser *parser, const char *what)
+{
+    return filter_expected_name(parser, what, NULL);
+}
+
+void filter_suggest(const struct filter_parser *parser, struct suggestion *names)
+{
+    bool word = parser->token.kind == TOKEN_WORD || parser->token.kind == TOKEN_STRING;
+    suggest_start(names, parser->token.text, word ? parser->token.length : 0);
+}
+
+bool filter_enter(struct filter_parser *parser)
+{
+    if (++parser->depth <= FILTER_DEPTH_MAX)
+        return true;
+    return filter_fail(parser, parser->token.column,
+                       "nested more than %d deep: name a part with NAME = …;", FILTER_DEPTH_MAX);
+}
+
+/* ---- memory ---- */
 
 void *filter_allocate(struct filter_parser *parser, size_t size)
 {
@@ -81,50 +190,28 @@ const char *filter_token_text(struct filter_parser *parser, const struct token *
     return text;
 }
 
-bool filter_enter(struct filter_parser *parser)
-{
-    if (++parser->depth <= FILTER_DEPTH_MAX)
-        return true;
-    return session_fail(parser->error, parser->token.column,
-                        "nested more than %d deep: name a part with NAME = …;", FILTER_DEPTH_MAX);
-}
+/* ---- sets ---- */
 
-static struct filter_pipeline *parse_pipeline(struct filter_parser *parser);
+/* Parses the set of another session that follows its dot. Names of this text come first. */
+static bool parse_session_graph(struct filter_parser *parser, struct filter_set *set);
 
-static bool not_available(struct filter_parser *parser, const char *what)
+static bool parse_session(struct filter_parser *parser, struct filter_set *set)
 {
-    return session_fail(parser->error, parser->token.column, "%s is not available yet", what);
-}
-
-static struct filter_pipeline *find_definition(const struct filter_parser *parser, const char *name)
-{
-    for (const struct definition *d = parser->graph->definitions; d; d = d->next) {
-        if (strcmp(d->name, name) == 0)
-            return d->pipeline;
-    }
-    return NULL;
-}
-
-static bool parse_named_set(struct filter_parser *parser, struct filter_set *set)
-{
-    const char *name = filter_token_text(parser, &parser->token);
-    if (!name)
+    set->kind = SET_SESSION;
+    if (parser->token.kind != TOKEN_STRING && !filter_at_parameter(parser))
+        return filter_expected(parser, "the file of a session in quotes");
+    if (!filter_parse_text(parser, &set->file, "the file of a session in quotes"))
         return false;
-    set->kind = SET_PIPELINE;
-    set->pipeline = find_definition(parser, name);
-    if (!set->pipeline)
-        return session_fail(parser->error, parser->token.column,
-                            "no graph named \"%.60s\" before this place (expected all, live, "
-                            "leaked, a name or a parenthesis)",
-                            name);
-    filter_advance(parser);
-    return true;
+    if (filter_accept(parser, "."))
+        return parse_session_graph(parser, set);
+    set->left = filter_allocate(parser, sizeof(*set->left)); /* SET_ALL */
+    return set->left != NULL;
 }
 
 static bool parse_term(struct filter_parser *parser, struct filter_set *set)
 {
     set->moment.moment = MOMENT_END;
-    set->moment.column = parser->token.column;
+    set->moment.column = set->column = parser->token.column;
     if (filter_accept(parser, "all")) {
         set->kind = SET_ALL;
         return true;
@@ -135,20 +222,90 @@ static bool parse_term(struct filter_parser *parser, struct filter_set *set)
     }
     if (filter_accept(parser, "live")) {
         set->kind = SET_LIVE_AT;
-        return !filter_accept(parser, "at") || filter_parse_moment(parser, &set->moment);
+        return !filter_accept(parser, "at") || filter_parse_live_moment(parser, &set->moment);
     }
-    if (token_is(&parser->token, "session"))
-        return not_available(parser, "a set of another session");
+    if (filter_accept(parser, "session"))
+        return parse_session(parser, set);
     if (filter_accept(parser, "(")) {
         set->kind = SET_PIPELINE;
-        if (!filter_enter(parser) || !(set->pipeline = parse_pipeline(parser)))
+        if (!filter_enter(parser) || !(set->pipeline = filter_parse_pipeline(parser)))
             return false;
         parser->depth--;
         return filter_accept(parser, ")") || filter_expected(parser, "\"|\" or \")\"");
     }
-    if (parser->token.kind == TOKEN_WORD || parser->token.kind == TOKEN_STRING)
-        return parse_named_set(parser, set);
+    if (filter_at_name(parser))
+        return filter_parse_use(parser, set);
     return filter_expected(parser, "a set (all, live, leaked, a name or a parenthesis)");
+}
+
+/* The rows of a set: what the steps after it can use. */
+static struct filter_pipeline set_rows(const struct filter_set *set)
+{
+    struct filter_pipeline rows = {.kind = KIND_ALLOCATIONS};
+    switch (set->kind) {
+    case SET_PIPELINE:
+        return set->pipeline ? *set->pipeline : rows;
+    case SET_LIVE_AT:
+    case SET_LEAKED:
+        rows.moment = &set->moment;
+        break;
+    case SET_SESSION:
+        return set->left ? set_rows(set->left) : rows;
+    case SET_MINUS:
+    case SET_BOTH:
+        return set_rows(set->left);
+    case SET_ALL:
+    case SET_PLUS:
+        break;
+    }
+    return rows;
+}
+
+/* Tells whether a set has allocations: only those can be combined. */
+static bool has_allocations(struct filter_parser *parser, const struct filter_set *set,
+                            const char *use)
+{
+    enum filter_kind kind = set_rows(set).kind;
+    if (kind == KIND_GROUPS)
+        return filter_fail(parser, set->column,
+                           "%s needs allocations, and these are groups: ungroup them first", use);
+    if (kind == KIND_MEASURE)
+        return filter_fail(parser, set->column, "%s needs allocations, and this is one number",
+                           use);
+    return true;
+}
+
+static bool parse_session_graph(struct filter_parser *parser, struct filter_set *set)
+{
+    bool words = token_is(&parser->token, "all") || token_is(&parser->token, "live") ||
+                 token_is(&parser->token, "leaked") || token_is(&parser->token, "(");
+    if (token_is(&parser->token, "session"))
+        return filter_expected(parser, "a set of that session");
+    if (!words && filter_at_name(parser)) {
+        const char *name = filter_token_text(parser, &parser->token);
+        if (!name)
+            return false;
+        if (!filter_find_definition(parser, name)) {
+            set->graph = filter_parse_use_text(parser);
+            return set->graph != NULL;
+        }
+    }
+    set->left = filter_allocate(parser, sizeof(*set->left));
+    return set->left && parse_term(parser, set->left) &&
+           has_allocations(parser, set->left, "session");
+}
+
+static bool set_operator(const struct filter_parser *parser, enum filter_set_kind *kind)
+{
+    if (token_is(&parser->token, "+"))
+        *kind = SET_PLUS;
+    else if (token_is(&parser->token, "-"))
+        *kind = SET_MINUS;
+    else if (token_is(&parser->token, "&"))
+        *kind = SET_BOTH;
+    else
+        return false;
+    return true;
 }
 
 static struct filter_set *parse_set(struct filter_parser *parser)
@@ -158,97 +315,32 @@ static struct filter_set *parse_set(struct filter_parser *parser)
         return NULL;
     /* The engine evaluates a chain by recursion on its left, so it counts as nesting. */
     unsigned depth = parser->depth;
-    for (;;) {
-        enum filter_set_kind kind;
-        if (token_is(&parser->token, "+"))
-            kind = SET_PLUS;
-        else if (token_is(&parser->token, "-"))
-            kind = SET_MINUS;
-        else if (token_is(&parser->token, "&"))
-            kind = SET_BOTH;
-        else
-            break;
+    enum filter_set_kind kind;
+    while (set_operator(parser, &kind)) {
+        static const char *const signs[] = {[SET_PLUS] = "+", [SET_MINUS] = "-", [SET_BOTH] = "&"};
         if (!filter_enter(parser))
             return NULL;
         filter_advance(parser);
         struct filter_set *both = filter_allocate(parser, sizeof(*both));
         struct filter_set *right = filter_allocate(parser, sizeof(*right));
-        if (!both || !right || !parse_term(parser, right))
+        if (!both || !right || !parse_term(parser, right) ||
+            !has_allocations(parser, set, signs[kind]) ||
+            !has_allocations(parser, right, signs[kind]))
             return NULL;
-        *both = (struct filter_set){.kind = kind, .left = set, .right = right};
+        *both =
+            (struct filter_set){.kind = kind, .column = set->column, .left = set, .right = right};
         set = both;
     }
     parser->depth = depth;
     return set;
 }
 
-static bool parse_color_step(struct filter_parser *parser, struct filter_step *step)
-{
-    if (filter_accept(parser, "by")) {
-        int column = parser->token.column;
-        step->kind = STEP_COLOR_BY;
-        if (!filter_parse_field(parser, &step->field))
-            return false;
-        if (filter_fields[step->field].color_by < 0)
-            return session_fail(parser->error, column,
-                                "cannot colour by %s: use function, thread, size, alloc_time, "
-                                "type, module, lifetime or kind",
-                                filter_fields[step->field].name);
-        return true;
-    }
-    step->kind = STEP_COLOR;
-    if (!filter_parse_color(parser, &step->color))
-        return false;
-    if (!filter_accept(parser, "where"))
-        return true;
-    step->predicate = filter_parse_predicate(parser);
-    return step->predicate != NULL;
-}
-
-static bool parse_step(struct filter_parser *parser, struct filter_step *step)
-{
-    static const char *const later[] = {"fold", "join", "count", "sum",
-                                        "avg",  "min",  "max",   "write"};
-    if (filter_accept(parser, "where")) {
-        step->kind = STEP_WHERE;
-        step->predicate = filter_parse_predicate(parser);
-        return step->predicate != NULL;
-    }
-    if (filter_accept(parser, "process")) {
-        step->kind = STEP_WHERE;
-        step->predicate = filter_parse_process(parser);
-        return step->predicate != NULL;
-    }
-    if (filter_accept(parser, "color"))
-        return parse_color_step(parser, step);
-    if (filter_accept(parser, "sort")) {
-        step->kind = STEP_SORT;
-        if (!filter_parse_field(parser, &step->field))
-            return false;
-        if (filter_accept(parser, "desc"))
-            step->descending = true;
-        else
-            filter_accept(parser, "asc");
-        return true;
-    }
-    if (filter_accept(parser, "top")) {
-        step->kind = STEP_TOP;
-        return filter_parse_count(parser, &step->limit);
-    }
-    for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
-        char what[32];
-        snprintf(what, sizeof(what), "the step \"%s\"", later[i]);
-        if (token_is(&parser->token, later[i]))
-            return not_available(parser, what);
-    }
-    return filter_expected(parser, "a step (where, process, color, sort or top)");
-}
+/* ---- pipelines ---- */
 
 /* Copies the source from `begin` up to the next token, without the space before that. */
 static const char *source_text(struct filter_parser *parser, const char *begin)
 {
-    const char *end =
-        parser->token.kind == TOKEN_STRING ? parser->token.text - 1 : parser->token.text;
+    const char *end = parser->scope->place;
     while (end > begin && strchr(" \t\r\n", end[-1]))
         end--;
     char *text = filter_allocate(parser, (size_t)(end - begin) + 1);
@@ -257,35 +349,31 @@ static const char *source_text(struct filter_parser *parser, const char *begin)
     return text;
 }
 
-/* Tells whether the pipeline begins with a step, as in "where size > 1K". Its set is then `all`. */
-static bool at_step(const struct filter_parser *parser)
-{
-    static const char *const steps[] = {"where", "process", "color", "sort", "top"};
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-        if (token_is(&parser->token, steps[i]))
-            return !find_definition(parser, steps[i]);
-    }
-    return false;
-}
-
-static struct filter_pipeline *parse_pipeline(struct filter_parser *parser)
+struct filter_pipeline *filter_parse_pipeline(struct filter_parser *parser)
 {
     struct filter_pipeline *pipeline = filter_allocate(parser, sizeof(*pipeline));
     if (!pipeline)
         return NULL;
-    bool step_first = at_step(parser);
+    bool step_first = filter_at_step(parser);
     if (step_first) /* a new set is SET_ALL */
         pipeline->set = filter_allocate(parser, sizeof(*pipeline->set));
     else
         pipeline->set = parse_set(parser);
     if (!pipeline->set)
         return NULL;
+    const struct filter_pipeline rows = set_rows(pipeline->set);
+    pipeline->kind = rows.kind;
+    pipeline->keys = rows.keys;
+    pipeline->key_count = rows.key_count;
+    pipeline->moment = rows.moment;
     struct filter_step **last = &pipeline->steps;
     while (step_first || filter_accept(parser, "|")) {
         step_first = false;
         struct filter_step *step = filter_allocate(parser, sizeof(*step));
-        const char *begin = parser->token.text;
-        if (!step || !parse_step(parser, step) || !(step->text = source_text(parser, begin)))
+        const char *begin = parser->scope->place;
+        parser->rows = pipeline;
+        if (!step || !filter_parse_step(parser, pipeline, step) ||
+            !(step->text = source_text(parser, begin)))
             return NULL;
         *last = step;
         last = &step->next;
@@ -293,76 +381,66 @@ static struct filter_pipeline *parse_pipeline(struct filter_parser *parser)
     return pipeline;
 }
 
-/* Tells whether the next token is a name and "=" follows it. */
-static bool at_definition(const struct filter_parser *parser)
-{
-    if (parser->token.kind != TOKEN_WORD && parser->token.kind != TOKEN_STRING)
-        return false;
-    struct lexer ahead = parser->lexer;
-    struct token next = lexer_next(&ahead);
-    return token_is(&next, "=");
-}
-
-static bool parse_definition(struct filter_parser *parser)
-{
-    struct definition *definition = filter_allocate(parser, sizeof(*definition));
-    if (!definition)
-        return false;
-    definition->name = filter_token_text(parser, &parser->token);
-    if (!definition->name)
-        return false;
-    static const char *const taken[] = {"all", "live", "leaked", "session"};
-    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
-        if (strcmp(definition->name, taken[i]) == 0)
-            return session_fail(parser->error, parser->token.column,
-                                "\"%s\" is already a set: choose another name", taken[i]);
-    }
-    if (find_definition(parser, definition->name))
-        return session_fail(parser->error, parser->token.column,
-                            "there is already a graph named \"%.60s\"", definition->name);
-    filter_advance(parser);
-    filter_advance(parser);
-    definition->pipeline = parse_pipeline(parser);
-    if (!definition->pipeline)
-        return false;
-    if (!filter_accept(parser, ";"))
-        return filter_expected(parser, "\"|\" or \";\"");
-    definition->next = parser->graph->definitions;
-    parser->graph->definitions = definition;
-    return true;
-}
-
 static bool parse_graph(struct filter_parser *parser)
 {
     filter_advance(parser);
     if (parser->token.kind == TOKEN_END) {
-        lexer_start(&parser->lexer, "all");
+        lexer_start(&parser->scope->lexer, "all");
         filter_advance(parser);
     }
-    while (at_definition(parser)) {
-        if (!parse_definition(parser))
-            return false;
-    }
-    parser->graph->pipeline = parse_pipeline(parser);
+    if (!filter_parse_definitions(parser))
+        return false;
+    parser->graph->pipeline = filter_parse_pipeline(parser);
     if (!parser->graph->pipeline)
         return false;
     return parser->token.kind == TOKEN_END || filter_expected(parser, "\"|\" or the end");
 }
 
-struct filter_graph *filter_parse(const char *text, struct session_error *error)
+/* Parses a text into `graph`; or, with `stored`, checks it as the text of a stored graph. */
+static bool parse_text(struct filter_graph *graph, const char *text, const char *stored,
+                       const struct filter_names *names, struct session_error *error)
+{
+    struct session_error kept = {.column = 0};
+    struct filter_scope scope = {.definitions = NULL};
+    struct filter_parser parser = {
+        .scope = &scope, .graph = graph, .names = names, .error = error ? error : &kept};
+    lexer_start(&scope.lexer, text ? text : "");
+    bool good = stored ? filter_parse_stored(&parser, parser.scope->lexer.next, stored) != NULL
+                       : parse_graph(&parser);
+    if (!good)
+        filter_place_error(NULL, parser.error);
+    return good;
+}
+
+struct filter_graph *filter_parse_named(const char *text, const struct filter_names *names,
+                                        struct session_error *error)
 {
     struct filter_graph *graph = calloc(1, sizeof(*graph));
     if (!graph) {
         session_fail_memory(error, "the filter");
         return NULL;
     }
-    struct filter_parser parser = {.graph = graph, .error = error};
-    lexer_start(&parser.lexer, text ? text : "");
-    if (!parse_graph(&parser)) {
+    if (!parse_text(graph, text, NULL, names, error)) {
         filter_graph_free(graph);
         return NULL;
     }
     return graph;
+}
+
+struct filter_graph *filter_parse(const char *text, struct session_error *error)
+{
+    return filter_parse_named(text, NULL, error);
+}
+
+bool filter_check_stored(const char *name, const char *text, const struct filter_names *names,
+                         struct session_error *error)
+{
+    struct filter_graph *graph = calloc(1, sizeof(*graph));
+    if (!graph)
+        return session_fail_memory(error, "the filter");
+    bool good = parse_text(graph, text, name, names, error);
+    filter_graph_free(graph);
+    return good;
 }
 
 void filter_graph_free(struct filter_graph *graph)
@@ -385,6 +463,14 @@ const struct filter_pipeline *filter_graph_pipeline(const struct filter_graph *g
 bool filter_check(const char *text, struct session_error *error)
 {
     struct filter_graph *graph = filter_parse(text, error);
+    filter_graph_free(graph);
+    return graph != NULL;
+}
+
+bool session_filter_check(const struct session *session, const char *text,
+                          struct session_error *error)
+{
+    struct filter_graph *graph = filter_parse_named(text, session->graph_names, error);
     filter_graph_free(graph);
     return graph != NULL;
 }

@@ -1,30 +1,86 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Shared by the two halves of the parser: parser.c reads graphs, sets and steps,
- * predicate.c the predicates and values within them.
+ * Shared by the parts of the parser: parser.c reads graphs and sets, definition.c the definitions
+ * of graphs and their uses, step.c the steps, predicate.c the predicates, field.c the fields and
+ * value.c the values.
  */
 #ifndef MPROF_SESSION_FILTER_PARSER_H
 #define MPROF_SESSION_FILTER_PARSER_H
 
 #include "session/filter/lexer.h"
+#include "session/filter/suggest.h"
 #include "session/filter/tree.h"
 
 /* The deepest nesting of parentheses and `not`: recursion then fits any stack. */
 #define FILTER_DEPTH_MAX 100
+/* The most uses of graphs with parameters: each use parses its text again. */
+#define FILTER_USES_MAX 1000
+/* How deep stored graphs may use others. */
+#define FILTER_STORED_DEPTH_MAX 16
+/* The most tokens of a text with all uses of graphs with parameters: it bounds time and memory. */
+#define FILTER_TOKENS_MAX 500000
+
+/* The tokens that take the place of a parameter. */
+struct filter_argument {
+    const char *name;
+    const struct token *tokens;
+    size_t count;
+};
+
+/* A graph that a text can use by its name. */
+struct filter_definition {
+    const char *name;
+    struct filter_pipeline *pipeline; /* without parameters: the graph */
+    const char *const *parameters;
+    size_t parameter_count;
+    struct lexer body;                      /* with parameters: parsed for each use */
+    const struct filter_definition *before; /* the definitions that it may use */
+};
+
+/* A text that is being parsed: that of the user, of a stored graph, or the body of a definition. */
+struct filter_scope {
+    struct lexer lexer;
+    const char *place; /* where the last token of `lexer` begins */
+    const struct filter_argument *arguments;
+    size_t argument_count;
+    const struct token *tokens; /* of the argument that is being read */
+    size_t tokens_left;
+    const struct filter_definition *definitions; /* the newest */
+    const struct filter_origin *stored; /* the stored graph, NULL: this is the user's text */
+};
 
 struct filter_parser {
-    struct lexer lexer;
+    struct filter_scope *scope;
     struct token token; /* the next token to read */
     struct filter_graph *graph;
+    const struct filter_names *names;
+    const struct filter_pipeline *rows; /* the pipeline whose steps are being read */
     struct session_error *error;
-    unsigned depth;
+    struct filter_stored_use *stored; /* the stored graphs met so far */
+    unsigned depth, stored_depth, uses, tokens;
 };
 
 void filter_advance(struct filter_parser *parser);
+/* Returns the token after the next one. */
+struct token filter_peek(struct filter_parser *parser);
 /* Advances over a word or operator if it comes next. */
 bool filter_accept(struct filter_parser *parser, const char *text);
+/* Tells whether a word or a string comes next. */
+bool filter_at_name(const struct filter_parser *parser);
+/* Tells whether a parameter without a value comes next: its definition is being checked. */
+bool filter_at_parameter(const struct filter_parser *parser);
+
+/* Sets an error and returns false. */
+bool filter_fail(struct filter_parser *parser, int column, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Sets the error "expected WHAT, found …" at the next token. Returns false. */
 bool filter_expected(struct filter_parser *parser, const char *what);
+/* Does the same and adds the best of `names`, if the next token is like one of them. */
+bool filter_expected_name(struct filter_parser *parser, const char *what,
+                          const struct suggestion *names);
+/* Begins the search for a name that is like the next token. */
+void filter_suggest(const struct filter_parser *parser, struct suggestion *names);
+
 /* Returns zeroed memory that lives as long as the graph, or NULL with the error set. */
 void *filter_allocate(struct filter_parser *parser, size_t size);
 /* Copies the token's text into a string and resolves the escapes of a quoted one. */
@@ -32,13 +88,60 @@ const char *filter_token_text(struct filter_parser *parser, const struct token *
 /* Counts one level of nesting. Returns false with the error set beyond the limit. */
 bool filter_enter(struct filter_parser *parser);
 
+/* ---- parser.c ---- */
+
+struct filter_pipeline *filter_parse_pipeline(struct filter_parser *parser);
+
+/* ---- definition.c ---- */
+
+/* Parses all definitions at the beginning of a text. */
+bool filter_parse_definitions(struct filter_parser *parser);
+/* Returns the definition of this text with that name, NULL if there is none. */
+const struct filter_definition *filter_find_definition(const struct filter_parser *parser,
+                                                       const char *name);
+/* Parses the use of a graph into a set. */
+bool filter_parse_use(struct filter_parser *parser, struct filter_set *set);
+/* Parses the text of a stored graph under `name`. Returns NULL with the error set. */
+const struct filter_definition *filter_parse_stored(struct filter_parser *parser, const char *text,
+                                                    const char *name);
+/* Parses the use of a graph of another session. Returns its text, NULL with the error set. */
+const char *filter_parse_use_text(struct filter_parser *parser);
+
+/* ---- step.c ---- */
+
+/* Tells whether a step comes next. */
+bool filter_at_step(const struct filter_parser *parser);
+/* Parses a step and changes the kind of the pipeline's rows as the step does. */
+bool filter_parse_step(struct filter_parser *parser, struct filter_pipeline *pipeline,
+                       struct filter_step *step);
+
+/* ---- predicate.c ---- */
+
 struct filter_predicate *filter_parse_predicate(struct filter_parser *parser);
 /* Parses the operand of the step `process` into a test of that field. */
 struct filter_predicate *filter_parse_process(struct filter_parser *parser);
-bool filter_parse_field(struct filter_parser *parser, enum filter_field *field);
+
+/* ---- field.c ---- */
+
+/* Parses the name of a field that the rows at this place have. */
+bool filter_parse_field(struct filter_parser *parser, struct filter_field_use *use);
+/* Tells whether the rows at this place have the field. If not, sets the error at its column. */
+bool filter_check_field(struct filter_parser *parser, const struct filter_field_use *use);
+
+/* ---- value.c ---- */
+
 bool filter_parse_moment(struct filter_parser *parser, struct filter_value *value);
+/* Parses the time of `live at`. Only a number, start, peak or end after + or - continues it: other
+ * names are sets. */
+bool filter_parse_live_moment(struct filter_parser *parser, struct filter_value *value);
 bool filter_parse_color(struct filter_parser *parser, struct filter_value *value);
 /* Parses a number without a unit. */
 bool filter_parse_count(struct filter_parser *parser, uint64_t *number);
+bool filter_parse_size(struct filter_parser *parser, uint64_t *number);
+/* Parses a word or a string. `what` names it in errors. */
+bool filter_parse_text(struct filter_parser *parser, const char **text, const char *what);
+/* Parses a value that a field of the type can be compared with. */
+bool filter_parse_value(struct filter_parser *parser, enum filter_type type,
+                        struct filter_value *value);
 
 #endif

@@ -71,7 +71,7 @@ static bool compile_text(struct session *session, const struct filter_test *test
     if (!text_test_open(&text, test, error))
         return false;
     uint8_t *truth = NULL;
-    bool good = field_names_open(session, test->field, &names, error);
+    bool good = field_names_open(session, test->field, test->frame, &names, error);
     if (good) {
         truth = calloc(names.name_count, 1);
         good = truth || session_fail_memory(error, "the filter");
@@ -121,77 +121,66 @@ static bool compile_frames(struct session *session, const struct filter_test *te
     return good;
 }
 
-bool filter_moment_ns(const struct session *session, const struct filter_value *value, uint64_t *ns,
-                      struct session_error *error)
+/* Sets the range of an operator on `value` (and `last` for `in`). Returns false if it is empty. */
+static bool range_of(enum filter_operator operator_, uint64_t value, uint64_t last,
+                     struct filter_program *leaf)
 {
-    switch (value->moment) {
-    case MOMENT_NUMBER:
-        *ns = value->number;
+    switch (operator_) {
+    case OPERATOR_EQUAL:
+    case OPERATOR_NOT_EQUAL:
+        leaf->low = leaf->high = value;
+        leaf->outside = operator_ == OPERATOR_NOT_EQUAL;
         return true;
-    case MOMENT_START:
-        *ns = 0;
+    case OPERATOR_LESS:
+        leaf->high = value - 1;
+        return value != 0;
+    case OPERATOR_LESS_EQUAL:
+        leaf->high = value;
         return true;
-    case MOMENT_PEAK:
-        *ns = session->peak_ns;
+    case OPERATOR_GREATER:
+        leaf->low = value + 1;
+        return value != UINT64_MAX;
+    case OPERATOR_GREATER_EQUAL:
+        leaf->low = value;
         return true;
-    case MOMENT_END:
-        *ns = session->duration_ns;
-        return true;
-    case MOMENT_MARK:
-        break;
+    default:
+        leaf->low = value;
+        leaf->high = last;
+        return value <= last;
     }
-    for (size_t i = 0; i < session->names.mark_count; i++) {
-        if (strcmp(session->names.marks[i].name, value->text) == 0) {
-            *ns = session->names.marks[i].ns;
-            return true;
-        }
+}
+
+/* Does the same for a time before the start, as in `alloc_time > start - 1s`. Every time of the
+ * session is later. */
+static bool range_of_before(enum filter_operator operator_, const struct filter_ns *last,
+                            struct filter_program *leaf)
+{
+    if (operator_ == OPERATOR_IN) {
+        leaf->high = last->ns;
+        return !last->before;
     }
-    return session_fail(error, value->column, "this session has no mark named \"%.60s\"",
-                        value->text);
+    return operator_ != OPERATOR_EQUAL && operator_ != OPERATOR_LESS &&
+           operator_ != OPERATOR_LESS_EQUAL;
 }
 
 /* Turns an operator on a number into the range [low, high], or all values outside it. */
 static bool compile_range(const struct session *session, const struct filter_test *test,
                           struct filter_program *leaf, struct session_error *error)
 {
-    bool moment = filter_fields[test->field].type == TYPE_MOMENT;
-    uint64_t value = test->low.number;
-    uint64_t last = test->high.number;
-    if (moment && !filter_moment_ns(session, &test->low, &value, error))
-        return false;
-    if (moment && test->operator_ == OPERATOR_IN &&
-        !filter_moment_ns(session, &test->high, &last, error))
-        return false;
+    enum filter_type type = filter_fields[test->field].type;
+    struct filter_ns value = {.ns = test->low.number};
+    struct filter_ns last = {.ns = test->high.number};
+    if (type == TYPE_MOMENT || type == TYPE_DURATION) {
+        if (!filter_moment_ns(session, &test->low, &value, error))
+            return false;
+        if (test->operator_ == OPERATOR_IN && !filter_moment_ns(session, &test->high, &last, error))
+            return false;
+    }
     leaf->low = 0;
     leaf->high = UINT64_MAX;
-    bool empty = false;
-    switch (test->operator_) {
-    case OPERATOR_EQUAL:
-    case OPERATOR_NOT_EQUAL:
-        leaf->low = leaf->high = value;
-        leaf->outside = test->operator_ == OPERATOR_NOT_EQUAL;
-        break;
-    case OPERATOR_LESS:
-        empty = value == 0;
-        leaf->high = value - 1;
-        break;
-    case OPERATOR_LESS_EQUAL:
-        leaf->high = value;
-        break;
-    case OPERATOR_GREATER:
-        empty = value == UINT64_MAX;
-        leaf->low = value + 1;
-        break;
-    case OPERATOR_GREATER_EQUAL:
-        leaf->low = value;
-        break;
-    default:
-        leaf->low = value;
-        leaf->high = last;
-        empty = value > last;
-        break;
-    }
-    if (empty) {
+    bool some = !last.before && (value.before ? range_of_before(test->operator_, &last, leaf)
+                                              : range_of(test->operator_, value.ns, last.ns, leaf));
+    if (!some) {
         leaf->leaf = LEAF_CONSTANT;
         leaf->low = 0;
     }
@@ -321,6 +310,8 @@ static bool compile_test(struct session *session, const struct filter_test *test
                          const struct filter_colors *colors, struct filter_program *leaf,
                          struct session_error *error)
 {
+    if (!field_names_available(test->field, test->column, error))
+        return false;
     switch (test->field) {
     case FIELD_STACK:
     case FIELD_FREE_STACK:

@@ -54,9 +54,15 @@ struct filter_program *filter_program_new(struct session *session,
                                           struct session_error *error);
 void filter_program_free(struct filter_program *program);
 
-/* Stores the nanoseconds of a moment: its number, start, peak, end or a mark. */
-bool filter_moment_ns(const struct session *session, const struct filter_value *value, uint64_t *ns,
-                      struct session_error *error);
+/* A time of a session, or a duration. */
+struct filter_ns {
+    uint64_t ns; /* 0 if `before` */
+    bool before; /* the time lies before the start of the session; the duration is negative */
+};
+
+/* Computes a time or a duration: a number, start, peak, end, a mark, or a sum of these. */
+bool filter_moment_ns(const struct session *session, const struct filter_value *value,
+                      struct filter_ns *time, struct session_error *error);
 
 /* Writes the truth of every row of a chunk to `words` (ROW_SET_WORDS words). `colors` is that of
    the set that the program runs on, or NULL. Views that `reader` gave before are no longer valid.

@@ -7,6 +7,7 @@
 
 #include "session/data/error.h"
 #include "session/data/session_state.h"
+#include "session/filter/field_names.h"
 #include "session/filter/sort_order.h"
 #include "session/scan/scan.h"
 
@@ -171,14 +172,19 @@ static bool run_step(struct run *run, const struct filter_step *step, struct row
         run->color_by = (enum session_color_by)filter_fields[step->field].color_by;
         return true;
     case STEP_SORT:
+        if (!field_names_available(step->field, step->field_column, run->error))
+            return false;
         set->sorted = true;
         set->sort_field = step->field;
+        set->sort_frame = step->frame;
         set->descending = step->descending;
         return true;
     case STEP_TOP:
         return run_top(run, step, set);
+    default:
+        return session_fail(run->error, step->column, "the step \"%.*s\" is not available yet",
+                            (int)strcspn(step->text, " "), step->text);
     }
-    return true;
 }
 
 static bool predicate_speaks_of(const struct filter_predicate *predicate, int field)
@@ -199,15 +205,21 @@ static bool pipeline_speaks_of(const struct filter_pipeline *pipeline, int field
 {
     if (++*pipelines > PIPELINES_MAX)
         return true;
-    for (const struct filter_step *step = pipeline->steps; step; step = step->next)
+    for (const struct filter_step *step = pipeline->steps; step; step = step->next) {
         if (predicate_speaks_of(step->predicate, field))
             return true;
+        for (size_t i = 0; i < step->key_count; i++) {
+            if ((int)step->keys[i].field == field)
+                return true;
+        }
+    }
     return set_speaks_of(pipeline->set, field, pipelines);
 }
 
 static bool set_speaks_of(const struct filter_set *set, int field, unsigned *pipelines)
 {
-    if (set->kind == SET_ALL || set->kind == SET_LIVE_AT || set->kind == SET_LEAKED)
+    if (set->kind == SET_ALL || set->kind == SET_LIVE_AT || set->kind == SET_LEAKED ||
+        set->kind == SET_SESSION)
         return false;
     if (set->kind == SET_PIPELINE)
         return pipeline_speaks_of(set->pipeline, field, pipelines);
@@ -238,8 +250,13 @@ static bool run_live_at(struct run *run, const struct filter_value *moment, stru
         /* Blocks that were never freed are live at the end; stamps play no part in it. */
         live.leaf = LEAF_RANGE;
         live.column = COLUMN_LIFE_NS;
-    } else if (!filter_moment_ns(run->session, moment, &live.low, run->error)) {
-        return false;
+    } else {
+        struct filter_ns time;
+        if (!filter_moment_ns(run->session, moment, &time, run->error))
+            return false;
+        live.low = time.ns;
+        if (time.before) /* nothing was live then: a constant 0 */
+            live = (struct filter_program){.kind = PREDICATE_TEST, .leaf = LEAF_CONSTANT};
     }
     return start_set(run, set) && keep_where(run, &live, set);
 }
@@ -277,6 +294,9 @@ static bool run_set(struct run *run, const struct filter_set *source, struct row
         return run_live_at(run, &source->moment, set) && leave_out_runtime(run, set);
     case SET_PIPELINE:
         return run_pipeline(run, source->pipeline, set);
+    case SET_SESSION:
+        return session_fail(run->error, source->column,
+                            "a set of another session is not available yet");
     default:
         break;
     }

@@ -14,6 +14,7 @@ enum { HEAP_MAX = 65536 };
 /* The way to compute a row's key. */
 struct key_source {
     enum filter_field field;
+    uint32_t frame; /* of FIELD_FRAME */
     enum column column;
     uint64_t *rank; /* by the column's value; NULL: the value itself is the key */
     uint64_t by_color[FILTER_COLOR_STEPS + 1];
@@ -55,7 +56,7 @@ static bool source_of_names(struct session *session, struct key_source *source,
                             struct session_error *error)
 {
     struct field_names names;
-    if (!field_names_open(session, source->field, &names, error))
+    if (!field_names_open(session, source->field, source->frame, &names, error))
         return false;
     uint64_t *by_name = calloc((size_t)names.name_count + 1, sizeof(*by_name));
     source->rank = malloc(((size_t)names.count + 1) * sizeof(*source->rank));
@@ -86,7 +87,8 @@ static bool source_open(struct session *session, const struct row_set *set,
                         const struct filter_colors *colors, struct key_source *source,
                         struct session_error *error)
 {
-    *source = (struct key_source){.field = set->sort_field, .descending = set->descending};
+    *source = (struct key_source){
+        .field = set->sort_field, .frame = set->sort_frame, .descending = set->descending};
     switch (set->sort_field) {
     case FIELD_SIZE:
         source->column = COLUMN_SIZE;

@@ -3,6 +3,12 @@
  * A parsed filter graph: the parser makes it from a text and the engine runs it. It is typed, but
  * needs no session: names of marks, functions and the like are still text. Columns point into the
  * text, for errors that only a session shows (a mark that it does not have).
+ *
+ * Calls of graphs with parameters are already replaced by the graph with its values. So the tree
+ * has no parameters.
+ *
+ * Within a stored graph columns count in its own text. A negative column there is one of the user's
+ * text: that of a value. filter_place_error() makes the error for the user.
  */
 #ifndef MPROF_SESSION_FILTER_TREE_H
 #define MPROF_SESSION_FILTER_TREE_H
@@ -36,7 +42,38 @@ enum filter_field {
     FIELD_FREED,
     FIELD_ID,
     FIELD_COLOR,
+    FIELD_USER,
+    FIELD_OWNER,
+    FIELD_FRAME, /* the function `frame` frames outward of the call site */
+    FIELD_PINS,
+    FIELD_PATH, /* of the groups that `fold` makes */
+    /* The fields of groups. Keep them together, from ALLOCATIONS to MAX_LIFETIME. */
+    FIELD_ALLOCATIONS,
+    FIELD_BYTES,
+    FIELD_OBJECTS,
+    FIELD_LIVE_BYTES,
+    FIELD_LIVE_COUNT,
+    FIELD_AT_PEAK_BYTES,
+    FIELD_PEAK_BYTES,
+    FIELD_AVG_SIZE,
+    FIELD_AVG_LIFETIME,
+    FIELD_MIN_SIZE,
+    FIELD_MAX_SIZE,
+    FIELD_MIN_LIFETIME,
+    FIELD_MAX_LIFETIME,
     FIELD_TOTAL
+};
+
+static inline bool filter_field_of_groups(enum filter_field field)
+{
+    return field >= FIELD_ALLOCATIONS && field < FIELD_TOTAL;
+}
+
+/* A field as written in a text, with the place for errors. */
+struct filter_field_use {
+    enum filter_field field;
+    uint32_t frame; /* of FIELD_FRAME: 0 is the call site, 1 its caller */
+    int column;
 };
 
 /* The type of the values that a field is compared with. */
@@ -73,20 +110,38 @@ enum filter_operator {
     OPERATOR_HAS,
 };
 
-enum filter_moment { MOMENT_NUMBER, MOMENT_START, MOMENT_PEAK, MOMENT_END, MOMENT_MARK };
+enum filter_moment {
+    MOMENT_NUMBER,
+    MOMENT_START,
+    MOMENT_PEAK,
+    MOMENT_END,
+    MOMENT_MARK,
+    MOMENT_SUM, /* of `terms` */
+};
 
 struct filter_value {
     bool is_number;
     uint64_t number;           /* bytes, ns, plain; a colour's number; false 0 or true 1 */
     const char *text;          /* if it is not a number */
-    enum filter_moment moment; /* of a TYPE_MOMENT value; MOMENT_MARK: `text` is its name */
+    enum filter_moment moment; /* of times and durations; MOMENT_MARK: `text` is its name */
+    const struct filter_time_term *terms; /* of MOMENT_SUM */
     int column;
+};
+
+/* One term of a sum of times. */
+struct filter_time_term {
+    bool negative;
+    struct filter_value value; /* not a MOMENT_SUM */
+    const struct filter_time_term *next;
 };
 
 struct filter_test {
     enum filter_field field;
+    uint32_t frame; /* of FIELD_FRAME */
+    int column;     /* of the field */
     enum filter_operator operator_;
-    struct filter_value low, high; /* `high` only with OPERATOR_IN */
+    struct filter_value low, high;     /* `high` only with OPERATOR_IN */
+    const struct filter_value *moment; /* of FIELD_PINS: the time at which the blocks were live */
 };
 
 enum filter_predicate_kind { PREDICATE_TEST, PREDICATE_NOT, PREDICATE_AND, PREDICATE_OR };
@@ -96,16 +151,51 @@ struct filter_predicate {
     struct filter_test test;
 };
 
-enum filter_step_kind { STEP_WHERE, STEP_COLOR, STEP_COLOR_BY, STEP_SORT, STEP_TOP };
+enum filter_step_kind {
+    STEP_WHERE,
+    STEP_COLOR,
+    STEP_COLOR_BY,
+    STEP_SORT,
+    STEP_TOP,
+    STEP_JOIN, /* makes groups */
+    STEP_FOLD, /* makes groups; FIELD_PATH is their key */
+    STEP_UNGROUP,
+    STEP_COUNT, /* this and the rest, but WRITE, make a measure */
+    STEP_SUM,
+    STEP_AVG,
+    STEP_MIN,
+    STEP_MAX,
+    STEP_PEAK,
+    STEP_GROWTH,
+    STEP_WRITE,
+};
+/* The most fields of one join. */
+#define FILTER_KEYS_MAX 16
+
 struct filter_step {
     enum filter_step_kind kind;
+    int column;
     struct filter_predicate *predicate; /* WHERE; COLOR: NULL for all */
     struct filter_value color;          /* COLOR */
-    enum filter_field field;            /* COLOR_BY, SORT */
-    bool descending;                    /* SORT */
-    uint64_t limit;                     /* TOP */
-    const char *text;                   /* as written, for legends */
+    enum filter_field field;            /* COLOR_BY, SORT, SUM, AVG, MIN, MAX */
+    uint32_t frame;                     /* of FIELD_FRAME */
+    int field_column;
+    const struct filter_value *moment;   /* as in filter_test, if `field` is FIELD_PINS */
+    bool descending;                     /* SORT */
+    uint64_t limit;                      /* TOP; FOLD: bytes */
+    const struct filter_field_use *keys; /* JOIN */
+    size_t key_count;
+    struct filter_value from, to; /* GROWTH */
+    const char *file;             /* WRITE */
+    bool stored;                  /* WRITE: in a stored graph */
+    const char *text;             /* as written, for legends */
     struct filter_step *next;
+};
+
+/* A stored graph, and the place where the user's text led to it. */
+struct filter_origin {
+    const char *name, *place;
+    int column;
 };
 
 enum filter_set_kind {
@@ -116,25 +206,58 @@ enum filter_set_kind {
     SET_PLUS,
     SET_MINUS,
     SET_BOTH, /* & */
+    SET_SESSION,
 };
 struct filter_pipeline;
 struct filter_set {
     enum filter_set_kind kind;
+    int column;
     struct filter_value moment;
-    struct filter_pipeline *pipeline; /* the one in parentheses, or the one with that name */
-    struct filter_set *left, *right;
+    struct filter_pipeline *pipeline;   /* the one in parentheses, or the one with that name */
+    const struct filter_origin *stored; /* of a PIPELINE that is stored; NULL: of this text */
+    struct filter_set *left, *right;    /* SESSION: `left` is the set there, NULL: `graph` */
+    const char *file;                   /* SESSION */
+    const char *graph;                  /* SESSION: text of the use of a graph stored there */
 };
+
+/* The kinds of rows that a pipeline gives. */
+enum filter_kind { KIND_ALLOCATIONS, KIND_GROUPS, KIND_MEASURE };
 
 struct filter_pipeline {
     struct filter_set *set;
     struct filter_step *steps;
+    enum filter_kind kind;
+    const struct filter_field_use *keys; /* of GROUPS: the joined fields */
+    size_t key_count;
+    const struct filter_value *moment; /* all blocks were live then; NULL: not known */
 };
 
 struct filter_graph;
 
+/* The stored graphs that a text may use. A stored text has definitions and then a pipeline, the
+ * graph. Without one its last definition has the graph's own name and is the graph. */
+struct filter_names {
+    void *context;
+    /* Returns the text of a graph, malloc()ed, or NULL: there is none. `origin` says where it lies,
+     * for messages. From any thread. */
+    char *(*find)(void *context, const char *name, const char **origin);
+    /* Returns the n-th name, malloc()ed, NULL after the last: for "did you mean". */
+    char *(*known)(void *context, size_t n);
+};
+
 /* Parses `text` (NULL or blank: `all`). Returns NULL with `error` and its column set. */
 struct filter_graph *filter_parse(const char *text, struct session_error *error);
+/* Does the same with stored graphs; `names` may be NULL. */
+struct filter_graph *filter_parse_named(const char *text, const struct filter_names *names,
+                                        struct session_error *error);
+/* Tells whether `text` can be stored under `name`. Returns false with `error` and its column set.
+ */
+bool filter_check_stored(const char *name, const char *text, const struct filter_names *names,
+                         struct session_error *error);
 void filter_graph_free(struct filter_graph *graph);
+/* Moves an error within a stored graph to the user's text. `origin` may be NULL: none. Columns that
+ * are in the user's text already become positive only then. */
+void filter_place_error(const struct filter_origin *origin, struct session_error *error);
 const struct filter_pipeline *filter_graph_pipeline(const struct filter_graph *graph);
 
 #endif

@@ -52,7 +52,7 @@ static bool find_totals(struct selection *selection, struct session_error *error
 
 static bool start(struct selection *selection, const char *text, struct session_error *error)
 {
-    struct filter_graph *graph = filter_parse(text, error);
+    struct filter_graph *graph = filter_parse_named(text, selection->session->graph_names, error);
     if (!graph)
         return false;
     bool of_all = false;

@@ -25,6 +25,7 @@ struct row_set {
     bool sorted; /* by `sort_field`; otherwise by id */
     bool descending;
     unsigned sort_field; /* a field of the filter language */
+    uint32_t sort_frame; /* of the field "frame" */
 };
 
 /* Runs the next statement once for each set bit of a chunk's words. */

@@ -43,8 +43,10 @@ static void test_examples(void **state)
         }
         if (!inside)
             continue;
+        if (!filter_check(line, &error))
+            fail_msg("%s: column %d: %s", line, error.column, error.message);
         struct selection *selection = selection_new(session, line, &error);
-        if (!selection)
+        if (!selection && !strstr(error.message, "is not available yet"))
             fail_msg("%s: column %d: %s", line, error.column, error.message);
         selection_free(selection);
         examples++;

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Computes the times of a filter for one session. */
+#include <string.h>
+
+#include "session/data/error.h"
+#include "session/data/session_state.h"
+#include "session/filter/program.h"
+#include "session/filter/suggest.h"
+
+static bool mark_ns(const struct session *session, const struct filter_value *value, uint64_t *ns,
+                    struct session_error *error)
+{
+    const struct names *names = &session->names;
+    struct suggestion like;
+    char text[SUGGEST_TEXT];
+    suggest_start(&like, value->text, strlen(value->text));
+    for (size_t i = 0; i < names->mark_count; i++) {
+        if (strcmp(names->marks[i].name, value->text) == 0) {
+            *ns = names->marks[i].ns;
+            return true;
+        }
+        suggest_offer(&like, names->marks[i].name);
+    }
+    return session_fail(error, value->column, "this session has no mark named \"%.60s\"%s",
+                        value->text, suggest_text(&like, text));
+}
+
+/* Stores the nanoseconds of one term. */
+static bool term_ns(const struct session *session, const struct filter_value *value, uint64_t *ns,
+                    struct session_error *error)
+{
+    switch (value->moment) {
+    case MOMENT_START:
+        *ns = 0;
+        return true;
+    case MOMENT_PEAK:
+        *ns = session->peak_ns;
+        return true;
+    case MOMENT_END:
+        *ns = session->duration_ns;
+        return true;
+    case MOMENT_MARK:
+        return mark_ns(session, value, ns, error);
+    default:
+        *ns = value->number;
+        return true;
+    }
+}
+
+bool filter_moment_ns(const struct session *session, const struct filter_value *value,
+                      struct filter_ns *time, struct session_error *error)
+{
+    *time = (struct filter_ns){.ns = 0};
+    if (value->moment != MOMENT_SUM)
+        return term_ns(session, value, &time->ns, error);
+    __int128 sum = 0;
+    for (const struct filter_time_term *term = value->terms; term; term = term->next) {
+        uint64_t ns = 0;
+        if (!term_ns(session, &term->value, &ns, error))
+            return false;
+        sum += term->negative ? -(__int128)ns : (__int128)ns;
+    }
+    time->before = sum < 0;
+    if (sum > 0)
+        time->ns = sum > UINT64_MAX ? UINT64_MAX : (uint64_t)sum;
+    return true;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The distance of two words is the number of characters to insert, delete or replace, and of
+ * neighbours to exchange: the optimal string alignment distance (Damerau, A technique for computer
+ * detection and correction of spelling errors, CACM 7, 1964). Letters match in either case.
+ */
+#include "session/filter/suggest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Longer words are names of C++ types and functions, where a few letters say little. */
+enum { WORD_MAX = 120 };
+
+void suggest_start(struct suggestion *suggestion, const char *word, size_t length)
+{
+    *suggestion = (struct suggestion){.word = word, .length = length};
+    /* A third of the letters may be wrong, at most three. More is another word. */
+    size_t wrong = length / 3 > 3 ? 3 : length / 3;
+    suggestion->distance = length == 0 || length > WORD_MAX ? 0 : wrong + 1;
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Returns the distance of two words, or `limit` if it is not smaller. */
+static size_t distance(const char *left, size_t left_length, const char *right, size_t right_length,
+                       size_t limit)
+{
+    size_t rows[3][WORD_MAX + 4];
+    size_t *before = rows[0], *last = rows[1], *now = rows[2];
+    size_t smallest_last = 0;
+    for (size_t k = 0; k <= right_length; k++)
+        last[k] = k;
+    for (size_t i = 1; i <= left_length; i++) {
+        size_t smallest = now[0] = i;
+        for (size_t k = 1; k <= right_length; k++) {
+            char a = lower(left[i - 1]);
+            char b = lower(right[k - 1]);
+            now[k] = least(least(last[k], now[k - 1]) + 1, last[k - 1] + (a != b));
+            if (i > 1 && k > 1 && a == lower(right[k - 2]) && b == lower(left[i - 2]))
+                now[k] = least(now[k], before[k - 2] + 1);
+            smallest = least(smallest, now[k]);
+        }
+        /* An exchange reaches two rows back. */
+        if (smallest >= limit && smallest_last >= limit)
+            return limit;
+        smallest_last = smallest;
+        size_t *swap = before;
+        before = last;
+        last = now;
+        now = swap;
+    }
+    return least(last[right_length], limit);
+}
+
+void suggest_offer(struct suggestion *suggestion, const char *name)
+{
+    if (!name || suggestion->distance == 0)
+        return;
+    size_t length = strnlen(name, WORD_MAX + 4);
+    size_t apart =
+        length > suggestion->length ? length - suggestion->length : suggestion->length - length;
+    if (apart >= suggestion->distance)
+        return;
+    size_t here =
+        distance(suggestion->word, suggestion->length, name, length, suggestion->distance);
+    if (here < suggestion->distance) {
+        suggestion->distance = here;
+        snprintf(suggestion->name, sizeof(suggestion->name), "%s", name);
+    }
+}
+
+const char *suggest_name(const struct suggestion *suggestion)
+{
+    return suggestion->name[0] == '\0' ? NULL : suggestion->name;
+}
+
+const char *suggest_text(const struct suggestion *suggestion, char out[SUGGEST_TEXT])
+{
+    out[0] = '\0';
+    if (suggestion->name[0] != '\0')
+        snprintf(out, SUGGEST_TEXT, ": did you mean \"%s\"?", suggestion->name);
+    return out;
+}
