@@ -50,14 +50,22 @@ enum session_question_kind {
     SESSION_ASK_STACK,           /* session_stack(), session_stack_call_site() */
     SESSION_ASK_TYPE_MEMBERS,    /* session_type_members() */
     SESSION_ASK_WORST_MISMATCH,  /* session_worst_mismatch() */
+    SESSION_ASK_CALL,            /* any functions of session.h, by a function of the caller */
 };
+
+/*
+ * Answers a SESSION_ASK_CALL. The engine calls it with the data of the question. It may call every
+ * function of session.h on this session and selection. Returns false with `error` set.
+ */
+typedef bool session_call(struct session *session, struct selection *selection, void *data,
+                          struct session_error *error);
 
 /* Fields that a kind does not name are not read. */
 struct session_question {
     enum session_question_kind kind;
     unsigned place;              /* of those who ask the same kind: they do not cancel each other */
     const char *text;            /* SELECTION: the filter; copied */
-    struct selection *selection; /* PEAK to ROWS, GRID; the job holds a share of it */
+    struct selection *selection; /* PEAK to ROWS, GRID, CALL; the job holds a share of it */
     enum session_color_by by;    /* LEGEND, TIMELINE, GRID */
     uint64_t from_ns, to_ns;     /* TIMELINE, TOP_FUNCTIONS */
     uint64_t ns;                 /* REGIONS to ADDRESS_HISTORY: the moment */
@@ -66,6 +74,9 @@ struct session_question {
     uint64_t first;              /* ROWS: position of the first, from 0 */
     size_t count;                /* TIMELINE: slots; GRID: cells; TOP_FUNCTIONS, ROWS, STACK,
                                     TYPE_MEMBERS: at most so many */
+    session_call *call;          /* CALL; NULL in `selection` is passed on */
+    void *data;                  /* CALL: the job's from now on */
+    void (*release)(void *data); /* CALL: frees the data, on any thread */
     uint64_t id; /* of the PROCESS, ALLOCATION, STACK, type (TYPE_MEMBERS), function (EDGES) */
 };
 
@@ -159,7 +170,7 @@ int session_jobs_descriptor(const struct session_jobs *jobs);
 /* Makes the descriptor unreadable until the next change. Call it before polling the jobs. */
 void session_jobs_clear(struct session_jobs *jobs);
 
-/* Asks. Returns NULL with `error` set if memory is exhausted. */
+/* Asks. Returns NULL with `error` set if memory is exhausted; the data of a CALL is freed then. */
 struct session_job *session_job_ask(struct session_jobs *jobs,
                                     const struct session_question *question,
                                     struct session_error *error);

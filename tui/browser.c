@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "tui/browser_state.h"
 #include "tui/help.h"
@@ -128,11 +127,8 @@ bool browser_select_process(struct browser *browser, const char *word, struct se
     struct exploration *exploration = &browser->exploration;
     uint32_t id;
     if (!session_find_process(exploration->session, word, &id, error) ||
-        !session_select_process(exploration->session, id, error) ||
-        !exploration_filter(exploration, exploration->filter, error))
+        !exploration_select_process(exploration, id, error))
         return false;
-    exploration->moment_ns = session_peak_ns(exploration->session);
-    exploration->renewals++;
     refresh(browser);
     return true;
 }
@@ -171,44 +167,55 @@ void browser_search(struct browser *browser, const char *text)
     browser_act(browser, &(struct view_input){.action = ACTION_SEARCH, .text = text});
 }
 
-/* ---- a session that is being recorded ---------------------------------------------------- */
+/* ---- answers and newer states ----------------------------------------------------------- */
 
-enum { PATIENCE_LEAST = 500, PATIENCE_SHARE = 4 };
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
+enum {
+    ANSWER_MS = 15,      /* between two looks for answers */
+    RENEWAL_LEAST = 500, /* ms between two looks for a newer state of the session */
+    RENEWAL_SHARE = 4    /* a newer state that takes t ms is looked for again after this times t */
+};
 
 int browser_patience(const struct browser *browser)
 {
-    return session_recording(browser->exploration.session) ? browser->patience : -1;
+    if (exploration_waits(&browser->exploration))
+        return ANSWER_MS;
+    if (!session_recording(browser->exploration.session))
+        return -1;
+    const int64_t left = browser->renewal_ms - loader_now_ms();
+    return left < 0 ? 0 : (int)left;
 }
 
-/*
- * Shows the newer state of the session, if there is one. The longer that takes, the less often it
- * happens: keys wait for it at most a fifth of the time.
- */
+/* Takes the answers that have come, and what the view makes of them. */
+static void take_answers(struct browser *browser)
+{
+    struct exploration *exploration = &browser->exploration;
+    struct session_error error = {.message = ""};
+    const uint64_t renewals = exploration->renewals;
+    if (!exploration_update(exploration, &error) && error.column > 0)
+        exploration_complain(exploration, "column %d: %s", error.column, error.message);
+    else if (error.message[0])
+        exploration_complain(exploration, "%s", error.message);
+    if (exploration->renewals != renewals) {
+        const int64_t took = loader_now_ms() - browser->renewal_began_ms;
+        const int64_t pause = took * RENEWAL_SHARE;
+        browser->renewal_ms = loader_now_ms() + (pause > RENEWAL_LEAST ? pause : RENEWAL_LEAST);
+    }
+    refresh(browser);
+}
+
+/* Looks for a newer state of a session that is being recorded. */
 static void renew(struct browser *browser)
 {
     struct exploration *exploration = &browser->exploration;
     struct session_error error = {.message = ""};
-    if (!session_has_newer(exploration->session))
+    const int64_t now = loader_now_ms();
+    if (!session_recording(exploration->session) ||
+        (browser->wait_ms >= 0 && now < browser->renewal_ms))
         return;
-    int64_t begin = now_ms();
-    struct session *newer = session_open(session_path(exploration->session), &error);
-    struct session *before = newer ? exploration_renew(exploration, newer, &error) : NULL;
-    if (before) {
-        session_close(before);
-        refresh(browser);
-    } else {
-        session_close(newer);
+    browser->renewal_began_ms = now;
+    browser->renewal_ms = now + RENEWAL_LEAST;
+    if (!exploration_renew(exploration, &error))
         exploration_complain(exploration, "the newer state is not shown: %s", error.message);
-    }
-    int64_t took = (now_ms() - begin) * PATIENCE_SHARE;
-    browser->patience = took > PATIENCE_LEAST ? (int)took : PATIENCE_LEAST;
 }
 
 /* ---- events ----------------------------------------------------------------------------- */
@@ -337,8 +344,11 @@ void browser_event(struct browser *browser, const struct event *event)
 {
     if (event->kind == EVENT_NONE)
         return;
+    const int64_t wait = event->kind == EVENT_TICK ? 0 : browser->wait_ms;
+    browser->exploration.loader.deadline_ms = browser->wait_ms < 0 ? -1 : loader_now_ms() + wait;
     if (event->kind == EVENT_TICK) {
         renew(browser);
+        take_answers(browser);
         return;
     }
     if (event->kind == EVENT_RESIZE) {
@@ -380,9 +390,11 @@ static bool choose_view(struct browser *browser, const char *name, struct sessio
     return false;
 }
 
-static bool prepare(struct browser *browser, const struct browser_options *options,
-                    struct session_error *error)
+static bool prepare(struct browser *browser, struct session *session,
+                    const struct browser_options *options, struct session_error *error)
 {
+    if (!exploration_init(&browser->exploration, session, error))
+        return false;
     *error = (struct session_error){.message = "out of memory"};
     for (int i = 0; i < VIEWS; i++)
         if (!(browser->views[i] = view_table[i]->create()))
@@ -404,15 +416,16 @@ struct browser *browser_new(struct session *session, const struct browser_option
         *error = (struct session_error){.message = "out of memory"};
         return NULL;
     }
-    exploration_init(&browser->exploration, session);
-    browser->patience = PATIENCE_LEAST;
+    browser->wait_ms = options->wait_ms;
     browser->width = options->width;
     browser->height = options->height;
-    if (!prepare(browser, options, error)) {
+    if (!prepare(browser, session, options, error)) {
         browser->exploration.session = NULL; /* the caller still owns it */
         browser_free(browser);
         return NULL;
     }
+    browser->exploration.loader.deadline_ms =
+        browser->wait_ms < 0 ? -1 : loader_now_ms() + browser->wait_ms;
     refresh(browser);
     return browser;
 }
@@ -423,13 +436,14 @@ void browser_free(struct browser *browser)
         return;
     for (int i = 0; i < VIEWS; i++)
         if (browser->views[i])
-            view_table[i]->destroy(browser->views[i]);
+            view_table[i]->destroy(browser->views[i], &browser->exploration);
     for (int i = 0; i < MODES; i++)
         line_editor_free(browser->editors[i]);
     while (browser->trail_length > 0)
         forget_last(browser);
+    struct session *session = browser->exploration.session;
     exploration_close(&browser->exploration);
-    session_close(browser->exploration.session);
+    session_close(session);
     free(browser);
 }
 

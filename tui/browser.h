@@ -20,6 +20,7 @@ struct browser_options {
     const char *filter; /* the first filter; NULL: none */
     const char *view;   /* name of the first view; NULL: the overview */
     int width, height;
+    int wait_ms; /* events wait so long for the engine's answers; -1: until they have come */
 };
 
 /*
@@ -31,8 +32,8 @@ struct browser *browser_new(struct session *session, const struct browser_option
                             struct session_error *error);
 void browser_free(struct browser *browser);
 /*
- * Handles an event. Returns when all data that it needs is loaded. After an event with `more` set
- * some may be missing until the next event without it.
+ * Handles an event. Waits for data at most as long as the options say; later EVENT_TICKs bring the
+ * rest. After an event with `more` set some may be missing until the next event without it.
  */
 void browser_event(struct browser *browser, const struct event *event);
 void browser_render(const struct browser *browser, struct grid *grid);

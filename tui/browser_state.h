@@ -29,8 +29,9 @@ struct browser {
     int width, height;
     int help_scroll;
     bool finished, redraw;
-    bool more;    /* of the present event */
-    int patience; /* milliseconds until the next check for a newer session */
+    bool more;                            /* of the present event */
+    int wait_ms;                          /* for answers, see browser.h */
+    int64_t renewal_ms, renewal_began_ms; /* the next and the last look for a newer session */
 
     struct line_editor *editors[MODES]; /* of the modes with typing */
     struct session_error filter_error;  /* of the filter in the editor */

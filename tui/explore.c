@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/explore.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,31 +10,86 @@
 /* The position of "rest" in a legend. */
 #define REST (SESSION_COLORS - 1)
 
-void exploration_init(struct exploration *exploration, struct session *session)
+bool exploration_init(struct exploration *exploration, struct session *session,
+                      struct session_error *error)
 {
     *exploration = (struct exploration){
         .session = session,
+        .renewals = 1,
+        .loader = {.deadline_ms = -1},
         .color_by = SESSION_COLOR_FUNCTION,
         .moment_ns = session_peak_ns(session),
         .wish_view = VIEW_SAME,
         .about = session_sampled(session) ? "~" : "",
     };
+    exploration->loader.jobs = session_jobs_start(session, error);
+    return exploration->loader.jobs != NULL;
+}
+
+/* Gives up the filter that is coming. */
+static void forget_coming(struct exploration *exploration)
+{
+    struct coming_filter *coming = &exploration->coming;
+    session_job_free(coming->job);
+    session_jobs_stop(coming->jobs);
+    session_close(coming->newer);
+    free(coming->text);
+    *coming = (struct coming_filter){.job = NULL};
 }
 
 void exploration_close(struct exploration *exploration)
 {
+    forget_coming(exploration);
+    session_job_free(exploration->asked_newer);
+    load_clear(&exploration->loader, &exploration->legend_load);
+    load_clear(&exploration->loader, &exploration->peak_load);
     selection_free(exploration->selection);
     free(exploration->filter);
     free(exploration->wish_filter);
+    session_jobs_stop(exploration->loader.jobs);
 }
 
-static void load_legend(struct exploration *exploration)
+/* ---- legend and peak -------------------------------------------------------------------- */
+
+struct legend_data {
+    struct {
+        uint64_t generation, by;
+    } request;
+    struct session_legend legend;
+};
+
+static bool run_legend(struct session *session, struct selection *selection, void *data,
+                       struct session_error *error)
 {
-    exploration->legend = (struct session_legend){0};
-    selection_legend(exploration->selection, exploration->color_by, &exploration->legend);
-    exploration->generation++;
+    struct legend_data *legend = data;
+    (void)session;
+    (void)error;
+    selection_legend(selection, (enum session_color_by)legend->request.by, &legend->legend);
+    return true;
+}
+
+struct peak_data {
+    uint64_t selections; /* the request */
+    uint64_t bytes, ns;
+};
+
+static bool run_peak(struct session *session, struct selection *selection, void *data,
+                     struct session_error *error)
+{
+    struct peak_data *peak = data;
+    (void)session;
+    (void)error;
+    peak->bytes = selection_peak_bytes(selection);
+    peak->ns = selection_peak_ns(selection);
+    return true;
+}
+
+static void take_legend(struct exploration *exploration, const struct session_legend *legend)
+{
     const char *labels[REST];
-    size_t count = exploration->legend.count < REST ? exploration->legend.count : REST;
+    exploration->legend = *legend;
+    exploration->legend_generation = exploration->generation;
+    size_t count = legend->count < REST ? legend->count : REST;
     for (size_t i = 0; i < SESSION_COLORS; i++)
         exploration->slots[i] = (uint8_t)i;
     for (size_t i = 0; i < count; i++)
@@ -42,40 +98,46 @@ static void load_legend(struct exploration *exploration)
                            REST, exploration->slots);
 }
 
-bool exploration_filter(struct exploration *exploration, const char *text,
-                        struct session_error *error)
+static void load_facts(struct exploration *exploration)
 {
-    char *copy = strdup(text);
-    struct selection *selection = selection_new(exploration->session, text, error);
-    if (!copy || !selection) {
-        if (selection)
-            *error = (struct session_error){.message = "out of memory"};
-        selection_free(selection);
-        free(copy);
-        return false;
+    static const struct load_kind legend_kind = {sizeof(((struct legend_data *)0)->request),
+                                                 sizeof(struct legend_data), run_legend, NULL};
+    static const struct load_kind peak_kind = {sizeof(uint64_t), sizeof(struct peak_data), run_peak,
+                                               NULL};
+    const uint64_t wanted[2] = {exploration->generation, (uint64_t)exploration->color_by};
+    if (exploration->legend_generation != exploration->generation) {
+        const struct legend_data *legend =
+            exploration_get(exploration, &exploration->legend_load, &legend_kind, wanted);
+        if (legend)
+            take_legend(exploration, &legend->legend);
+        else
+            exploration->legend.count = 0;
     }
-    selection_free(exploration->selection);
-    free(exploration->filter);
-    exploration->selection = selection;
-    exploration->filter = copy;
-    enum session_color_by asked = selection_color_by(selection);
-    if (asked != SESSION_COLOR_NONE)
-        exploration->color_by = asked;
-    else if (strstr(text, "color "))
-        exploration->color_by = SESSION_COLOR_NONE;
-    else if (exploration->color_by == SESSION_COLOR_NONE)
-        exploration->color_by = SESSION_COLOR_FUNCTION;
-    load_legend(exploration);
-    return true;
+    const struct peak_data *peak =
+        exploration_get(exploration, &exploration->peak_load, &peak_kind, &exploration->selections);
+    exploration->peak_known = peak != NULL;
+    exploration->peak_bytes = peak ? peak->bytes : 0;
+    exploration->peak_ns = peak ? peak->ns : 0;
 }
 
-struct session *exploration_renew(struct exploration *exploration, struct session *newer,
-                                  struct session_error *error)
+void *exploration_get(struct exploration *exploration, struct load *load,
+                      const struct load_kind *kind, const void *request)
 {
-    struct session *before = exploration->session;
-    struct selection *selection = selection_new(newer, exploration->filter, error);
-    if (!selection)
-        return NULL;
+    struct loader *loader = &exploration->loader;
+    void *data = load_get(loader, load, kind, exploration->selection, request);
+    if (loader->error.message[0])
+        exploration_complain(exploration, "%s", loader->error.message);
+    loader->error.message[0] = 0;
+    return data;
+}
+
+/* ---- filters ---------------------------------------------------------------------------- */
+
+/* Makes the newer state of the session the present one. */
+static void take_newer(struct exploration *exploration)
+{
+    struct coming_filter *coming = &exploration->coming;
+    struct session *before = exploration->session, *newer = coming->newer;
     /* Functions keep their ids, except when ingest makes the session again after the program's
      * end. */
     if (exploration->has_function &&
@@ -85,18 +147,190 @@ struct session *exploration_renew(struct exploration *exploration, struct sessio
     /* A moment at the end stays at the end. */
     if (exploration->moment_ns + 1 >= session_duration_ns(before))
         exploration->moment_ns = session_duration_ns(newer) ? session_duration_ns(newer) - 1 : 0;
+    loader_cancel(&exploration->loader);
+    session_job_free(exploration->asked_newer);
+    exploration->asked_newer = NULL;
     selection_free(exploration->selection);
-    exploration->selection = selection;
+    exploration->selection = NULL;
+    session_jobs_stop(exploration->loader.jobs);
+    session_close(before);
     exploration->session = newer;
+    exploration->loader.jobs = coming->jobs;
     exploration->renewals++;
-    load_legend(exploration);
-    return before;
+    coming->newer = NULL;
+    coming->jobs = NULL;
+}
+
+/* Makes the filter that was coming the active one. */
+static void take_filter(struct exploration *exploration)
+{
+    struct coming_filter *coming = &exploration->coming;
+    struct selection *selection =
+        selection_share(session_job_answer(coming->job)->selected.selection);
+    session_job_free(coming->job);
+    coming->job = NULL;
+    if (coming->newer)
+        take_newer(exploration);
+    selection_free(exploration->selection);
+    free(exploration->filter);
+    exploration->selection = selection;
+    exploration->filter = coming->text;
+    coming->text = NULL;
+    enum session_color_by asked = selection_color_by(selection);
+    if (asked != SESSION_COLOR_NONE)
+        exploration->color_by = asked;
+    else if (strstr(exploration->filter, "color "))
+        exploration->color_by = SESSION_COLOR_NONE;
+    else if (exploration->color_by == SESSION_COLOR_NONE)
+        exploration->color_by = SESSION_COLOR_FUNCTION;
+    exploration->generation++;
+    exploration->selections++;
+    load_facts(exploration);
+}
+
+/* Takes the coming filter if it has an answer, or gives it up if it has failed. Returns false with
+ * `error` set then. */
+static bool check_coming(struct exploration *exploration, struct session_error *error)
+{
+    struct coming_filter *coming = &exploration->coming;
+    if (!coming->job)
+        return true;
+    switch (loader_wait(&exploration->loader, coming->job)) {
+    case SESSION_JOB_DONE:
+        take_filter(exploration);
+        return true;
+    case SESSION_JOB_FAILED:
+        *error = *session_job_error(coming->job);
+        forget_coming(exploration);
+        return false;
+    default:
+        return true;
+    }
+}
+
+/* Asks `jobs` for the selection of `text`, a copy that belongs to the coming filter from now on. */
+static bool ask_filter(struct exploration *exploration, struct session_jobs *jobs, char *text,
+                       struct session_error *error)
+{
+    struct coming_filter *coming = &exploration->coming;
+    coming->text = text;
+    if (!text)
+        *error = (struct session_error){.message = "out of memory"};
+    else
+        coming->job = session_job_ask(
+            jobs, &(struct session_question){.kind = SESSION_ASK_SELECTION, .text = text}, error);
+    if (!coming->job)
+        forget_coming(exploration);
+    return coming->job != NULL;
+}
+
+bool exploration_filter(struct exploration *exploration, const char *text,
+                        struct session_error *error)
+{
+    if (!filter_check(text, error))
+        return false;
+    forget_coming(exploration);
+    return ask_filter(exploration, exploration->loader.jobs, strdup(text), error) &&
+           check_coming(exploration, error);
+}
+
+static bool check_newer(struct exploration *exploration, struct session_error *error)
+{
+    struct session_job *job = exploration->asked_newer;
+    if (!job)
+        return true;
+    const enum session_job_state state = loader_wait(&exploration->loader, job);
+    if (state <= SESSION_JOB_RUNNING)
+        return true;
+    struct session *newer = session_job_take_newer(job);
+    if (state == SESSION_JOB_FAILED)
+        *error = *session_job_error(job);
+    session_job_free(job);
+    exploration->asked_newer = NULL;
+    if (!newer)
+        return state != SESSION_JOB_FAILED;
+    /* A filter that was coming runs on the newer state. */
+    char *text = exploration->coming.text;
+    exploration->coming.text = NULL;
+    forget_coming(exploration);
+    exploration->coming.newer = newer;
+    exploration->coming.jobs = session_jobs_start(newer, error);
+    if (exploration->coming.jobs)
+        return ask_filter(exploration, exploration->coming.jobs,
+                          text ? text : strdup(exploration->filter), error);
+    free(text);
+    forget_coming(exploration);
+    return false;
+}
+
+bool exploration_update(struct exploration *exploration, struct session_error *error)
+{
+    bool good = check_newer(exploration, error) && check_coming(exploration, error);
+    load_facts(exploration);
+    return good;
+}
+
+bool exploration_waits(const struct exploration *exploration)
+{
+    return exploration->coming.job || exploration->loader.waiting;
+}
+
+bool exploration_select_process(struct exploration *exploration, uint32_t id,
+                                struct session_error *error)
+{
+    /* Nobody may ask the session for anything while its process changes. The engine drops the
+     * questions that it has, so this takes as long as the change alone. */
+    loader_cancel(&exploration->loader);
+    forget_coming(exploration);
+    struct session_job *job =
+        session_job_ask(exploration->loader.jobs,
+                        &(struct session_question){.kind = SESSION_ASK_PROCESS, .id = id}, error);
+    if (!job)
+        return false;
+    const bool good = session_job_wait(job, -1) == SESSION_JOB_DONE;
+    if (!good && session_job_error(job))
+        *error = *session_job_error(job);
+    session_job_free(job);
+    if (!good)
+        return false;
+    exploration->moment_ns = session_peak_ns(exploration->session);
+    exploration->renewals++;
+    return exploration_filter(exploration, exploration->filter, error);
+}
+
+bool exploration_renew(struct exploration *exploration, struct session_error *error)
+{
+    if (exploration->asked_newer || exploration->coming.newer)
+        return true;
+    exploration->asked_newer = session_job_ask(
+        exploration->loader.jobs, &(struct session_question){.kind = SESSION_ASK_NEWER}, error);
+    return exploration->asked_newer && exploration_update(exploration, error);
 }
 
 void exploration_color_by(struct exploration *exploration, enum session_color_by color_by)
 {
     exploration->color_by = color_by;
-    load_legend(exploration);
+    exploration->generation++;
+    load_facts(exploration);
+}
+
+char *exploration_pending(char *out, const struct exploration *exploration)
+{
+    const int percent = loader_progress(&exploration->loader);
+    if (percent > 0)
+        snprintf(out, PENDING_SIZE, "counting … %d %% read", percent);
+    else
+        snprintf(out, PENDING_SIZE, "counting …");
+    return out;
+}
+
+bool exploration_go_to_peak(struct exploration *exploration)
+{
+    if (exploration->peak_known)
+        exploration->moment_ns = exploration->peak_ns;
+    else
+        exploration_say(exploration, "the peak is still being looked for: press the key again");
+    return exploration->peak_known;
 }
 
 static const char *const color_names[] = {

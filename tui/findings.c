@@ -8,7 +8,9 @@
 #include "tui/format.h"
 
 struct collection {
-    const struct exploration *exploration;
+    const struct session *session;
+    const struct selection *selection;
+    const char *about; /* before numbers that are estimates */
     const struct session_function_row *rows;
     size_t row_count;
     struct finding *findings;
@@ -38,14 +40,14 @@ static void add(struct collection *to, enum finding_grave grave, const char *fil
 
 static uint64_t number(const struct collection *to, const char *key)
 {
-    int64_t value = session_meta_number(to->exploration->session, key);
+    int64_t value = session_meta_number(to->session, key);
     return value > 0 ? (uint64_t)value : 0;
 }
 
 /* Adds a finding about modules, as "/a.so and 2 others". Each line of the value of `key` is one. */
 static void add_modules(struct collection *to, const char *key, const char *format)
 {
-    const char *lines = session_meta(to->exploration->session, key);
+    const char *lines = session_meta(to->session, key);
     char names[160];
     unsigned others = 0;
     if (!lines || !*lines)
@@ -98,12 +100,12 @@ static void add_losses(struct collection *to)
     if (number(to, "sampled") > 0)
         add(to, FINDING_BAD, "", VIEW_SAME,
             "recorded by sampling: numbers with ~ are estimates, from %s recorded allocations",
-            format_count(a, session_allocation_count(to->exploration->session)));
+            format_count(a, session_allocation_count(to->session)));
 }
 
 static void add_stacks(struct collection *to)
 {
-    const struct session *session = to->exploration->session;
+    const struct session *session = to->session;
     uint64_t stacks = number(to, "stacks"), incomplete = 0;
     char a[FORMAT_SIZE], b[FORMAT_SIZE];
     for (uint64_t id = 1; id <= stacks && id <= UINT32_MAX; id++) {
@@ -136,7 +138,7 @@ static void add_mismatches(struct collection *to)
     struct session_mismatch worst;
     struct session_error error;
     uint64_t all = number(to, "mismatched_frees");
-    if (!session_worst_mismatch(to->exploration->session, &worst, &error) || !worst.allocations)
+    if (!session_worst_mismatch(to->session, &worst, &error) || !worst.allocations)
         return;
     add(to, FINDING_ODD, "", VIEW_SAME, "%s mismatched frees, most (%s) %s of what %s gave %.80s",
         format_count(a, all), format_percent(b, worst.allocations, all), worst.freed_by, worst.kind,
@@ -151,14 +153,14 @@ static uint64_t leaked_bytes(const struct session_function_row *row, bool record
 
 static void add_leaks(struct collection *to)
 {
-    const struct selection *selection = to->exploration->selection;
+    const struct selection *selection = to->selection;
     uint64_t bytes = selection_live_bytes(selection), count = selection_live_count(selection);
     const struct session_function_row *most = NULL;
-    const char *about = to->exploration->about;
+    const char *about = to->about;
     uint64_t kept_bytes = 0, kept = 0;
     char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE];
     /* While the program runs, nobody knows which blocks it will not free. */
-    const bool recording = session_recording(to->exploration->session);
+    const bool recording = session_recording(to->session);
     for (size_t i = 0; i < to->row_count; i++) {
         const struct session_function_row *row = &to->rows[i];
         if (!recording) {
@@ -187,12 +189,12 @@ static void add_leaks(struct collection *to)
         "%s%s %s in %s%s allocations, most (%s) by %.80s", about, format_size(a, bytes),
         recording ? "live now" : "never freed", about, format_count(b, count),
         format_percent(c, most ? leaked_bytes(most, recording) : 0, bytes),
-        most ? session_function_name(to->exploration->session, most->function) : "?");
+        most ? session_function_name(to->session, most->function) : "?");
 }
 
 static void add_short_lived(struct collection *to)
 {
-    uint64_t count = 0, all = selection_allocations(to->exploration->selection);
+    uint64_t count = 0, all = selection_allocations(to->selection);
     const struct session_function_row *most = NULL;
     char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE];
     for (size_t i = 0; i < to->row_count; i++) {
@@ -206,16 +208,18 @@ static void add_short_lived(struct collection *to)
     }
     add(to, FINDING_ODD, "where lifetime < 1ms", VIEW_FUNCTIONS,
         "%s of all allocations (%s%s) lived under 1 ms, most (%s) by %.80s",
-        format_percent(a, count, all), to->exploration->about, format_count(b, count),
+        format_percent(a, count, all), to->about, format_count(b, count),
         format_percent(c, most->short_lived, count),
-        session_function_name(to->exploration->session, most->function));
+        session_function_name(to->session, most->function));
 }
 
-size_t findings_collect(const struct exploration *exploration,
+size_t findings_collect(const struct session *session, const struct selection *selection,
                         const struct session_function_row *rows, size_t row_count,
                         struct finding *findings, size_t capacity)
 {
-    struct collection to = {.exploration = exploration,
+    struct collection to = {.session = session,
+                            .selection = selection,
+                            .about = session_sampled(session) ? "~" : "",
                             .rows = rows,
                             .row_count = row_count,
                             .findings = findings,

@@ -26,7 +26,7 @@ struct finding {
  * Writes up to `capacity` findings about the selection, the gravest first. Returns their number, at
  * least one. `rows` are the selection's functions.
  */
-size_t findings_collect(const struct exploration *exploration,
+size_t findings_collect(const struct session *session, const struct selection *selection,
                         const struct session_function_row *rows, size_t row_count,
                         struct finding *findings, size_t capacity);
 

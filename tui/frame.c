@@ -176,6 +176,23 @@ static void render_filter_editor(const struct browser *browser, const struct are
         render_filter_error(browser, screen, x < 0 ? -1 : x + FRAME_FILTER_COLUMN);
 }
 
+/* Says how far the filter is that the engine runs, and what it is likely to select. */
+static void describe_coming(const struct exploration *exploration, char *out, size_t size)
+{
+    char selected[FORMAT_SIZE], bytes[FORMAT_SIZE];
+    struct session_progress progress;
+    const struct session_answer *answer = session_job_answer(exploration->coming.job);
+    session_job_poll(exploration->coming.job, &progress);
+    const unsigned percent =
+        progress.total ? (unsigned)((uint64_t)progress.done * 100 / progress.total) : 0;
+    if (answer)
+        snprintf(out, size, "counting … %u %%, about ~%s, ~%s", percent,
+                 format_count(selected, answer->selected.totals.count),
+                 format_size(bytes, answer->selected.totals.bytes));
+    else
+        snprintf(out, size, "counting … %u %%", percent);
+}
+
 static void render_filter(const struct browser *browser, const struct area *screen)
 {
     const struct exploration *exploration = &browser->exploration;
@@ -187,16 +204,25 @@ static void render_filter(const struct browser *browser, const struct area *scre
     }
     char selected[FORMAT_SIZE], all[FORMAT_SIZE], size[FORMAT_SIZE], right[128];
     const char *what = session_sampled(exploration->session) ? "recorded" : "allocations";
-    const char *filter = exploration->filter[0] ? exploration->filter : "all";
-    format_count(selected, selection_count(exploration->selection));
-    format_count(all, selection_chosen_from(exploration->selection));
-    format_size(size, selection_peak_bytes(exploration->selection));
-    snprintf(right, sizeof(right), "%s of %s %s · peak %s%s", selected, all, what,
-             exploration->about, size);
-    if (FRAME_FILTER_COLUMN + text_width(filter) + 2 + text_width(right) >= screen->width)
-        snprintf(right, sizeof(right), "%s of %s %s", selected, all, what);
-    if (screen->width < 56)
-        snprintf(right, sizeof(right), "%s of %s", selected, all);
+    const bool counting = exploration->coming.job && !exploration->coming.newer;
+    const char *filter = counting ? exploration->coming.text : exploration->filter;
+    filter = filter[0] ? filter : "all";
+    if (counting) {
+        describe_coming(exploration, right, sizeof(right));
+    } else {
+        format_count(selected, selection_count(exploration->selection));
+        format_count(all, selection_chosen_from(exploration->selection));
+        if (exploration->peak_known)
+            format_size(size, exploration->peak_bytes);
+        else
+            snprintf(size, sizeof(size), "…");
+        snprintf(right, sizeof(right), "%s of %s %s · peak %s%s", selected, all, what,
+                 exploration->about, size);
+        if (FRAME_FILTER_COLUMN + text_width(filter) + 2 + text_width(right) >= screen->width)
+            snprintf(right, sizeof(right), "%s of %s %s", selected, all, what);
+        if (screen->width < 56)
+            snprintf(right, sizeof(right), "%s of %s", selected, all);
+    }
     int start = screen->width - text_width(right) - 1;
     area_text(screen, start, 1, theme_style(THEME_PLAIN), right);
     area_field(screen, FRAME_FILTER_COLUMN, 1, start - FRAME_FILTER_COLUMN - 2,

@@ -42,14 +42,17 @@ void function_rows_sort(const struct session *session, struct session_function_r
 enum functions_focus { FOCUS_LIST, FOCUS_CALLERS, FOCUS_CALLEES };
 
 struct edge_list {
-    struct session_edge *edges; /* owned */
+    const struct session_edge *edges;
     size_t count;
     int selected, first;
 };
 
 struct functions {
-    unsigned loaded_generation, loaded_renewal;
-    struct session_function_row *rows; /* owned */
+    struct load rows_load, edges_load;
+    bool known;                        /* the rows have come */
+    uint64_t selections, renewals;     /* that they are of; 0: none have come so far */
+    uint32_t kept;                     /* function of the selected row */
+    struct session_function_row *rows; /* of the load; sorted here */
     size_t count;
     uint64_t total_bytes; /* of the selection, for percentages */
     enum function_column sort;
@@ -57,9 +60,9 @@ struct functions {
     int selected, first; /* rows */
     enum functions_focus focus;
 
-    bool edges_loaded;
-    uint32_t edges_function;
-    unsigned edges_generation;
+    bool edges_known;
+    uint32_t edges_function; /* that the lists are of, in this selection */
+    uint64_t edges_selections;
     struct edge_list callers, callees;
 
     char search[200];

@@ -139,9 +139,11 @@ static void render_below(const struct functions *functions, const struct explora
     struct area callees =
         area_part(area, half, layout->edges, area->width - half, layout->edge_rows);
     render_edges(exploration, &callers, &functions->callers, row->total_bytes,
-                 functions->focus == FOCUS_CALLERS, "none: stacks begin here");
+                 functions->focus == FOCUS_CALLERS,
+                 functions->edges_known ? "none: stacks begin here" : "counting …");
     render_edges(exploration, &callees, &functions->callees, row->total_bytes,
-                 functions->focus == FOCUS_CALLEES, "none: it allocates by itself");
+                 functions->focus == FOCUS_CALLEES,
+                 functions->edges_known ? "none: it allocates by itself" : "");
 }
 
 void functions_render(const void *view, const struct exploration *exploration,
@@ -150,6 +152,11 @@ void functions_render(const void *view, const struct exploration *exploration,
     const struct functions *functions = view;
     struct functions_layout layout = functions_lay_out(area->height);
     render_headers(functions, exploration->about, area);
+    if (!functions->known) {
+        char text[PENDING_SIZE];
+        area_text(area, 2, 2, theme_style(THEME_FAINT), exploration_pending(text, exploration));
+        return;
+    }
     if (functions->count == 0) {
         area_text(area, 2, 2, theme_style(THEME_FAINT),
                   session_allocation_count(exploration->session) == 0

@@ -17,6 +17,9 @@
 #include "tui/stored_graphs.h"
 #include "tui/terminal.h"
 
+/* A key waits so long for its data. After that the screen shows that they are missing. */
+enum { WAIT_MS = 40 };
+
 enum exit_status { EXIT_GOOD = 0, EXIT_BAD_INPUT = 1, EXIT_BAD_USAGE = 2 };
 
 struct arguments {
@@ -147,6 +150,7 @@ static struct browser *start(const struct arguments *arguments)
 
 static int run_script(struct arguments *arguments)
 {
+    arguments->browser.wait_ms = -1;
     if (arguments->browser.width == 0) {
         arguments->browser.width = 80;
         arguments->browser.height = 24;
@@ -225,6 +229,7 @@ static int run_terminal(struct arguments *arguments)
     /* Errors of the command line must come before the terminal is opened. */
     arguments->browser.width = 80;
     arguments->browser.height = 24;
+    arguments->browser.wait_ms = WAIT_MS;
     struct browser *browser = start(arguments);
     if (!browser)
         return EXIT_BAD_INPUT;

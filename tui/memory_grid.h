@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The state of the memory grid. view_grid.c changes it, memory_map.c places addresses in it,
- * memory_details.c loads the allocation under the cursor, and memory_grid_render.c draws it.
+ * memory_load.c loads what it shows, and memory_grid_render.c draws it.
  *
  * The regions of the address space lie below each other, each with a heading row, then rows of
  * `columns` cells. A row of cells begins at a multiple of its own bytes, so the first and the last
@@ -20,7 +20,7 @@
 #define MEMORY_CELL_LEAST 8 /* bytes */
 
 struct memory_map {
-    struct session_region *regions; /* owned; ascending */
+    const struct session_region *regions; /* ascending */
     size_t region_count;
     uint64_t bytes_per_cell; /* a power of two */
     int columns;
@@ -55,7 +55,7 @@ struct memory_use {
 
 struct memory_details {
     uint64_t address, ns; /* of the request */
-    bool loaded, found;
+    bool found;
     struct session_allocation allocation;
     struct session_frame frames[MEMORY_FRAMES_MOST];
     size_t frame_count;
@@ -79,37 +79,48 @@ void memory_members_render(const struct memory_details *details,
 
 struct memory_grid {
     struct memory_map map;
-    uint64_t regions_ns;
-    unsigned regions_renewal; /* state of the session that they come from */
-    bool regions_loaded;
+    struct load regions_load, cells_load, use_load, details_load, hole_load;
+    bool regions_known;
     bool zoom_chosen; /* by the user; otherwise everything fits the screen */
     uint64_t cursor;  /* an address */
     uint64_t first_row;
     int rows; /* of the screen */
     bool alternate;
 
-    struct {
-        unsigned generation;
-        uint64_t ns, bytes_per_cell, first_row;
-        int columns, rows;
-    } loaded;                   /* state that the cells show */
-    struct session_cell *cells; /* rows × columns, owned */
+    const struct session_cell *cells;     /* rows × columns; NULL: not known yet */
+    const struct memory_use *use;         /* of the cursor's region; NULL: not known yet */
+    const struct memory_details *details; /* of the cursor's cell; memory_no_details: none */
+    bool details_known;
 
-    struct memory_use use;
+    bool seeking; /* the next hole is being looked for */
     struct {
-        unsigned generation;
-        uint64_t ns, start, bytes_per_cell;
-    } use_of;
+        uint64_t serial, generation, ns, bytes_per_cell, address, up;
+    } seek;
 
-    struct memory_details details;
     bool members;     /* show them instead of the stack */
     bool stack_focus; /* keys scroll the stack, or the members */
     int stack_scroll;
 };
 
-/* Loads the allocation at an address and its neighbours. `id` is its id, 0 if not known. */
-void memory_details_load(struct memory_details *details, struct exploration *exploration,
-                         uint64_t address, uint64_t id);
+/*
+ * Loads the allocation at an address and its neighbours at `ns`. `id` is its id, 0 if not known.
+ * `details` are all 0 before. Returns false with `error` set; the parts that could be read are
+ * there.
+ */
+bool memory_details_load(struct memory_details *details, struct session *session, uint64_t ns,
+                         uint64_t address, uint64_t id, struct session_error *error);
+
+extern const struct memory_details memory_no_details;
+
+/* Asks for the regions at the moment. The map has none while they are not known. */
+void memory_load_regions(struct memory_grid *grid, struct exploration *exploration);
+/* Asks for the cells of the screen, the use of the cursor's region and the cursor's allocation. */
+void memory_load(struct memory_grid *grid, struct exploration *exploration);
+/* Begins to look for the next hole above or below the cursor. */
+void memory_seek_hole(struct memory_grid *grid, const struct exploration *exploration, bool up);
+/* Goes to the hole that is looked for, once it is found. */
+void memory_take_hole(struct memory_grid *grid, struct exploration *exploration);
+void memory_loads_clear(struct memory_grid *grid, struct exploration *exploration);
 
 struct memory_layout {
     int columns, rows;  /* of the grid */

@@ -18,11 +18,11 @@
 static void render_status(const struct memory_grid *grid, const struct exploration *exploration,
                           const struct area *area)
 {
-    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE];
+    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE], pending[PENDING_SIZE];
     const struct memory_map *map = &grid->map;
     size_t number = memory_region_of(map, grid->cursor);
     const struct session_region *region = &map->regions[number];
-    const struct memory_use *use = &grid->use;
+    const struct memory_use *use = grid->use;
     int x = 1 + area_text(area, 1, 0, theme_style(THEME_FAINT), "at ");
     x +=
         area_text(area, x, 0, theme_style(THEME_STRONG), format_instant(a, exploration->moment_ns));
@@ -32,6 +32,10 @@ static void render_status(const struct memory_grid *grid, const struct explorati
         grid->alternate ? "neighbour" : color_by_name(exploration->color_by), number + 1,
         map->region_count, format_percent(b, region->used_bytes, region->end - region->start));
     x = 1;
+    if (!use) {
+        area_text(area, x, 1, theme_style(THEME_FAINT), exploration_pending(pending, exploration));
+        return;
+    }
     if (use->holes == 0)
         x += area_print(area, x, 1, theme_style(THEME_PLAIN), "no hole of %s or more",
                         format_size(a, use->resolution));
@@ -70,7 +74,7 @@ static void render_cell(const struct memory_grid *grid, const struct exploration
         style = theme_style(THEME_FILTERED);
         glyph = grid_colors(area->grid) ? level_glyph(cell->filtered, whole) : '-';
     }
-    const struct memory_details *details = &grid->details;
+    const struct memory_details *details = grid->details;
     if (details->found && cell->id == details->allocation.id && grid_colors(area->grid))
         style.background = HIGHLIGHT;
     area_put(area, x, y, glyph, style);
@@ -295,7 +299,7 @@ static void render_frame(const struct exploration *exploration, const struct are
 static void render_stack(const struct memory_grid *grid, const struct exploration *exploration,
                          const struct area *area)
 {
-    const struct memory_details *details = &grid->details;
+    const struct memory_details *details = grid->details;
     int count = (int)details->frame_count, first = grid->stack_scroll;
     if (first > count - area->height)
         first = count > area->height ? count - area->height : 0;
@@ -332,13 +336,13 @@ static int members_height(const struct memory_details *details, int room)
 static void render_members(const struct memory_grid *grid, const struct exploration *exploration,
                            const struct area *area)
 {
-    if (grid->details.member_count == 0) {
+    if (grid->details->member_count == 0) {
         area_text(area, 1, 0, theme_style(THEME_FAINT),
-                  grid->details.allocation.type == 0 ? "its type is not known"
-                                                     : "no members of its type are known");
+                  grid->details->allocation.type == 0 ? "its type is not known"
+                                                      : "no members of its type are known");
         return;
     }
-    memory_members_render(&grid->details, exploration, area, grid->stack_scroll);
+    memory_members_render(grid->details, exploration, area, grid->stack_scroll);
     if (grid->stack_focus)
         area_text(area, area->width - 3, 0, theme_style(THEME_KEY), "↑↓");
 }
@@ -346,10 +350,8 @@ static void render_members(const struct memory_grid *grid, const struct explorat
 static void render_details(const struct memory_grid *grid, const struct exploration *exploration,
                            const struct area *area)
 {
-    const struct memory_details *details = &grid->details;
+    const struct memory_details *details = grid->details;
     int y = 2;
-    if (!details->loaded)
-        return;
     if (details->found)
         y = render_allocation(details, exploration, area);
     else
@@ -374,6 +376,11 @@ void memory_grid_render(const void *view, const struct exploration *exploration,
 {
     const struct memory_grid *grid = view;
     struct memory_layout layout = memory_lay_out(area->width, area->height, grid->members);
+    if (!grid->regions_known) {
+        char text[PENDING_SIZE];
+        area_text(area, 2, 1, theme_style(THEME_FAINT), exploration_pending(text, exploration));
+        return;
+    }
     if (grid->map.region_count == 0) {
         char a[FORMAT_SIZE];
         area_print(area, 2, 1, theme_style(THEME_FAINT),
@@ -388,5 +395,6 @@ void memory_grid_render(const void *view, const struct exploration *exploration,
                   layout.legend_y);
     struct area details = area_part(area, layout.details_x, layout.details_y, layout.details_width,
                                     layout.details_height);
-    render_details(grid, exploration, &details);
+    if (grid->details_known)
+        render_details(grid, exploration, &details);
 }

@@ -11,27 +11,24 @@ static bool is_hole(const struct session_cell *cell)
     return cell->used == 0 && cell->filtered == 0;
 }
 
-static bool read_cells(struct exploration *exploration, uint64_t address, uint64_t bytes_per_cell,
-                       size_t count, struct session_cell *cells)
-{
-    struct session_error error = {.message = ""};
-    if (selection_grid(exploration->selection, exploration->moment_ns, address, bytes_per_cell,
-                       count, SESSION_COLOR_NONE, cells, &error))
-        return true;
-    exploration_complain(exploration, "%s", error.message);
-    return false;
-}
-
 /* ---- search ----------------------------------------------------------------------------- */
 
 struct search {
     const struct memory_map *map;
-    struct exploration *exploration;
+    struct selection *selection;
+    uint64_t ns;
+    struct session_error *error;
     struct session_cell *cells; /* BLOCK_CELLS */
     bool inside;                /* the cell before this one belongs to a hole */
     bool found, failed;
     uint64_t at;
 };
+
+static bool read_cells(struct search *search, uint64_t address, size_t count)
+{
+    return selection_grid(search->selection, search->ns, address, search->map->bytes_per_cell,
+                          count, SESSION_COLOR_NONE, search->cells, search->error);
+}
 
 static uint64_t region_floor(const struct memory_map *map, size_t region)
 {
@@ -45,7 +42,7 @@ static void search_up(struct search *search, size_t region, uint64_t address)
     while (!search->found && !search->failed && address < end) {
         uint64_t left = (end - address + cell - 1) / cell;
         size_t count = left < BLOCK_CELLS ? (size_t)left : BLOCK_CELLS;
-        search->failed = !read_cells(search->exploration, address, cell, count, search->cells);
+        search->failed = !read_cells(search, address, count);
         for (size_t i = 0; i < count && !search->found && !search->failed; i++) {
             bool hole = is_hole(&search->cells[i]);
             search->found = hole && !search->inside;
@@ -64,7 +61,7 @@ static void search_down(struct search *search, size_t region, uint64_t high)
         uint64_t left = (high - start) / cell;
         size_t count = left < BLOCK_CELLS ? (size_t)left : BLOCK_CELLS;
         high -= count * cell;
-        search->failed = !read_cells(search->exploration, high, cell, count, search->cells);
+        search->failed = !read_cells(search, high, count);
         for (size_t i = count; i-- > 0 && !search->found && !search->failed;) {
             bool hole = is_hole(&search->cells[i]);
             search->found = search->inside && !hole;
@@ -75,13 +72,11 @@ static void search_down(struct search *search, size_t region, uint64_t high)
     }
 }
 
-static bool search_open(struct search *search, const struct memory_map *map,
-                        struct exploration *exploration)
+static bool search_open(struct search *search)
 {
-    *search = (struct search){.map = map, .exploration = exploration};
     search->cells = calloc(BLOCK_CELLS, sizeof(*search->cells));
     if (!search->cells)
-        exploration_complain(exploration, "out of memory");
+        *search->error = (struct session_error){.message = "out of memory"};
     return search->cells != NULL;
 }
 
@@ -93,11 +88,11 @@ static bool search_close(struct search *search, uint64_t *address)
     return search->found;
 }
 
-bool memory_hole_above(const struct memory_map *map, struct exploration *exploration,
-                       uint64_t *address)
+bool memory_hole_above(const struct memory_map *map, struct selection *selection, uint64_t ns,
+                       uint64_t *address, struct session_error *error)
 {
-    struct search search;
-    if (!search_open(&search, map, exploration))
+    struct search search = {.map = map, .selection = selection, .ns = ns, .error = error};
+    if (!search_open(&search))
         return false;
     size_t region = memory_region_of(map, *address);
     /* The hole that the address lies in is not the next hole. */
@@ -110,11 +105,11 @@ bool memory_hole_above(const struct memory_map *map, struct exploration *explora
     return search_close(&search, address);
 }
 
-bool memory_hole_below(const struct memory_map *map, struct exploration *exploration,
-                       uint64_t *address)
+bool memory_hole_below(const struct memory_map *map, struct selection *selection, uint64_t ns,
+                       uint64_t *address, struct session_error *error)
 {
-    struct search search;
-    if (!search_open(&search, map, exploration))
+    struct search search = {.map = map, .selection = selection, .ns = ns, .error = error};
+    if (!search_open(&search))
         return false;
     size_t region = memory_region_of(map, *address);
     search_down(&search, region, *address - *address % map->bytes_per_cell);
@@ -151,19 +146,23 @@ static void count_use(struct memory_use *use, const struct session_cell *cells, 
     }
 }
 
-struct memory_use memory_use_load(struct exploration *exploration,
-                                  const struct session_region *region, uint64_t least)
+bool memory_use_load(struct selection *selection, uint64_t ns, const struct session_region *region,
+                     uint64_t least, struct memory_use *use, struct session_error *error)
 {
-    struct memory_use use = {.resolution = least};
-    while ((region->end - region->start) / use.resolution >= USE_CELLS)
-        use.resolution *= 2;
-    uint64_t start = region->start - region->start % use.resolution;
-    size_t count = (size_t)((region->end - start + use.resolution - 1) / use.resolution);
+    *use = (struct memory_use){.resolution = least};
+    while ((region->end - region->start) / use->resolution >= USE_CELLS)
+        use->resolution *= 2;
+    uint64_t start = region->start - region->start % use->resolution;
+    size_t count = (size_t)((region->end - start + use->resolution - 1) / use->resolution);
     struct session_cell *cells = calloc(count, sizeof(*cells));
+    bool good = cells != NULL;
     if (!cells)
-        exploration_complain(exploration, "out of memory");
-    else if (read_cells(exploration, start, use.resolution, count, cells))
-        count_use(&use, cells, count, start);
+        *error = (struct session_error){.message = "out of memory"};
+    else
+        good = selection_grid(selection, ns, start, use->resolution, count, SESSION_COLOR_NONE,
+                              cells, error);
+    if (good)
+        count_use(use, cells, count, start);
     free(cells);
-    return use;
+    return good;
 }

@@ -9,15 +9,16 @@
 #include "tui/memory_grid.h"
 
 /*
- * Move `address` to the first cell of the nearest hole above or below it, not of the hole that it
- * lies in. Return false if there is none, or after an error that `exploration` shows.
+ * Move `address` to the first cell of the nearest hole above or below it at `ns`, not of the hole
+ * that it lies in. Return false if there is none, or after an error: `error` is set then.
  */
-bool memory_hole_above(const struct memory_map *map, struct exploration *exploration,
-                       uint64_t *address);
-bool memory_hole_below(const struct memory_map *map, struct exploration *exploration,
-                       uint64_t *address);
-/* Counts the use of a region, in cells of at least `least` bytes. */
-struct memory_use memory_use_load(struct exploration *exploration,
-                                  const struct session_region *region, uint64_t least);
+bool memory_hole_above(const struct memory_map *map, struct selection *selection, uint64_t ns,
+                       uint64_t *address, struct session_error *error);
+bool memory_hole_below(const struct memory_map *map, struct selection *selection, uint64_t ns,
+                       uint64_t *address, struct session_error *error);
+/* Counts the use of a region at `ns`, in cells of at least `least` bytes. Returns false with
+ * `error` set. */
+bool memory_use_load(struct selection *selection, uint64_t ns, const struct session_region *region,
+                     uint64_t least, struct memory_use *use, struct session_error *error);
 
 #endif

@@ -21,14 +21,11 @@ struct timeline {
     uint64_t start;    /* start of the session or process, with `end` */
     uint64_t range_ns; /* beginning of the range */
 
-    unsigned loaded_generation; /* 0: nothing is loaded */
-    uint64_t loaded_from, loaded_to;
-    int loaded_count;
-    struct session_slot slots[TIMELINE_SLOTS_MOST];
-
-    int shares_slot; /* -1: not loaded */
-    struct session_share shares[TIMELINE_SHARES_MOST];
-    size_t share_count;
+    struct load slots_load, shares_load;
+    const struct session_slot *slots; /* slot_count of them; all 0 while they are not known */
+    bool slots_known;
+    const struct session_share *shares; /* of the slot under the cursor */
+    size_t share_count;                 /* 0 while they are not known */
 };
 
 /* The positions of the parts in the view's area. */

@@ -283,6 +283,8 @@ static void render_shares(const struct timeline *timeline, const struct explorat
                           const struct area *area, int y)
 {
     const struct session_slot *slot = &timeline->slots[timeline->cursor];
+    if (!timeline->shares)
+        return;
     if (timeline->share_count == 0) {
         area_text(area, 1, y, theme_style(THEME_FAINT), "nothing was allocated in this slot");
         return;
@@ -319,6 +321,12 @@ void timeline_render(const void *view, const struct exploration *exploration,
     render_size_axis(area, &layout, scale, step);
     render_time_axis(timeline, area, &layout);
     render_range(timeline, area, &layout);
+    if (!timeline->slots_known) {
+        char text[PENDING_SIZE];
+        area_text(area, layout.axis_width + 2, layout.chart_height / 2, theme_style(THEME_FAINT),
+                  exploration_pending(text, exploration));
+        return;
+    }
     if (layout.legend_x >= 0)
         render_legend(timeline, exploration, area, &layout);
     render_slot_line(timeline, exploration, area, layout.details);

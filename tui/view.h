@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A view: update() changes its state and loads its data, render() only writes cells.
+ * A view: update() changes its state and asks for its data, render() only writes cells. Data that
+ * have not come yet are missing from the screen; update() is called again when they have come.
  *
  * The browser calls update() with ACTION_REFRESH before the first render(), and whenever something
  * has changed that a view may show (size, filter, colouring, moment). The size in the input is that
@@ -29,7 +30,7 @@ struct view_ops {
     unsigned bit;          /* enum view_bit of its key bindings */
     const char *asks;      /* prompt of ACTION_GOTO; NULL: the view has none */
     void *(*create)(void); /* NULL if memory is exhausted */
-    void (*destroy)(void *view);
+    void (*destroy)(void *view, struct exploration *exploration);
     /* Returns false if the action means nothing here (ACTION_BACK then leaves the view). */
     bool (*update)(void *view, struct exploration *exploration, const struct view_input *input);
     void (*render)(const void *view, const struct exploration *exploration,

@@ -18,12 +18,11 @@ static void *create(void)
     return functions;
 }
 
-static void destroy(void *view)
+static void destroy(void *view, struct exploration *exploration)
 {
     struct functions *functions = view;
-    free(functions->rows);
-    free(functions->callers.edges);
-    free(functions->callees.edges);
+    load_clear(&exploration->loader, &functions->rows_load);
+    load_clear(&exploration->loader, &functions->edges_load);
     free(functions);
 }
 
@@ -56,44 +55,92 @@ static void sort(struct functions *functions, const struct exploration *explorat
     functions->selected = row < 0 ? 0 : row;
 }
 
-static void load_rows(struct functions *functions, struct exploration *exploration)
+struct rows_data {
+    uint64_t selections; /* the request */
+    struct session_function_row *rows;
+    size_t count;
+    uint64_t total_bytes;
+};
+
+static bool run_rows(struct session *session, struct selection *selection, void *data,
+                     struct session_error *error)
 {
-    struct session_error error = {.message = ""};
-    if (functions->loaded_generation == exploration->generation)
-        return;
-    free(functions->rows);
-    functions->rows = NULL;
-    functions->count = 0;
-    functions->loaded_generation = exploration->generation;
-    if (!selection_functions(exploration->selection, &functions->rows, &functions->count, &error))
-        exploration_complain(exploration, "%s", error.message);
-    functions->total_bytes = selection_bytes(exploration->selection);
-    sort(functions, exploration);
+    struct rows_data *rows = data;
+    (void)session;
+    rows->total_bytes = selection_bytes(selection);
+    return selection_functions(selection, &rows->rows, &rows->count, error);
+}
+
+static void clear_rows(void *data)
+{
+    free(((struct rows_data *)data)->rows);
+}
+
+/* Returns true if other rows than before are shown. */
+static bool load_rows(struct functions *functions, struct exploration *exploration)
+{
+    static const struct load_kind kind = {sizeof(uint64_t), sizeof(struct rows_data), run_rows,
+                                          clear_rows};
+    struct rows_data *data =
+        exploration_get(exploration, &functions->rows_load, &kind, &exploration->selections);
+    const bool other = data && functions->selections != exploration->selections;
+    functions->known = data != NULL;
+    functions->rows = data ? data->rows : NULL;
+    functions->count = data ? data->count : 0;
+    functions->total_bytes = data ? data->total_bytes : 0;
+    if (other) {
+        functions->selections = exploration->selections;
+        sort(functions, exploration);
+    }
+    return other;
+}
+
+struct edges_data {
+    struct {
+        uint64_t selections, function;
+    } request;
+    struct session_edge *callers, *callees;
+    size_t caller_count, callee_count;
+};
+
+static bool run_edges(struct session *session, struct selection *selection, void *data,
+                      struct session_error *error)
+{
+    struct edges_data *edges = data;
+    (void)session;
+    return selection_edges(selection, (uint32_t)edges->request.function, &edges->callers,
+                           &edges->caller_count, &edges->callees, &edges->callee_count, error);
+}
+
+static void clear_edges(void *data)
+{
+    struct edges_data *edges = data;
+    free(edges->callers);
+    free(edges->callees);
 }
 
 static void load_edges(struct functions *functions, struct exploration *exploration)
 {
-    if (functions->count == 0) {
-        functions->callers.count = functions->callees.count = 0;
-        functions->edges_loaded = false;
-        return;
+    static const struct load_kind kind = {sizeof(((struct edges_data *)0)->request),
+                                          sizeof(struct edges_data), run_edges, clear_edges};
+    const struct edges_data *edges = NULL;
+    if (functions->count > 0) {
+        const struct edges_data wanted = {
+            .request = {exploration->selections, functions->rows[functions->selected].function}};
+        edges = exploration_get(exploration, &functions->edges_load, &kind, &wanted.request);
     }
-    uint32_t function = functions->rows[functions->selected].function;
-    if (functions->edges_loaded && functions->edges_function == function &&
-        functions->edges_generation == exploration->generation)
-        return;
-    struct session_error error = {.message = ""};
-    free(functions->callers.edges);
-    free(functions->callees.edges);
-    functions->callers = (struct edge_list){.edges = NULL};
-    functions->callees = (struct edge_list){.edges = NULL};
-    if (!selection_edges(exploration->selection, function, &functions->callers.edges,
-                         &functions->callers.count, &functions->callees.edges,
-                         &functions->callees.count, &error))
-        exploration_complain(exploration, "%s", error.message);
-    functions->edges_loaded = true;
-    functions->edges_function = function;
-    functions->edges_generation = exploration->generation;
+    functions->edges_known = edges != NULL;
+    functions->callers.edges = edges ? edges->callers : NULL;
+    functions->callers.count = edges ? edges->caller_count : 0;
+    functions->callees.edges = edges ? edges->callees : NULL;
+    functions->callees.count = edges ? edges->callee_count : 0;
+    if (edges && (functions->edges_function != edges->request.function ||
+                  functions->edges_selections != edges->request.selections)) {
+        functions->callers.selected = functions->callers.first = 0;
+        functions->callees.selected = functions->callees.first = 0;
+        functions->edges_function = (uint32_t)edges->request.function;
+        functions->edges_selections = edges->request.selections;
+    }
 }
 
 /* ---- moving ----------------------------------------------------------------------------- */
@@ -346,15 +393,13 @@ static bool act(struct functions *functions, struct exploration *exploration,
 static bool update(void *view, struct exploration *exploration, const struct view_input *input)
 {
     struct functions *functions = view;
-    bool renewed = functions->count > 0 && functions->loaded_renewal != exploration->renewals;
-    uint32_t kept = renewed ? functions->rows[functions->selected].function : 0;
-    load_rows(functions, exploration);
-    functions->loaded_renewal = exploration->renewals;
+    bool other = load_rows(functions, exploration);
     bool used = input->action == ACTION_REFRESH;
-    if (renewed) {
+    if (other && functions->renewals != exploration->renewals) {
         /* Selects the same function again: its row may differ in the newer state of the session. */
-        int row = row_of(functions, kept);
+        int row = functions->renewals == 0 ? -1 : row_of(functions, functions->kept);
         functions->selected = row < 0 ? functions->selected : row;
+        functions->renewals = exploration->renewals;
     } else if (used && exploration->has_function) {
         int row = row_of(functions, exploration->function);
         functions->selected = row < 0 ? functions->selected : row;
@@ -373,6 +418,8 @@ static bool update(void *view, struct exploration *exploration, const struct vie
     }
     struct functions_layout layout = functions_lay_out(input->height);
     clamp(&functions->selected, &functions->first, (int)functions->count, layout.list_rows);
+    if (functions->count > 0)
+        functions->kept = functions->rows[functions->selected].function;
     if (!input->more)
         load_edges(functions, exploration);
     if (functions->focus != FOCUS_LIST && focused_edges(functions)->count == 0)

@@ -8,10 +8,8 @@
 #include "tui/format.h"
 #include "tui/keys.h"
 #include "tui/memory_grid.h"
-#include "tui/memory_holes.h"
 #include "tui/view.h"
 
-#define HOLE_LEAST 64  /* bytes; smaller gaps belong to the allocator */
 #define TIME_STEPS 200 /* steps of [ and ] through a session */
 
 static void *create(void)
@@ -20,15 +18,15 @@ static void *create(void)
     if (grid) {
         grid->map.bytes_per_cell = MEMORY_CELL_LEAST;
         grid->map.columns = 1;
+        grid->details = &memory_no_details;
     }
     return grid;
 }
 
-static void destroy(void *view)
+static void destroy(void *view, struct exploration *exploration)
 {
     struct memory_grid *grid = view;
-    free(grid->map.regions);
-    free(grid->cells);
+    memory_loads_clear(grid, exploration);
     free(grid);
 }
 
@@ -62,26 +60,6 @@ struct memory_layout memory_lay_out(int width, int height, bool members)
     return layout;
 }
 
-/* ---- loading ---------------------------------------------------------------------------- */
-
-static void load_regions(struct memory_grid *grid, struct exploration *exploration)
-{
-    struct session_error error = {.message = ""};
-    if (grid->regions_loaded && grid->regions_ns == exploration->moment_ns &&
-        grid->regions_renewal == exploration->renewals)
-        return;
-    free(grid->map.regions);
-    grid->map.regions = NULL;
-    grid->map.region_count = 0;
-    grid->regions_loaded = true;
-    grid->regions_ns = exploration->moment_ns;
-    grid->regions_renewal = exploration->renewals;
-    grid->details.loaded = false;
-    if (!session_regions(exploration->session, exploration->moment_ns, &grid->map.regions,
-                         &grid->map.region_count, &error))
-        exploration_complain(exploration, "%s", error.message);
-}
-
 /* Moves the cursor into a region, to the beginning of a cell, and scrolls to it. */
 static void place_cursor(struct memory_grid *grid)
 {
@@ -105,98 +83,6 @@ static void place_cursor(struct memory_grid *grid)
         grid->first_row = row - height + 1;
     if (grid->first_row + height > rows)
         grid->first_row = rows > height ? rows - height : 0;
-}
-
-static bool cells_are_loaded(const struct memory_grid *grid, const struct exploration *exploration)
-{
-    return grid->cells && grid->loaded.generation == exploration->generation &&
-           grid->loaded.ns == exploration->moment_ns &&
-           grid->loaded.bytes_per_cell == grid->map.bytes_per_cell &&
-           grid->loaded.first_row == grid->first_row && grid->loaded.rows == grid->rows &&
-           grid->loaded.columns == grid->map.columns;
-}
-
-static void load_cells(struct memory_grid *grid, struct exploration *exploration)
-{
-    struct session_error error = {.message = ""};
-    const struct memory_map *map = &grid->map;
-    if (cells_are_loaded(grid, exploration))
-        return;
-    size_t columns = (size_t)map->columns, rows = (size_t)grid->rows;
-    free(grid->cells);
-    grid->cells = calloc(rows * columns, sizeof(*grid->cells));
-    if (!grid->cells) {
-        exploration_complain(exploration, "out of memory");
-        return;
-    }
-    /* Reads each run of rows of one region in one query. */
-    for (size_t row = 0; row < rows;) {
-        struct memory_row first = memory_row_at(map, grid->first_row + row);
-        size_t count = 1;
-        if (!first.heading && first.region < map->region_count) {
-            uint64_t end = memory_region_base(map, first.region) +
-                           memory_region_rows(map, first.region) * memory_row_bytes(map);
-            count = (size_t)((end - first.address) / memory_row_bytes(map));
-            if (count > rows - row)
-                count = rows - row;
-            if (!selection_grid(exploration->selection, exploration->moment_ns, first.address,
-                                map->bytes_per_cell, count * columns, exploration->color_by,
-                                grid->cells + row * columns, &error))
-                exploration_complain(exploration, "%s", error.message);
-        }
-        row += count;
-    }
-    grid->loaded.generation = exploration->generation;
-    grid->loaded.ns = exploration->moment_ns;
-    grid->loaded.bytes_per_cell = map->bytes_per_cell;
-    grid->loaded.first_row = grid->first_row;
-    grid->loaded.rows = grid->rows;
-    grid->loaded.columns = map->columns;
-    grid->details.loaded = false;
-}
-
-static void load_use(struct memory_grid *grid, struct exploration *exploration)
-{
-    if (grid->map.region_count == 0)
-        return;
-    const struct session_region *region =
-        &grid->map.regions[memory_region_of(&grid->map, grid->cursor)];
-    if (grid->use_of.generation == exploration->generation &&
-        grid->use_of.ns == exploration->moment_ns && grid->use_of.start == region->start &&
-        grid->use_of.bytes_per_cell == grid->map.bytes_per_cell)
-        return;
-    uint64_t least = grid->map.bytes_per_cell < HOLE_LEAST ? HOLE_LEAST : grid->map.bytes_per_cell;
-    grid->use = memory_use_load(exploration, region, least);
-    grid->use_of.generation = exploration->generation;
-    grid->use_of.ns = exploration->moment_ns;
-    grid->use_of.start = region->start;
-    grid->use_of.bytes_per_cell = grid->map.bytes_per_cell;
-}
-
-/* Returns the cell under the cursor, NULL if it is not on the screen. */
-static const struct session_cell *cursor_cell(const struct memory_grid *grid)
-{
-    const struct memory_map *map = &grid->map;
-    if (map->region_count == 0 || !grid->cells)
-        return NULL;
-    size_t region = memory_region_of(map, grid->cursor);
-    uint64_t row = memory_row_of(map, region, grid->cursor) - grid->first_row;
-    uint64_t column = (grid->cursor - memory_region_base(map, region)) / map->bytes_per_cell %
-                      (uint64_t)map->columns;
-    return row < (uint64_t)grid->rows ? &grid->cells[row * (uint64_t)map->columns + column] : NULL;
-}
-
-static void load(struct memory_grid *grid, struct exploration *exploration)
-{
-    load_cells(grid, exploration);
-    load_use(grid, exploration);
-    const struct session_cell *cell = cursor_cell(grid);
-    struct memory_details *details = &grid->details;
-    if (!cell || (details->loaded && details->address == grid->cursor &&
-                  details->ns == exploration->moment_ns))
-        return;
-    memory_details_load(details, exploration, grid->cursor, cell->id);
-    grid->stack_scroll = 0;
 }
 
 /* ---- moving ----------------------------------------------------------------------------- */
@@ -278,12 +164,12 @@ static void go_to(struct memory_grid *grid, struct exploration *exploration, con
 static void narrow(const struct memory_grid *grid, struct exploration *exploration)
 {
     char name[1100], step[1200];
-    if (!grid->details.found) {
+    if (!grid->details->found) {
         exploration_say(exploration, "nothing is allocated here");
         return;
     }
     const char *function =
-        session_function_name(exploration->session, grid->details.allocation.function);
+        session_function_name(exploration->session, grid->details->allocation.function);
     snprintf(step, sizeof(step), "where function == %s",
              filter_quote(name, sizeof(name), function));
     exploration_narrow(exploration, step);
@@ -334,7 +220,7 @@ static bool act_on_stack(struct memory_grid *grid, const struct view_input *inpu
         return false;
     }
     int rows =
-        grid->members ? memory_members_rows(&grid->details) - 1 : (int)grid->details.frame_count;
+        grid->members ? memory_members_rows(grid->details) - 1 : (int)grid->details->frame_count;
     int last = rows - 1;
     if (grid->stack_scroll > last)
         grid->stack_scroll = last;
@@ -351,7 +237,7 @@ static bool act_on_time(struct exploration *exploration, enum action action)
         step_time(exploration, action == ACTION_STEP_FORWARD);
         return true;
     case ACTION_PEAK:
-        exploration->moment_ns = selection_peak_ns(exploration->selection);
+        exploration_go_to_peak(exploration);
         return true;
     default:
         return false;
@@ -398,11 +284,8 @@ static bool act(struct memory_grid *grid, struct exploration *exploration,
         break;
     case ACTION_NEXT:
     case ACTION_PREVIOUS:
-        if (!(input->action == ACTION_NEXT
-                  ? memory_hole_above(&grid->map, exploration, &grid->cursor)
-                  : memory_hole_below(&grid->map, exploration, &grid->cursor)) &&
-            !exploration->message[0])
-            exploration_say(exploration, "no further hole of a cell or more in this direction");
+        memory_seek_hole(grid, exploration, input->action == ACTION_NEXT);
+        memory_take_hole(grid, exploration);
         break;
     case ACTION_GOTO:
         go_to(grid, exploration, input->text);
@@ -422,7 +305,7 @@ static bool act(struct memory_grid *grid, struct exploration *exploration,
         break;
     case ACTION_FOLLOW:
         grid->stack_focus =
-            grid->members ? grid->details.member_count > 0 : grid->details.frame_count > 0;
+            grid->members ? grid->details->member_count > 0 : grid->details->frame_count > 0;
         break;
     default:
         return false;
@@ -445,22 +328,23 @@ static bool update(void *view, struct exploration *exploration, const struct vie
     bool used = input->action == ACTION_REFRESH || act_on_time(exploration, input->action);
     if (used && input->more)
         return true;
-    load_regions(grid, exploration);
+    memory_load_regions(grid, exploration);
     fit(grid, input);
     /* These need the allocation under the cursor, which a burst of keys has not loaded yet. */
     if (!used &&
         (grid->stack_focus || input->action == ACTION_FOLLOW || input->action == ACTION_NARROW)) {
         place_cursor(grid);
-        load(grid, exploration);
+        memory_load(grid, exploration);
     }
     if (!used && grid->stack_focus && grid->map.region_count > 0)
         used = act_on_stack(grid, input);
     if (!used && grid->map.region_count > 0)
         used = act(grid, exploration, input);
     fit(grid, input);
+    memory_take_hole(grid, exploration);
     place_cursor(grid);
     if (!input->more)
-        load(grid, exploration);
+        memory_load(grid, exploration);
     return used;
 }
 

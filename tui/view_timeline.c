@@ -8,17 +8,22 @@
 #include "tui/timeline.h"
 #include "tui/view.h"
 
+static const struct session_slot no_slots[TIMELINE_SLOTS_MOST];
+
 static void *create(void)
 {
     struct timeline *timeline = calloc(1, sizeof(*timeline));
     if (timeline)
-        timeline->shares_slot = -1;
+        timeline->slots = no_slots;
     return timeline;
 }
 
-static void destroy(void *view)
+static void destroy(void *view, struct exploration *exploration)
 {
-    free(view);
+    struct timeline *timeline = view;
+    load_clear(&exploration->loader, &timeline->slots_load);
+    load_clear(&exploration->loader, &timeline->shares_load);
+    free(timeline);
 }
 
 struct timeline_layout timeline_lay_out(int width, int height)
@@ -145,29 +150,62 @@ static void pan(struct timeline *timeline, struct exploration *exploration, bool
 
 /* ---- loading ---------------------------------------------------------------------------- */
 
+struct slots_data {
+    struct {
+        uint64_t generation, from, to, count, by;
+    } request;
+    struct session_slot slots[TIMELINE_SLOTS_MOST];
+};
+
+static bool run_slots(struct session *session, struct selection *selection, void *data,
+                      struct session_error *error)
+{
+    struct slots_data *slots = data;
+    (void)session;
+    return selection_timeline(selection, slots->request.from, slots->request.to,
+                              (size_t)slots->request.count,
+                              (enum session_color_by)slots->request.by, slots->slots, error);
+}
+
+struct shares_data {
+    struct {
+        uint64_t selections, from, to;
+    } request;
+    struct session_share shares[TIMELINE_SHARES_MOST];
+    size_t count;
+};
+
+static bool run_shares(struct session *session, struct selection *selection, void *data,
+                       struct session_error *error)
+{
+    struct shares_data *shares = data;
+    (void)session;
+    (void)error;
+    shares->count = selection_top_functions(selection, shares->request.from, shares->request.to,
+                                            shares->shares, TIMELINE_SHARES_MOST);
+    return true;
+}
+
 static void load(struct timeline *timeline, struct exploration *exploration)
 {
-    struct session_error error = {.message = ""};
-    if (timeline->loaded_generation != exploration->generation ||
-        timeline->loaded_from != timeline->from || timeline->loaded_to != timeline->to ||
-        timeline->loaded_count != timeline->slot_count) {
-        memset(timeline->slots, 0, sizeof(timeline->slots));
-        if (!selection_timeline(exploration->selection, timeline->from, timeline->to,
-                                (size_t)timeline->slot_count, exploration->color_by,
-                                timeline->slots, &error))
-            exploration_complain(exploration, "%s", error.message);
-        timeline->loaded_generation = exploration->generation;
-        timeline->loaded_from = timeline->from;
-        timeline->loaded_to = timeline->to;
-        timeline->loaded_count = timeline->slot_count;
-        timeline->shares_slot = -1;
-    }
-    if (timeline->shares_slot != timeline->cursor) {
-        timeline->share_count = selection_top_functions(
-            exploration->selection, timeline_edge(timeline, timeline->cursor),
-            timeline_edge(timeline, timeline->cursor + 1), timeline->shares, TIMELINE_SHARES_MOST);
-        timeline->shares_slot = timeline->cursor;
-    }
+    static const struct load_kind slots_kind = {sizeof(((struct slots_data *)0)->request),
+                                                sizeof(struct slots_data), run_slots, NULL};
+    static const struct load_kind shares_kind = {sizeof(((struct shares_data *)0)->request),
+                                                 sizeof(struct shares_data), run_shares, NULL};
+    const struct slots_data wanted = {.request = {exploration->generation, timeline->from,
+                                                  timeline->to, (uint64_t)timeline->slot_count,
+                                                  (uint64_t)exploration->color_by}};
+    const struct slots_data *slots =
+        exploration_get(exploration, &timeline->slots_load, &slots_kind, &wanted.request);
+    timeline->slots_known = slots != NULL;
+    timeline->slots = slots ? slots->slots : no_slots;
+    const struct shares_data cursor = {.request = {exploration->selections,
+                                                   timeline_edge(timeline, timeline->cursor),
+                                                   timeline_edge(timeline, timeline->cursor + 1)}};
+    const struct shares_data *shares =
+        exploration_get(exploration, &timeline->shares_load, &shares_kind, &cursor.request);
+    timeline->shares = shares ? shares->shares : NULL;
+    timeline->share_count = shares ? shares->count : 0;
 }
 
 static void fit(struct timeline *timeline, struct exploration *exploration,
@@ -274,8 +312,8 @@ static bool act(struct timeline *timeline, struct exploration *exploration,
         show_moment(timeline, exploration);
         break;
     case ACTION_PEAK:
-        exploration->moment_ns = selection_peak_ns(exploration->selection);
-        show_moment(timeline, exploration);
+        if (exploration_go_to_peak(exploration))
+            show_moment(timeline, exploration);
         break;
     case ACTION_ZOOM_IN:
     case ACTION_ZOOM_OUT:

@@ -196,6 +196,8 @@ static bool find(struct session *session, const struct session_question *questio
         return find_members(session, question, answer, error);
     case SESSION_ASK_WORST_MISMATCH:
         return session_worst_mismatch(session, &answer->mismatch, error);
+    case SESSION_ASK_CALL:
+        return question->call(session, question->selection, question->data, error);
     default:
         return find_of_selection(session, question, answer, error);
     }

@@ -64,6 +64,8 @@ static void destroy(struct session_job *job)
     answer_free(&job->estimate);
     answer_free(&job->answer);
     selection_free(job->question.selection);
+    if (job->question.kind == SESSION_ASK_CALL)
+        job->question.release(job->question.data);
     free((char *)(uintptr_t)job->question.text);
     free(job);
 }
@@ -201,8 +203,11 @@ void session_jobs_clear(struct session_jobs *jobs)
 static bool copy_question(struct session_question *copy, const struct session_question *question)
 {
     *copy = *question;
-    if (question->kind < SESSION_ASK_PEAK || question->kind > SESSION_ASK_GRID ||
-        question->kind == SESSION_ASK_REGIONS)
+    const bool of_selection =
+        (question->kind >= SESSION_ASK_PEAK && question->kind <= SESSION_ASK_GRID &&
+         question->kind != SESSION_ASK_REGIONS) ||
+        question->kind == SESSION_ASK_CALL;
+    if (!of_selection)
         copy->selection = NULL;
     copy->text = NULL;
     if (question->kind == SESSION_ASK_SELECTION) {
@@ -221,6 +226,8 @@ struct session_job *session_job_ask(struct session_jobs *jobs,
 {
     struct session_job *job = calloc(1, sizeof(*job));
     if (!job || !copy_question(&job->question, question)) {
+        if (question->kind == SESSION_ASK_CALL)
+            question->release(question->data);
         free(job);
         session_fail_memory(error, "a question");
         return NULL;

@@ -16,7 +16,9 @@
 
 struct world {
     struct session *session;
-    struct exploration exploration;
+    struct selection *selection;
+    uint64_t ns;
+    struct session_region *regions;
     struct memory_map map;
 };
 
@@ -31,11 +33,12 @@ static int open_world(void **state)
     world->session = session_open(PATH, &error);
     if (!world->session)
         return -1;
-    exploration_init(&world->exploration, world->session);
-    if (!exploration_filter(&world->exploration, "all | where size > 100", &error) ||
-        !session_regions(world->session, world->exploration.moment_ns, &world->map.regions,
-                         &world->map.region_count, &error))
+    world->ns = session_peak_ns(world->session);
+    world->selection = selection_new(world->session, "all | where size > 100", &error);
+    if (!world->selection || !session_regions(world->session, world->ns, &world->regions,
+                                              &world->map.region_count, &error))
         return -1;
+    world->map.regions = world->regions;
     world->map.bytes_per_cell = 4096;
     world->map.columns = 64;
     *state = world;
@@ -45,8 +48,8 @@ static int open_world(void **state)
 static int close_world(void **state)
 {
     struct world *world = *state;
-    free(world->map.regions);
-    exploration_close(&world->exploration);
+    free(world->regions);
+    selection_free(world->selection);
     session_close(world->session);
     free(world);
     return 0;
@@ -64,9 +67,8 @@ static size_t plain_holes(struct world *world, uint64_t *holes, size_t capacity,
         for (uint64_t at = start; at < world->map.regions[r].end; at += world->map.bytes_per_cell) {
             struct session_cell cell = {0};
             struct session_error error = {.message = ""};
-            assert_true(selection_grid(world->exploration.selection, world->exploration.moment_ns,
-                                       at, world->map.bytes_per_cell, 1, SESSION_COLOR_NONE, &cell,
-                                       &error));
+            assert_true(selection_grid(world->selection, world->ns, at, world->map.bytes_per_cell,
+                                       1, SESSION_COLOR_NONE, &cell, &error));
             bool hole = cell.used == 0 && cell.filtered == 0;
             if (hole && run == 0) {
                 assert_true(count < capacity);
@@ -84,20 +86,21 @@ static void search_finds_each_hole_both_ways(void **state)
     struct world *world = *state;
     static uint64_t holes[4096];
     uint64_t largest, at = world->map.regions[0].start;
+    struct session_error error = {.message = ""};
     size_t count = plain_holes(world, holes, 4096, &largest);
     assert_true(count > 5);
     for (size_t i = 0; i < count; i++) {
-        assert_true(memory_hole_above(&world->map, &world->exploration, &at));
+        assert_true(memory_hole_above(&world->map, world->selection, world->ns, &at, &error));
         assert_int_equal(at, holes[i]);
     }
-    assert_false(memory_hole_above(&world->map, &world->exploration, &at));
+    assert_false(memory_hole_above(&world->map, world->selection, world->ns, &at, &error));
     at = world->map.regions[world->map.region_count - 1].end - 1;
     for (size_t i = count; i-- > 0;) {
-        assert_true(memory_hole_below(&world->map, &world->exploration, &at));
+        assert_true(memory_hole_below(&world->map, world->selection, world->ns, &at, &error));
         assert_int_equal(at, holes[i]);
     }
-    assert_false(memory_hole_below(&world->map, &world->exploration, &at));
-    assert_string_equal(world->exploration.message, "");
+    assert_false(memory_hole_below(&world->map, world->selection, world->ns, &at, &error));
+    assert_string_equal(error.message, "");
 }
 
 static void use_counts_the_same_holes(void **state)
@@ -108,8 +111,10 @@ static void use_counts_the_same_holes(void **state)
     size_t count = plain_holes(world, holes, 4096, &largest);
     for (size_t r = 0; r < world->map.region_count; r++) {
         const struct session_region *region = &world->map.regions[r];
-        struct memory_use use =
-            memory_use_load(&world->exploration, region, world->map.bytes_per_cell);
+        struct session_error error = {.message = ""};
+        struct memory_use use;
+        assert_true(memory_use_load(world->selection, world->ns, region, world->map.bytes_per_cell,
+                                    &use, &error));
         assert_int_equal(use.resolution, world->map.bytes_per_cell);
         assert_int_equal(use.selected_bytes + use.filtered_bytes, region->used_bytes);
         sum += use.holes;
