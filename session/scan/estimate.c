@@ -33,7 +33,7 @@ void estimate_free(struct estimate *estimate)
     free(estimate);
 }
 
-static double weight(const struct estimate *estimate, uint64_t size)
+double estimate_weight(const struct estimate *estimate, uint64_t size)
 {
     return size < SMALL ? estimate->small[size] : weight_of(estimate, size);
 }
@@ -65,7 +65,7 @@ void estimate_chunk(const struct estimate *estimate, uint64_t first_row,
     }
     for (uint32_t row = 0; row < size->rows; row++) {
         const uint64_t asked = column_view_at(size, row);
-        const double stands_for = weight(estimate, asked);
+        const double stands_for = estimate_weight(estimate, asked);
         rows->bytes[row] = (uint64_t)(stands_for * (double)asked + 0.5);
         rows->counts[row] = (uint64_t)(stands_for + threshold(first_row + row));
     }

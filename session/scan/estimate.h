@@ -27,6 +27,9 @@ struct estimate_rows {
 struct estimate *estimate_new(uint64_t mean);
 void estimate_free(struct estimate *estimate);
 
+/* Returns the number of blocks that a recorded one of the size represents. */
+double estimate_weight(const struct estimate *estimate, uint64_t size);
+
 /*
  * Gives the bytes and the number of blocks that each row of a chunk represents. `size` is the
  * chunk's column of sizes, `first_row` the number of rows before the chunk. The views point into

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The step `fold`: unifies the leaves of the call tree until each node holds enough, as "C++ heap
+ * profiling" by Mihalicza, Porkoláb and Gábor does.
+ *
+ * One pass sums the rows by stack. The stacks with rows make a tree of functions, from the root
+ * inwards to the call site; functions of one name are one. Nodes are numbered in the order in which
+ * they are met, so a parent has a lower number than its children: one loop from the last node to
+ * the first passes on what is too small.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/data/error.h"
+#include "session/data/session_state.h"
+#include "session/group/group_state.h"
+
+/* The tree that is being made. */
+struct tree {
+    struct session_group_set *set;
+    struct code_map children; /* (parent, function) to node - 1 */
+    size_t capacity;          /* of set->nodes */
+};
+
+static bool add_child(struct tree *tree, uint32_t parent, uint32_t function, uint32_t *node)
+{
+    struct session_group_set *set = tree->set;
+    const struct code code = {(uint64_t)parent << 32 | function, 0};
+    if (!code_map_add(&tree->children, code, CODE_NONE - 1, node))
+        return false;
+    (*node)++; /* 0 is the root */
+    if (*node < set->node_count)
+        return true;
+    if (set->node_count == tree->capacity) {
+        const size_t capacity = tree->capacity * 2;
+        struct group_node *nodes = realloc(set->nodes, capacity * sizeof(*nodes));
+        if (!nodes)
+            return false;
+        set->nodes = nodes;
+        tree->capacity = capacity;
+    }
+    set->nodes[set->node_count++] = (struct group_node){parent, function};
+    return true;
+}
+
+/* Stores the node of a stack's path. */
+static bool add_stack(struct tree *tree, const struct group_part *names, uint32_t stack,
+                      uint32_t *node)
+{
+    const struct stacks *stacks = &tree->set->session->stacks;
+    uint64_t site = stacks->first[stack];
+    const uint64_t end = stacks->first[stack + 1];
+    for (uint64_t i = site; i < end && stacks->call_site[stack] != 0; i++) {
+        if (stacks->frames[i] == stacks->call_site[stack]) {
+            site = i;
+            break;
+        }
+    }
+    *node = 0;
+    for (uint64_t i = end; i-- > site;) {
+        const uint32_t function = stacks->frame_table[stacks->frames[i]].function;
+        const uint32_t same = function == 0 ? 0 : names->same[function];
+        if (!add_child(tree, *node, same == CODE_NONE ? 0 : same, node))
+            return false;
+    }
+    return true;
+}
+
+/* Makes the tree of the stacks that have rows. `sums` are by stack. */
+static bool make_tree(struct session_group_set *set, const struct group_sum *sums,
+                      uint32_t *node_of_stack, struct session_error *error)
+{
+    struct session *session = set->session;
+    struct tree tree = {.set = set, .capacity = 1024};
+    struct group_part names = {.field = FIELD_FUNCTION};
+    if (!stacks_frames(&session->stacks, error) || !group_part_names(session, &names, error))
+        return false;
+    set->nodes = malloc(tree.capacity * sizeof(*set->nodes));
+    bool good = set->nodes != NULL;
+    if (good)
+        set->nodes[set->node_count++] = (struct group_node){0, 0};
+    bool cancelled = false;
+    for (uint32_t stack = 0; good && stack < session->stacks.count; stack++) {
+        cancelled = (stack & 0xff) == 0 && scan_cancelled(session);
+        node_of_stack[stack] = 0;
+        if (cancelled)
+            break;
+        if (sums[stack].allocations > 0)
+            good = add_stack(&tree, &names, stack, &node_of_stack[stack]);
+    }
+    code_map_free(&tree.children);
+    group_part_close(&names);
+    if (cancelled)
+        return scan_go_on(session, error);
+    return good || session_fail_memory(error, "the call tree");
+}
+
+/*
+ * Sums up the nodes and passes on what is too small. Stores the sums of the groups in `*cells`, by
+ * node, and changes `node_of_stack` to the node that keeps the stack's blocks.
+ */
+static bool unify(struct session_group_set *set, const struct group_sum *sums,
+                  uint32_t *node_of_stack, uint64_t bytes, struct group_sum **cells,
+                  struct session_error *error)
+{
+    const uint32_t stacks = set->session->stacks.count;
+    uint32_t *keeper = malloc(set->node_count * sizeof(*keeper));
+    *cells = calloc(set->node_count, sizeof(**cells));
+    if (!keeper || !*cells) {
+        free(keeper);
+        free(*cells);
+        return session_fail_memory(error, "the call tree");
+    }
+    for (uint32_t stack = 0; stack < stacks; stack++) {
+        (*cells)[node_of_stack[stack]].allocations += sums[stack].allocations;
+        (*cells)[node_of_stack[stack]].bytes += sums[stack].bytes;
+    }
+    for (size_t node = set->node_count; node-- > 1;) {
+        struct group_sum *sum = &(*cells)[node];
+        keeper[node] = (uint32_t)node;
+        if (sum->bytes >= bytes)
+            continue;
+        const uint32_t parent = set->nodes[node].parent;
+        keeper[node] = parent;
+        (*cells)[parent].allocations += sum->allocations;
+        (*cells)[parent].bytes += sum->bytes;
+        *sum = (struct group_sum){0, 0};
+    }
+    keeper[0] = 0;
+    /* A parent is done before its children. */
+    for (size_t node = 1; node < set->node_count; node++)
+        keeper[node] = keeper[node] == node ? (uint32_t)node : keeper[keeper[node]];
+    for (uint32_t stack = 0; stack < stacks; stack++)
+        node_of_stack[stack] = keeper[node_of_stack[stack]];
+    free(keeper);
+    return true;
+}
+
+/* Replaces the groups by stack by those of the tree. */
+static bool fold(struct session_group_set *set, uint64_t bytes, struct session_error *error)
+{
+    const uint32_t stacks = set->session->stacks.count;
+    struct group_dimension *dimension = &set->keys.dimensions[0];
+    struct group_sum *sums = calloc((size_t)stacks + 1, sizeof(*sums));
+    struct group_sum *cells;
+    dimension->class_of_value = malloc(((size_t)stacks + 1) * sizeof(*dimension->class_of_value));
+    if (!sums || !dimension->class_of_value) {
+        free(sums);
+        return session_fail_memory(error, "the call tree");
+    }
+    for (size_t i = 0; i < set->made; i++)
+        sums[set->cell_of_group[i]] = set->sums[i];
+    free(set->cell_of_group);
+    free(set->group_of_cell);
+    free(set->sums);
+    set->cell_of_group = set->group_of_cell = NULL;
+    set->sums = NULL;
+    set->made = 0;
+    bool good = make_tree(set, sums, dimension->class_of_value, error) &&
+                unify(set, sums, dimension->class_of_value, bytes, &cells, error);
+    free(sums);
+    if (!good)
+        return false;
+    dimension->classes = set->node_count;
+    set->keys.cells = set->node_count;
+    return group_set_take_cells(set, cells, set->node_count, error);
+}
+
+struct session_group_set *group_fold(struct session *session, struct row_set *set,
+                                     const struct filter_colors *colors, uint64_t bytes,
+                                     struct session_error *error)
+{
+    const struct filter_field_use path = {.field = FIELD_PATH};
+    struct session_group_set *groups = group_set_new(session, set, colors, error);
+    if (!groups)
+        return NULL;
+    if (!group_keys_open(session, &path, 1, &groups->colors, &groups->keys, error) ||
+        !group_set_sum(groups, error) || !fold(groups, bytes, error) ||
+        !group_set_begin(groups, error)) {
+        session_groups_free(groups);
+        return NULL;
+    }
+    return groups;
+}

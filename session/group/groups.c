@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The getters of session/groups.h: the shape, keys and measures of a set of groups. */
+#include "session/groups.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "session/data/error.h"
+#include "session/data/session_state.h"
+#include "session/group/group_state.h"
+
+/* Classes of measures that are computed together. */
+enum measure_class { CLASS_SUM, CLASS_DETAIL, CLASS_PEAK };
+
+static const struct {
+    const char *name;
+    enum session_unit unit;
+    enum measure_class class;
+} measures[MEASURE_TOTAL] = {
+    [MEASURE_ALLOCATIONS] = {"allocations", UNIT_NUMBER, CLASS_SUM},
+    [MEASURE_BYTES] = {"bytes", UNIT_BYTES, CLASS_SUM},
+    [MEASURE_OBJECTS] = {"objects", UNIT_NUMBER, CLASS_DETAIL},
+    [MEASURE_LIVE_BYTES] = {"live_bytes", UNIT_BYTES, CLASS_DETAIL},
+    [MEASURE_LIVE_COUNT] = {"live_count", UNIT_NUMBER, CLASS_DETAIL},
+    [MEASURE_AT_PEAK_BYTES] = {"at_peak_bytes", UNIT_BYTES, CLASS_DETAIL},
+    [MEASURE_PEAK_BYTES] = {"peak_bytes", UNIT_BYTES, CLASS_PEAK},
+    [MEASURE_AVG_SIZE] = {"avg_size", UNIT_BYTES, CLASS_SUM},
+    [MEASURE_AVG_LIFETIME] = {"avg_lifetime", UNIT_DURATION, CLASS_DETAIL},
+    [MEASURE_MIN_SIZE] = {"min_size", UNIT_BYTES, CLASS_DETAIL},
+    [MEASURE_MAX_SIZE] = {"max_size", UNIT_BYTES, CLASS_DETAIL},
+    [MEASURE_MIN_LIFETIME] = {"min_lifetime", UNIT_DURATION, CLASS_DETAIL},
+    [MEASURE_MAX_LIFETIME] = {"max_lifetime", UNIT_DURATION, CLASS_DETAIL},
+};
+
+const char *session_group_measure_name(enum session_group_measure measure)
+{
+    return measures[measure].name;
+}
+
+enum session_unit session_group_measure_unit(enum session_group_measure measure)
+{
+    return measures[measure].unit;
+}
+
+const struct filter_colors *group_colors(const struct session_group_set *set)
+{
+    return &set->colors;
+}
+
+struct session *group_session(const struct session_group_set *set)
+{
+    return set->session;
+}
+
+size_t session_groups_count(const struct session_group_set *set)
+{
+    return set->count;
+}
+
+size_t session_groups_made(const struct session_group_set *set)
+{
+    return set->made;
+}
+
+size_t session_groups_keys(const struct session_group_set *set,
+                           const struct session_key_column **columns)
+{
+    *columns = set->keys.columns;
+    return set->keys.part_count;
+}
+
+struct session_group_key session_group_key(const struct session_group_set *set, size_t row,
+                                           size_t key)
+{
+    if (row >= set->count || key >= set->keys.part_count)
+        return (struct session_group_key){.is_null = true};
+    return group_key(set, set->order[row], key);
+}
+
+size_t session_group_key_text(const struct session_group_set *set, size_t row, size_t key,
+                              char *out, size_t size)
+{
+    const struct session_group_key value = session_group_key(set, row, key);
+    if (value.is_null)
+        return (size_t)snprintf(out, size, "-");
+    switch (set->keys.parts[key].column.type) {
+    case KEY_PATH:
+        return group_path_text(set, set->order[row], out, size);
+    case KEY_TRUTH:
+        return (size_t)snprintf(out, size, "%s", value.id != 0 ? "true" : "false");
+    case KEY_NUMBER:
+    case KEY_BYTES:
+    case KEY_COLOR:
+        return (size_t)snprintf(out, size, "%" PRIu64, value.id);
+    default:
+        return (size_t)snprintf(out, size, "%s", value.text ? value.text : "?");
+    }
+}
+
+int session_group_color(const struct session_group_set *set, size_t row)
+{
+    if (row >= set->count || !set->color || set->color[set->order[row]] == 0)
+        return -1;
+    return set->colors.step[set->color[set->order[row]]].number;
+}
+
+/* ---- measures ---- */
+
+uint64_t group_measure(const struct session_group_set *set, uint32_t group,
+                       enum session_group_measure measure)
+{
+    const struct group_sum *sum = &set->sums[group];
+    const struct group_detail *detail = set->details ? &set->details[group] : NULL;
+    if (measures[measure].class == CLASS_DETAIL && !detail)
+        return 0;
+    switch (measure) {
+    case MEASURE_ALLOCATIONS:
+        return sum->allocations;
+    case MEASURE_BYTES:
+        return sum->bytes;
+    case MEASURE_AVG_SIZE:
+        return sum->bytes / sum->allocations;
+    case MEASURE_PEAK_BYTES:
+        return !set->peaks || set->peaks[group] == PEAK_UNKNOWN ? 0 : set->peaks[group];
+    case MEASURE_OBJECTS:
+        return detail->objects;
+    case MEASURE_LIVE_BYTES:
+        return detail->live_bytes;
+    case MEASURE_LIVE_COUNT:
+        return detail->live_count;
+    case MEASURE_AT_PEAK_BYTES:
+        return detail->at_peak_bytes;
+    case MEASURE_AVG_LIFETIME:
+        return (uint64_t)(((unsigned __int128)detail->lifetime_high << 64 | detail->lifetime_low) /
+                          sum->allocations);
+    case MEASURE_MIN_SIZE:
+        return detail->min_size;
+    case MEASURE_MAX_SIZE:
+        return detail->max_size;
+    case MEASURE_MIN_LIFETIME:
+        return detail->min_lifetime;
+    case MEASURE_MAX_LIFETIME:
+        return detail->max_lifetime;
+    case MEASURE_TOTAL:
+        break;
+    }
+    return 0;
+}
+
+bool session_groups_prepare(struct session_group_set *set, unsigned wanted,
+                            struct session_error *error)
+{
+    bool details = false;
+    bool peaks = false;
+    for (int measure = 0; measure < MEASURE_TOTAL; measure++) {
+        const bool is_wanted = (wanted >> measure & 1) != 0;
+        details = details || (is_wanted && measures[measure].class == CLASS_DETAIL);
+        peaks = peaks || (is_wanted && measures[measure].class == CLASS_PEAK);
+    }
+    return (!details || group_find_details(set, error)) && (!peaks || group_find_peaks(set, error));
+}
+
+bool session_group_value(struct session_group_set *set, size_t row,
+                         enum session_group_measure measure, uint64_t *value,
+                         struct session_error *error)
+{
+    if (row >= set->count)
+        return session_fail(error, 0, "there is no group %zu", row);
+    if (!session_groups_prepare(set, 1u << measure, error))
+        return false;
+    *value = group_measure(set, set->order[row], measure);
+    return true;
+}
+
+double group_variance_of(const struct session_group_set *set, uint32_t group,
+                         enum session_group_measure measure)
+{
+    const struct group_variance *variance = &set->variances[group];
+    switch (measure) {
+    case MEASURE_ALLOCATIONS:
+        return variance->allocations;
+    case MEASURE_BYTES:
+        return variance->bytes;
+    case MEASURE_OBJECTS:
+        return variance->objects;
+    case MEASURE_LIVE_COUNT:
+        return variance->live_count;
+    case MEASURE_LIVE_BYTES:
+        return variance->live_bytes;
+    default:
+        return -1;
+    }
+}
+
+bool group_measure_estimated(const struct session_group_set *set,
+                             enum session_group_measure measure)
+{
+    return set->session->estimate != NULL && measure != MEASURE_MIN_SIZE &&
+           measure != MEASURE_MAX_SIZE && measure != MEASURE_MIN_LIFETIME &&
+           measure != MEASURE_MAX_LIFETIME;
+}
+
+bool session_group_error(struct session_group_set *set, size_t row,
+                         enum session_group_measure measure, double *standard_error,
+                         struct session_error *error)
+{
+    *standard_error = 0;
+    if (row >= set->count)
+        return session_fail(error, 0, "there is no group %zu", row);
+    if (!group_measure_estimated(set, measure))
+        return true;
+    if (!group_find_details(set, error))
+        return false;
+    const double variance = group_variance_of(set, set->order[row], measure);
+    *standard_error = variance < 0 ? -1 : sqrt(variance);
+    return true;
+}
+
+bool session_groups_sum(struct session_group_set *set, enum session_group_measure measure,
+                        uint64_t *sum, struct session_error *error)
+{
+    if (measure > MEASURE_AT_PEAK_BYTES)
+        return session_fail(error, 0, "%s of groups has no sum", measures[measure].name);
+    if (!session_groups_prepare(set, 1u << measure, error))
+        return false;
+    *sum = 0;
+    for (size_t i = 0; i < set->count; i++)
+        *sum += group_measure(set, set->order[i], measure);
+    return true;
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The order of groups. A sort is stable and begins with the order of the keys, so equal groups
+ * stand in that order.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/data/error.h"
+#include "session/data/session_state.h"
+#include "session/filter/sort_order.h"
+#include "session/group/group_state.h"
+
+/* ---- keys ---- */
+
+uint64_t group_value(const struct session_group_set *set, uint32_t group, size_t dimension)
+{
+    if (set->keys.cells > 0)
+        return group_keys_value_of_cell(&set->keys, dimension, set->cell_of_group[group]);
+    return group_keys_value_of_code(&set->keys, dimension, set->codes.codes[group]);
+}
+
+/* Returns the name of an id that is its own key. */
+static const char *name_of(const struct session_group_set *set, const struct group_part *part,
+                           uint64_t value)
+{
+    const struct session *session = set->session;
+    if (part->field == FIELD_STACK || part->field == FIELD_FREE_STACK)
+        return session_function_name(session, session->stacks.function[value]);
+    return part->names.name[field_names_id(&part->names, (uint32_t)value)];
+}
+
+static struct session_group_key key_of_id(const struct session_group_set *set,
+                                          const struct group_part *part, uint64_t value)
+{
+    uint64_t id = value;
+    if (part->field == FIELD_PROCESS)
+        id = field_names_id(&part->names, (uint32_t)value);
+    if (id == 0 && part->field != FIELD_THREAD)
+        return (struct session_group_key){.is_null = true};
+    return (struct session_group_key){.id = id, .text = name_of(set, part, value)};
+}
+
+static struct session_group_key key_of_text(const struct group_part *part, uint64_t value)
+{
+    const uint32_t id = field_names_id(&part->names, (uint32_t)value);
+    if (!part->names.name[id])
+        return (struct session_group_key){.is_null = true};
+    return (struct session_group_key){.id = part->same[id], .text = part->names.name[id]};
+}
+
+static struct session_group_key key_of_node(const struct session_group_set *set, uint32_t node)
+{
+    if (node == 0)
+        return (struct session_group_key){.is_null = true};
+    return (struct session_group_key){
+        .id = node, .text = session_function_name(set->session, set->nodes[node].function)};
+}
+
+struct session_group_key group_key(const struct session_group_set *set, uint32_t group, size_t part)
+{
+    const struct group_part *of = &set->keys.parts[part];
+    if (of->field == FIELD_PATH)
+        return key_of_node(set, set->cell_of_group[group]);
+    const uint64_t value = group_value(set, group, of->dimension);
+    switch (of->column.type) {
+    case KEY_ID:
+        return key_of_id(set, of, value);
+    case KEY_TEXT:
+        return key_of_text(of, value);
+    case KEY_COLOR:
+        return (struct session_group_key){.is_null = value == 0,
+                                          .id = (uint64_t)set->colors.step[value].number};
+    default:
+        break;
+    }
+    if (of->field == FIELD_LINE) {
+        const uint32_t line = stacks_call_site(&set->session->stacks, value)->line;
+        return (struct session_group_key){.is_null = line == 0, .id = line};
+    }
+    return (struct session_group_key){.id = value};
+}
+
+/* Stores the functions of a path from the root inwards, up to `capacity`. Returns their number. */
+static size_t path_of(const struct session_group_set *set, uint32_t group, uint32_t *functions,
+                      size_t capacity)
+{
+    size_t length = 0;
+    if (set->node_count == 0)
+        return 0;
+    for (uint32_t node = set->cell_of_group[group]; node != 0; node = set->nodes[node].parent)
+        length++;
+    size_t place = length;
+    for (uint32_t node = set->cell_of_group[group]; node != 0; node = set->nodes[node].parent) {
+        if (--place < capacity)
+            functions[place] = set->nodes[node].function;
+    }
+    return length;
+}
+
+size_t session_group_path(const struct session_group_set *set, size_t row, uint32_t *functions,
+                          size_t capacity)
+{
+    return row < set->count ? path_of(set, set->order[row], functions, capacity) : 0;
+}
+
+size_t group_path_text(const struct session_group_set *set, uint32_t group, char *out, size_t size)
+{
+    size_t length = 0;
+    uint32_t functions[64];
+    uint32_t *all = functions;
+    size_t count = path_of(set, group, functions, 64);
+    if (count > 64) {
+        all = malloc(count * sizeof(*all));
+        count = all ? path_of(set, group, all, count) : 0;
+    }
+    out[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        const char *name = session_function_name(set->session, all[i]);
+        const size_t room = length < size ? size - length : 0;
+        length +=
+            (size_t)snprintf(room > 0 ? out + length : NULL, room, "%s%s", i > 0 ? ";" : "", name);
+    }
+    if (all != functions)
+        free(all);
+    return length;
+}
+
+/* ---- the order of keys ---- */
+
+/* Compares two paths as their texts compare. The ends of texts and the signs between functions are
+ * met as bytes. */
+static int compare_paths(const struct session_group_set *set, uint32_t left, uint32_t right)
+{
+    const size_t left_size = group_path_text(set, left, (char[1]){0}, 1) + 1;
+    const size_t right_size = group_path_text(set, right, (char[1]){0}, 1) + 1;
+    char *texts = malloc(left_size + right_size);
+    if (!texts)
+        return left < right ? -1 : left > right;
+    group_path_text(set, left, texts, left_size);
+    group_path_text(set, right, texts + left_size, right_size);
+    const int order = strcmp(texts, texts + left_size);
+    free(texts);
+    return order;
+}
+
+static int compare_part(const struct session_group_set *set, size_t part, uint32_t left,
+                        uint32_t right)
+{
+    const struct group_part *of = &set->keys.parts[part];
+    const struct session_group_key a = group_key(set, left, part);
+    const struct session_group_key b = group_key(set, right, part);
+    if (a.is_null || b.is_null)
+        return (int)a.is_null - (int)b.is_null;
+    if (of->field == FIELD_PATH)
+        return a.id == b.id ? 0 : compare_paths(set, left, right);
+    if (of->column.type == KEY_TEXT ||
+        (of->column.type == KEY_ID && of->field != FIELD_STACK && of->field != FIELD_FREE_STACK)) {
+        const int order = strcmp(a.text ? a.text : "", b.text ? b.text : "");
+        if (order != 0)
+            return order;
+    }
+    return a.id < b.id ? -1 : a.id > b.id;
+}
+
+struct comparison {
+    const struct session_group_set *set;
+    size_t part; /* compared first; part_count: none is */
+};
+
+static int compare_groups(const void *left, const void *right, void *context)
+{
+    const struct comparison *comparison = context;
+    const struct session_group_set *set = comparison->set;
+    const uint32_t a = *(const uint32_t *)left;
+    const uint32_t b = *(const uint32_t *)right;
+    int order =
+        comparison->part < set->keys.part_count ? compare_part(set, comparison->part, a, b) : 0;
+    for (size_t i = 0; order == 0 && i < set->keys.part_count; i++)
+        order = compare_part(set, i, a, b);
+    return order;
+}
+
+/* Tells whether the groups were made in the order of their keys, but for null, which is the first.
+ */
+static bool made_in_order(const struct session_group_set *set)
+{
+    const struct group_part *part = &set->keys.parts[0];
+    return set->keys.part_count == 1 && set->keys.cells > 0 &&
+           (part->field == FIELD_STACK || part->field == FIELD_FREE_STACK ||
+            part->field == FIELD_SIZE || part->field == FIELD_COUNT || part->field == FIELD_FREED);
+}
+
+bool group_find_key_order(struct session_group_set *set, struct session_error *error)
+{
+    const struct comparison comparison = {set, set->keys.part_count};
+    set->by_key = malloc((set->made + 1) * sizeof(*set->by_key));
+    if (!set->by_key)
+        return session_fail_memory(error, "the order of groups");
+    for (size_t i = 0; i < set->made; i++)
+        set->by_key[i] = (uint32_t)i;
+    if (!made_in_order(set)) {
+        qsort_r(set->by_key, set->made, sizeof(*set->by_key), compare_groups,
+                (void *)(uintptr_t)&comparison);
+    } else if (set->made > 0 && group_key(set, 0, 0).is_null) {
+        memmove(set->by_key, set->by_key + 1, (set->made - 1) * sizeof(*set->by_key));
+        set->by_key[set->made - 1] = 0;
+    }
+    return true;
+}
+
+/* ---- sorting ---- */
+
+/* Puts the groups that are left into the order of `keys`, by group. */
+static bool sort_left(struct session_group_set *set, const uint64_t *keys,
+                      struct session_error *error)
+{
+    struct sort_entry *entries = malloc((set->count + 1) * sizeof(*entries));
+    bool *left = calloc(set->made + 1, sizeof(*left));
+    size_t count = 0;
+    bool good = entries && left;
+    for (size_t i = 0; good && i < set->count; i++)
+        left[set->order[i]] = true;
+    for (size_t i = 0; good && i < set->made; i++) {
+        const uint32_t group = set->by_key[i];
+        if (left[group])
+            entries[count++] = (struct sort_entry){keys[group], group};
+    }
+    good = good && sort_entries(entries, count);
+    for (size_t i = 0; good && i < count; i++)
+        set->order[i] = (uint32_t)entries[i].row;
+    free(entries);
+    free(left);
+    return good || session_fail_memory(error, "the order of groups");
+}
+
+bool session_groups_sort(struct session_group_set *set, enum session_group_measure measure,
+                         bool descending, struct session_error *error)
+{
+    if (!session_groups_prepare(set, 1u << measure, error))
+        return false;
+    uint64_t *keys = calloc(set->made + 1, sizeof(*keys));
+    if (!keys)
+        return session_fail_memory(error, "the order of groups");
+    for (size_t i = 0; i < set->count; i++) {
+        const uint64_t value = group_measure(set, set->order[i], measure);
+        keys[set->order[i]] = descending ? ~value : value;
+    }
+    bool good = sort_left(set, keys, error);
+    free(keys);
+    return good;
+}
+
+bool session_groups_sort_by_key(struct session_group_set *set, size_t key, bool descending,
+                                struct session_error *error)
+{
+    const struct comparison comparison = {set, key};
+    if (key >= set->keys.part_count)
+        return session_fail(error, 0, "the groups have no key %zu", key);
+    uint32_t *sorted = malloc((set->count + 1) * sizeof(*sorted));
+    uint64_t *keys = calloc(set->made + 1, sizeof(*keys));
+    bool good = (sorted && keys) || session_fail_memory(error, "the order of groups");
+    if (good) {
+        memcpy(sorted, set->order, set->count * sizeof(*sorted));
+        qsort_r(sorted, set->count, sizeof(*sorted), compare_groups,
+                (void *)(uintptr_t)&comparison);
+    }
+    uint64_t rank = 0;
+    for (size_t i = 0; good && i < set->count; i++) {
+        rank += i > 0 && compare_part(set, key, sorted[i - 1], sorted[i]) != 0;
+        const bool null = group_key(set, sorted[i], key).is_null;
+        keys[sorted[i]] = null ? UINT64_MAX : descending ? UINT64_MAX - 1 - rank : rank;
+    }
+    good = good && sort_left(set, keys, error);
+    free(sorted);
+    free(keys);
+    return good;
+}
+
+bool group_set_begin(struct session_group_set *set, struct session_error *error)
+{
+    set->order = malloc((set->made + 1) * sizeof(*set->order));
+    if (!set->order)
+        return session_fail_memory(error, "the order of groups");
+    for (size_t i = 0; i < set->made; i++)
+        set->order[i] = (uint32_t)i;
+    set->count = set->made;
+    return group_find_key_order(set, error) && session_groups_sort(set, MEASURE_BYTES, true, error);
+}
+
+bool group_sort(struct session_group_set *set, const struct filter_step *step,
+                struct session_error *error)
+{
+    if (filter_field_of_groups(step->field))
+        return session_groups_sort(set,
+                                   (enum session_group_measure)(step->field - FIELD_ALLOCATIONS),
+                                   step->descending, error);
+    for (size_t i = 0; i < set->keys.part_count; i++) {
+        if (set->keys.parts[i].field == step->field && set->keys.parts[i].frame == step->frame)
+            return session_groups_sort_by_key(set, i, step->descending, error);
+    }
+    return session_fail(error, step->field_column, "the groups have no key %s",
+                        filter_fields[step->field].name);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The state of a search for the peaks of groups; private to peak.c and peak_window.c. */
+#ifndef MPROF_SESSION_GROUP_PEAK_SEARCH_H
+#define MPROF_SESSION_GROUP_PEAK_SEARCH_H
+
+#include <pthread.h>
+
+#include "session/group/group_state.h"
+#include "session/scan/estimate.h"
+
+/* Set in `place` if `bytes` is a position in `large`: there are fewer places. */
+#define EVENT_LARGE (UINT32_C(1) << 31)
+
+struct event {
+    uint64_t key; /* ns since the window's start, times 2, plus 1 for an allocation */
+    uint32_t place, bytes;
+};
+
+struct window {
+    uint64_t from, last; /* ns, both inside */
+};
+
+/* The change of a place in one window. */
+struct change {
+    int64_t net, best;
+    bool touched;
+};
+
+/* Times between which the blocks of one chunk were freed. */
+struct freed {
+    uint64_t first, last;
+};
+
+/* What all threads of a search share. */
+struct search {
+    struct session_group_set *set;
+    uint32_t machines;
+    size_t places;      /* groups times machines */
+    bool *wanted;       /* by group; NULL: all */
+    struct freed *free; /* by chunk */
+    struct window *windows;
+    size_t window_count, window_capacity;
+    uint64_t window_events;
+    /* Windows joined so far. */
+    pthread_mutex_t lock;
+    pthread_cond_t joined;
+    uint32_t turn;
+    bool failed;
+    int64_t *live;   /* by place */
+    uint64_t *peaks; /* by place */
+};
+
+/* One thread's state. */
+struct sweeper {
+    struct search *search;
+    /* The part of time that is counted now: 2^shift ns each, from `from` to `last`. */
+    uint64_t from, last;
+    unsigned shift;
+    uint64_t *counts; /* PARTS of them */
+    /* The window that is swept now. */
+    struct event *events, *spare;
+    size_t count, capacity;
+    uint64_t *large;
+    size_t large_count, large_capacity;
+    struct change *changes; /* by place */
+    uint32_t *touched;
+    size_t touched_count;
+    uint32_t groups[COLUMN_CHUNK_ROWS];
+    uint64_t hits[ROW_SET_WORDS];
+    struct estimate_rows *estimated; /* NULL: the session is not sampled */
+};
+
+/* Keeps in `hits` only the rows whose group is wanted. If not all groups are, stores those of the
+ * rows in `groups`. Returns false with `error` set. */
+bool peak_keep_wanted(struct sweeper *sweeper, struct scan_worker *worker, uint32_t chunk,
+                      struct session_error *error);
+/*
+ * Collects the events of a window, sorts them and sweeps them: afterwards `changes` has what the
+ * window does to each of the places in `touched`. Returns false with `error` set.
+ */
+bool peak_sweep_window(struct sweeper *sweeper, struct scan_worker *worker,
+                       const struct window *window, struct session_error *error);
+
+#endif

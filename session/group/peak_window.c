@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Finds what one window of time changes in each group. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/data/error.h"
+#include "session/data/session_state.h"
+#include "session/group/peak_search.h"
+
+enum { DIGIT = 11 };
+
+bool peak_keep_wanted(struct sweeper *sweeper, struct scan_worker *worker, uint32_t chunk,
+                      struct session_error *error)
+{
+    const struct search *search = sweeper->search;
+    if (!search->wanted)
+        return true;
+    if (!group_of_rows(search->set, worker, chunk, sweeper->hits, sweeper->groups, error))
+        return false;
+    ROW_SET_EACH(sweeper->hits, row)
+    {
+        if (!search->wanted[sweeper->groups[row]])
+            sweeper->hits[row / 64] &= ~(UINT64_C(1) << (row % 64));
+    }
+    return true;
+}
+
+/* ---- the events of a window ---- */
+
+/* Sets the bits of the rows that begin or end in the window. Returns false if there are none. */
+static bool find_hits(struct sweeper *sweeper, const struct window *window, const uint64_t *words,
+                      const struct column_view *began, const struct column_view *life)
+{
+    const uint64_t from = window->from;
+    const uint64_t span = window->last - from;
+    uint64_t any = 0;
+    for (uint32_t first = 0; first < began->rows; first += 64) {
+        const uint32_t here = began->rows - first < 64 ? began->rows - first : 64;
+        uint64_t bits = 0;
+        for (uint32_t i = 0; words[first / 64] != 0 && i < here; i++) {
+            const uint64_t at = column_view_at(began, first + i);
+            const uint64_t lived = column_view_at(life, first + i);
+            const bool hit = (at - from <= span) | ((lived != 0) & (at + lived - 1 - from <= span));
+            bits |= (uint64_t)hit << i;
+        }
+        bits &= words[first / 64];
+        sweeper->hits[first / 64] = bits;
+        any |= bits;
+    }
+    for (size_t i = (began->rows + 63) / 64; i < ROW_SET_WORDS; i++)
+        sweeper->hits[i] = 0;
+    return any != 0;
+}
+
+static bool room_for_events(struct sweeper *sweeper, struct session_error *error)
+{
+    /* A chunk has at most two events for each row. */
+    const size_t need = sweeper->count + 2 * (size_t)COLUMN_CHUNK_ROWS;
+    if (need > sweeper->capacity) {
+        const size_t capacity = need + need / 4;
+        struct event *events = realloc(sweeper->events, capacity * sizeof(*events));
+        if (events)
+            sweeper->events = events;
+        struct event *spare = realloc(sweeper->spare, capacity * sizeof(*spare));
+        if (spare)
+            sweeper->spare = spare;
+        if (!events || !spare)
+            return session_fail_memory(error, "the peaks of groups");
+        sweeper->capacity = capacity;
+    }
+    const size_t more = sweeper->large_count + COLUMN_CHUNK_ROWS;
+    if (more > sweeper->large_capacity) {
+        uint64_t *large = realloc(sweeper->large, more * 2 * sizeof(*large));
+        if (!large)
+            return session_fail_memory(error, "the peaks of groups");
+        sweeper->large = large;
+        sweeper->large_capacity = more * 2;
+    }
+    return true;
+}
+
+/* The columns of one chunk. */
+struct event_views {
+    struct column_view began, life, size, bytes, counts, thread;
+};
+
+static bool read_sizes(struct sweeper *sweeper, struct scan_worker *worker, uint32_t chunk,
+                       struct event_views *views, struct session_error *error)
+{
+    const struct search *search = sweeper->search;
+    if (!scan_column(worker, chunk, COLUMN_SIZE, &views->size, error) ||
+        (search->machines > 1 && !scan_column(worker, chunk, COLUMN_THREAD, &views->thread, error)))
+        return false;
+    estimate_chunk(search->set->session->estimate, (uint64_t)chunk * COLUMN_CHUNK_ROWS,
+                   &views->size, sweeper->estimated, &views->bytes, &views->counts);
+    return true;
+}
+
+static void add_events(struct sweeper *sweeper, const struct window *window,
+                       const struct event_views *views, size_t row)
+{
+    const struct search *search = sweeper->search;
+    const struct names *names = &search->set->session->names;
+    const uint64_t from = column_view_at(&views->began, row);
+    const uint64_t lived = column_view_at(&views->life, row);
+    const uint64_t bytes = column_view_at(&views->bytes, row);
+    struct event event = {.place = sweeper->groups[row], .bytes = (uint32_t)bytes};
+    if (search->machines > 1) {
+        const uint64_t thread = column_view_at(&views->thread, row);
+        event.place = event.place * search->machines +
+                      names->process_machine[names->thread_process[thread]] - 1;
+    }
+    if (bytes > UINT32_MAX) {
+        sweeper->large[sweeper->large_count] = bytes;
+        event.bytes = (uint32_t)sweeper->large_count++;
+        event.place |= EVENT_LARGE;
+    }
+    if (from >= window->from && from <= window->last) {
+        event.key = (from - window->from) << 1 | 1;
+        sweeper->events[sweeper->count++] = event;
+    }
+    const uint64_t ended = from + lived - 1;
+    if (lived != 0 && ended >= window->from && ended <= window->last) {
+        event.key = (ended - window->from) << 1;
+        sweeper->events[sweeper->count++] = event;
+    }
+}
+
+static bool collect_chunk(struct sweeper *sweeper, struct scan_worker *worker, uint32_t chunk,
+                          const struct window *window, struct session_error *error)
+{
+    struct session_group_set *set = sweeper->search->set;
+    const struct freed *freed = &sweeper->search->free[chunk];
+    const uint64_t first = column_store_min(set->session->columns, chunk, COLUMN_ALLOC_NS);
+    const uint64_t last = column_store_max(set->session->columns, chunk, COLUMN_ALLOC_NS);
+    struct event_views views;
+    if ((first > window->last || last < window->from) &&
+        (freed->first > window->last || freed->last < window->from))
+        return true;
+    if (row_set_chunk_empty(&set->rows, chunk))
+        return true;
+    if (!scan_go_on(set->session, error) ||
+        !scan_column(worker, chunk, COLUMN_ALLOC_NS, &views.began, error) ||
+        !scan_column(worker, chunk, COLUMN_LIFE_NS, &views.life, error))
+        return false;
+    if (!find_hits(sweeper, window, row_set_chunk(&set->rows, chunk), &views.began, &views.life))
+        return true;
+    if (!peak_keep_wanted(sweeper, worker, chunk, error) ||
+        (!sweeper->search->wanted &&
+         !group_of_rows(set, worker, chunk, sweeper->hits, sweeper->groups, error)))
+        return false;
+    /* The key `freed` reads this column, too: the view may have moved. */
+    if (!scan_column(worker, chunk, COLUMN_LIFE_NS, &views.life, error) ||
+        !read_sizes(sweeper, worker, chunk, &views, error) || !room_for_events(sweeper, error))
+        return false;
+    ROW_SET_EACH(sweeper->hits, row)
+    {
+        add_events(sweeper, window, &views, row);
+    }
+    return true;
+}
+
+/* Sorts the events by key, the least significant digits first (Knuth, TAOCP 3, 5.2.5). */
+static void sort_events(struct sweeper *sweeper)
+{
+    uint64_t highest = 0;
+    for (size_t i = 0; i < sweeper->count; i++)
+        highest |= sweeper->events[i].key;
+    for (unsigned shift = 0; shift < 64 && highest >> shift != 0; shift += DIGIT) {
+        const uint64_t mask = (1 << DIGIT) - 1;
+        size_t places[1 << DIGIT] = {0};
+        size_t place = 0;
+        for (size_t i = 0; i < sweeper->count; i++)
+            places[sweeper->events[i].key >> shift & mask]++;
+        for (size_t digit = 0; digit <= mask; digit++) {
+            const size_t here = places[digit];
+            places[digit] = place;
+            place += here;
+        }
+        for (size_t i = 0; i < sweeper->count; i++)
+            sweeper->spare[places[sweeper->events[i].key >> shift & mask]++] = sweeper->events[i];
+        struct event *swap = sweeper->events;
+        sweeper->events = sweeper->spare;
+        sweeper->spare = swap;
+    }
+}
+
+static void sweep(struct sweeper *sweeper)
+{
+    for (size_t i = 0; i < sweeper->count; i++) {
+        const struct event *event = &sweeper->events[i];
+        const uint32_t place = event->place & ~EVENT_LARGE;
+        const uint64_t bytes =
+            (event->place & EVENT_LARGE) != 0 ? sweeper->large[event->bytes] : event->bytes;
+        struct change *change = &sweeper->changes[place];
+        if (!change->touched) {
+            change->touched = true;
+            sweeper->touched[sweeper->touched_count++] = place;
+        }
+        if ((event->key & 1) == 0) {
+            change->net -= (int64_t)bytes;
+            continue;
+        }
+        change->net += (int64_t)bytes;
+        change->best = change->net > change->best ? change->net : change->best;
+    }
+}
+
+bool peak_sweep_window(struct sweeper *sweeper, struct scan_worker *worker,
+                       const struct window *window, struct session_error *error)
+{
+    sweeper->count = sweeper->large_count = 0;
+    for (uint32_t chunk = 0; chunk < sweeper->search->set->rows.chunks; chunk++) {
+        if (!collect_chunk(sweeper, worker, chunk, window, error))
+            return false;
+    }
+    sort_events(sweeper);
+    sweep(sweeper);
+    return true;
+}
