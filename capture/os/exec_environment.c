@@ -29,10 +29,16 @@ static bool is_preload(const char *entry)
     return strncmp(entry, preload_name, PRELOAD_NAME_LENGTH) == 0;
 }
 
-/* Returns the length of one part of the list. The loader splits it at spaces and colons. */
-static size_t part_length(const char *part)
+/* Returns the next part of the list, and moves `*list` behind it. The loader splits the list at
+ * spaces and colons. NULL: there are no more. */
+static const char *next_part(const char **list, size_t *length)
 {
-    return strcspn(part, ": ");
+    const char *part = *list;
+    if (part) {
+        *length = strcspn(part, ": ");
+        *list = part[*length] ? part + *length + 1 : NULL;
+    }
+    return part;
 }
 
 static bool part_is(const char *part, size_t length, const char *name)
@@ -50,15 +56,12 @@ static bool part_is_own(const char *part, size_t length)
 
 static bool preloads(const char *entry, const char *name)
 {
-    const char *part = entry + PRELOAD_NAME_LENGTH;
-    for (;;) {
-        size_t length = part_length(part);
+    const char *list = entry + PRELOAD_NAME_LENGTH, *part;
+    size_t length;
+    while ((part = next_part(&list, &length)))
         if (part_is(part, length, name))
             return true;
-        if (!part[length])
-            return false;
-        part += length + 1;
-    }
+    return false;
 }
 
 /* Tells whether the environment preloads the library of that name. */
@@ -193,17 +196,14 @@ static void fill_without(char *const envp[], bool all, char **entries, char *pre
             entries[count++] = *envp;
             continue;
         }
-        for (const char *part = *envp + PRELOAD_NAME_LENGTH;;) {
-            size_t length = part_length(part);
-            if (length && !(all ? part_is_own(part, length) : part_is(part, length, sized_name))) {
-                if (used > PRELOAD_NAME_LENGTH)
-                    preload[used++] = ':';
-                memcpy(preload + used, part, length);
-                used += length;
-            }
-            if (!part[length])
-                break;
-            part += length + 1;
+        const char *list = *envp + PRELOAD_NAME_LENGTH, *part;
+        for (size_t length; (part = next_part(&list, &length));) {
+            if (!length || (all ? part_is_own(part, length) : part_is(part, length, sized_name)))
+                continue;
+            if (used > PRELOAD_NAME_LENGTH)
+                preload[used++] = ':';
+            memcpy(preload + used, part, length);
+            used += length;
         }
         preload[used] = 0;
         if (used > PRELOAD_NAME_LENGTH)
