@@ -58,8 +58,8 @@ static enum state look(int folder, const char *name, pid_t maker)
 
 bool stale_outputs_remove(const char *target, struct ingest_status *status)
 {
-    const char *slash = strrchr(target, '/'), *base = !slash ? target : slash + 1;
-    char *path = !slash ? strdup(".") : strndup(target, (size_t)(slash + 1 - target));
+    const char *base = basename(target);
+    char *path = base == target ? strdup(".") : strndup(target, (size_t)(base - target));
     DIR *folder = !path ? NULL : opendir(path);
     bool free_to_write = true;
     free(path);

@@ -270,19 +270,13 @@ static void render_around(const struct memory_details *details,
                          &details->above);
 }
 
-static const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static void render_frame(const struct exploration *exploration, const struct area *area, int y,
                          size_t depth, const struct session_frame *frame, bool call_site)
 {
     char place[160] = "";
     int x = 1 + area_print(area, 1, y, theme_style(THEME_FAINT), "#%-3zu", depth);
     if (frame->file[0] && frame->line > 0)
-        snprintf(place, sizeof(place), "%s:%" PRIu32 "%s%s", file_name(frame->file), frame->line,
+        snprintf(place, sizeof(place), "%s:%" PRIu32 "%s%s", basename(frame->file), frame->line,
                  frame->inlined ? " inlined" : "", frame->guessed ? " by frame pointer" : "");
     else
         snprintf(place, sizeof(place), "%s%s",

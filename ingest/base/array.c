@@ -31,6 +31,20 @@ uint64_t hash_seed(void)
     return seed;
 }
 
+uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
+{
+    const uint8_t *at = bytes;
+    uint64_t word;
+    for (; size >= sizeof(word); at += sizeof(word), size -= sizeof(word)) {
+        memcpy(&word, at, sizeof(word));
+        hash = hash_combine(hash, word);
+    }
+    word = size;
+    for (size_t i = 0; i < size; i++)
+        word = word << 8 | at[i];
+    return hash_combine(hash, word);
+}
+
 uint64_t hash_characters(const char *text, size_t length)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);

@@ -31,6 +31,9 @@ static inline uint64_t hash_combine(uint64_t hash, uint64_t value)
     return hash_number(hash ^ (value + UINT64_C(0x9e3779b97f4a7c15)));
 }
 
+/* Combines `hash` with the bytes, eight at a time. */
+uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size);
+
 /* Hashes by FNV-1a. */
 uint64_t hash_characters(const char *text, size_t length);
 /* Hashes up to the terminating null character. NULL has the hash of the empty string. */

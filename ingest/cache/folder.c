@@ -27,20 +27,6 @@ enum { NAME_SIZE = 64 };
 static const char entry_end[] = ".names";
 static const char new_begin[] = "new.";
 
-static uint64_t sum_of(uint64_t sum, const void *bytes, size_t size)
-{
-    const uint8_t *at = bytes;
-    uint64_t word;
-    for (; size >= sizeof(word); at += sizeof(word), size -= sizeof(word)) {
-        memcpy(&word, at, sizeof(word));
-        sum = hash_combine(sum, word);
-    }
-    word = size;
-    for (size_t i = 0; i < size; i++)
-        word = word << 8 | at[i];
-    return hash_combine(sum, word);
-}
-
 static int open_folder(const char *path)
 {
     struct stat about;
@@ -56,7 +42,7 @@ static int open_folder(const char *path)
 
 struct cache_key cache_key_of(const void *bytes, size_t size)
 {
-    return (struct cache_key){{sum_of(MAGIC, bytes, size), sum_of(~MAGIC, bytes, size)}};
+    return (struct cache_key){{hash_bytes(MAGIC, bytes, size), hash_bytes(~MAGIC, bytes, size)}};
 }
 
 /* A program that runs with another user's environment makes nothing in his folders. */
@@ -124,7 +110,7 @@ static uint8_t *read_entry(int descriptor, const struct cache_key *key, size_t *
         return NULL;
     uint8_t *bytes = malloc(header.size + 1);
     if (bytes && read_all(descriptor, bytes, header.size) &&
-        sum_of(MAGIC, bytes, header.size) == header.sum) {
+        hash_bytes(MAGIC, bytes, header.size) == header.sum) {
         *size = header.size;
         return bytes;
     }
@@ -232,7 +218,7 @@ void cache_folder_write(int folder, const struct cache_key *key, const void *byt
 {
     char name[NAME_SIZE], part[NAME_SIZE];
     uint64_t random = 0;
-    const struct header header = {MAGIC, *key, size, sum_of(MAGIC, bytes, size)};
+    const struct header header = {MAGIC, *key, size, hash_bytes(MAGIC, bytes, size)};
     if (size > CACHE_ENTRY_MAX || size + sizeof(header) > limit ||
         getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
         return;

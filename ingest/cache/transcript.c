@@ -52,15 +52,7 @@ struct cache_transcript {
 
 static uint64_t hash_question(uint32_t parent, const uint8_t *bytes, size_t size)
 {
-    uint64_t hash = hash_combine(hash_seed(), parent), word;
-    for (; size >= sizeof(word); bytes += sizeof(word), size -= sizeof(word)) {
-        memcpy(&word, bytes, sizeof(word));
-        hash = hash_combine(hash, word);
-    }
-    word = size;
-    for (size_t i = 0; i < size; i++)
-        word = word << 8 | bytes[i];
-    return hash_combine(hash, word);
+    return hash_bytes(hash_combine(hash_seed(), parent), bytes, size);
 }
 
 static const uint8_t *place(const struct cache_transcript *transcript, const struct pair *pair,

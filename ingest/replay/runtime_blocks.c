@@ -60,8 +60,7 @@ static const char *module_name(const struct stacks *stacks, const struct functio
 {
     const struct module_row *module =
         function->module ? trace_scan_module(stacks->scan, function->module) : NULL;
-    const char *slash = !module ? NULL : strrchr(module->path, '/');
-    return !module ? "" : !slash ? module->path : slash + 1;
+    return !module ? "" : basename(module->path);
 }
 
 static enum says look(const struct stacks *stacks, const struct function_row *function)

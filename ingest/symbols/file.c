@@ -18,7 +18,7 @@
 /* More sections of code than any linker writes. Further sections are not symbolized. */
 #define CODE_SECTIONS_MAX 65536
 
-static void write_hexadecimal(char *text, size_t size, const uint8_t *bytes, size_t length)
+void symbols_hexadecimal(char *text, size_t size, const uint8_t *bytes, size_t length)
 {
     text[0] = '\0';
     for (size_t i = 0; i < length && 2 * i + 3 <= size; i++)
@@ -53,9 +53,9 @@ static bool same_build_id(Elf *elf, const char *path, const uint8_t *build_id,
         memcmp(found, build_id, build_id_length) == 0)
         return true;
     char recorded[96], present[96] = "none";
-    write_hexadecimal(recorded, sizeof(recorded), build_id, build_id_length);
+    symbols_hexadecimal(recorded, sizeof(recorded), build_id, build_id_length);
     if (length > 0)
-        write_hexadecimal(present, sizeof(present), found, (size_t)length);
+        symbols_hexadecimal(present, sizeof(present), found, (size_t)length);
     snprintf(reason, reason_size,
              "%s changed since the recording: its build-id is %s, recorded was %s", path, present,
              recorded);

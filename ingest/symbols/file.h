@@ -50,6 +50,9 @@ const Elf_Data *symbols_file_debug_section(Elf *elf, Elf_Scn **section, const ch
 /* Returns the bytes of all these sections in the file of `dwarf`. */
 uint64_t symbols_file_debug_size(Dwarf *dwarf);
 
+/* Writes the bytes, as many as there is room for, as text of two digits each. */
+void symbols_hexadecimal(char *text, size_t size, const uint8_t *bytes, size_t length);
+
 /* Returns the section of code that holds `address`, or NULL. */
 const struct symbols_range *symbols_file_code(const struct symbols_file *file, uint64_t address);
 

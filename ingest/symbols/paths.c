@@ -10,13 +10,6 @@
 
 #include "ingest/symbols/file.h"
 
-static void write_build_id(char text[130], const uint8_t *bytes, size_t length)
-{
-    text[0] = '\0';
-    for (size_t i = 0; i < length && i < 64; i++)
-        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-}
-
 /* Finds the file by name, which may be relative to the file that names it, or by its build-id. */
 static void find_common(const struct symbols_file *file, struct symbols_paths *paths)
 {
@@ -25,7 +18,8 @@ static void find_common(const struct symbols_file *file, struct symbols_paths *p
     ssize_t length = file->dwarf ? dwelf_dwarf_gnu_debugaltlink(file->dwarf, &name, &build_id) : 0;
     if (length <= 1)
         return;
-    write_build_id(paths->common.build_id, build_id, (size_t)length);
+    symbols_hexadecimal(paths->common.build_id, sizeof(paths->common.build_id), build_id,
+                        (size_t)length);
     const char *slash = name[0] == '/' ? NULL : strrchr(from, '/');
     snprintf(paths->common_path, sizeof(paths->common_path), "%.*s%s",
              slash ? (int)(slash + 1 - from) : 0, from, name);
@@ -50,7 +44,8 @@ bool symbols_paths(struct symbols *symbols, uint32_t id, struct symbols_paths *p
         return false;
     int length = dwfl_module_build_id(file->module, &bytes, &address);
     if (length > 0)
-        write_build_id(paths->module.build_id, bytes, (size_t)length);
+        symbols_hexadecimal(paths->module.build_id, sizeof(paths->module.build_id), bytes,
+                            (size_t)length);
     memcpy(paths->debug.build_id, paths->module.build_id, sizeof(paths->debug.build_id));
     find_common(file, paths);
     return true;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ingest/symbols/file.h"
+
 /* The folders of the debug files of a whole system. */
 struct roots {
     const char *paths[3];
@@ -34,21 +36,14 @@ static bool find_roots(const struct symbols_options *options, struct cache_depen
 static void add_build_id(struct cache_depends *depends, const struct roots *roots,
                          const uint8_t *id, size_t length)
 {
-    char name[160] = "";
+    char name[160];
     if (length < 2 || length > 64)
         return;
-    for (size_t i = 1; i < length; i++)
-        snprintf(name + 2 * (i - 1), 3, "%02x", id[i]);
+    symbols_hexadecimal(name, sizeof(name), id + 1, length - 1);
     for (size_t i = 0; i < roots->count; i++) {
         cache_depends_add_path(depends, "%s/.build-id/%02x/%s.debug", roots->paths[i], id[0], name);
         cache_depends_add_path(depends, "%s/.build-id/%02x/%s", roots->paths[i], id[0], name);
     }
-}
-
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 /* Adds the names that a debug file may have in a folder. */
@@ -60,14 +55,14 @@ static void add_names(struct cache_depends *depends, const char *folder, const c
     if (!link)
         return;
     cache_depends_add_path(depends, "%s/%s", folder, link);
-    cache_depends_add_path(depends, "%s/%s", folder, base_of(link));
-    cache_depends_add_path(depends, "%s/.dwz/%s", folder, base_of(link));
+    cache_depends_add_path(depends, "%s/%s", folder, basename(link));
+    cache_depends_add_path(depends, "%s/.dwz/%s", folder, basename(link));
 }
 
 static void add_file(struct cache_depends *depends, const struct roots *roots, const char *path,
                      const char *link)
 {
-    const char *base = base_of(path);
+    const char *base = basename(path);
     char *folder = strndup(path, base == path ? 0 : (size_t)(base - path - 1)), *below = NULL;
     if (!folder || asprintf(&below, "%s/.debug", base == path ? "." : folder) < 0) {
         depends->unknown = true;

@@ -46,23 +46,17 @@ static void normalize(char *path)
     *to = '\0';
 }
 
-static const char *last_component(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return !slash ? path : slash + 1;
-}
-
 /* Returns the part of a path that is kept. The result lies in `path`, which changes. */
 static const char *kept(const struct redact *redact, char *path)
 {
     if (*path != '/')
-        return !strstr(path, "..") ? path : last_component(path);
+        return !strstr(path, "..") ? path : basename(path);
     normalize(path);
     if (is_of_system(path))
         return path;
     if (redact && redact->root && begins_with(path, redact->root))
         return path + strlen(redact->root);
-    return last_component(path);
+    return basename(path);
 }
 
 static bool ends_path(char letter)
@@ -130,7 +124,7 @@ static char *redacted_lines(const struct redact *redact, const char *text)
             free(copy);
             return NULL;
         }
-        to = stpcpy(to, *path == '/' ? kept(redact, path) : last_component(path));
+        to = stpcpy(to, *path == '/' ? kept(redact, path) : basename(path));
         free(path);
         if (at[length] == '\0')
             break;
@@ -152,7 +146,7 @@ static char *redacted(const struct redact *redact, enum writer_table table,
         return redact_text(redact, value->text);
     /* Source files are relative to their unit's folder, other paths to the working directory. */
     if (*value->text != '/' && table != WRITER_SOURCE_FILE)
-        return strdup(last_component(value->text));
+        return strdup(basename(value->text));
     char *path = strdup(value->text);
     if (path) {
         const char *part = kept(redact, path);

@@ -88,15 +88,13 @@ static char *nameless(Dwarf_Die *die)
     char *name = NULL;
     int line = 0;
     const char *file = declaring_file(die);
-    const char *slash = !file ? NULL : strrchr(file, '/');
     dwarf_decl_line(die, &line);
     const char *keyword = dwarf_tag(die) == DW_TAG_union_type         ? "union"
                           : dwarf_tag(die) == DW_TAG_enumeration_type ? "enum"
                                                                       : "struct";
     if (!file)
         return asprintf(&name, "(%s)", keyword) < 0 ? NULL : name;
-    return asprintf(&name, "(%s at %s:%d)", keyword, !slash ? file : slash + 1, line) < 0 ? NULL
-                                                                                          : name;
+    return asprintf(&name, "(%s at %s:%d)", keyword, basename(file), line) < 0 ? NULL : name;
 }
 
 /* True if the typedef is the user's word: one at the file's own scope is, one inside a class is
