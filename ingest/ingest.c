@@ -141,6 +141,15 @@ static bool tell_program(struct pipeline *pipeline)
     return symbols_set_program(pipeline->symbols, &program);
 }
 
+/* Sums up by time, too. A draft's sums are derived from the rows of all parts. */
+static bool sum_slots(struct pipeline *pipeline)
+{
+    const uint64_t duration_ns = trace_time_ns(&pipeline->replay.time, pipeline->scan.last_ticks);
+    return pipeline->options->writer.draft ||
+           totals_sum_slots(&pipeline->totals, duration_ns, pipeline->scan.events) ||
+           ingest_fail_memory(pipeline->status, "the sums by time");
+}
+
 static bool run(struct pipeline *pipeline)
 {
     const struct ingest_options *options = pipeline->options;
@@ -169,9 +178,9 @@ static bool run(struct pipeline *pipeline)
     return replay_init(&pipeline->replay, pipeline->file, &pipeline->scan, &pipeline->stacks,
                        &pipeline->totals, &pipeline->types, writer_sink(pipeline->writer),
                        status) &&
-           replay_all(pipeline) && replay_finish(&pipeline->replay, status) &&
-           finish_rows(pipeline) && join_problems(pipeline) && join_suppressions(pipeline) &&
-           write_tables(pipeline);
+           sum_slots(pipeline) && replay_all(pipeline) &&
+           replay_finish(&pipeline->replay, status) && finish_rows(pipeline) &&
+           join_problems(pipeline) && join_suppressions(pipeline) && write_tables(pipeline);
 }
 
 static void summarize(const struct pipeline *pipeline, struct ingest_summary *summary)

@@ -299,6 +299,18 @@ CREATE TABLE size_bin(            -- one row for each distinct size
   live_count INTEGER NOT NULL,
   at_peak_count INTEGER NOT NULL  -- at the program's peak
 );
+CREATE TABLE slot_sum(            -- sums by time, function, type, size and address: schemas/slots.md
+  key TEXT NOT NULL,              -- 'all', 'function', 'type', 'size', 'tile'
+  slots INTEGER NOT NULL,         -- of the whole session: 256, 4096, 65536
+  block INTEGER NOT NULL,         -- of 256 slots, from 0
+  data BLOB NOT NULL,
+  PRIMARY KEY(key, slots, block)
+);
+CREATE TABLE tile(                -- mebibytes of addresses in which blocks begin
+  id INTEGER PRIMARY KEY,
+  address INTEGER NOT NULL,       -- as a signed 64-bit number
+  largest INTEGER NOT NULL        -- size of the largest block that ever began in it
+);
 CREATE TABLE sample_weight(       -- one row for each distinct size; empty unless sampled
   size INTEGER PRIMARY KEY,
   weight REAL NOT NULL            -- the number of allocations that a recorded one represents

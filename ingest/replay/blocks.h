@@ -79,7 +79,14 @@ static inline bool replay_may_be_unseen(const struct replay *replay, const struc
 /* Returns what the sums need to know of a block of the heap. */
 static inline struct totals_block replay_counted(const struct live_block *block)
 {
-    return (struct totals_block){.size = block->size, .stack = block->stack, .type = block->type};
+    return (struct totals_block){
+        .address = block->address,
+        .size = block->size,
+        .order = block->order,
+        .alloc_ns = block->alloc_ns,
+        .stack = block->stack,
+        .type = block->type,
+    };
 }
 
 #endif

@@ -78,7 +78,7 @@ static bool rename_block(struct replay *replay, struct live_block *block, uint32
     if (type == 0)
         type = type_table_find(replay->types, block->stack, block->size, block->kind).type;
     block->type = type;
-    return totals_rename(replay->totals, &counted, type, block->order);
+    return totals_rename(replay->totals, &counted, type);
 }
 
 /* Sets the type of a block that the program names. Ignores a block that is not live, for example

@@ -112,11 +112,13 @@ static bool handle_allocate(struct replay *replay, const struct trace_event *eve
     replay->totals->reallocs += event->of_realloc;
     const uint8_t kind = kind_of(replay, record, stack);
     const struct totals_block counted = {
+        .address = record->address,
         .size = size,
+        .alloc_ns = replay->now_ns,
         .stack = stack,
         .type = type_table_find(replay->types, stack, size, kind).type,
     };
-    if (!totals_allocate(replay->totals, replay->stacks, &counted, replay->now_ns))
+    if (!totals_allocate(replay->totals, replay->stacks, &counted))
         return false;
     live_table_claim(&replay->heap, block);
     block->address = record->address;
@@ -263,7 +265,7 @@ bool replay_finish(struct replay *replay, struct ingest_status *status)
     bool good;
     good = replay_settle_frees(replay, NULL) && replay_settle_blocks(replay, NULL);
     totals_finish(replay->totals, replay->stacks);
-    good = good && replay_put_live(replay, &replay->heap);
+    good = good && totals_finish_slots(replay->totals) && replay_put_live(replay, &replay->heap);
     for (size_t i = 0; good && i < replay->arena_count; i++)
         good = replay_put_live(replay, &replay->arenas[i].blocks);
     if (good && replay->batch->rows > 0)

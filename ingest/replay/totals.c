@@ -12,6 +12,13 @@ void totals_init(struct totals *totals, uint64_t duration_ns)
     totals->slot_count = (size_t)(duration_ns / totals->slot_ns) + 1;
 }
 
+bool totals_sum_slots(struct totals *totals, uint64_t duration_ns, uint64_t events)
+{
+    if (events >= SLOT_FEWEST)
+        totals->slot_sums = slot_sums_new(duration_ns, events);
+    return events < SLOT_FEWEST || totals->slot_sums;
+}
+
 /* Joins two slots into one. `begun`: the second one has begun. */
 static struct timeline_slot join_slots(const struct timeline_slot *first,
                                        const struct timeline_slot *second, bool begun)
@@ -47,6 +54,7 @@ void totals_free_memory(struct totals *totals)
 {
     free(totals->functions);
     type_usages_free_memory(&totals->types);
+    slot_sums_delete(totals->slot_sums);
     free(totals->sizes);
     index_map_free(&totals->by_size);
     *totals = (struct totals){0};
@@ -106,10 +114,23 @@ static void settle_size(struct size_row *bin, uint64_t generation)
     bin->at_peak_count = bin->allocations - bin->frees;
 }
 
-bool totals_allocate(struct totals *totals, struct stacks *stacks, const struct totals_block *block,
-                     uint64_t ns)
+static struct slot_event slot_event_of(const struct totals *totals,
+                                       const struct totals_block *block,
+                                       const struct stack_row *row, uint64_t ns)
 {
-    const uint64_t size = block->size;
+    return (struct slot_event){
+        .ns = ns,
+        .address = block->address,
+        .size = block->size,
+        .function = row->function == FRAMES_NONE ? 0 : row->function + 1,
+        .type = block->type,
+        .live_bytes = totals->live_bytes,
+    };
+}
+
+bool totals_allocate(struct totals *totals, struct stacks *stacks, const struct totals_block *block)
+{
+    const uint64_t size = block->size, ns = block->alloc_ns;
     struct stack_row *row = &stacks->rows[block->stack];
     struct size_row *bin = find_size(totals, size);
     if (!bin || (row->function != FRAMES_NONE &&
@@ -145,10 +166,11 @@ bool totals_allocate(struct totals *totals, struct stacks *stacks, const struct 
     slot->allocated_count++;
     if (totals->live_bytes > slot->peak_bytes)
         slot->peak_bytes = totals->live_bytes;
-    return true;
+    const struct slot_event event = slot_event_of(totals, block, row, ns);
+    return !totals->slot_sums || slot_sums_allocate(totals->slot_sums, &event);
 }
 
-void totals_free(struct totals *totals, struct stacks *stacks, const struct totals_block *block,
+bool totals_free(struct totals *totals, struct stacks *stacks, const struct totals_block *block,
                  uint64_t ns, uint64_t lifetime_ns, bool counted)
 {
     const uint64_t size = block->size;
@@ -171,13 +193,22 @@ void totals_free(struct totals *totals, struct stacks *stacks, const struct tota
     settle_size(bin, totals->generation);
     bin->frees++;
     totals->frees += counted;
+    const struct slot_event event = slot_event_of(totals, block, row, ns);
+    return !totals->slot_sums || slot_sums_free(totals->slot_sums, &event);
 }
 
-bool totals_rename(struct totals *totals, const struct totals_block *block, uint32_t new_type,
-                   uint64_t order)
+bool totals_rename(struct totals *totals, const struct totals_block *block, uint32_t new_type)
 {
     const struct type_moment now = moment_of(totals);
-    return type_usages_rename(&totals->types, block->type, new_type, block->size, order, &now);
+    return type_usages_rename(&totals->types, block->type, new_type, block->size, block->order,
+                              &now) &&
+           (!totals->slot_sums || slot_sums_rename(totals->slot_sums, block->type, new_type,
+                                                   block->size, block->alloc_ns));
+}
+
+bool totals_finish_slots(struct totals *totals)
+{
+    return !totals->slot_sums || slot_sums_finish(totals->slot_sums, totals->allocations);
 }
 
 void totals_finish(struct totals *totals, struct stacks *stacks)

@@ -7,6 +7,7 @@
 #ifndef MPROF_INGEST_REPLAY_TOTALS_H
 #define MPROF_INGEST_REPLAY_TOTALS_H
 
+#include "ingest/replay/slot_sums.h"
 #include "ingest/replay/stacks.h"
 #include "ingest/replay/type_usage.h"
 
@@ -35,7 +36,9 @@ struct function_usage {
 
 /* What the sums need to know of a block. */
 struct totals_block {
-    uint64_t size;
+    uint64_t address, size;
+    uint64_t order; /* number of its allocation, from 1; only for totals_rename() */
+    uint64_t alloc_ns;
     uint32_t stack, type; /* type: id, 0: unknown */
 };
 
@@ -48,6 +51,7 @@ struct totals {
     struct function_usage *functions; /* by function index */
     size_t function_capacity;
     struct type_usages types;
+    struct slot_sums *slot_sums; /* NULL: none */
 
     struct size_row *sizes;
     size_t size_count, size_capacity;
@@ -62,6 +66,11 @@ struct totals {
 /* Begins the sums. `duration_ns` is that of the whole trace, which is divided into equal slots. */
 void totals_init(struct totals *totals, uint64_t duration_ns);
 /*
+ * Sums up by time and key, too (slot_sums.h), before the first event. `events` is not less than the
+ * number of allocations; if it is small, there are no such sums. False if memory is exhausted.
+ */
+bool totals_sum_slots(struct totals *totals, uint64_t duration_ns, uint64_t events);
+/*
  * Extends the timeline of a trace that is still being recorded to `duration_ns`, which is not
  * before the last event counted. If there are too many slots then, every two of them become one.
  */
@@ -70,22 +79,20 @@ void totals_free_memory(struct totals *totals);
 /* Adds a size without counting a block. False if memory is exhausted. */
 bool totals_know_size(struct totals *totals, uint64_t size);
 
-/* Counts an allocation at `ns`, which never decreases from call to call. False if memory is
- * exhausted. */
-bool totals_allocate(struct totals *totals, struct stacks *stacks, const struct totals_block *block,
-                     uint64_t ns);
+/* Counts an allocation at block->alloc_ns. Times never decrease from call to call. False if memory
+ * is exhausted. */
+bool totals_allocate(struct totals *totals, struct stacks *stacks,
+                     const struct totals_block *block);
 
 /*
  * Counts the end of an allocation. `counted` is false if the program did not free it (an overlap);
- * then it does not count as a free.
+ * then it does not count as a free. False if memory is exhausted.
  */
-void totals_free(struct totals *totals, struct stacks *stacks, const struct totals_block *block,
+bool totals_free(struct totals *totals, struct stacks *stacks, const struct totals_block *block,
                  uint64_t ns, uint64_t lifetime_ns, bool counted);
 
-/* Gives a live block another type. `order` is the number of its allocation. False if memory is
- * exhausted. */
-bool totals_rename(struct totals *totals, const struct totals_block *block, uint32_t new_type,
-                   uint64_t order);
+/* Gives a live block another type. False if memory is exhausted. */
+bool totals_rename(struct totals *totals, const struct totals_block *block, uint32_t new_type);
 
 /*
  * Adds the totals of another machine, after its last event. Sums are added, peaks are not. The
@@ -96,7 +103,9 @@ bool totals_rename(struct totals *totals, const struct totals_block *block, uint
 bool totals_join(struct totals *sum, struct stacks *stacks, const struct totals *part,
                  const struct stacks *part_stacks);
 
-/* Fills the remaining slots and the shares at the peak, after the last event. */
+/* Fills the remaining slots and the shares at the peak, after the last event so far. */
 void totals_finish(struct totals *totals, struct stacks *stacks);
+/* Closes the sums by time, after the last event. False if memory is exhausted. */
+bool totals_finish_slots(struct totals *totals);
 
 #endif

@@ -7,7 +7,9 @@
 
 #include "ingest/replay/totals.h"
 #include "ingest/write/functions.h"
+#include "ingest/write/insert.h"
 #include "ingest/write/rows.h"
+#include "ingest/write/session_tables.h"
 #include "ingest/write/thread_totals.h"
 #include "arena_totals_sql.h"
 #include "derived_clear_sql.h"
@@ -141,7 +143,8 @@ static uint64_t number_of(struct derived *derived, const char *sql)
     return (uint64_t)number;
 }
 
-/* A query of the beginnings or ends of blocks: (time, size, stack, id, thread, type, …). */
+/* A query of the beginnings or ends of blocks: (time, size, stack, id, thread, type, address, …).
+ */
 struct life_end {
     sqlite3_stmt *query;
     bool more;
@@ -174,7 +177,7 @@ static bool free_is_next(const struct life_end *allocated, const struct life_end
     int64_t alloc_ns = sqlite3_column_int64(allocated->query, 0);
     if (free_ns != alloc_ns)
         return free_ns < alloc_ns;
-    return sqlite3_column_int64(freed->query, 6) > 0;
+    return sqlite3_column_int64(freed->query, 7) > 0;
 }
 
 static bool replay_lives(struct derived *derived, struct life_end *allocated,
@@ -187,24 +190,29 @@ static bool replay_lives(struct derived *derived, struct life_end *allocated,
         struct life_end *end = is_free ? freed : allocated;
         uint64_t ns = (uint64_t)sqlite3_column_int64(end->query, 0);
         const struct totals_block block = {
+            .address = (uint64_t)sqlite3_column_int64(end->query, 6),
             .size = (uint64_t)sqlite3_column_int64(end->query, 1),
+            .alloc_ns = ns,
             .stack = (uint32_t)sqlite3_column_int64(end->query, 2),
             .type = (uint32_t)sqlite3_column_int64(end->query, 5),
         };
         int64_t thread = sqlite3_column_int64(end->query, 4);
         if (is_free) {
-            int64_t freed_by = sqlite3_column_int64(end->query, 7);
-            totals_free(&derived->totals, &derived->stacks, &block, ns,
-                        (uint64_t)sqlite3_column_int64(end->query, 6), freed_by != 0);
+            int64_t freed_by = sqlite3_column_int64(end->query, 8);
+            if (!totals_free(&derived->totals, &derived->stacks, &block, ns,
+                             (uint64_t)sqlite3_column_int64(end->query, 7), freed_by != 0))
+                return ingest_fail_memory(derived->status, "sums");
             writer_thread_totals_free(&derived->thread_totals, thread, block.size, freed_by);
         } else {
-            if (!totals_allocate(&derived->totals, &derived->stacks, &block, ns))
+            if (!totals_allocate(&derived->totals, &derived->stacks, &block))
                 return ingest_fail_memory(derived->status, "sums");
             writer_thread_totals_allocate(&derived->thread_totals, thread, block.size, ns);
         }
         step(derived, end);
     }
     totals_finish(&derived->totals, &derived->stacks);
+    if (!totals_finish_slots(&derived->totals))
+        return ingest_fail_memory(derived->status, "sums");
     return good(derived);
 }
 
@@ -243,17 +251,16 @@ static sqlite3_stmt *prepare_lives(struct derived *derived, const char *select, 
     return query;
 }
 
-static bool replay_machine(struct derived *derived, uint64_t duration_ns)
+static bool replay_machine(struct derived *derived)
 {
-    totals_init(&derived->totals, duration_ns);
-    struct life_end allocated = {prepare_lives(derived,
-                                               "alloc_ns, size, stack_id, id, thread_id, type_id",
-                                               " ORDER BY alloc_ns"),
-                                 false};
+    struct life_end allocated = {
+        prepare_lives(derived, "alloc_ns, size, stack_id, id, thread_id, type_id, address",
+                      " ORDER BY alloc_ns"),
+        false};
     struct life_end freed = {
         prepare_lives(derived,
-                      "free_ns, size, stack_id, id, thread_id, type_id, free_ns - alloc_ns,"
-                      " free_thread_id",
+                      "free_ns, size, stack_id, id, thread_id, type_id, address,"
+                      " free_ns - alloc_ns, free_thread_id",
                       " AND free_ns IS NOT NULL ORDER BY free_ns, free_ns = alloc_ns"),
         false};
     bool done = good(derived) && replay_lives(derived, &allocated, &freed);
@@ -278,7 +285,8 @@ static bool replay_machines(struct derived *derived, uint64_t duration_ns)
         derived->machine = machine;
         for (size_t i = 0; i < derived->stacks.count; i++)
             derived->stacks.rows[i].usage = (struct usage){0};
-        done = replay_machine(derived, duration_ns) && put_timeline(derived);
+        totals_init(&derived->totals, duration_ns);
+        done = replay_machine(derived) && put_timeline(derived);
         if (done && !totals_join(sum, &stacks, &derived->totals, &derived->stacks))
             done = ingest_fail_memory(derived->status, "the sums of each machine");
         totals_free_memory(&derived->totals);
@@ -312,7 +320,11 @@ static bool replay_rows(struct derived *derived)
         return false;
     if (derived->machines > 1)
         return replay_machines(derived, duration_ns);
-    return replay_machine(derived, duration_ns) && put_timeline(derived);
+    totals_init(&derived->totals, duration_ns);
+    uint64_t rows = number_of(derived, "SELECT count(*) FROM allocation");
+    if (!totals_sum_slots(&derived->totals, duration_ns, rows))
+        return ingest_fail_memory(derived->status, "the sums by time");
+    return replay_machine(derived) && put_timeline(derived);
 }
 
 static bool put_stacks(struct derived *derived)
@@ -363,6 +375,25 @@ static bool put_sums(struct derived *derived)
     }
     sqlite3_finalize(types);
     return good(derived);
+}
+
+static bool put_row(void *context, enum writer_table table, const struct writer_value *values,
+                    size_t count)
+{
+    struct derived *derived = context;
+    sqlite3_stmt *insert = NULL;
+    bool good = writer_insert_prepare(derived->database->sqlite, table, &insert) == SQLITE_OK &&
+                writer_insert_row(insert, values, count) == SQLITE_OK;
+    if (!good)
+        writer_database_fail(derived->database, NULL);
+    sqlite3_finalize(insert);
+    return good;
+}
+
+static bool put_slots(struct derived *derived)
+{
+    const struct table_sink sink = {derived, put_row};
+    return session_slots_put(&sink, derived->totals.slot_sums);
 }
 
 static bool put_functions(struct derived *derived)
@@ -431,8 +462,9 @@ static bool derive_parts(struct derived *derived)
 static bool derive_sums(struct derived *derived)
 {
     return run(derived, derived_clear_sql) && read_stacks(derived) && replay_rows(derived) &&
-           put_stacks(derived) && put_sums(derived) && put_functions(derived) &&
-           put_meta(derived) && derive_parts(derived) && derive_estimate(derived);
+           put_stacks(derived) && put_sums(derived) && put_slots(derived) &&
+           put_functions(derived) && put_meta(derived) && derive_parts(derived) &&
+           derive_estimate(derived);
 }
 
 static bool derive_packed(struct derived *derived)

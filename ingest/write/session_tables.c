@@ -386,6 +386,7 @@ bool session_tables_put(const struct table_sink *sink, const struct session_fact
     return put_modules(sink, facts) && put_names(sink, facts) && put_stacks(sink, facts) &&
            put_function_totals(sink, facts) && put_threads(sink, facts) &&
            put_incidents(sink, facts) && put_inherited(sink, facts) && put_regions(sink, facts) &&
-           put_free_calls(sink, facts) && put_sums(sink, facts) && session_types_put(sink, facts) &&
+           put_free_calls(sink, facts) && put_sums(sink, facts) &&
+           session_slots_put(sink, facts->totals->slot_sums) && session_types_put(sink, facts) &&
            session_meta_put(sink, facts) && put_sample_weights(sink, facts);
 }

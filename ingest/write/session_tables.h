@@ -47,6 +47,10 @@ bool session_tables_put(const struct table_sink *sink, const struct session_fact
 /* Puts `type` and the tables that belong to it. session_tables_put() calls it. */
 bool session_types_put(const struct table_sink *sink, const struct session_facts *facts);
 
+/* Puts the sums by time: slot_sum, tile and `slot_ns` of meta. Nothing if `sums` is NULL or has
+ * none. False with the writer's status set. */
+bool session_slots_put(const struct table_sink *sink, const struct slot_sums *sums);
+
 /* Puts the keys of `meta`. session_tables_put() calls it. */
 bool session_meta_put(const struct table_sink *sink, const struct session_facts *facts);
 

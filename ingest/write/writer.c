@@ -289,7 +289,8 @@ bool writer_frames_done(struct writer *writer)
 static bool is_derived(enum writer_table table)
 {
     return table == WRITER_TIMELINE || table == WRITER_FUNCTION_TOTAL ||
-           table == WRITER_TYPE_TOTAL || table == WRITER_SIZE_BIN;
+           table == WRITER_TYPE_TOTAL || table == WRITER_SIZE_BIN || table == WRITER_SLOT_SUM ||
+           table == WRITER_TILE;
 }
 
 bool writer_put(struct writer *writer, enum writer_table table, const struct writer_value *values,

@@ -3,3 +3,6 @@ DELETE FROM timeline;
 DELETE FROM size_bin;
 DELETE FROM function_total;
 DELETE FROM type_total;
+DELETE FROM slot_sum;
+DELETE FROM tile;
+DELETE FROM meta WHERE key = 'slot_ns';

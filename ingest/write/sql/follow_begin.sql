@@ -20,6 +20,8 @@ DELETE FROM timeline;
 DELETE FROM function_total;
 DELETE FROM type_total;
 DELETE FROM size_bin;
+DELETE FROM slot_sum;
+DELETE FROM tile;
 DELETE FROM sample_weight;
 DELETE FROM estimate;
 INSERT INTO meta VALUES ('unfinished', 1);

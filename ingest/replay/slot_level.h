@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The coded slots of one level and one kind of key (schemas/slots.md). */
+#ifndef MPROF_INGEST_REPLAY_SLOT_LEVEL_H
+#define MPROF_INGEST_REPLAY_SLOT_LEVEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schemas/slot_codec.h"
+
+struct slot_level_block {
+    uint32_t block;
+    size_t at, length; /* of its bytes */
+};
+
+/* Zero-initialised except for `of` and `most`, it is empty. */
+struct slot_level {
+    enum slot_key of;
+    size_t most; /* bytes; with more, the level is given up */
+    bool given_up;
+    uint8_t *bytes; /* of closed blocks */
+    size_t size, capacity;
+    struct slot_level_block *blocks;
+    size_t block_count, block_capacity;
+    /* The open block. */
+    uint32_t block;
+    uint32_t lengths[SLOT_BLOCK];
+    uint8_t *cells;
+    size_t cells_size, cells_capacity;
+    uint64_t next_key;
+};
+
+/* Adds a cell. Slots come in ascending order, and the keys of a slot, too. False if memory is
+ * exhausted. */
+bool slot_level_put(struct slot_level *level, uint64_t slot, const struct slot_cell *cell);
+/* Closes the open block, after the last slot. False if memory is exhausted. */
+bool slot_level_close(struct slot_level *level);
+/* Leaves the level out and frees its memory. */
+void slot_level_give_up(struct slot_level *level);
+void slot_level_free(struct slot_level *level);
+
+/* An allocation of a closed slot that has got another key. */
+struct slot_change {
+    uint64_t slot, size;
+    uint32_t key, new_key;
+};
+
+/* Applies changes, sorted by slot, to a closed level. False if memory is exhausted. */
+bool slot_level_change(struct slot_level *level, const struct slot_change *changes, size_t count);
+
+#endif
