@@ -352,8 +352,8 @@ uint64_t session_allocation_at(struct session *session, uint64_t ns, uint64_t ad
 void session_neighbours(struct session *session, uint64_t ns, uint64_t address, uint64_t *below,
                         uint64_t *above);
 /*
- * Returns the number of allocations at exactly this address that were freed by `ns`. Stores the
- * time of the last free, 0 if there is none; `last_free_ns` may be NULL.
+ * Returns the number of allocations at exactly this address that were freed by `ns`, 0 if a chunk
+ * cannot be read. Stores the time of the last free, 0 if there is none; `last_free_ns` may be NULL.
  */
 uint64_t session_address_history(struct session *session, uint64_t ns, uint64_t address,
                                  uint64_t *last_free_ns);

@@ -7,8 +7,9 @@
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/filter/field_names.h"
+#include "session/scan/scan.h"
 
-enum { HEAP_MAX = 65536 };
+enum { CANCEL_STEP = 1 << 17 };
 #define KEY_NULL UINT64_MAX
 
 /* The way to compute a row's key. */
@@ -195,39 +196,70 @@ static int compare_entries(const void *left, const void *right)
     return after(left, right) ? 1 : after(right, left) ? -1 : 0;
 }
 
-/* Sorts by the least significant byte first and skips bytes that are the same in all keys. */
-bool sort_entries(struct sort_entry *entries, size_t count)
+/* Moves the entries to `spare`, in the order of one byte of their keys. Looks for a cancel now and
+ * then. */
+static bool distribute(const struct session *session, const struct sort_entry *entries,
+                       struct sort_entry *spare, size_t count, unsigned shift, size_t *places)
 {
-    struct sort_entry *other = malloc((count + 1) * sizeof(*other));
+    size_t place = 0;
+    for (unsigned byte = 0; byte < 256; byte++) {
+        size_t here = places[byte];
+        places[byte] = place;
+        place += here;
+    }
+    for (size_t first = 0; first < count; first += CANCEL_STEP) {
+        const size_t last = count - first < CANCEL_STEP ? count : first + CANCEL_STEP;
+        if (session && scan_cancelled(session))
+            return false;
+        for (size_t i = first; i < last; i++)
+            spare[places[entries[i].key >> shift & 0xff]++] = entries[i];
+    }
+    return true;
+}
+
+/* Sorts by the least significant byte first and skips bytes that are the same in all keys. */
+static bool sort_by_bytes(const struct session *session, struct sort_entry *entries,
+                          struct sort_entry *spare, size_t count)
+{
     struct sort_entry *const kept = entries;
-    if (!other)
-        return false;
-    struct sort_entry *spare = other;
     size_t histogram[8][256] = {{0}};
-    for (size_t i = 0; i < count; i++) {
-        for (unsigned byte = 0; byte < 8; byte++)
-            histogram[byte][entries[i].key >> (8 * byte) & 0xff]++;
+    for (size_t first = 0; first < count; first += CANCEL_STEP) {
+        const size_t last = count - first < CANCEL_STEP ? count : first + CANCEL_STEP;
+        if (session && scan_cancelled(session))
+            return false;
+        for (size_t i = first; i < last; i++)
+            for (unsigned byte = 0; byte < 8; byte++)
+                histogram[byte][entries[i].key >> (8 * byte) & 0xff]++;
     }
     for (unsigned shift = 0; shift < 64; shift += 8) {
         size_t *places = histogram[shift / 8];
         if (count == 0 || places[entries[0].key >> shift & 0xff] == count)
             continue;
-        size_t place = 0;
-        for (unsigned byte = 0; byte < 256; byte++) {
-            size_t here = places[byte];
-            places[byte] = place;
-            place += here;
-        }
-        for (size_t i = 0; i < count; i++)
-            spare[places[entries[i].key >> shift & 0xff]++] = entries[i];
+        if (!distribute(session, entries, spare, count, shift, places))
+            return false;
         struct sort_entry *swap = entries;
         entries = spare;
         spare = swap;
     }
     if (entries != kept)
         memcpy(kept, entries, count * sizeof(*kept));
-    free(other);
     return true;
+}
+
+bool sort_entries(struct sort_entry *entries, size_t count)
+{
+    return sort_entries_of(NULL, entries, count, NULL);
+}
+
+bool sort_entries_of(const struct session *session, struct sort_entry *entries, size_t count,
+                     struct session_error *error)
+{
+    struct sort_entry *spare = malloc((count + 1) * sizeof(*spare));
+    if (!spare)
+        return session_fail_memory(error, "a sort");
+    const bool good = sort_by_bytes(session, entries, spare, count);
+    free(spare);
+    return good || scan_go_on(session, error);
 }
 
 /* Keeps the first `limit` rows in `entries`, as a heap once it is full. */
@@ -245,29 +277,110 @@ static void offer(struct sort_entry *entries, size_t *count, size_t limit, struc
     }
 }
 
-static bool collect(struct session *session, const struct row_set *set,
-                    const struct key_source *source, struct sort_entry *entries, size_t *count,
-                    size_t limit, struct session_error *error)
+/* What all threads read of a sort. */
+struct sorting {
+    struct session *session;
+    const struct row_set *set;
+    const struct key_source *source;
+    struct sort_entry *entries; /* all rows, those of a chunk from before[chunk] on; NULL: heaps */
+    size_t *before;
+    size_t limit;
+};
+
+/* The first rows that one thread has met. */
+struct heap {
+    const struct sorting *sorting;
+    size_t count;
+    struct sort_entry entries[];
+};
+
+static bool collect_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
+                          struct session_error *error)
 {
-    for (uint32_t chunk = 0; chunk < set->chunks; chunk++) {
-        struct key_views views = {.first_row = (uint64_t)chunk * COLUMN_CHUNK_ROWS,
-                                  .end_ns = session->duration_ns};
-        if (row_set_chunk_count(set, chunk) == 0)
-            continue;
-        if (set->colors)
-            views.colors = set->colors + views.first_row;
-        if (!column_reader_get(session->reader, chunk, source->column, &views.value, error) ||
-            !column_reader_get(session->reader, chunk, COLUMN_ALLOC_NS, &views.begin, error))
-            return false;
-        ROW_SET_EACH(row_set_chunk(set, chunk), row)
-        {
-            struct sort_entry entry = {views.first_row + row, views.first_row + row};
-            if (set->sorted)
-                entry.key = row_key(source, &views, row);
-            offer(entries, count, limit, entry);
-        }
+    struct heap *heap = context;
+    const struct sorting *sorting = heap->sorting;
+    const struct row_set *set = sorting->set;
+    struct key_views views = {.first_row = (uint64_t)chunk * COLUMN_CHUNK_ROWS,
+                              .end_ns = sorting->session->duration_ns};
+    if (row_set_chunk_empty(set, chunk))
+        return true;
+    if (set->colors)
+        views.colors = set->colors + views.first_row;
+    if (!scan_column(worker, chunk, sorting->source->column, &views.value, error) ||
+        !scan_column(worker, chunk, COLUMN_ALLOC_NS, &views.begin, error))
+        return false;
+    size_t next = sorting->entries ? sorting->before[chunk] : 0;
+    ROW_SET_EACH(row_set_chunk(set, chunk), row)
+    {
+        struct sort_entry entry = {views.first_row + row, views.first_row + row};
+        if (set->sorted)
+            entry.key = row_key(sorting->source, &views, row);
+        if (sorting->entries)
+            sorting->entries[next++] = entry;
+        else
+            offer(heap->entries, &heap->count, sorting->limit, entry);
     }
     return true;
+}
+
+static bool collect(const struct sorting *sorting, struct scan_contexts *heaps,
+                    struct session_error *error)
+{
+    for (size_t i = 0; i < heaps->threads; i++)
+        ((struct heap *)heaps->each[i])->sorting = sorting;
+    return scan_chunks(sorting->session, sorting->set->chunks, collect_chunk, heaps->each,
+                       heaps->threads, error);
+}
+
+/* Stores the first `limit` rows: each thread keeps a heap of so many. */
+static bool find_first(struct sorting *sorting, struct sort_entry **entries, size_t *count,
+                       struct session_error *error)
+{
+    struct scan_contexts heaps;
+    const size_t size = sizeof(struct heap) + sorting->limit * sizeof(struct sort_entry);
+    if (!scan_contexts_open(sorting->session, &heaps, size, SIZE_MAX, error))
+        return false;
+    *entries = malloc((sorting->limit * heaps.threads + 1) * sizeof(**entries));
+    const bool good =
+        *entries ? collect(sorting, &heaps, error) : session_fail_memory(error, "the sort order");
+    for (size_t i = 0; good && i < heaps.threads; i++) {
+        const struct heap *heap = heaps.each[i];
+        memcpy(*entries + *count, heap->entries, heap->count * sizeof(**entries));
+        *count += heap->count;
+    }
+    scan_contexts_close(&heaps);
+    if (!good)
+        return false;
+    qsort(*entries, *count, sizeof(**entries), compare_entries);
+    *count = *count < sorting->limit ? *count : sorting->limit;
+    return true;
+}
+
+/* Stores all rows. Each thread writes those of its chunks to their places, so they are in the order
+ * of ids before the sort. */
+static bool find_all(struct sorting *sorting, struct sort_entry **entries, size_t *count,
+                     struct session_error *error)
+{
+    struct scan_contexts heaps;
+    size_t selected = 0;
+    sorting->before = malloc(((size_t)sorting->set->chunks + 1) * sizeof(*sorting->before));
+    for (uint32_t chunk = 0; sorting->before && chunk < sorting->set->chunks; chunk++) {
+        sorting->before[chunk] = selected;
+        selected += row_set_chunk_count(sorting->set, chunk);
+    }
+    *entries = malloc((selected + 1) * sizeof(**entries));
+    sorting->entries = *entries;
+    bool good = (sorting->before && *entries) || session_fail_memory(error, "the sort order");
+    good =
+        good && scan_contexts_open(sorting->session, &heaps, sizeof(struct heap), SIZE_MAX, error);
+    if (good) {
+        good = collect(sorting, &heaps, error) &&
+               sort_entries_of(sorting->session, *entries, selected, error);
+        scan_contexts_close(&heaps);
+    }
+    free(sorting->before);
+    *count = selected < sorting->limit ? selected : sorting->limit;
+    return good;
 }
 
 bool sort_order_rows(struct session *session, const struct row_set *set,
@@ -275,24 +388,15 @@ bool sort_order_rows(struct session *session, const struct row_set *set,
                      struct sort_entry **entries, size_t *count, struct session_error *error)
 {
     struct key_source source = {.field = FIELD_ID, .column = COLUMN_ADDRESS};
-    size_t selected = 0;
-    for (uint32_t chunk = 0; chunk < set->chunks; chunk++)
-        selected += row_set_chunk_count(set, chunk);
-    /* If `limit` is large, sorting all rows is cheaper than keeping a heap. */
-    bool heap = limit < selected && limit <= HEAP_MAX;
-    size_t kept = heap ? (size_t)limit : selected;
+    struct sorting sorting = {.session = session, .set = set, .source = &source, .limit = limit};
     *count = 0;
-    *entries = malloc((kept + 1) * sizeof(**entries));
-    if (!*entries)
-        return session_fail_memory(error, "the sort order");
+    *entries = NULL;
     bool good = !set->sorted || source_open(session, set, colors, &source, error);
-    good = good && collect(session, set, &source, *entries, count, heap ? kept : SIZE_MAX, error);
-    if (good && heap)
-        qsort(*entries, *count, sizeof(**entries), compare_entries);
-    else if (good)
-        good = sort_entries(*entries, *count) || session_fail_memory(error, "the sort order");
-    if (good && *count > limit)
-        *count = (size_t)limit;
+    /* If `limit` is large, sorting all rows is cheaper than keeping heaps. */
+    if (limit <= SORT_FEW)
+        good = good && find_first(&sorting, entries, count, error);
+    else
+        good = good && find_all(&sorting, entries, count, error);
     free(source.rank);
     if (!good) {
         free(*entries);

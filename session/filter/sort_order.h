@@ -20,10 +20,13 @@ struct sort_entry {
     uint64_t row; /* id - 1 */
 };
 
+/* Up to so many rows are found without sorting all. */
+#define SORT_FEW 65536
+
 /*
  * Stores the rows of `set` in its order, at most `limit` of them, in a new array that the caller
- * frees. All rows are sorted by radix, few rows by a heap of `limit` entries (Knuth, TAOCP 3, 5.2.3
- * and 5.2.5). Returns false with `error` set.
+ * frees. All rows are sorted by radix; for few rows each thread keeps a heap of `limit` entries
+ * (Knuth, TAOCP 3, 5.2.3 and 5.2.5). Returns false with `error` set.
  */
 bool sort_order_rows(struct session *session, const struct row_set *set,
                      const struct filter_colors *colors, uint64_t limit,
@@ -31,5 +34,9 @@ bool sort_order_rows(struct session *session, const struct row_set *set,
 
 /* Sorts by key. Equal keys keep their order. Returns false if memory is exhausted. */
 bool sort_entries(struct sort_entry *entries, size_t count);
+/* Does the same for a question about a session: a cancel ends it. Returns false with `error` set.
+ */
+bool sort_entries_of(const struct session *session, struct sort_entry *entries, size_t count,
+                     struct session_error *error);
 
 #endif

@@ -7,6 +7,8 @@
 #include "session/data/session_state.h"
 #include "session/query/live_list.h"
 #include "session/query/selection_state.h"
+#include "session/scan/kernels.h"
+#include "session/scan/scan.h"
 
 #define REGION_GAP (UINT64_C(16) << 20)
 
@@ -84,21 +86,33 @@ static void add_block(struct grid *grid, const struct live_block *block, bool al
     }
 }
 
+static int compare_cells(const void *left, const void *right)
+{
+    const struct session_cell *a = *(const struct session_cell *const *)left;
+    const struct session_cell *b = *(const struct session_cell *const *)right;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* Colours the cells in the order of ids, so that each chunk is read once: neighbours by address lie
+ * far apart in the columns. */
 static bool color_cells(struct grid *grid, const struct color_map *map, struct session_error *error)
 {
-    uint64_t last_id = 0;
-    size_t last_color = 0;
-    for (size_t i = 0; i < grid->count; i++) {
-        struct session_cell *cell = &grid->cells[i];
-        if (cell->id == 0)
-            continue;
-        if (cell->id != last_id &&
-            !color_map_find(grid->selection, map, cell->id, &last_color, error))
-            return false;
-        last_id = cell->id;
-        cell->color = (uint8_t)last_color;
+    struct session_cell **cells = malloc((grid->count + 1) * sizeof(*cells));
+    size_t count = 0, color = 0;
+    if (!cells)
+        return session_fail_memory(error, "the grid");
+    for (size_t i = 0; i < grid->count; i++)
+        if (grid->cells[i].id != 0)
+            cells[count++] = &grid->cells[i];
+    qsort(cells, count, sizeof(*cells), compare_cells);
+    bool good = true;
+    for (size_t i = 0; good && i < count; i++) {
+        if (i == 0 || cells[i]->id != cells[i - 1]->id)
+            good = color_map_find(grid->selection, map, cells[i]->id, &color, error);
+        cells[i]->color = (uint8_t)color;
     }
-    return true;
+    free(cells);
+    return good;
 }
 
 bool selection_grid(struct selection *selection, uint64_t ns, uint64_t address,
@@ -175,33 +189,63 @@ void session_neighbours(struct session *session, uint64_t ns, uint64_t address, 
         *above = list->blocks[i].id;
 }
 
+/* What one thread has found of an address. */
+struct history {
+    uint64_t ns, address;
+    uint64_t count, last;
+};
+
+static bool find_history(void *context, struct scan_worker *worker, uint32_t chunk,
+                         struct session_error *error)
+{
+    struct history *history = context;
+    const struct column_store *store = scan_session(worker)->columns;
+    const struct kernel_range range = {history->address, history->address, false};
+    struct column_view address, begin, life;
+    uint64_t words[ROW_SET_WORDS];
+    if (column_store_min(store, chunk, COLUMN_ADDRESS) > history->address ||
+        column_store_max(store, chunk, COLUMN_ADDRESS) < history->address ||
+        column_store_first_free(store, chunk) > history->ns)
+        return true;
+    if (!scan_column(worker, chunk, COLUMN_ADDRESS, &address, error))
+        return false;
+    kernel_in_range(&address, &range, words);
+    if (kernel_count(words, ROW_SET_WORDS) == 0)
+        return true;
+    if (!scan_column(worker, chunk, COLUMN_ALLOC_NS, &begin, error) ||
+        !scan_column(worker, chunk, COLUMN_LIFE_NS, &life, error))
+        return false;
+    ROW_SET_EACH(words, row)
+    {
+        const uint64_t life_ns = column_view_at(&life, row);
+        const uint64_t freed = column_view_at(&begin, row) + life_ns - 1;
+        if (life_ns == 0 || freed > history->ns)
+            continue;
+        history->count++;
+        history->last = freed > history->last ? freed : history->last;
+    }
+    return true;
+}
+
 uint64_t session_address_history(struct session *session, uint64_t ns, uint64_t address,
                                  uint64_t *last_free_ns)
 {
-    uint64_t count = 0;
-    uint64_t last = 0;
-    for (uint32_t chunk = 0; chunk < column_store_chunks(session->columns); chunk++) {
-        struct column_view view;
-        struct column_view begin;
-        struct column_view life;
-        if (column_store_min(session->columns, chunk, COLUMN_ADDRESS) > address ||
-            column_store_max(session->columns, chunk, COLUMN_ADDRESS) < address)
-            continue;
-        if (!column_reader_get(session->reader, chunk, COLUMN_ADDRESS, &view, NULL) ||
-            !column_reader_get(session->reader, chunk, COLUMN_ALLOC_NS, &begin, NULL) ||
-            !column_reader_get(session->reader, chunk, COLUMN_LIFE_NS, &life, NULL))
-            continue;
-        for (uint32_t row = 0; row < view.rows; row++) {
-            if (column_view_at(&view, row) != address)
-                continue;
-            uint64_t life_ns = column_view_at(&life, row);
-            uint64_t freed = column_view_at(&begin, row) + life_ns - 1;
-            if (life_ns == 0 || freed > ns)
-                continue;
-            count++;
-            last = freed > last ? freed : last;
-        }
+    struct scan_contexts contexts;
+    uint64_t count = 0, last = 0;
+    if (last_free_ns)
+        *last_free_ns = 0;
+    if (!scan_contexts_open(session, &contexts, sizeof(struct history), SIZE_MAX, NULL))
+        return 0;
+    for (size_t i = 0; i < contexts.threads; i++)
+        *(struct history *)contexts.each[i] = (struct history){.ns = ns, .address = address};
+    const bool good = scan_chunks(session, column_store_chunks(session->columns), find_history,
+                                  contexts.each, contexts.threads, NULL);
+    for (size_t i = 0; good && i < contexts.threads; i++) {
+        const struct history *history = contexts.each[i];
+        count += history->count;
+        last = history->last > last ? history->last : last;
     }
+    scan_contexts_close(&contexts);
     if (last_free_ns)
         *last_free_ns = last;
     return count;

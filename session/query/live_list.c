@@ -13,77 +13,106 @@
 #include "session/data/session_state.h"
 #include "session/filter/program.h"
 #include "session/filter/sort_order.h"
+#include "session/scan/scan.h"
 
 enum { PREFETCH = 16 };
 
+/* The change from the list before to the next one. The threads of a pass share it: each chunk has
+ * its own part of the bitmap and of `came`. */
 struct change {
     struct session *session;
     const struct live_list *before;
     struct live_list *after;
-    struct live_block *came; /* as found, then by address through `order` */
+    struct live_block *came; /* in the order of ids, then by address through `order` */
     struct sort_entry *order;
-    size_t count, capacity, stayed;
+    size_t *first; /* by chunk: its first place in `came`; before that the number of its blocks */
+    size_t count, stayed;
 };
 
-static bool change_grow(struct change *change, size_t wanted, struct session_error *error)
+/* Finds the blocks of a chunk that are live, and counts those that came. */
+static bool find_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
+                       struct session_error *error)
 {
-    if (change->capacity - change->count >= wanted)
-        return true;
-    size_t capacity = change->capacity * 2 + wanted;
-    struct live_block *came = realloc(change->came, capacity * sizeof(*came));
-    if (!came)
-        return session_fail_memory(error, "what is live");
-    change->came = came;
-    change->capacity = capacity;
+    const struct change *change = context;
+    const struct filter_program live = {
+        .kind = PREDICATE_TEST, .leaf = LEAF_LIVE_AT, .low = change->after->ns};
+    uint64_t *now = change->after->words + (size_t)chunk * ROW_SET_WORDS;
+    const uint64_t *then = change->before->words + (size_t)chunk * ROW_SET_WORDS;
+    struct column_reader *reader = scan_reader(worker, error);
+    if (!reader || !filter_program_run(change->session, reader, &live, chunk, NULL, now, error))
+        return false;
+    processes_mask(change->session, chunk, now);
+    size_t count = 0;
+    for (size_t i = 0; i < ROW_SET_WORDS; i++)
+        count += (size_t)__builtin_popcountll(now[i] & ~then[i]);
+    change->first[chunk] = count;
     return true;
 }
 
-static bool gather_chunk(struct change *change, uint32_t chunk, struct session_error *error)
+/* Reads the blocks of a chunk that came. */
+static bool gather_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
+                         struct session_error *error)
 {
-    const struct filter_program live = {
-        .kind = PREDICATE_TEST, .leaf = LEAF_LIVE_AT, .low = change->after->ns};
-    struct column_reader *reader = change->session->reader;
-    uint64_t *now = change->after->words + (size_t)chunk * ROW_SET_WORDS;
+    const struct change *change = context;
+    const uint64_t *now = change->after->words + (size_t)chunk * ROW_SET_WORDS;
     const uint64_t *then = change->before->words + (size_t)chunk * ROW_SET_WORDS;
+    const uint64_t first_id = (uint64_t)chunk * COLUMN_CHUNK_ROWS + 1;
+    struct column_view address, size;
     uint64_t came[ROW_SET_WORDS];
-    size_t count = 0;
-    if (!filter_program_run(change->session, reader, &live, chunk, NULL, now, error))
-        return false;
-    processes_mask(change->session, chunk, now);
-    for (size_t i = 0; i < ROW_SET_WORDS; i++) {
-        came[i] = now[i] & ~then[i];
-        count += (size_t)__builtin_popcountll(came[i]);
-        change->stayed += (size_t)__builtin_popcountll(now[i] & then[i]);
-    }
-    struct column_view address;
-    struct column_view size;
-    if (count == 0)
+    if (change->first[chunk] == change->first[chunk + 1])
         return true;
-    if (!change_grow(change, count, error) ||
-        !column_reader_get(reader, chunk, COLUMN_ADDRESS, &address, error) ||
-        !column_reader_get(reader, chunk, COLUMN_SIZE, &size, error))
+    if (!scan_column(worker, chunk, COLUMN_ADDRESS, &address, error) ||
+        !scan_column(worker, chunk, COLUMN_SIZE, &size, error))
         return false;
-    uint64_t first_id = (uint64_t)chunk * COLUMN_CHUNK_ROWS + 1;
+    for (size_t i = 0; i < ROW_SET_WORDS; i++)
+        came[i] = now[i] & ~then[i];
+    struct live_block *block = change->came + change->first[chunk];
     ROW_SET_EACH(came, row)
     {
-        struct live_block *block = &change->came[change->count++];
         block->start = column_view_at(&address, row);
         block->size = column_view_at(&size, row);
         uint64_t held = block->size > 0 ? block->size : 1;
         block->end = held > UINT64_MAX - block->start ? UINT64_MAX : block->start + held;
         block->id = first_id + row;
+        block++;
     }
     return true;
 }
 
-static bool sort_came(struct change *change)
+/* Finds the blocks that came and those that stayed. */
+static bool gather(struct change *change, struct session_error *error)
+{
+    const uint32_t chunks = column_store_chunks(change->session->columns);
+    void *contexts[SCAN_THREADS_MAX];
+    for (size_t i = 0; i < SCAN_THREADS_MAX; i++)
+        contexts[i] = change;
+    change->first = calloc((size_t)chunks + 1, sizeof(*change->first));
+    if (!change->first)
+        return session_fail_memory(error, "what is live");
+    if (!scan_chunks(change->session, chunks, find_chunk, contexts, SCAN_THREADS_MAX, error))
+        return false;
+    for (uint32_t chunk = 0; chunk <= chunks; chunk++) {
+        const size_t here = change->first[chunk];
+        change->first[chunk] = change->count;
+        change->count += here;
+    }
+    for (size_t i = 0; i < (size_t)chunks * ROW_SET_WORDS; i++)
+        change->stayed +=
+            (size_t)__builtin_popcountll(change->after->words[i] & change->before->words[i]);
+    change->came = malloc((change->count + 1) * sizeof(*change->came));
+    if (!change->came)
+        return session_fail_memory(error, "what is live");
+    return scan_chunks(change->session, chunks, gather_chunk, contexts, SCAN_THREADS_MAX, error);
+}
+
+static bool sort_came(struct change *change, struct session_error *error)
 {
     change->order = malloc((change->count + 1) * sizeof(*change->order));
     if (!change->order)
-        return false;
+        return session_fail_memory(error, "what is live");
     for (size_t i = 0; i < change->count; i++)
         change->order[i] = (struct sort_entry){change->came[i].start, i};
-    return sort_entries(change->order, change->count);
+    return sort_entries_of(change->session, change->order, change->count, error);
 }
 
 static bool is_in(const uint64_t *words, uint64_t id)
@@ -151,11 +180,10 @@ const struct live_list *live_list_at(struct session *session, uint64_t ns,
         return NULL;
     }
     struct change change = {.session = session, .before = session->live, .after = after};
-    bool good = true;
-    for (uint32_t chunk = 0; good && chunk < column_store_chunks(session->columns); chunk++)
-        good = gather_chunk(&change, chunk, error);
-    if (good && !(sort_came(&change) && merge(&change)))
+    bool good = gather(&change, error) && sort_came(&change, error);
+    if (good && !merge(&change))
         good = session_fail_memory(error, "what is live");
+    free(change.first);
     free(change.came);
     free(change.order);
     if (!good) {

@@ -174,27 +174,33 @@ static uint64_t nth_row(const struct selection *selection, uint64_t n)
     return (uint64_t)low * COLUMN_CHUNK_ROWS + word * 64 + (uint64_t)__builtin_ctzll(bits);
 }
 
-static bool find_order(struct selection *selection)
+/* Finds the order of the rows up to number `n`, or of all if that is far. */
+static bool find_order(struct selection *selection, uint64_t n, struct session_error *error)
 {
     struct sort_entry *entries;
     size_t count;
-    if (selection->order)
+    if (n < selection->ordered)
         return true;
-    if (!sort_order_rows(selection->session, &selection->set, &selection->colors, UINT64_MAX,
-                         &entries, &count, NULL))
+    if (!sort_order_rows(selection->session, &selection->set, &selection->colors,
+                         n < SORT_FEW ? SORT_FEW : UINT64_MAX, &entries, &count, error))
         return false;
-    selection->order = malloc((count + 1) * sizeof(*selection->order));
-    for (size_t i = 0; selection->order && i < count; i++)
-        selection->order[i] = entries[i].row;
+    uint64_t *order = malloc((count + 1) * sizeof(*order));
+    for (size_t i = 0; order && i < count; i++)
+        order[i] = entries[i].row;
     free(entries);
-    return selection->order != NULL;
+    if (!order)
+        return session_fail_memory(error, "the sort order");
+    free(selection->order);
+    selection->order = order;
+    selection->ordered = count;
+    return true;
 }
 
 bool selection_row(struct selection *selection, uint64_t n, struct session_allocation *allocation)
 {
     if (!selection || n >= selection_count(selection))
         return false;
-    if (selection->set.sorted && !find_order(selection))
+    if (selection->set.sorted && !find_order(selection, n, NULL))
         return false;
     uint64_t row = selection->set.sorted ? selection->order[n] : nth_row(selection, n);
     return session_allocation(selection->session, row + 1, allocation, NULL);

@@ -275,8 +275,8 @@ static void collect_rows(void *context, const struct chunk_rows *rows)
 }
 
 /* Sets `all` to the events of all threads, sorted. Returns false with `error` set. */
-static bool sort_events(const struct scan_contexts *contexts, struct events *all,
-                        struct session_error *error)
+static bool sort_events(const struct session *session, const struct scan_contexts *contexts,
+                        struct events *all, struct session_error *error)
 {
     for (size_t i = 0; i < contexts->threads; i++) {
         const struct events *events = contexts->each[i];
@@ -293,7 +293,7 @@ static bool sort_events(const struct scan_contexts *contexts, struct events *all
             memcpy(all->entries + next, events->entries, events->count * sizeof(*all->entries));
         next += events->count;
     }
-    return sort_entries(all->entries, all->count) || session_fail_memory(error, "the peak");
+    return sort_entries_of(session, all->entries, all->count, error);
 }
 
 static void sweep(const struct search *search, const struct events *events,
@@ -333,7 +333,7 @@ static bool sweep_chosen(struct search *search, struct selection *selection,
     const bool good =
         scan_wanted_chunks(selection->session, &selection->set, columns_of(search), has_events,
                            collect_rows, contexts.each, contexts.threads, error) &&
-        sort_events(&contexts, &all, error);
+        sort_events(selection->session, &contexts, &all, error);
     if (good)
         sweep(search, &all, selection);
     for (size_t i = 0; i < contexts.threads; i++)

@@ -41,7 +41,8 @@ struct selection {
     uint64_t chosen_from; /* number of blocks of the selected process or of all */
     bool peak_known;
     uint64_t peak_bytes, peak_ns;
-    uint64_t *order;              /* rows in sort order */
+    uint64_t *order; /* the first `ordered` rows in sort order */
+    uint64_t ordered;
     struct stack_sum *stack_sums; /* by stack */
     struct color_map *maps[COLOR_BY_TOTAL];
 };
