@@ -12,11 +12,13 @@
 
 #include "schemas/column_codec.h"
 #include "session/data/error.h"
+#include "session/data/guard.h"
 
 struct database {
     sqlite3 *handle;
     pthread_mutex_t blob_lock;
     sqlite3_blob *blob; /* under `blob_lock`; kept open if `logged`, moved from row to row */
+    struct guard guard;
     char *path;
     bool logged; /* it has a write-ahead log: one transaction reads everything */
     int64_t version;
@@ -32,8 +34,12 @@ static sqlite3_stmt *statement_of(const struct database_row *row)
 
 static bool fail(struct database *database, struct session_error *error)
 {
+    char text[128];
+    const char *reason = guard_reason(&database->guard, text, sizeof(text));
+    if (!reason && sqlite3_errcode(database->handle) == SQLITE_INTERRUPT)
+        return session_fail(error, 0, "the question was cancelled");
     return session_fail(error, 0, "%s: cannot be read as a session: %s: ingest the trace again",
-                        database->path, sqlite3_errmsg(database->handle));
+                        database->path, reason ? reason : sqlite3_errmsg(database->handle));
 }
 
 /* Reads one number. */
@@ -116,6 +122,13 @@ struct database *database_open(const char *path, struct session_error *error)
         return NULL;
     }
     sqlite3_busy_timeout(database->handle, 3000);
+    struct stat about;
+    const uint64_t size = stat(path, &about) == 0 ? (uint64_t)about.st_size : 0;
+    if (guard_open(&database->guard, database->handle, size) != SQLITE_OK) {
+        fail(database, error);
+        database_close(database);
+        return NULL;
+    }
     if (!hold(database, error) || !validate(database, error)) {
         database_close(database);
         return NULL;
@@ -157,6 +170,13 @@ void database_close(struct database *database)
     free(database);
 }
 
+void database_stop_when(struct database *database, bool (*stop)(const void *context),
+                        const void *context)
+{
+    database->guard.context = context;
+    database->guard.stop = stop;
+}
+
 uint32_t database_direct_root(struct database *database, const char *table)
 {
     char sql[128];
@@ -178,6 +198,7 @@ bool database_each(struct database *database, const char *sql, database_handler 
                    void *context, struct session_error *error)
 {
     sqlite3_stmt *statement;
+    guard_begin(&database->guard);
     if (sqlite3_prepare_v2(database->handle, sql, -1, &statement, NULL) != SQLITE_OK)
         return fail(database, error);
     int status;
@@ -195,6 +216,17 @@ bool database_each(struct database *database, const char *sql, database_handler 
 int64_t database_number(const struct database_row *row, int column)
 {
     return sqlite3_column_int64(statement_of(row), column);
+}
+
+bool database_natural(const struct database *database, const struct database_row *row, int column,
+                      const char *what, uint64_t *number, struct session_error *error)
+{
+    const int64_t value = database_number(row, column);
+    *number = (uint64_t)value;
+    return value >= 0 ||
+           session_fail(error, 0, "%s: %s is damaged: %s is %lld: ingest the trace again",
+                        database->path, what, sqlite3_column_name(statement_of(row), column),
+                        (long long)value);
 }
 
 const char *database_text(const struct database_row *row, int column)

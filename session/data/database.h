@@ -35,6 +35,15 @@ typedef bool database_handler(void *context, const struct database_row *row,
 bool database_each(struct database *database, const char *sql, database_handler *handler,
                    void *context, struct session_error *error);
 
+/* Ends long queries, with the error that the question was cancelled, as soon as `stop` says so. */
+void database_stop_when(struct database *database, bool (*stop)(const void *context),
+                        const void *context);
+
+/* Stores a number that counts or measures something. Returns false with `error` set if it is
+ * negative. `what` names it in the message. */
+bool database_natural(const struct database *database, const struct database_row *row, int column,
+                      const char *what, uint64_t *number, struct session_error *error);
+
 /* Return column `column` (from 0) of a row. Text lives until the handler returns, and is NULL for
  * an SQL NULL. */
 int64_t database_number(const struct database_row *row, int column);

@@ -201,19 +201,20 @@ static bool read_meta(void *context, const struct database_row *row, struct sess
 
 static bool read_thread(void *context, const struct database_row *row, struct session_error *error)
 {
-    struct names *names = context;
+    struct loading *loading = context;
+    struct names *names = loading->names;
     if (!grow((void **)&names->threads, names->thread_count, sizeof(*names->threads), error))
         return false;
     struct session_thread *thread = &names->threads[names->thread_count];
-    *thread = (struct session_thread){
-        .id = (uint32_t)database_number(row, 0),
-        .tid = database_number(row, 1),
-        .start_ns = (uint64_t)database_number(row, 3),
-        .end_ns = database_is_null(row, 4) ? UINT64_MAX : (uint64_t)database_number(row, 4),
-        .allocations = (uint64_t)database_number(row, 5),
-        .frees = (uint64_t)database_number(row, 6),
-        .bytes = (uint64_t)database_number(row, 7),
-    };
+    *thread = (struct session_thread){.id = (uint32_t)database_number(row, 0),
+                                      .tid = database_number(row, 1)};
+    uint64_t *const numbers[] = {&thread->start_ns, &thread->end_ns, &thread->allocations,
+                                 &thread->frees, &thread->bytes};
+    for (int i = 0; i < 5; i++)
+        if (!database_natural(loading->database, row, i + 3, "table thread", numbers[i], error))
+            return false;
+    if (database_is_null(row, 4))
+        thread->end_ns = UINT64_MAX;
     char numbered[64];
     snprintf(numbered, sizeof(numbered), "thread %" PRIu32, thread->id);
     const char *name = database_text(row, 2);
@@ -275,11 +276,13 @@ static bool load_processes(struct names *names, struct database *database,
 
 static bool read_mark(void *context, const struct database_row *row, struct session_error *error)
 {
-    struct names *names = context;
+    struct loading *loading = context;
+    struct names *names = loading->names;
     if (!grow((void **)&names->marks, names->mark_count, sizeof(*names->marks), error))
         return false;
     struct session_mark *mark = &names->marks[names->mark_count];
-    mark->ns = (uint64_t)database_number(row, 0);
+    if (!database_natural(loading->database, row, 0, "table mark", &mark->ns, error))
+        return false;
     mark->kind = names_keep(names, database_text(row, 1), error);
     mark->name = names_keep(names, database_text(row, 2), error);
     names->mark_count++;
@@ -288,16 +291,18 @@ static bool read_mark(void *context, const struct database_row *row, struct sess
 
 static bool read_rss(void *context, const struct database_row *row, struct session_error *error)
 {
-    struct names *names = context;
+    struct loading *loading = context;
+    struct names *names = loading->names;
     if (!grow((void **)&names->rss, names->rss_count, sizeof(*names->rss), error))
         return false;
-    names->rss[names->rss_count++] = (struct session_rss){
-        .ns = (uint64_t)database_number(row, 0), .bytes = (uint64_t)database_number(row, 1)};
-    return true;
+    struct session_rss *rss = &names->rss[names->rss_count++];
+    return database_natural(loading->database, row, 0, "table rss", &rss->ns, error) &&
+           database_natural(loading->database, row, 1, "table rss", &rss->bytes, error);
 }
 
 bool names_load(struct names *names, struct database *database, struct session_error *error)
 {
+    struct loading loading = {.names = names, .database = database};
     return database_each(database, "SELECT key, value FROM meta", read_meta, names, error) &&
            load_table(names, database, "module", "name", &names->module, error) &&
            load_table(names, database, "source_file", "path", &names->file, error) &&
@@ -309,10 +314,11 @@ bool names_load(struct names *names, struct database *database, struct session_e
            database_each(database,
                          "SELECT id, tid, name, start_ns, end_ns, allocations, frees, bytes "
                          "FROM thread ORDER BY id",
-                         read_thread, names, error) &&
+                         read_thread, &loading, error) &&
            database_each(database, "SELECT ns, kind, name FROM mark ORDER BY ns, id", read_mark,
-                         names, error) &&
-           database_each(database, "SELECT ns, bytes FROM rss ORDER BY ns", read_rss, names, error);
+                         &loading, error) &&
+           database_each(database, "SELECT ns, bytes FROM rss ORDER BY ns", read_rss, &loading,
+                         error);
 }
 
 bool names_load_samples(struct names *names, struct database *database, uint32_t process,
@@ -324,9 +330,10 @@ bool names_load_samples(struct names *names, struct database *database, uint32_t
              process);
     snprintf(rss, sizeof(rss),
              "SELECT ns, bytes FROM rss WHERE process_id = %" PRIu32 " ORDER BY ns", process);
+    struct loading loading = {.names = names, .database = database};
     names->mark_count = names->rss_count = 0;
-    return database_each(database, marks, read_mark, names, error) &&
-           database_each(database, rss, read_rss, names, error);
+    return database_each(database, marks, read_mark, &loading, error) &&
+           database_each(database, rss, read_rss, &loading, error);
 }
 
 static void name_table_free(struct name_table *table)

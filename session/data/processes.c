@@ -29,6 +29,13 @@ static bool grow(struct processes *processes)
     return true;
 }
 
+/* Returns the id of an earlier process, 0 if there is none. */
+static uint32_t id_of(const struct database_row *row, int column)
+{
+    const int64_t id = database_number(row, column);
+    return id > 0 && id < database_number(row, 0) ? (uint32_t)id : 0;
+}
+
 static bool read_process(void *context, const struct database_row *row, struct session_error *error)
 {
     struct session *session = context;
@@ -39,28 +46,29 @@ static bool read_process(void *context, const struct database_row *row, struct s
     if (!grow(processes))
         return session_fail_memory(error, "the session's processes");
     struct session_process *process = &processes->rows[processes->count];
+    uint64_t *first = &processes->first[processes->count];
+    uint64_t *last = &processes->last[processes->count];
     *process = (struct session_process){
         .id = (uint32_t)processes->count + 1,
         .pid = database_number(row, 1),
         .program = names_keep(&session->names, database_text(row, 2), error),
         .argv = names_keep(&session->names, database_text(row, 3), error),
         .executable = names_keep(&session->names, database_text(row, 4), error),
-        .start_ns = (uint64_t)database_number(row, 5),
-        .end_ns = (uint64_t)database_number(row, 6),
-        .allocations = (uint64_t)database_number(row, 7),
-        .frees = (uint64_t)database_number(row, 8),
-        .bytes = (uint64_t)database_number(row, 9),
-        .live_count = (uint64_t)database_number(row, 10),
-        .live_bytes = (uint64_t)database_number(row, 11),
-        .peak_bytes = (uint64_t)database_number(row, 12),
-        .peak_ns = (uint64_t)database_number(row, 13),
         .place = (uint32_t)database_number(row, 14),
-        .executed_from = (uint32_t)database_number(row, 15),
-        .parent = (uint32_t)database_number(row, 16),
+        .executed_from = id_of(row, 15),
+        .parent = id_of(row, 16),
     };
-    processes->first[processes->count] = (uint64_t)database_number(row, 17);
-    processes->last[processes->count] = (uint64_t)database_number(row, 18);
-    if (processes->last[processes->count] < processes->first[processes->count])
+    uint64_t *const numbers[] = {&process->start_ns,   &process->end_ns,     &process->allocations,
+                                 &process->frees,      &process->bytes,      &process->live_count,
+                                 &process->live_bytes, &process->peak_bytes, &process->peak_ns};
+    for (int i = 0; i < 9; i++)
+        if (!database_natural(session->database, row, i + 5, "table process", numbers[i], error))
+            return false;
+    if (!database_natural(session->database, row, 17, "table process", first, error) ||
+        !database_natural(session->database, row, 18, "table process", last, error))
+        return false;
+    if (*last < *first || (*first == 0) != (*last == 0) ||
+        *last > column_store_rows(session->columns) || process->end_ns < process->start_ns)
         return session_fail(error, 0, "%s: table process is damaged: ingest the trace again",
                             database_path(session->database));
     processes->count++;

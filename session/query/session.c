@@ -26,6 +26,19 @@ static bool check_id_column(const struct session *session, enum column column, u
     return true;
 }
 
+/* Stores a number of `meta`, 0 if it is missing. */
+static bool read_fact(const struct session *session, const char *key, uint64_t *number,
+                      struct session_error *error)
+{
+    const char *value = session_meta(session, key);
+    char *end = NULL;
+    const long long read = value ? strtoll(value, &end, 10) : 0;
+    *number = (uint64_t)read;
+    return !value || (read >= 0 && end != value && *end == '\0') ||
+           session_fail(error, 0, "%s: table meta is damaged: %s is %.40s: ingest the trace again",
+                        database_path(session->database), key, value);
+}
+
 static bool load(struct session *session, struct session_error *error)
 {
     if (!names_load(&session->names, session->database, error) ||
@@ -35,9 +48,10 @@ static bool load(struct session *session, struct session_error *error)
     session->reader = session->columns ? column_reader_new(session->columns, error) : NULL;
     if (!session->reader)
         return false;
-    session->duration_ns = (uint64_t)session_meta_number(session, "duration_ns");
-    session->peak_ns = (uint64_t)session_meta_number(session, "peak_ns");
-    session->peak_bytes = (uint64_t)session_meta_number(session, "peak_bytes");
+    if (!read_fact(session, "duration_ns", &session->duration_ns, error) ||
+        !read_fact(session, "peak_ns", &session->peak_ns, error) ||
+        !read_fact(session, "peak_bytes", &session->peak_bytes, error))
+        return false;
     return check_id_column(session, COLUMN_STACK, session->stacks.count, "stack", error) &&
            check_id_column(session, COLUMN_FREE_STACK, session->stacks.count, "stack", error) &&
            check_id_column(session, COLUMN_THREAD, session->names.thread.count, "thread", error) &&
@@ -76,6 +90,12 @@ static bool select_process(struct session *session, struct session_error *error)
            session_select_process(session, (uint32_t)selected, error);
 }
 
+static bool is_cancelled(const void *context)
+{
+    const struct session *session = context;
+    return session->scan && scan_cancelled(session);
+}
+
 struct session *session_open(const char *path, struct session_error *error)
 {
     struct session *session = calloc(1, sizeof(*session));
@@ -84,6 +104,8 @@ struct session *session_open(const char *path, struct session_error *error)
         return NULL;
     }
     session->database = database_open(path, error);
+    if (session->database)
+        database_stop_when(session->database, is_cancelled, session);
     if (!session->database || !scan_open(session, error) || !load(session, error) ||
         !session_estimate_peak(session, error) || !processes_read(session, error) ||
         !select_process(session, error)) {

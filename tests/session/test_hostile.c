@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Sessions from someone who wants the reader to hang, to crash or to take all memory: each is
+ * refused with a reason, or answered, in a bounded time.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fixture.h"
+#include "session/session.h"
+
+#define PATH "hostile.db"
+
+/* No session here takes this long: the signal ends a test that hangs. */
+enum { SECONDS_MAX = 60 };
+
+static struct session_error error;
+
+static void fresh(void)
+{
+    struct fixture_options options = FIXTURE_DEFAULTS;
+    options.allocations = 300;
+    assert_true(fixture_write(PATH, &options));
+}
+
+/* Asks what a first screen asks. */
+static void ask(struct session *session)
+{
+    struct session_slot slots[20];
+    struct session_function_row *rows;
+    struct session_region *regions;
+    struct session_legend legend;
+    const struct session_process *processes;
+    size_t count;
+    struct selection *selection = selection_new(session, NULL, &error);
+    if (!selection)
+        return;
+    selection_timeline(selection, 0, session_duration_ns(session) + 1, 20, SESSION_COLOR_AGE, slots,
+                       &error);
+    selection_timeline(selection, 5, 6, 20, SESSION_COLOR_AGE, slots, &error);
+    selection_legend(selection, SESSION_COLOR_FUNCTION, &legend);
+    if (selection_functions(selection, &rows, &count, &error))
+        free(rows);
+    if (session_regions(session, session_peak_ns(session), &regions, &count, &error))
+        free(regions);
+    session_processes(session, &processes);
+    selection_free(selection);
+}
+
+/* Returns whether the session opened. If not, the message has `expected` and the file's name. */
+static bool try_sql(const char *sql, const char *expected)
+{
+    fresh();
+    if (!fixture_sql(PATH, sql))
+        return false;
+    alarm(SECONDS_MAX);
+    error.message[0] = '\0';
+    struct session *session = session_open(PATH, &error);
+    if (session) {
+        ask(session);
+        session_close(session);
+    } else if (!strstr(error.message, expected) || !strstr(error.message, PATH)) {
+        fail_msg("%s: \"%s\" does not say \"%s\"", sql, error.message, expected);
+    }
+    alarm(0);
+    return session != NULL;
+}
+
+static void refused(const char *sql, const char *expected)
+{
+    if (try_sql(sql, expected))
+        fail_msg("%s: the session opened", sql);
+}
+
+/* Calls `each` with the name of each table of the schema. Returns their number. */
+static int each_table(void (*each)(const char *table))
+{
+    FILE *file = fopen(SESSION_SCHEMA, "r");
+    char line[256], name[64];
+    int count = 0;
+    assert_non_null(file);
+    while (fgets(line, sizeof(line), file)) {
+        if (sscanf(line, "CREATE TABLE %63[a-z_]", name) == 1) {
+            each(name);
+            count++;
+        }
+    }
+    fclose(file);
+    return count;
+}
+
+static int views_refused;
+
+/* Makes a view with the same rows of a table. The session opens only if nothing reads the table. */
+static void as_view(const char *table)
+{
+    static const char *const needed[] = {"meta",  "module",       "source_file",  "function",
+                                         "frame", "stack",        "process",      "thread",
+                                         "type",  "arena",        "mark",         "rss",
+                                         "kind",  "column_chunk", "runtime_stack"};
+    char sql[512], expected[96];
+    snprintf(sql, sizeof(sql),
+             "PRAGMA legacy_alter_table = ON; ALTER TABLE %s RENAME TO real_%s;"
+             "CREATE VIEW %s AS SELECT * FROM real_%s",
+             table, table, table, table);
+    snprintf(expected, sizeof(expected), "%s is not a table", table);
+    const bool opened = try_sql(sql, expected);
+    views_refused += !opened;
+    for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
+        if (strcmp(needed[i], table) == 0 && opened)
+            fail_msg("%s may be a view", table);
+}
+
+static void test_views(void **state)
+{
+    (void)state;
+    assert_true(each_table(as_view) > 30);
+    assert_true(views_refused >= 15);
+}
+
+static void test_virtual_tables(void **state)
+{
+    (void)state;
+    refused("DROP TABLE rss; CREATE VIRTUAL TABLE rss USING fts5(ns, bytes, process_id)",
+            "rss is not a table");
+    refused("DROP TABLE mark; CREATE VIRTUAL TABLE mark USING rtree(id, ns, kind)",
+            "mark is not a table");
+    /* Others do not harm: a user may add an index of texts. */
+    assert_true(try_sql("CREATE VIRTUAL TABLE notes USING fts5(text)", ""));
+}
+
+/* The views of the schema with any text. */
+static void test_endless_views(void **state)
+{
+    (void)state;
+    refused(
+        "DROP VIEW v_process; CREATE VIEW v_process AS WITH RECURSIVE n(i) AS (SELECT 1 UNION "
+        "ALL SELECT i + 1 FROM n) SELECT i AS process_id, i AS pid, '' AS program, '' AS argv,"
+        "'' AS executable, 0 AS start_ns, 0 AS end_ns, 0 AS allocations, 0 AS frees, 0 AS bytes,"
+        "0 AS live_count, 0 AS live_bytes, 0 AS peak_bytes, 0 AS peak_ns, 1 AS place,"
+        "0 AS executed_from, 0 AS parent_id FROM n WHERE i < 0",
+        "more work than the file's rows explain");
+    refused(
+        "DROP VIEW v_process; CREATE VIEW v_process AS SELECT load_extension('x') AS process_id,"
+        "0 AS pid, '' AS program, '' AS argv, '' AS executable, 0 AS start_ns, 0 AS end_ns,"
+        "0 AS allocations, 0 AS frees, 0 AS bytes, 0 AS live_count, 0 AS live_bytes,"
+        "0 AS peak_bytes, 0 AS peak_ns, 1 AS place, 0 AS executed_from, 0 AS parent_id",
+        "cannot be read as a session");
+}
+
+/* A table may compute its values, too. */
+static void test_computed_columns(void **state)
+{
+    (void)state;
+    try_sql("DROP TABLE rss; CREATE TABLE rss(ns INTEGER, process_id INTEGER DEFAULT 1,"
+            "bytes INTEGER AS (length(hex(zeroblob(300000000)))));"
+            "INSERT INTO rss(ns) VALUES (1), (2), (3)",
+            "cannot be read as a session");
+}
+
+static void test_numbers(void **state)
+{
+    static const struct {
+        const char *sql, *expected;
+    } cases[] = {
+        {"UPDATE meta SET value = -1 WHERE key = 'duration_ns'", "duration_ns is -1"},
+        {"UPDATE meta SET value = 'much' WHERE key = 'duration_ns'", "duration_ns is much"},
+        {"UPDATE meta SET value = -5 WHERE key = 'peak_ns'", "peak_ns is -5"},
+        {"UPDATE meta SET value = -5 WHERE key = 'peak_bytes'", "peak_bytes is -5"},
+        {"INSERT INTO rss(ns, bytes) VALUES (-1, 5)", "table rss is damaged: ns is -1"},
+        {"INSERT INTO rss(ns, bytes) VALUES (1, -5)", "table rss is damaged: bytes is -5"},
+        {"INSERT INTO mark(ns, kind) VALUES (-1, 'user')", "table mark is damaged: ns is -1"},
+        {"UPDATE thread SET start_ns = -1 WHERE id = 1", "table thread is damaged: start_ns is -1"},
+        {"UPDATE thread SET bytes = -1 WHERE id = 1", "table thread is damaged: bytes is -1"},
+        {"UPDATE process SET start_ns = -1", "table process is damaged: start_ns is -1"},
+        {"UPDATE process SET end_ns = 1, start_ns = 2", "table process is damaged"},
+        {"UPDATE process SET peak_bytes = -1", "table process is damaged: peak_bytes is -1"},
+        {"UPDATE process SET first_allocation_id = 1, last_allocation_id = 99999999",
+         "table process is damaged"},
+        {"INSERT INTO stack(id, depth, state) VALUES (2000000000, 1, 'complete')",
+         "ids of table stack are damaged"},
+        {"INSERT INTO frame(id, module_id, pc, function_id) VALUES (2000000000, 1, 1, 1)",
+         "ids of table frame are damaged"},
+        {"INSERT INTO type(id, name, confidence) VALUES (2000000000, 'x', 'exact')",
+         "ids of table type are damaged"},
+        {"INSERT INTO arena(id) VALUES (2000000000)", "ids of table arena are damaged"},
+        {"INSERT INTO kind VALUES (-4, 'x')", "ids of table kind are damaged"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        refused(cases[i].sql, cases[i].expected);
+}
+
+/* Numbers that are possible, but much larger or smaller than the rest. */
+static void test_odd_numbers(void **state)
+{
+    static const char *const changes[] = {
+        "UPDATE meta SET value = 0 WHERE key IN ('duration_ns', 'timeline_slot_ns')",
+        "UPDATE meta SET value = 9223372036854775807 WHERE key IN ('duration_ns', 'peak_ns')",
+        "UPDATE meta SET value = 1 WHERE key = 'duration_ns'",
+        "UPDATE meta SET value = 9223372036854775807 WHERE key IN ('behind_ns', 'sample_interval')",
+        "UPDATE meta SET value = -7 WHERE key IN ('sample_interval', 'selected_process', 'stacks')",
+        "UPDATE meta SET value = 2147483648 WHERE key IN ('stacks', 'threads', 'rows')",
+        "UPDATE meta SET value = 0 WHERE key = 'timeline_slot_ns'",
+        "INSERT INTO rss(ns, bytes) VALUES (9223372036854775807, 9223372036854775807)",
+        "INSERT INTO mark(ns, kind) VALUES (9223372036854775807, 'user')",
+        "UPDATE process SET end_ns = 9223372036854775807",
+        "DELETE FROM process",
+        "DELETE FROM thread",
+        "DELETE FROM kind",
+        "UPDATE stack SET depth = 2147483647",
+        "UPDATE meta SET value = zeroblob(1000000)",
+        "UPDATE meta SET value = printf('%.*c', 1000000, '9') WHERE key = 'peak_count'",
+        "UPDATE meta SET key = NULL WHERE 0; INSERT INTO meta VALUES ('', NULL)",
+    };
+    (void)state;
+    int opened = 0;
+    for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++)
+        opened += try_sql(changes[i], PATH);
+    assert_true(opened > 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_views),         cmocka_unit_test(test_virtual_tables),
+        cmocka_unit_test(test_endless_views), cmocka_unit_test(test_computed_columns),
+        cmocka_unit_test(test_numbers),       cmocka_unit_test(test_odd_numbers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
