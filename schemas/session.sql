@@ -45,6 +45,7 @@ CREATE TABLE stack(
   depth INTEGER NOT NULL,         -- frames, inlined ones included
   call_site_frame_id INTEGER REFERENCES frame(id),
   function_id INTEGER REFERENCES function(id),  -- of the call site
+  user_frame_id INTEGER REFERENCES frame(id),   -- innermost of the user's own code; NULL: none
   state TEXT NOT NULL,            -- 'complete', 'depth limit', 'unwind end', 'lost', 'none'
   allocations INTEGER NOT NULL DEFAULT 0,
   bytes INTEGER NOT NULL DEFAULT 0,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How names are matched: the code first strips the demangler's additions from a name, which are the
- * parameter list and, for templates, the return type before the name. It compares the rest with the
- * patterns of the table. '*' matches any characters (at any place).
+ * The names are compared without parameter lists and return types (schemas/code/function_name.h).
  *
  * The table contains, for these reasons:
  * - C++: operator new in all forms; std::allocator, its traits, and the containers' internal
@@ -21,6 +19,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+
+#include "schemas/code/function_name.h"
 
 struct pattern {
     const char *text;
@@ -190,80 +190,11 @@ static const struct pattern patterns[] = {
     {"__vasprintf_chk", ROLE_WRAPPER},
 };
 
-/* A demangled name without its return type and parameters: [begin, end). */
-struct bare_name {
-    const char *begin, *end;
-};
-
-/* Returns the start of the parameter list: the last '(' outside <> and other parentheses. */
-static const char *parameters(const char *name)
-{
-    int angles = 0, parentheses = 0;
-    const char *found = NULL;
-    for (const char *at = name; *at != '\0'; at++) {
-        if (strncmp(at, "operator", 8) == 0 && (at[8] == '(' || at[8] == '<' || at[8] == '>'))
-            at += at[8] == '(' ? 9 : 8;
-        else if (*at == '<')
-            angles++;
-        else if (*at == '>')
-            angles--;
-        else if (*at == '(' && angles == 0 && parentheses++ == 0)
-            found = at;
-        else if (*at == ')' && angles == 0)
-            parentheses--;
-    }
-    return found;
-}
-
-static struct bare_name strip(const char *name)
-{
-    struct bare_name bare = {name, parameters(name)};
-    if (!bare.end || bare.end == name)
-        bare.end = name + strlen(name);
-    /* A return type ends at the last space outside <>, but "operator new" contains a space
-     * itself. */
-    int angles = 0;
-    for (const char *at = name; at < bare.end; at++) {
-        if (strncmp(at, "operator", 8) == 0)
-            break;
-        if (*at == '<' || *at == '(')
-            angles++;
-        else if (*at == '>' || *at == ')')
-            angles--;
-        else if (*at == ' ' && angles == 0)
-            bare.begin = at + 1;
-    }
-    return bare;
-}
-
-/* '*' matches any run of characters. The rest must be equal, to the end. */
-static bool matches(const char *pattern, const char *at, const char *end)
-{
-    const char *star = NULL, *resume = NULL;
-    while (at < end) {
-        if (*pattern == '*') {
-            star = pattern++;
-            resume = at;
-        } else if (*pattern == *at) {
-            pattern++;
-            at++;
-        } else if (star) {
-            pattern = star + 1;
-            at = ++resume;
-        } else {
-            return false;
-        }
-    }
-    while (*pattern == '*')
-        pattern++;
-    return *pattern == '\0';
-}
-
 enum function_role call_site_role(const char *name)
 {
-    struct bare_name bare = strip(name);
+    const struct function_name bare = function_name_bare(name);
     for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++)
-        if (matches(patterns[i].text, bare.begin, bare.end))
+        if (function_name_matches(patterns[i].text, bare))
             return patterns[i].role;
     return ROLE_NONE;
 }
@@ -275,17 +206,17 @@ const char *call_site_role_name(enum function_role role)
 
 bool call_site_is_report(const char *name)
 {
-    struct bare_name bare = strip(name);
-    return matches("mprof_arena_alloc", bare.begin, bare.end) ||
-           matches("mprof_arena_realloc", bare.begin, bare.end);
+    const struct function_name bare = function_name_bare(name);
+    return function_name_matches("mprof_arena_alloc", bare) ||
+           function_name_matches("mprof_arena_realloc", bare);
 }
 
 unsigned call_site_operator(const char *name)
 {
-    struct bare_name bare = strip(name);
-    unsigned form = matches("operator new", bare.begin, bare.end)     ? OPERATOR_NEW
-                    : matches("operator new[]", bare.begin, bare.end) ? OPERATOR_NEW_ARRAY
-                                                                      : OPERATOR_OTHER;
+    const struct function_name bare = function_name_bare(name);
+    unsigned form = function_name_matches("operator new", bare)     ? OPERATOR_NEW
+                    : function_name_matches("operator new[]", bare) ? OPERATOR_NEW_ARRAY
+                                                                    : OPERATOR_OTHER;
     if (form != OPERATOR_OTHER && strstr(bare.end, "std::align_val_t"))
         form |= OPERATOR_ALIGNED;
     if (form != OPERATOR_OTHER && strstr(bare.end, "std::nothrow_t"))

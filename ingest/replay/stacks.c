@@ -27,8 +27,11 @@ static bool add_row(struct stacks *stacks, uint32_t node, enum stack_state state
 {
     if (!array_reserve(&stacks->rows, &stacks->capacity, stacks->count + 1, sizeof(*stacks->rows)))
         return false;
-    stacks->rows[stacks->count++] = (struct stack_row){
-        .node = node, .call_site_frame = FRAMES_NONE, .function = FRAMES_NONE, .state = state};
+    stacks->rows[stacks->count++] = (struct stack_row){.node = node,
+                                                       .call_site_frame = FRAMES_NONE,
+                                                       .function = FRAMES_NONE,
+                                                       .user_frame = FRAMES_NONE,
+                                                       .state = state};
     return true;
 }
 
@@ -114,6 +117,7 @@ bool stacks_init(struct stacks *stacks, const struct trace_scan *scan, struct sy
 void stacks_free(struct stacks *stacks)
 {
     frames_free(&stacks->frames);
+    user_frames_free(&stacks->user);
     free(stacks->rows);
     free(stacks->by_node);
     free(stacks->by_id);
@@ -200,6 +204,26 @@ static void find_call_site(struct stacks *stacks, struct stack_row *row)
     }
 }
 
+/* Finds the innermost frame of the user's own code, or if there is none, of a runtime. */
+static bool find_user_frame(struct stacks *stacks, struct stack_row *row)
+{
+    struct stack_walk walk = stacks_walk(row);
+    uint32_t frame;
+    if (!user_frames_extend(&stacks->user, &stacks->frames))
+        return false;
+    while ((frame = stacks_walk_next(stacks, &walk)) != FRAMES_NONE) {
+        enum user_code_class class = user_frames_class(&stacks->user, &stacks->frames, stacks->scan,
+                                                       stacks->frames.rows[frame].function);
+        if (class == USER_CODE_OWN) {
+            row->user_frame = frame;
+            break;
+        }
+        if (class == USER_CODE_RUNTIME && row->user_frame == FRAMES_NONE)
+            row->user_frame = frame;
+    }
+    return true;
+}
+
 static uint32_t add_stack(struct stacks *stacks, uint32_t place)
 {
     if (!add_row(stacks, place, place == CONTEXT_LOST ? STACK_LOST : STACK_COMPLETE))
@@ -208,6 +232,8 @@ static uint32_t add_stack(struct stacks *stacks, uint32_t place)
     if (!measure(stacks, row))
         return INDEX_NONE;
     find_call_site(stacks, row);
+    if (!find_user_frame(stacks, row))
+        return INDEX_NONE;
     return (uint32_t)(stacks->count - 1);
 }
 

@@ -10,6 +10,7 @@
 #include "ingest/base/usage.h"
 #include "ingest/replay/frames.h"
 #include "ingest/replay/scan.h"
+#include "ingest/replay/user_frames.h"
 
 enum stack_state {
     STACK_COMPLETE,
@@ -27,6 +28,7 @@ struct stack_row {
     uint32_t nodes; /* nodes that are kept: fewer than it has if the stack was cut */
     uint32_t depth; /* frames, inlined ones included */
     uint32_t call_site_frame, function; /* FRAMES_NONE: no call site */
+    uint32_t user_frame;                /* FRAMES_NONE: no frame is the user's own code */
     enum stack_state state;
     unsigned operator_new; /* enum operator_new, by the frame of the operator */
     struct usage usage;
@@ -35,6 +37,7 @@ struct stack_row {
 struct stacks {
     const struct trace_scan *scan;
     struct frames frames;
+    struct user_frames user;
     struct stack_row *rows;
     size_t count, capacity;
     uint32_t *by_node; /* stack id of a node's place, 0: none yet */

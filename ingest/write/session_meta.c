@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "ingest/write/session_tables.h"
+#include "schemas/code/user_code.h"
 
 static bool put_value(const struct table_sink *sink, const char *key, struct writer_value value)
 {
@@ -194,5 +195,6 @@ bool session_meta_put(const struct table_sink *sink, const struct session_facts 
                     : facts->replay->time.unknown                               ? "tsc, unscaled"
                                                                                 : "tsc") &&
            put_text(sink, "ending", ending(facts)) &&
+           put_number(sink, "user_code_version", user_code_version()) &&
            put_text(sink, "ingest_version", MPROF_VERSION);
 }

@@ -150,11 +150,12 @@ static bool put_stacks(const struct table_sink *sink, const struct session_facts
         const struct usage *usage = &row->usage;
         good = PUT(sink, WRITER_STACK, value_number(i), value_number(row->depth),
                    value_index(row->call_site_frame), value_index(row->function),
-                   value_text(stack_state_name(row->state)), value_number(usage->allocations),
-                   value_number(usage->bytes), value_number(usage->live_count),
-                   value_number(usage->live_bytes), value_number(usage->at_peak_count),
-                   value_number(usage->at_peak_bytes), value_number(usage->peak_bytes),
-                   value_number(usage->peak_ns), value_number(usage->lifetime_ns));
+                   value_index(row->user_frame), value_text(stack_state_name(row->state)),
+                   value_number(usage->allocations), value_number(usage->bytes),
+                   value_number(usage->live_count), value_number(usage->live_bytes),
+                   value_number(usage->at_peak_count), value_number(usage->at_peak_bytes),
+                   value_number(usage->peak_bytes), value_number(usage->peak_ns),
+                   value_number(usage->lifetime_ns));
         if (usage->allocations != 0)
             good = good && put_runtime_stack(sink, blocks, suppressor, i);
     }

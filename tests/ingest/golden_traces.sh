@@ -26,7 +26,7 @@ expect worked-by-time.txt
 "$ingest" --quiet worked.bin || failed=1
 # The rows that the trace makes. `kind` is the same in every session. A slot without events repeats
 # what was live before it, so only slots with events are shown.
-sqlite3 worked.db .dump | sed -n '/^INSERT INTO /{/^INSERT INTO \(kind\|timeline\) /d;/.ingest_version./d;p}' >worked.sql
+sqlite3 worked.db .dump | sed -n '/^INSERT INTO /{/^INSERT INTO \(kind\|timeline\) /d;/.\(ingest\|user_code\)_version./d;p}' >worked.sql
 sqlite3 worked.db '.mode insert timeline' \
     'SELECT * FROM timeline WHERE slot = 0 OR allocated_count + freed_count > 0' >>worked.sql
 expect worked.sql

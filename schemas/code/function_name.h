@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reads the names of functions as a demangler writes them, and compares them with patterns.
+ */
+#ifndef MPROF_SCHEMAS_CODE_FUNCTION_NAME_H
+#define MPROF_SCHEMAS_CODE_FUNCTION_NAME_H
+
+#include <stdbool.h>
+
+/* A part of a text: [begin, end). */
+struct function_name {
+    const char *begin, *end;
+};
+
+/*
+ * Returns a demangled name without what the demangler adds: the parameter list and, for templates,
+ * the return type before the name. The result points into `name`.
+ */
+struct function_name function_name_bare(const char *name);
+
+/* Tells whether the whole name matches. '*' in the pattern matches any characters, at any place. */
+bool function_name_matches(const char *pattern, struct function_name name);
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "schemas/code/user_code.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "schemas/code/function_name.h"
+#include "schemas/code/user_code_lists.h"
+
+static struct function_name whole(const char *text)
+{
+    return (struct function_name){text, text + strlen(text)};
+}
+
+/* Returns the end of a module's name before its version: libc.so.6, libc-2.31.so, libssl3.so. */
+static const char *before_version(const char *name)
+{
+    const char *end = strstr(name, ".so");
+    if (!end || (end[3] != '\0' && end[3] != '.'))
+        return name + strlen(name);
+    const char *digits = end;
+    while (digits > name && (isdigit((unsigned char)digits[-1]) || digits[-1] == '.'))
+        digits--;
+    return digits > name && digits < end && digits[-1] == '-' ? digits - 1 : end;
+}
+
+/* Compares a word with a module's file name, with and without its version. */
+static bool is_module(const char *word, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    if (strchr(word, '/'))
+        return function_name_matches(word, whole(path));
+    const char *end = strstr(name, ".so");
+    const struct function_name file = {name, end ? end : name + strlen(name)};
+    return function_name_matches(word, whole(name)) || function_name_matches(word, file) ||
+           function_name_matches(word, (struct function_name){name, before_version(name)});
+}
+
+static bool words_have_module(const struct user_code_words *words, const char *path)
+{
+    for (size_t i = 0; i < words->count; i++)
+        if (is_module(words->words[i], path))
+            return true;
+    return false;
+}
+
+static bool built_in_module(enum user_code_built_in_list list, const char *path)
+{
+    for (const char *const *word = user_code_built_in_lists[list]; *word; word++)
+        if (is_module(*word, path))
+            return true;
+    return false;
+}
+
+struct user_code_module user_code_module(const struct user_code *code, const char *path)
+{
+    if (!path || *path == '\0')
+        return (struct user_code_module){.built_in = USER_CODE_OWN};
+    return (struct user_code_module){
+        .hide = words_have_module(&code->lists[USER_CODE_HIDE], path),
+        .show = words_have_module(&code->lists[USER_CODE_SHOW], path),
+        .built_in = built_in_module(USER_CODE_MODULES, path)    ? USER_CODE_HIDDEN
+                    : built_in_module(USER_CODE_RUNTIMES, path) ? USER_CODE_RUNTIME
+                                                                : USER_CODE_OWN,
+    };
+}
+
+/* Tells whether the compiler of Rust made the name: _R…, or the older _ZN…17h<16 digits>E. */
+static bool is_rust(const char *linkage_name)
+{
+    if (!linkage_name)
+        return false;
+    if (strncmp(linkage_name, "_R", 2) == 0)
+        return true;
+    const char *hash = strncmp(linkage_name, "_ZN", 3) == 0 ? strstr(linkage_name, "17h") : NULL;
+    for (; hash; hash = strstr(hash + 1, "17h"))
+        if (strspn(hash + 3, "0123456789abcdef") == 16 && hash[19] == 'E')
+            return true;
+    return false;
+}
+
+/* Returns where the first path of `name` begins: a type may be a reference or a slice. */
+static const char *skip_signs(const char *at, const char *end)
+{
+    while (at < end) {
+        if (*at == '<' || *at == '&' || *at == '*' || *at == '[' || *at == '(')
+            at++;
+        else if (strncmp(at, "mut ", 4) == 0 || strncmp(at, "dyn ", 4) == 0)
+            at += 4;
+        else if (strncmp(at, "const ", 6) == 0)
+            at += 6;
+        else
+            break;
+    }
+    return at;
+}
+
+/*
+ * Returns the path of a function of Rust. A method of a trait is <Type as Trait>::method: the
+ * type's path counts, or the trait's if the type is only a parameter such as T.
+ */
+static struct function_name rust_path(struct function_name name)
+{
+    if (name.begin == name.end || *name.begin != '<')
+        return name;
+    const char *type = skip_signs(name.begin, name.end);
+    const size_t letters = strspn(type, "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                        "0123456789");
+    const char *trait = strstr(type, " as ");
+    if (strncmp(type + letters, "::", 2) != 0 && trait && trait < name.end)
+        type = skip_signs(trait + 4, name.end);
+    return (struct function_name){type, name.end};
+}
+
+/* Tells whether `name` lies in the namespace `word`, which a '*' turns into a pattern. */
+static bool is_inside(const char *word, struct function_name name)
+{
+    const size_t length = strlen(word), room = (size_t)(name.end - name.begin);
+    if (!strchr(word, '*'))
+        return room > length + 2 && strncmp(name.begin, word, length) == 0 &&
+               strncmp(name.begin + length, "::", 2) == 0;
+    char pattern[USER_CODE_WORD_MAX + 4];
+    snprintf(pattern, sizeof(pattern), "%s::*", word);
+    return function_name_matches(pattern, name);
+}
+
+/* The forms of a function's name. */
+struct forms {
+    struct function_name whole, bare; /* bare: without return type and parameters */
+    struct function_name path;        /* from its outermost namespace on */
+    bool rust;
+};
+
+static struct forms forms_of(const char *name, const char *linkage_name)
+{
+    struct forms forms = {.whole = whole(name), .bare = function_name_bare(name)};
+    forms.rust = is_rust(linkage_name);
+    forms.path = forms.rust ? rust_path(forms.bare) : forms.bare;
+    return forms;
+}
+
+static bool in_namespace(const char *word, const struct forms *forms)
+{
+    static const char crate[] = "rust:";
+    const size_t length = sizeof(crate) - 1;
+    if (strncmp(word, crate, length) == 0)
+        return forms->rust && is_inside(word + length, forms->path);
+    return is_inside(word, forms->path);
+}
+
+static bool is_function(const char *word, const struct forms *forms)
+{
+    return strcmp(word, forms->whole.begin) == 0 || function_name_matches(word, forms->bare) ||
+           function_name_matches(word, forms->whole);
+}
+
+static bool words_have_function(const struct user_code_words *words, const struct forms *forms)
+{
+    for (size_t i = 0; i < words->count; i++)
+        if (in_namespace(words->words[i], forms) || is_function(words->words[i], forms))
+            return true;
+    return false;
+}
+
+static bool built_in_function(const struct forms *forms)
+{
+    for (const char *const *word = user_code_built_in_lists[USER_CODE_NAMESPACES]; *word; word++)
+        if (in_namespace(*word, forms))
+            return true;
+    for (const char *const *word = user_code_built_in_lists[USER_CODE_FUNCTIONS]; *word; word++)
+        if (function_name_matches(*word, forms->bare))
+            return true;
+    return false;
+}
+
+enum user_code_class user_code_function(const struct user_code *code,
+                                        const struct user_code_module *module, const char *name,
+                                        const char *linkage_name)
+{
+    const struct forms forms = forms_of(name, linkage_name);
+    /* A frame of which nothing is known is named by its address. */
+    if (name[0] == '\0' || strcmp(name, "?") == 0 || strncmp(name, "?+", 2) == 0 ||
+        user_code_is_wrapper(code, name) || module->hide ||
+        words_have_function(&code->lists[USER_CODE_HIDE], &forms))
+        return USER_CODE_HIDDEN;
+    if (module->show || words_have_function(&code->lists[USER_CODE_SHOW], &forms))
+        return USER_CODE_OWN;
+    return built_in_function(&forms) ? USER_CODE_HIDDEN : module->built_in;
+}
+
+bool user_code_is_wrapper(const struct user_code *code, const char *name)
+{
+    const struct user_code_words *words = &code->lists[USER_CODE_WRAPPER];
+    if (words->count == 0)
+        return false;
+    const struct forms forms = forms_of(name, NULL);
+    for (size_t i = 0; i < words->count; i++)
+        if (is_function(words->words[i], &forms))
+            return true;
+    return false;
+}
