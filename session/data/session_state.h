@@ -19,6 +19,7 @@ struct estimate;
 struct filter_names;
 struct live_list;
 struct scan;
+struct user;
 
 struct session {
     struct database *database;
@@ -32,6 +33,7 @@ struct session {
     struct live_list *live;    /* the last list; NULL: none yet */
     struct scan *scan;
     const struct filter_names *graph_names; /* stored graphs, by name; NULL: none */
+    struct user *user; /* settings of the user's own code; NULL: the default ones, not used yet */
 };
 
 #endif

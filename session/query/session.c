@@ -8,6 +8,7 @@
 #include "session/data/session_state.h"
 #include "session/query/live_list.h"
 #include "session/query/selection_state.h"
+#include "session/user/user.h"
 #include "session/scan/estimate.h"
 #include "session/scan/scan.h"
 
@@ -124,6 +125,7 @@ void session_close(struct session *session)
     estimate_free(session->estimate);
     column_reader_free(session->reader);
     column_store_close(session->columns);
+    user_free(session->user);
     stacks_close(&session->stacks);
     processes_free(&session->processes);
     names_free(&session->names);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The user's frame of each stack, for the other rooms of the session library. With the default
+ * settings it is what ingest stored, otherwise the frames of all stacks are looked at.
+ */
+#ifndef MPROF_SESSION_USER_USER_H
+#define MPROF_SESSION_USER_USER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "session/user_code.h"
+
+struct user;
+
+/*
+ * Stores the frame ids by stack (stacks.count of them; 0: the stack has no user's frame), which
+ * stacks.frame_table describes. The first call after session_open() or session_set_user_code()
+ * computes them. They are valid until the next session_set_user_code(). Returns false with `error`
+ * set.
+ */
+bool user_frames(struct session *session, const uint32_t **frames, struct session_error *error);
+
+void user_free(struct user *user);
+
+#endif

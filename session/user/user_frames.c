@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/user/user_frames.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/data/error.h"
+
+/* What a function is, as a byte by its id. */
+enum { OWN = USER_CODE_OWN, RUNTIME = USER_CODE_RUNTIME, HIDDEN = USER_CODE_HIDDEN, WRAPPER = 3 };
+
+struct stored_loading {
+    struct session *session;
+    uint32_t *frames;
+};
+
+static bool read_stored(void *context, const struct database_row *row, struct session_error *error)
+{
+    struct stored_loading *loading = context;
+    const struct stacks *stacks = &loading->session->stacks;
+    const int64_t stack = database_number(row, 0), frame = database_number(row, 1);
+    if (!names_id_check(stacks->database, "stack", stack, stacks->count, error))
+        return false;
+    loading->frames[stack] = frame > 0 && frame < stacks->frame_count ? (uint32_t)frame : 0;
+    return true;
+}
+
+bool user_frames_stored(struct session *session, uint32_t *frames, struct session_error *error)
+{
+    struct stored_loading loading = {.session = session, .frames = frames};
+    return database_each(session->database,
+                         "SELECT id, user_frame_id FROM stack WHERE user_frame_id IS NOT NULL",
+                         read_stored, &loading, error);
+}
+
+bool user_frames_are_stored(const struct session *session)
+{
+    return session_meta_number(session, "user_code_version") == (int64_t)user_code_version();
+}
+
+struct class_loading {
+    struct session *session;
+    const struct user_code *code;
+    struct user_code_module module;
+    int64_t module_id; /* of `module`; -1: none yet */
+    uint8_t *classes;
+};
+
+static bool read_class(void *context, const struct database_row *row, struct session_error *error)
+{
+    struct class_loading *loading = context;
+    const int64_t function = database_number(row, 0), module = database_number(row, 4);
+    const char *name = database_text(row, 1);
+    if (!names_id_check(loading->session->database, "function", function,
+                        loading->session->names.function_count, error))
+        return false;
+    if (module != loading->module_id)
+        loading->module = user_code_module(loading->code, database_text(row, 5));
+    loading->module_id = module;
+    uint8_t class = HIDDEN;
+    if (!database_is_null(row, 3) || user_code_is_wrapper(loading->code, name ? name : ""))
+        class = WRAPPER;
+    else
+        class = (uint8_t)user_code_function(loading->code, &loading->module, name ? name : "",
+                                            database_text(row, 2));
+    loading->classes[function] = class;
+    return true;
+}
+
+/* Returns the classes of all functions by id; free() them. NULL with `error` set. */
+static uint8_t *load_classes(struct session *session, const struct user_code *code,
+                             struct session_error *error)
+{
+    struct class_loading loading = {.session = session, .code = code, .module_id = -1};
+    loading.classes = malloc(session->names.function_count);
+    if (!loading.classes) {
+        session_fail_memory(error, "the functions' classes");
+        return NULL;
+    }
+    memset(loading.classes, HIDDEN, session->names.function_count);
+    if (database_each(session->database,
+                      "SELECT f.id, f.name, f.linkage_name, f.role, f.module_id, m.path"
+                      "  FROM function f LEFT JOIN module m ON m.id = f.module_id",
+                      read_class, &loading, error))
+        return loading.classes;
+    free(loading.classes);
+    return NULL;
+}
+
+/* Returns the class of each frame by id; free() them. NULL with `error` set. */
+static uint8_t *frame_classes(struct session *session, const struct user_code *code,
+                              struct session_error *error)
+{
+    const struct stacks *stacks = &session->stacks;
+    uint8_t *of_function = load_classes(session, code, error), *of_frame = NULL;
+    if (of_function && !(of_frame = malloc(stacks->frame_count)))
+        session_fail_memory(error, "the frames' classes");
+    for (uint32_t frame = 0; of_frame && frame < stacks->frame_count; frame++) {
+        const uint32_t function = stacks->frame_table[frame].function;
+        of_frame[frame] = function == 0 ? HIDDEN : of_function[function];
+    }
+    free(of_function);
+    return of_frame;
+}
+
+static uint32_t user_frame(const struct stacks *stacks, const uint8_t *classes, uint32_t stack)
+{
+    uint32_t of_runtime = 0;
+    for (uint64_t i = stacks->first[stack]; i < stacks->first[stack + 1]; i++) {
+        const uint32_t frame = stacks->frames[i];
+        if (classes[frame] == OWN)
+            return frame;
+        if (classes[frame] == RUNTIME && of_runtime == 0)
+            of_runtime = frame;
+    }
+    return of_runtime;
+}
+
+bool user_frames_compute(struct session *session, const struct user_code *code, uint32_t *frames,
+                         struct session_error *error)
+{
+    const struct stacks *stacks = &session->stacks;
+    if (!stacks_frames(&session->stacks, error))
+        return false;
+    uint8_t *classes = frame_classes(session, code, error);
+    for (uint32_t stack = 0; classes && stack < stacks->count; stack++)
+        frames[stack] = user_frame(stacks, classes, stack);
+    free(classes);
+    return classes != NULL;
+}
+
+/* Returns the first frame from the stored call site outward that is no wrapper. */
+static uint32_t call_site(const struct stacks *stacks, const uint8_t *classes, uint32_t stack,
+                          uint32_t stored)
+{
+    uint64_t i = stacks->first[stack];
+    const uint64_t end = stacks->first[stack + 1];
+    while (i < end && stacks->frames[i] != stored)
+        i++;
+    for (; i < end; i++) {
+        stored = stacks->frames[i];
+        if (classes[stored] != WRAPPER)
+            break;
+    }
+    return stored;
+}
+
+bool user_call_sites_compute(struct session *session, const struct user_code *code,
+                             const uint32_t *stored, uint32_t *call_sites,
+                             struct session_error *error)
+{
+    const struct stacks *stacks = &session->stacks;
+    if (!stacks_frames(&session->stacks, error))
+        return false;
+    uint8_t *classes = frame_classes(session, code, error);
+    for (uint32_t stack = 0; classes && stack < stacks->count; stack++)
+        call_sites[stack] = stored[stack] == 0 || classes[stored[stack]] != WRAPPER
+                                ? stored[stack]
+                                : call_site(stacks, classes, stack, stored[stack]);
+    free(classes);
+    return classes != NULL;
+}

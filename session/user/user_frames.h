@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Computes users' frames and call sites from the frames of all stacks; private to this room. */
+#ifndef MPROF_SESSION_USER_USER_FRAMES_H
+#define MPROF_SESSION_USER_USER_FRAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "schemas/code/user_code.h"
+#include "session/data/session_state.h"
+
+/* Reads the user's frames that ingest stored into an array by stack. */
+bool user_frames_stored(struct session *session, uint32_t *frames, struct session_error *error);
+
+/* Tells whether ingest stored them by the built-in list of this program. */
+bool user_frames_are_stored(const struct session *session);
+
+/* Computes the user's frame of each stack by the settings. */
+bool user_frames_compute(struct session *session, const struct user_code *code, uint32_t *frames,
+                         struct session_error *error);
+
+/*
+ * Computes call sites from those that ingest stored: frames of wrappers and allocators are none. If
+ * all outer frames are such, the outermost one is the call site, as for ingest.
+ */
+bool user_call_sites_compute(struct session *session, const struct user_code *code,
+                             const uint32_t *stored, uint32_t *call_sites,
+                             struct session_error *error);
+
+#endif
