@@ -272,7 +272,7 @@ CREATE TABLE timeline(            -- equal slots, as long as meta 'timeline_slot
   PRIMARY KEY(machine, slot)
 ) WITHOUT ROWID;
 CREATE TABLE function_total(
-  function_id INTEGER PRIMARY KEY,
+  function_id INTEGER PRIMARY KEY, -- 0: no call site, only if it has allocations
   self_bytes INTEGER NOT NULL,
   self_count INTEGER NOT NULL,
   total_bytes INTEGER NOT NULL,

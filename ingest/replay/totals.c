@@ -122,7 +122,7 @@ static struct slot_event slot_event_of(const struct totals *totals,
         .ns = ns,
         .address = block->address,
         .size = block->size,
-        .function = row->function == FRAMES_NONE ? 0 : row->function + 1,
+        .function = totals_function(row),
         .type = block->type,
         .live_bytes = totals->live_bytes,
     };
@@ -133,9 +133,9 @@ bool totals_allocate(struct totals *totals, struct stacks *stacks, const struct 
     const uint64_t size = block->size, ns = block->alloc_ns;
     struct stack_row *row = &stacks->rows[block->stack];
     struct size_row *bin = find_size(totals, size);
-    if (!bin || (row->function != FRAMES_NONE &&
-                 !array_reserve(&totals->functions, &totals->function_capacity,
-                                (size_t)row->function + 1, sizeof(*totals->functions))))
+    const uint32_t id = totals_function(row);
+    if (!bin || !array_reserve(&totals->functions, &totals->function_capacity, (size_t)id + 1,
+                               sizeof(*totals->functions)))
         return false;
     totals->allocations++;
     const struct type_moment now = moment_of(totals);
@@ -143,12 +143,10 @@ bool totals_allocate(struct totals *totals, struct stacks *stacks, const struct 
         return false;
     advance_slot(totals, ns);
     usage_allocate(&row->usage, totals->generation, size, ns);
-    if (row->function != FRAMES_NONE) {
-        struct function_usage *function = &totals->functions[row->function];
-        function->live_bytes += size;
-        if (function->live_bytes > function->peak_bytes)
-            function->peak_bytes = function->live_bytes;
-    }
+    struct function_usage *function = &totals->functions[id];
+    function->live_bytes += size;
+    if (function->live_bytes > function->peak_bytes)
+        function->peak_bytes = function->live_bytes;
     settle_size(bin, totals->generation);
     bin->allocations++;
     totals->bytes += size;
@@ -180,10 +178,9 @@ bool totals_free(struct totals *totals, struct stacks *stacks, const struct tota
     advance_slot(totals, ns);
     usage_free(&row->usage, totals->generation, size, lifetime_ns);
     type_usages_free(&totals->types, block->type, size, &now);
-    if (row->function != FRAMES_NONE) {
-        totals->functions[row->function].live_bytes -= size;
-        totals->functions[row->function].short_lived += lifetime_ns < SHORT_LIVED_NS;
-    }
+    struct function_usage *function = &totals->functions[totals_function(row)];
+    function->live_bytes -= size;
+    function->short_lived += lifetime_ns < SHORT_LIVED_NS;
     totals->live_count--;
     totals->live_bytes -= size;
     slot = &totals->slots[totals->slot];

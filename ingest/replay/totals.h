@@ -42,13 +42,19 @@ struct totals_block {
     uint32_t stack, type; /* type: id, 0: unknown */
 };
 
+/* Returns the id of the function of a stack's call site, 0: none. */
+static inline uint32_t totals_function(const struct stack_row *row)
+{
+    return row->function == FRAMES_NONE ? 0 : row->function + 1;
+}
+
 struct totals {
     uint64_t allocations, frees, reallocs, bytes;
     uint64_t live_bytes, live_count, peak_bytes, peak_count, peak_ns;
     uint64_t generation; /* number of peaks so far */
     uint64_t peak_order; /* number of the allocation that reached the peak */
 
-    struct function_usage *functions; /* by function index */
+    struct function_usage *functions; /* by function id, 0: no call site */
     size_t function_capacity;
     struct type_usages types;
     struct slot_sums *slot_sums; /* NULL: none */

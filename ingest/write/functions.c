@@ -13,7 +13,7 @@ struct function_sum {
 
 struct sums {
     sqlite3 *database;
-    struct function_sum *functions; /* by id - 1 */
+    struct function_sum *functions; /* by id, 0: no call site */
     size_t count;
     uint32_t *frames; /* by id - 1: the function's id */
     size_t frame_count, frame_capacity;
@@ -76,7 +76,7 @@ static int add_totals(struct sums *sums, const struct stacks *stacks)
         result = SQLITE_OK;
         if (stack >= stacks->count || frame == 0 || frame > sums->frame_count)
             continue; /* there is no such stack or frame */
-        struct function_sum *sum = &sums->functions[sums->frames[frame - 1] - 1];
+        struct function_sum *sum = &sums->functions[sums->frames[frame - 1]];
         if (sum->stack == stack + 1)
             continue;
         sum->stack = stack + 1;
@@ -91,9 +91,14 @@ static void add_selves(struct sums *sums, const struct stacks *stacks)
 {
     for (size_t i = 0; i < stacks->count; i++) {
         const struct stack_row *row = &stacks->rows[i];
-        if (row->function >= sums->count)
-            continue; /* FRAMES_NONE too */
-        struct usage *self = &sums->functions[row->function].self;
+        const uint32_t function = totals_function(row);
+        if (function > sums->count)
+            continue;
+        if (function == 0) {
+            sums->functions[0].bytes += row->usage.bytes;
+            sums->functions[0].count += row->usage.allocations;
+        }
+        struct usage *self = &sums->functions[function].self;
         self->bytes += row->usage.bytes;
         self->allocations += row->usage.allocations;
         self->live_bytes += row->usage.live_bytes;
@@ -108,11 +113,11 @@ static int put_rows(const struct sums *sums, const struct totals *totals)
     int result = sqlite3_prepare_v2(sums->database,
                                     "INSERT INTO function_total VALUES (?,?,?,?,?,?,?,?,?,?)", -1,
                                     &insert, NULL);
-    for (size_t i = 0; result == SQLITE_OK && i < sums->count; i++) {
+    for (size_t i = sums->functions[0].count == 0; result == SQLITE_OK && i <= sums->count; i++) {
         const struct function_sum *sum = &sums->functions[i];
         const struct function_usage usage =
             i < totals->function_capacity ? totals->functions[i] : (struct function_usage){0};
-        const uint64_t row[] = {i + 1,
+        const uint64_t row[] = {i,
                                 sum->self.bytes,
                                 sum->self.allocations,
                                 sum->bytes,

@@ -177,16 +177,18 @@ static void add_stack(struct function_sum *sums, const struct stacks *stacks, si
     struct stack_walk walk = stacks_walk(row);
     uint32_t frame;
     while ((frame = stacks_walk_next(stacks, &walk)) != FRAMES_NONE) {
-        struct function_sum *sum = &sums[stacks->frames.rows[frame].function];
+        struct function_sum *sum = &sums[stacks->frames.rows[frame].function + 1];
         if (sum->stack == stack + 1)
             continue;
         sum->stack = stack + 1;
         sum->bytes += usage->bytes;
         sum->count += usage->allocations;
     }
-    if (row->function == FRAMES_NONE)
-        return;
-    struct usage *self = &sums[row->function].self;
+    if (row->function == FRAMES_NONE) {
+        sums[0].bytes += usage->bytes;
+        sums[0].count += usage->allocations;
+    }
+    struct usage *self = &sums[totals_function(row)].self;
     self->bytes += usage->bytes;
     self->allocations += usage->allocations;
     self->live_bytes += usage->live_bytes;
@@ -194,20 +196,21 @@ static void add_stack(struct function_sum *sums, const struct stacks *stacks, si
     self->at_peak_bytes += usage->at_peak_bytes;
 }
 
+/* Puts a row for each function, and one for stacks without a call site if there are any. */
 static bool put_function_totals(const struct table_sink *sink, const struct session_facts *facts)
 {
     const struct stacks *stacks = facts->stacks;
     const struct totals *totals = facts->totals;
-    size_t count = stacks->frames.function_count;
-    struct function_sum *sums = calloc(count + 1, sizeof(*sums));
+    size_t count = stacks->frames.function_count + 1;
+    struct function_sum *sums = calloc(count, sizeof(*sums));
     bool good = sums != NULL;
     for (size_t i = 0; good && i < stacks->count; i++)
         add_stack(sums, stacks, i);
-    for (size_t i = 0; good && i < count; i++) {
+    for (size_t i = good && sums[0].count == 0; good && i < count; i++) {
         const struct usage *self = &sums[i].self;
         const struct function_usage usage =
             i < totals->function_capacity ? totals->functions[i] : (struct function_usage){0};
-        good = PUT(sink, WRITER_FUNCTION_TOTAL, value_number(i + 1), value_number(self->bytes),
+        good = PUT(sink, WRITER_FUNCTION_TOTAL, value_number(i), value_number(self->bytes),
                    value_number(self->allocations), value_number(sums[i].bytes),
                    value_number(sums[i].count), value_number(self->live_bytes),
                    value_number(self->live_count), value_number(self->at_peak_bytes),

@@ -66,10 +66,8 @@ static void check_functions(struct selection *all)
     }
     sqlite3_stmt *statement =
         prepare("SELECT function_id, self_bytes, self_count, total_bytes, total_count, live_bytes,"
-                "live_count, at_peak_bytes FROM function_total WHERE total_count > 0 "
+                "live_count, at_peak_bytes, short_lived FROM function_total WHERE total_count > 0 "
                 "ORDER BY function_id");
-    while (next < count && rows[next].function == 0)
-        next++; /* allocations without a stack */
     while (sqlite3_step(statement) == SQLITE_ROW) {
         int64_t id = sqlite3_column_int64(statement, 0);
         if (next == count || rows[next].function != id) {
@@ -84,6 +82,7 @@ static void check_functions(struct selection *all)
         compare("live_bytes of function", id, row->live_bytes, number(statement, 5));
         compare("live_count of function", id, row->live_count, number(statement, 6));
         compare("at_peak_bytes of function", id, row->at_peak_bytes, number(statement, 7));
+        compare("short_lived of function", id, row->short_lived, number(statement, 8));
     }
     compare("functions", 0, count, next);
     sqlite3_finalize(statement);
