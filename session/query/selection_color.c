@@ -212,6 +212,11 @@ static bool add_all(struct categories *categories, struct selection *selection,
                     struct session_error *error)
 {
     enum session_color_by by = categories->map->by;
+    if (by == SESSION_COLOR_NONE && !selection->set.colors) {
+        categories->bytes[0] = selection->bytes;
+        categories->allocations[0] = selection->allocations;
+        return true;
+    }
     if (by != SESSION_COLOR_FUNCTION && by != SESSION_COLOR_MODULE)
         return add_by_rows(categories, selection, error);
     const struct stack_sum *sums = selection_stack_sums(selection, error);

@@ -78,9 +78,9 @@ static void add_packed(struct tables *tables, const struct taken *taken)
     const uint64_t peak_ns = tables->summing->peak_ns;
     for (size_t i = 0; i < taken->rows.count; i++)
         tables->all[taken->stack[i]] += PACKED(taken->bytes[i]);
-    for (size_t i = 0; i < taken->rows.count; i++)
-        tables->short_lived[taken->stack[i]] += taken->life[i] - 1 < SHORT_LIVED_NS;
     for (size_t i = 0; i < taken->rows.count; i++) {
+        if (taken->life[i] - 1 < SHORT_LIVED_NS)
+            tables->short_lived[taken->stack[i]]++;
         if (taken->life[i] == 0)
             tables->live[taken->stack[i]] += PACKED(taken->bytes[i]);
         if (is_at_peak(taken, i, peak_ns))
