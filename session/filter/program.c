@@ -10,6 +10,7 @@
 #include "session/data/session_state.h"
 #include "session/filter/field_names.h"
 #include "session/filter/regex.h"
+#include "session/scan/scan.h"
 
 /* A test of a text: the operator, and the compiled expression for ~ and !~. */
 struct text_test {
@@ -109,8 +110,9 @@ static bool compile_frames(struct session *session, const struct filter_test *te
     if (good && truth) {
         for (uint32_t id = 0; id < names->function_count; id++)
             truth[id] = id > 0 && text_test_holds(&text, names->function[id].name, id);
-        for (uint32_t stack = 1; stack < stacks->count; stack++) {
+        for (uint32_t stack = 1; good && stack < stacks->count; stack++) {
             bool found = false;
+            good = stack % 4096 != 0 || scan_go_on(session, error);
             for (uint64_t i = stacks->first[stack]; i < stacks->first[stack + 1] && !found; i++)
                 found = truth[stacks->frame_table[stacks->frames[i]].function];
             leaf->table[stack] = found != negative;

@@ -10,6 +10,7 @@
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/query/selection_state.h"
+#include "session/scan/scan.h"
 
 static void add_self(const struct stacks *stacks, const struct stack_sum *sums,
                      struct session_function_row *rows)
@@ -29,11 +30,18 @@ static void add_self(const struct stacks *stacks, const struct stack_sum *sums,
     }
 }
 
+/* Tells whether a loop over stacks ends early. It looks now and then. */
+static bool is_cancelled(const struct session *session, uint32_t stack)
+{
+    return stack % 4096 == 0 && scan_cancelled(session);
+}
+
 /* Adds the totals. `seen` holds, by function, the last stack + 1 that counted for it. */
-static void add_total(const struct stacks *stacks, const struct stack_sum *sums, uint32_t *seen,
+static void add_total(const struct session *session, const struct stack_sum *sums, uint32_t *seen,
                       struct session_function_row *rows)
 {
-    for (uint32_t stack = 0; stack < stacks->count; stack++) {
+    const struct stacks *stacks = &session->stacks;
+    for (uint32_t stack = 0; stack < stacks->count && !is_cancelled(session, stack); stack++) {
         if (sums[stack].count == 0)
             continue;
         for (uint64_t i = stacks->first[stack]; i < stacks->first[stack + 1]; i++) {
@@ -70,8 +78,12 @@ bool selection_functions(struct selection *selection, struct session_function_ro
         return session_fail_memory(error, "the functions");
     }
     add_self(stacks, sums, all);
-    add_total(stacks, sums, seen, all);
+    add_total(selection->session, sums, seen, all);
     free(seen);
+    if (!scan_go_on(selection->session, error)) {
+        free(all);
+        return false;
+    }
     size_t used = 0;
     for (uint32_t id = 0; id < functions; id++) {
         if (all[id].total_count == 0)
@@ -134,10 +146,11 @@ static void edges_pack(struct edges *edges, uint32_t functions)
     qsort(edges->edges, edges->count, sizeof(*edges->edges), compare_edges);
 }
 
-static void edges_of_stacks(const struct stacks *stacks, const struct stack_sum *sums,
+static void edges_of_stacks(const struct session *session, const struct stack_sum *sums,
                             uint32_t function, struct edges *callers, struct edges *callees)
 {
-    for (uint32_t stack = 0; stack < stacks->count; stack++) {
+    const struct stacks *stacks = &session->stacks;
+    for (uint32_t stack = 0; stack < stacks->count && !is_cancelled(session, stack); stack++) {
         if (sums[stack].count == 0)
             continue;
         uint64_t first = stacks->first[stack];
@@ -168,16 +181,18 @@ bool selection_edges(struct selection *selection, uint32_t function, struct sess
     struct edges outward = {.count = 0};
     bool good = edges_open(&inward, functions) && edges_open(&outward, functions);
     if (good) {
-        edges_of_stacks(stacks, sums, function, &inward, &outward);
+        edges_of_stacks(selection->session, sums, function, &inward, &outward);
         edges_pack(&inward, functions);
         edges_pack(&outward, functions);
     }
     free(inward.seen);
     free(outward.seen);
-    if (!good) {
+    if (!good)
+        session_fail_memory(error, "the callers and callees");
+    if (!good || !scan_go_on(selection->session, error)) {
         free(inward.edges);
         free(outward.edges);
-        return session_fail_memory(error, "the callers and callees");
+        return false;
     }
     *callers = inward.edges;
     *caller_count = inward.count;
