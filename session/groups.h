@@ -15,7 +15,8 @@
  *
  * Measures are computed for all groups at once, when one of their class is first asked for:
  * - allocations, bytes, avg_size: known from the start;
- * - peak_bytes: at its own first use, some passes over the selected allocations;
+ * - peak_bytes and turnover: at their own first use, some passes over the selected allocations;
+ * - those from first_time to climb: together, one pass; wasted: one pass;
  * - all others: together, one pass.
  * So the first call for a measure may take as long as a pass. session_groups_prepare() does it at a
  * moment of the caller's choice.
@@ -149,6 +150,14 @@ enum session_group_measure {
     MEASURE_MAX_SIZE,
     MEASURE_MIN_LIFETIME,
     MEASURE_MAX_LIFETIME,
+    MEASURE_FIRST_TIME, /* of the first allocation, and the last */
+    MEASURE_LAST_TIME,
+    MEASURE_BORN_OVER, /* ns between these */
+    MEASURE_DIED_OVER, /* ns between the first and the last end of a life */
+    MEASURE_RISES,     /* 0 to 9: see group_shape_rises() */
+    MEASURE_CLIMB,     /* percent of the recorded blocks that are larger than the one before */
+    MEASURE_TURNOVER,  /* bytes / peak_bytes, rounded down */
+    MEASURE_WASTED,    /* bytes of the objects that no member covers */
     MEASURE_TOTAL
 };
 /* Return the name in the language ("live_bytes") and the unit. */

@@ -15,6 +15,8 @@ const struct filter_field_description filter_fields[FIELD_TOTAL] = {
     [FIELD_CALLER] = {"caller", TYPE_TEXT, -1},
     [FIELD_STACK] = {"stack", TYPE_TEXT_OR_NUMBER, -1},
     [FIELD_FREE_STACK] = {"free_stack", TYPE_TEXT_OR_NUMBER, -1},
+    [FIELD_FREE_THREAD] = {"free_thread", TYPE_TEXT_OR_NUMBER, -1},
+    [FIELD_CROSSED] = {"crossed", TYPE_BOOLEAN, -1},
     [FIELD_FILE] = {"file", TYPE_TEXT, -1},
     [FIELD_LINE] = {"line", TYPE_NUMBER, -1},
     [FIELD_MODULE] = {"module", TYPE_TEXT, SESSION_COLOR_MODULE},
@@ -46,6 +48,14 @@ const struct filter_field_description filter_fields[FIELD_TOTAL] = {
     [FIELD_MAX_SIZE] = {"max_size", TYPE_SIZE, -1},
     [FIELD_MIN_LIFETIME] = {"min_lifetime", TYPE_DURATION, -1},
     [FIELD_MAX_LIFETIME] = {"max_lifetime", TYPE_DURATION, -1},
+    [FIELD_FIRST_TIME] = {"first_time", TYPE_MOMENT, -1},
+    [FIELD_LAST_TIME] = {"last_time", TYPE_MOMENT, -1},
+    [FIELD_BORN_OVER] = {"born_over", TYPE_DURATION, -1},
+    [FIELD_DIED_OVER] = {"died_over", TYPE_DURATION, -1},
+    [FIELD_RISES] = {"rises", TYPE_NUMBER, -1},
+    [FIELD_CLIMB] = {"climb", TYPE_NUMBER, -1},
+    [FIELD_TURNOVER] = {"turnover", TYPE_NUMBER, -1},
+    [FIELD_WASTED] = {"wasted", TYPE_SIZE, -1},
 };
 
 /* Tells whether the field is one of the groups' keys. */

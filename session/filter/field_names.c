@@ -118,6 +118,10 @@ bool field_names_open(struct session *session, enum filter_field field, uint32_t
         *names = (struct field_names){.column = COLUMN_THREAD, .count = all->thread.count};
         good = names_of_table(names, &all->thread, false, error);
         break;
+    case FIELD_FREE_THREAD:
+        *names = (struct field_names){.column = COLUMN_FREE_THREAD, .count = all->thread.count};
+        good = names_of_table(names, &all->thread, true, error);
+        break;
     case FIELD_PROCESS:
         good = names_of_processes(all, names, error);
         break;

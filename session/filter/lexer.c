@@ -87,6 +87,8 @@ struct token lexer_next(struct lexer *lexer)
         while (is_word(*lexer->next) ||
                (token.kind == TOKEN_NUMBER && *lexer->next == '.' && is_digit(lexer->next[1])))
             lexer_advance(lexer);
+        if (token.kind == TOKEN_NUMBER && *lexer->next == '%')
+            lexer_advance(lexer);
         token.length = (size_t)(lexer->next - token.text);
     } else {
         lex_operator(lexer, &token);

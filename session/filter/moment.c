@@ -39,6 +39,12 @@ static bool term_ns(const struct session *session, const struct filter_value *va
     case MOMENT_END:
         *ns = session->duration_ns;
         return true;
+    case MOMENT_PERCENT: {
+        const unsigned __int128 part =
+            (unsigned __int128)session->duration_ns * value->number / 1000000000;
+        *ns = part > UINT64_MAX ? UINT64_MAX : (uint64_t)part;
+        return true;
+    }
     case MOMENT_MARK:
         return mark_ns(session, value, ns, error);
     default:

@@ -308,6 +308,17 @@ static bool compile_freed(const struct filter_test *test, struct filter_program 
     return true;
 }
 
+static bool compile_crossed(const struct filter_test *test, struct filter_program *leaf)
+{
+    leaf->leaf = LEAF_CROSSED;
+    leaf->outside = (test->low.number != 0) != (test->operator_ == OPERATOR_EQUAL);
+    if (test->operator_ == OPERATOR_IS_NULL || test->operator_ == OPERATOR_IS_NOT_NULL) {
+        leaf->leaf = LEAF_CONSTANT;
+        leaf->low = test->operator_ == OPERATOR_IS_NOT_NULL;
+    }
+    return true;
+}
+
 static bool compile_test(struct session *session, const struct filter_test *test,
                          const struct filter_colors *colors, struct filter_program *leaf,
                          struct session_error *error)
@@ -322,6 +333,8 @@ static bool compile_test(struct session *session, const struct filter_test *test
         return compile_line(session, test, leaf, error);
     case FIELD_FREED:
         return compile_freed(test, leaf);
+    case FIELD_CROSSED:
+        return compile_crossed(test, leaf);
     case FIELD_COLOR:
         return compile_color(test, colors, leaf, error);
     case FIELD_SIZE:

@@ -35,6 +35,7 @@ enum leaf_kind {
     LEAF_LIVE_AT, /* at `low` */
     LEAF_TABLE,   /* table[value of the column] */
     LEAF_COLOR,   /* table[colour of the row] */
+    LEAF_CROSSED, /* freed by another thread; `outside`: all others */
 };
 
 struct filter_program {

@@ -153,6 +153,31 @@ static bool scan_id(const struct scanning *scanning, const struct filter_program
     return true;
 }
 
+/* The thread of a free is 0 for blocks that were not freed. */
+static bool scan_crossed(const struct scanning *scanning, const struct filter_program *leaf,
+                         struct session_error *error)
+{
+    const struct column_store *store = scanning->session->columns;
+    const uint64_t least = column_store_min(store, scanning->chunk, COLUMN_FREE_THREAD);
+    const uint64_t most = column_store_max(store, scanning->chunk, COLUMN_FREE_THREAD);
+    struct column_view thread, free_thread;
+    if (most == 0 || (least >= 1 && least == most &&
+                      column_store_min(store, scanning->chunk, COLUMN_THREAD) == most &&
+                      column_store_max(store, scanning->chunk, COLUMN_THREAD) == most))
+        return fill(scanning, leaf->outside);
+    if (!column_reader_get(scanning->reader, scanning->chunk, COLUMN_THREAD, &thread, error) ||
+        !column_reader_get(scanning->reader, scanning->chunk, COLUMN_FREE_THREAD, &free_thread,
+                           error))
+        return false;
+    memset(scanning->words, 0, ROW_SET_WORDS * sizeof(*scanning->words));
+    for (uint32_t row = 0; row < scanning->rows; row++) {
+        const uint64_t freed_by = column_view_at(&free_thread, row);
+        const bool crossed = freed_by != 0 && freed_by != column_view_at(&thread, row);
+        scanning->words[row / 64] |= (uint64_t)(crossed != leaf->outside) << (row % 64);
+    }
+    return true;
+}
+
 static bool scan_color(const struct scanning *scanning, const struct filter_program *leaf)
 {
     if (!scanning->colors)
@@ -187,6 +212,8 @@ static bool scan_leaf(const struct scanning *scanning, const struct filter_progr
         return scan_table(scanning, leaf, error);
     case LEAF_COLOR:
         return scan_color(scanning, leaf);
+    case LEAF_CROSSED:
+        return scan_crossed(scanning, leaf, error);
     }
     return true;
 }

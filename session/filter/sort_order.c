@@ -113,6 +113,9 @@ static bool source_open(struct session *session, const struct row_set *set,
     case FIELD_FREED:
         source->column = COLUMN_LIFE_NS;
         return true;
+    case FIELD_CROSSED:
+        source->column = COLUMN_FREE_THREAD;
+        return true;
     case FIELD_COLOR:
         source->column = COLUMN_SIZE;
         source->by_color[0] = KEY_NULL;
@@ -128,7 +131,7 @@ static bool source_open(struct session *session, const struct row_set *set,
 
 /* The views of one chunk that give the keys. */
 struct key_views {
-    struct column_view value, begin;
+    struct column_view value, begin; /* of FIELD_CROSSED, `begin` is the thread */
     const uint8_t *colors;
     uint64_t first_row, end_ns;
 };
@@ -156,6 +159,9 @@ static uint64_t row_key(const struct key_source *source, const struct key_views 
             break;
         case FIELD_FREED:
             key = value != 0;
+            break;
+        case FIELD_CROSSED:
+            key = value != 0 && value != began;
             break;
         case FIELD_STACK:
         case FIELD_FREE_STACK:
@@ -300,6 +306,8 @@ static bool collect_chunk(void *context, struct scan_worker *worker, uint32_t ch
     struct heap *heap = context;
     const struct sorting *sorting = heap->sorting;
     const struct row_set *set = sorting->set;
+    const enum column begin =
+        sorting->source->field == FIELD_CROSSED ? COLUMN_THREAD : COLUMN_ALLOC_NS;
     struct key_views views = {.first_row = (uint64_t)chunk * COLUMN_CHUNK_ROWS,
                               .end_ns = sorting->session->duration_ns};
     if (row_set_chunk_empty(set, chunk))
@@ -307,7 +315,7 @@ static bool collect_chunk(void *context, struct scan_worker *worker, uint32_t ch
     if (set->colors)
         views.colors = set->colors + views.first_row;
     if (!scan_column(worker, chunk, sorting->source->column, &views.value, error) ||
-        !scan_column(worker, chunk, COLUMN_ALLOC_NS, &views.begin, error))
+        !scan_column(worker, chunk, begin, &views.begin, error))
         return false;
     size_t next = sorting->entries ? sorting->before[chunk] : 0;
     ROW_SET_EACH(row_set_chunk(set, chunk), row)

@@ -117,6 +117,9 @@ static bool parse_join(struct filter_parser *parser, struct filter_pipeline *pip
         struct filter_field_use *key = &keys[count];
         if (!filter_parse_field(parser, key))
             return false;
+        if (key->field == FIELD_CROSSED)
+            return filter_fail(parser, key->column,
+                               "crossed cannot be joined: join thread, free_thread");
         if (!has_few_values(key->field))
             return filter_fail(parser, key->column, "%s has too many values to join by",
                                filter_fields[key->field].name);

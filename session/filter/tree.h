@@ -29,6 +29,8 @@ enum filter_field {
     FIELD_CALLER,
     FIELD_STACK,
     FIELD_FREE_STACK,
+    FIELD_FREE_THREAD,
+    FIELD_CROSSED, /* freed by another thread */
     FIELD_FILE,
     FIELD_LINE,
     FIELD_MODULE,
@@ -47,7 +49,7 @@ enum filter_field {
     FIELD_FRAME, /* the function `frame` frames outward of the call site */
     FIELD_PINS,
     FIELD_PATH, /* of the groups that `fold` makes */
-    /* The fields of groups. Keep them together, from ALLOCATIONS to MAX_LIFETIME. */
+    /* The fields of groups. Keep them together, from ALLOCATIONS to WASTED. */
     FIELD_ALLOCATIONS,
     FIELD_BYTES,
     FIELD_OBJECTS,
@@ -61,6 +63,14 @@ enum filter_field {
     FIELD_MAX_SIZE,
     FIELD_MIN_LIFETIME,
     FIELD_MAX_LIFETIME,
+    FIELD_FIRST_TIME,
+    FIELD_LAST_TIME,
+    FIELD_BORN_OVER,
+    FIELD_DIED_OVER,
+    FIELD_RISES,
+    FIELD_CLIMB,
+    FIELD_TURNOVER,
+    FIELD_WASTED,
     FIELD_TOTAL
 };
 
@@ -112,6 +122,7 @@ enum filter_operator {
 
 enum filter_moment {
     MOMENT_NUMBER,
+    MOMENT_PERCENT, /* `number` billionths of the run */
     MOMENT_START,
     MOMENT_PEAK,
     MOMENT_END,

@@ -121,8 +121,16 @@ bool filter_parse_size(struct filter_parser *parser, uint64_t *number)
 
 /* ---- times ---- */
 
-#define EXPECTED_DURATION "a duration (number with ns, us, ms or s)"
-#define EXPECTED_TIME "a time (number with ns, us, ms or s; start, peak, end or a mark)"
+#define EXPECTED_DURATION "a duration (number with ns, us, ms, s or %)"
+#define EXPECTED_TIME "a time (number with ns, us, ms, s or %; start, peak, end or a mark)"
+
+/* A part of the run, in billionths. */
+static const struct unit part_units[] = {{"%", 10000000}};
+
+static bool is_part(const struct token *token)
+{
+    return token->kind == TOKEN_NUMBER && token->text[token->length - 1] == '%';
+}
 
 /* The terms of a time while it is read. */
 struct time_sum {
@@ -182,6 +190,10 @@ static bool parse_time_term(struct filter_parser *parser, struct time_sum *sum, 
     } else if (filter_at_name(parser)) {
         sum->moments += negative ? -1 : 1;
         if (!parse_time_word(parser, &term->value))
+            return false;
+    } else if (is_part(&parser->token)) {
+        term->value.moment = MOMENT_PERCENT;
+        if (!parse_scaled(parser, part_units, 1, expected, &term->value.number))
             return false;
     } else if (!parse_scaled(parser, time_units, 4, expected, &term->value.number)) {
         return false;

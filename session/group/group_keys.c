@@ -232,6 +232,7 @@ static enum session_key_type type_of(enum filter_field field)
     case FIELD_STACK:
     case FIELD_FREE_STACK:
     case FIELD_THREAD:
+    case FIELD_FREE_THREAD:
     case FIELD_PROCESS:
     case FIELD_ARENA:
         return KEY_ID;

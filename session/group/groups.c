@@ -10,9 +10,10 @@
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/group/group_state.h"
+#include "session/group/shape.h"
 
 /* Classes of measures that are computed together. */
-enum measure_class { CLASS_SUM, CLASS_DETAIL, CLASS_PEAK };
+enum measure_class { CLASS_SUM, CLASS_DETAIL, CLASS_PEAK, CLASS_SHAPE, CLASS_PADDING };
 
 static const struct {
     const char *name;
@@ -32,6 +33,14 @@ static const struct {
     [MEASURE_MAX_SIZE] = {"max_size", UNIT_BYTES, CLASS_DETAIL},
     [MEASURE_MIN_LIFETIME] = {"min_lifetime", UNIT_DURATION, CLASS_DETAIL},
     [MEASURE_MAX_LIFETIME] = {"max_lifetime", UNIT_DURATION, CLASS_DETAIL},
+    [MEASURE_FIRST_TIME] = {"first_time", UNIT_MOMENT, CLASS_SHAPE},
+    [MEASURE_LAST_TIME] = {"last_time", UNIT_MOMENT, CLASS_SHAPE},
+    [MEASURE_BORN_OVER] = {"born_over", UNIT_DURATION, CLASS_SHAPE},
+    [MEASURE_DIED_OVER] = {"died_over", UNIT_DURATION, CLASS_SHAPE},
+    [MEASURE_RISES] = {"rises", UNIT_NUMBER, CLASS_SHAPE},
+    [MEASURE_CLIMB] = {"climb", UNIT_NUMBER, CLASS_SHAPE},
+    [MEASURE_TURNOVER] = {"turnover", UNIT_NUMBER, CLASS_PEAK},
+    [MEASURE_WASTED] = {"wasted", UNIT_BYTES, CLASS_PADDING},
 };
 
 const char *session_group_measure_name(enum session_group_measure measure)
@@ -108,6 +117,25 @@ int session_group_color(const struct session_group_set *set, size_t row)
 
 /* ---- measures ---- */
 
+static uint64_t measure_of_shape(const struct group_shape *shape,
+                                 enum session_group_measure measure)
+{
+    switch (measure) {
+    case MEASURE_FIRST_TIME:
+        return shape->first_alloc;
+    case MEASURE_LAST_TIME:
+        return shape->last_alloc;
+    case MEASURE_BORN_OVER:
+        return shape->last_alloc - shape->first_alloc;
+    case MEASURE_DIED_OVER:
+        return shape->last_end - shape->first_end;
+    case MEASURE_RISES:
+        return group_shape_rises(shape);
+    default:
+        return shape->climbs * 100 / shape->rows;
+    }
+}
+
 uint64_t group_measure(const struct session_group_set *set, uint32_t group,
                        enum session_group_measure measure)
 {
@@ -115,6 +143,8 @@ uint64_t group_measure(const struct session_group_set *set, uint32_t group,
     const struct group_detail *detail = set->details ? &set->details[group] : NULL;
     if (measures[measure].class == CLASS_DETAIL && !detail)
         return 0;
+    if (measures[measure].class == CLASS_SHAPE)
+        return set->shapes ? measure_of_shape(&set->shapes[group], measure) : 0;
     switch (measure) {
     case MEASURE_ALLOCATIONS:
         return sum->allocations;
@@ -143,7 +173,13 @@ uint64_t group_measure(const struct session_group_set *set, uint32_t group,
         return detail->min_lifetime;
     case MEASURE_MAX_LIFETIME:
         return detail->max_lifetime;
-    case MEASURE_TOTAL:
+    case MEASURE_TURNOVER: {
+        const uint64_t peak = group_measure(set, group, MEASURE_PEAK_BYTES);
+        return peak == 0 ? 0 : sum->bytes / peak;
+    }
+    case MEASURE_WASTED:
+        return set->padding ? set->padding[group] : 0;
+    default:
         break;
     }
     return 0;
@@ -152,14 +188,20 @@ uint64_t group_measure(const struct session_group_set *set, uint32_t group,
 bool session_groups_prepare(struct session_group_set *set, unsigned wanted,
                             struct session_error *error)
 {
-    bool details = false;
-    bool peaks = false;
-    for (int measure = 0; measure < MEASURE_TOTAL; measure++) {
-        const bool is_wanted = (wanted >> measure & 1) != 0;
-        details = details || (is_wanted && measures[measure].class == CLASS_DETAIL);
-        peaks = peaks || (is_wanted && measures[measure].class == CLASS_PEAK);
-    }
-    return (!details || group_find_details(set, error)) && (!peaks || group_find_peaks(set, error));
+    static bool (*const find[])(struct session_group_set *, struct session_error *) = {
+        [CLASS_DETAIL] = group_find_details,
+        [CLASS_PEAK] = group_find_peaks,
+        [CLASS_SHAPE] = group_find_shapes,
+        [CLASS_PADDING] = group_find_padding,
+    };
+    unsigned classes = 0;
+    for (int measure = 0; measure < MEASURE_TOTAL; measure++)
+        if ((wanted >> measure & 1) != 0)
+            classes |= 1u << measures[measure].class;
+    for (unsigned class = CLASS_DETAIL; class <= CLASS_PADDING; class ++)
+        if ((classes >> class & 1) != 0 && !find[class](set, error))
+            return false;
+    return true;
 }
 
 bool session_group_value(struct session_group_set *set, size_t row,

@@ -51,6 +51,8 @@ void session_groups_free(struct session_group_set *set)
     free(set->group_of_cell);
     free(set->sums);
     free(set->details);
+    free(set->shapes);
+    free(set->padding);
     free(set->variances);
     free(set->peaks);
     free(set->by_key);

@@ -44,16 +44,46 @@ static bool holds_for_number(const struct filter_test *test, bool is_null, uint6
     }
 }
 
+/* Computes the times of a test for the session. A time before the start, which no group has, gives
+ * `*constant` 0 or 1: the answer for all groups. */
+static bool resolve_times(const struct session_group_set *set, struct filter_test *test,
+                          int *constant, struct session_error *error)
+{
+    const enum filter_type type = filter_fields[test->field].type;
+    struct filter_ns low, high = {.ns = 0};
+    *constant = -1;
+    if ((type != TYPE_MOMENT && type != TYPE_DURATION) || test->operator_ == OPERATOR_IS_NULL ||
+        test->operator_ == OPERATOR_IS_NOT_NULL)
+        return true;
+    if (!filter_moment_ns(set->session, &test->low, &low, error) ||
+        (test->operator_ == OPERATOR_IN &&
+         !filter_moment_ns(set->session, &test->high, &high, error)))
+        return false;
+    test->low.number = low.ns;
+    test->high.number = high.ns;
+    if (high.before)
+        *constant = 0;
+    else if (low.before && test->operator_ != OPERATOR_IN)
+        *constant = test->operator_ == OPERATOR_NOT_EQUAL || test->operator_ == OPERATOR_GREATER ||
+                    test->operator_ == OPERATOR_GREATER_EQUAL;
+    return true;
+}
+
 static bool test_measure(struct session_group_set *set, const struct filter_test *test,
                          uint8_t *truth, struct session_error *error)
 {
     const enum session_group_measure measure =
         (enum session_group_measure)(test->field - FIELD_ALLOCATIONS);
-    if (!session_groups_prepare(set, 1u << measure, error))
+    struct filter_test resolved = *test;
+    int constant;
+    if (!session_groups_prepare(set, 1u << measure, error) ||
+        !resolve_times(set, &resolved, &constant, error))
         return false;
     for (size_t i = 0; i < set->count; i++) {
         const uint32_t group = set->order[i];
-        truth[group] = holds_for_number(test, false, group_measure(set, group, measure));
+        truth[group] = constant >= 0
+                           ? (uint8_t)constant
+                           : holds_for_number(&resolved, false, group_measure(set, group, measure));
     }
     return true;
 }

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The shape of a group over time: when its blocks came and went, if its live bytes rise, if its
+ * sizes climb. Private to session/group.
+ *
+ * Live bytes are taken at the middles of ten equal parts of the run: a program that frees all at
+ * its exit has not fallen yet at the last of these.
+ */
+#ifndef MPROF_SESSION_GROUP_SHAPE_H
+#define MPROF_SESSION_GROUP_SHAPE_H
+
+#include "session/group/group_state.h"
+
+enum { SHAPE_POINTS = 10 };
+
+struct group_shape {
+    uint64_t first_alloc, last_alloc;
+    uint64_t first_end, last_end; /* of lives: a block that was not freed ends with the run */
+    uint64_t rows, climbs;        /* recorded blocks; those larger than the one before */
+    uint64_t live[SHAPE_POINTS];  /* bytes */
+};
+
+/* Find the shapes, and the padding of the objects, of all groups. Return false with `error` set. */
+bool group_find_shapes(struct session_group_set *set, struct session_error *error);
+bool group_find_padding(struct session_group_set *set, struct session_error *error);
+
+/* Returns how many points have more live bytes than the one before. */
+uint64_t group_shape_rises(const struct group_shape *shape);
+
+#endif
