@@ -14,6 +14,7 @@
 #include "session/data/user_rows.h"
 #include "session/graphs/folder.h"
 #include "session/graphs/graph_text.h"
+#include "session/graphs/names.h"
 #include "session/graphs/shipped.h"
 #include "session/graphs/storing.h"
 
@@ -242,6 +243,17 @@ static bool store_in_folder(const char *name, const char *text, bool replace,
     return done(result, name, error);
 }
 
+static bool check_syntax(struct session *session, const char *name, const char *text,
+                         struct session_error *error)
+{
+    struct filter_names *names = session ? session->graph_names : graph_names_new(NULL);
+    const bool good =
+        names ? filter_check_stored(name, text, names, error) : session_fail_memory(error, name);
+    if (!session)
+        graph_names_free(names);
+    return good;
+}
+
 bool session_graph_store(struct session *session, const char *name, const char *text,
                          struct session_storing *storing, struct session_error *error)
 {
@@ -252,7 +264,7 @@ bool session_graph_store(struct session *session, const char *name, const char *
                                     .value = text};
     storing->note[0] = '\0';
     if (!session_graph_name_check(name, error) || !graph_text_check(text, error) ||
-        !filter_check(graph_text_body(text), error))
+        !check_syntax(session, name, graph_text_body(text), error))
         return false;
     switch (storing_put(session, &put, storing)) {
     case STORING_DONE:

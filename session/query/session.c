@@ -6,6 +6,7 @@
 
 #include "session/data/error.h"
 #include "session/data/session_state.h"
+#include "session/graphs/names.h"
 #include "session/query/live_list.h"
 #include "session/query/selection_state.h"
 #include "session/user/user.h"
@@ -104,7 +105,11 @@ struct session *session_open(const char *path, struct session_error *error)
         session_fail_memory(error, "the session");
         return NULL;
     }
-    session->database = database_open(path, error);
+    session->graph_names = graph_names_new(session);
+    if (!session->graph_names)
+        session_fail_memory(error, "the session");
+    else
+        session->database = database_open(path, error);
     if (session->database)
         database_stop_when(session->database, is_cancelled, session);
     if (!session->database || !scan_open(session, error) || !load(session, error) ||
@@ -129,6 +134,7 @@ void session_close(struct session *session)
     stacks_close(&session->stacks);
     processes_free(&session->processes);
     names_free(&session->names);
+    graph_names_free(session->graph_names);
     database_close(session->database);
     free(session);
 }

@@ -389,6 +389,41 @@ static void test_settings(void **state)
     refused(session_setting_store(session, SESSION_HIDE, "", &here, &problem), "one line");
 }
 
+static void test_shipped(void **state)
+{
+    (void)state;
+    struct session_graph *graphs;
+    struct session_storing storing = in_session();
+    size_t count;
+    assert_true(session_graphs(NULL, &graphs, &count, &problem));
+    assert_int_equal(count, 12);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(graphs[i].place, SESSION_PLACE_SHIPPED);
+        assert_true(graphs[i].about[0] != '\0');
+        /* A text that can be stored parses. */
+        if (!session_graph_store(session, graphs[i].name, graphs[i].text, &storing, &problem))
+            fail_msg("%s: column %d: %s", graphs[i].name, problem.column, problem.message);
+    }
+    session_graphs_free(graphs, count);
+    assert_true(
+        session_graph_store(session, "grown2", "grown(start, 50%) | count", &storing, &problem));
+    refused(session_graph_store(session, "grown3", "grown(start) | count", &storing, &problem),
+            "needs 2 values");
+    refused(session_graph_store(session, "grown4", "grwon(start, end)", &storing, &problem),
+            "did you mean \"grown\"");
+    refused(session_graph_store(session, "self", "live + self", &storing, &problem),
+            "no graph named \"self\"");
+    /* The filter of a view finds them, and says where an error is. */
+    store("mine", "leaked & live at end", SESSION_PLACE_FOLDER, false);
+    struct selection *selection = selection_new(session, "mine | where size > 0", &problem);
+    if (!selection)
+        fail_msg("%s", problem.message);
+    selection_free(selection);
+    assert_true(session_filter_check(session, "all - mine", &problem));
+    assert_false(session_filter_check(session, "all - yours", &problem));
+    assert_int_equal(problem.column, 7);
+}
+
 static void test_no_folder(void **state)
 {
     (void)state;
@@ -399,7 +434,7 @@ static void test_no_folder(void **state)
     store("a", "all", SESSION_PLACE_SESSION, false);
     is_text("a", "all", SESSION_PLACE_SESSION);
     in_config("graphs_files/none");
-    is_text("leaks_by_type", "leaked | color by type\n", SESSION_PLACE_SHIPPED);
+    is_text("leaks_by_type", "leaked | join type | sort live_bytes desc\n", SESSION_PLACE_SHIPPED);
     assert_int_not_equal(access("graphs_files/none", F_OK), 0);
 }
 
@@ -410,7 +445,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_names),          TEST(test_session),   TEST(test_bad_texts), TEST(test_places),
         TEST(test_recording),      TEST(test_read_only), TEST(test_links),     TEST(test_files),
-        TEST(test_hostile_tables), TEST(test_settings),  TEST(test_no_folder),
+        TEST(test_hostile_tables), TEST(test_settings),  TEST(test_shipped),   TEST(test_no_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
