@@ -177,6 +177,16 @@ void database_stop_when(struct database *database, bool (*stop)(const void *cont
     database->guard.stop = stop;
 }
 
+bool database_stopped(const struct database *database)
+{
+    return database->guard.stop && database->guard.stop(database->guard.context);
+}
+
+bool database_go_on(const struct database *database, struct session_error *error)
+{
+    return !database_stopped(database) || session_fail(error, 0, "the question was cancelled");
+}
+
 uint32_t database_direct_root(struct database *database, const char *table)
 {
     char sql[128];

@@ -39,6 +39,11 @@ bool database_each(struct database *database, const char *sql, database_handler 
 void database_stop_when(struct database *database, bool (*stop)(const void *context),
                         const void *context);
 
+/* Tells whether it does. */
+bool database_stopped(const struct database *database);
+/* Returns true, or false with that error set if it does. */
+bool database_go_on(const struct database *database, struct session_error *error);
+
 /* Stores a number that counts or measures something. Returns false with `error` set if it is
  * negative. `what` names it in the message. */
 bool database_natural(const struct database *database, const struct database_row *row, int column,

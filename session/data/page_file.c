@@ -64,7 +64,7 @@ const uint8_t *page_cell(const struct page_file *file, const uint8_t *page, size
     return place < header || place >= file->usable ? NULL : page + place;
 }
 
-const uint8_t *page_varint(const uint8_t *at, const uint8_t *end, uint64_t *value)
+const uint8_t *page_long_varint(const uint8_t *at, const uint8_t *end, uint64_t *value)
 {
     uint64_t read = 0;
     for (int i = 0; at < end && i < 9; i++) {

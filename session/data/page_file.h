@@ -42,7 +42,14 @@ const uint8_t *page_cell(const struct page_file *file, const uint8_t *page, size
                          uint32_t i);
 
 /* Reads a varint that ends before `end`. Returns the place after it, NULL if there is none. */
-const uint8_t *page_varint(const uint8_t *at, const uint8_t *end, uint64_t *value);
+const uint8_t *page_long_varint(const uint8_t *at, const uint8_t *end, uint64_t *value);
+static inline const uint8_t *page_varint(const uint8_t *at, const uint8_t *end, uint64_t *value)
+{
+    if (at >= end || *at >= 0x80)
+        return page_long_varint(at, end, value);
+    *value = *at;
+    return at + 1;
+}
 
 /* Returns the bytes of a number by its type in the header of a record, -1 if it is no number. */
 static inline int page_number_size(uint64_t type)
@@ -55,6 +62,12 @@ static inline int64_t page_number(const uint8_t *at, uint64_t type, int size)
 {
     if (size == 0)
         return type == 9;
+    if (size == 1)
+        return (int8_t)at[0];
+    if (size == 2)
+        return (int16_t)((uint16_t)at[0] << 8 | at[1]);
+    if (size == 3)
+        return (int32_t)((uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8) >> 8;
     uint64_t value = (at[0] & 0x80) != 0 ? UINT64_MAX : 0;
     for (int i = 0; i < size; i++)
         value = value << 8 | at[i];

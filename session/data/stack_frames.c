@@ -16,7 +16,7 @@ bool stack_frames_begin(struct stack_frames *all, uint32_t stacks, uint32_t fram
     return all->first != NULL;
 }
 
-bool stack_frames_add(struct stack_frames *all, int64_t stack, int64_t depth, int64_t frame)
+static inline bool add(struct stack_frames *all, int64_t stack, int64_t depth, int64_t frame)
 {
     const bool same = all->next > 0 && stack == (int64_t)all->next - 1;
     if (stack < 0 || stack >= all->stacks || (!same && stack < (int64_t)all->next) ||
@@ -35,6 +35,11 @@ bool stack_frames_add(struct stack_frames *all, int64_t stack, int64_t depth, in
     all->frames[all->count++] = frame > 0 && frame < all->frame_count ? (uint32_t)frame : 0;
     all->depth = depth;
     return true;
+}
+
+bool stack_frames_add(struct stack_frames *all, int64_t stack, int64_t depth, int64_t frame)
+{
+    return add(all, stack, depth, frame);
 }
 
 void stack_frames_end(struct stack_frames *all)
@@ -62,6 +67,8 @@ struct walk {
     uint8_t *run; /* pages from `run_first` on */
     uint32_t run_first, run_pages;
     uint32_t visited;
+    bool (*stop)(const void *context);
+    const void *context;
 };
 
 /* Returns a page, NULL if it is not in the file. It is valid until the next call. */
@@ -70,6 +77,8 @@ static const uint8_t *get_page(struct walk *walk, uint32_t number)
     if (number == 0 || number > walk->file.pages || ++walk->visited > walk->file.pages)
         return NULL;
     if (number < walk->run_first || number >= walk->run_first + walk->run_pages) {
+        if (walk->stop(walk->context))
+            return NULL;
         const uint32_t rest = walk->file.pages - number + 1;
         walk->run_first = number;
         walk->run_pages = rest < RUN_PAGES ? rest : RUN_PAGES;
@@ -82,7 +91,7 @@ static const uint8_t *get_page(struct walk *walk, uint32_t number)
 }
 
 /* Adds the frame of a key: a record of three numbers, which is too short for overflow pages. */
-static bool add_key(struct walk *walk, const uint8_t *at, const uint8_t *page_end)
+static inline bool add_key(struct walk *walk, const uint8_t *at, const uint8_t *page_end)
 {
     uint64_t length, header, type;
     int64_t numbers[3];
@@ -101,7 +110,7 @@ static bool add_key(struct walk *walk, const uint8_t *at, const uint8_t *page_en
         numbers[i] = page_number(value, type, size);
         value += size;
     }
-    return stack_frames_add(walk->all, numbers[0], numbers[1], numbers[2]);
+    return add(walk->all, numbers[0], numbers[1], numbers[2]);
 }
 
 static bool read_leaf(struct walk *walk, const uint8_t *page)
@@ -149,9 +158,10 @@ static bool read_tree(struct walk *walk, uint32_t number, int level)
     return good;
 }
 
-bool stack_frames_read(struct stack_frames *all, const char *path, uint32_t root)
+bool stack_frames_read(struct stack_frames *all, const char *path, uint32_t root,
+                       bool (*stop)(const void *context), const void *context)
 {
-    struct walk walk = {.all = all};
+    struct walk walk = {.all = all, .stop = stop, .context = context};
     if (!page_file_open(&walk.file, path))
         return false;
     walk.run = malloc((size_t)RUN_PAGES * walk.file.page_size);

@@ -28,8 +28,12 @@ bool stack_frames_add(struct stack_frames *all, int64_t stack, int64_t depth, in
 void stack_frames_end(struct stack_frames *all);
 void stack_frames_free(struct stack_frames *all);
 
-/* Adds all frames from the file, whose table has the root page `root`. Also false if the table
- * cannot be read this way. Then `all` holds a part of it. */
-bool stack_frames_read(struct stack_frames *all, const char *path, uint32_t root);
+/*
+ * Adds all frames from the file, whose table has the root page `root`. Also false if the table
+ * cannot be read this way, or `stop` says so, which is asked every millisecond or so. Then `all`
+ * holds a part of it.
+ */
+bool stack_frames_read(struct stack_frames *all, const char *path, uint32_t root,
+                       bool (*stop)(const void *context), const void *context);
 
 #endif

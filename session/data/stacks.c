@@ -212,12 +212,18 @@ static bool read_stack_frame(void *context, const struct database_row *row,
                         database_path(stacks->database), database_number(row, 0));
 }
 
+static bool is_stopped(const void *database)
+{
+    return database_stopped(database);
+}
+
 /* Reads the frames from the file. Returns false if that is not possible. */
 static bool read_direct(struct stacks *stacks)
 {
     const uint32_t root = database_direct_root(stacks->database, "stack_frame");
     return root != 0 && stack_frames_begin(&stacks->all, stacks->count, stacks->frame_count) &&
-           stack_frames_read(&stacks->all, database_path(stacks->database), root) &&
+           stack_frames_read(&stacks->all, database_path(stacks->database), root, is_stopped,
+                             stacks->database) &&
            !database_changed(stacks->database);
 }
 
@@ -237,7 +243,8 @@ bool stacks_frames(struct stacks *stacks, struct session_error *error)
 {
     if (stacks->loaded)
         return true;
-    if (!read_direct(stacks) && !read_by_sqlite(stacks, error)) {
+    if (!read_direct(stacks) &&
+        (!database_go_on(stacks->database, error) || !read_by_sqlite(stacks, error))) {
         stack_frames_free(&stacks->all);
         return false;
     }

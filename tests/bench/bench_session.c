@@ -1,164 +1,415 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bench_session SESSION: times each query of the session library and prints one line for each.
- * The first run of a query may read column chunks from the file; the second finds them.
+ * bench_session SESSION...: times the questions that people ask, each in a process of its own,
+ * first with the file in the page cache (warm), then without (cold, by posix_fadvise). Prints a
+ * line of a Markdown table for each: the estimate if there is one, the exact answer, the time from
+ * a cancel in the middle until the engine is free again, bytes read by system calls, bytes that
+ * came from the disk, and the largest resident set.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "session/session.h"
+#include "session/jobs.h"
 
-static double now_ms(clockid_t clock)
+enum { SLOTS = 240, CELLS = 4000 };
+
+struct measured {
+    double open, first, exact, cancel; /* ms; below 0: there is none */
+    uint64_t read, disk, resident;     /* bytes */
+    bool good;
+};
+
+static double now_ms(void)
 {
     struct timespec time;
-    clock_gettime(clock, &time);
+    clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
 }
 
-static double wall_started;
-static double processor_started;
-
-static void begin(void)
+/* Returns the number behind `key` in a file of /proc/self. */
+static uint64_t proc_number(const char *path, const char *key)
 {
-    wall_started = now_ms(CLOCK_MONOTONIC);
-    processor_started = now_ms(CLOCK_PROCESS_CPUTIME_ID);
+    char line[256];
+    uint64_t number = 0;
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof(line), file))
+        if (strncmp(line, key, strlen(key)) == 0)
+            number = strtoull(line + strlen(key), NULL, 10);
+    if (file)
+        fclose(file);
+    return number;
 }
 
-/* Elapsed, and of it spent on a processor: others may have shared the machine. */
-static void report(const char *what)
-{
-    printf("%9.1f %9.1f  %s\n", now_ms(CLOCK_MONOTONIC) - wall_started,
-           now_ms(CLOCK_PROCESS_CPUTIME_ID) - processor_started, what);
-}
+/* ---- questions -------------------------------------------------------------------------- */
 
-static struct session *session;
-static struct session_error error;
+/* An open session whose engine runs. */
+struct bench {
+    struct session *session;
+    struct session_jobs *jobs;
+    struct selection *all; /* NULL: not made yet */
+    double first;          /* when the first estimate or part of an answer was there, 0: not yet */
+    bool cancels;          /* the question is cancelled in the middle */
+    double exact_ms;       /* that it takes, to know the middle */
+    double cancelled;      /* when it was, 0: it ended before */
+};
 
-static struct selection *bench_filter(const char *text)
+/* Asks and waits. Notes the time of an estimate. Returns NULL if the job failed or was cancelled.
+ */
+static const struct session_answer *ask(struct bench *bench, struct session_question question,
+                                        struct session_job **job)
 {
-    struct selection *selection = NULL;
-    for (int run = 0; run < 2; run++) {
-        selection_free(selection);
-        begin();
-        selection = selection_new(session, text, &error);
-        if (!selection) {
-            fprintf(stderr, "%s: %s\n", text, error.message);
-            exit(1);
+    struct session_error error;
+    const double began = now_ms();
+    *job = session_job_ask(bench->jobs, &question, &error);
+    enum session_job_state state = SESSION_JOB_FAILED;
+    while (*job && (state = session_job_wait(*job, 1)) <= SESSION_JOB_RUNNING) {
+        if (bench->first == 0 && session_job_answer(*job))
+            bench->first = now_ms();
+        if (bench->cancels && now_ms() - began > bench->exact_ms / 2) {
+            bench->cancelled = now_ms();
+            session_job_cancel(*job);
         }
-        report(text);
     }
+    if (state != SESSION_JOB_DONE)
+        return NULL;
+    return session_job_answer(*job);
+}
+
+static bool ask_and_forget(struct bench *bench, struct session_question question)
+{
+    struct session_job *job;
+    const bool good = ask(bench, question, &job) != NULL;
+    session_job_free(job);
+    return good;
+}
+
+static struct selection *ask_selection(struct bench *bench, const char *text)
+{
+    struct session_job *job;
+    const struct session_answer *answer =
+        ask(bench, (struct session_question){.kind = SESSION_ASK_SELECTION, .text = text}, &job);
+    struct selection *selection = answer ? selection_share(answer->selected.selection) : NULL;
+    session_job_free(job);
     return selection;
 }
 
-static void bench_views(struct selection *selection)
+/* Asks for everything that the browser's first view shows of a filter. */
+static bool ask_view(struct bench *bench, const char *text, bool all)
 {
-    uint64_t duration = session_duration_ns(session);
-    struct session_slot slots[240];
-    begin();
-    uint64_t peak = selection_peak_bytes(selection);
-    report("peak of the selection");
-    if (peak != (uint64_t)session_meta_number(session, "peak_bytes"))
-        printf("                     (of %llu)\n", (unsigned long long)peak);
-    for (int run = 0; run < 2; run++) {
-        begin();
-        selection_timeline(selection, 0, duration + 1, 240, SESSION_COLOR_FUNCTION, slots, &error);
-        report("timeline, 240 slots, by function");
-    }
-    begin();
-    selection_timeline(selection, 0, duration + 1, 240, SESSION_COLOR_LIFETIME, slots, &error);
-    report("timeline, first by lifetime");
-    begin();
-    selection_timeline(selection, duration / 2, duration / 2 + duration / 50, 240,
-                       SESSION_COLOR_FUNCTION, slots, &error);
-    report("timeline, zoomed to 2 %");
-    struct session_share shares[5];
-    begin();
-    selection_top_functions(selection, duration / 2, duration / 2 + duration / 240, shares, 5);
-    report("functions of a slot");
-    for (int run = 0; run < 2; run++) {
-        struct session_function_row *rows;
-        size_t count;
-        begin();
-        if (selection_functions(selection, &rows, &count, &error))
-            free(rows);
-        report("functions, self and total");
-    }
-    struct session_edge *callers;
-    struct session_edge *callees;
-    size_t caller_count;
-    size_t callee_count;
-    begin();
-    if (selection_edges(selection, 3, &callers, &caller_count, &callees, &callee_count, &error)) {
-        free(callers);
-        free(callees);
-    }
-    report("callers and callees");
+    const uint64_t end = session_duration_ns(bench->session) + 1;
+    struct selection *selection = ask_selection(bench, text);
+    const struct session_question timeline = {.kind = SESSION_ASK_TIMELINE,
+                                              .selection = selection,
+                                              .by = SESSION_COLOR_FUNCTION,
+                                              .to_ns = end,
+                                              .count = SLOTS};
+    const struct session_question legend = {
+        .kind = SESSION_ASK_LEGEND, .selection = selection, .by = SESSION_COLOR_FUNCTION};
+    const struct session_question functions = {.kind = SESSION_ASK_FUNCTIONS,
+                                               .selection = selection};
+    const struct session_question peak = {.kind = SESSION_ASK_PEAK, .selection = selection};
+    bool good = selection && ask_and_forget(bench, legend) && ask_and_forget(bench, timeline);
+    if (all)
+        good = good && ask_and_forget(bench, functions) && ask_and_forget(bench, peak);
+    selection_free(selection);
+    return good;
 }
 
-static void bench_grid(struct selection *selection)
+static bool first_screen(struct bench *bench)
 {
-    uint64_t peak_ns = session_peak_ns(session);
-    struct session_region *regions;
-    size_t count;
-    begin();
-    if (!session_regions(session, peak_ns, &regions, &count, &error))
+    return ask_view(bench, "all", false);
+}
+
+static bool zoomed(struct bench *bench)
+{
+    const uint64_t end = session_duration_ns(bench->session);
+    return ask_and_forget(bench, (struct session_question){.kind = SESSION_ASK_TIMELINE,
+                                                           .selection = bench->all,
+                                                           .by = SESSION_COLOR_FUNCTION,
+                                                           .from_ns = end / 2,
+                                                           .to_ns = end / 2 + end / 50,
+                                                           .count = SLOTS});
+}
+
+static bool functions(struct bench *bench)
+{
+    return ask_and_forget(
+        bench, (struct session_question){.kind = SESSION_ASK_FUNCTIONS, .selection = bench->all});
+}
+
+static bool legend_of(struct bench *bench, enum session_color_by by)
+{
+    return ask_and_forget(
+        bench,
+        (struct session_question){.kind = SESSION_ASK_LEGEND, .selection = bench->all, .by = by});
+}
+
+static bool types(struct bench *bench)
+{
+    return legend_of(bench, SESSION_COLOR_TYPE);
+}
+
+static bool sizes(struct bench *bench)
+{
+    return legend_of(bench, SESSION_COLOR_SIZE);
+}
+
+#define FILTER "all | where size >= 100 and lifetime > 1ms"
+
+static bool count_filter(struct bench *bench)
+{
+    struct selection *selection = ask_selection(bench, FILTER);
+    selection_free(selection);
+    return selection != NULL;
+}
+
+static bool filter_screen(struct bench *bench)
+{
+    return ask_view(bench, FILTER, true);
+}
+
+static bool filter_peak(struct bench *bench)
+{
+    struct selection *selection = ask_selection(bench, FILTER);
+    const bool good =
+        selection && ask_and_forget(bench, (struct session_question){.kind = SESSION_ASK_PEAK,
+                                                                     .selection = selection});
+    selection_free(selection);
+    return good;
+}
+
+static bool regex(struct bench *bench)
+{
+    struct selection *selection = ask_selection(bench, "all | where stack ~ \"^le.t$\"");
+    selection_free(selection);
+    return selection != NULL;
+}
+
+static void keep(void *data)
+{
+    (void)data;
+}
+
+/* Asks for the regions and the cells of a screen at a moment, then for those a step later. */
+static bool grid_at(struct bench *bench, uint64_t ns)
+{
+    struct session_job *job;
+    const struct session_answer *answer =
+        ask(bench, (struct session_question){.kind = SESSION_ASK_REGIONS, .ns = ns}, &job);
+    bool good = answer != NULL;
+    if (good && answer->regions.count > 0) {
+        const struct session_region *region = &answer->regions.regions[0];
+        good = ask_and_forget(
+            bench,
+            (struct session_question){.kind = SESSION_ASK_GRID,
+                                      .selection = bench->all,
+                                      .ns = ns,
+                                      .address = region->start,
+                                      .bytes_per_cell = (region->end - region->start) / CELLS + 1,
+                                      .count = CELLS,
+                                      .by = SESSION_COLOR_FUNCTION});
+    }
+    session_job_free(job);
+    return good;
+}
+
+static bool grid(struct bench *bench)
+{
+    return grid_at(bench, session_duration_ns(bench->session) / 3);
+}
+
+struct question {
+    const char *name;
+    bool (*ask)(struct bench *bench);
+    bool opens;     /* the opening is part of the time */
+    bool needs_all; /* the selection of all is made before */
+};
+
+static const struct question questions[] = {
+    {"first screen", first_screen, true, false},
+    {"timeline zoomed to 2 %", zoomed, false, true},
+    {"functions", functions, false, true},
+    {"types", types, false, true},
+    {"sizes", sizes, false, true},
+    {"new filter: count and bytes", count_filter, false, false},
+    {"new filter: whole screen", filter_screen, false, false},
+    {"peak of a filter", filter_peak, false, false},
+    {"memory grid at any time", grid, false, true},
+    {"regular expression over stacks", regex, false, false},
+};
+
+/* ---- measuring -------------------------------------------------------------------------- */
+
+static bool open_bench(struct bench *bench, const char *path)
+{
+    struct session_error error = {.column = 0};
+    bench->session = session_open(path, &error);
+    bench->jobs = bench->session ? session_jobs_start(bench->session, &error) : NULL;
+    if (!bench->jobs)
+        fprintf(stderr, "%s\n", error.message);
+    return bench->jobs != NULL;
+}
+
+static void close_bench(struct bench *bench)
+{
+    selection_free(bench->all);
+    session_jobs_stop(bench->jobs);
+    session_close(bench->session);
+}
+
+static bool do_nothing(struct session *session, struct selection *selection, void *data,
+                       struct session_error *error)
+{
+    (void)session, (void)selection, (void)data, (void)error;
+    return true;
+}
+
+/* Opens the session again, cancels the question in its middle, and waits for the engine. */
+static double measure_cancel(const char *path, const struct question *question, double exact)
+{
+    struct bench bench = {.exact_ms = exact};
+    double latency = -1;
+    if (!open_bench(&bench, path))
+        return latency;
+    if (question->needs_all)
+        bench.all = ask_selection(&bench, "all");
+    bench.cancels = true;
+    question->ask(&bench);
+    bench.cancels = false;
+    if (bench.cancelled > 0 &&
+        ask_and_forget(&bench, (struct session_question){
+                                   .kind = SESSION_ASK_CALL, .call = do_nothing, .release = keep}))
+        latency = now_ms() - bench.cancelled;
+    close_bench(&bench);
+    return latency;
+}
+
+static struct measured measure(const char *path, const struct question *question, bool cancels)
+{
+    struct measured result = {.first = -1, .cancel = -1};
+    struct bench bench = {.session = NULL};
+    double began = now_ms();
+    uint64_t read = proc_number("/proc/self/io", "rchar:");
+    uint64_t disk = proc_number("/proc/self/io", "read_bytes:");
+    if (!open_bench(&bench, path))
+        return result;
+    result.open = now_ms() - began;
+    if (question->needs_all)
+        bench.all = ask_selection(&bench, "all");
+    if (!question->opens) {
+        began = now_ms();
+        read = proc_number("/proc/self/io", "rchar:");
+        disk = proc_number("/proc/self/io", "read_bytes:");
+    }
+    bench.first = 0;
+    result.good = question->ask(&bench);
+    result.exact = now_ms() - began;
+    result.read = proc_number("/proc/self/io", "rchar:") - read;
+    result.disk = proc_number("/proc/self/io", "read_bytes:") - disk;
+    result.resident = proc_number("/proc/self/status", "VmHWM:") * 1024;
+    result.first = bench.first > 0 ? bench.first - began : -1;
+    close_bench(&bench);
+    if (cancels && result.good)
+        result.cancel = measure_cancel(path, question, result.exact);
+    return result;
+}
+
+/* Measures in a process of its own, whose memory is the question's. */
+static struct measured measure_apart(const char *path, const struct question *question,
+                                     bool cancels)
+{
+    struct measured result = {.good = false};
+    int ends[2];
+    if (pipe(ends) != 0)
+        return result;
+    const pid_t child = fork();
+    if (child == 0) {
+        const struct measured own = measure(path, question, cancels);
+        _exit(write(ends[1], &own, sizeof(own)) == sizeof(own) ? 0 : 1);
+    }
+    close(ends[1]);
+    if (read(ends[0], &result, sizeof(result)) != sizeof(result))
+        result.good = false;
+    close(ends[0]);
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    return result;
+}
+
+/* Takes the file out of the page cache. */
+static void forget(const char *path)
+{
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return;
+    fdatasync(file);
+    posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+    close(file);
+}
+
+static void print_ms(double ms)
+{
+    if (ms < 0)
+        printf(" – |");
+    else
+        printf(" %.*f |", ms < 10 ? 1 : 0, ms);
+}
+
+static void print_row(const char *name, const char *cache, const struct measured *result)
+{
+    printf("| %s | %s |", name, cache);
+    if (!result->good) {
+        printf(" failed | | | | | |\n");
+        return;
+    }
+    print_ms(result->first);
+    print_ms(result->exact);
+    print_ms(result->cancel);
+    printf(" %.1f | %.1f | %.0f |\n", (double)result->read / 1e6, (double)result->disk / 1e6,
+           (double)result->resident / (1 << 20));
+    fflush(stdout);
+}
+
+static void bench_file(const char *path)
+{
+    struct session_error error;
+    struct session *session = session_open(path, &error);
+    struct stat about;
+    if (!session || stat(path, &about) != 0) {
+        fprintf(stderr, "%s\n", error.message);
         exit(1);
-    report("regions at the peak (builds the live list)");
-    static struct session_cell cells[4000];
-    uint64_t span = (regions[0].end - regions[0].start) / 4000 + 1;
-    begin();
-    selection_grid(selection, peak_ns, regions[0].start, span, 4000, SESSION_COLOR_FUNCTION, cells,
-                   &error);
-    report("grid, 4000 cells over the first region");
-    begin();
-    selection_grid(selection, peak_ns, regions[0].start, 64, 4000, SESSION_COLOR_FUNCTION, cells,
-                   &error);
-    report("grid, 4000 cells of 64 bytes");
-    begin();
-    uint64_t id = session_allocation_at(session, peak_ns, regions[0].start + 1000);
-    report("allocation at an address");
-    begin();
-    session_address_history(session, peak_ns, regions[0].start, NULL);
-    report("history of an address");
-    begin();
-    session_allocation_at(session, peak_ns + id + 1, regions[0].start);
-    report("step of the grid's time");
-    free(regions);
+    }
+    printf("%llu allocations, %lld stacks, %.1f bytes of the session each\n\n",
+           (unsigned long long)session_allocation_count(session),
+           (long long)session_meta_number(session, "stacks"),
+           (double)about.st_size / (double)session_allocation_count(session));
+    session_close(session);
+    printf("| question | cache | estimate ms | exact ms | cancel ms | read MB | from disk MB | RSS "
+           "MiB |\n|---|---|---|---|---|---|---|---|\n");
+    for (size_t i = 0; i < sizeof(questions) / sizeof(*questions); i++) {
+        measure_apart(path, &questions[i], false); /* fills the page cache */
+        const struct measured warm = measure_apart(path, &questions[i], true);
+        print_row(questions[i].name, "warm", &warm);
+        forget(path);
+        const struct measured cold = measure_apart(path, &questions[i], false);
+        print_row("", "cold", &cold);
+    }
+    printf("\n");
 }
 
 int main(int argc, char **argv)
 {
-    if (argc != 2) {
-        fprintf(stderr, "usage: bench_session SESSION\n");
+    if (argc < 2) {
+        fprintf(stderr, "usage: bench_session SESSION...\n");
         return 2;
     }
-    printf("  wall ms    cpu ms\n");
-    begin();
-    session = session_open(argv[1], &error);
-    if (!session) {
-        fprintf(stderr, "%s\n", error.message);
-        return 1;
-    }
-    report("open");
-    printf("                     %llu allocations\n",
-           (unsigned long long)session_allocation_count(session));
-    struct selection *all = bench_filter("all");
-    bench_views(all);
-    bench_grid(all);
-    selection_free(all);
-    selection_free(bench_filter("live at peak"));
-    selection_free(bench_filter("all | where lifetime > 10ms and stack has \"main\""));
-    selection_free(bench_filter("all | where function ~ \"parse|read\" and size >= 64 and thread "
-                                "== 1 and not freed == true"));
-    selection_free(bench_filter("all | where size in 32..1K | sort size desc | top 100"));
-    selection_free(bench_filter("live at peak - (live at 1s) | color red where size > 4K"));
-    struct selection *sorted = bench_filter("all | sort lifetime desc");
-    struct session_allocation row;
-    begin();
-    selection_row(sorted, 0, &row);
-    report("first row of the whole session sorted");
-    selection_free(sorted);
-    session_close(session);
+    for (int i = 1; i < argc; i++)
+        bench_file(argv[i]);
     return 0;
 }

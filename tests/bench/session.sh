@@ -1,9 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Time of each question that the browser asks, on a synthetic session. ALLOCATIONS=n for other
-# than 10,000,000.
+# Time of each question that people ask of a session, warm and cold: a recorded program with 250,000
+# stacks and ALLOCATIONS=n allocations (10,000,000; 100,000,000 need 15 GB of disk). SESSION=file for
+# one that exists already. Last the rate at which this machine reads the file, to compare with.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$MPROF_BUILD/tests/make_session" "$work/s.db" "${ALLOCATIONS:-10000000}" 20000 2000 8 1
-"$MPROF_BUILD/tests/bench_session" "$work/s.db"
+session=${SESSION:-$work/s.db}
+if [ -z "${SESSION:-}" ]; then
+    gcc -O1 -g -o "$work/many_stacks" "$MPROF_SOURCE/tests/bench/many_stacks.c"
+    "$MPROF_BUILD/bin/mprof-run" --quiet -o "$work/s.bin" -- "$work/many_stacks" "${ALLOCATIONS:-10000000}"
+    "$MPROF_BUILD/bin/mprof-ingest" -q -o "$session" "$work/s.bin"
+    rm "$work/s.bin"
+fi
+"$MPROF_BUILD/tests/bench_session" "$session"
+rate() { # NAME: MB/s at which the session's first GB is read
+    LC_ALL=C dd if="$session" of=/dev/null bs=256K count=4000 2>&1 | awk -v n="$1" '/copied/ { print "reads " n ": " $(NF - 1), $NF }'
+}
+rate warm >/dev/null
+rate warm
+dd if="$session" iflag=nocache count=0 2>"$work/out"
+rate cold
