@@ -62,9 +62,9 @@ struct session_group_set *graph_result_take_groups(struct graph_result *result);
 /* The unit of a value. A moment is ns since the trace began, a duration ns. */
 enum session_unit { UNIT_NUMBER, UNIT_BYTES, UNIT_DURATION, UNIT_MOMENT };
 
-/* One of the numbers that explain a measure. */
+/* One of the numbers that explain a measure. Growth has the bytes and the blocks of each part. */
 struct session_measure_part {
-    const char *name; /* of growth: born, died, stayed; of peak: time */
+    const char *name; /* of growth: born, died, stayed, born blocks, …; of peak: time */
     enum session_unit unit;
     uint64_t value;
 };
@@ -77,7 +77,7 @@ struct session_measure {
     bool is_null;  /* avg, min or max of nothing: there is no value */
     bool negative; /* growth: the value counts below 0 */
     uint64_t value;
-    struct session_measure_part part[4];
+    struct session_measure_part part[6];
     size_t part_count;
     bool estimated; /* the session is sampled and the value is a sum or an average */
     /* If estimated: the standard error of the value in its unit, below 0 if it is not known.

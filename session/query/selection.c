@@ -5,7 +5,6 @@
 
 #include "session/data/error.h"
 #include "session/data/session_state.h"
-#include "session/filter/run.h"
 #include "session/filter/sort_order.h"
 #include "session/query/selection_state.h"
 #include "session/scan/kernels.h"
@@ -50,19 +49,9 @@ static bool find_totals(struct selection *selection, struct session_error *error
     return good;
 }
 
-static bool start(struct selection *selection, const char *text, struct session_error *error)
+/* Counts the rows of the selection's set. */
+static bool count_rows(struct selection *selection, struct session_error *error)
 {
-    struct filter_graph *graph = filter_parse_named(text, selection->session->graph_names, error);
-    if (!graph)
-        return false;
-    bool of_all = false;
-    bool good = filter_run(selection->session, graph, &selection->set, &selection->colors,
-                           &selection->color_by, &of_all, error);
-    selection->chosen_from = of_all ? column_store_rows(selection->session->columns)
-                                    : session_allocation_count(selection->session);
-    filter_graph_free(graph);
-    if (!good)
-        return false;
     uint32_t chunks = selection->set.chunks;
     selection->before = calloc((size_t)chunks + 1, sizeof(*selection->before));
     if (!selection->before)
@@ -73,17 +62,22 @@ static bool start(struct selection *selection, const char *text, struct session_
     return find_totals(selection, error);
 }
 
-struct selection *selection_new(struct session *session, const char *text,
-                                struct session_error *error)
+struct selection *selection_of_set(struct session *session, struct row_set *set,
+                                   const struct filter_colors *colors, struct session_error *error)
 {
     struct selection *selection = calloc(1, sizeof(*selection));
     if (!selection) {
+        row_set_free(set);
         session_fail_memory(error, "a selection");
         return NULL;
     }
     selection->session = session;
+    selection->set = *set;
+    *set = (struct row_set){.words = NULL};
+    selection->colors = *colors;
+    selection->chosen_from = session_allocation_count(session);
     atomic_init(&selection->owners, 1);
-    if (!start(selection, text, error)) {
+    if (!count_rows(selection, error)) {
         selection_free(selection);
         return NULL;
     }

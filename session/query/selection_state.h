@@ -47,6 +47,18 @@ struct selection {
     struct color_map *maps[COLOR_BY_TOTAL];
 };
 
+/* Makes a selection of the rows of a set, which it takes over, in failure too. Returns NULL with
+ * `error` set. */
+struct selection *selection_of_set(struct session *session, struct row_set *set,
+                                   const struct filter_colors *colors, struct session_error *error);
+
+/* Computes the measure of a step over the selected allocations: count, sum, avg, min, max, peak or
+ * growth. Fills all of *measure but its name. Returns false with `error` set. */
+struct filter_step;
+struct session_measure;
+bool selection_measure(struct selection *selection, const struct filter_step *step,
+                       struct session_measure *measure, struct session_error *error);
+
 /* Returns the sums by stack, session->stacks.count of them, or NULL with `error` set. */
 const struct stack_sum *selection_stack_sums(struct selection *selection,
                                              struct session_error *error);

@@ -37,7 +37,11 @@ static void open_fixture(uint64_t seed, size_t allocations)
                      "CREATE TEMP TABLE v AS SELECT v.*, (SELECT f.function FROM v_stack f WHERE "
                      "f.stack_id = v.stack_id AND f.depth = 1 + (SELECT min(sf.depth) FROM "
                      "stack_frame sf JOIN stack st ON st.id = sf.stack_id WHERE sf.stack_id = "
-                     "v.stack_id AND sf.frame_id = st.call_site_frame_id)) AS caller "
+                     "v.stack_id AND sf.frame_id = st.call_site_frame_id)) AS caller, (SELECT "
+                     "f.function FROM v_stack f WHERE f.stack_id = v.stack_id AND f.depth = 2 + "
+                     "(SELECT min(sf.depth) FROM stack_frame sf JOIN stack st ON st.id = "
+                     "sf.stack_id WHERE sf.stack_id = v.stack_id AND sf.frame_id = "
+                     "st.call_site_frame_id)) AS frame2 "
                      "FROM v_allocation v",
                      NULL, NULL, NULL),
         SQLITE_OK);
@@ -121,6 +125,45 @@ static const struct {
     {"all | where caller == main", "caller = 'main'"},
     {"all | where caller ~ node", "caller LIKE '%node%'"},
     {"all | where caller is null", "caller IS NULL"},
+    {"all | where frame 0 == parse_table", "function = 'parse_table'"},
+    {"all | where frame 1 ~ node", "caller LIKE '%node%'"},
+    {"all | where frame 1 is null", "caller IS NULL"},
+    {"all | where frame 2 == main", "frame2 = 'main'"},
+    {"all | where frame 2 is not null", "frame2 IS NOT NULL"},
+    {"all | where frame 200 is null", "1"},
+    {"live at peak - 1ms", "alloc_ns <= (SELECT value FROM meta WHERE key = 'peak_ns') - 1000000 "
+                           "AND COALESCE(free_ns, 1e18) > (SELECT value FROM meta WHERE key = "
+                           "'peak_ns') - 1000000"},
+    {"live at (load + 20us - (peak - peak))",
+     "alloc_ns <= (SELECT ns FROM mark WHERE name = 'load') + 20000 AND COALESCE(free_ns, 1e18) > "
+     "(SELECT ns FROM mark WHERE name = 'load') + 20000"},
+    {"live at start - 1s", "0"},
+    {"live at end + 1s", "free_ns IS NULL OR free_ns > (SELECT value FROM meta WHERE key = "
+                         "'duration_ns') + 1000000000"},
+    {"t(A, B) = live at B - live at (A); t(load - 1us, peak)",
+     "alloc_ns > (SELECT ns FROM mark WHERE name = 'load') - 1000 AND alloc_ns <= (SELECT value "
+     "FROM meta WHERE key = 'peak_ns') AND COALESCE(free_ns, 1e18) > (SELECT value FROM meta WHERE "
+     "key = 'peak_ns') OR alloc_ns <= (SELECT value FROM meta WHERE key = 'peak_ns') AND "
+     "COALESCE(free_ns, 1e18) > (SELECT value FROM meta WHERE key = 'peak_ns') AND free_ns <= "
+     "(SELECT ns FROM mark WHERE name = 'load') - 1000"},
+    {"all | where alloc_time >= load - 1ms and lifetime < end - load",
+     "alloc_ns >= (SELECT ns FROM mark WHERE name = 'load') - 1000000 AND lifetime_ns < (SELECT "
+     "value FROM meta WHERE key = 'duration_ns') - (SELECT ns FROM mark WHERE name = 'load')"},
+    {"all | where alloc_time > start - 1s", "1"},
+    {"all | where alloc_time == start - 1s", "0"},
+    {"all | where alloc_time != start - 1s", "1"},
+    {"all | where alloc_time <= start - 1s", "0"},
+    {"all | where free_time != start - 1s", "free_ns IS NOT NULL"},
+    {"all | where alloc_time in start - 1s..1ms", "alloc_ns <= 1000000"},
+    {"all | where alloc_time in start - 2s..start - 1s", "0"},
+    {"all | where lifetime > 1ms - 2ms", "1"},
+    {"all | where lifetime < start - end", "0"},
+    {"all | where lifetime in start - end..1us", "lifetime_ns <= 1000"},
+    {"all | join type | where bytes > 1M | ungroup",
+     "type IN (SELECT type FROM v_allocation GROUP BY type HAVING sum(size) > 1048576) OR (type IS "
+     "NULL AND (SELECT sum(size) FROM v_allocation WHERE type IS NULL) > 1048576)"},
+    {"all | join type", "1"},
+    {"all | where size > 64 | count", "size > 64"},
     {"all | where stack == 17", "stack_id = 17"},
     {"all | where stack != 17", "stack_id != 17 AND stack_id > 0"},
     {"all | where stack is null", "stack_id = 0"},

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Runs graphs and gives their results: selections, groups, measures. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/data/error.h"
+#include "session/data/session_state.h"
+#include "session/group/group_set.h"
+#include "session/groups.h"
+#include "session/query/selection_state.h"
+#include "session/run/run.h"
+
+struct graph_result {
+    enum graph_result_kind kind;
+    struct selection *selection;
+    struct session_group_set *groups;
+    struct session_measure measure;
+    char *name; /* of the measure */
+};
+
+/* ---- running ---- */
+
+/* A graph while it runs. */
+struct running {
+    struct session *session;
+    struct filter_graph *graph;
+    struct filter_colors colors;
+    struct run_result rows;
+};
+
+static bool running_start(struct running *running, struct session *session, const char *text,
+                          struct session_error *error)
+{
+    *running = (struct running){.session = session};
+    running->graph = filter_parse_named(text, session->graph_names, error);
+    return running->graph &&
+           run_graph(session, running->graph, &running->colors, &running->rows, error);
+}
+
+static void running_end(struct running *running)
+{
+    run_result_free(&running->rows);
+    filter_graph_free(running->graph);
+}
+
+/* Makes a selection of the rows: of groups, of their members. */
+static struct selection *select_rows(struct running *running, struct session_error *error)
+{
+    struct run_result *rows = &running->rows;
+    if (rows->groups && !group_ungroup(rows->groups, &rows->set, error))
+        return NULL;
+    struct selection *selection =
+        selection_of_set(running->session, &rows->set, &running->colors, error);
+    if (!selection)
+        return NULL;
+    selection->color_by = rows->color_by;
+    if (rows->of_all)
+        selection->chosen_from = column_store_rows(running->session->columns);
+    return selection;
+}
+
+struct selection *selection_new(struct session *session, const char *text,
+                                struct session_error *error)
+{
+    struct running *running = malloc(sizeof(*running));
+    struct selection *selection = NULL;
+    if (!running) {
+        session_fail_memory(error, "a selection");
+        return NULL;
+    }
+    if (running_start(running, session, text, error))
+        selection = select_rows(running, error);
+    running_end(running);
+    free(running);
+    return selection;
+}
+
+/* ---- results ---- */
+
+static bool find_measure(struct graph_result *result, struct running *running,
+                         struct session_error *error)
+{
+    const struct filter_step *step = running->rows.measure;
+    result->kind = RESULT_MEASURE;
+    result->name = strdup(step->text);
+    if (!result->name)
+        return session_fail_memory(error, "a measure");
+    result->measure.name = result->name;
+    if (running->rows.groups)
+        return group_scalar(running->rows.groups, step, &result->measure, error);
+    struct selection *selection = select_rows(running, error);
+    bool good = selection && selection_measure(selection, step, &result->measure, error);
+    selection_free(selection);
+    return good;
+}
+
+static bool find_result(struct graph_result *result, struct running *running,
+                        struct session_error *error)
+{
+    switch (running->rows.kind) {
+    case KIND_ALLOCATIONS:
+        result->kind = RESULT_ALLOCATIONS;
+        result->selection = select_rows(running, error);
+        return result->selection != NULL;
+    case KIND_GROUPS:
+        result->kind = RESULT_GROUPS;
+        result->groups = running->rows.groups;
+        running->rows.groups = NULL;
+        return true;
+    case KIND_MEASURE:
+        break;
+    }
+    return find_measure(result, running, error);
+}
+
+struct graph_result *graph_run(struct session *session, const char *text,
+                               struct session_error *error)
+{
+    struct graph_result *result = calloc(1, sizeof(*result));
+    struct running *running = malloc(sizeof(*running));
+    if (!result || !running) {
+        free(result);
+        free(running);
+        session_fail_memory(error, "a filter graph");
+        return NULL;
+    }
+    bool good = running_start(running, session, text, error) && find_result(result, running, error);
+    running_end(running);
+    free(running);
+    if (!good) {
+        graph_result_free(result);
+        return NULL;
+    }
+    return result;
+}
+
+void graph_result_free(struct graph_result *result)
+{
+    if (!result)
+        return;
+    selection_free(result->selection);
+    session_groups_free(result->groups);
+    free(result->name);
+    free(result);
+}
+
+enum graph_result_kind graph_result_kind(const struct graph_result *result)
+{
+    return result->kind;
+}
+
+struct selection *graph_result_selection(const struct graph_result *result)
+{
+    return result->selection;
+}
+
+struct session_group_set *graph_result_groups(const struct graph_result *result)
+{
+    return result->groups;
+}
+
+const struct session_measure *graph_result_measure(const struct graph_result *result)
+{
+    return result->kind == RESULT_MEASURE ? &result->measure : NULL;
+}
+
+struct selection *graph_result_take_selection(struct graph_result *result)
+{
+    struct selection *selection = result->selection;
+    result->selection = NULL;
+    return selection;
+}
+
+struct session_group_set *graph_result_take_groups(struct graph_result *result)
+{
+    struct session_group_set *groups = result->groups;
+    result->groups = NULL;
+    return groups;
+}
+
+/* ---- members of groups ---- */
+
+struct selection *session_group_members(struct session_group_set *set, size_t row,
+                                        struct session_error *error)
+{
+    struct row_set rows = {.words = NULL};
+    if (!group_ungroup_one(set, row, &rows, error))
+        return NULL;
+    return selection_of_set(group_session(set), &rows, group_colors(set), error);
+}
+
+struct selection *session_groups_members(struct session_group_set *set, struct session_error *error)
+{
+    struct row_set rows = {.words = NULL};
+    if (!group_ungroup(set, &rows, error))
+        return NULL;
+    return selection_of_set(group_session(set), &rows, group_colors(set), error);
+}

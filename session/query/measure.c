@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Measures selections: count, sum, avg, min, max, peak and growth. If the session is sampled, sums
+ * are estimates. A recorded block represents a number of blocks, its weight w, because it was
+ * recorded with probability 1 / w. So the estimate's variance is the sum of w (w - 1) x^2
+ * (Horvitz and Thompson, A generalization of sampling without replacement, JASA 47, 1952).
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "session/data/error.h"
+#include "session/data/session_state.h"
+#include "session/filter/tree.h"
+#include "session/groups.h"
+#include "session/query/selection_state.h"
+#include "session/scan/estimate.h"
+
+/* ---- sums ---- */
+
+/* One thread's sums of a field. */
+struct summing {
+    const struct session *session;
+    enum filter_field field;
+    unsigned __int128 sum;
+    uint64_t weights; /* of the rows that are not null */
+    uint64_t rows, min, max;
+    double variance;
+};
+
+/* The value of a row. Returns false if it is null. */
+static bool value_of(const struct summing *summing, const struct chunk_rows *rows, size_t row,
+                     uint64_t *value)
+{
+    const struct session *session = summing->session;
+    const uint64_t began = column_view_at(&rows->views[COLUMN_ALLOC_NS], row);
+    const uint64_t life = column_view_at(&rows->views[COLUMN_LIFE_NS], row);
+    switch (summing->field) {
+    case FIELD_SIZE:
+        *value = column_view_at(&rows->views[COLUMN_SIZE], row);
+        return true;
+    case FIELD_COUNT:
+        *value = column_view_at(&rows->views[COLUMN_COUNT_OF_OBJECTS], row);
+        return true;
+    case FIELD_ADDRESS:
+        *value = column_view_at(&rows->views[COLUMN_ADDRESS], row);
+        return true;
+    case FIELD_ALLOC_TIME:
+        *value = began;
+        return true;
+    case FIELD_FREE_TIME:
+        *value = began + life - 1;
+        return life != 0;
+    case FIELD_LIFETIME:
+        *value = life != 0                      ? life - 1
+                 : session->duration_ns > began ? session->duration_ns - began
+                                                : 0;
+        return true;
+    case FIELD_LINE:
+        *value = stacks_call_site(&session->stacks, column_view_at(&rows->views[COLUMN_STACK], row))
+                     ->line;
+        return *value != 0;
+    case FIELD_ID:
+        *value = rows->first_row + row + 1;
+        return true;
+    default: /* no field: the sum counts blocks */
+        *value = 1;
+        return true;
+    }
+}
+
+static void sum_rows(void *context, const struct chunk_rows *rows)
+{
+    struct summing *summing = context;
+    const struct estimate *estimate = summing->session->estimate;
+    ROW_SET_EACH(rows->words, row)
+    {
+        uint64_t value;
+        if (!value_of(summing, rows, row, &value))
+            continue;
+        /* The estimate of bytes is not that of blocks times the size: both are rounded. */
+        const uint64_t weight = column_view_at(&rows->counts, row);
+        summing->sum += summing->field == FIELD_SIZE ? column_view_at(&rows->bytes, row)
+                                                     : (unsigned __int128)value * weight;
+        summing->weights += weight;
+        summing->rows++;
+        summing->min = summing->rows == 1 || value < summing->min ? value : summing->min;
+        summing->max = value > summing->max ? value : summing->max;
+        if (estimate) {
+            const double w =
+                estimate_weight(estimate, column_view_at(&rows->views[COLUMN_SIZE], row));
+            summing->variance += w * (w - 1) * (double)value * (double)value;
+        }
+    }
+}
+
+static void merge_sums(struct summing *all, const struct summing *part)
+{
+    if (part->rows == 0)
+        return;
+    all->sum += part->sum;
+    all->weights += part->weights;
+    all->min = all->rows == 0 || part->min < all->min ? part->min : all->min;
+    all->max = part->max > all->max ? part->max : all->max;
+    all->rows += part->rows;
+    all->variance += part->variance;
+}
+
+static bool sum_field(struct selection *selection, enum filter_field field, struct summing *all,
+                      struct session_error *error)
+{
+    const unsigned columns = COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_COUNT_OF_OBJECTS) |
+                             COLUMN_BIT(COLUMN_ADDRESS) | COLUMN_BIT(COLUMN_ALLOC_NS) |
+                             COLUMN_BIT(COLUMN_LIFE_NS) | COLUMN_BIT(COLUMN_STACK);
+    struct scan_contexts contexts;
+    *all = (struct summing){.session = selection->session, .field = field};
+    if (!scan_contexts_open(selection->session, &contexts, sizeof(*all), SIZE_MAX, error))
+        return false;
+    for (size_t i = 0; i < contexts.threads; i++)
+        *(struct summing *)contexts.each[i] = *all;
+    const bool good = scan_each_chunk(selection->session, &selection->set, columns, sum_rows,
+                                      contexts.each, contexts.threads, error);
+    for (size_t i = 0; i < contexts.threads; i++)
+        merge_sums(all, contexts.each[i]);
+    scan_contexts_close(&contexts);
+    return good;
+}
+
+static enum session_unit unit_of(enum filter_field field)
+{
+    switch (filter_fields[field].type) {
+    case TYPE_SIZE:
+        return UNIT_BYTES;
+    case TYPE_DURATION:
+        return UNIT_DURATION;
+    case TYPE_MOMENT:
+        return UNIT_MOMENT;
+    default:
+        return UNIT_NUMBER;
+    }
+}
+
+static bool measure_field(struct selection *selection, const struct filter_step *step,
+                          struct session_measure *measure, struct session_error *error)
+{
+    struct summing all;
+    if (!sum_field(selection, step->field, &all, error))
+        return false;
+    const bool adds = step->kind == STEP_SUM || step->kind == STEP_AVG;
+    measure->unit = unit_of(step->field);
+    measure->is_null = all.rows == 0 && step->kind != STEP_SUM;
+    measure->estimated = adds && session_sampled(selection->session);
+    if (step->kind == STEP_MIN || step->kind == STEP_MAX) {
+        measure->value = step->kind == STEP_MIN ? all.min : all.max;
+        return true;
+    }
+    unsigned __int128 value = all.sum;
+    if (step->kind == STEP_AVG)
+        value = all.weights == 0 ? 0 : all.sum / all.weights;
+    if (value > UINT64_MAX)
+        return session_fail(error, step->column, "the sum exceeds 2^64");
+    measure->value = (uint64_t)value;
+    if (measure->estimated)
+        measure->standard_error = step->kind == STEP_SUM ? sqrt(all.variance) : -1;
+    return true;
+}
+
+/* ---- growth ---- */
+
+/* A time to ask for live blocks, as in `live at`. */
+struct live_time {
+    struct filter_ns time;
+    bool end; /* blocks that were never freed are live */
+};
+
+/* The parts of growth: their bits say at which times the blocks were live. */
+enum { LIVE_FROM = 1, LIVE_TO = 2, PARTS = 4 };
+
+struct growing {
+    const struct session *session;
+    struct live_time from, to;
+    uint64_t bytes[PARTS], counts[PARTS];
+    double variance; /* of the difference */
+};
+
+static bool is_live(const struct live_time *at, uint64_t began, uint64_t life)
+{
+    if (at->time.before)
+        return false;
+    /* For life 0, life - 1 is the largest number. */
+    return at->end ? life == 0 : began <= at->time.ns && life - 1 > at->time.ns - began;
+}
+
+static void grow_rows(void *context, const struct chunk_rows *rows)
+{
+    struct growing *growing = context;
+    const struct estimate *estimate = growing->session->estimate;
+    ROW_SET_EACH(rows->words, row)
+    {
+        const uint64_t began = column_view_at(&rows->views[COLUMN_ALLOC_NS], row);
+        const uint64_t life = column_view_at(&rows->views[COLUMN_LIFE_NS], row);
+        const unsigned part = (is_live(&growing->from, began, life) ? LIVE_FROM : 0u) |
+                              (is_live(&growing->to, began, life) ? LIVE_TO : 0u);
+        growing->bytes[part] += column_view_at(&rows->bytes, row);
+        growing->counts[part] += column_view_at(&rows->counts, row);
+        if (estimate && (part == LIVE_FROM || part == LIVE_TO)) {
+            const uint64_t size = column_view_at(&rows->views[COLUMN_SIZE], row);
+            const double w = estimate_weight(estimate, size);
+            growing->variance += w * (w - 1) * (double)size * (double)size;
+        }
+    }
+}
+
+static bool find_time(const struct session *session, const struct filter_value *value,
+                      struct live_time *at, struct session_error *error)
+{
+    at->end = value->moment == MOMENT_END;
+    return filter_moment_ns(session, value, &at->time, error);
+}
+
+static bool measure_growth(struct selection *selection, const struct filter_step *step,
+                           struct session_measure *measure, struct session_error *error)
+{
+    struct session *session = selection->session;
+    struct growing all = {.session = session};
+    struct scan_contexts contexts;
+    if (!find_time(session, &step->from, &all.from, error) ||
+        !find_time(session, &step->to, &all.to, error) ||
+        !scan_contexts_open(session, &contexts, sizeof(all), SIZE_MAX, error))
+        return false;
+    for (size_t i = 0; i < contexts.threads; i++)
+        *(struct growing *)contexts.each[i] = all;
+    const bool good = scan_each_chunk(session, &selection->set,
+                                      COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_ALLOC_NS) |
+                                          COLUMN_BIT(COLUMN_LIFE_NS),
+                                      grow_rows, contexts.each, contexts.threads, error);
+    for (size_t i = 0; i < contexts.threads; i++) {
+        const struct growing *each = contexts.each[i];
+        for (size_t part = 0; part < PARTS; part++) {
+            all.bytes[part] += each->bytes[part];
+            all.counts[part] += each->counts[part];
+        }
+        all.variance += each->variance;
+    }
+    scan_contexts_close(&contexts);
+    static const struct {
+        const char *bytes, *blocks;
+        unsigned part;
+    } parts[] = {{"born", "born blocks", LIVE_TO},
+                 {"died", "died blocks", LIVE_FROM},
+                 {"stayed", "stayed blocks", LIVE_FROM | LIVE_TO}};
+    const uint64_t born = all.bytes[LIVE_TO];
+    const uint64_t died = all.bytes[LIVE_FROM];
+    measure->unit = UNIT_BYTES;
+    measure->negative = died > born;
+    measure->value = died > born ? died - born : born - died;
+    measure->part_count = 6;
+    for (size_t i = 0; i < 3; i++) {
+        measure->part[i] =
+            (struct session_measure_part){parts[i].bytes, UNIT_BYTES, all.bytes[parts[i].part]};
+        measure->part[3 + i] =
+            (struct session_measure_part){parts[i].blocks, UNIT_NUMBER, all.counts[parts[i].part]};
+    }
+    measure->estimated = session_sampled(session);
+    measure->standard_error = measure->estimated ? sqrt(all.variance) : 0;
+    return good;
+}
+
+/* ---- all ---- */
+
+static bool measure_peak(struct selection *selection, struct session_measure *measure,
+                         struct session_error *error)
+{
+    if (!selection_find_peak(selection, error))
+        return false;
+    measure->unit = UNIT_BYTES;
+    measure->value = selection->peak_bytes;
+    measure->part_count = 1;
+    measure->part[0] = (struct session_measure_part){"time", UNIT_MOMENT, selection->peak_ns};
+    measure->estimated = session_sampled(selection->session);
+    measure->standard_error = measure->estimated ? -1 : 0;
+    return true;
+}
+
+static bool measure_count(struct selection *selection, struct session_measure *measure,
+                          struct session_error *error)
+{
+    struct summing all = {.variance = 0};
+    measure->value = selection_allocations(selection);
+    measure->estimated = session_sampled(selection->session);
+    if (measure->estimated && !sum_field(selection, FIELD_TOTAL, &all, error))
+        return false;
+    measure->standard_error = sqrt(all.variance);
+    return true;
+}
+
+bool selection_measure(struct selection *selection, const struct filter_step *step,
+                       struct session_measure *measure, struct session_error *error)
+{
+    *measure = (struct session_measure){.name = measure->name, .unit = UNIT_NUMBER};
+    switch (step->kind) {
+    case STEP_COUNT:
+        return measure_count(selection, measure, error);
+    case STEP_PEAK:
+        return measure_peak(selection, measure, error);
+    case STEP_GROWTH:
+        return measure_growth(selection, step, measure, error);
+    default:
+        return measure_field(selection, step, measure, error);
+    }
+}

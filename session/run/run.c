@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/run/run.h"
+
+#include "session/data/error.h"
+#include "session/run/run_state.h"
+
+void run_rows_free(struct run_rows *rows)
+{
+    row_set_free(&rows->set);
+    session_groups_free(rows->groups);
+    *rows = (struct run_rows){.kind = KIND_ALLOCATIONS};
+}
+
+bool run_pipeline(struct run *run, const struct filter_pipeline *pipeline, struct run_rows *rows)
+{
+    if (++run->pipelines > RUN_PIPELINES_MAX)
+        return session_fail(run->error, 1, "more than %d pipelines to run: use fewer names",
+                            RUN_PIPELINES_MAX);
+    if (!run_set(run, pipeline->set, rows))
+        return false;
+    for (const struct filter_step *step = pipeline->steps; step; step = step->next) {
+        if (!run_step(run, step, rows))
+            return false;
+    }
+    return true;
+}
+
+bool run_graph(struct session *session, const struct filter_graph *graph,
+               struct filter_colors *colors, struct run_result *result, struct session_error *error)
+{
+    const struct filter_pipeline *pipeline = filter_graph_pipeline(graph);
+    struct session_error kept = {.column = 0};
+    struct run run = {.session = session, .colors = colors, .error = error ? error : &kept};
+    struct run_rows rows = {.kind = KIND_ALLOCATIONS};
+    *result = (struct run_result){.kind = KIND_ALLOCATIONS};
+    run.arenas = run_speaks_of(pipeline, FIELD_ARENA);
+    run.processes = run_speaks_of(pipeline, FIELD_PROCESS);
+    if (!run_pipeline(&run, pipeline, &rows)) {
+        run_rows_free(&rows);
+        filter_place_error(NULL, run.error);
+        return false;
+    }
+    *result = (struct run_result){.kind = rows.kind,
+                                  .set = rows.set,
+                                  .groups = rows.groups,
+                                  .measure = rows.measure,
+                                  .color_by = run.color_by,
+                                  .of_all = run.processes};
+    return true;
+}
+
+void run_result_free(struct run_result *result)
+{
+    row_set_free(&result->set);
+    session_groups_free(result->groups);
+    *result = (struct run_result){.kind = KIND_ALLOCATIONS};
+}

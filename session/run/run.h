@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Runs a parsed graph on a session: first the sets, then each step. */
+#ifndef MPROF_SESSION_RUN_RUN_H
+#define MPROF_SESSION_RUN_RUN_H
+
+#include "session/filter/program.h"
+#include "session/filter/tree.h"
+#include "session/groups.h"
+#include "session/scan/row_set.h"
+
+/* The rows that a graph gives. */
+struct run_result {
+    enum filter_kind kind;
+    /* Of ALLOCATIONS, and of a MEASURE of allocations. */
+    struct row_set set;
+    /* Of GROUPS, and of a MEASURE of groups; otherwise NULL. */
+    struct session_group_set *groups;
+    /* Of a MEASURE: the step that measures the rows. It belongs to the graph. */
+    const struct filter_step *measure;
+    enum session_color_by color_by; /* of the last `color by` */
+    /* The filter tests processes: it selects from all, not from the selected one. */
+    bool of_all;
+};
+
+/* Runs a graph. `colors` gets its color steps. Returns false with `error` set; otherwise the caller
+ * frees the result with run_result_free(). */
+bool run_graph(struct session *session, const struct filter_graph *graph,
+               struct filter_colors *colors, struct run_result *result,
+               struct session_error *error);
+void run_result_free(struct run_result *result);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The parts of a run: sets.c makes the sets, steps.c does the steps, run.c calls both. */
+#ifndef MPROF_SESSION_RUN_RUN_STATE_H
+#define MPROF_SESSION_RUN_RUN_STATE_H
+
+#include "session/run/run.h"
+
+/* A name may be used any number of times: a text of one page could need any amount of work. */
+enum { RUN_PIPELINES_MAX = 1000 };
+
+struct run {
+    struct session *session;
+    struct filter_colors *colors;
+    enum session_color_by color_by;
+    unsigned pipelines;
+    bool arenas;    /* sets have blocks of custom allocators */
+    bool processes; /* sets have blocks of all processes, not only of the selected one */
+    struct session_error *error;
+};
+
+/* The rows between two steps of a pipeline. */
+struct run_rows {
+    enum filter_kind kind;
+    struct row_set set;
+    struct session_group_set *groups;
+    const struct filter_step *measure;
+};
+
+void run_rows_free(struct run_rows *rows);
+
+/* Runs a pipeline. Returns false with the error set and `rows` to be freed all the same. */
+bool run_pipeline(struct run *run, const struct filter_pipeline *pipeline, struct run_rows *rows);
+
+/* Makes the rows of a set, which are empty before. */
+bool run_set(struct run *run, const struct filter_set *source, struct run_rows *rows);
+/* Does a step on the rows. */
+bool run_step(struct run *run, const struct filter_step *step, struct run_rows *rows);
+
+/* Keeps the rows of `set` for which the program holds. */
+bool run_keep_where(struct run *run, const struct filter_program *program, struct row_set *set);
+
+/* Tells whether the pipeline tests or joins a field of allocations. */
+bool run_speaks_of(const struct filter_pipeline *pipeline, enum filter_field field);
+
+#endif

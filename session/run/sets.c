@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Makes the sets of a graph: the rows that its steps begin with. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/data/error.h"
+#include "session/data/session_state.h"
+#include "session/run/run_state.h"
+
+/*
+ * Starts with all rows that the filter may select. The memory of custom allocators comes from the
+ * process heap and is counted there, so only filters that test arenas see their blocks. Only
+ * filters that test processes see the blocks of processes other than the selected one.
+ */
+static bool start_set(struct run *run, struct row_set *set)
+{
+    const struct filter_program heap = {
+        .kind = PREDICATE_TEST, .leaf = LEAF_RANGE, .column = COLUMN_ARENA};
+    if (!row_set_start(set, run->session->columns, true, run->error))
+        return false;
+    for (uint32_t chunk = 0; !run->processes && chunk < set->chunks; chunk++)
+        processes_mask(run->session, chunk, row_set_chunk(set, chunk));
+    return run->arenas || run_keep_where(run, &heap, set);
+}
+
+static bool run_live_at(struct run *run, const struct filter_value *moment, struct row_set *set)
+{
+    struct filter_program live = {.kind = PREDICATE_TEST, .leaf = LEAF_LIVE_AT};
+    if (moment->moment == MOMENT_END) {
+        /* Blocks that were never freed are live at the end; stamps play no part in it. */
+        live.leaf = LEAF_RANGE;
+        live.column = COLUMN_LIFE_NS;
+    } else {
+        struct filter_ns time;
+        if (!filter_moment_ns(run->session, moment, &time, run->error))
+            return false;
+        live.low = time.ns;
+        if (time.before) /* nothing was live then: a constant 0 */
+            live = (struct filter_program){.kind = PREDICATE_TEST, .leaf = LEAF_CONSTANT};
+    }
+    return start_set(run, set) && run_keep_where(run, &live, set);
+}
+
+/* Removes the blocks that the runtime keeps to the end on purpose: they are not leaks. */
+static bool leave_out_runtime(struct run *run, struct row_set *set)
+{
+    const struct stacks *stacks = &run->session->stacks;
+    struct filter_program own = {
+        .kind = PREDICATE_TEST, .leaf = LEAF_TABLE, .column = COLUMN_STACK};
+    own.table = calloc(stacks->count, 1);
+    if (!own.table)
+        return session_fail_memory(run->error, "the filter");
+    for (uint32_t stack = 0; stack < stacks->count; stack++)
+        own.table[stack] = !stacks->runtime[stack];
+    bool good = run_keep_where(run, &own, set);
+    free(own.table);
+    return good;
+}
+
+static enum row_set_operation operation_of(enum filter_set_kind kind)
+{
+    return kind == SET_PLUS ? ROW_SET_PLUS : kind == SET_MINUS ? ROW_SET_MINUS : ROW_SET_BOTH;
+}
+
+/* Moves an error within a stored graph to the place of its use. */
+static bool run_use(struct run *run, const struct filter_set *source, struct run_rows *rows)
+{
+    struct session_error inner = {.column = 0};
+    struct session_error *outer = run->error;
+    if (!source->stored || !outer)
+        return run_pipeline(run, source->pipeline, rows);
+    run->error = &inner;
+    bool good = run_pipeline(run, source->pipeline, rows);
+    run->error = outer;
+    if (!good) {
+        if (inner.column != 0)
+            filter_place_error(source->stored, &inner);
+        *outer = inner;
+    }
+    return good;
+}
+
+bool run_set(struct run *run, const struct filter_set *source, struct run_rows *rows)
+{
+    struct run_rows right = {.kind = KIND_ALLOCATIONS};
+    switch (source->kind) {
+    case SET_ALL:
+        return start_set(run, &rows->set);
+    case SET_LIVE_AT:
+        return run_live_at(run, &source->moment, &rows->set);
+    case SET_LEAKED:
+        return run_live_at(run, &source->moment, &rows->set) && leave_out_runtime(run, &rows->set);
+    case SET_PIPELINE:
+        return run_use(run, source, rows);
+    case SET_SESSION:
+        return session_fail(run->error, source->column,
+                            "a set of another session is not available yet");
+    default:
+        break;
+    }
+    bool good = run_set(run, source->left, rows) && run_set(run, source->right, &right) &&
+                row_set_combine(&rows->set, operation_of(source->kind), &right.set, run->error);
+    run_rows_free(&right);
+    return good;
+}

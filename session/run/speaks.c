@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Finds the fields that a graph tests or joins: some widen its sets. */
+#include "session/run/run_state.h"
+
+static bool predicate_speaks_of(const struct filter_predicate *predicate, enum filter_field field)
+{
+    if (!predicate)
+        return false;
+    if (predicate->kind == PREDICATE_TEST)
+        return predicate->test.field == field;
+    return predicate_speaks_of(predicate->left, field) ||
+           predicate_speaks_of(predicate->right, field);
+}
+
+static bool set_speaks_of(const struct filter_set *set, enum filter_field field,
+                          unsigned *pipelines);
+
+/* Visits at most RUN_PIPELINES_MAX pipelines: with more the filter does not run. */
+static bool pipeline_speaks_of(const struct filter_pipeline *pipeline, enum filter_field field,
+                               unsigned *pipelines)
+{
+    if (++*pipelines > RUN_PIPELINES_MAX)
+        return true;
+    for (const struct filter_step *step = pipeline->steps; step; step = step->next) {
+        if (predicate_speaks_of(step->predicate, field))
+            return true;
+        for (size_t i = 0; i < step->key_count; i++) {
+            if (step->keys[i].field == field)
+                return true;
+        }
+    }
+    return set_speaks_of(pipeline->set, field, pipelines);
+}
+
+static bool set_speaks_of(const struct filter_set *set, enum filter_field field,
+                          unsigned *pipelines)
+{
+    if (set->kind == SET_ALL || set->kind == SET_LIVE_AT || set->kind == SET_LEAKED ||
+        set->kind == SET_SESSION)
+        return false;
+    if (set->kind == SET_PIPELINE)
+        return pipeline_speaks_of(set->pipeline, field, pipelines);
+    return set_speaks_of(set->left, field, pipelines) ||
+           set_speaks_of(set->right, field, pipelines);
+}
+
+bool run_speaks_of(const struct filter_pipeline *pipeline, enum filter_field field)
+{
+    unsigned pipelines = 0;
+    return pipeline_speaks_of(pipeline, field, &pipelines);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Does the steps of a graph. Rows are allocations or groups of them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/data/error.h"
+#include "session/data/session_state.h"
+#include "session/filter/field_names.h"
+#include "session/filter/sort_order.h"
+#include "session/group/group_set.h"
+#include "session/run/run_state.h"
+#include "session/scan/scan.h"
+
+/* What the threads of a pass over a set work on. */
+struct pass {
+    struct row_set *set;
+    const struct filter_program *program; /* NULL: holds for all rows */
+    uint8_t number;                       /* of a color step */
+};
+
+/* Begins a pass of all threads over a set. */
+static bool pass_over(struct run *run, struct pass *pass, scan_chunk_work *work)
+{
+    void *contexts[SCAN_THREADS_MAX];
+    for (size_t i = 0; i < SCAN_THREADS_MAX; i++)
+        contexts[i] = pass;
+    return scan_chunks(run->session, pass->set->chunks, work, contexts, SCAN_THREADS_MAX,
+                       run->error);
+}
+
+/* Stores the rows of a chunk that belong to the set and for which the program holds. */
+static bool find_rows(const struct pass *pass, struct scan_worker *worker, uint32_t chunk,
+                      uint64_t *words, struct session_error *error)
+{
+    const uint64_t *of_set = row_set_chunk(pass->set, chunk);
+    if (!pass->program) {
+        memcpy(words, of_set, ROW_SET_WORDS * sizeof(*words));
+        return true;
+    }
+    struct column_reader *reader = scan_reader(worker, error);
+    if (!reader || !filter_program_run(scan_session(worker), reader, pass->program, chunk,
+                                       pass->set->colors, words, error))
+        return false;
+    for (size_t i = 0; i < ROW_SET_WORDS; i++)
+        words[i] &= of_set[i];
+    return true;
+}
+
+static bool keep_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
+                       struct session_error *error)
+{
+    const struct pass *pass = context;
+    uint64_t words[ROW_SET_WORDS];
+    if (row_set_chunk_empty(pass->set, chunk))
+        return true;
+    if (!find_rows(pass, worker, chunk, words, error))
+        return false;
+    memcpy(row_set_chunk(pass->set, chunk), words, sizeof(words));
+    return true;
+}
+
+/* Keeps the rows of `set` for which the program holds. */
+bool run_keep_where(struct run *run, const struct filter_program *program, struct row_set *set)
+{
+    return pass_over(run, &(struct pass){.set = set, .program = program}, keep_chunk);
+}
+
+static bool run_where(struct run *run, const struct filter_step *step, struct row_set *set)
+{
+    struct filter_program *program =
+        filter_program_new(run->session, step->predicate, run->colors, run->error);
+    bool good = program && run_keep_where(run, program, set);
+    filter_program_free(program);
+    return good;
+}
+
+static bool color_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
+                        struct session_error *error)
+{
+    const struct pass *pass = context;
+    uint64_t words[ROW_SET_WORDS];
+    uint8_t *of_row = pass->set->colors + (size_t)chunk * COLUMN_CHUNK_ROWS;
+    if (row_set_chunk_empty(pass->set, chunk))
+        return true;
+    if (!find_rows(pass, worker, chunk, words, error))
+        return false;
+    ROW_SET_EACH(words, row)
+    {
+        of_row[row] = pass->number;
+    }
+    return true;
+}
+
+static bool color_where(struct run *run, const struct filter_program *program, uint8_t number,
+                        struct row_set *set)
+{
+    return pass_over(run, &(struct pass){set, program, number}, color_chunk);
+}
+
+/* Copies the text of the step, cut to `size` before a character. */
+static void color_label(char *label, size_t size, const char *text)
+{
+    size_t length = strlen(text);
+    if (length >= size) {
+        length = size - 1;
+        while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
+            length--;
+    }
+    memcpy(label, text, length);
+    label[length] = '\0';
+}
+
+static bool color_rows(struct run *run, const struct filter_step *step, struct row_set *set)
+{
+    struct filter_program *program = NULL;
+    if (step->predicate) {
+        program = filter_program_new(run->session, step->predicate, run->colors, run->error);
+        if (!program)
+            return false;
+    }
+    bool good = row_set_color(set, run->error) &&
+                color_where(run, program, (uint8_t)(run->colors->count + 1), set);
+    filter_program_free(program);
+    return good;
+}
+
+/* Colours rows or groups. The step's own predicate does not see its colour. */
+static bool run_color(struct run *run, const struct filter_step *step, struct run_rows *rows)
+{
+    struct filter_colors *colors = run->colors;
+    if (colors->count == FILTER_COLOR_STEPS)
+        return session_fail(run->error, step->color.column, "more than %d color steps",
+                            FILTER_COLOR_STEPS);
+    const size_t number = colors->count + 1;
+    colors->step[number].number = (int)step->color.number;
+    color_label(colors->step[number].label, sizeof(colors->step[0].label), step->text);
+    bool good = rows->groups ? group_color(rows->groups, step->predicate, colors, (uint8_t)number,
+                                           run->error)
+                             : color_rows(run, step, &rows->set);
+    colors->count = number;
+    run->color_by = SESSION_COLOR_NONE;
+    return good;
+}
+
+static bool top_rows(struct run *run, const struct filter_step *step, struct row_set *set)
+{
+    struct sort_entry *entries;
+    size_t count;
+    if (!sort_order_rows(run->session, set, run->colors, step->limit, &entries, &count, run->error))
+        return false;
+    memset(set->words, 0, (size_t)set->chunks * ROW_SET_WORDS * sizeof(*set->words));
+    for (size_t i = 0; i < count; i++)
+        set->words[entries[i].row / 64] |= UINT64_C(1) << (entries[i].row % 64);
+    free(entries);
+    return true;
+}
+
+static bool run_sort(struct run *run, const struct filter_step *step, struct run_rows *rows)
+{
+    if (rows->groups)
+        return group_sort(rows->groups, step, run->error);
+    if (!field_names_available(step->field, step->field_column, run->error))
+        return false;
+    rows->set.sorted = true;
+    rows->set.sort_field = step->field;
+    rows->set.sort_frame = step->frame;
+    rows->set.descending = step->descending;
+    return true;
+}
+
+static bool run_top(struct run *run, const struct filter_step *step, struct run_rows *rows)
+{
+    if (!rows->groups)
+        return top_rows(run, step, &rows->set);
+    group_top(rows->groups, step->limit);
+    return true;
+}
+
+/* ---- groups ---- */
+
+static bool run_groups(struct run *run, const struct filter_step *step, struct run_rows *rows)
+{
+    for (size_t i = 0; step->kind == STEP_JOIN && i < step->key_count; i++) {
+        if (!field_names_available(step->keys[i].field, step->keys[i].column, run->error))
+            return false;
+    }
+    rows->groups = step->kind == STEP_JOIN
+                       ? group_join(run->session, &rows->set, run->colors, step->keys,
+                                    step->key_count, run->error)
+                       : group_fold(run->session, &rows->set, run->colors, step->limit, run->error);
+    rows->kind = KIND_GROUPS;
+    return rows->groups != NULL;
+}
+
+static bool run_ungroup(struct run *run, struct run_rows *rows)
+{
+    row_set_free(&rows->set);
+    bool good = group_ungroup(rows->groups, &rows->set, run->error);
+    session_groups_free(rows->groups);
+    rows->groups = NULL;
+    rows->kind = KIND_ALLOCATIONS;
+    return good;
+}
+
+bool run_step(struct run *run, const struct filter_step *step, struct run_rows *rows)
+{
+    switch (step->kind) {
+    case STEP_WHERE:
+        return rows->groups ? group_where(rows->groups, step->predicate, run->colors, run->error)
+                            : run_where(run, step, &rows->set);
+    case STEP_COLOR:
+        return run_color(run, step, rows);
+    case STEP_COLOR_BY:
+        run->color_by = (enum session_color_by)filter_fields[step->field].color_by;
+        return true;
+    case STEP_SORT:
+        return run_sort(run, step, rows);
+    case STEP_TOP:
+        return run_top(run, step, rows);
+    case STEP_JOIN:
+    case STEP_FOLD:
+        return run_groups(run, step, rows);
+    case STEP_UNGROUP:
+        return run_ungroup(run, rows);
+    case STEP_WRITE:
+        return session_fail(run->error, step->column, "the step \"write\" is not available yet");
+    default:
+        rows->kind = KIND_MEASURE;
+        rows->measure = step;
+        return true;
+    }
+}
