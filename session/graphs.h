@@ -110,6 +110,13 @@ bool session_settings(struct session *session, struct session_setting **settings
                       struct session_error *error);
 void session_settings_free(struct session_setting *settings, size_t count);
 
+/*
+ * Puts the stored settings in force (session_set_user_code() has the conditions). session_open()
+ * does it; call it again after a change. If the session and the folder disagree about a word, the
+ * session's setting counts. Returns false with `error` set: what was in force stays.
+ */
+bool session_settings_apply(struct session *session, struct session_error *error);
+
 /* Stores a setting. One that is there already is no error. */
 bool session_setting_store(struct session *session, enum session_setting_kind kind,
                            const char *value, struct session_storing *storing,

@@ -6,6 +6,7 @@
 
 #include "session/data/error.h"
 #include "session/data/session_state.h"
+#include "session/graphs.h"
 #include "session/graphs/names.h"
 #include "session/query/live_list.h"
 #include "session/query/selection_state.h"
@@ -118,6 +119,7 @@ struct session *session_open(const char *path, struct session_error *error)
         session_close(session);
         return NULL;
     }
+    session_settings_apply(session, NULL); /* without them the session is as it was recorded */
     return session;
 }
 

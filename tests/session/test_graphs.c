@@ -14,7 +14,9 @@
 #include <unistd.h>
 
 #include "fixture.h"
+#include "schemas/code/user_code.h"
 #include "session/graphs.h"
+#include "session/user_code.h"
 
 #define PATH "graphs.db"
 #define FOLDER "graphs_config/mprof/graphs/"
@@ -424,6 +426,35 @@ static void test_shipped(void **state)
     assert_int_equal(problem.column, 7);
 }
 
+/* Stored settings are in force when a session is opened, the session's before the folder's. */
+static void test_applied(void **state)
+{
+    (void)state;
+    struct session_storing here = in_session(), folder = {.place = SESSION_PLACE_FOLDER};
+    assert_int_equal(session_user_code(session)->lists[USER_CODE_HIDE].count, 0);
+    assert_true(session_setting_store(session, SESSION_HIDE, "boost", &folder, &problem));
+    assert_true(session_setting_store(session, SESSION_HIDE, "vendor", &folder, &problem));
+    assert_true(session_setting_store(session, SESSION_SHOW, "boost", &here, &problem));
+    session_close(session);
+    session = session_open(PATH, &problem);
+    assert_non_null(session);
+    const struct user_code *code = session_user_code(session);
+    assert_int_equal(code->lists[USER_CODE_HIDE].count, 1);
+    assert_string_equal(code->lists[USER_CODE_HIDE].words[0], "vendor");
+    assert_int_equal(code->lists[USER_CODE_SHOW].count, 1);
+    assert_true(
+        session_setting_delete(session, SESSION_PLACE_SESSION, SESSION_SHOW, "boost", &problem));
+    assert_true(session_settings_apply(session, &problem));
+    assert_int_equal(session_user_code(session)->lists[USER_CODE_HIDE].count, 2);
+    assert_int_equal(session_user_code(session)->lists[USER_CODE_SHOW].count, 0);
+    /* A bad line of the folder does not stop a session. */
+    put_file("graphs_config/mprof/settings", "hide");
+    assert_int_equal(truncate("graphs_config/mprof/settings", 100), 0);
+    session_close(session);
+    session = session_open(PATH, &problem);
+    assert_non_null(session);
+}
+
 static void test_no_folder(void **state)
 {
     (void)state;
@@ -445,7 +476,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_names),          TEST(test_session),   TEST(test_bad_texts), TEST(test_places),
         TEST(test_recording),      TEST(test_read_only), TEST(test_links),     TEST(test_files),
-        TEST(test_hostile_tables), TEST(test_settings),  TEST(test_shipped),   TEST(test_no_folder),
+        TEST(test_hostile_tables), TEST(test_settings),  TEST(test_shipped),   TEST(test_applied),
+        TEST(test_no_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
