@@ -45,7 +45,7 @@ static struct {
 } arenas;
 
 /* Returns the table, which the first use makes. NULL if there is no memory. */
-static struct arena_slot *arena_table(void)
+static struct arena_slot *open_table(void)
 {
     struct arena_slot *table = atomic_load(&arenas.slots), *none = NULL;
     if (table)
@@ -57,40 +57,40 @@ static struct arena_slot *arena_table(void)
     return none;
 }
 
-static struct arena_slot *arena_slot(mprof_arena arena)
+static struct arena_slot *find_slot(mprof_arena arena)
 {
     struct arena_slot *table = atomic_load(&arenas.slots);
     struct arena_slot *slot = table ? &table[arena % ARENA_SLOTS] : NULL;
     return slot && atomic_load(&slot->id) == arena ? slot : NULL;
 }
 
-static struct arena_sample *arena_sample(mprof_arena arena)
+static struct arena_sample *find_sample(mprof_arena arena)
 {
-    struct arena_slot *slot = arena_slot(arena);
+    struct arena_slot *slot = find_slot(arena);
     return slot ? &slot->sample : NULL;
 }
 
 /* Tells whether the block that ends was recorded. */
-static bool arena_ends(mprof_arena arena, const void *address)
+static bool was_recorded(mprof_arena arena, const void *address)
 {
     return __builtin_expect(sample_mean == 0, 1) ||
-           arena_sample_ends(arena_sample(arena), arena % ARENA_SLOTS, address);
+           arena_sample_ends(find_sample(arena), arena % ARENA_SLOTS, address);
 }
 
 /* Tells whether to record the new block. */
-static bool arena_takes(struct thread *thread, mprof_arena arena, const void *address,
-                        uint64_t size)
+static bool should_record(struct thread *thread, mprof_arena arena, const void *address,
+                          uint64_t size)
 {
     return __builtin_expect(sample_mean == 0, 1) ||
-           arena_sample_takes(thread, arena_sample(arena), arena % ARENA_SLOTS, address, size);
+           arena_sample_takes(thread, find_sample(arena), arena % ARENA_SLOTS, address, size);
 }
 
 /* Tells whether `arena` is `outer` or takes its memory from it, directly or through others. */
-static bool arena_is_in(mprof_arena arena, mprof_arena outer)
+static bool is_inside(mprof_arena arena, mprof_arena outer)
 {
     struct arena_slot *slot;
     for (unsigned depth = 0; arena != outer && depth < ARENA_DEPTH; depth++) {
-        slot = arena_slot(arena);
+        slot = find_slot(arena);
         if (!slot || slot->parent == 0)
             return false;
         arena = slot->parent;
@@ -99,29 +99,28 @@ static bool arena_is_in(mprof_arena arena, mprof_arena outer)
 }
 
 /* Forgets the sampled blocks of the arena and of the arenas under it. */
-static void arena_reset_sample(mprof_arena arena)
+static void reset_samples(mprof_arena arena)
 {
-    struct arena_slot *slot = arena_slot(arena), *table = atomic_load(&arenas.slots);
+    struct arena_slot *slot = find_slot(arena), *table = atomic_load(&arenas.slots);
     if (!slot)
         return;
     arena_sample_reset(&slot->sample, arena % ARENA_SLOTS);
     uint32_t last = atomic_load(&slot->children) ? atomic_load(&arenas.last) + 1 : 0;
     for (uint32_t place = 0; place < last && place < ARENA_SLOTS; place++) {
         mprof_arena other = atomic_load(&table[place].id);
-        if (other && other != arena && arena_is_in(other, arena))
+        if (other && other != arena && is_inside(other, arena))
             arena_sample_reset(&table[place].sample, place);
     }
 }
 
-static void arena_count_child(mprof_arena parent, uint32_t more)
+static void count_child(mprof_arena parent, uint32_t more)
 {
-    struct arena_slot *slot = parent ? arena_slot(parent) : NULL;
+    struct arena_slot *slot = parent ? find_slot(parent) : NULL;
     if (slot)
         atomic_fetch_add(&slot->children, more);
 }
 
-static void arena_put_name(struct thread *thread, mprof_arena arena, mprof_arena parent,
-                           const char *name)
+static void put_name(struct thread *thread, mprof_arena arena, mprof_arena parent, const char *name)
 {
     uint8_t *p = thread_extended_begin(thread, ARENA_NAME + 48);
     if (!p)
@@ -134,24 +133,24 @@ static void arena_put_name(struct thread *thread, mprof_arena arena, mprof_arena
 }
 
 /* Names the arena in this trace if it has no name there yet. */
-static void arena_introduce(struct thread *thread, mprof_arena arena)
+static void introduce(struct thread *thread, mprof_arena arena)
 {
-    struct arena_slot *slot = arena_slot(arena);
+    struct arena_slot *slot = find_slot(arena);
     uint64_t trace = trace_file_id();
     if (slot && atomic_exchange(&slot->named_in, trace) != trace)
-        arena_put_name(thread, arena, slot->parent, slot->name);
+        put_name(thread, arena, slot->parent, slot->name);
 }
 
-static bool arena_is_named(mprof_arena arena)
+static bool is_named(mprof_arena arena)
 {
-    struct arena_slot *slot = arena_slot(arena);
+    struct arena_slot *slot = find_slot(arena);
     return !slot || atomic_load_explicit(&slot->named_in, memory_order_relaxed) == trace_file_id();
 }
 
 /* Sets *arena to a new number and returns its place in the table. NULL if the table is full. */
-static struct arena_slot *arena_take_slot(mprof_arena *arena)
+static struct arena_slot *take_slot(mprof_arena *arena)
 {
-    struct arena_slot *table = arena_table();
+    struct arena_slot *table = open_table();
     bool room = table && atomic_fetch_add(&arenas.used, 1) < ARENA_SLOTS - 1;
     for (uint32_t attempt = 0; room && attempt < ARENA_SLOTS; attempt++) {
         uint32_t id = atomic_fetch_add(&arenas.last, 1) + 1, none = 0;
@@ -172,58 +171,58 @@ ENTRY_POINT mprof_arena mprof_arena_create(const char *name, mprof_arena parent)
     mprof_arena arena = 0;
     if (!thread)
         return 0;
-    struct arena_slot *slot = arena_take_slot(&arena);
+    struct arena_slot *slot = take_slot(&arena);
     if (!name)
         name = "";
     if (slot) {
         size_t length = strnlen(name, ARENA_NAME - 1);
         slot->parent = parent;
-        arena_count_child(parent, 1);
+        count_child(parent, 1);
         memcpy(slot->name, name, length);
         slot->name[length] = 0;
         atomic_store(&slot->named_in, trace_file_id());
     }
-    arena_put_name(thread, arena, parent, name);
+    put_name(thread, arena, parent, name);
     recorder_leave();
     return arena;
 }
 
-static void arena_put_reset(const void *frame, mprof_arena arena)
+static void put_reset(const void *frame, mprof_arena arena)
 {
     struct thread *thread = arena ? recorder_enter(frame, RECORDER_ARENA_END) : NULL;
     if (!thread)
         return;
     if (sample_mean)
-        arena_reset_sample(arena);
-    if (!arena_is_named(arena))
-        arena_introduce(thread, arena);
+        reset_samples(arena);
+    if (!is_named(arena))
+        introduce(thread, arena);
     thread_put_number(thread, TRACE_EXT_ARENA_RESET, arena);
     recorder_leave();
 }
 
 ENTRY_POINT void mprof_arena_reset(mprof_arena arena)
 {
-    arena_put_reset(FRAME, arena);
+    put_reset(FRAME, arena);
 }
 
 ENTRY_POINT void mprof_arena_destroy(mprof_arena arena)
 {
-    struct arena_slot *slot = arena_slot(arena);
+    struct arena_slot *slot = find_slot(arena);
     uint32_t id = arena;
-    arena_put_reset(FRAME, arena);
+    put_reset(FRAME, arena);
     uint32_t parent = slot ? slot->parent : 0;
     if (slot && atomic_compare_exchange_strong(&slot->id, &id, 0)) {
         atomic_fetch_sub(&arenas.used, 1);
-        arena_count_child(parent, UINT32_MAX); /* one less */
+        count_child(parent, UINT32_MAX); /* one less */
     }
 }
 
 /* Records a block of the arena. `old` is the block that was resized into it; NULL: none. */
-static void arena_put_block(struct thread *thread, const void *frame, mprof_arena arena, void *old,
-                            void *address, size_t size, size_t count)
+static void put_block(struct thread *thread, const void *frame, mprof_arena arena, void *old,
+                      void *address, size_t size, size_t count)
 {
-    if (!arena_is_named(arena))
-        arena_introduce(thread, arena);
+    if (!is_named(arena))
+        introduce(thread, arena);
     uint64_t ticks = old ? 0 : events_now(thread);
     uint32_t stack = events_stack(thread, frame);
     if (!old) {
@@ -246,7 +245,7 @@ static void arena_put_block(struct thread *thread, const void *frame, mprof_aren
     thread_extended_end(thread, TRACE_EXT_ARENA_REALLOC, p);
 }
 
-static void arena_put_free(struct thread *thread, mprof_arena arena, void *address)
+static void put_free(struct thread *thread, mprof_arena arena, void *address)
 {
     struct chunk *chunk = &thread->chunk;
     uint64_t ticks = events_now(thread);
@@ -261,8 +260,8 @@ ENTRY_POINT void mprof_arena_alloc(mprof_arena arena, void *address, size_t size
         arena && address ? recorder_enter(FRAME, RECORDER_ARENA_ALLOCATION) : NULL;
     if (!thread)
         return;
-    if (arena_takes(thread, arena, address, size))
-        arena_put_block(thread, FRAME, arena, NULL, address, size, count);
+    if (should_record(thread, arena, address, size))
+        put_block(thread, FRAME, arena, NULL, address, size, count);
     recorder_leave();
 }
 
@@ -271,8 +270,8 @@ ENTRY_POINT void mprof_arena_free(mprof_arena arena, void *address)
     struct thread *thread = arena && address ? recorder_enter(FRAME, RECORDER_ARENA_END) : NULL;
     if (!thread)
         return;
-    if (arena_ends(arena, address))
-        arena_put_free(thread, arena, address);
+    if (was_recorded(arena, address))
+        put_free(thread, arena, address);
     recorder_leave();
 }
 
@@ -285,12 +284,12 @@ ENTRY_POINT void mprof_arena_realloc(mprof_arena arena, void *old, void *address
         return;
     const bool paused =
         atomic_load_explicit(&recorder_page.state, memory_order_relaxed) == RECORDER_PAUSED;
-    if (old && !arena_ends(arena, old))
+    if (old && !was_recorded(arena, old))
         old = NULL;
-    if (!paused && arena_takes(thread, arena, address, size))
-        arena_put_block(thread, FRAME, arena, old, address, size, count);
+    if (!paused && should_record(thread, arena, address, size))
+        put_block(thread, FRAME, arena, old, address, size, count);
     else if (old)
-        arena_put_free(thread, arena, old);
+        put_free(thread, arena, old);
     recorder_leave();
 }
 

@@ -26,8 +26,8 @@ void __cyg_profile_func_exit(void *function, void *call_site);
  * the thread's end is noticed. */
 static __attribute__((noinline)) struct shadow_stack *instrument_begin(const void *frame)
 {
-    const struct thread_local_part *self = &thread_local_part;
-    if (self->guard || self->at_leave & THREAD_FINISHED)
+    const struct thread_self *self = &thread_self;
+    if (self->guard || self->leave_flags & THREAD_FINISHED)
         return NULL;
     struct thread *thread = recorder_enter(frame, RECORDER_NOTE);
     if (!thread)

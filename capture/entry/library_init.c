@@ -42,12 +42,12 @@ static void begin(void)
     entry_confine_resolve();
 #ifndef MPROF_STATIC
     /* Not under the guard, because what the loader allocates for its answers is freed later. */
-    if (recorder_is_at_work()) {
+    if (recorder_can_record()) {
         operator_new_warn();
         unhooked_modules_init();
     }
 #endif
-    if (recorder_is_at_work())
+    if (recorder_can_record())
         program_suppressions_ask();
     /* These functions run in reverse order: the one that is registered first runs last. */
     at_quick_exit(end_quickly);

@@ -31,21 +31,21 @@ struct mapping {
 };
 
 /* Tells whether a system call failed: its result is then a small negative number. */
-static bool map_failed(long result)
+static bool failed(long result)
 {
     return result < 0 && result > -4096;
 }
 
-static void *map_result(long result)
+static void *result_of(long result)
 {
-    if (!map_failed(result))
+    if (!failed(result))
         return (void *)result;
     errno = (int)-result;
     return MAP_FAILED;
 }
 
 /* Writes the path of the mapped file into `path`. Returns its length, 0 if there is none. */
-static size_t map_file(int descriptor, char *path)
+static size_t read_path(int descriptor, char *path)
 {
     char link[40], digits[24];
     const char prefix[] = "/proc/self/fd/";
@@ -59,31 +59,31 @@ static size_t map_file(int descriptor, char *path)
     return length > 0 ? (size_t)length : 0;
 }
 
-static uint64_t map_when(const struct thread *thread, uint64_t ticks)
+static uint64_t time_since_last(const struct thread *thread, uint64_t ticks)
 {
     const uint64_t last = thread->chunk.coding.ticks;
     return ticks > last ? ticks - last : 0;
 }
 
 /* Begins an extended record of at most `size` bytes with its time, address and length. */
-static uint8_t *map_begin(struct thread *thread, size_t size, uint64_t ticks, uintptr_t address,
-                          size_t length)
+static uint8_t *begin_record(struct thread *thread, size_t size, uint64_t ticks, uintptr_t address,
+                             size_t length)
 {
     uint8_t *p = thread_extended_begin(thread, size);
     if (!p)
         return NULL;
-    p = trace_put_varint(p, map_when(thread, ticks));
+    p = trace_put_varint(p, time_since_last(thread, ticks));
     p = trace_put_varint(p, address);
     return trace_put_varint(p, length);
 }
 
-static void map_put(struct thread *thread, const void *frame, uint64_t ticks,
-                    const struct mapping *mapping)
+static void put_mapping(struct thread *thread, const void *frame, uint64_t ticks,
+                        const struct mapping *mapping)
 {
     char path[PATH_LENGTH];
-    size_t length = map_file(mapping->descriptor, path);
+    size_t length = read_path(mapping->descriptor, path);
     uint32_t stack = events_stack(thread, frame);
-    uint8_t *p = map_begin(thread, length + 100, ticks, mapping->address, mapping->length);
+    uint8_t *p = begin_record(thread, length + 100, ticks, mapping->address, mapping->length);
     if (!p)
         return;
     p = trace_put_varint(p, (uint32_t)mapping->protection);
@@ -101,7 +101,7 @@ struct ending {
     uint64_t resident; /* its resident bytes plus 1; 0: not known */
 };
 
-static struct ending map_ending(struct thread *thread, uintptr_t address, size_t length)
+static struct ending ending_of(struct thread *thread, uintptr_t address, size_t length)
 {
     struct ending ending = {0, 0};
     uint64_t bytes;
@@ -113,11 +113,11 @@ static struct ending map_ending(struct thread *thread, uintptr_t address, size_t
     return ending;
 }
 
-static void map_put_end(struct thread *thread, const void *frame, const struct ending *ending,
-                        uintptr_t address, size_t length)
+static void put_end(struct thread *thread, const void *frame, const struct ending *ending,
+                    uintptr_t address, size_t length)
 {
     uint32_t stack = events_stack(thread, frame);
-    uint8_t *p = map_begin(thread, 72, ending->ticks, address, length);
+    uint8_t *p = begin_record(thread, 72, ending->ticks, address, length);
     if (!p)
         return;
     p = trace_put_varint(p, stack);
@@ -125,11 +125,11 @@ static void map_put_end(struct thread *thread, const void *frame, const struct e
     thread_extended_end(thread, TRACE_EXT_UNMAP, p);
 }
 
-static void map_put_protection(struct thread *thread, const void *frame, uint64_t ticks,
-                               const struct mapping *mapping)
+static void put_protection(struct thread *thread, const void *frame, uint64_t ticks,
+                           const struct mapping *mapping)
 {
     uint32_t stack = events_stack(thread, frame);
-    uint8_t *p = map_begin(thread, 64, ticks, mapping->address, mapping->length);
+    uint8_t *p = begin_record(thread, 64, ticks, mapping->address, mapping->length);
     if (!p)
         return;
     p = trace_put_varint(p, (uint32_t)mapping->protection);
@@ -137,7 +137,7 @@ static void map_put_protection(struct thread *thread, const void *frame, uint64_
     thread_extended_end(thread, TRACE_EXT_PROTECT, p);
 }
 
-static struct thread *map_enter(const void *frame)
+static struct thread *enter(const void *frame)
 {
     return __builtin_expect(recorder_inherited.mappings, 0) ? recorder_enter(frame, RECORDER_NOTE)
                                                             : NULL;
@@ -146,7 +146,7 @@ static struct thread *map_enter(const void *frame)
 ENTRY_POINT void *mmap(void *address, size_t length, int protection, int flags, int descriptor,
                        off_t offset)
 {
-    struct thread *thread = map_enter(FRAME);
+    struct thread *thread = enter(FRAME);
     long result =
         arch_syscall(SYS_mmap, (long)address, (long)length, protection, flags, descriptor, offset);
     if (thread) {
@@ -156,11 +156,11 @@ ENTRY_POINT void *mmap(void *address, size_t length, int protection, int flags, 
                                         .flags = flags,
                                         .descriptor = flags & MAP_ANONYMOUS ? -1 : descriptor,
                                         .offset = (uint64_t)offset};
-        if (!map_failed(result))
-            map_put(thread, FRAME, clock_after(), &mapping);
+        if (!failed(result))
+            put_mapping(thread, FRAME, clock_after(), &mapping);
         recorder_leave();
     }
-    return map_result(result);
+    return result_of(result);
 }
 
 void *mmap64(void *address, size_t length, int protection, int flags, int descriptor, off_t offset)
@@ -168,32 +168,32 @@ void *mmap64(void *address, size_t length, int protection, int flags, int descri
 
 ENTRY_POINT int munmap(void *address, size_t length)
 {
-    struct thread *thread = map_enter(FRAME);
-    const struct ending ending = map_ending(thread, (uintptr_t)address, length);
+    struct thread *thread = enter(FRAME);
+    const struct ending ending = ending_of(thread, (uintptr_t)address, length);
     long result = arch_syscall(SYS_munmap, (long)address, (long)length, 0, 0, 0, 0);
     if (thread) {
         if (result == 0)
-            map_put_end(thread, FRAME, &ending, (uintptr_t)address, length);
+            put_end(thread, FRAME, &ending, (uintptr_t)address, length);
         recorder_leave();
     }
-    return map_result(result) == MAP_FAILED ? -1 : 0;
+    return result_of(result) == MAP_FAILED ? -1 : 0;
 }
 
 /* Records nothing if the call fails, although it may have changed some of the pages: the kernel
  * does not say which. */
 ENTRY_POINT int mprotect(void *address, size_t length, int protection)
 {
-    struct thread *thread = map_enter(FRAME);
+    struct thread *thread = enter(FRAME);
     long result = arch_syscall(SYS_mprotect, (long)address, (long)length, protection, 0, 0, 0);
     if (thread) {
         if (result == 0)
-            map_put_protection(thread, FRAME, clock_after(),
-                               &(struct mapping){.address = (uintptr_t)address,
-                                                 .length = length,
-                                                 .protection = protection});
+            put_protection(thread, FRAME, clock_after(),
+                           &(struct mapping){.address = (uintptr_t)address,
+                                             .length = length,
+                                             .protection = protection});
         recorder_leave();
     }
-    return map_result(result) == MAP_FAILED ? -1 : 0;
+    return result_of(result) == MAP_FAILED ? -1 : 0;
 }
 
 ENTRY_POINT void *mremap(void *old, size_t old_length, size_t length, int flags, ...)
@@ -202,8 +202,8 @@ ENTRY_POINT void *mremap(void *old, size_t old_length, size_t length, int flags,
     va_start(arguments, flags);
     void *wanted = flags & (MREMAP_FIXED | MREMAP_DONTUNMAP) ? va_arg(arguments, void *) : NULL;
     va_end(arguments);
-    struct thread *thread = map_enter(FRAME);
-    const struct ending ending = map_ending(thread, (uintptr_t)old, old_length);
+    struct thread *thread = enter(FRAME);
+    const struct ending ending = ending_of(thread, (uintptr_t)old, old_length);
     long result =
         arch_syscall(SYS_mremap, (long)old, (long)old_length, (long)length, flags, (long)wanted, 0);
     if (thread) {
@@ -213,12 +213,12 @@ ENTRY_POINT void *mremap(void *old, size_t old_length, size_t length, int flags,
                                         .length = length,
                                         .descriptor = -1};
         uint64_t after = clock_after();
-        if (!map_failed(result)) {
+        if (!failed(result)) {
             if (old_length != 0 && !(flags & MREMAP_DONTUNMAP))
-                map_put_end(thread, FRAME, &ending, (uintptr_t)old, old_length);
-            map_put(thread, FRAME, after, &mapping);
+                put_end(thread, FRAME, &ending, (uintptr_t)old, old_length);
+            put_mapping(thread, FRAME, after, &mapping);
         }
         recorder_leave();
     }
-    return map_result(result);
+    return result_of(result);
 }

@@ -102,11 +102,11 @@ void call_watch_node(struct thread *thread, const struct stack_node *node)
     if (atomic_load_explicit(&recorder_page.state, memory_order_relaxed) == RECORDER_WAITING) {
         if (call_watch_starts && node_is_in(node, false)) {
             thread->called = true;
-            thread_local_part.at_leave |= THREAD_PASSED;
+            thread_self.leave_flags |= THREAD_PASSED;
             atomic_store(&call.start_seen, true);
         }
     } else if (call_watch_stops && node_is_in(node, true)) {
-        thread_local_part.at_leave |= THREAD_PASSED;
+        thread_self.leave_flags |= THREAD_PASSED;
         atomic_store(&call.stop_seen, true);
     }
 }

@@ -65,7 +65,7 @@ static void count_one(struct thread *thread, const void *address,
 {
     if (atomic_load_explicit(&threshold_counts, memory_order_relaxed) &&
         count(&thread->counted, address))
-        thread_local_part.at_leave |= THREAD_PASSED;
+        thread_self.leave_flags |= THREAD_PASSED;
 }
 
 /* Looks at an allocation that may be the first in a function that call_watch.h waits for, recorded

@@ -39,7 +39,7 @@ bool event_filter_knows(const void *address);
 static inline void event_filter_look_outside(void)
 {
     if (trace_file_is_asked())
-        thread_local_part.at_leave |= THREAD_ASKED;
+        thread_self.leave_flags |= THREAD_ASKED;
 }
 
 /* Makes the real call and records the parts of it that are to be recorded. These are the end of the

@@ -20,7 +20,7 @@
  */
 static bool guard_is_stale(const void *frame)
 {
-    const struct thread_local_part *self = &thread_local_part;
+    const struct thread_self *self = &thread_self;
     const uintptr_t guard = (uintptr_t)self->guard, now = (uintptr_t)frame;
     const uintptr_t span = 8u << 20; /* two stacks of one thread lie further apart */
     stack_t alternate = {.ss_flags = SS_DISABLE};
@@ -35,7 +35,7 @@ static bool guard_is_stale(const void *frame)
 
 /* Gives up the interrupted record. It is not committed, but the coding state may have half of it
  * already. */
-static void recover(struct thread_local_part *self)
+static void recover(struct thread_self *self)
 {
     struct thread *thread = self->thread;
     if (!thread)
@@ -71,7 +71,7 @@ static bool start_and_accept(enum recorder_event event)
 
 static struct thread *enter_counted(const void *frame, enum recorder_event event)
 {
-    struct thread_local_part *self = &thread_local_part;
+    struct thread_self *self = &thread_self;
     if (self->guard)
         recover(self);
     thread_take_guard(self, frame);
@@ -96,7 +96,7 @@ static struct thread *enter_blocked(const void *frame, enum recorder_event event
 /* Does the work of recorder_enter() while recording is paused or has not begun. */
 static struct thread *enter_idle(const void *frame, enum recorder_event event)
 {
-    struct thread_local_part *self = &thread_local_part;
+    struct thread_self *self = &thread_self;
     if (self->guard || !self->thread)
         return NULL;
     thread_take_guard(self, frame);
@@ -109,7 +109,7 @@ static struct thread *enter_idle(const void *frame, enum recorder_event event)
 
 struct thread *recorder_enter_slow(const void *frame, enum recorder_event event)
 {
-    struct thread_local_part *self = &thread_local_part;
+    struct thread_self *self = &thread_self;
     if (self->guard && !guard_is_stale(frame)) {
         if (event != RECORDER_NOTE)
             atomic_fetch_add_explicit(&self->dropped, 1, memory_order_relaxed);
@@ -144,10 +144,10 @@ struct thread *recorder_enter_slow(const void *frame, enum recorder_event event)
 
 void recorder_leave_slow(void)
 {
-    struct thread_local_part *self = &thread_local_part;
-    uint32_t once = self->at_leave & (THREAD_ASKED | THREAD_PASSED);
-    self->at_leave &= THREAD_FINISHED;
-    if (self->at_leave & THREAD_FINISHED)
+    struct thread_self *self = &thread_self;
+    uint32_t once = self->leave_flags & (THREAD_ASKED | THREAD_PASSED);
+    self->leave_flags &= THREAD_FINISHED;
+    if (self->leave_flags & THREAD_FINISHED)
         thread_release(false);
     thread_give_guard(self);
     if (once)

@@ -34,14 +34,15 @@ void recorder_leave_slow(void);
 /* Starts recording if no other thread does and it is possible by now. Defined in recorder.c. The
  * guard is held. */
 void recorder_start_at_gate(void);
-/* Does what the flags say (enum thread_at_leave). Defined in recorder.c. The guard is not held. */
+/* Does what the flags say (enum thread_leave_flag). Defined in recorder.c. The guard is not held.
+ */
 void recorder_after_event(uint32_t flags);
 
 /* Takes the guard before it reads the state. If a handler interrupts this and forks, the child
  * either reads the wiped state, or its fork handler saw the guard. */
 static inline struct thread *recorder_enter(const void *frame, enum recorder_event event)
 {
-    struct thread_local_part *self = &thread_local_part;
+    struct thread_self *self = &thread_self;
     if (__builtin_expect(!self->guard, 1)) {
         thread_take_guard(self, frame);
         struct thread *thread = self->thread;
@@ -58,8 +59,8 @@ static inline struct thread *recorder_enter(const void *frame, enum recorder_eve
 
 static inline void recorder_leave(void)
 {
-    struct thread_local_part *self = &thread_local_part;
-    if (__builtin_expect(self->at_leave, 0)) {
+    struct thread_self *self = &thread_self;
+    if (__builtin_expect(self->leave_flags, 0)) {
         recorder_leave_slow();
         return;
     }

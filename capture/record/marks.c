@@ -90,7 +90,7 @@ static void call_back(void)
 
 bool marks_put_snapshot(const void *frame, const char *name)
 {
-    if (recorder_is_at_work())
+    if (recorder_can_record())
         call_back();
     return put_name(frame, TRACE_EXT_SNAPSHOT, name);
 }

@@ -50,7 +50,7 @@ static struct {
 static void before_fork(void)
 {
     if (atomic_load(&recorder_page.state) != RECORDER_UNKNOWN)
-        thread_local_part.fork_ticks = clock_before();
+        thread_self.fork_ticks = clock_before();
 }
 
 /*
@@ -60,7 +60,7 @@ static void before_fork(void)
  */
 static void after_fork(void)
 {
-    const struct thread_local_part *self = &thread_local_part;
+    const struct thread_self *self = &thread_self;
     if (!recorder.fork_after) {
         recorder.fork_before = self->fork_ticks;
         recorder.fork_after = clock_after();
@@ -166,7 +166,7 @@ static bool start_program(void)
  * child's thread precedes it. */
 static struct process_origin origin_of_child(void)
 {
-    const struct thread *thread = thread_local_part.thread;
+    const struct thread *thread = thread_self.thread;
     struct process_origin origin = {trace_file_id(), recorder.fork_before, recorder.fork_after};
     if (!origin.after) {
         origin.before = thread ? thread->chunk.coding.ticks : 0;
@@ -198,7 +198,7 @@ static bool start_child(void)
 /* Writes the first records of a trace. */
 static bool begin_trace(void)
 {
-    struct thread_local_part *self = &thread_local_part;
+    struct thread_self *self = &thread_self;
     struct thread *thread = self->thread ? self->thread : thread_acquire();
     uint8_t *p = thread ? thread_extended_begin(thread, TRACE_EXTENDED_MAX) : NULL;
     if (!p)
@@ -262,7 +262,7 @@ void recorder_start_at_gate(void)
 
 void recorder_start(void)
 {
-    struct thread_local_part *self = &thread_local_part;
+    struct thread_self *self = &thread_self;
     if (self->guard)
         return;
     thread_take_guard(self, __builtin_frame_address(0));
@@ -293,7 +293,7 @@ static void start_again(const char *path)
 
 void recorder_restart(const void *frame, const char *path)
 {
-    struct thread_local_part *self = &thread_local_part;
+    struct thread_self *self = &thread_self;
     if (self->guard)
         return;
     if (atomic_load(&recorder_page.state) == RECORDER_UNKNOWN)

@@ -56,12 +56,12 @@ static void apply_toggle(void)
  */
 static void handle_signal(int number)
 {
-    struct thread_local_part *self = &thread_local_part;
+    struct thread_self *self = &thread_self;
     const int error = errno;
     int other = 0;
     atomic_fetch_add(&toggle_signal_count, 1);
     if (self->guard)
-        self->at_leave |= THREAD_ASKED;
+        self->leave_flags |= THREAD_ASKED;
     else if (self->thread)
         apply_toggle();
     else if ((other = thread_pool_other_id()) != 0 &&

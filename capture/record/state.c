@@ -21,7 +21,7 @@ bool recorder_change_state(uint32_t from, uint32_t to)
     return atomic_compare_exchange_strong(&recorder_page.state, &from, to);
 }
 
-bool recorder_is_at_work(void)
+bool recorder_can_record(void)
 {
     uint32_t state = atomic_load(&recorder_page.state);
     return state != RECORDER_OFF && state != RECORDER_STOPPED;

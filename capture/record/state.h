@@ -65,7 +65,7 @@ void recorder_set_state(enum recorder_state state);
 bool recorder_change_state(uint32_t from, uint32_t to);
 
 /* Returns false if nothing can be recorded, because recording has ended or never could begin. */
-bool recorder_is_at_work(void);
+bool recorder_can_record(void);
 
 /* Tells whether nothing is to be recorded now, so that an event that is left out is no loss. */
 static inline bool recorder_is_idle(uint32_t state)

@@ -45,7 +45,7 @@ struct thread {
     uint32_t sequence;        /* of its next chunk or segment */
     bool called;              /* call_watch.h: a function that recording waits for was called */
     _Atomic bool left_over;   /* its chunk is in the previous trace */
-    const struct thread_local_part *owner;
+    const struct thread_self *owner;
     struct stack_thread *stack;
     _Atomic int kernel_id; /* 0: free */
     uint32_t index;        /* in the table of states */
@@ -56,7 +56,7 @@ struct thread {
 
 /* The state that stays with a thread when it has no struct thread. Initial-exec: reached without a
  * call. */
-struct thread_local_part {
+struct thread_self {
     struct thread *thread;
     const void *guard;        /* frame of the entry point that is recording; NULL: none */
     const void *guard_return; /* the return address in that frame */
@@ -64,18 +64,17 @@ struct thread_local_part {
     uint32_t trace;           /* the trace of these numbers: one more for each restart */
     uint32_t sequence;
     _Atomic uint32_t dropped; /* events that came while the guard was held */
-    uint32_t at_leave;        /* enum thread_at_leave */
+    uint32_t leave_flags;     /* enum thread_leave_flag */
     uint64_t fork_ticks;      /* stamp at which its last fork() began */
 };
 
 /* The duties of recorder_leave() (gate.h) besides giving back the guard. */
-enum thread_at_leave {
+enum thread_leave_flag {
     THREAD_FINISHED = 1, /* its key destructors have run: states are borrowed for one event */
     THREAD_ASKED = 2,    /* another process or --toggle asks for something */
     THREAD_PASSED = 4,   /* a limit of threshold.h is passed, or call_watch.h has seen a call */
 };
-extern __thread struct thread_local_part thread_local_part
-    __attribute__((tls_model("initial-exec")));
+extern __thread struct thread_self thread_self __attribute__((tls_model("initial-exec")));
 
 static inline uint32_t thread_flags(const struct thread *thread)
 {
@@ -89,19 +88,19 @@ static inline uint64_t thread_clock_before(const struct thread *thread)
     return thread_flags(thread) & THREAD_SHARED ? clock_after() : clock_before();
 }
 
-_Static_assert(offsetof(struct thread_local_part, guard_return) ==
-                   offsetof(struct thread_local_part, guard) + sizeof(void *),
+_Static_assert(offsetof(struct thread_self, guard_return) ==
+                   offsetof(struct thread_self, guard) + sizeof(void *),
                "both are stored at once");
 
 /* Takes the guard. It stores both words at once, because a handler that came between two stores
  * would find a guard that seems stale. */
-static inline void thread_take_guard(struct thread_local_part *self, const void *frame)
+static inline void thread_take_guard(struct thread_self *self, const void *frame)
 {
     arch_store_frame(&self->guard, &self->guard_return, frame);
     atomic_signal_fence(memory_order_seq_cst);
 }
 
-static inline void thread_give_guard(struct thread_local_part *self)
+static inline void thread_give_guard(struct thread_self *self)
 {
     atomic_signal_fence(memory_order_seq_cst);
     self->guard = NULL;

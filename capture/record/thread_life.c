@@ -27,7 +27,7 @@ static struct {
 
 static void end_thread(void *value)
 {
-    struct thread_local_part *self = &thread_local_part;
+    struct thread_self *self = &thread_self;
     uintptr_t round = (uintptr_t)value;
     if (round < DESTRUCTOR_ROUNDS) {
         pthread_setspecific(life.key, (void *)(round + 1));
@@ -38,9 +38,9 @@ static void end_thread(void *value)
         return;
     thread_take_guard(self, __builtin_frame_address(0));
     atomic_fetch_add(&recorder_page.entering, 1);
-    thread_release(recorder_is_at_work());
+    thread_release(recorder_can_record());
     atomic_fetch_sub(&recorder_page.entering, 1);
-    self->at_leave |= THREAD_FINISHED;
+    self->leave_flags |= THREAD_FINISHED;
     thread_give_guard(self);
 }
 
@@ -59,10 +59,10 @@ void thread_life_after_fork(void)
 {
     atomic_store(&life.numbers, 0);
     thread_pool_after_fork();
-    thread_local_part.thread = NULL;
-    thread_local_part.number = 0;
-    thread_local_part.at_leave = 0;
-    atomic_store(&thread_local_part.dropped, 0);
+    thread_self.thread = NULL;
+    thread_self.number = 0;
+    thread_self.leave_flags = 0;
+    atomic_store(&thread_self.dropped, 0);
 }
 
 static void begin_records(struct thread *thread)
@@ -80,13 +80,13 @@ static void begin_records(struct thread *thread)
     chunk_open_limit(&thread->chunk);
     thread_put_switch(thread);
     thread_read_name(thread->name, unnamed);
-    if (!(thread_local_part.at_leave & THREAD_FINISHED))
+    if (!(thread_self.leave_flags & THREAD_FINISHED))
         thread_put_name(thread);
 }
 
 struct thread *thread_acquire(void)
 {
-    struct thread_local_part *self = &thread_local_part;
+    struct thread_self *self = &thread_self;
     if (trace_file_is_sealed()) {
         recorder_sealed();
         return NULL;
@@ -111,14 +111,14 @@ struct thread *thread_acquire(void)
     atomic_fetch_or(&thread->flags, life.flags | THREAD_NEW_STACK);
     begin_records(thread);
     self->thread = thread;
-    if (life.has_key && !(self->at_leave & THREAD_FINISHED))
+    if (life.has_key && !(self->leave_flags & THREAD_FINISHED))
         pthread_setspecific(life.key, (void *)1);
     return thread;
 }
 
 void thread_release(bool ended)
 {
-    struct thread_local_part *self = &thread_local_part;
+    struct thread_self *self = &thread_self;
     struct thread *thread = self->thread;
     if (!thread)
         return;

@@ -12,7 +12,7 @@
 /* How often other threads get a turn to end their events before a restart. */
 #define SETTLE_TURNS 100000u
 
-__thread struct thread_local_part thread_local_part;
+__thread struct thread_self thread_self;
 
 static struct {
     _Atomic(struct thread *) table[STATES_MAX]; /* NULL: another thread is making it */
@@ -149,7 +149,7 @@ void thread_pool_settle(void)
     for (uint32_t i = 0; i < count; i++) {
         const struct thread *thread = pool.table[i];
         const void *guard = NULL;
-        if (!thread || !atomic_load(&thread->kernel_id) || thread == thread_local_part.thread)
+        if (!thread || !atomic_load(&thread->kernel_id) || thread == thread_self.thread)
             continue;
         /* A thread may have ended, and its memory may be gone. */
         for (unsigned turn = 0; turn < SETTLE_TURNS; turn++) {

@@ -51,14 +51,14 @@ void thread_put_name(struct thread *thread)
 
 void thread_put_dropped(struct thread *thread)
 {
-    uint32_t dropped = atomic_load(&thread_local_part.dropped);
+    uint32_t dropped = atomic_load(&thread_self.dropped);
     if (dropped == 0)
         return;
     uint8_t *p = thread_put_when(thread, thread->scratch);
     p = trace_put_varint(p, dropped);
     p = trace_put_varint(p, TRACE_DROP_REENTRANT);
     thread_extended_end(thread, TRACE_EXT_DROPPED, p);
-    atomic_fetch_sub(&thread_local_part.dropped, dropped);
+    atomic_fetch_sub(&thread_self.dropped, dropped);
 }
 
 void thread_put_clock(struct thread *thread)

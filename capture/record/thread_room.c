@@ -20,7 +20,7 @@ void thread_leave_old_trace(struct thread *thread)
     atomic_store(&thread->left_over, false);
     thread->sequence = 0;
     memset(thread->name, 0, sizeof(thread->name));
-    thread_local_part.trace = thread_pool_trace();
+    thread_self.trace = thread_pool_trace();
 }
 
 static bool begin_next_chunk(struct thread *thread)
@@ -47,7 +47,7 @@ static bool look_outside(struct thread *thread)
 {
     chunk_attention_taken(&thread->chunk);
     if (trace_file_is_asked() || atomic_load_explicit(&toggle_signal_count, memory_order_relaxed))
-        thread_local_part.at_leave |= THREAD_ASKED;
+        thread_self.leave_flags |= THREAD_ASKED;
     if (!trace_file_is_sealed())
         return true;
     recorder_sealed();

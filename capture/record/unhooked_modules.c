@@ -328,7 +328,7 @@ static void round_run(struct round round)
  * dlsym while it is called from here. */
 static bool may_look(void)
 {
-    if (!atomic_load(&unhooked.ready) || thread_local_part.guard || !recorder_is_at_work())
+    if (!atomic_load(&unhooked.ready) || thread_self.guard || !recorder_can_record())
         return false;
     names_complete();
     return atomic_load(&unhooked.all_names);
@@ -399,7 +399,7 @@ void unhooked_modules_after_fork(void)
 void unhooked_modules_end(void)
 {
     const bool expected = atomic_load(&unhooked_modules_expected);
-    if (!atomic_load(&unhooked.ready) || !recorder_is_at_work() || (unhooked.forked && !expected))
+    if (!atomic_load(&unhooked.ready) || !recorder_can_record() || (unhooked.forked && !expected))
         return;
     if (expected)
         names_complete();

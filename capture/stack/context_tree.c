@@ -3,7 +3,7 @@
 
 #include <stdatomic.h>
 
-#include "capture/os/shared_table.h"
+#include "capture/os/lockfree_table.h"
 #include "capture/stack/modules.h"
 
 /*
@@ -49,8 +49,8 @@ static uint64_t no_rule_place(uint64_t key, uint64_t value)
 }
 
 static struct {
-    struct shared_table table;
-    struct shared_table no_rule; /* code that was reported to have no rule */
+    struct lockfree_table table;
+    struct lockfree_table no_rule; /* code that was reported to have no rule */
     _Atomic uint32_t last_id;
     const struct stack_sink *sink;
 } tree = {.table = {.identity = IDENTITY, .place = node_place},
@@ -64,7 +64,7 @@ void context_tree_init(const struct stack_sink *sink)
 /* Tells whether the sink still has to be told that `pc` has no rule. */
 static bool no_rule_is_new(uint64_t pc)
 {
-    return !shared_table_find(&tree.no_rule, no_rule_place(pc, 0), pc, 0, 0);
+    return !lockfree_table_find(&tree.no_rule, no_rule_place(pc, 0), pc, 0, 0);
 }
 
 static uint32_t node_define(uint32_t parent, uint64_t pc, enum trace_node_frame frame, bool no_rule,
@@ -87,13 +87,13 @@ static uint32_t node_define(uint32_t parent, uint64_t pc, enum trace_node_frame 
     if (!tree.sink->node(context, &node))
         return 0;
     if (node.no_rule)
-        shared_table_insert(&tree.no_rule, pc, 1);
+        lockfree_table_insert(&tree.no_rule, pc, 1);
     return node.id;
 }
 
 void context_tree_prefetch(uint64_t path)
 {
-    shared_table_prefetch(&tree.table, path);
+    lockfree_table_prefetch(&tree.table, path);
 }
 
 static inline __attribute__((always_inline)) uint32_t node_find(uint32_t parent, uint64_t path,
@@ -103,12 +103,12 @@ static inline __attribute__((always_inline)) uint32_t node_find(uint32_t parent,
 {
     uint64_t key = node_key(path, pc, frame);
     uint64_t found =
-        shared_table_find(&tree.table, path, key, node_value(path, parent, 0), IDENTITY);
+        lockfree_table_find(&tree.table, path, key, node_value(path, parent, 0), IDENTITY);
     if (found)
         return (uint32_t)(found & ID_MASK);
     uint32_t id = node_define(parent, pc, frame, no_rule, context);
     if (id)
-        shared_table_insert(&tree.table, key, node_value(path, parent, id));
+        lockfree_table_insert(&tree.table, key, node_value(path, parent, id));
     return id;
 }
 
@@ -126,14 +126,14 @@ uint32_t context_tree_no_rule_node(uint32_t parent, uint64_t path, uint64_t pc,
 
 void context_tree_forget(uint64_t low, uint64_t high)
 {
-    shared_table_forget(&tree.table, PC_MASK, low, high);
-    shared_table_forget(&tree.no_rule, UINT64_MAX, low, high);
+    lockfree_table_forget(&tree.table, PC_MASK, low, high);
+    lockfree_table_forget(&tree.no_rule, UINT64_MAX, low, high);
 }
 
 void context_tree_reset(void)
 {
-    shared_table_reset(&tree.table);
-    shared_table_reset(&tree.no_rule);
+    lockfree_table_reset(&tree.table);
+    lockfree_table_reset(&tree.no_rule);
     atomic_store(&tree.last_id, 0);
 }
 
@@ -150,5 +150,5 @@ uint64_t context_tree_nodes(void)
 
 uint64_t context_tree_bytes(void)
 {
-    return shared_table_bytes(&tree.table) + shared_table_bytes(&tree.no_rule);
+    return lockfree_table_bytes(&tree.table) + lockfree_table_bytes(&tree.no_rule);
 }

@@ -10,7 +10,7 @@
 
 #include "capture/os/os.h"
 #include "capture/os/process_maps.h"
-#include "capture/stack/code_regions.h"
+#include "capture/stack/executable_maps.h"
 #include "capture/stack/module_image.h"
 
 /*
@@ -158,12 +158,12 @@ static bool locate_loaded(uint64_t pc, struct location *location)
  */
 static bool locate_twin(uint64_t pc, struct location *location)
 {
-    struct code_region region;
+    struct executable_map region;
     struct location loaded = {0};
     uint64_t twin;
-    if (!code_regions_find(pc, &region))
+    if (!executable_maps_find(pc, &region))
         return false;
-    for (unsigned i = 0; (twin = code_regions_twin(&region, pc, i)) != 0; i++)
+    for (unsigned i = 0; (twin = executable_maps_twin(&region, pc, i)) != 0; i++)
         if (locate_loaded(twin, &loaded)) {
             *location = (struct location){.start = region.start,
                                           .end = region.end,

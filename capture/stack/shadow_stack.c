@@ -23,7 +23,7 @@ static struct {
     _Atomic uint32_t next_search; /* the count at which those of dead threads are searched for */
 } shadows = {.next_search = 64};
 
-static struct shadow_stack *shadow_take_free(int kernel_id)
+static struct shadow_stack *take_free(int kernel_id)
 {
     uint32_t count = atomic_load(&shadows.count);
     for (uint32_t i = 0; i < count; i++) {
@@ -37,7 +37,7 @@ static struct shadow_stack *shadow_take_free(int kernel_id)
 }
 
 /* Frees those of threads that ended without shadow_stack_end(): a raw clone, a late first call. */
-static void shadow_reclaim_dead(void)
+static void reclaim_dead(void)
 {
     uint32_t count = atomic_load(&shadows.count), due = atomic_load(&shadows.next_search);
     if (count < due || !atomic_compare_exchange_strong(&shadows.next_search, &due, 2 * count + 8))
@@ -50,7 +50,7 @@ static void shadow_reclaim_dead(void)
     }
 }
 
-static struct shadow_stack *shadow_create(int kernel_id)
+static struct shadow_stack *create(int kernel_id)
 {
     struct shadow_stack *shadow = os_map(sizeof(*shadow));
     if (!shadow)
@@ -72,13 +72,13 @@ struct shadow_stack *shadow_stack_begin(const struct stack_thread *thread)
     uint64_t signals = os_block_signals();
     struct shadow_stack *shadow = shadow_stack_own;
     if (!shadow) {
-        shadow = shadow_take_free(kernel_id);
+        shadow = take_free(kernel_id);
         if (!shadow) {
-            shadow_reclaim_dead();
-            shadow = shadow_take_free(kernel_id);
+            reclaim_dead();
+            shadow = take_free(kernel_id);
         }
         if (!shadow)
-            shadow = shadow_create(kernel_id);
+            shadow = create(kernel_id);
         if (shadow) {
             while (shadow->count)
                 shadow_pop(shadow);
@@ -117,7 +117,7 @@ void shadow_stack_after_fork(void)
  * Returns where the return address of the calling function lies, by its unwind rule. Returns 0 if
  * the rule takes more than two registers.
  */
-static uint64_t shadow_slot(const struct shadow_stack *shadow, const struct shadow_call *call)
+static uint64_t slot_of_call(const struct shadow_stack *shadow, const struct shadow_call *call)
 {
     unwind_rule rule = unwind_cache_rule(call->site - 1);
     if (unwind_rule_kind(rule) != UNWIND_RULE_FRAME)
@@ -132,8 +132,7 @@ static uint64_t shadow_slot(const struct shadow_stack *shadow, const struct shad
  * was inlined into. The return address of that frame is the same, but the place of the hook is
  * another. So an entry of our frame was left if it has another call site, or came from this place.
  */
-static void shadow_settle(struct shadow_stack *shadow, const struct shadow_call *call,
-                          uint64_t slot)
+static void drop_left(struct shadow_stack *shadow, const struct shadow_call *call, uint64_t slot)
 {
     const struct shadow_entry *entries = shadow->entries;
     while (shadow_left(shadow, call->sp) ||
@@ -156,8 +155,8 @@ void shadow_stack_enter(struct shadow_stack *shadow, const struct shadow_call *c
 {
     if (!shadow_is_own(shadow, call->sp))
         return;
-    const uint64_t slot = shadow_slot(shadow, call);
-    shadow_settle(shadow, call, slot);
+    const uint64_t slot = slot_of_call(shadow, call);
+    drop_left(shadow, call, slot);
     if (shadow->full_sp < call->sp)
         shadow->full_sp = 0;
     if (shadow->count == SHADOW_ENTRIES) {

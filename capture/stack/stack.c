@@ -13,8 +13,8 @@
 
 #include "capture/os/os.h"
 #include "capture/stack/branch.h"
-#include "capture/stack/code_regions.h"
 #include "capture/stack/context_tree.h"
+#include "capture/stack/executable_maps.h"
 #include "capture/stack/modules.h"
 #include "capture/stack/pairs.h"
 #include "capture/stack/shadow_stack.h"
@@ -45,7 +45,7 @@ void stack_after_fork(void)
 {
     modules_reset();
     unwind_cache_after_fork();
-    code_regions_after_fork();
+    executable_maps_after_fork();
     shadow_stack_after_fork();
     context_tree_reset();
     atomic_fetch_add(&stacks.generation, 1);
@@ -185,7 +185,7 @@ void stack_modules_changed(void *context)
 void stack_figures(struct stack_figures *figures)
 {
     figures->nodes = context_tree_nodes();
-    figures->rules = shared_table_used(&unwind_cache_table);
+    figures->rules = lockfree_table_used(&unwind_cache_table);
     figures->modules = modules_announced();
-    figures->bytes = context_tree_bytes() + shared_table_bytes(&unwind_cache_table);
+    figures->bytes = context_tree_bytes() + lockfree_table_bytes(&unwind_cache_table);
 }

@@ -10,7 +10,7 @@ static uint64_t rule_place(uint64_t key, uint64_t value)
     return unwind_cache_place(key);
 }
 
-struct shared_table unwind_cache_table = {.place = rule_place};
+struct lockfree_table unwind_cache_table = {.place = rule_place};
 static enum stack_unwind unwind_mode;
 
 void unwind_cache_init(enum stack_unwind mode)
@@ -60,16 +60,16 @@ unwind_rule unwind_cache_compute(uint64_t pc)
     if (!modules_find(pc, &module))
         return UNWIND_RULE_NONE;
     unwind_rule rule = rule_compute(&module, pc);
-    shared_table_insert(&unwind_cache_table, pc, rule);
+    lockfree_table_insert(&unwind_cache_table, pc, rule);
     return rule;
 }
 
 void unwind_cache_forget(uint64_t low, uint64_t high)
 {
-    shared_table_forget(&unwind_cache_table, UINT64_MAX, low, high);
+    lockfree_table_forget(&unwind_cache_table, UINT64_MAX, low, high);
 }
 
 void unwind_cache_after_fork(void)
 {
-    shared_table_recover(&unwind_cache_table);
+    lockfree_table_recover(&unwind_cache_table);
 }

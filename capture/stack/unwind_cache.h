@@ -12,10 +12,10 @@
 #include <stdint.h>
 
 #include "capture/options/stack_options.h"
-#include "capture/os/shared_table.h"
+#include "capture/os/lockfree_table.h"
 #include "capture/stack/unwind_rule.h"
 
-extern struct shared_table unwind_cache_table;
+extern struct lockfree_table unwind_cache_table;
 
 void unwind_cache_init(enum stack_unwind mode);
 /* Computes a rule from the tables of the module at `pc`. Frame pointer mode has only one rule. */
@@ -29,14 +29,14 @@ static inline uint64_t unwind_cache_place(uint64_t pc)
 
 static inline unwind_rule unwind_cache_rule(uint64_t pc)
 {
-    unwind_rule rule = shared_table_find(&unwind_cache_table, unwind_cache_place(pc), pc, 0, 0);
+    unwind_rule rule = lockfree_table_find(&unwind_cache_table, unwind_cache_place(pc), pc, 0, 0);
     return __builtin_expect(rule != UNWIND_RULE_MISSING, 1) ? rule : unwind_cache_compute(pc);
 }
 
 /* Tells whether a rule was computed before. The address then lies in a module. */
 static inline bool unwind_cache_known(uint64_t pc)
 {
-    return shared_table_find(&unwind_cache_table, unwind_cache_place(pc), pc, 0, 0) !=
+    return lockfree_table_find(&unwind_cache_table, unwind_cache_place(pc), pc, 0, 0) !=
            UNWIND_RULE_MISSING;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/stack/unwind_step.h"
 
-#include "capture/stack/code_regions.h"
+#include "capture/stack/executable_maps.h"
 #include "capture/stack/modules.h"
 #include "capture/stack/unwind_cache.h"
 
@@ -98,7 +98,7 @@ static bool is_code(const struct stack_memory *memory, const struct stack_frame 
         return false;
     if (unwind_cache_known(caller->pc - 1))
         return true;
-    return code_regions_hold(caller->pc - 1) &&
+    return executable_maps_hold(caller->pc - 1) &&
            (!caller->rbp || has_frame_pointer(memory, caller) ||
             modules_find(caller->pc - 1, &module));
 }

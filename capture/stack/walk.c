@@ -28,7 +28,7 @@ struct walk {
  * Returns true if `frame` is a kept one whose callers are the same too. If only some callers are
  * the same, it drops candidates: the kept frames from the first one with another caller inward.
  */
-static bool walk_meets(struct walk *walk, const struct stack_frame *frame)
+static bool meets_kept(struct walk *walk, const struct stack_frame *frame)
 {
     struct stack_thread *thread = walk->thread;
     const struct stack_kept *kept = thread->kept;
@@ -62,7 +62,7 @@ static void walk_outward(struct walk *walk)
     walk->changed = 0;
     walk->unwind.guessed = false;
     for (;;) {
-        if (walk_meets(walk, frame)) {
+        if (meets_kept(walk, frame)) {
             if (walk->candidates + walk->changed <= thread->limit) {
                 walk->matched = true;
                 return;
@@ -87,7 +87,7 @@ static void walk_outward(struct walk *walk)
     }
 }
 
-static bool pair_keep(struct stack_thread *thread, uint32_t *count, uint64_t address,
+static bool keep_pair(struct stack_thread *thread, uint32_t *count, uint64_t address,
                       uint64_t value)
 {
     if (!stack_memory_is_own(&thread->memory, address) || address % 8)
@@ -100,7 +100,7 @@ static bool pair_keep(struct stack_thread *thread, uint32_t *count, uint64_t add
  * Appends the pairs of the step from `frame` to `caller` (NULL: the stack ended). Returns false if
  * the step cannot be kept.
  */
-static bool step_keep(struct walk *walk, struct stack_frame *frame,
+static bool keep_step(struct walk *walk, struct stack_frame *frame,
                       const struct stack_frame *caller, uint32_t *pairs)
 {
     struct stack_thread *thread = walk->thread;
@@ -109,16 +109,16 @@ static bool step_keep(struct walk *walk, struct stack_frame *frame,
     if (!caller) {
         frame->needs_rbp = frame->uses_rbp;
         return !walk->probe.address ||
-               pair_keep(thread, pairs, walk->probe.address, walk->probe.value);
+               keep_pair(thread, pairs, walk->probe.address, walk->probe.value);
     }
     frame->needs_rbp = frame->uses_rbp || (caller->needs_rbp && !caller->rbp_slot);
-    return caller->sp > frame->sp && pair_keep(thread, pairs, caller->pc_slot, caller->pc) &&
+    return caller->sp > frame->sp && keep_pair(thread, pairs, caller->pc_slot, caller->pc) &&
            (!caller->needs_rbp || !caller->rbp_slot ||
-            pair_keep(thread, pairs, caller->rbp_slot, caller->rbp)) &&
-           (!caller->cfa_slot || pair_keep(thread, pairs, caller->cfa_slot, caller->cfa_value));
+            keep_pair(thread, pairs, caller->rbp_slot, caller->rbp)) &&
+           (!caller->cfa_slot || keep_pair(thread, pairs, caller->cfa_slot, caller->cfa_value));
 }
 
-static void frame_keep(struct stack_thread *thread, const struct stack_frame *frame, uint32_t pairs)
+static void keep_frame(struct stack_thread *thread, const struct stack_frame *frame, uint32_t pairs)
 {
     struct stack_kept *kept = &thread->kept[thread->count++];
     kept->pc = frame->pc;
@@ -151,7 +151,7 @@ static bool end_node(const struct walk *walk, void *context, uint32_t *node, uin
 }
 
 /* Computes the paths of all walked frames, under the path of the frame that they lie on. */
-static void walk_paths(struct walk *walk, uint64_t path)
+static void compute_paths(struct walk *walk, uint64_t path)
 {
     for (uint32_t left = walk->changed; left--;) {
         struct stack_frame *frame = &walk->thread->changed[left];
@@ -161,7 +161,7 @@ static void walk_paths(struct walk *walk, uint64_t path)
 }
 
 /* Keeps the frame that the walk met, with its present rbp. Returns its node. */
-static uint32_t met_keep(struct walk *walk, uint32_t *pairs)
+static uint32_t keep_met(struct walk *walk, uint32_t *pairs)
 {
     struct stack_kept *met = &walk->thread->kept[walk->candidates - 1];
     struct stack_frame *frame = &walk->thread->changed[walk->changed];
@@ -173,16 +173,16 @@ static uint32_t met_keep(struct walk *walk, uint32_t *pairs)
 }
 
 /* Keeps the walked frames, from the outermost inward, as far as possible. */
-static bool walk_keep(struct walk *walk, uint32_t pairs)
+static bool keep_frames(struct walk *walk, uint32_t pairs)
 {
     struct stack_thread *thread = walk->thread;
     uint32_t left = walk->changed;
     const struct stack_frame *caller = walk->matched ? &thread->changed[left] : NULL;
     while (left--) {
         struct stack_frame *frame = &thread->changed[left];
-        if (!step_keep(walk, frame, caller, &pairs))
+        if (!keep_step(walk, frame, caller, &pairs))
             return false;
-        frame_keep(thread, frame, pairs);
+        keep_frame(thread, frame, pairs);
         caller = frame;
     }
     return true;
@@ -192,7 +192,7 @@ static bool walk_keep(struct walk *walk, uint32_t pairs)
  * Finds the nodes of the walked frames under `node`, and stores those of the frames kept from
  * `first` on. Returns the innermost node, or 0 if one could not be written.
  */
-static uint32_t walk_nodes(struct walk *walk, uint32_t node, uint32_t first, void *context)
+static uint32_t find_nodes(struct walk *walk, uint32_t node, uint32_t first, void *context)
 {
     struct stack_thread *thread = walk->thread;
     uint32_t at = first;
@@ -217,14 +217,14 @@ static uint32_t walk_nodes(struct walk *walk, uint32_t node, uint32_t first, voi
  * Keeps the walked frames and finds their nodes. The cache lines of the nodes have time to arrive
  * between the two. Returns the innermost node.
  */
-static uint32_t walk_commit(struct walk *walk, void *context)
+static uint32_t commit(struct walk *walk, void *context)
 {
     struct stack_thread *thread = walk->thread;
     uint32_t node, pairs = 0;
     bool keeping = true;
     uint64_t path;
     if (walk->matched) {
-        node = met_keep(walk, &pairs);
+        node = keep_met(walk, &pairs);
         path = thread->kept[thread->count - 1].path;
     } else {
         /* A coroutine's stack contains no part of the thread's own stack, which may come back. */
@@ -237,9 +237,9 @@ static uint32_t walk_commit(struct walk *walk, void *context)
         }
     }
     uint32_t first = thread->count;
-    walk_paths(walk, path);
-    keeping = keeping && walk_keep(walk, pairs);
-    node = walk_nodes(walk, node, first, context);
+    compute_paths(walk, path);
+    keeping = keeping && keep_frames(walk, pairs);
+    node = find_nodes(walk, node, first, context);
     if (node && keeping && walk->matched)
         stack_branch_keep(thread, walk->candidates - 1);
     return node;
@@ -261,5 +261,5 @@ uint32_t stack_walk(struct stack_thread *thread, bool guess, void *context)
         walk.matched = false;
         walk_outward(&walk);
     }
-    return walk_commit(&walk, context);
+    return commit(&walk, context);
 }

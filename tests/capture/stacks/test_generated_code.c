@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-#include "capture/stack/code_regions.h"
+#include "capture/stack/executable_maps.h"
 #include "schemas/trace_codec.h"
 #include "tests/capture/stacks/event.h"
 #include "tests/capture/stacks/generated_code.h"
@@ -173,7 +173,7 @@ static __attribute__((noipa)) unsigned chains_wrong(unsigned *random, unsigned r
 static int chains_exact(void)
 {
     unsigned random = 11, wrong = chains_wrong(&random, 3000);
-    uint64_t looks = code_regions_looks();
+    uint64_t looks = executable_maps_looks();
     const uint8_t *kept = regions[1];
     if (!(regions[1] = generated_map()))
         return 1;
@@ -181,8 +181,8 @@ static int chains_exact(void)
     regions[2] = kept;
     wrong += chains_wrong(&random, 1000);
     print_message("%u wrong, %lu and %lu looks\n", wrong, (unsigned long)looks,
-                  (unsigned long)code_regions_looks());
-    return wrong || looks != 1 || code_regions_looks() != 2;
+                  (unsigned long)executable_maps_looks());
+    return wrong || looks != 1 || executable_maps_looks() != 2;
 }
 
 static void test_chains_exact(void **data)
@@ -213,7 +213,7 @@ static int threads_exact(void)
             return 1;
     for (unsigned i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    return threads_wrong != 0 || code_regions_looks() > LOOKS_FEW;
+    return threads_wrong != 0 || executable_maps_looks() > LOOKS_FEW;
 }
 
 static void test_threads_exact(void **data)
@@ -545,8 +545,8 @@ static int pointers_hostile(void)
     if (sigaltstack(&there.uc_stack, NULL) != 0 || sigaction(SIGUSR1, &action, NULL) != 0)
         return 3;
     raise(SIGUSR1);
-    print_message("%lu looks\n", (unsigned long)code_regions_looks());
-    return hostile_wrong || code_regions_looks() > LOOKS_FEW ? 4 : 0;
+    print_message("%lu looks\n", (unsigned long)executable_maps_looks());
+    return hostile_wrong || executable_maps_looks() > LOOKS_FEW ? 4 : 0;
 }
 
 static void test_pointers_hostile(void **data)
@@ -563,7 +563,7 @@ static int looks_few(void)
     struct frames frames;
     for (unsigned i = 0; i < 300000; i++)
         call_with_frame_pointer((uint64_t)stack[0], event);
-    const uint64_t looks = code_regions_looks();
+    const uint64_t looks = executable_maps_looks();
     const uint8_t *code = generated_map();
     chain_add_region(&chain, code);
     unsigned events = 0;

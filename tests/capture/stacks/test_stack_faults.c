@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
+#include "capture/os/lockfree_table.h"
 #include "capture/os/os.h"
-#include "capture/os/shared_table.h"
 #include "capture/stack/module_image.h"
 #include "capture/stack/modules.h"
 #include "tests/capture/stacks/event.h"
@@ -152,23 +152,23 @@ static uint64_t place_of(uint64_t key, uint64_t value)
 /* The jump comes while a table grows, at each of its sizes. */
 static int jump_out_of_growth(void)
 {
-    static struct shared_table table = {.place = place_of};
+    static struct lockfree_table table = {.place = place_of};
     catch_by_jump();
     for (volatile uint64_t key = 1; key <= ENTRIES; key++) {
         if (key % 100 == 0)
             raise_in_map = 1;
         if (sigsetjmp(place, 1) == 0)
-            shared_table_insert(&table, key, key);
+            lockfree_table_insert(&table, key, key);
     }
     raise_in_map = 0;
     uint64_t found = 0;
     for (uint64_t key = 1; key <= ENTRIES; key++)
-        found += shared_table_find(&table, place_of(key, 0), key, 0, 0) == key;
+        found += lockfree_table_find(&table, place_of(key, 0), key, 0, 0) == key;
     /* If a growth never ended, this waits for ever. */
-    shared_table_forget(&table, UINT64_MAX, 1, 1000);
+    lockfree_table_forget(&table, UINT64_MAX, 1, 1000);
     /* Each growth may lose the entry that caused it. */
     return jumps < 4 || found + (uint64_t)jumps < ENTRIES ||
-           shared_table_find(&table, place_of(5, 0), 5, 0, 0) != 0;
+           lockfree_table_find(&table, place_of(5, 0), 5, 0, 0) != 0;
 }
 
 static void test_jump_out_of_growth(void **data)

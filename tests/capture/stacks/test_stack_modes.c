@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "capture/os/shared_table.h"
+#include "capture/os/lockfree_table.h"
 #include "capture/stack/modules.h"
 #include "schemas/trace_codec.h"
 #include "tests/capture/stacks/event.h"
@@ -156,11 +156,11 @@ static uint64_t table_place(uint64_t key, uint64_t value)
     return key * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-static struct shared_table table = {.identity = TABLE_IDENTITY, .place = table_place};
+static struct lockfree_table table = {.identity = TABLE_IDENTITY, .place = table_place};
 
 static uint64_t table_find(uint64_t key, uint64_t identity)
 {
-    return shared_table_find(&table, table_place(key, 0), key, identity << 32, TABLE_IDENTITY);
+    return lockfree_table_find(&table, table_place(key, 0), key, identity << 32, TABLE_IDENTITY);
 }
 
 /* Gives each key two values, which differ in the high half. */
@@ -173,13 +173,13 @@ static void *table_fill(void *data)
 {
     (void)data;
     for (uint64_t key = 1; key <= TABLE_KEYS; key++) {
-        shared_table_insert(&table, key, table_value(key, 0));
-        shared_table_insert(&table, key, table_value(key, 1));
+        lockfree_table_insert(&table, key, table_value(key, 0));
+        lockfree_table_insert(&table, key, table_value(key, 1));
     }
     return NULL;
 }
 
-static void test_shared_table(void **data)
+static void test_lockfree_table(void **data)
 {
     (void)data;
     pthread_t threads[4];
@@ -199,12 +199,12 @@ static void test_shared_table(void **data)
     }
     assert_int_equal(found, 2 * TABLE_KEYS);
     assert_int_equal(wrong, 0);
-    assert_int_equal(shared_table_used(&table), 2 * TABLE_KEYS);
-    shared_table_forget(&table, 0xfff, 500, 600);
+    assert_int_equal(lockfree_table_used(&table), 2 * TABLE_KEYS);
+    lockfree_table_forget(&table, 0xfff, 500, 600);
     assert_int_equal(table_find(500, 500 % 7 + 1), 0);
     assert_int_equal(table_find(4096 + 599, (4096 + 599) % 7 + 1), 0);
     assert_int_not_equal(table_find(600, 600 % 7 + 1), 0);
-    shared_table_reset(&table);
+    lockfree_table_reset(&table);
     assert_int_equal(table_find(600, 600 % 7 + 1), 0);
 }
 
@@ -213,7 +213,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tables_only),     cmocka_unit_test(test_off),
         cmocka_unit_test(test_frame_pointers),  cmocka_unit_test(test_depth_limit),
-        cmocka_unit_test(test_modules_by_maps), cmocka_unit_test(test_shared_table),
+        cmocka_unit_test(test_modules_by_maps), cmocka_unit_test(test_lockfree_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,47 +6,47 @@
  * value may be part of what is looked up (the table's identity), so one key can have several
  * entries. The caller chooses the place of an entry, whose high bits count. The place is a hash of
  * anything that can be found again from the entry.
- * Entries are only added, except by shared_table_forget(). If two threads do the same at once, work
- * is lost, but never correctness. A caller may find nothing although another thread has just
+ * Entries are only added, except by lockfree_table_forget(). If two threads do the same at once,
+ * work is lost, but never correctness. A caller may find nothing although another thread has just
  * inserted, and may insert in vain.
  *
  * To grow, the table is copied into one twice as large. The pages of the old one are dropped, but
  * its mapping stays, so a thread that still reads it finds it empty.
  */
-#ifndef MPROF_CAPTURE_OS_SHARED_TABLE_H
-#define MPROF_CAPTURE_OS_SHARED_TABLE_H
+#ifndef MPROF_CAPTURE_OS_LOCKFREE_TABLE_H
+#define MPROF_CAPTURE_OS_LOCKFREE_TABLE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-struct shared_entry {
+struct lockfree_entry {
     _Atomic uint64_t key, value;
 };
 
-struct shared_slots {
+struct lockfree_slots {
     uint64_t mask;
     uint32_t shift; /* from a place to an index */
     uint64_t bytes; /* of the mapping */
     _Atomic uint64_t used;
-    struct shared_slots *older; /* emptied, still mapped */
-    _Alignas(64) struct shared_entry entries[];
+    struct lockfree_slots *older; /* emptied, still mapped */
+    _Alignas(64) struct lockfree_entry entries[];
 };
 
-struct shared_table {
-    struct shared_slots *_Atomic slots; /* NULL until the first insertion */
-    _Atomic uint32_t changing;          /* a thread grows or sweeps the table */
-    uint64_t identity;                  /* bits of the value that are looked up with the key */
+struct lockfree_table {
+    struct lockfree_slots *_Atomic slots; /* NULL until the first insertion */
+    _Atomic uint32_t changing;            /* a thread grows or sweeps the table */
+    uint64_t identity;                    /* bits of the value that are looked up with the key */
     uint64_t (*place)(uint64_t key, uint64_t value);
 };
 
 /* How far an entry may lie from its place. */
-#define SHARED_TABLE_PROBES 128u
+#define LOCKFREE_TABLE_PROBES 128u
 
 /* Prefetches the cache line at `place`. */
-static inline void shared_table_prefetch(const struct shared_table *table, uint64_t place)
+static inline void lockfree_table_prefetch(const struct lockfree_table *table, uint64_t place)
 {
-    const struct shared_slots *slots = atomic_load_explicit(&table->slots, memory_order_acquire);
+    const struct lockfree_slots *slots = atomic_load_explicit(&table->slots, memory_order_acquire);
     if (slots)
         __builtin_prefetch(&slots->entries[place >> slots->shift]);
 }
@@ -55,15 +55,15 @@ static inline void shared_table_prefetch(const struct shared_table *table, uint6
  * Returns the value under `key` whose bits under `identity` (the table's, as a constant) equal
  * those of `bits`, or 0.
  */
-static inline uint64_t shared_table_find(const struct shared_table *table, uint64_t place,
-                                         uint64_t key, uint64_t bits, uint64_t identity)
+static inline uint64_t lockfree_table_find(const struct lockfree_table *table, uint64_t place,
+                                           uint64_t key, uint64_t bits, uint64_t identity)
 {
-    const struct shared_slots *slots = atomic_load_explicit(&table->slots, memory_order_acquire);
+    const struct lockfree_slots *slots = atomic_load_explicit(&table->slots, memory_order_acquire);
     if (!slots)
         return 0;
     uint64_t at = place >> slots->shift;
-    for (unsigned probe = 0; probe < SHARED_TABLE_PROBES; probe++) {
-        const struct shared_entry *entry = &slots->entries[(at + probe) & slots->mask];
+    for (unsigned probe = 0; probe < LOCKFREE_TABLE_PROBES; probe++) {
+        const struct lockfree_entry *entry = &slots->entries[(at + probe) & slots->mask];
         uint64_t found = atomic_load_explicit(&entry->key, memory_order_acquire);
         if (found == key) {
             uint64_t value = atomic_load_explicit(&entry->value, memory_order_acquire);
@@ -76,22 +76,23 @@ static inline uint64_t shared_table_find(const struct shared_table *table, uint6
 }
 
 /* Puts `value` in, and grows the table when needed. May do nothing if there is no memory. */
-void shared_table_insert(struct shared_table *table, uint64_t key, uint64_t value);
+void lockfree_table_insert(struct lockfree_table *table, uint64_t key, uint64_t value);
 
 /* Forgets all entries with low <= (key & mask) < high. Entries inserted during this may survive. */
-void shared_table_forget(struct shared_table *table, uint64_t mask, uint64_t low, uint64_t high);
+void lockfree_table_forget(struct lockfree_table *table, uint64_t mask, uint64_t low,
+                           uint64_t high);
 
 /* Forgets everything and gives the memory back. No other thread may use the table. */
-void shared_table_reset(struct shared_table *table);
+void lockfree_table_reset(struct lockfree_table *table);
 
 /* Ends a change, in a forked child, whose thread does not exist there. */
-static inline void shared_table_recover(struct shared_table *table)
+static inline void lockfree_table_recover(struct lockfree_table *table)
 {
     atomic_store_explicit(&table->changing, 0, memory_order_relaxed);
 }
 
 /* Returns the bytes that are mapped and may be touched. Emptied tables are not counted. */
-uint64_t shared_table_bytes(const struct shared_table *table);
-uint64_t shared_table_used(const struct shared_table *table);
+uint64_t lockfree_table_bytes(const struct lockfree_table *table);
+uint64_t lockfree_table_used(const struct lockfree_table *table);
 
 #endif

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/stack/code_regions.h"
+#include "capture/stack/executable_maps.h"
 
 #include <stdatomic.h>
 
 #include "capture/os/os.h"
 #include "capture/os/process_maps.h"
 
-/* The most regions that are known. Stacks through others end there, as they would without this
+/* The most maps that are known. Stacks through others end there, as they would without this
  * table. */
-#define REGIONS_MAX 8192u
+#define MAPS_MAX 8192u
 /* The most questions that are answered without a look after one found nothing. */
 #define PATIENCE_MAX 65536u
 #define WAIT_TURNS 10000u
 
-/* A list of regions, by ascending address. A reader discards words that changed while it read. */
-struct region_list {
+/* A list of maps, by ascending address. A reader discards words that changed while it read. */
+struct map_list {
     _Atomic uint64_t count;
-    struct region_words {
+    struct map_words {
         _Atomic uint64_t start, end, file, offset;
-    } regions[REGIONS_MAX];
+    } maps[MAPS_MAX];
 };
 
 /*
@@ -27,7 +27,7 @@ struct region_list {
  * nobody changed.
  */
 static struct {
-    struct region_list *_Atomic lists; /* two; NULL before the first look */
+    struct map_list *_Atomic lists; /* two; NULL before the first look */
     _Atomic uint64_t version;
     _Atomic uint32_t looking; /* a thread fills the other list */
     _Atomic uint32_t patience, questions;
@@ -44,35 +44,35 @@ static void word_set(_Atomic uint64_t *at, uint64_t value)
     atomic_store_explicit(at, value, memory_order_relaxed);
 }
 
-static struct code_region region_read(const struct region_words *words)
+static struct executable_map read_map(const struct map_words *words)
 {
-    return (struct code_region){word(&words->start), word(&words->end), word(&words->file),
-                                word(&words->offset)};
+    return (struct executable_map){word(&words->start), word(&words->end), word(&words->file),
+                                   word(&words->offset)};
 }
 
-/* Finds the region of `list` that holds `address`. */
-static bool list_find(const struct region_list *list, uint64_t address, struct code_region *region)
+/* Finds the map of `list` that holds `address`. */
+static bool list_find(const struct map_list *list, uint64_t address, struct executable_map *map)
 {
     uint64_t low = 0, high = word(&list->count);
-    if (high > REGIONS_MAX)
+    if (high > MAPS_MAX)
         return false;
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
-        if (word(&list->regions[middle].end) <= address)
+        if (word(&list->maps[middle].end) <= address)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low >= REGIONS_MAX)
+    if (low >= MAPS_MAX)
         return false;
-    *region = region_read(&list->regions[low]);
-    return address - region->start < region->end - region->start;
+    *map = read_map(&list->maps[low]);
+    return address - map->start < map->end - map->start;
 }
 
 /* Returns the current list and its version. NULL if there is none. */
-static const struct region_list *list_current(uint64_t *version)
+static const struct map_list *list_current(uint64_t *version)
 {
-    const struct region_list *lists = atomic_load_explicit(&table.lists, memory_order_acquire);
+    const struct map_list *lists = atomic_load_explicit(&table.lists, memory_order_acquire);
     *version = atomic_load_explicit(&table.version, memory_order_acquire);
     return lists ? &lists[*version & 1] : NULL;
 }
@@ -83,29 +83,29 @@ static bool list_is_current(uint64_t version)
     return atomic_load_explicit(&table.version, memory_order_relaxed) == version;
 }
 
-bool code_regions_find(uint64_t address, struct code_region *region)
+bool executable_maps_find(uint64_t address, struct executable_map *map)
 {
     for (unsigned turn = 0; turn < WAIT_TURNS; turn++) {
         uint64_t version;
-        const struct region_list *list = list_current(&version);
+        const struct map_list *list = list_current(&version);
         if (!list)
             return false;
-        const bool found = list_find(list, address, region);
+        const bool found = list_find(list, address, map);
         if (list_is_current(version))
             return found;
     }
     return false;
 }
 
-uint64_t code_regions_twin(const struct code_region *region, uint64_t address, unsigned index)
+uint64_t executable_maps_twin(const struct executable_map *map, uint64_t address, unsigned index)
 {
-    const uint64_t offset = region->offset + (address - region->start);
+    const uint64_t offset = map->offset + (address - map->start);
     uint64_t version, twin = 0;
-    const struct region_list *list = list_current(&version);
+    const struct map_list *list = list_current(&version);
     const uint64_t count = list ? word(&list->count) : 0;
-    for (uint64_t i = 0; region->file && !twin && i < count && i < REGIONS_MAX; i++) {
-        const struct code_region other = region_read(&list->regions[i]);
-        if (other.file == region->file && other.start != region->start &&
+    for (uint64_t i = 0; map->file && !twin && i < count && i < MAPS_MAX; i++) {
+        const struct executable_map other = read_map(&list->maps[i]);
+        if (other.file == map->file && other.start != map->start &&
             offset - other.offset < other.end - other.start && index-- == 0)
             twin = other.start + (offset - other.offset);
     }
@@ -123,55 +123,54 @@ static uint64_t file_hash(const char *path)
     return hash | 1;
 }
 
-static void list_add(struct region_list *list, const struct code_region *region)
+static void list_add(struct map_list *list, const struct executable_map *map)
 {
     const uint64_t count = word(&list->count);
-    if (count == REGIONS_MAX)
+    if (count == MAPS_MAX)
         return;
-    word_set(&list->regions[count].start, region->start);
-    word_set(&list->regions[count].end, region->end);
-    word_set(&list->regions[count].file, region->file);
-    word_set(&list->regions[count].offset, region->offset);
+    word_set(&list->maps[count].start, map->start);
+    word_set(&list->maps[count].end, map->end);
+    word_set(&list->maps[count].file, map->file);
+    word_set(&list->maps[count].offset, map->offset);
     word_set(&list->count, count + 1);
 }
 
 /*
- * Adds the parts of the regions of `old` that lie in `map`, which is not executable now. A runtime
+ * Adds the parts of the maps of `old` that lie in `mapping`, which is not executable now. A runtime
  * that writes code takes away the right to execute it for that time, and stacks still lead through
  * it.
  */
-static void list_carry(struct region_list *list, const struct region_list *old, uint64_t *next,
-                       const struct process_map *map)
+static void list_carry(struct map_list *list, const struct map_list *old, uint64_t *next,
+                       const struct process_map *mapping)
 {
-    for (; *next < word(&old->count) && word(&old->regions[*next].start) < map->end; ++*next) {
-        struct code_region known = region_read(&old->regions[*next]);
+    for (; *next < word(&old->count) && word(&old->maps[*next].start) < mapping->end; ++*next) {
+        struct executable_map known = read_map(&old->maps[*next]);
         const uint64_t end = known.end;
-        if (known.end <= map->start)
+        if (known.end <= mapping->start)
             continue;
-        if (known.start < map->start) {
-            known.offset += map->start - known.start;
-            known.start = map->start;
+        if (known.start < mapping->start) {
+            known.offset += mapping->start - known.start;
+            known.start = mapping->start;
         }
-        if (known.end > map->end)
-            known.end = map->end;
+        if (known.end > mapping->end)
+            known.end = mapping->end;
         list_add(list, &known);
-        if (end > map->end)
+        if (end > mapping->end)
             return; /* its rest lies in mappings that follow */
     }
 }
 
-static void lists_fill(struct region_list *list, const struct region_list *old,
-                       struct process_maps *maps)
+static void lists_fill(struct map_list *list, const struct map_list *old, struct process_maps *maps)
 {
-    struct process_map map;
+    struct process_map mapping;
     uint64_t next = 0;
     word_set(&list->count, 0);
-    while (process_maps_next(maps, &map)) {
-        if (map.executable)
-            list_add(list,
-                     &(struct code_region){map.start, map.end, file_hash(map.path), map.offset});
-        else if (map.path[0] == 0)
-            list_carry(list, old, &next, &map);
+    while (process_maps_next(maps, &mapping)) {
+        if (mapping.executable)
+            list_add(list, &(struct executable_map){mapping.start, mapping.end,
+                                                    file_hash(mapping.path), mapping.offset});
+        else if (mapping.path[0] == 0)
+            list_carry(list, old, &next, &mapping);
     }
 }
 
@@ -179,7 +178,7 @@ static void lists_fill(struct region_list *list, const struct region_list *old,
  * mappings cannot be read. */
 static bool lists_renew(void)
 {
-    struct region_list *lists = atomic_load_explicit(&table.lists, memory_order_acquire);
+    struct map_list *lists = atomic_load_explicit(&table.lists, memory_order_acquire);
     struct process_maps *maps = process_maps_open();
     if (!maps)
         return false;
@@ -230,10 +229,10 @@ static bool look_begin(void)
     return false;
 }
 
-bool code_regions_hold(uint64_t address)
+bool executable_maps_hold(uint64_t address)
 {
-    struct code_region region;
-    if (code_regions_find(address, &region))
+    struct executable_map map;
+    if (executable_maps_find(address, &map))
         return true;
     if (!patience_ends())
         return false;
@@ -241,10 +240,10 @@ bool code_regions_hold(uint64_t address)
     const uint64_t signals = os_block_signals();
     bool found = false;
     if (look_begin()) {
-        found = code_regions_find(address, &region); /* another thread may have looked */
+        found = executable_maps_find(address, &map); /* another thread may have looked */
         if (!found) {
             atomic_fetch_add_explicit(&table.looks, 1, memory_order_relaxed);
-            found = lists_renew() && code_regions_find(address, &region);
+            found = lists_renew() && executable_maps_find(address, &map);
             patience_set(found);
         }
         atomic_store_explicit(&table.looking, 0, memory_order_release);
@@ -253,12 +252,12 @@ bool code_regions_hold(uint64_t address)
     return found;
 }
 
-uint64_t code_regions_looks(void)
+uint64_t executable_maps_looks(void)
 {
     return atomic_load_explicit(&table.looks, memory_order_relaxed);
 }
 
-void code_regions_after_fork(void)
+void executable_maps_after_fork(void)
 {
     atomic_store(&table.looking, 0);
 }
