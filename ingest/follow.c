@@ -106,8 +106,9 @@ static bool put_tables(struct follow *follow, const struct replay *shown, uint64
 {
     struct problems problems = {0};
     struct suppressions *joined =
-        follow->options->carried_suppressions
-            ? carried_join(&follow->scan.carried, follow->options->suppressions, NULL)
+        follow->options->program_suppressions
+            ? program_suppressions_join(&follow->scan.program_suppressions,
+                                        follow->options->suppressions, NULL)
             : NULL;
     struct session_facts facts = {.file = follow->file,
                                   .scan = &follow->scan,

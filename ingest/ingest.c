@@ -16,7 +16,7 @@ struct pipeline {
     const struct ingest_options *options;
     struct ingest_status *status;
     struct trace_file *file;
-    struct shared_names *names, own_names;
+    struct symbol_cache *symbol_cache, own_cache;
     struct symbols *symbols; /* owned by `names` */
     struct writer *writer;
     struct trace_scan scan;
@@ -89,10 +89,10 @@ static bool finish_rows(struct pipeline *pipeline)
 static bool join_suppressions(struct pipeline *pipeline)
 {
     const struct ingest_options *options = pipeline->options;
-    if (options->carried_suppressions)
-        pipeline->joined =
-            carried_join(&pipeline->scan.carried, options->suppressions, &pipeline->problems);
-    return pipeline->joined || !options->carried_suppressions ||
+    if (options->program_suppressions)
+        pipeline->joined = program_suppressions_join(&pipeline->scan.program_suppressions,
+                                                     options->suppressions, &pipeline->problems);
+    return pipeline->joined || !options->program_suppressions ||
            ingest_fail_memory(pipeline->status, "the suppressions");
 }
 
@@ -114,7 +114,7 @@ static bool write_tables(struct pipeline *pipeline)
                                   .totals = &pipeline->totals,
                                   .suppressions =
                                       pipeline->joined ? pipeline->joined : options->suppressions,
-                                  .carried_suppressions = options->carried_suppressions};
+                                  .program_suppressions = options->program_suppressions};
     struct table_sink sink = writer_tables(pipeline->writer);
     struct redact *redact = options->redact ? redact_new(options->source_root, &facts) : NULL;
     if (redact)
@@ -164,16 +164,16 @@ static bool run(struct pipeline *pipeline)
     report(pipeline, INGEST_SCAN, 0);
     if (!trace_scan(&pipeline->scan, pipeline->file, status))
         return false;
-    pipeline->own_names = (struct shared_names){.cache = options->cache,
-                                                .cached = options->cached && !options->bundle};
-    pipeline->names = options->names ? options->names : &pipeline->own_names;
-    if (!shared_names_begin(pipeline->names, &symbols_options))
+    pipeline->own_cache = (struct symbol_cache){.path = options->cache,
+                                                .persistent = options->cached && !options->bundle};
+    pipeline->symbol_cache = options->symbol_cache ? options->symbol_cache : &pipeline->own_cache;
+    if (!symbol_cache_begin(pipeline->symbol_cache, &symbols_options))
         return ingest_fail_memory(status, "the names of the program");
-    pipeline->symbols = pipeline->names->symbols;
+    pipeline->symbols = pipeline->symbol_cache->symbols;
     if (!tell_program(pipeline) ||
         !stacks_init(&pipeline->stacks, &pipeline->scan, pipeline->symbols) ||
         !type_table_init(&pipeline->types, &pipeline->stacks, pipeline->symbols,
-                         pipeline->names->types))
+                         pipeline->symbol_cache->types))
         return ingest_fail_memory(status, "the names of the program");
     return replay_init(&pipeline->replay, pipeline->file, &pipeline->scan, &pipeline->stacks,
                        &pipeline->totals, &pipeline->types, writer_sink(pipeline->writer),
@@ -257,7 +257,7 @@ bool ingest_run(const struct ingest_options *options, struct ingest_summary *sum
     totals_free_memory(&pipeline->totals);
     type_table_free(&pipeline->types);
     stacks_free(&pipeline->stacks);
-    shared_names_free(&pipeline->own_names);
+    symbol_cache_free(&pipeline->own_cache);
     trace_scan_free(&pipeline->scan);
     trace_file_close(pipeline->file);
     free(pipeline);

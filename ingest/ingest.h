@@ -8,8 +8,8 @@
 #include <signal.h>
 
 #include "ingest/base/status.h"
-#include "ingest/replay/shared_names.h"
 #include "ingest/replay/suppressions.h"
+#include "ingest/replay/symbol_cache.h"
 #include "ingest/trace/clock.h"
 #include "ingest/write/writer.h"
 
@@ -28,11 +28,11 @@ struct ingest_options {
     const char *trace, *session;
     const char *debug_dir, *sysroot; /* for the symbolizer; NULL: none */
     struct writer_options writer;
-    struct shared_names *names; /* of the traces of one call; NULL: this is the only one */
-    bool cached;                /* use answers of earlier calls, and keep them */
-    const char *cache;          /* their folder; NULL: the user's */
+    struct symbol_cache *symbol_cache; /* of the traces of one call; NULL: this is the only one */
+    bool cached;                       /* use answers of earlier calls, and keep them */
+    const char *cache;                 /* their folder; NULL: the user's */
     const struct suppressions *suppressions; /* stacks that are not leaks; NULL: none */
-    bool carried_suppressions;               /* those that the program carries, too */
+    bool program_suppressions;               /* those that the program carries, too */
     bool bundle;                             /* copy the files that the names come from */
     bool redact; /* leave out what redact.h lists; `source_root` may be NULL */
     const char *source_root;

@@ -15,10 +15,10 @@
 #include "ingest/disk_space.h"
 #include "ingest/follow.h"
 #include "ingest/ingest.h"
-#include "ingest/stale_outputs.h"
 #include "ingest/processes.h"
 #include "ingest/progress.h"
 #include "ingest/replay/suppressions.h"
+#include "ingest/stale_outputs.h"
 #include "ingest/summary.h"
 #include "ingest/trace/compress.h"
 #include "ingest/trace/dump.h"
@@ -106,7 +106,7 @@ static bool many(const struct options *options)
 
 static bool is_suppressing(const struct options *options)
 {
-    return options->suppressions || options->ingest.carried_suppressions;
+    return options->suppressions || options->ingest.program_suppressions;
 }
 
 /* Takes one option. Returns -1 to continue, otherwise the exit status. */
@@ -143,7 +143,7 @@ static int take_option(struct options *options, enum ingest_option option, const
         break;
     case INGEST_OPTION_SUPPRESSIONS:
         if (strcmp(value, "program") == 0)
-            options->ingest.carried_suppressions = true;
+            options->ingest.program_suppressions = true;
         else
             options->suppressions = value;
         break;

@@ -44,7 +44,7 @@ struct processes {
     struct output_file whole, part, frame_file;
     struct writer_frames frames; /* of all parts, in `frame_file` */
     struct writer_merge *merge;
-    struct shared_names names;
+    struct symbol_cache symbol_cache;
     struct added *added; /* in the order of `starts` */
     size_t added_count;
 };
@@ -279,7 +279,7 @@ static bool add_process(struct processes *processes, const struct start *start)
     struct ingest_summary summary = {0};
     bool first = !processes->merge;
     options.trace = start->trace;
-    options.names = &processes->names;
+    options.symbol_cache = &processes->symbol_cache;
     options.session = first ? processes->whole.part : processes->part.part;
     options.writer.force = true; /* this process made the file */
     options.writer.draft = &processes->frames;
@@ -416,8 +416,8 @@ bool ingest_processes(const struct ingest_options *options, const struct trace_l
 {
     struct processes processes = {
         .options = options, .left_out = left_out, .run = run, .summary = summary, .status = status};
-    processes.names = (struct shared_names){.cache = options->cache,
-                                            .cached = options->cached && !options->bundle};
+    processes.symbol_cache = (struct symbol_cache){
+        .path = options->cache, .persistent = options->cached && !options->bundle};
     processes.whole.descriptor = processes.part.descriptor = processes.frame_file.descriptor = -1;
     /* The second and the third file never get the session's name. */
     bool good =
@@ -438,7 +438,7 @@ bool ingest_processes(const struct ingest_options *options, const struct trace_l
     for (size_t i = 0; i < processes.count; i++)
         free(processes.parts[i].program);
     free(processes.parts);
-    shared_names_free(&processes.names);
+    symbol_cache_free(&processes.symbol_cache);
     free(processes.starts);
     free(processes.added);
     return good;

@@ -103,7 +103,7 @@ static void count_block(struct replay *replay, struct arena_row *arena,
 
 /* Allocates a block. `realloc_of` is the row of the block that this one was, 0: none. `type` is the
  * type of that one. */
-static bool arena_allocate(struct replay *replay, uint32_t index, const struct trace_event *event,
+static bool allocate_block(struct replay *replay, uint32_t index, const struct trace_event *event,
                            uint64_t realloc_of, uint32_t type)
 {
     const struct trace_extension *extension = event->extension;
@@ -142,7 +142,7 @@ static bool arena_allocate(struct replay *replay, uint32_t index, const struct t
 }
 
 /* Frees a block. *row is the row of the block that was ended, 0 if there was none. */
-static bool arena_release(struct replay *replay, uint32_t index, const struct trace_event *event,
+static bool release_block(struct replay *replay, uint32_t index, const struct trace_event *event,
                           uint64_t address, uint64_t *row)
 {
     struct arena_row *arena = &replay->arenas[index];
@@ -189,7 +189,7 @@ static bool reset_blocks(struct replay *replay, struct arena_row *arena, uint32_
 
 /* Resets an arena and those under it. Arenas that are still to be reset are linked through
  * next_sibling. */
-static bool arena_reset(struct replay *replay, uint32_t index, uint32_t thread)
+static bool reset_arena(struct replay *replay, uint32_t index, uint32_t thread)
 {
     uint32_t todo = ARENA_NO_ROW;
     bool good = true;
@@ -251,15 +251,15 @@ bool replay_arena(struct replay *replay, const struct trace_event *event)
     case TRACE_EXT_ARENA:
         return name_arena(replay, &replay->arenas[index], extension);
     case TRACE_EXT_ARENA_ALLOC:
-        return arena_allocate(replay, index, event, 0, 0);
+        return allocate_block(replay, index, event, 0, 0);
     case TRACE_EXT_ARENA_REALLOC:
         /* The block keeps its contents, and so its type. */
         type = type_at(replay, index, extension->old_address);
-        return arena_release(replay, index, event, extension->old_address, &row) &&
-               arena_allocate(replay, index, event, row, type);
+        return release_block(replay, index, event, extension->old_address, &row) &&
+               allocate_block(replay, index, event, row, type);
     case TRACE_EXT_ARENA_FREE:
-        return arena_release(replay, index, event, extension->address, &row);
+        return release_block(replay, index, event, extension->address, &row);
     default:
-        return arena_reset(replay, index, event->thread);
+        return reset_arena(replay, index, event->thread);
     }
 }

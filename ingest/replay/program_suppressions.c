@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/replay/carried.h"
+#include "ingest/replay/program_suppressions.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,40 +10,41 @@
 
 #define LINE_MAX_SHOWN 60
 
-bool carried_add(struct carried *carried, const struct trace_extension *extension)
+bool program_suppressions_add(struct program_suppressions *program,
+                              const struct trace_extension *extension)
 {
     const struct trace_text *piece = &extension->name;
-    if (!carried->found) {
-        carried->found = true;
-        carried->outcome = extension->reason;
-        carried->total = extension->size;
+    if (!program->found) {
+        program->found = true;
+        program->outcome = extension->reason;
+        program->total = extension->size;
     }
-    if (carried->broken || extension->offset != carried->length ||
-        extension->reason != carried->outcome || extension->size != carried->total ||
-        carried->length + piece->length > TRACE_SUPPRESSIONS_MAX ||
-        carried->length + piece->length > carried->total) {
-        carried->broken = true;
+    if (program->broken || extension->offset != program->length ||
+        extension->reason != program->outcome || extension->size != program->total ||
+        program->length + piece->length > TRACE_SUPPRESSIONS_MAX ||
+        program->length + piece->length > program->total) {
+        program->broken = true;
         return true;
     }
-    if (!array_reserve(&carried->text, &carried->capacity, carried->length + piece->length + 1, 1))
+    if (!array_reserve(&program->text, &program->capacity, program->length + piece->length + 1, 1))
         return false;
-    memcpy(carried->text + carried->length, piece->bytes, piece->length);
-    carried->length += piece->length;
+    memcpy(program->text + program->length, piece->bytes, piece->length);
+    program->length += piece->length;
     return true;
 }
 
-void carried_free(struct carried *carried)
+void program_suppressions_free(struct program_suppressions *program)
 {
-    free(carried->text);
-    *carried = (struct carried){0};
+    free(program->text);
+    *program = (struct program_suppressions){0};
 }
 
 /* Returns why some or all of the text is missing, or NULL if none is. */
-static const char *why_lost(const struct carried *carried)
+static const char *why_lost(const struct program_suppressions *program)
 {
-    if (!carried->found)
+    if (!program->found)
         return "the trace has none of the program's: record it with mprof-run --suppressions";
-    switch (carried->outcome) {
+    switch (program->outcome) {
     case TRACE_SUPPRESSIONS_TEXT:
         break;
     case TRACE_SUPPRESSIONS_NONE:
@@ -57,32 +58,32 @@ static const char *why_lost(const struct carried *carried)
     default:
         return "the outcome of the program's __lsan_default_suppressions is unknown";
     }
-    if (carried->total > TRACE_SUPPRESSIONS_MAX)
+    if (program->total > TRACE_SUPPRESSIONS_MAX)
         return "the program's text is too long: only the whole lines of its first 65,536 bytes "
                "are used";
-    return carried->broken || carried->length != carried->total
+    return program->broken || program->length != program->total
                ? "pieces of the program's text are missing from the trace"
                : NULL;
 }
 
 /* Returns the bytes in whole lines. The last line of a text that was cut may be incomplete. */
-static size_t whole_lines(const struct carried *carried)
+static size_t whole_lines(const struct program_suppressions *program)
 {
-    size_t length = carried->length;
-    if (carried->length == carried->total && !carried->broken)
+    size_t length = program->length;
+    if (program->length == program->total && !program->broken)
         return length;
-    while (length > 0 && carried->text[length - 1] != '\n')
+    while (length > 0 && program->text[length - 1] != '\n')
         length--;
     return length;
 }
 
-static bool add_lines(struct suppressions *joined, const struct carried *carried,
+static bool add_lines(struct suppressions *joined, const struct program_suppressions *program,
                       struct problems *problems)
 {
-    const size_t length = whole_lines(carried);
+    const size_t length = whole_lines(program);
     size_t number = 0;
     for (size_t at = 0, size; at < length; at += size + 1) {
-        const char *line = carried->text + at, *end = memchr(line, '\n', length - at);
+        const char *line = program->text + at, *end = memchr(line, '\n', length - at);
         bool is_suppression;
         size = end ? (size_t)(end - line) : length - at;
         number++;
@@ -96,16 +97,17 @@ static bool add_lines(struct suppressions *joined, const struct carried *carried
     return true;
 }
 
-struct suppressions *carried_join(const struct carried *carried, const struct suppressions *file,
-                                  struct problems *problems)
+struct suppressions *program_suppressions_join(const struct program_suppressions *program,
+                                               const struct suppressions *file,
+                                               struct problems *problems)
 {
-    const char *lost = why_lost(carried);
+    const char *lost = why_lost(program);
     struct suppressions *joined = suppressions_copy(file);
     if (!joined)
         return NULL;
     if (lost && problems)
         problems_add(problems, PROBLEM_SUPPRESSIONS, "%s", lost);
-    if (carried->outcome == TRACE_SUPPRESSIONS_TEXT && !add_lines(joined, carried, problems)) {
+    if (program->outcome == TRACE_SUPPRESSIONS_TEXT && !add_lines(joined, program, problems)) {
         suppressions_free(joined);
         return NULL;
     }

@@ -3,8 +3,8 @@
  * The suppressions of leaks that a recorded program contains (mprof-run --suppressions), read from
  * the SUPPRESSIONS records of its trace.
  */
-#ifndef MPROF_INGEST_REPLAY_CARRIED_H
-#define MPROF_INGEST_REPLAY_CARRIED_H
+#ifndef MPROF_INGEST_REPLAY_PROGRAM_SUPPRESSIONS_H
+#define MPROF_INGEST_REPLAY_PROGRAM_SUPPRESSIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 struct suppressions;
 
 /* Zero-initialised: the trace has no such record. */
-struct carried {
+struct program_suppressions {
     bool found;
     bool broken;      /* pieces are missing or do not fit together */
     uint64_t outcome; /* enum trace_suppressions */
@@ -26,15 +26,17 @@ struct carried {
 };
 
 /* Takes a SUPPRESSIONS record. False if memory is exhausted. */
-bool carried_add(struct carried *carried, const struct trace_extension *extension);
-void carried_free(struct carried *carried);
+bool program_suppressions_add(struct program_suppressions *program,
+                              const struct trace_extension *extension);
+void program_suppressions_free(struct program_suppressions *program);
 
 /*
  * Returns the patterns of `file`, which may be NULL, and after them those of the program. Notes in
  * `problems`, unless that is NULL, why some or all of the program's are missing, and each line that
  * is not a suppression. NULL if memory is exhausted. Free it by suppressions_free().
  */
-struct suppressions *carried_join(const struct carried *carried, const struct suppressions *file,
-                                  struct problems *problems);
+struct suppressions *program_suppressions_join(const struct program_suppressions *program,
+                                               const struct suppressions *file,
+                                               struct problems *problems);
 
 #endif

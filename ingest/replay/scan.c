@@ -251,7 +251,7 @@ static bool scan_extended(struct trace_scan *scan, struct trace_cursor *cursor,
     case TRACE_EXT_BYPASS:
         return unrecorded_modules_add(&scan->unrecorded, &extension);
     case TRACE_EXT_SUPPRESSIONS:
-        return carried_add(&scan->carried, &extension);
+        return program_suppressions_add(&scan->program_suppressions, &extension);
     case TRACE_EXT_DROPPED:
         scan->dropped_events += extension.count;
         return true;
@@ -440,7 +440,7 @@ void trace_scan_free(struct trace_scan *scan)
     context_tree_free(&scan->tree);
     threads_free(&scan->threads);
     unrecorded_modules_free(&scan->unrecorded);
-    carried_free(&scan->carried);
+    program_suppressions_free(&scan->program_suppressions);
     problems_free(&scan->problems);
     *scan = (struct trace_scan){0};
 }

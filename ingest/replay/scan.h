@@ -10,10 +10,10 @@
 #define MPROF_INGEST_REPLAY_SCAN_H
 
 #include "ingest/base/problems.h"
-#include "ingest/replay/unrecorded_modules.h"
-#include "ingest/replay/carried.h"
 #include "ingest/replay/context_tree.h"
+#include "ingest/replay/program_suppressions.h"
 #include "ingest/replay/threads.h"
+#include "ingest/replay/unrecorded_modules.h"
 #include "ingest/trace/file.h"
 #include "ingest/trace/follow.h"
 
@@ -55,9 +55,9 @@ struct trace_scan {
     struct trace_process process;
     struct problems problems;
     struct unrecorded_modules unrecorded;
-    struct carried carried; /* suppressions */
-    uint64_t events;        /* alloc, free and realloc records, arena ones included */
-    uint64_t last_ticks;    /* the highest stamp */
+    struct program_suppressions program_suppressions; /* suppressions */
+    uint64_t events;     /* alloc, free and realloc records, arena ones included */
+    uint64_t last_ticks; /* the highest stamp */
     uint64_t clock_ticks, clock_monotonic_ns; /* of the latest CLOCK record, 0: none */
     uint64_t damaged_bytes;
     uint64_t unknown_records;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/replay/shared_names.h"
+#include "ingest/replay/symbol_cache.h"
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "ingest/cache/folder.h"
-#include "ingest/cache/transcript.h"
+#include "ingest/cache/question.h"
 
 /* Bytes of debug information that stay open from trace to trace. With more, all is read again. */
 #define BYTES_MAX (UINT64_C(512) << 20)
@@ -19,66 +19,61 @@
 #define FILES_MAX 256
 
 /* Without a transcript all is asked as if there were no earlier calls. */
-static void begin_transcript(struct shared_names *names)
+static void begin_transcript(struct symbol_cache *cache)
 {
-    if (!names->cached)
+    if (!cache->persistent)
         return;
-    names->folder = cache_folder_open(names->cache);
-    if (names->folder < 0)
+    cache->folder = cache_folder_open(cache->path);
+    if (cache->folder < 0)
         return;
-    names->transcript = cache_transcript_new(names->folder);
-    if (names->transcript)
-        symbols_set_transcript(names->symbols, names->transcript);
+    cache->transcript = cache_transcript_new(cache->folder);
+    if (cache->transcript)
+        symbols_set_transcript(cache->symbols, cache->transcript);
     else
-        close(names->folder);
+        close(cache->folder);
 }
 
 /* Tells whether the open files have become too many. The answer is one of the questions: it decides
  * about the state of the symbolizer. */
-static bool are_too_many(const struct shared_names *names)
+static bool are_too_many(const struct symbol_cache *cache)
 {
-    struct coding question = {0}, answer = {0};
-    struct decoding known;
-    bool many = false;
-    const bool asked = cache_transcript_listens(names->transcript);
-    coding_put_number(&question, CACHE_LIMIT);
-    if (asked && cache_transcript_ask(names->transcript, &question, &known)) {
-        many = decoding_number(&known) != 0;
-    } else {
-        many =
-            symbols_bytes(names->symbols) > BYTES_MAX || symbols_files(names->symbols) > FILES_MAX;
-        coding_put_number(&answer, many);
-        if (asked)
-            cache_transcript_answer(names->transcript, &question, &answer);
-    }
-    coding_free(&question);
-    coding_free(&answer);
+    struct cache_question question;
+    bool many =
+        symbols_bytes(cache->symbols) > BYTES_MAX || symbols_files(cache->symbols) > FILES_MAX;
+    if (!cache_transcript_listens(cache->transcript))
+        return many;
+    cache_question_begin(&question, cache->transcript, CACHE_LIMIT);
+    if (cache_question_ask(&question))
+        many = decoding_number(&question.known) != 0;
+    else
+        coding_put_number(&question.found, many);
+    cache_question_end(&question);
     return many;
 }
 
-bool shared_names_begin(struct shared_names *names, const struct symbols_options *options)
+bool symbol_cache_begin(struct symbol_cache *cache, const struct symbols_options *options)
 {
-    if (names->symbols && are_too_many(names))
-        shared_names_free(names);
-    if (!names->symbols) {
-        names->symbols = symbols_new(options);
-        if (names->symbols)
-            begin_transcript(names);
+    if (cache->symbols && are_too_many(cache))
+        symbol_cache_free(cache);
+    if (!cache->symbols) {
+        cache->symbols = symbols_new(options);
+        if (cache->symbols)
+            begin_transcript(cache);
     }
-    if (names->symbols && !names->types)
-        names->types = types_new(names->symbols);
-    if (!names->types)
+    if (cache->symbols && !cache->types)
+        cache->types = types_new(cache->symbols);
+    if (!cache->types)
         return false;
-    symbols_next_trace(names->symbols);
+    symbols_next_trace(cache->symbols);
     return true;
 }
 
 /* An answer that a limit of this process made is no answer for others. */
-static bool is_limited(const struct shared_names *names)
+static bool is_limited(const struct symbol_cache *cache)
 {
     struct rlimit open_files, memory, data;
     /* The files from which the answers come are still open. */
-    const int next = fcntl(names->folder, F_DUPFD_CLOEXEC, 0);
+    const int next = fcntl(cache->folder, F_DUPFD_CLOEXEC, 0);
     if (next < 0)
         return true;
     close(next);
@@ -87,15 +82,15 @@ static bool is_limited(const struct shared_names *names)
            getrlimit(RLIMIT_DATA, &data) != 0 || data.rlim_cur != RLIM_INFINITY;
 }
 
-void shared_names_free(struct shared_names *names)
+void symbol_cache_free(struct symbol_cache *cache)
 {
-    if (names->transcript) {
-        if (!is_limited(names))
-            cache_transcript_save(names->transcript, symbols_depends(names->symbols));
-        close(names->folder);
+    if (cache->transcript) {
+        if (!is_limited(cache))
+            cache_transcript_save(cache->transcript, symbols_depends(cache->symbols));
+        close(cache->folder);
     }
-    types_free(names->types);
-    symbols_free(names->symbols);
-    cache_transcript_free(names->transcript);
-    *names = (struct shared_names){.cache = names->cache, .cached = names->cached};
+    types_free(cache->types);
+    symbols_free(cache->symbols);
+    cache_transcript_free(cache->transcript);
+    *cache = (struct symbol_cache){.path = cache->path, .persistent = cache->persistent};
 }

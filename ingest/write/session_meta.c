@@ -182,7 +182,7 @@ bool session_meta_put(const struct table_sink *sink, const struct session_facts 
            put_arenas(sink, facts) && put_oddities(sink, facts) && put_bypassed(sink, facts) &&
            (!facts->suppressions ||
             put_number(sink, "suppressions", suppressions_count(facts->suppressions))) &&
-           (!facts->carried_suppressions ||
+           (!facts->program_suppressions ||
             put_number(sink, "lost_suppressions", facts->problems->counts[PROBLEM_SUPPRESSIONS])) &&
            put_number(sink, "duration_ns",
                       trace_time_ns(&facts->replay->time, facts->scan->last_ticks)) &&

@@ -24,7 +24,7 @@ struct session_facts {
     const struct totals *totals;
     struct session_known known;
     const struct suppressions *suppressions; /* NULL: none */
-    bool carried_suppressions;               /* they include those of the program, if any */
+    bool program_suppressions;               /* they include those of the program, if any */
 };
 
 /* Returns the numbers of all rows so far, as the `known` of a later call. */

@@ -7,16 +7,16 @@
 
 #include <cmocka.h>
 
-#include "ingest/replay/shared_names.h"
+#include "ingest/replay/symbol_cache.h"
 
 static const uint8_t one_id[] = {1, 2, 3, 4}, other_id[] = {1, 2, 3, 5};
 
 static void test_files_are_one_by_path_and_build_id(void **state)
 {
     const struct symbols_options options = {NULL, NULL};
-    struct shared_names names = {0};
+    struct symbol_cache names = {0};
     (void)state;
-    assert_true(shared_names_begin(&names, &options));
+    assert_true(symbol_cache_begin(&names, &options));
     struct symbols *symbols = names.symbols;
     const struct types *types = names.types;
     symbols_module(symbols, 1, "/opt/program", one_id, sizeof(one_id));
@@ -29,7 +29,7 @@ static void test_files_are_one_by_path_and_build_id(void **state)
     assert_true(program != relative && relative != unmarked && program != none);
     assert_int_equal(symbols_file_number(symbols, program), program);
 
-    assert_true(shared_names_begin(&names, &options));
+    assert_true(symbol_cache_begin(&names, &options));
     assert_true(names.symbols == symbols && names.types == types);
     /* No id of the earlier trace is known. */
     assert_int_equal(symbols_file_number(symbols, 1), symbols_file_number(symbols, 0));
@@ -42,33 +42,33 @@ static void test_files_are_one_by_path_and_build_id(void **state)
     assert_true(symbols_file_number(symbols, 1) != program);
     assert_true(symbols_file_number(symbols, 2) != relative);
     assert_true(symbols_file_number(symbols, 3) != unmarked);
-    shared_names_free(&names);
+    symbol_cache_free(&names);
 }
 
 /* A frame without a module is named again for each trace. */
 static void test_no_file_has_no_names(void **state)
 {
     const struct symbols_options options = {NULL, NULL};
-    struct shared_names names = {0};
+    struct symbol_cache names = {0};
     struct symbols_frame frames[SYMBOLS_FRAMES_MAX];
     (void)state;
-    assert_true(shared_names_begin(&names, &options));
+    assert_true(symbol_cache_begin(&names, &options));
     const uint32_t none = symbols_file_number(names.symbols, 0);
     assert_int_equal(symbols_lookup(names.symbols, none, 0x1234, frames), 1);
     assert_string_equal(frames[0].function, "?+0x1234");
     assert_null(symbols_module_file(names.symbols, none));
-    shared_names_free(&names);
+    symbol_cache_free(&names);
 }
 
 /* Files that no other trace can share do not use up the descriptors. */
 static void test_few_files_stay_open(void **state)
 {
     const struct symbols_options options = {NULL, NULL};
-    struct shared_names names = {0};
+    struct symbol_cache names = {0};
     size_t most = 0;
     (void)state;
     for (int i = 0; i < 600; i++) {
-        assert_true(shared_names_begin(&names, &options));
+        assert_true(symbol_cache_begin(&names, &options));
         symbols_module(names.symbols, 1, "/bin/true", NULL, 0);
         assert_non_null(symbols_module_file(names.symbols, 1));
         const size_t files = symbols_files(names.symbols);
@@ -76,7 +76,7 @@ static void test_few_files_stay_open(void **state)
         most = files > most ? files : most;
     }
     assert_true(most > 1); /* but they are kept for a while */
-    shared_names_free(&names);
+    symbol_cache_free(&names);
 }
 
 int main(void)
