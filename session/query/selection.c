@@ -9,11 +9,14 @@
 #include "session/query/selection_state.h"
 #include "session/scan/kernels.h"
 
+/* The sums of one thread. */
 struct totals {
+    const struct row_set *set;
     uint64_t bytes, allocations, live_bytes, live_count;
 };
 
-static void add_totals(void *context, const struct chunk_rows *rows)
+/* Adds the rows of a sample, each of which represents a number of blocks. */
+static void add_sampled(void *context, const struct chunk_rows *rows)
 {
     struct totals *totals = context;
     struct kernel_rows block;
@@ -30,14 +33,50 @@ static void add_totals(void *context, const struct chunk_rows *rows)
     }
 }
 
+/* Adds the rows of a chunk. Lives are read only where some blocks were not freed. */
+static bool add_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
+                      struct session_error *error)
+{
+    struct totals *totals = context;
+    const uint64_t *words = row_set_chunk(totals->set, chunk);
+    const bool any_live =
+        column_store_min(scan_session(worker)->columns, chunk, COLUMN_LIFE_NS) == 0;
+    struct column_view size, life;
+    struct kernel_rows block;
+    uint64_t bytes[KERNEL_ROWS], lives[KERNEL_ROWS];
+    if (row_set_chunk_empty(totals->set, chunk))
+        return true;
+    if (!scan_column(worker, chunk, COLUMN_SIZE, &size, error) ||
+        (any_live && !scan_column(worker, chunk, COLUMN_LIFE_NS, &life, error)))
+        return false;
+    KERNEL_EACH_BLOCK(words, &block)
+    {
+        kernel_take(&size, &block, bytes);
+        totals->bytes += kernel_sum(bytes, block.count);
+        totals->allocations += block.count;
+        if (!any_live)
+            continue;
+        kernel_take(&life, &block, lives);
+        totals->live_bytes += kernel_sum_of_zero(bytes, lives, block.count);
+        totals->live_count += kernel_sum_of_zero(NULL, lives, block.count);
+    }
+    return true;
+}
+
 static bool find_totals(struct selection *selection, struct session_error *error)
 {
+    struct session *session = selection->session;
     struct scan_contexts contexts;
-    if (!scan_contexts_open(selection->session, &contexts, sizeof(struct totals), SIZE_MAX, error))
+    if (!scan_contexts_open(session, &contexts, sizeof(struct totals), SIZE_MAX, error))
         return false;
-    const bool good = scan_each_chunk(selection->session, &selection->set,
-                                      COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_LIFE_NS),
-                                      add_totals, contexts.each, contexts.threads, error);
+    for (size_t i = 0; i < contexts.threads; i++)
+        ((struct totals *)contexts.each[i])->set = &selection->set;
+    const bool good = session->estimate
+                          ? scan_each_chunk(session, &selection->set,
+                                            COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_LIFE_NS),
+                                            add_sampled, contexts.each, contexts.threads, error)
+                          : scan_chunks(session, selection->set.chunks, add_chunk, contexts.each,
+                                        contexts.threads, error);
     for (size_t i = 0; i < contexts.threads; i++) {
         const struct totals *totals = contexts.each[i];
         selection->bytes += totals->bytes;

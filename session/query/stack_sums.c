@@ -25,8 +25,8 @@ struct summing {
     pthread_mutex_t lock;
     struct stack_sum *sums;
     uint32_t stacks;
+    const struct row_set *set;
     uint64_t peak_ns;
-    bool sampled;
 };
 
 /* What one thread has added since it emptied its tables. */
@@ -37,11 +37,16 @@ struct tables {
     uint32_t *short_lived;
 };
 
-/* The values of some rows. */
+/* What one chunk needs, and the values of some of its rows. Columns that cannot matter are not
+ * read: few chunks have blocks that were live at the peak or at the end. */
 struct taken {
+    bool peak;        /* some block may have been live at the peak */
+    bool life;        /* some may be live or short-lived, others not */
+    bool short_lived; /* all are, without `life` */
+    bool huge;        /* too large for the tables */
     struct kernel_rows rows;
     uint64_t stack[KERNEL_ROWS], bytes[KERNEL_ROWS], counts[KERNEL_ROWS];
-    uint64_t began[KERNEL_ROWS], life[KERNEL_ROWS];
+    uint64_t began[KERNEL_ROWS], lives[KERNEL_ROWS];
 };
 
 static void empty(struct tables *tables)
@@ -70,66 +75,121 @@ static void empty(struct tables *tables)
 static bool is_at_peak(const struct taken *taken, size_t i, uint64_t peak_ns)
 {
     /* Life 0 means never freed: life - 1 is then the largest number. */
-    return taken->began[i] <= peak_ns && taken->life[i] - 1 > peak_ns - taken->began[i];
+    return taken->began[i] <= peak_ns && taken->lives[i] - 1 > peak_ns - taken->began[i];
 }
 
 static void add_packed(struct tables *tables, const struct taken *taken)
 {
     const uint64_t peak_ns = tables->summing->peak_ns;
-    for (size_t i = 0; i < taken->rows.count; i++)
+    const size_t count = taken->rows.count;
+    for (size_t i = 0; i < count; i++)
         tables->all[taken->stack[i]] += PACKED(taken->bytes[i]);
-    for (size_t i = 0; i < taken->rows.count; i++) {
-        if (taken->life[i] - 1 < SHORT_LIVED_NS)
+    for (size_t i = 0; taken->short_lived && i < count; i++)
+        tables->short_lived[taken->stack[i]]++;
+    for (size_t i = 0; taken->life && i < count; i++) {
+        if (taken->lives[i] - 1 < SHORT_LIVED_NS)
             tables->short_lived[taken->stack[i]]++;
-        if (taken->life[i] == 0)
+        if (taken->lives[i] == 0)
             tables->live[taken->stack[i]] += PACKED(taken->bytes[i]);
+    }
+    for (size_t i = 0; taken->peak && i < count; i++) {
         if (is_at_peak(taken, i, peak_ns))
             tables->at_peak[taken->stack[i]] += taken->bytes[i];
     }
 }
 
-/* Adds without tables: blocks that are too large for them, and those of a sample, each of which
- * represents a number of blocks. */
+/* Adds without tables. */
 static void add_plain(struct summing *summing, const struct taken *taken)
 {
     pthread_mutex_lock(&summing->lock);
     for (size_t i = 0; i < taken->rows.count; i++) {
         struct stack_sum *sum = &summing->sums[taken->stack[i]];
-        const bool live = taken->life[i] == 0;
+        const bool live = taken->lives[i] == 0;
         sum->bytes += taken->bytes[i];
         sum->count += taken->counts[i];
         sum->live_bytes += live ? taken->bytes[i] : 0;
         sum->live_count += live ? taken->counts[i] : 0;
         sum->at_peak_bytes += is_at_peak(taken, i, summing->peak_ns) ? taken->bytes[i] : 0;
-        sum->short_lived += taken->life[i] - 1 < SHORT_LIVED_NS ? taken->counts[i] : 0;
+        sum->short_lived += taken->lives[i] - 1 < SHORT_LIVED_NS ? taken->counts[i] : 0;
     }
     pthread_mutex_unlock(&summing->lock);
 }
 
-static void add_rows(void *context, const struct chunk_rows *rows)
+/* Adds the rows of a sample, each of which represents a number of blocks. */
+static void add_sampled(void *context, const struct chunk_rows *rows)
 {
     struct tables *tables = context;
     struct taken taken;
-    const bool huge = rows->bytes.max >= UINT64_C(1) << (BYTE_BITS - 10); /* KERNEL_ROWS of them */
     KERNEL_EACH_BLOCK(rows->words, &taken.rows)
     {
         kernel_take(&rows->views[COLUMN_STACK], &taken.rows, taken.stack);
         kernel_take(&rows->views[COLUMN_ALLOC_NS], &taken.rows, taken.began);
-        kernel_take(&rows->views[COLUMN_LIFE_NS], &taken.rows, taken.life);
+        kernel_take(&rows->views[COLUMN_LIFE_NS], &taken.rows, taken.lives);
         kernel_take(&rows->bytes, &taken.rows, taken.bytes);
-        if (huge || tables->summing->sampled) {
-            kernel_take(&rows->counts, &taken.rows, taken.counts);
-            add_plain(tables->summing, &taken);
-            continue;
-        }
-        const uint64_t bytes = kernel_sum(taken.bytes, taken.rows.count);
-        if (tables->rows + taken.rows.count >= UINT64_C(1) << COUNT_BITS ||
-            tables->bytes + bytes >= UINT64_C(1) << BYTE_BITS)
-            empty(tables);
-        add_packed(tables, &taken);
-        tables->rows += taken.rows.count;
-        tables->bytes += bytes;
+        kernel_take(&rows->counts, &taken.rows, taken.counts);
+        add_plain(tables->summing, &taken);
     }
+}
+
+/* Decides by the directory which columns of a chunk matter. */
+static void look_ahead(const struct tables *tables, const struct column_store *store,
+                       uint32_t chunk, struct taken *taken)
+{
+    const uint64_t peak_ns = tables->summing->peak_ns;
+    const uint64_t least = column_store_min(store, chunk, COLUMN_LIFE_NS);
+    const uint64_t most = column_store_max(store, chunk, COLUMN_LIFE_NS);
+    taken->huge =
+        column_store_max(store, chunk, COLUMN_SIZE) >= (UINT64_C(1) << BYTE_BITS) / KERNEL_ROWS;
+    taken->peak = taken->huge || (column_store_min(store, chunk, COLUMN_ALLOC_NS) <= peak_ns &&
+                                  column_store_last_free(store, chunk) > peak_ns);
+    taken->short_lived = least > 0 && most - 1 < SHORT_LIVED_NS;
+    taken->life = taken->huge || least == 0 || (!taken->short_lived && least - 1 < SHORT_LIVED_NS);
+}
+
+/* Adds the rows of a block by tables, or without them if they are too large. */
+static void add_block(struct tables *tables, struct taken *taken)
+{
+    const uint64_t bytes = kernel_sum(taken->bytes, taken->rows.count);
+    if (taken->huge) {
+        for (size_t i = 0; i < taken->rows.count; i++)
+            taken->counts[i] = 1;
+        add_plain(tables->summing, taken);
+        return;
+    }
+    if (tables->rows + taken->rows.count >= UINT64_C(1) << COUNT_BITS ||
+        tables->bytes + bytes >= UINT64_C(1) << BYTE_BITS)
+        empty(tables);
+    add_packed(tables, taken);
+    tables->rows += taken->rows.count;
+    tables->bytes += bytes;
+}
+
+static bool add_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
+                      struct session_error *error)
+{
+    struct tables *tables = context;
+    const struct row_set *set = tables->summing->set;
+    struct column_view stack, size, begin, life;
+    struct taken taken;
+    if (row_set_chunk_empty(set, chunk))
+        return true;
+    look_ahead(tables, scan_session(worker)->columns, chunk, &taken);
+    if (!scan_column(worker, chunk, COLUMN_STACK, &stack, error) ||
+        !scan_column(worker, chunk, COLUMN_SIZE, &size, error) ||
+        (taken.peak && !scan_column(worker, chunk, COLUMN_ALLOC_NS, &begin, error)) ||
+        ((taken.peak || taken.life) && !scan_column(worker, chunk, COLUMN_LIFE_NS, &life, error)))
+        return false;
+    KERNEL_EACH_BLOCK(row_set_chunk(set, chunk), &taken.rows)
+    {
+        kernel_take(&stack, &taken.rows, taken.stack);
+        kernel_take(&size, &taken.rows, taken.bytes);
+        if (taken.peak)
+            kernel_take(&begin, &taken.rows, taken.began);
+        if (taken.peak || taken.life)
+            kernel_take(&life, &taken.rows, taken.lives);
+        add_block(tables, &taken);
+    }
+    return true;
 }
 
 /* Puts the tables of a thread behind its context. */
@@ -153,10 +213,14 @@ static bool sum_stacks(struct selection *selection, struct summing *summing,
         return false;
     for (size_t i = 0; i < contexts.threads; i++)
         place_tables(contexts.each[i], summing);
-    const bool good = scan_each_chunk(selection->session, &selection->set,
-                                      COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_ALLOC_NS) |
-                                          COLUMN_BIT(COLUMN_LIFE_NS) | COLUMN_BIT(COLUMN_STACK),
-                                      add_rows, contexts.each, contexts.threads, error);
+    const bool good =
+        selection->session->estimate
+            ? scan_each_chunk(selection->session, &selection->set,
+                              COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_ALLOC_NS) |
+                                  COLUMN_BIT(COLUMN_LIFE_NS) | COLUMN_BIT(COLUMN_STACK),
+                              add_sampled, contexts.each, contexts.threads, error)
+            : scan_chunks(selection->session, selection->set.chunks, add_chunk, contexts.each,
+                          contexts.threads, error);
     for (size_t i = 0; good && i < contexts.threads; i++)
         empty(contexts.each[i]);
     scan_contexts_close(&contexts);
@@ -170,8 +234,8 @@ const struct stack_sum *selection_stack_sums(struct selection *selection,
         return selection->stack_sums;
     struct summing summing = {.lock = PTHREAD_MUTEX_INITIALIZER,
                               .stacks = selection->session->stacks.count,
-                              .peak_ns = selection->session->peak_ns,
-                              .sampled = selection->session->estimate != NULL};
+                              .set = &selection->set,
+                              .peak_ns = selection->session->peak_ns};
     summing.sums = calloc(summing.stacks, sizeof(*summing.sums));
     if (!summing.sums) {
         session_fail_memory(error, "the sums by stack");

@@ -375,7 +375,9 @@ VARIANTS(uint64_t, kernel_sum, (const uint64_t *values, size_t count), (values, 
 INLINE uint64_t kernel_sum_of_zero_body(const uint64_t *values, const uint64_t *keys, size_t count)
 {
     uint64_t sum = 0;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; !values && i < count; i++)
+        sum += keys[i] == 0;
+    for (size_t i = 0; values && i < count; i++)
         sum += keys[i] == 0 ? values[i] : 0;
     return sum;
 }

@@ -60,7 +60,7 @@ void kernel_take(const struct column_view *view, const struct kernel_rows *rows,
     for (size_t block_ = 0; block_ < KERNEL_BLOCKS; block_++)                                      \
         if (kernel_list((words), block_, (rows)) != 0)
 
-/* Return the sum of values, and the sum of those whose `key` is 0. */
+/* Return the sum of values, and the sum of those whose key is 0 (`values` NULL: their number). */
 uint64_t kernel_sum(const uint64_t *values, size_t count);
 uint64_t kernel_sum_of_zero(const uint64_t *values, const uint64_t *keys, size_t count);
 
