@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The warnings every C target of ours is built with.
+# The warnings with which all C targets are built.
 add_library(mprof_warnings INTERFACE)
 target_compile_options(mprof_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes>
   $<$<AND:$<COMPILE_LANGUAGE:C>,$<BOOL:${MPROF_WERROR}>>:-Werror>)
 target_compile_definitions(mprof_warnings INTERFACE _GNU_SOURCE MPROF_VERSION="${PROJECT_VERSION}")
 
-# Sanitizers, for all that does not run inside someone else's process.
+# Sanitizers, for everything that does not run inside another program's process.
 add_library(mprof_sanitized INTERFACE)
 if(MPROF_SANITIZE)
   target_compile_options(mprof_sanitized INTERFACE -fsanitize=${MPROF_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(mprof_sanitized INTERFACE -fsanitize=${MPROF_SANITIZE})
 endif()
 
-# Fuzz targets see into the libraries only where those are instrumented as well.
+# Fuzz targets see into the libraries only if these are instrumented as well.
 option(MPROF_FUZZ "Build fuzz targets for libFuzzer (clang)" OFF)
 if(MPROF_FUZZ)
   target_compile_options(mprof_sanitized INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
 # mprof_fuzz(NAME SOURCES... LIBS... SEEDS files...): a fuzz target. With clang and -DMPROF_FUZZ=ON
-# it is a libFuzzer program in build/fuzz, with a list of its seeds beside it; otherwise a test
+# it is a libFuzzer program in build/fuzz, with a list of its seeds beside it. Otherwise it is a test
 # NAME_corpus that replays the seeds.
 function(mprof_fuzz name)
   cmake_parse_arguments(F "" "" "SOURCES;LIBS;SEEDS" ${ARGN})
@@ -40,8 +40,8 @@ function(mprof_fuzz name)
   target_link_libraries(${name} PRIVATE mprof_warnings mprof_sanitized mprof_schemas ${F_LIBS})
 endfunction()
 
-# What every test sees of the machine: no user's settings. The limits on time end what hangs, they
-# are no measure: on a loaded machine a test may take many times as long as it does alone.
+# No test sees the settings of a user. The limits on time end tests that hang, and measure nothing:
+# on a loaded machine a test may take many times as long as it does alone.
 set(MPROF_TEST_ENVIRONMENT "MPROF_BUILD=${CMAKE_BINARY_DIR};MPROF_SOURCE=${CMAKE_SOURCE_DIR};LC_ALL=C.UTF-8;TZ=UTC;DEBUGINFOD_URLS=;XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/cache;XDG_CONFIG_HOME=${CMAKE_BINARY_DIR}/config;BASH_ENV=${CMAKE_SOURCE_DIR}/tests/environment.sh")
 set(MPROF_TEST_TIMEOUT 1800)
 
@@ -55,8 +55,8 @@ function(mprof_test name)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${MPROF_TEST_TIMEOUT} LABELS unit)
 endfunction()
 
-# mprof_script_test(NAME SCRIPT [args...]): a shell script that ctest runs; it finds the build
-# in $MPROF_BUILD and the sources in $MPROF_SOURCE; exit 77 is a skip.
+# mprof_script_test(NAME SCRIPT [args...]): a shell script that ctest runs. $MPROF_BUILD is the
+# folder of the build and $MPROF_SOURCE that of the sources. Exit status 77 skips the test.
 function(mprof_script_test name script)
   add_test(NAME ${name} COMMAND bash ${script} ${ARGN} WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${MPROF_TEST_TIMEOUT} SKIP_RETURN_CODE 77

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What blocks of the program's own allocators cost: hands out and takes back COUNT blocks of an
+ * The cost of blocks of the program's own allocators: hands out and takes back COUNT blocks of an
  * arena on a depth of 20 frames, and prints the processor's nanoseconds for each event. usage:
  * arena_events COUNT
  */

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# What a block of the program's own allocators costs: processor time and bytes of the trace for each
-# event, the least of five runs, recorded and as a sample; without mprof the calls are one branch.
+# The cost of a block of the program's own allocators: processor time and bytes of the trace for each
+# event, recorded and sampled. The least of five runs counts. Without mprof the calls are one branch.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

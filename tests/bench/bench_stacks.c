@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What stack_current() costs, in nanoseconds of processor time a call: at several depths, with the
+ * The cost of stack_current(), in nanoseconds of processor time a call: at several depths, with the
  * stack unchanged and with inner frames that change. Printed, never asserted.
  *
  * "unchanged": the same call again and again. "callee": the innermost of the frames changes each

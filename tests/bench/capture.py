@@ -66,7 +66,7 @@ int main(void)
 }
 '''
 
-# What the clock costs by itself: each event reads it, and nothing else is done.
+# The cost of the clock alone: each event reads it and does nothing else.
 CLOCK = r'''
 #include <stddef.h>
 #include <stdint.h>
@@ -177,7 +177,7 @@ def resident(command, extra):
 def ways(command):
     trace = f'{work}/t.bin'
     found = [('alone', command, {}),
-             # It knows the C library's allocator only; redis-server brings another.
+             # heaptrack knows only the C library's allocator, and redis-server has another.
              ('clock alone', command, {} if REDIS in command else {'LD_PRELOAD': f'{work}/clock.so'}),
              ('mprof', [RUN, '--force', '-o', trace, '--', *command], {}),
              ('mprof fast clock', [RUN, '--force', '--clock=fast', '-o', trace, '--', *command], {})]
@@ -192,7 +192,7 @@ def events_of(command, extra):
     """Events and bytes of one recording, as written and compressed; the events by ingest's own count."""
     trace = f'{work}/count.bin'
     recorded = resident([RUN, '--force', '-o', trace, '--', *command], extra)
-    # Committed bytes of all chunks: what is behind the commit word is reserved, not written.
+    # The committed bytes of all chunks. The bytes after them are reserved but not written.
     size = events = 0
     with open(trace, 'rb') as f:
         header = f.read(4096)
@@ -251,12 +251,12 @@ OPTIONS = [[], ['--clock=fast'], ['--unwind=fp'], ['--unwind=off'], ['--free-sta
            ['--sample=512K'], ['--mmap'], ['--compress']]
 
 
-# Of a program that calls much, built with and without -finstrument-functions.
+# A program with many calls, built with and without -finstrument-functions.
 UNWIND_OPTIONS = [[], ['--unwind=eh'], ['--unwind=instrument'], ['--unwind=off']]
 
 
 def bench_options(name, command, extra, all_options=OPTIONS):
-    """What each option of mprof-run costs: against the program alone, in one run."""
+    """Prints the cost of each option of mprof-run against the program alone, in one run."""
     trace = f'{work}/t.bin'
     times = {tuple(options): [] for options in all_options}
     sizes, alone = {}, []

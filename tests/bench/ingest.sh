@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# What ingest costs, from trace to session: events per second by the clock and by processor time of
-# both threads, memory, bytes of the session for each allocation; for a synthetic trace, and for a
-# real program beside heaptrack's own analyzer (heaptrack_interpret, then heaptrack_print) on a
-# recording of the same program. ALLOCATIONS=n for a synthetic trace of other than 10,300,000
-# (20.5 M events), RUNS=n for other than 3; the fastest run of each counts, by processor time.
+# The cost of ingest, from trace to session: events per second by the clock and by processor time of
+# both threads, memory, and bytes of the session for each allocation. It measures a synthetic trace
+# and a real program. Beside the latter runs heaptrack's own analyzer (heaptrack_interpret, then
+# heaptrack_print) on a recording of the same program. ALLOCATIONS=n sets the allocations of the
+# synthetic trace (10,300,000: 20.5 M events), RUNS=n the number of runs (3). The fastest run of each
+# counts, by processor time.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -14,7 +15,7 @@ runs=${RUNS:-3}
 # measure COMMAND...: adds seconds, processor seconds and KiB to $work/times.
 measure() { /usr/bin/time -a -f '%e %U %S %M' -o "$work/times" "$@" >/dev/null; }
 
-# row NAME EVENTS BYTES_PER_ALLOCATION: the sum of what was measured since the last row.
+# row NAME EVENTS BYTES_PER_ALLOCATION: prints the sum of all measures since the last row.
 row() {
     awk -v n="$1" -v e="$2" -v b="$3" '{ s += $1; p += $2 + $3; if ($4 > k) k = $4 }
         END { printf "%f | %s | %.1f M | %.2f | %.2f | %.2f | %.2f | %.0f MiB | %s |\n", p, n, e / 1e6, s,
@@ -55,7 +56,7 @@ for program in many_sizes many_sites many_stacks; do
     rm "$work/m.bin"
 done
 
-# Sixty short processes of one program: the traces of a folder in one call, and each by itself.
+# Sixty short processes of one program: all traces of the folder in one call, then each alone.
 mkdir "$work/short"
 for i in $(seq 60); do
     "$MPROF_BUILD/bin/mprof-run" --quiet -o "$work/short/$i.bin" -- /usr/bin/python3 -c "print($i)" >/dev/null
@@ -72,7 +73,7 @@ done
 best
 rm -r "$work/short"
 
-# Some 5 M events with stacks of a real depth. -S -E: the same start everywhere.
+# About 5 M events with stacks of a real depth. -S -E: python starts alike everywhere.
 cat >"$work/program.py" <<'PYTHON'
 import json
 rows = [{"id": i, "name": "name %d" % i, "tags": ["a", str(i), "c%d" % (i % 7)]} for i in range(40000)]

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# What a thread that lives shortly costs: processor time a thread that allocates once, alone and
-# recorded, the least of five interleaved runs; the bar is 40 µs added to each, however much is mapped.
+# The cost of a short-lived thread: processor time of a thread that allocates once, alone and
+# recorded. The least of five interleaved runs counts. Recording may add 40 µs to each thread, no
+# matter how much memory is mapped.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

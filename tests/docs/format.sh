@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# clang-format is clean on every C file of ours.
+# clang-format is clean on every C file of the project.
 set -u
 cd "$MPROF_SOURCE" || exit 1
 . tests/docs/sources.sh

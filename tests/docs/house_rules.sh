@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # The dependency rules of docs/architecture.md: a folder is a room, dependencies run one way,
-# each foreign library stands behind one door.
+# and each foreign library is used in one place.
 set -u
 cd "$MPROF_SOURCE" || exit 1
 . tests/docs/sources.sh
@@ -50,7 +50,7 @@ circles=$(sources 'capture/*.c' 'capture/*.h' | xargs grep -HoE '^#include "capt
 only() {
     local what=$1 pattern=$2 where=$3 found
     found=$(sources '*.c' '*.h' | grep -v '^tests/' | xargs grep -lE "#include <($pattern)" | grep -vE "$where")
-    [ -z "$found" ] || complain "$what stands only in $where" "$found"
+    [ -z "$found" ] || complain "$what is used only in $where" "$found"
 }
 only curses 'n?curses|ncursesw/|term\.h' '^tui/terminal_curses\.c$'
 only libdw 'elfutils/|dwarf\.h|libelf|gelf' '^ingest/(symbols|types)/'
@@ -72,7 +72,7 @@ exits=$(grep -nE '(^|[^_a-z])exit\(' -r ingest session tui --include='*.c' | gre
 [ -z "$exits" ] || complain "no exit() below main" "$exits"
 
 # The dialect: `!p` and `p` test a pointer, `p != NULL` makes a bool value, sizeof has parentheses. The
-# programs that tests record are left out: some speak as foreign programs do.
+# programs that tests record are left out: some are written as foreign programs are.
 dialect=$(sources '*.c' '*.h' '*.cpp' '*.hpp' | grep -v '^tests/programs/' | xargs awk '
     {
         code = $0

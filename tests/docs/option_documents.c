@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Makes from the table of a program's options what stands about them elsewhere.
+ * Makes the parts of other files that list a program's options from the table of these options.
  *
  * usage: option_documents PROGRAM names       its options, one a line: --NAME [LETTER|-] ARGUMENT
  *        option_documents PROGRAM completion  its completion file for bash
  *        option_documents PROGRAM man <PAGE   the man page with the heads of its options made
- * again: the two lines behind each `.\" --NAME`
+ * again: the two lines after each `.\" --NAME`
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,7 +109,7 @@ static bool print_page(const struct command_line *line)
 {
     char text[4096], name[64];
     unsigned seen[COMMAND_OPTIONS_MAX] = {0};
-    bool good = true, behind = false; /* a head: what stood there before goes */
+    bool good = true, behind = false; /* after a head: the old lines go */
     while (fgets(text, sizeof(text), stdin)) {
         if (behind && (strncmp(text, ".TP", 3) == 0 || strncmp(text, "\\fB", 3) == 0)) {
             behind = text[0] == '.';

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The options of each program are one table: the heads of the man page and the completion file are
 # made from it (MPROF_REFRESH=1 writes them again), --help lists it, and the program takes every
-# option that any of them names, with its letter, and no other. What is wrong gets one line.
+# option that any of them names, with its letter, and no other. Each fault gets one line.
 set -u
 failed=0
 complain() { printf '%s\n' "$*"; failed=1; }
@@ -10,13 +10,13 @@ documents=$MPROF_BUILD/tests/option_documents
 work=$PWD/options_documented.work
 rm -rf "$work" && mkdir -p "$work" || exit 1
 
-# same MADE FILE WHAT: the file is what was made.
+# same MADE FILE WHAT: checks that the file is the one that was made.
 same() {
     [ -z "${MPROF_REFRESH:-}" ] || cp "$1" "$2"
     diff "$2" "$1" || complain "$3 is not what the table of options gives; MPROF_REFRESH=1 takes that"
 }
 
-# accepted PROGRAM OPTION [VALUE]: whether the program knows it; --help behind it ends the program.
+# accepted PROGRAM OPTION [VALUE]: checks that the program knows it. --help after it ends the program.
 accepted() {
     local program=$1 said
     shift
@@ -54,7 +54,7 @@ for program in mprof-run mprof-ctl mprof-ingest mprof-tui; do
             ;;
         esac
     done <"$work/names"
-    # Everything that looks like an option in the page's section of options is one.
+    # All words that look like options in the page's section of options are options.
     MANWIDTH=200 LC_ALL=C.UTF-8 man -P cat -l "$page" 2>/dev/null | sed -n '/^OPTIONS/,/^[A-Z]/p' |
         grep -oE '^ +(-[a-zA-Z], )?--?[a-zA-Z][a-z-]*' | grep -oE -- '--?[a-zA-Z][a-z-]*' | sort -u >"$work/documented"
     while read -r option; do

@@ -11,7 +11,7 @@ failed=0
 complain() { printf '%s\n' "$*"; failed=1; }
 mkdir "$work/copy" || exit 1
 git ls-files -z | tar -c --null -T - --ignore-failed-read 2>/dev/null | tar -x -C "$work/copy"
-# What a build leaves is no source.
+# Files that a build leaves are not sources.
 mkdir -p "$work/copy/build-clang" && touch "$work/copy/build-clang/made.c" "$work/copy/capture/made.o" || exit 1
 for pattern in '*' '*.c' 'ingest/*.c' '*.md' dev; do
     sources "$pattern" | sort >"$work/git"

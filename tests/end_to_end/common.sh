@@ -11,8 +11,8 @@ meta() { ask "$1" "SELECT value FROM meta WHERE key = '$2'"; } # SESSION KEY
 # is ACTUAL OP EXPECTED WHAT: an integer comparison that says what it compared.
 is() { [ "$1" "$2" "$3" ] || fail "$4: $1 is not $2 $3"; echo "ok: $4: $1 $2 $3"; }
 
-# expect WHAT QUERY ANSWER: of session.db. A wrong answer counts in $failed and the next ones are asked
-# too; $kind, if set, says in front which of several runs it is of, $normalize changes the answers.
+# expect WHAT QUERY ANSWER: asks session.db. A wrong answer counts in $failed, and the test goes on.
+# $kind, if set, names the run in front of the message. $normalize changes the answers.
 failed=0
 expect() {
     local answer
@@ -20,7 +20,7 @@ expect() {
     [ "$answer" = "$3" ] || { echo "${kind:+$kind: }$1: expected '$3', got '$answer'"; failed=1; }
 }
 
-# sane SESSION: what must hold in every session, whatever the program.
+# sane SESSION: checks what must hold in the session of any program.
 sane() {
     is "$(meta "$1" events)" -gt 0 "events of $1"
     is "$(ask "$1" 'SELECT count(*) FROM allocation')" -eq "$(meta "$1" allocations)" "rows are allocations"
@@ -32,7 +32,7 @@ sane() {
     is "$(meta "$1" damaged_bytes)" -eq 0 "damaged bytes"
     is "$(meta "$1" orphaned_stacks)" -eq 0 "orphaned stacks"
 }
-# well_unwound SESSION: hardly a stack may end early.
+# well_unwound SESSION: checks that hardly any stack ends early.
 well_unwound() {
     local early all
     early=$(ask "$1" "SELECT coalesce(sum(allocations), 0) FROM stack WHERE state <> 'complete'")

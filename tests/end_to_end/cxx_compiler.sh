@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# g++ on a template-heavy file: driver, cc1plus and as, each recorded into a file of its own; the
-# object is bit-identical to the one made without recording.
+# g++ on a file with many templates: driver, cc1plus and as are recorded into a file each. The object
+# is identical, bit by bit, to the one made without recording.
 . "$(dirname "$0")/common.sh"
 command -v g++ >/dev/null || exit 77
 

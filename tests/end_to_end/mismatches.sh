@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Blocks that are freed by another function than goes with their allocation, and no others: built by gcc
+# Blocks whose free does not match their allocation are found, and no others: built by gcc
 # and clang, with and without optimisation (where the last act of a function is a jump), with the
-# operators in the program itself, and stripped. Without stacks of frees only realloc can be told.
+# operators in the program itself, and stripped. Without stacks of frees only realloc can be told apart.
 set -u
 rm -rf mismatches && mkdir mismatches && cd mismatches || exit 1
 failed=0
@@ -32,7 +32,7 @@ for build in "g++ -O2 -g" "g++ -O0" "g++ -O2 -static-libstdc++ -static-libgcc" "
     [ "$(sqlite3 "$name.db" "SELECT value FROM meta WHERE key = 'mismatched_frees'")" = 21 ] || { echo "$build: meta"; failed=1; }
     [ "$(sqlite3 "$name.db" "SELECT count(*) FROM problem WHERE kind = 'mismatched free' AND address IS NOT NULL")" = 21 ] ||
         { echo "$build: problems"; failed=1; }
-    # How the blocks that are freed as they should be are freed.
+    # The kinds of free of the blocks that are freed as they should be.
     freed=$(sqlite3 "$name.db" "SELECT a.size || ' ' || c.function FROM allocation a JOIN free_call c
         ON c.stack_id = a.free_stack_id WHERE a.size BETWEEN 1001 AND 1007 GROUP BY 1 ORDER BY 1" | tr '\n' ';')
     [ "$freed" = "1001 free;1003 free;1004 delete;1005 delete[];1006 delete sized;1007 delete[] sized;" ] ||

@@ -21,7 +21,7 @@ sane redis.db
 well_unwound redis.db
 is "$(meta redis.db threads)" -ge 4 "threads"
 is "$keys" -gt 1000 "keys"
-# The server's own count is of usable sizes, ours of what was asked for: a little less.
+# The server counts usable sizes. The session has the sizes asked for, which are a little less.
 peak=$(meta redis.db peak_bytes)
 echo "peak $peak bytes by the session, used_memory $used by redis"
 is "$peak" -le $((used * 11 / 10)) "peak against used_memory"

@@ -16,14 +16,14 @@ mprof-run -o signal.bin -- sh -c 'kill -TERM $$'
 is $? -eq 143 "a signal's exit status"
 mprof-run -- true && ls mprof.true.*.bin >/dev/null || fail "no trace under the default name"
 
-# What became another program by exec is opened as the one that allocated most.
+# A process that executed another program is opened as the program that allocated most.
 mprof-run --open -o became.bin -- sh -c 'exec sh -c "exec sqlite3 :memory: \"SELECT 40 + 2\""' >became.txt 2>messages.txt
 grep -q '^42$' became.txt || fail "the program's output: $(cat became.txt)"
 grep -q '1 process that ran 3 programs' messages.txt || fail "not said: $(cat messages.txt)"
 is "$(ask became.db "SELECT value LIKE '%sqlite3' FROM meta WHERE key = 'program'")" -eq 1 "the program that is opened"
 
-# --open --live away from a terminal: the session can be read while the program runs, whose input and
-# output are its own.
+# --open --live away from a terminal: the session can be read while the program runs. The program keeps
+# its input and output.
 mkfifo to from
 mprof-run --open --live -o live.bin -- "$MPROF_BUILD/tests/stages" <to >from 2>live.txt &
 run=$!

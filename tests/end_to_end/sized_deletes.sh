@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # --sized-delete: blocks deleted with another size than theirs, and no others, with both call sites; built
-# by gcc and clang. AddressSanitizer, where it runs, reports the same pairs of sizes. The program is as
-# without: also where only a plugin has C++'s library, and where the program has operators of its own.
+# by gcc and clang. AddressSanitizer, where it runs, reports the same pairs of sizes. The program runs as
+# without the option, also if only a plugin has C++'s library or the program has operators of its own.
 set -u
 run=$MPROF_BUILD/bin/mprof-run ingest=$MPROF_BUILD/bin/mprof-ingest
 rm -rf sized && mkdir sized && cd sized || exit 1
@@ -29,7 +29,7 @@ for build in "g++ -O0 -g" "g++ -O2" "clang++ -O1 -g"; do
     grep -q '^problems .*6 deletes with a wrong size' "$name.summary" || complain "$build: $(cat "$name.summary")"
     record good "./$name good" --sized-delete
     same "good blocks of $build" "$(fact good)" 0
-    # They were compared: all that is freed by an operator with a size.
+    # All blocks that an operator with a size frees were compared.
     [ "$("$ingest" --dump good.bin | grep -c ' sized-delete address')" -ge 6 ] || complain "$build: nothing was compared"
 done
 same "call sites" "$(sqlite3 g++-O0-g.db "SELECT function, free_function FROM v_wrong_size WHERE size = 2001")" 'bad_sized()|bad_sized()'
@@ -47,7 +47,7 @@ same "with --clock=fast" $? 2
 "$ingest" --quiet -o both.db g++-O0-g.bin clang++-O1-g.bin || complain "both"
 same "of two" "$(pairs both)/$(fact both)" '2001|2002|2 2003|2000|2 2048|1920|2 2100|2000|6 /12'
 
-# Operators of a plugin that alone has C++'s library, and a plugin's and a program's own.
+# A plugin that alone has C++'s library, and a plugin and a program with operators of their own.
 cat >own.cpp <<'CXX'
 #include <cstdio>
 #include <cstdlib>
@@ -131,7 +131,8 @@ g++ -w -O0 -std=c++17 -o rounds rounds.cpp || exit 1
 record rounds ./rounds --sized-delete
 same "of the program's own operators" "$(fact rounds)" 0
 
-# A child with a sanitizer is recorded without any of the libraries, one of C without that for sizes.
+# A child with a sanitizer runs without all libraries of the recorder, a child in C without the one for
+# sizes.
 "$run" --quiet --sized-delete --force -o children.bin -- ./cxx_host ./waits.so || complain "cxx_host: $?"
 cat >executes.cpp <<'CXX'
 #include <string>

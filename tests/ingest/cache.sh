@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Names and types that are kept between calls: a session is the same, byte for byte, with an empty
-# cache, a filled one and none. What changed since is never answered from the cache, and what goes
+# cache, a filled one and none. Questions about changed files are never answered from the cache, and what goes
 # wrong with its folder is no error.
 set -u
 export PATH="$MPROF_BUILD/bin:/usr/bin:/bin"

@@ -38,7 +38,7 @@ grep -q '2 machines' screen.txt || complain "the browser does not say it: $(cat 
 "$ingest" -q -o same.db f.bin g.bin || complain "same moment"
 expect same.db "SELECT count(DISTINCT machine), max(start_ns) FROM process" "2|0 "
 
-# One kernel is one machine, whatever names its containers have, and its monotonic clock counts.
+# One kernel is one machine, no matter how its containers are named, and its monotonic clock counts.
 "$ingest" -q -o one.db a.bin c.bin e.bin || complain "one"
 expect one.db "SELECT pid, machine, start_ns FROM process ORDER BY id" "100|1|0 300|1|200000 500|1|600000 "
 expect one.db "SELECT key, value FROM meta WHERE key IN ('machines', 'clock_alignment', 'peak_bytes') ORDER BY key" \

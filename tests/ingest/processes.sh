@@ -87,7 +87,7 @@ want=$(printf '%s\n' killed.db.part "$(part "$gone").other" "$(part "$gone" othe
 [ "$left" = "$want" ] || complain "left behind: $left, not $want"
 rm -f killed.db* other.db*
 
-# A directory stands for all traces in it. Other files are skipped.
+# A directory means all traces in it. Other files are skipped.
 echo 'no trace' >traces/README
 "$ingest" -q traces || complain "the directory"
 cmp -s <(sqlite3 all.db .dump) <(sqlite3 traces.db .dump) || complain "the directory gives another session"

@@ -142,7 +142,7 @@ record other other --suppressions
 session other --suppressions=program
 same "a program without" "$(leaks other)/$(fact other lost_suppressions)" '300 /0'
 
-# What the function may do.
+# The function may do all this.
 lost() { # VARIABLE LOST LEAKS SAID
     export "$1=1"
     record "$1" executable --suppressions

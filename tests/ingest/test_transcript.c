@@ -268,7 +268,7 @@ static void test_reader(void **state)
     uint8_t *bytes = read_whole(path, &size);
     struct cache_key key;
     size_t content;
-    memcpy(&key, bytes + 8, sizeof(key)); /* behind the mark */
+    memcpy(&key, bytes + 8, sizeof(key)); /* after the mark */
     uint8_t *whole = cache_folder_read(folder, &key, &content);
     assert_non_null(whole);
     for (size_t i = 0; i < content; i++)

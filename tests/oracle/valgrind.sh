@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # valgrind.sh PROGRAM: allocations, frees and bytes of a real program as valgrind counts them.
 #
-# Both sides see the same environment, byte for byte as far as it can be: the variables that each
-# side adds for itself are given to the other one too, and the recorder is copied to a folder
-# whose name makes LD_PRELOAD as long as valgrind's. No difference is tolerated: what differs by
-# nature is named in the program's own part below, with the number of times.
+# Both sides see the same environment, as far as possible byte for byte: each side gets the variables
+# that the other adds for itself, and the recorder is copied to a folder whose name makes LD_PRELOAD as
+# long as valgrind's. No difference is tolerated. Each program's part below names what differs by
+# nature, and how often.
 set -u
 name=$1
 valgrind=$(command -v valgrind.bin || command -v valgrind) || exit 77
@@ -105,10 +105,10 @@ program_cc1() {
     } >source.c
     gcc -E source.c -o source.i || fail "cannot preprocess"
     # gcc's garbage collector keeps a table of pages for each 4 GiB of addresses in which it has
-    # any (ggc-page.c), and how many those are is up to where mmap puts them.
+    # any (ggc-page.c). Their number depends on where mmap puts the pages.
     by_address_function=ggc_internal_alloc by_address_size=32768
-    # Its hash tables of pointers (13 places at first) are walked in the order of addresses, so how
-    # many short-lived ones the passes make is up to addresses too. Each is freed again.
+    # Its hash tables of pointers (13 places at first) are walked in the order of addresses, so
+    # the number of short-lived ones depends on addresses too. Each is freed again.
     hashed_function='hash_table<' hashed_size=104
     command=("$compiler" -quiet -fpreprocessed -O2 "$work/source.i" -o /dev/null)
 }
@@ -126,7 +126,7 @@ there() { (cd "$work/run" && env -i "${base[@]}" "${@:2}" >"$work/$1" 2>&1); }
 base=(PATH=/usr/bin:/bin LC_ALL=C TZ=UTC "PWD=$work/run" GLIBCPP_FORCE_NEW=1 GLIBCXX_FORCE_NEW=1
     "${variables[@]}")
 
-# What valgrind puts into LD_PRELOAD decides how long the recorder's path is to be.
+# The recorder's path must be as long as the text that valgrind puts into LD_PRELOAD.
 preload=$(env -i "${base[@]}" "$valgrind" -q --leak-check=no /usr/bin/env | sed -n 's/^LD_PRELOAD=//p')
 library=/lib/libmprof.so
 padding=$((${#preload} - ${#work} - 1 - ${#library}))
@@ -158,7 +158,7 @@ read -r allocations frees bytes < <(sed -n \
     valgrind.txt | tr -d ,)
 [ -n "${bytes:-}" ] || fail "valgrind gave no totals: $(tail -3 valgrind.txt)"
 
-# sizes_under_valgrind: a line "SIZE COUNT" for each size that its log has.
+# sizes_under_valgrind: prints a line "SIZE COUNT" for each size in its log.
 sizes_under_valgrind() {
     awk 'match($2, /^(malloc|calloc|realloc|_Zn[wa]m)\([^)]*\)/) {
             split(substr($2, RSTART, RLENGTH), part, /[(,)]/)
@@ -166,17 +166,17 @@ sizes_under_valgrind() {
         }
         END { for (size in count) print size, count[size] }' valgrind.txt | sort -n
 }
-# blocks_under_valgrind SIZE: how many of that size there are.
+# blocks_under_valgrind SIZE: prints the number of blocks of that size.
 blocks_under_valgrind() {
     sizes_under_valgrind | awk -v size="$1" '$1 == size { count = $2 } END { print count + 0 }'
 }
 
-# How many calls a frame is away from the allocator. Debug information, where it is installed, adds
-# the functions that were inlined.
+# The number of calls between a frame and the allocator. Debug information, if it is installed, adds
+# the inlined functions.
 called="(SELECT count(*) FROM v_stack o WHERE o.stack_id = s.stack_id AND o.depth < s.depth AND NOT o.inlined)"
 
-# What one function allocates once for each region of addresses: counted by name here, by size
-# there, and nothing else may have that size.
+# Blocks that one function allocates once for each region of addresses. They are counted by name here
+# and by size there, and no other block may have that size.
 here=0 there=0
 if [ -n "$by_address_function" ]; then
     here=$(ask "SELECT count(*) FROM allocation a WHERE size = $by_address_size AND EXISTS (
@@ -189,7 +189,7 @@ if [ -n "$by_address_function" ]; then
 fi
 more=$((here - there))
 
-# What one function allocates as often, but in another size because it holds an address.
+# Blocks of one function that are as many, but have another size because they hold an address.
 wider=0
 if [ -n "$wider_module" ]; then
     wider=$(ask "SELECT count(*) FROM allocation a WHERE size = $wider_to AND EXISTS (
@@ -202,8 +202,8 @@ if [ -n "$wider_module" ]; then
     done
     echo "$name: one function allocated $wider times $wider_to bytes, $wider_from under valgrind"
 fi
-# What one function allocates and frees more or less often as addresses fall. All other sizes must
-# agree one by one.
+# Blocks that one function allocates and frees more or less often, depending on addresses. All other
+# sizes must agree one by one.
 pairs=0
 if [ -n "$hashed_function" ]; then
     made=$(ask "SELECT count(*) FROM allocation a WHERE size = $hashed_size AND free_ns IS NOT NULL AND EXISTS (

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The producer and consumer of the 1988 paper: what the session says of it, by SQL.
+# The producer and consumer of the 1988 paper: checks the session of it by SQL.
 command -v sqlite3 >/dev/null || exit 77
 . "$MPROF_SOURCE/tests/end_to_end/common.sh"
 

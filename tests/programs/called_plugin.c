@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What called.c loads. */
+/* The plugin that called.c loads. */
 #include <stdlib.h>
 
 void *plugin_called(size_t size);

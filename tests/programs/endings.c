@@ -26,7 +26,7 @@ static void allocate(int count)
 }
 
 /*
- * What a daemon does: closes every descriptor, then opens its own, which get the same numbers.
+ * Does as a daemon: closes every descriptor, then opens its own, which get the same numbers.
  * The file must hold its own 26 letters and nothing else at the end.
  */
 static int close_all(const char *path)

@@ -24,7 +24,7 @@
 
 #define MARK 4711
 
-/* Of C23; not every C library has them, but the recorder does. */
+/* From C23. Not every C library has them, but the recorder does. */
 void free_sized(void *address, size_t size) __attribute__((weak));
 void free_aligned_sized(void *address, size_t alignment, size_t size) __attribute__((weak));
 
@@ -94,7 +94,7 @@ static void exec_calls(void)
     FAILS(execveat(-1, "", arguments, environ, AT_EMPTY_PATH), EBADF);
 }
 
-/* Of all numbers: the recorder's, too. */
+/* All numbers, the recorder's too. */
 static void descriptor_calls(void)
 {
     const int file = open("/dev/null", O_RDONLY), number = 900;

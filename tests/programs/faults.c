@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What can go wrong around a program. Each way ends with 0 if the program got what it would get
+ * Things that can go wrong around a program. Each way ends with 0 if the program got what it would get
  * alone. usage: faults memory | descriptors | lost-descriptors | close-storm | small-stacks |
  * numbers |
  * take-over closefrom|close|close_range|dup2|call|raw COUNT |
@@ -170,7 +170,7 @@ static bool close_over_and_over(void)
 static const char own_text[] = "of the program, and to be found so";
 #define OWN_NAMES 8
 
-/* Where the recorder's descriptor lies. */
+/* The recorder's descriptor. */
 static int high_descriptor(void)
 {
     struct rlimit limit;

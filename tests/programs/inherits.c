@@ -182,7 +182,7 @@ int main(void)
         _exit(0);
     }
     wait_for(child);
-    /* What these begin has a heap of its own. */
+    /* The processes that these begin have heaps of their own. */
     char program[] = "/bin/true", *arguments[] = {program, NULL};
     if (posix_spawn(&child, program, NULL, NULL, arguments, environ) != 0)
         return 1;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of C23; not every C library has them, but the recorder does. */
+/* From C23. Not every C library has them, but the recorder does. */
 void free_sized(void *address, size_t size) __attribute__((weak));
 void free_aligned_sized(void *address, size_t alignment, size_t size) __attribute__((weak));
 

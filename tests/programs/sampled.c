@@ -58,7 +58,7 @@ NOINLINE static void growing(void)
     }
 }
 
-/* What the arenas give out lies here, each block in a page of its own. Nobody writes into it. */
+/* The memory that the arenas give out, each block in a page of its own. Nobody writes into it. */
 static char memory[KEPT][4096];
 
 /* Blocks that are freed one by one, but for those that are left at the end of the first round. */

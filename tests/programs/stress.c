@@ -40,7 +40,7 @@ static size_t random_size(struct worker *worker)
     return (number & ((UINT64_C(2) << shift) - 1)) + 1;
 }
 
-/* What is done at the end of a path. */
+/* The work at the end of a path. */
 typedef void *worker_act(struct worker *worker, void *block, unsigned way);
 
 /*
@@ -232,7 +232,7 @@ static void *work_shortly(void *argument)
     return NULL;
 }
 
-/* Short threads, two at a time. What pthread_create allocates is in the trace only. */
+/* Short threads, two at a time. Only the trace has the blocks of pthread_create. */
 static void churn(unsigned threads)
 {
     for (unsigned i = 0; i < threads; i += 2) {

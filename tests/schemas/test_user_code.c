@@ -65,7 +65,7 @@ static void test_built_in(void **state)
         {program, "boost::asio::io_context::run()", NULL, HIDDEN},
         {program, "boosted::run()", NULL, OWN}, {program, "stdlib_init", NULL, OWN},
         {program, "mine::std::push(int)", NULL, OWN}, {program, "core::Engine::run()", NULL, OWN},
-        /* What static linking puts there. */
+        /* Put there by static linking. */
         {program, "__libc_start_call_main", NULL, HIDDEN}, {program, "_start", NULL, HIDDEN},
         {program, "_IO_file_doallocate", NULL, HIDDEN},
         {program, "__cxa_allocate_exception", NULL, HIDDEN}, {program, "start_routine", NULL, OWN},

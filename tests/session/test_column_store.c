@@ -219,7 +219,7 @@ static void test_scattered(void **state)
     const long number = place / PAGE + 1; /* of pages[1], which changes places with pages[2] */
     uint8_t earlier[PAGE];
     memcpy(earlier, pages[1], PAGE);
-    memcpy(pages[1], pages[2], PAGE); /* it goes on to the page behind all of them */
+    memcpy(pages[1], pages[2], PAGE); /* it goes on to the page after all of them */
     memcpy(pages[2], earlier, PAGE);
     put32(pages[0], number + 1);
     put32(pages[2], number);

@@ -135,7 +135,7 @@ static void test_session(void **state)
     assert_true(session_graph_delete(session, SESSION_PLACE_SESSION, "large", &problem));
     refused(session_graph_delete(session, SESSION_PLACE_SESSION, "large", &problem),
             "no graph named \"large\"");
-    /* What is stored is there for the next who opens the session, and nothing else has changed. */
+    /* The next one who opens the session finds what was stored, and nothing else has changed. */
     session_close(session);
     session = session_open(PATH, &problem);
     assert_non_null(session);

@@ -355,7 +355,7 @@ static const char *const filters[FILTERS] = {
     "(all | where thread == 1) + (live at end) - (all | where size < 30)",
 };
 
-/* Numbers that stand for the whole answer. */
+/* Numbers that represent the whole answer. */
 struct expected {
     struct session_totals totals;
     uint64_t peak_bytes, timeline, functions;

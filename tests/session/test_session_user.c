@@ -150,7 +150,7 @@ static void test_stored(void **state)
     session = open_session();
     assert_true(session_stack_user(session, 7) != SESSION_NO_FRAME);
     session_close(session);
-    /* What is not a frame is none. */
+    /* Other ids name no frame. */
     assert_true(fixture_sql(PATH, "UPDATE meta SET value = value + 1"
                                   " WHERE key = 'user_code_version';"
                                   "UPDATE stack SET user_frame_id = 1 << 40 WHERE id = 1;"

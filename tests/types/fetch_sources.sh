@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # fetch_sources.sh DIRECTORY PACKAGE…: the upstream sources of Debian packages, unpacked below
 # DIRECTORY/src/PACKAGE. The machine's own package sources are asked, with sources switched on in a
-# copy of their list; nothing of the system is changed. Status 1 where they cannot be had.
+# copy of their list; nothing on the system changes. Status 1 if they are not available.
 set -u
 directory=$1
 shift
@@ -29,7 +29,7 @@ apt=(apt-get -qq -o "Dir::Etc::sourcelist=/dev/null" -o "Dir::Etc::sourceparts=$
     -o "Dir::State::lists=$directory/lists" -o "Dir::Cache=$directory/cache" -o APT::Sandbox::User=)
 "${apt[@]}" update >&2 || say "not every list of sources could be read"
 for package in "${missing[@]}"; do
-    # A mirror may list a security update that it does not hold: the release's own version then.
+    # A mirror may list a security update that it does not have. Then the release's own version is taken.
     (cd "$directory/down" && { "${apt[@]}" source --download-only "$package" ||
         "${apt[@]}" source --download-only "$package/$VERSION_CODENAME"; } >&2) ||
         { say "no source package of $package can be had here: is there a network and a package source?"; exit 1; }

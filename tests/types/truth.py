@@ -13,7 +13,7 @@ the receiving variable points to. Where the statement says nothing, the answer c
 but neither as right nor as wrong.
 
 Each `exact` type is compared with its own stack as well: the containers of the standard library whose
-functions stand around the allocator name their elements. Status 1 where an exact type is wrong or so
+functions are called around the allocator name their elements. Status 1 where an exact type is wrong or so
 contradicted, or of the inferred ones of a program, as it was built in one way, more than 2 % are wrong.
 """
 import collections
@@ -54,7 +54,7 @@ def read(path, cache={}):
 
 
 def typedefs(sources):
-    """What each record's typedef, alias or macro stands for, one or more: {"robj": ["redisObject"]}.
+    """Returns the names behind each record's typedef, alias or macro: {"robj": ["redisObject"]}.
     Where a program has several, as for several systems, each of them may be meant."""
     names = collections.defaultdict(list)
     for folder, _, files in os.walk(sources):
@@ -82,7 +82,7 @@ def unqualified(name):
 
 
 def spellings(name, names, depth=0):
-    """All that the name can stand for: itself without namespaces, and what is behind its typedefs."""
+    """Returns all types that the name can mean: itself without namespaces, and those behind its typedefs."""
     name = unqualified(name)
     base, stars = name.rstrip("*").strip(), "*" * (len(name) - len(name.rstrip("*")))
     if not stars and (base in CHARACTERS or base == "buffer"):
@@ -116,7 +116,7 @@ def statement(path, line):
 
 
 def declared(path, line, variable):
-    """What `variable` points to, by the nearest declaration above the line; None: not found."""
+    """Returns the type that `variable` points to by the nearest declaration above the line, or None."""
     for text in reversed(read(path)[max(0, line - 150):line]):
         found = re.search(r"(?:^|[(,;{]|\bconst)\s*(?!return\b)(" + NAME + r")\s*\*(?:[\w\s]+,\s*\*)*\s*" + re.escape(variable) + r"\b", text)
         if found and found.group(1).strip() not in ("sizeof", "return"):
@@ -227,7 +227,7 @@ def sites_of(session, sources):
                     break  # a library's own
                 library = library or not file and "libstdc++" not in module and module
                 continue
-            # What a library without debug information allocates for itself is no site of the program.
+            # A library without debug information has no sites of the program.
             if library and library != module:
                 break
             if function not in HANDED_ON:
@@ -250,7 +250,7 @@ KEYED = {"map", "multimap", "unordered_map", "unordered_multimap"}
 
 
 def arguments(text):
-    """The template arguments at the beginning of `text`, which stands behind a "<", and the rest."""
+    """Returns the template arguments at the beginning of `text`, which follows a "<", and the rest."""
     found, depth, start = [], 0, 0
     for at, mark in enumerate(text):
         if mark in "<([{":
@@ -281,7 +281,7 @@ def container(function):
 
 
 def is_allocator(function):
-    """True for what stands between a container and operator new."""
+    """Returns true for a function between a container and operator new."""
     name = function.split("(")[0]
     while (shorter := re.sub(r"<[^<>]*>", "", name)) != name:
         name = shorter

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- What a user of SQLite does, so that many of its allocations are reached.
+-- Statements of a user of SQLite that reach many of its allocations.
 CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT UNIQUE, price REAL CHECK(price >= 0), kind TEXT DEFAULT 'x');
 CREATE TABLE sale(item_id INTEGER REFERENCES item(id) ON DELETE CASCADE, at TEXT, amount INTEGER);
 CREATE INDEX sale_item ON sale(item_id, at);

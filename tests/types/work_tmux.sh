@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# work_tmux.sh TMUX: uses a server of tmux that begins to run, by the command TMUX, and ends it.
+# work_tmux.sh TMUX: starts a server of tmux, uses it by the command TMUX, and ends it.
 t=$1
 for ((i = 0; i < 100; i++)); do
     $t new-session -d -x 120 -y 40 -s one cat 2>/dev/null && break

@@ -59,7 +59,7 @@ one = record("inherited")
 check(one.main.header["state"] == "exec", f"inherited: {one.main.header}")
 check([sizes(other, 600) for other in one.others] == [{600: 20000}], f"inherited: {one.others}")
 
-# What is known about a filter is handed on to the programs that are executed under it.
+# Programs that are executed under a filter learn what is known about it.
 for way in ("handed", "spawned"):
     one = Recording("confined-out", [confined, way], environment={"MPROF_OPTIONS": "free-stacks"})
     said = "done\n" * (2 if way == "spawned" else 1)

@@ -108,7 +108,7 @@ def check_callback():
 
 
 def check_sampled(mean):
-    """The first heap call does what is asked, of whatever kind it is, even if a sample leaves it out."""
+    """The first heap call of any kind does what is asked, even if a sample leaves it out."""
     steps = Steps(f"outside-sampled-{mean}", f"--sample={mean}")
     steps.do("1k")
     for i, (command, step) in enumerate((("mark", "1"), ("mark", "c"), ("mark", "g"), ("snapshot", "k"), ("pause", "c"),

@@ -474,7 +474,7 @@ static unsigned hostile_wrong;
 
 static bool own_stack = true;
 
-/* Runs on whatever stack is current. */
+/* Runs on the stack that is current. */
 static void hostile_run(void)
 {
     uint64_t stack[64][2] = {{0}}, pointers[64];

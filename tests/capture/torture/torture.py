@@ -123,7 +123,7 @@ def main(arguments):
         programs = tomllib.load(file)["program"]
     names = [program["name"] for program in programs]
     if len(set(names)) != len(names):
-        sys.exit("a name stands twice in programs.toml")
+        sys.exit("programs.toml has a name twice")
     options = [argument for argument in arguments if argument.startswith("--")]
     arguments = arguments[len(options):]
     if arguments == ["soak"]:

@@ -22,7 +22,7 @@ names "$work/dynsym" --dynamic
 strip -g -o "$work/libmprof.so" "$MPROF_BUILD/lib/libmprof.so"
 names "$work/libmprof.so"
 
-# Of aliases the global name without underscores wins, of an IFUNC the public name; always the same.
+# Among aliases the global name without underscores wins. An IFUNC has its public name.
 (cd "$here/programs" && gcc -O2 -o "$work/plain" plain.c) || exit 1
 at=$(nm "$work/plain" | awk '$3 == "visible_length" {print $1}')
 expect "$(first_name "$work/plain" "$at")" visible_length "aliases"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What deepbind.c loads: a module that takes memory in each way in which one can be bound to
+ * The plugin that deepbind.c loads: a module that takes memory in each way in which one can be bound to
  * malloc. The constructor takes a block of 7001 bytes. Built several times, with other options of
  * the linker.
  */
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Addresses that stand in data: read-only after the start, and writable. */
+/* Addresses in data: read-only after the start, and writable. */
 static void *(*const makers[])(size_t) = {malloc};
 static void (*dropper)(void *) = free;
 static void *first;
