@@ -14,22 +14,31 @@ struct detailing {
     const struct session_group_set *set;
     struct group_detail *details;
     struct group_variance *variances; /* NULL: the session is not sampled */
-    uint32_t groups[COLUMN_CHUNK_ROWS];
-    struct estimate_rows *estimated; /* NULL: the session is not sampled */
+    struct estimate_rows *estimated;  /* NULL: the session is not sampled */
     uint64_t peak_ns, end_ns;
     uint32_t peak_machine; /* 0: there is only one */
 };
 
 /* The columns of one chunk. */
 struct detail_views {
+    struct group_key_views keys;
     struct column_view size, bytes, counts, objects, began, life, thread;
+};
+
+/* The values of the rows of a block. */
+struct detail_values {
+    uint32_t groups[KERNEL_ROWS];
+    uint64_t size[KERNEL_ROWS], bytes[KERNEL_ROWS], counts[KERNEL_ROWS], objects[KERNEL_ROWS];
+    uint64_t began[KERNEL_ROWS], life[KERNEL_ROWS], thread[KERNEL_ROWS];
 };
 
 static bool read_views(struct detailing *detailing, struct scan_worker *worker, uint32_t chunk,
                        struct detail_views *views, struct session_error *error)
 {
-    const struct session *session = detailing->set->session;
-    if (!scan_column(worker, chunk, COLUMN_SIZE, &views->size, error) ||
+    const struct session_group_set *set = detailing->set;
+    const struct session *session = set->session;
+    if (!group_keys_views(&set->keys, &set->rows, worker, chunk, &views->keys, error) ||
+        !scan_column(worker, chunk, COLUMN_SIZE, &views->size, error) ||
         !scan_column(worker, chunk, COLUMN_COUNT_OF_OBJECTS, &views->objects, error) ||
         !scan_column(worker, chunk, COLUMN_ALLOC_NS, &views->began, error) ||
         !scan_column(worker, chunk, COLUMN_LIFE_NS, &views->life, error))
@@ -37,6 +46,11 @@ static bool read_views(struct detailing *detailing, struct scan_worker *worker, 
     if (detailing->peak_machine != 0 &&
         !scan_column(worker, chunk, COLUMN_THREAD, &views->thread, error))
         return false;
+    group_keys_reread(&set->keys, &views->keys, COLUMN_SIZE, &views->size);
+    group_keys_reread(&set->keys, &views->keys, COLUMN_COUNT_OF_OBJECTS, &views->objects);
+    group_keys_reread(&set->keys, &views->keys, COLUMN_LIFE_NS, &views->life);
+    if (detailing->peak_machine != 0)
+        group_keys_reread(&set->keys, &views->keys, COLUMN_THREAD, &views->thread);
     estimate_chunk(session->estimate, (uint64_t)chunk * COLUMN_CHUNK_ROWS, &views->size,
                    detailing->estimated, &views->bytes, &views->counts);
     return true;
@@ -67,37 +81,64 @@ static void add_variance(struct group_variance *variance, double weight, double 
     variance->live_bytes += live ? each * size * size : 0;
 }
 
-static void add_row(struct detailing *detailing, const struct detail_views *views, size_t row)
+static bool is_at_peak(const struct detailing *detailing, const struct detail_values *values,
+                       size_t i)
 {
-    const struct session *session = detailing->set->session;
-    struct group_detail *detail = &detailing->details[detailing->groups[row]];
-    const uint64_t size = column_view_at(&views->size, row);
-    const uint64_t bytes = column_view_at(&views->bytes, row);
-    const uint64_t count = column_view_at(&views->counts, row);
-    const uint64_t objects = column_view_at(&views->objects, row);
-    const uint64_t began = column_view_at(&views->began, row);
-    const uint64_t life = column_view_at(&views->life, row);
-    const bool live = life == 0;
     /* For life 0, life - 1 is the largest number. */
-    bool at_peak = began <= detailing->peak_ns && life - 1 > detailing->peak_ns - began;
-    if (at_peak && detailing->peak_machine != 0)
-        at_peak =
-            machine_of(session, column_view_at(&views->thread, row)) == detailing->peak_machine;
-    const uint64_t lifetime = !live                       ? life - 1
-                              : detailing->end_ns > began ? detailing->end_ns - began
-                                                          : 0;
-    detail->objects += objects * count;
-    detail->live_bytes += live ? bytes : 0;
+    if (values->began[i] > detailing->peak_ns ||
+        values->life[i] - 1 <= detailing->peak_ns - values->began[i])
+        return false;
+    return detailing->peak_machine == 0 ||
+           machine_of(detailing->set->session, values->thread[i]) == detailing->peak_machine;
+}
+
+static void add_row(struct detailing *detailing, const struct detail_values *values, size_t i)
+{
+    struct group_detail *detail = &detailing->details[values->groups[i]];
+    const uint64_t size = values->size[i];
+    const uint64_t count = values->counts[i];
+    const bool live = values->life[i] == 0;
+    const uint64_t lifetime = !live ? values->life[i] - 1
+                              : detailing->end_ns > values->began[i]
+                                  ? detailing->end_ns - values->began[i]
+                                  : 0;
+    detail->objects += values->objects[i] * count;
+    detail->live_bytes += live ? values->bytes[i] : 0;
     detail->live_count += live ? count : 0;
-    detail->at_peak_bytes += at_peak ? bytes : 0;
+    detail->at_peak_bytes += is_at_peak(detailing, values, i) ? values->bytes[i] : 0;
     detail->min_size = size < detail->min_size ? size : detail->min_size;
     detail->max_size = size > detail->max_size ? size : detail->max_size;
     detail->min_lifetime = lifetime < detail->min_lifetime ? lifetime : detail->min_lifetime;
     detail->max_lifetime = lifetime > detail->max_lifetime ? lifetime : detail->max_lifetime;
     add_lifetime(detail, lifetime, count);
     if (detailing->variances)
-        add_variance(&detailing->variances[detailing->groups[row]],
-                     estimate_weight(session->estimate, size), (double)size, (double)objects, live);
+        add_variance(&detailing->variances[values->groups[i]],
+                     estimate_weight(detailing->set->session->estimate, size), (double)size,
+                     (double)values->objects[i], live);
+}
+
+static void add_block(struct detailing *detailing, const struct detail_views *views,
+                      const struct kernel_rows *rows)
+{
+    struct detail_values values;
+    group_of_block(detailing->set, &views->keys, rows, values.groups);
+    kernel_take(&views->size, rows, values.size);
+    kernel_take(&views->bytes, rows, values.bytes);
+    kernel_take(&views->counts, rows, values.counts);
+    kernel_take(&views->objects, rows, values.objects);
+    kernel_take(&views->began, rows, values.began);
+    kernel_take(&views->life, rows, values.life);
+    if (detailing->peak_machine != 0)
+        kernel_take(&views->thread, rows, values.thread);
+    for (size_t i = 0; i < rows->count; i++) {
+        /* Many groups do not fit into the cache: fetch one ahead of its turn. */
+        if (i + 16 < rows->count) {
+            const struct group_detail *soon = &detailing->details[values.groups[i + 16]];
+            __builtin_prefetch(soon, 1);
+            __builtin_prefetch((const char *)(soon + 1) - 1, 1);
+        }
+        add_row(detailing, &values, i);
+    }
 }
 
 static bool detail_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
@@ -106,15 +147,14 @@ static bool detail_chunk(void *context, struct scan_worker *worker, uint32_t chu
     struct detailing *detailing = context;
     const struct session_group_set *set = detailing->set;
     struct detail_views views;
+    struct kernel_rows rows;
     if (row_set_chunk_empty(&set->rows, chunk))
         return true;
-    const uint64_t *words = row_set_chunk(&set->rows, chunk);
-    if (!group_of_rows(set, worker, chunk, words, detailing->groups, error) ||
-        !read_views(detailing, worker, chunk, &views, error))
+    if (!read_views(detailing, worker, chunk, &views, error))
         return false;
-    ROW_SET_EACH(words, row)
+    KERNEL_EACH_BLOCK(row_set_chunk(&set->rows, chunk), &rows)
     {
-        add_row(detailing, &views, row);
+        add_block(detailing, &views, &rows);
     }
     return true;
 }

@@ -298,7 +298,7 @@ static bool lay_out(struct group_keys *keys, struct session_error *error)
     if (keys->dimension_count == 1 && keys->dimensions[0].source == SOURCE_COLUMN &&
         (keys->dimensions[0].column == COLUMN_SIZE ||
          keys->dimensions[0].column == COLUMN_COUNT_OF_OBJECTS))
-        few = cells <= CELLS_MAX;
+        few = few && cells <= CELLS_MAX;
     keys->cells = few ? cells : 0;
     return bits <= 128 || session_fail(error, 0, "the joined fields have too many values together");
 }
@@ -349,7 +349,6 @@ bool group_keys_views(const struct group_keys *keys, const struct row_set *set,
                       struct scan_worker *worker, uint32_t chunk, struct group_key_views *views,
                       struct session_error *error)
 {
-    views->words = row_set_chunk(set, chunk);
     views->colors = !set->colors ? NULL : set->colors + (size_t)chunk * COLUMN_CHUNK_ROWS;
     for (size_t i = 0; i < keys->dimension_count; i++) {
         const struct group_dimension *dimension = &keys->dimensions[i];
@@ -360,47 +359,72 @@ bool group_keys_views(const struct group_keys *keys, const struct row_set *set,
     return true;
 }
 
-static uint64_t class_of(const struct group_dimension *dimension, uint64_t value)
+void group_keys_reread(const struct group_keys *keys, struct group_key_views *views,
+                       enum column column, const struct column_view *view)
 {
-    return dimension->class_of_value ? dimension->class_of_value[value] : value - dimension->min;
+    for (size_t i = 0; i < keys->dimension_count; i++) {
+        if (keys->dimensions[i].source != SOURCE_COLOR && keys->dimensions[i].column == column)
+            views->views[i] = *view;
+    }
 }
 
-static uint64_t row_class(const struct group_keys *keys, const struct group_key_views *views,
-                          size_t i, size_t row)
+/* Stores the classes of the rows of a block. */
+static void take_classes(const struct group_dimension *dimension, const struct column_view *view,
+                         const uint8_t *colors, const struct kernel_rows *rows, uint64_t *classes)
 {
-    const struct group_dimension *dimension = &keys->dimensions[i];
-    if (dimension->source == SOURCE_COLOR)
-        return class_of(dimension, views->colors ? views->colors[row] : 0);
-    const uint64_t value = column_view_at(&views->views[i], row);
-    return class_of(dimension, dimension->source == SOURCE_FREED ? value != 0 : value);
+    const uint32_t *const table = dimension->class_of_value;
+    const uint64_t min = dimension->min;
+    if (dimension->source == SOURCE_COLOR) {
+        for (size_t i = 0; i < rows->count; i++)
+            classes[i] = colors ? colors[rows->first + rows->row[i]] : 0;
+    } else {
+        kernel_take(view, rows, classes);
+    }
+    if (dimension->source == SOURCE_FREED) {
+        for (size_t i = 0; i < rows->count; i++)
+            classes[i] = classes[i] != 0;
+    }
+    if (table) {
+        for (size_t i = 0; i < rows->count; i++)
+            classes[i] = table[classes[i]];
+    } else if (min != 0) {
+        for (size_t i = 0; i < rows->count; i++)
+            classes[i] -= min;
+    }
 }
 
 void group_keys_cells(const struct group_keys *keys, const struct group_key_views *views,
-                      uint32_t *cells)
+                      const struct kernel_rows *rows, uint32_t *cells)
 {
+    uint64_t classes[KERNEL_ROWS];
     for (size_t i = 0; i < keys->dimension_count; i++) {
         const uint32_t stride = (uint32_t)keys->dimensions[i].stride;
-        ROW_SET_EACH(views->words, row)
-        {
-            const uint32_t before = i == 0 ? 0 : cells[row];
-            cells[row] = before + (uint32_t)row_class(keys, views, i, row) * stride;
+        take_classes(&keys->dimensions[i], &views->views[i], views->colors, rows, classes);
+        if (i == 0) {
+            for (size_t row = 0; row < rows->count; row++)
+                cells[row] = (uint32_t)classes[row] * stride;
+        } else {
+            for (size_t row = 0; row < rows->count; row++)
+                cells[row] += (uint32_t)classes[row] * stride;
         }
     }
 }
 
-struct code group_keys_code(const struct group_keys *keys, const struct group_key_views *views,
-                            size_t row)
+void group_keys_codes(const struct group_keys *keys, const struct group_key_views *views,
+                      const struct kernel_rows *rows, struct code *codes)
 {
-    struct code code = {0, 0};
+    uint64_t classes[KERNEL_ROWS];
+    memset(codes, 0, rows->count * sizeof(*codes));
     for (size_t i = 0; i < keys->dimension_count; i++) {
-        const uint64_t class = row_class(keys, views, i, row);
         const unsigned shift = keys->dimensions[i].shift;
-        if (shift < 64)
-            code.low |= class << shift;
-        else if (shift < 128)
-            code.high |= class << (shift - 64);
+        take_classes(&keys->dimensions[i], &views->views[i], views->colors, rows, classes);
+        for (size_t row = 0; row < rows->count; row++) {
+            if (shift < 64)
+                codes[row].low |= classes[row] << shift;
+            else if (shift < 128)
+                codes[row].high |= classes[row] << (shift - 64);
+        }
     }
-    return code;
 }
 
 static uint64_t value_of(const struct group_dimension *dimension, uint64_t class)

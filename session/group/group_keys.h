@@ -15,6 +15,7 @@
 #include "session/filter/tree.h"
 #include "session/group/code_map.h"
 #include "session/groups.h"
+#include "session/scan/kernels.h"
 #include "session/scan/scan.h"
 
 /* Sources of a dimension that are not the value of a column. */
@@ -67,19 +68,20 @@ void group_part_close(struct group_part *part);
 /* The columns of one chunk that give the keys. */
 struct group_key_views {
     struct column_view views[DIMENSIONS_MAX];
-    const uint64_t *words;
-    const uint8_t *colors;
+    const uint8_t *colors; /* by row, NULL: no row has one */
 };
 /* Reads them. Returns false with `error` set. */
 bool group_keys_views(const struct group_keys *keys, const struct row_set *set,
                       struct scan_worker *worker, uint32_t chunk, struct group_key_views *views,
                       struct session_error *error);
-/* Stores the cell of each selected row. */
+/* Takes the view of a column that was read again: views are valid only until then. */
+void group_keys_reread(const struct group_keys *keys, struct group_key_views *views,
+                       enum column column, const struct column_view *view);
+/* Store the cells or the codes of the rows of a block, one after another. */
 void group_keys_cells(const struct group_keys *keys, const struct group_key_views *views,
-                      uint32_t *cells);
-/* Returns the code of one row. */
-struct code group_keys_code(const struct group_keys *keys, const struct group_key_views *views,
-                            size_t row);
+                      const struct kernel_rows *rows, uint32_t *cells);
+void group_keys_codes(const struct group_keys *keys, const struct group_key_views *views,
+                      const struct kernel_rows *rows, struct code *codes);
 
 /* Return the value of a dimension's column that stands for a cell or code. */
 uint64_t group_keys_value_of_cell(const struct group_keys *keys, size_t dimension, uint64_t cell);

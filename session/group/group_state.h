@@ -73,6 +73,10 @@ bool group_set_take_cells(struct session_group_set *set, struct group_sum *cells
  * set. */
 bool group_set_begin(struct session_group_set *set, struct session_error *error);
 
+/* Stores the groups of the rows of a block, one after another. All these rows are in `rows` of the
+ * set. */
+void group_of_block(const struct session_group_set *set, const struct group_key_views *views,
+                    const struct kernel_rows *rows, uint32_t *groups);
 /* Stores the group of each row of a chunk that has a bit in `words`: all these are in `rows`.
  * Returns false with `error` set. */
 bool group_of_rows(const struct session_group_set *set, struct scan_worker *worker, uint32_t chunk,

@@ -64,46 +64,126 @@ void session_groups_free(struct session_group_set *set)
 
 /* ---- the first pass ---- */
 
+/*
+ * Many sums do not fit into a core's cache. Both sums of a cell then first share one word, bytes in
+ * its upper bits and the number of rows in its lower ones. The words are emptied before they can
+ * run over.
+ */
+enum { PACKED_CELLS_MIN = 4096, PACKED_COUNT_BITS = 24 };
+#define PACKED_BYTES_MAX (UINT64_C(1) << (64 - PACKED_COUNT_BITS))
+
 /* The sums of one thread. */
 struct summing {
     const struct session_group_set *set;
     struct group_sum *sums; /* by cell, or by the number of a code */
     size_t capacity;
+    uint64_t *packed;                   /* by cell, NULL: not used */
+    uint64_t packed_rows, packed_bytes; /* they hold at most so many */
     struct code_map codes;
-    uint32_t cells[COLUMN_CHUNK_ROWS];
     struct estimate_rows *estimated; /* NULL: the session is not sampled */
 };
 
-/* Stores the numbers of the rows' codes. */
-static bool find_codes(struct summing *summing, const struct group_key_views *views,
-                       struct session_error *error)
+static bool fail_codes(const struct code_map *codes, struct session_error *error)
 {
-    struct code last = {0, 0};
-    uint32_t number = CODE_NONE;
-    ROW_SET_EACH(views->words, row)
-    {
-        const struct code code = group_keys_code(&summing->set->keys, views, row);
-        if (number == CODE_NONE || code.low != last.low || code.high != last.high) {
-            if (!code_map_add(&summing->codes, code, GROUPS_MAX, &number))
-                return summing->codes.count < GROUPS_MAX
-                           ? session_fail_memory(error, "the groups")
-                           : session_fail(error, 0,
-                                          "more than %zu groups: join by fewer fields, or filter "
-                                          "first",
-                                          GROUPS_MAX);
-            last = code;
+    if (codes->count < GROUPS_MAX)
+        return session_fail_memory(error, "the groups");
+    return session_fail(error, 0, "more than %zu groups: join by fewer fields, or filter first",
+                        GROUPS_MAX);
+}
+
+/* Makes the sums as long as the codes are many. */
+static bool room_for_sums(struct summing *summing, struct session_error *error)
+{
+    const size_t capacity = summing->codes.capacity;
+    if (capacity <= summing->capacity)
+        return true;
+    struct group_sum *sums = realloc(summing->sums, capacity * sizeof(*sums));
+    if (!sums)
+        return session_fail_memory(error, "the groups");
+    memset(sums + summing->capacity, 0, (capacity - summing->capacity) * sizeof(*sums));
+    summing->sums = sums;
+    summing->capacity = capacity;
+    return true;
+}
+
+/* Stores the numbers of the codes of a block's rows. */
+static bool number_codes(struct summing *summing, const struct group_key_views *views,
+                         const struct kernel_rows *rows, uint32_t *numbers,
+                         struct session_error *error)
+{
+    struct code codes[KERNEL_ROWS];
+    group_keys_codes(&summing->set->keys, views, rows, codes);
+    for (size_t i = 0; i < rows->count; i++) {
+        if (i > 0 && codes[i].low == codes[i - 1].low && codes[i].high == codes[i - 1].high)
+            numbers[i] = numbers[i - 1];
+        else if (!code_map_add(&summing->codes, codes[i], GROUPS_MAX, &numbers[i]))
+            return fail_codes(&summing->codes, error);
+    }
+    return room_for_sums(summing, error);
+}
+
+static void add_packed(uint64_t *packed, const uint32_t *cells, const uint64_t *bytes, size_t count)
+{
+    /* Fetches each word ahead of its turn. */
+    const size_t ahead = 24;
+    for (size_t i = 0; i < count; i++) {
+        if (i + ahead < count)
+            __builtin_prefetch(&packed[cells[i + ahead]], 1);
+        packed[cells[i]] += bytes[i] << PACKED_COUNT_BITS | 1;
+    }
+}
+
+static void empty_packed(struct summing *summing)
+{
+    for (size_t cell = 0; summing->packed && cell < summing->capacity; cell++) {
+        const uint64_t word = summing->packed[cell];
+        summing->sums[cell].bytes += word >> PACKED_COUNT_BITS;
+        summing->sums[cell].allocations += word & ((1 << PACKED_COUNT_BITS) - 1);
+        summing->packed[cell] = 0;
+    }
+    summing->packed_rows = summing->packed_bytes = 0;
+}
+
+/* Tells whether the sums of a chunk fit into the words, which it empties if need be. */
+static bool room_in_packed(struct summing *summing, const struct column_view *size)
+{
+    if (!summing->packed || size->max >= PACKED_BYTES_MAX / COLUMN_CHUNK_ROWS)
+        return false;
+    if (summing->packed_rows + size->rows >= UINT64_C(1) << PACKED_COUNT_BITS ||
+        summing->packed_bytes + size->rows * size->max >= PACKED_BYTES_MAX)
+        empty_packed(summing);
+    summing->packed_rows += size->rows;
+    summing->packed_bytes += size->rows * size->max;
+    return true;
+}
+
+static bool sum_block(struct summing *summing, const struct group_key_views *views,
+                      const struct kernel_rows *rows, const struct column_view *bytes,
+                      const struct column_view *counts, bool packed, struct session_error *error)
+{
+    uint32_t numbers[KERNEL_ROWS];
+    uint64_t values[KERNEL_ROWS];
+    if (summing->set->keys.cells > 0)
+        group_keys_cells(&summing->set->keys, views, rows, numbers);
+    else if (!number_codes(summing, views, rows, numbers, error))
+        return false;
+    kernel_take(bytes, rows, values);
+    if (packed) {
+        add_packed(summing->packed, numbers, values, rows->count);
+        return true;
+    }
+    if (!summing->estimated) {
+        for (size_t i = 0; i < rows->count; i++) {
+            summing->sums[numbers[i]].bytes += values[i];
+            summing->sums[numbers[i]].allocations++;
         }
-        summing->cells[row] = number;
+        return true;
     }
-    if (summing->codes.capacity > summing->capacity) {
-        const size_t capacity = summing->codes.capacity;
-        struct group_sum *sums = realloc(summing->sums, capacity * sizeof(*sums));
-        if (!sums)
-            return session_fail_memory(error, "the groups");
-        memset(sums + summing->capacity, 0, (capacity - summing->capacity) * sizeof(*sums));
-        summing->sums = sums;
-        summing->capacity = capacity;
-    }
+    for (size_t i = 0; i < rows->count; i++)
+        summing->sums[numbers[i]].bytes += values[i];
+    kernel_take(counts, rows, values);
+    for (size_t i = 0; i < rows->count; i++)
+        summing->sums[numbers[i]].allocations += values[i];
     return true;
 }
 
@@ -113,28 +193,21 @@ static bool sum_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
     struct summing *summing = context;
     const struct session_group_set *set = summing->set;
     struct group_key_views views;
+    struct kernel_rows rows;
     struct column_view size, bytes, counts;
     if (row_set_chunk_empty(&set->rows, chunk))
         return true;
     if (!group_keys_views(&set->keys, &set->rows, worker, chunk, &views, error) ||
         !scan_column(worker, chunk, COLUMN_SIZE, &size, error))
         return false;
-    /* A view is valid until its column is read again. */
-    for (size_t i = 0; i < set->keys.dimension_count; i++) {
-        if (set->keys.dimensions[i].column == COLUMN_SIZE)
-            views.views[i] = size;
-    }
+    group_keys_reread(&set->keys, &views, COLUMN_SIZE, &size);
     estimate_chunk(set->session->estimate, (uint64_t)chunk * COLUMN_CHUNK_ROWS, &size,
                    summing->estimated, &bytes, &counts);
-    if (set->keys.cells > 0)
-        group_keys_cells(&set->keys, &views, summing->cells);
-    else if (!find_codes(summing, &views, error))
-        return false;
-    ROW_SET_EACH(views.words, row)
+    const bool packed = room_in_packed(summing, &size);
+    KERNEL_EACH_BLOCK(row_set_chunk(&set->rows, chunk), &rows)
     {
-        struct group_sum *sum = &summing->sums[summing->cells[row]];
-        sum->bytes += column_view_at(&bytes, row);
-        sum->allocations += column_view_at(&counts, row);
+        if (!sum_block(summing, &views, &rows, &bytes, &counts, packed, error))
+            return false;
     }
     return true;
 }
@@ -144,6 +217,7 @@ static void summing_free(struct summing *summing)
     if (!summing)
         return;
     free(summing->sums);
+    free(summing->packed);
     free(summing->estimated);
     code_map_free(&summing->codes);
     free(summing);
@@ -159,14 +233,18 @@ static struct summing *summing_new(const struct session_group_set *set)
     if (set->session->estimate)
         summing->estimated = malloc(sizeof(*summing->estimated));
     summing->sums = calloc(summing->capacity + 1, sizeof(*summing->sums));
-    if (!summing->sums || (set->session->estimate && !summing->estimated)) {
+    const bool packed = !set->session->estimate && summing->capacity >= PACKED_CELLS_MIN;
+    if (packed)
+        summing->packed = calloc(summing->capacity, sizeof(*summing->packed));
+    if (!summing->sums || (set->session->estimate && !summing->estimated) ||
+        (packed && !summing->packed)) {
         summing_free(summing);
         return NULL;
     }
     return summing;
 }
 
-/* Adds the sums of another thread. Fails only for codes. */
+/* Adds the sums of another thread. */
 static bool add_sums(struct summing *sum, const struct summing *part, struct session_error *error)
 {
     const bool codes = sum->set->keys.cells == 0;
@@ -174,19 +252,9 @@ static bool add_sums(struct summing *sum, const struct summing *part, struct ses
     for (size_t i = 0; i < count; i++) {
         uint32_t number = (uint32_t)i;
         if (codes && !code_map_add(&sum->codes, part->codes.codes[i], GROUPS_MAX, &number))
-            return session_fail(error, 0,
-                                "more than %zu groups: join by fewer fields, or filter "
-                                "first",
-                                GROUPS_MAX);
-        if (number >= sum->capacity) {
-            const size_t capacity = sum->codes.capacity;
-            struct group_sum *sums = realloc(sum->sums, capacity * sizeof(*sums));
-            if (!sums)
-                return session_fail_memory(error, "the groups");
-            memset(sums + sum->capacity, 0, (capacity - sum->capacity) * sizeof(*sums));
-            sum->sums = sums;
-            sum->capacity = capacity;
-        }
+            return fail_codes(&sum->codes, error);
+        if (codes && !room_for_sums(sum, error))
+            return false;
         sum->sums[number].allocations += part->sums[i].allocations;
         sum->sums[number].bytes += part->sums[i].bytes;
     }
@@ -243,6 +311,8 @@ bool group_set_sum(struct session_group_set *set, struct session_error *error)
     }
     good = good && scan_chunks(set->session, set->rows.chunks, sum_chunk, (void **)contexts,
                                threads, error);
+    for (size_t i = 0; good && i < threads; i++)
+        empty_packed(contexts[i]);
     for (size_t i = 1; good && i < threads; i++)
         good = add_sums(contexts[0], contexts[i], error);
     good = good && take_sums(set, contexts[0], error);
@@ -253,24 +323,34 @@ bool group_set_sum(struct session_group_set *set, struct session_error *error)
 
 /* ---- later passes ---- */
 
+void group_of_block(const struct session_group_set *set, const struct group_key_views *views,
+                    const struct kernel_rows *rows, uint32_t *groups)
+{
+    if (set->keys.cells > 0) {
+        group_keys_cells(&set->keys, views, rows, groups);
+        for (size_t i = 0; i < rows->count; i++)
+            groups[i] = set->group_of_cell[groups[i]];
+        return;
+    }
+    struct code codes[KERNEL_ROWS];
+    group_keys_codes(&set->keys, views, rows, codes);
+    for (size_t i = 0; i < rows->count; i++)
+        groups[i] = code_map_find(&set->codes, codes[i]);
+}
+
 bool group_of_rows(const struct session_group_set *set, struct scan_worker *worker, uint32_t chunk,
                    const uint64_t *words, uint32_t *groups, struct session_error *error)
 {
     struct group_key_views views;
+    struct kernel_rows rows;
+    uint32_t of_block[KERNEL_ROWS];
     if (!group_keys_views(&set->keys, &set->rows, worker, chunk, &views, error))
         return false;
-    views.words = words;
-    if (set->keys.cells == 0) {
-        ROW_SET_EACH(views.words, row)
-        {
-            groups[row] = code_map_find(&set->codes, group_keys_code(&set->keys, &views, row));
-        }
-        return true;
-    }
-    group_keys_cells(&set->keys, &views, groups);
-    ROW_SET_EACH(views.words, row)
+    KERNEL_EACH_BLOCK(words, &rows)
     {
-        groups[row] = set->group_of_cell[groups[row]];
+        group_of_block(set, &views, &rows, of_block);
+        for (size_t i = 0; i < rows.count; i++)
+            groups[rows.first + rows.row[i]] = of_block[i];
     }
     return true;
 }
