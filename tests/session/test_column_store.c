@@ -173,8 +173,9 @@ static long find_page(const uint8_t *file, size_t size, const uint8_t *wanted)
     return -1;
 }
 
-/* Makes a session of pages of PAGE bytes. Stores the place of the third page of a chunk's chain. */
-static FILE *find_chain(long *place)
+/* Makes a session of pages of PAGE bytes. Stores the place of the third page of a chunk's chain,
+ * and that of the number of its first page, which lies in a leaf. */
+static FILE *find_chain(long *place, long *leads)
 {
     write_session(PATH);
     assert_true(fixture_sql(PATH, "PRAGMA page_size = 4096; VACUUM"));
@@ -191,10 +192,15 @@ static FILE *find_chain(long *place)
     rewind(file);
     assert_int_equal(fread(bytes, 1, size, file), size);
     /* The part of the chunk in its leaf ends at a place that depends on the length. */
-    *place = -1;
-    for (size_t local = 0; *place < 0 && local < PAGE; local++)
+    *place = *leads = -1;
+    size_t local = 0;
+    while (*place < 0 && ++local < PAGE)
         *place = find_page(bytes, size, view.data + (size_t)2 * (PAGE - 4) + local);
-    assert_true(*place > 0);
+    assert_true(*place > 0 && local >= 8);
+    for (size_t at = PAGE; *leads < 0 && at + 8 < size; at++)
+        if (memcmp(bytes + at, view.data + local - 8, 8) == 0)
+            *leads = (long)at + 8;
+    assert_true(*leads > 0);
     free(bytes);
     column_reader_free(reader);
     close_store(&open);
@@ -211,8 +217,8 @@ static void put32(uint8_t *at, long value)
 static void test_scattered(void **state)
 {
     (void)state;
-    long place;
-    FILE *file = find_chain(&place);
+    long place, leads;
+    FILE *file = find_chain(&place, &leads);
     uint8_t pages[3][PAGE];
     fseek(file, place - PAGE, SEEK_SET);
     assert_int_equal(fread(pages, 1, sizeof(pages), file), sizeof(pages));
@@ -233,12 +239,44 @@ static void test_scattered(void **state)
     close_store(&open);
 }
 
+/* Moves a chain to the end of a file of more than 4 GiB, most of it a hole. */
+static void test_far_pages(void **state)
+{
+    static const long far[] = {600000, 1300000}; /* behind 2 GiB, behind 4 GiB */
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        long place, leads, number = far[i];
+        FILE *file = find_chain(&place, &leads);
+        uint8_t page[PAGE], four[4];
+        put32(four, number);
+        fseek(file, leads, SEEK_SET);
+        assert_int_equal(fwrite(four, 1, 4, file), 4);
+        for (long from = place - (long)2 * PAGE; from >= 0; number++) {
+            fseek(file, from, SEEK_SET);
+            assert_int_equal(fread(page, 1, PAGE, file), PAGE);
+            const long next = (long)page[0] << 24 | page[1] << 16 | page[2] << 8 | page[3];
+            put32(page, next == 0 ? 0 : number + 1);
+            fseek(file, (number - 1) * PAGE, SEEK_SET);
+            assert_int_equal(fwrite(page, 1, PAGE, file), PAGE);
+            from = next == 0 ? -1 : (next - 1) * PAGE;
+        }
+        put32(four, number - 1); /* pages of the file */
+        fseek(file, 28, SEEK_SET);
+        assert_int_equal(fwrite(four, 1, 4, file), 4);
+        fclose(file);
+        struct open_store open = open_store(PATH);
+        assert_int_equal(compare(&open).by_sqlite, 0);
+        close_store(&open);
+    }
+    unlink(PATH);
+}
+
 static void test_wrong_next(void **state)
 {
     static const uint8_t wrong[][4] = {{0}, {0, 0, 0, 5}, {0xff, 0xff, 0xff, 0xff}, {0, 0, 0, 1}};
     (void)state;
-    long place;
-    FILE *file = find_chain(&place);
+    long place, leads;
+    FILE *file = find_chain(&place, &leads);
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
         fseek(file, place, SEEK_SET);
         assert_int_equal(fwrite(wrong[i], 1, 4, file), 4);
@@ -353,7 +391,7 @@ int main(void)
         cmocka_unit_test(test_scattered),  cmocka_unit_test(test_moved_meanwhile),
         cmocka_unit_test(test_log),        cmocka_unit_test(test_views_stay),
         cmocka_unit_test(test_wrong_next), cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_truncated),  cmocka_unit_test(test_far_pages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
