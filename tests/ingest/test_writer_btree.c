@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include "ingest/write/btree.h"
+#include "ingest/write/packed.h"
+#include "schemas/packed_array.h"
 
 static const char path[] = "btree.db";
 static const uint32_t lock_byte = 0x40000000;
@@ -262,12 +264,81 @@ static void varints(void **state)
     }
 }
 
+/* The directory of a batch far behind, whose ids need more than 32 bits. */
+static void far_batch(void **state)
+{
+    (void)state;
+    struct writer_directory directory = {.data = NULL};
+    struct row_batch *batch = calloc(1, sizeof(*batch));
+    struct row_batch_chunk chunk;
+    uint8_t data[64];
+    assert_non_null(batch);
+    batch->first_id = UINT64_C(70000) * COLUMN_CHUNK_ROWS + 1;
+    batch->rows = 2;
+    batch->column[COLUMN_ALLOC_NS][0] = UINT64_C(1) << 40;
+    batch->column[COLUMN_ALLOC_NS][1] = (UINT64_C(1) << 40) + 200;
+    batch->column[COLUMN_LIFE_NS][0] = 101;
+    batch->column[COLUMN_LIFE_NS][1] = 1;
+    assert_true(writer_directory_begin(&directory, batch));
+    for (unsigned column = 0; column < COLUMN_TOTAL; column++) {
+        row_batch_pack(batch, column, data, &chunk);
+        assert_int_equal(chunk.id, UINT64_C(70000) * COLUMN_ID_STRIDE + column);
+        writer_directory_put(&directory, &chunk);
+    }
+    assert_int_equal(directory.rows, UINT64_C(70000) * COLUMN_CHUNK_ROWS + 2);
+    const uint8_t *at = directory.data + packed_directory_chunk(70000);
+    assert_int_equal(packed_get64(at), (UINT64_C(1) << 40) + 100);
+    assert_int_equal(packed_get64(at + 8), (UINT64_C(1) << 40) + 200);
+    at += packed_directory_column(COLUMN_ALLOC_NS);
+    assert_int_equal(packed_get64(at), UINT64_C(1) << 40);
+    assert_int_equal(packed_get64(at + 8), (UINT64_C(1) << 40) + 200);
+    writer_directory_cut(&directory, 65537);
+    assert_int_equal(directory.rows, UINT64_C(65537) * COLUMN_CHUNK_ROWS);
+    writer_directory_free(&directory);
+    free(batch);
+}
+
+/* Rows whose ids need more than 32 bits, in one table with small ones. */
+static void large_ids(void **state)
+{
+    static const uint64_t ids[] = {1, UINT64_C(1) << 31, (UINT64_C(1) << 32) - 1, UINT64_C(1) << 32,
+                                   UINT64_C(1) << 62};
+    struct writer_pages pages;
+    struct writer_btree table, index;
+    uint32_t roots[2];
+    uint8_t record[64];
+    sqlite3 *database;
+    (void)state;
+    make(&pages, 512, lock_byte, roots);
+    const int descriptor = pages.descriptor;
+    writer_btree_open(&table, &pages, roots[0], WRITER_BTREE_TABLE);
+    writer_btree_open(&index, &pages, roots[1], WRITER_BTREE_INDEX);
+    for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++) {
+        assert_true(writer_btree_put_row(&table, ids[i], record, encode_row(record, i, 0)));
+        assert_true(writer_btree_put_key(&index, record, encode_key(record, i, ids[i])));
+    }
+    assert_true(writer_btree_finish(&table) && writer_btree_finish(&index));
+    writer_btree_close(&table);
+    writer_btree_close(&index);
+    assert_true(writer_pages_close(&pages));
+    close(descriptor);
+    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    check(database);
+    for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++) {
+        char sql[80];
+        snprintf(sql, sizeof(sql), "SELECT id FROM t INDEXED BY i WHERE number = %zu", i);
+        assert_int_equal(number(database, sql), ids[i]);
+    }
+    sqlite3_close(database);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_small_number), cmocka_unit_test(many_levels),
         cmocka_unit_test(overflow_pages),     cmocka_unit_test(page_of_the_locks),
         cmocka_unit_test(failures_are_told),  cmocka_unit_test(varints),
+        cmocka_unit_test(far_batch),          cmocka_unit_test(large_ids),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -203,6 +203,30 @@ static void test_lies(void **state)
     free(good);
 }
 
+/* Selects more rows than 32 bits can count: a set of them takes 600 MB. */
+static void select_many(struct session *session)
+{
+    const uint64_t rows = UINT64_C(69999) * COLUMN_CHUNK_ROWS, n = UINT64_C(4500000000);
+    struct session_allocation row;
+    struct session_slot slots[10];
+    struct selection *selection = selection_new(session, "all | where size == 0", &error);
+    assert_non_null(selection);
+    /* The last chunk has some, too. */
+    const uint64_t count = selection_count(selection);
+    assert_true(count >= rows && count < rows + COLUMN_CHUNK_ROWS);
+    assert_true(rows > n && n > UINT32_MAX);
+    assert_true(selection_row(selection, n, &row));
+    assert_int_equal(row.id, n + 1);
+    assert_int_equal(row.alloc_ns, n / COLUMN_CHUNK_ROWS);
+    assert_true(selection_contains(selection, n + 1));
+    assert_true(selection_timeline(selection, 0, 70000, 10, SESSION_COLOR_NONE, slots, &error));
+    uint64_t allocated = 0;
+    for (int i = 0; i < 10; i++)
+        allocated += slots[i].allocated_count;
+    assert_true(allocated >= rows && allocated <= count);
+    selection_free(selection);
+}
+
 /*
  * A session of 70,000 chunks, of which only the last has values that differ. Ids of rows, chunks
  * and column_chunk are beyond 32 bits, or 16.
@@ -258,6 +282,8 @@ static void test_many_rows(void **state)
         assert_int_equal(row.size, sqlite3_column_int64(query, 2));
     }
     assert_true(compared > 60);
+    if (getenv("MPROF_SOAK"))
+        select_many(session);
     sqlite3_finalize(query);
     sqlite3_close(database);
     session_close(session);
