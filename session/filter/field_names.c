@@ -93,7 +93,7 @@ static bool names_of_processes(const struct names *all, struct field_names *name
 
 bool field_names_available(enum filter_field field, int column, struct session_error *error)
 {
-    if (field != FIELD_USER && field != FIELD_OWNER && field != FIELD_PINS)
+    if (field != FIELD_USER && field != FIELD_OWNER)
         return true;
     return session_fail(error, column, "the field %s is not available yet",
                         filter_fields[field].name);

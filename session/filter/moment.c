@@ -71,3 +71,21 @@ bool filter_moment_ns(const struct session *session, const struct filter_value *
         time->ns = sum > UINT64_MAX ? UINT64_MAX : (uint64_t)sum;
     return true;
 }
+
+bool filter_live_time(const struct session *session, const struct filter_value *value,
+                      struct filter_live *live, struct session_error *error)
+{
+    live->end = value->moment == MOMENT_END;
+    return filter_moment_ns(session, value, &live->time, error);
+}
+
+struct filter_program filter_live_program(const struct filter_live *live)
+{
+    if (live->end)
+        return (struct filter_program){
+            .kind = PREDICATE_TEST, .leaf = LEAF_RANGE, .column = COLUMN_LIFE_NS};
+    if (live->time.before) /* a constant 0 */
+        return (struct filter_program){.kind = PREDICATE_TEST, .leaf = LEAF_CONSTANT};
+    return (struct filter_program){
+        .kind = PREDICATE_TEST, .leaf = LEAF_LIVE_AT, .low = live->time.ns};
+}

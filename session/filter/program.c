@@ -8,7 +8,9 @@
 
 #include "session/data/error.h"
 #include "session/data/session_state.h"
+#include "session/filter/candidates.h"
 #include "session/filter/field_names.h"
+#include "session/filter/pins.h"
 #include "session/filter/regex.h"
 #include "session/scan/scan.h"
 
@@ -319,13 +321,59 @@ static bool compile_crossed(const struct filter_test *test, struct filter_progra
     return true;
 }
 
+/* Compiles a test of pins. The parser made sure that there is a time. */
+static bool compile_pins(struct session *session, const struct filter_test *test,
+                         struct filter_program *leaf, struct session_error *error)
+{
+    struct filter_live live;
+    leaf->leaf = LEAF_PINS;
+    if (test->operator_ == OPERATOR_IS_NULL || test->operator_ == OPERATOR_IS_NOT_NULL) {
+        leaf->leaf = LEAF_CONSTANT;
+        leaf->low = test->operator_ == OPERATOR_IS_NOT_NULL;
+        return true;
+    }
+    if (!compile_range(session, test, leaf, error))
+        return false;
+    if (leaf->leaf != LEAF_PINS)
+        return true;
+    return filter_live_time(session, test->moment, &live, error) &&
+           (leaf->pins = pins_find(session, &live, error)) != NULL;
+}
+
+/* Compiles `confidence == candidate`: of a type with that word, or of unknown type (0) with
+ * candidates. */
+static bool compile_candidate(struct session *session, const struct filter_test *test,
+                              struct filter_program *leaf, struct session_error *error)
+{
+    const struct names *names = &session->names;
+    if (!leaf_table(leaf, COLUMN_TYPE, names->type.count, error))
+        return false;
+    for (uint32_t type = 1; type < names->type.count; type++)
+        leaf->table[type] = strcmp(names->confidence[type], "candidate") == 0;
+    leaf->leaf = LEAF_CANDIDATE;
+    leaf->outside = test->operator_ == OPERATOR_NOT_EQUAL;
+    leaf->candidates = candidates_load(session->database, error);
+    return leaf->candidates != NULL;
+}
+
+static bool is_candidate(const struct filter_test *test)
+{
+    return test->field == FIELD_CONFIDENCE &&
+           (test->operator_ == OPERATOR_EQUAL || test->operator_ == OPERATOR_NOT_EQUAL) &&
+           strcmp(test->low.text, "candidate") == 0;
+}
+
 static bool compile_test(struct session *session, const struct filter_test *test,
                          const struct filter_colors *colors, struct filter_program *leaf,
                          struct session_error *error)
 {
     if (!field_names_available(test->field, test->column, error))
         return false;
+    if (is_candidate(test))
+        return compile_candidate(session, test, leaf, error);
     switch (test->field) {
+    case FIELD_PINS:
+        return compile_pins(session, test, leaf, error);
     case FIELD_STACK:
     case FIELD_FREE_STACK:
         return compile_stack(session, test, leaf, error);
@@ -386,5 +434,7 @@ void filter_program_free(struct filter_program *program)
     filter_program_free(program->left);
     filter_program_free(program->right);
     free(program->table);
+    pins_free(program->pins);
+    candidates_free(program->candidates);
     free(program);
 }

@@ -14,7 +14,9 @@
 #include "session/scan/row_set.h"
 #include "session/filter/tree.h"
 
+struct candidates;
 struct column_reader;
+struct pins;
 
 /* The `color` steps met so far, by number from 1 (row_set.colors). */
 #define FILTER_COLOR_STEPS 255
@@ -32,10 +34,12 @@ enum leaf_kind {
     LEAF_FREE_TIME,
     LEAF_LIFETIME,
     LEAF_ID,
-    LEAF_LIVE_AT, /* at `low` */
-    LEAF_TABLE,   /* table[value of the column] */
-    LEAF_COLOR,   /* table[colour of the row] */
-    LEAF_CROSSED, /* freed by another thread; `outside`: all others */
+    LEAF_LIVE_AT,   /* at `low` */
+    LEAF_TABLE,     /* table[value of the column] */
+    LEAF_COLOR,     /* table[colour of the row] */
+    LEAF_PINS,      /* low <= bytes that the block pins <= high */
+    LEAF_CANDIDATE, /* of unknown type, with candidates; `outside`: all others */
+    LEAF_CROSSED,   /* freed by another thread; `outside`: all others */
 };
 
 struct filter_program {
@@ -46,6 +50,8 @@ struct filter_program {
     bool outside; /* the range is negated, nulls stay false */
     uint64_t low, high;
     uint8_t *table;
+    struct pins *pins;             /* of PINS */
+    struct candidates *candidates; /* of CANDIDATE */
 };
 
 /* Returns NULL with `error` set: no memory, no such mark. `colors` are those known at this step. */
@@ -64,6 +70,16 @@ struct filter_ns {
 /* Computes a time or a duration: a number, start, peak, end, a mark, or a sum of these. */
 bool filter_moment_ns(const struct session *session, const struct filter_value *value,
                       struct filter_ns *time, struct session_error *error);
+
+/* The time of `live at`. */
+struct filter_live {
+    struct filter_ns time;
+    bool end; /* `live at end`: the blocks that were never freed, whatever the stamps say */
+};
+bool filter_live_time(const struct session *session, const struct filter_value *value,
+                      struct filter_live *live, struct session_error *error);
+/* Returns the program that tells which blocks are live. It needs not be freed. */
+struct filter_program filter_live_program(const struct filter_live *live);
 
 /* Writes the truth of every row of a chunk to `words` (ROW_SET_WORDS words). `colors` is that of
    the set that the program runs on, or NULL. Views that `reader` gave before are no longer valid.

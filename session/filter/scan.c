@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "session/data/session_state.h"
+#include "session/filter/candidates.h"
+#include "session/filter/pins.h"
 #include "session/filter/program.h"
 #include "session/scan/kernels.h"
 
@@ -192,6 +194,41 @@ static bool scan_color(const struct scanning *scanning, const struct filter_prog
     return true;
 }
 
+/* Tests what blocks pin. Only blocks that were live then have a value. */
+static bool scan_pins(const struct scanning *scanning, const struct filter_program *leaf)
+{
+    const uint64_t first = (uint64_t)scanning->chunk * COLUMN_CHUNK_ROWS;
+    const struct pins *pins = leaf->pins;
+    memset(scanning->words, 0, ROW_SET_WORDS * sizeof(*scanning->words));
+    for (size_t i = pins_from(pins, first);
+         i < pins->count && pins->pins[i].row - first < scanning->rows; i++) {
+        const uint64_t row = pins->pins[i].row - first;
+        const bool inside = pins->pins[i].bytes >= leaf->low && pins->pins[i].bytes <= leaf->high;
+        scanning->words[row / 64] |= (uint64_t)(inside != leaf->outside) << (row % 64);
+    }
+    return true;
+}
+
+/* Tests for blocks whose type is a candidate, or unknown (0) with candidates. */
+static bool scan_candidate(const struct scanning *scanning, const struct filter_program *leaf,
+                           struct session_error *error)
+{
+    struct column_view type, stack, size;
+    if (!column_reader_get(scanning->reader, scanning->chunk, COLUMN_TYPE, &type, error) ||
+        !column_reader_get(scanning->reader, scanning->chunk, COLUMN_STACK, &stack, error) ||
+        !column_reader_get(scanning->reader, scanning->chunk, COLUMN_SIZE, &size, error))
+        return false;
+    memset(scanning->words, 0, ROW_SET_WORDS * sizeof(*scanning->words));
+    for (uint32_t row = 0; row < scanning->rows; row++) {
+        const uint64_t id = column_view_at(&type, row);
+        const bool has = id != 0 ? leaf->table[id] != 0
+                                 : candidates_have(leaf->candidates, column_view_at(&stack, row),
+                                                   column_view_at(&size, row));
+        scanning->words[row / 64] |= (uint64_t)(has != leaf->outside) << (row % 64);
+    }
+    return true;
+}
+
 static bool scan_leaf(const struct scanning *scanning, const struct filter_program *leaf,
                       struct session_error *error)
 {
@@ -212,6 +249,10 @@ static bool scan_leaf(const struct scanning *scanning, const struct filter_progr
         return scan_table(scanning, leaf, error);
     case LEAF_COLOR:
         return scan_color(scanning, leaf);
+    case LEAF_PINS:
+        return scan_pins(scanning, leaf);
+    case LEAF_CANDIDATE:
+        return scan_candidate(scanning, leaf, error);
     case LEAF_CROSSED:
         return scan_crossed(scanning, leaf, error);
     }

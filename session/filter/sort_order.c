@@ -7,6 +7,7 @@
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/filter/field_names.h"
+#include "session/filter/pins.h"
 #include "session/scan/scan.h"
 
 enum { CANCEL_STEP = 1 << 17 };
@@ -17,7 +18,8 @@ struct key_source {
     enum filter_field field;
     uint32_t frame; /* of FIELD_FRAME */
     enum column column;
-    uint64_t *rank; /* by the column's value; NULL: the value itself is the key */
+    uint64_t *rank;    /* by the column's value; NULL: the value itself is the key */
+    struct pins *pins; /* of FIELD_PINS */
     uint64_t by_color[FILTER_COLOR_STEPS + 1];
     bool descending;
 };
@@ -124,6 +126,12 @@ static bool source_open(struct session *session, const struct row_set *set,
         return true;
     case FIELD_LINE:
         return source_of_line(session, source, error);
+    case FIELD_PINS: {
+        const struct filter_live live = {.time = {.ns = set->sort_ns}, .end = set->sort_at_end};
+        source->column = COLUMN_ADDRESS;
+        source->pins = pins_find(session, &live, error);
+        return source->pins != NULL;
+    }
     default:
         return source_of_names(session, source, error);
     }
@@ -159,6 +167,9 @@ static uint64_t row_key(const struct key_source *source, const struct key_views 
             break;
         case FIELD_FREED:
             key = value != 0;
+            break;
+        case FIELD_PINS:
+            key = pins_of(source->pins, views->first_row + row);
             break;
         case FIELD_CROSSED:
             key = value != 0 && value != began;
@@ -406,6 +417,7 @@ bool sort_order_rows(struct session *session, const struct row_set *set,
     else
         good = good && find_all(&sorting, entries, count, error);
     free(source.rank);
+    pins_free(source.pins);
     if (!good) {
         free(*entries);
         *entries = NULL;

@@ -10,6 +10,7 @@
 
 #include "session/data/error.h"
 #include "session/data/session_state.h"
+#include "session/filter/pins.h"
 #include "session/filter/tree.h"
 #include "session/groups.h"
 #include "session/query/selection_state.h"
@@ -21,6 +22,7 @@
 struct summing {
     const struct session *session;
     enum filter_field field;
+    const struct pins *pins; /* of FIELD_PINS */
     unsigned __int128 sum;
     uint64_t weights; /* of the rows that are not null */
     uint64_t rows, min, max;
@@ -59,6 +61,9 @@ static bool value_of(const struct summing *summing, const struct chunk_rows *row
         *value = stacks_call_site(&session->stacks, column_view_at(&rows->views[COLUMN_STACK], row))
                      ->line;
         return *value != 0;
+    case FIELD_PINS:
+        *value = pins_of(summing->pins, rows->first_row + row);
+        return true;
     case FIELD_ID:
         *value = rows->first_row + row + 1;
         return true;
@@ -105,14 +110,14 @@ static void merge_sums(struct summing *all, const struct summing *part)
     all->variance += part->variance;
 }
 
-static bool sum_field(struct selection *selection, enum filter_field field, struct summing *all,
-                      struct session_error *error)
+static bool sum_field(struct selection *selection, enum filter_field field, const struct pins *pins,
+                      struct summing *all, struct session_error *error)
 {
     const unsigned columns = COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_COUNT_OF_OBJECTS) |
                              COLUMN_BIT(COLUMN_ADDRESS) | COLUMN_BIT(COLUMN_ALLOC_NS) |
                              COLUMN_BIT(COLUMN_LIFE_NS) | COLUMN_BIT(COLUMN_STACK);
     struct scan_contexts contexts;
-    *all = (struct summing){.session = selection->session, .field = field};
+    *all = (struct summing){.session = selection->session, .field = field, .pins = pins};
     if (!scan_contexts_open(selection->session, &contexts, sizeof(*all), SIZE_MAX, error))
         return false;
     for (size_t i = 0; i < contexts.threads; i++)
@@ -143,7 +148,15 @@ static bool measure_field(struct selection *selection, const struct filter_step 
                           struct session_measure *measure, struct session_error *error)
 {
     struct summing all;
-    if (!sum_field(selection, step->field, &all, error))
+    struct filter_live live;
+    struct pins *pins = NULL;
+    if (step->field == FIELD_PINS &&
+        (!filter_live_time(selection->session, step->moment, &live, error) ||
+         !(pins = pins_find(selection->session, &live, error))))
+        return false;
+    const bool good = sum_field(selection, step->field, pins, &all, error);
+    pins_free(pins);
+    if (!good)
         return false;
     const bool adds = step->kind == STEP_SUM || step->kind == STEP_AVG;
     measure->unit = unit_of(step->field);
@@ -166,23 +179,17 @@ static bool measure_field(struct selection *selection, const struct filter_step 
 
 /* ---- growth ---- */
 
-/* A time to ask for live blocks, as in `live at`. */
-struct live_time {
-    struct filter_ns time;
-    bool end; /* blocks that were never freed are live */
-};
-
 /* The parts of growth: their bits say at which times the blocks were live. */
 enum { LIVE_FROM = 1, LIVE_TO = 2, PARTS = 4 };
 
 struct growing {
     const struct session *session;
-    struct live_time from, to;
+    struct filter_live from, to;
     uint64_t bytes[PARTS], counts[PARTS];
     double variance; /* of the difference */
 };
 
-static bool is_live(const struct live_time *at, uint64_t began, uint64_t life)
+static bool is_live(const struct filter_live *at, uint64_t began, uint64_t life)
 {
     if (at->time.before)
         return false;
@@ -210,21 +217,14 @@ static void grow_rows(void *context, const struct chunk_rows *rows)
     }
 }
 
-static bool find_time(const struct session *session, const struct filter_value *value,
-                      struct live_time *at, struct session_error *error)
-{
-    at->end = value->moment == MOMENT_END;
-    return filter_moment_ns(session, value, &at->time, error);
-}
-
 static bool measure_growth(struct selection *selection, const struct filter_step *step,
                            struct session_measure *measure, struct session_error *error)
 {
     struct session *session = selection->session;
     struct growing all = {.session = session};
     struct scan_contexts contexts;
-    if (!find_time(session, &step->from, &all.from, error) ||
-        !find_time(session, &step->to, &all.to, error) ||
+    if (!filter_live_time(session, &step->from, &all.from, error) ||
+        !filter_live_time(session, &step->to, &all.to, error) ||
         !scan_contexts_open(session, &contexts, sizeof(all), SIZE_MAX, error))
         return false;
     for (size_t i = 0; i < contexts.threads; i++)
@@ -287,7 +287,7 @@ static bool measure_count(struct selection *selection, struct session_measure *m
     struct summing all = {.variance = 0};
     measure->value = selection_allocations(selection);
     measure->estimated = session_sampled(selection->session);
-    if (measure->estimated && !sum_field(selection, FIELD_TOTAL, &all, error))
+    if (measure->estimated && !sum_field(selection, FIELD_TOTAL, NULL, &all, error))
         return false;
     measure->standard_error = sqrt(all.variance);
     return true;

@@ -25,20 +25,11 @@ static bool start_set(struct run *run, struct row_set *set)
 
 static bool run_live_at(struct run *run, const struct filter_value *moment, struct row_set *set)
 {
-    struct filter_program live = {.kind = PREDICATE_TEST, .leaf = LEAF_LIVE_AT};
-    if (moment->moment == MOMENT_END) {
-        /* Blocks that were never freed are live at the end; stamps play no part in it. */
-        live.leaf = LEAF_RANGE;
-        live.column = COLUMN_LIFE_NS;
-    } else {
-        struct filter_ns time;
-        if (!filter_moment_ns(run->session, moment, &time, run->error))
-            return false;
-        live.low = time.ns;
-        if (time.before) /* nothing was live then: a constant 0 */
-            live = (struct filter_program){.kind = PREDICATE_TEST, .leaf = LEAF_CONSTANT};
-    }
-    return start_set(run, set) && run_keep_where(run, &live, set);
+    struct filter_live live;
+    if (!filter_live_time(run->session, moment, &live, run->error))
+        return false;
+    const struct filter_program program = filter_live_program(&live);
+    return start_set(run, set) && run_keep_where(run, &program, set);
 }
 
 /* Removes the blocks that the runtime keeps to the end on purpose: they are not leaks. */

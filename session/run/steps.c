@@ -161,6 +161,12 @@ static bool run_sort(struct run *run, const struct filter_step *step, struct run
         return group_sort(rows->groups, step, run->error);
     if (!field_names_available(step->field, step->field_column, run->error))
         return false;
+    struct filter_live live = {.end = false};
+    if (step->field == FIELD_PINS &&
+        !filter_live_time(run->session, step->moment, &live, run->error))
+        return false;
+    rows->set.sort_ns = live.time.ns;
+    rows->set.sort_at_end = live.end;
     rows->set.sorted = true;
     rows->set.sort_field = step->field;
     rows->set.sort_frame = step->frame;

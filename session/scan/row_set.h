@@ -26,6 +26,8 @@ struct row_set {
     bool descending;
     unsigned sort_field; /* a field of the filter language */
     uint32_t sort_frame; /* of the field "frame" */
+    uint64_t sort_ns;    /* of the field "pins": the time at which the blocks were live */
+    bool sort_at_end;    /* that is `live at end` */
 };
 
 /* Runs the next statement once for each set bit of a chunk's words. */

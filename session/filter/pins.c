@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/filter/pins.h"
+
+#include <stdlib.h>
+
+#include "session/data/error.h"
+#include "session/data/session_state.h"
+#include "session/scan/scan.h"
+
+/* A live block. Blocks of one space are neighbours: of one process and one arena of it. */
+struct block {
+    uint64_t space, start, end, row;
+};
+
+/* What one thread found. */
+struct finding {
+    const struct session *session;
+    struct block *blocks;
+    size_t count, capacity;
+    bool failed;
+};
+
+static bool add_block(struct finding *finding, struct block block)
+{
+    if (finding->count == finding->capacity) {
+        const size_t capacity = finding->capacity == 0 ? 4096 : 2 * finding->capacity;
+        struct block *blocks = realloc(finding->blocks, capacity * sizeof(*blocks));
+        if (!blocks)
+            return false;
+        finding->blocks = blocks;
+        finding->capacity = capacity;
+    }
+    finding->blocks[finding->count++] = block;
+    return true;
+}
+
+static void find_blocks(void *context, const struct chunk_rows *rows)
+{
+    struct finding *finding = context;
+    const struct names *names = &finding->session->names;
+    ROW_SET_EACH(rows->words, row)
+    {
+        const uint64_t thread = column_view_at(&rows->views[COLUMN_THREAD], row);
+        const uint64_t arena = column_view_at(&rows->views[COLUMN_ARENA], row);
+        const uint64_t start = column_view_at(&rows->views[COLUMN_ADDRESS], row);
+        const uint64_t size = column_view_at(&rows->views[COLUMN_SIZE], row);
+        const uint64_t length = size == 0 ? 1 : size;
+        const struct block block = {
+            .space = (uint64_t)names->thread_process[thread] << 32 | arena,
+            .start = start,
+            .end = start + length < start ? UINT64_MAX : start + length,
+            .row = rows->first_row + row,
+        };
+        if (!finding->failed && !add_block(finding, block))
+            finding->failed = true;
+    }
+}
+
+/* What the threads of the first pass work on. */
+struct live_pass {
+    struct row_set *set;
+    const struct filter_program *program;
+};
+
+static bool find_live(void *context, struct scan_worker *worker, uint32_t chunk,
+                      struct session_error *error)
+{
+    const struct live_pass *pass = context;
+    struct column_reader *reader = scan_reader(worker, error);
+    return reader && filter_program_run(scan_session(worker), reader, pass->program, chunk, NULL,
+                                        row_set_chunk(pass->set, chunk), error);
+}
+
+static bool live_set(struct session *session, const struct filter_live *live, struct row_set *set,
+                     struct session_error *error)
+{
+    const struct filter_program program = filter_live_program(live);
+    struct live_pass pass = {.set = set, .program = &program};
+    void *contexts[SCAN_THREADS_MAX];
+    for (size_t i = 0; i < SCAN_THREADS_MAX; i++)
+        contexts[i] = &pass;
+    return row_set_start(set, session->columns, false, error) &&
+           scan_chunks(session, set->chunks, find_live, contexts, SCAN_THREADS_MAX, error);
+}
+
+/* Stores all live blocks in an array that the caller frees. */
+static bool live_blocks(struct session *session, const struct row_set *set, struct block **blocks,
+                        size_t *count, struct session_error *error)
+{
+    struct scan_contexts contexts;
+    if (!scan_contexts_open(session, &contexts, sizeof(struct finding), SIZE_MAX, error))
+        return false;
+    for (size_t i = 0; i < contexts.threads; i++)
+        ((struct finding *)contexts.each[i])->session = session;
+    bool good = scan_each_chunk(session, set,
+                                COLUMN_BIT(COLUMN_ADDRESS) | COLUMN_BIT(COLUMN_SIZE) |
+                                    COLUMN_BIT(COLUMN_THREAD) | COLUMN_BIT(COLUMN_ARENA),
+                                find_blocks, contexts.each, contexts.threads, error);
+    struct finding all = {.count = 0};
+    for (size_t i = 0; i < contexts.threads; i++) {
+        struct finding *each = contexts.each[i];
+        bool kept = !each->failed;
+        for (size_t k = 0; good && kept && k < each->count; k++)
+            kept = add_block(&all, each->blocks[k]);
+        if (good && !kept)
+            good = session_fail_memory(error, "the live blocks");
+        free(each->blocks);
+    }
+    scan_contexts_close(&contexts);
+    *blocks = all.blocks;
+    *count = all.count;
+    return good;
+}
+
+static int compare_blocks(const void *left, const void *right)
+{
+    const struct block *a = left;
+    const struct block *b = right;
+    if (a->space != b->space)
+        return a->space < b->space ? -1 : 1;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return a->row < b->row ? -1 : a->row > b->row;
+}
+
+static int compare_pins(const void *left, const void *right)
+{
+    const struct pin *a = left;
+    const struct pin *b = right;
+    return a->row < b->row ? -1 : a->row > b->row;
+}
+
+/* Returns the bytes between two neighbours. */
+static uint64_t gap_between(uint64_t end, uint64_t start)
+{
+    return start > end && start - end < PINS_GAP_MAX ? start - end : 0;
+}
+
+/* Adds each gap to the blocks on both sides of it: below it the one that ends last. */
+static void add_gaps(const struct block *blocks, size_t count, struct pin *pins)
+{
+    size_t last = 0;
+    for (size_t i = 0; i < count; i++) {
+        pins[i] = (struct pin){.row = blocks[i].row};
+        if (i == 0 || blocks[i].space != blocks[last].space) {
+            last = i;
+            continue;
+        }
+        const uint64_t gap = gap_between(blocks[last].end, blocks[i].start);
+        pins[last].bytes += gap;
+        pins[i].bytes += gap;
+        if (blocks[i].end >= blocks[last].end)
+            last = i;
+    }
+}
+
+struct pins *pins_find(struct session *session, const struct filter_live *live,
+                       struct session_error *error)
+{
+    struct pins *pins = calloc(1, sizeof(*pins));
+    struct row_set set = {.words = NULL};
+    struct block *blocks = NULL;
+    bool good = pins || session_fail_memory(error, "pins");
+    good = good && live_set(session, live, &set, error) &&
+           live_blocks(session, &set, &blocks, &pins->count, error);
+    row_set_free(&set);
+    if (good) {
+        pins->pins = malloc((pins->count + 1) * sizeof(*pins->pins));
+        good = pins->pins || session_fail_memory(error, "pins");
+    }
+    if (good && pins->count > 0) {
+        qsort(blocks, pins->count, sizeof(*blocks), compare_blocks);
+        add_gaps(blocks, pins->count, pins->pins);
+        good = scan_go_on(session, error);
+        qsort(pins->pins, pins->count, sizeof(*pins->pins), compare_pins);
+    }
+    free(blocks);
+    if (!good) {
+        pins_free(pins);
+        return NULL;
+    }
+    return pins;
+}
+
+void pins_free(struct pins *pins)
+{
+    if (!pins)
+        return;
+    free(pins->pins);
+    free(pins);
+}
+
+size_t pins_from(const struct pins *pins, uint64_t row)
+{
+    size_t low = 0;
+    size_t high = pins->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (pins->pins[middle].row < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint64_t pins_of(const struct pins *pins, uint64_t row)
+{
+    const size_t i = pins_from(pins, row);
+    return i < pins->count && pins->pins[i].row == row ? pins->pins[i].bytes : 0;
+}
