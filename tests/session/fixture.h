@@ -15,6 +15,7 @@
 struct fixture_options {
     uint64_t seed;
     size_t allocations, stacks, functions, threads;
+    uint64_t huge; /* one block in forty is so many bytes larger; 0: none is */
 };
 
 #define FIXTURE_DEFAULTS                                                                           \

@@ -223,6 +223,8 @@ static void begin(struct run *run, uint64_t now, const struct fixture_allocation
         made->realloc_of = (uint32_t)(before - program->allocations) + 1;
         program->reallocs++;
     }
+    if (program->options.huge > 0 && fixture_random(program, 40) == 0)
+        made->size += program->options.huge;
     made->address = address_take(&run->addresses, made->size);
     made->free_ns = FIXTURE_LIVE;
     uint64_t life = lifetime(program, stack->habit, now);

@@ -23,11 +23,12 @@ static struct session_error error;
 static struct row *rows;
 static size_t row_count;
 
-static void open_fixture(uint64_t seed, size_t allocations)
+static void open_fixture(uint64_t seed, size_t allocations, uint64_t huge)
 {
     struct fixture_options options = FIXTURE_DEFAULTS;
     options.seed = seed;
     options.allocations = allocations;
+    options.huge = huge;
     assert_true(fixture_write(PATH, &options));
     session = session_open(PATH, &error);
     assert_non_null(session);
@@ -58,8 +59,9 @@ static const char *const filters[] = {
 static void with_selections(void (*check)(struct selection *selection))
 {
     static const size_t sizes[] = {1, 50, 3000, 4000, 70000};
+    static const uint64_t huge[] = {0, 0, UINT64_C(1) << 42, 0, 0};
     for (uint64_t seed = 1; seed <= 5; seed++) {
-        open_fixture(seed, sizes[seed - 1]);
+        open_fixture(seed, sizes[seed - 1], huge[seed - 1]);
         for (size_t i = 0; i < FILTERS; i++) {
             struct selection *selection = selection_new(session, filters[i], &error);
             assert_non_null(selection);
@@ -243,7 +245,7 @@ static void test_legends(void **state)
 static void test_color_steps(void **state)
 {
     (void)state;
-    open_fixture(3, 5000);
+    open_fixture(3, 5000, 0);
     struct selection *selection = selection_new(
         session, "all | color red where size > 64 | color 208 where size > 8K", &error);
     assert_non_null(selection);
