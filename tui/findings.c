@@ -17,17 +17,17 @@ struct collection {
     size_t capacity, count;
 };
 
-static void add(struct collection *to, enum finding_grave grave, const char *filter,
+static void add(struct collection *to, enum finding_gravity gravity, const char *filter,
                 enum view_number view, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-static void add(struct collection *to, enum finding_grave grave, const char *filter,
+static void add(struct collection *to, enum finding_gravity gravity, const char *filter,
                 enum view_number view, const char *format, ...)
 {
     if (to->count == to->capacity)
         return;
     struct finding *finding = &to->findings[to->count++];
-    finding->grave = grave;
+    finding->gravity = gravity;
     finding->view = view;
     snprintf(finding->filter, sizeof(finding->filter), "%s", filter);
     va_list arguments;
@@ -237,7 +237,7 @@ size_t findings_collect(const struct session *session, const struct selection *s
     for (size_t i = 1; i < to.count; i++) {
         struct finding moved = findings[i];
         size_t at = i;
-        for (; at > 0 && findings[at - 1].grave < moved.grave; at--)
+        for (; at > 0 && findings[at - 1].gravity < moved.gravity; at--)
             findings[at] = findings[at - 1];
         findings[at] = moved;
     }

@@ -9,14 +9,14 @@
 
 #define FINDINGS_MOST 8
 
-enum finding_grave {
+enum finding_gravity {
     FINDING_GOOD, /* looked for, and not found */
     FINDING_ODD,
     FINDING_BAD, /* the session does not show the whole truth */
 };
 
 struct finding {
-    enum finding_grave grave;
+    enum finding_gravity gravity;
     char text[200];
     char filter[64];       /* step that selects the blocks that it counts, "" for none */
     enum view_number view; /* the view that shows it best */

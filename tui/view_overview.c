@@ -260,12 +260,12 @@ static void render_findings(const struct overview_data *data, int chosen, const 
     area_text(area, 1, y - 1, theme_style(THEME_HEADING), "Findings");
     for (size_t i = 0; i < data->finding_count; i++) {
         const struct finding *finding = &data->findings[i];
-        enum theme_role role = finding->grave == FINDING_GOOD  ? THEME_GOOD
-                               : finding->grave == FINDING_ODD ? THEME_WARNING
-                                                               : THEME_ERROR;
+        enum theme_role role = finding->gravity == FINDING_GOOD  ? THEME_GOOD
+                               : finding->gravity == FINDING_ODD ? THEME_WARNING
+                                                                 : THEME_ERROR;
         struct cell_style mark = theme_style(role);
         mark.attributes &= (uint16_t)~CELL_UNDERLINE;
-        area_put(area, 1, y, finding->grave == FINDING_GOOD ? 0x2713 : '!', mark);
+        area_put(area, 1, y, finding->gravity == FINDING_GOOD ? 0x2713 : '!', mark);
         bool selected = chosen == (int)i;
         area_field(area, 3, y, area->width - 4, theme_style(selected ? THEME_CURSOR : THEME_PLAIN),
                    finding->text);
