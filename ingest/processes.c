@@ -284,7 +284,7 @@ static bool add_process(struct processes *processes, const struct start *start)
     options.writer.force = true; /* this process made the file */
     options.writer.draft = &processes->frames;
     options.writer.name = processes->options->session;
-    if (!first && !writer_merge_expect(processes->merge))
+    if (!first && !writer_merge_continue_frames(processes->merge))
         return false;
     /* The trace could be opened, so an error now (a full disk, for example) concerns all. */
     if (!ingest_run(&options, &summary, processes->status))

@@ -39,8 +39,8 @@ static enum trace_answer do_request(const struct trace_asked *asked)
     }
 }
 
-/* Switches recording if the signals since the last call are odd in number. The calling thread must
- * not hold the guard. */
+/* Switches recording off or on if an odd number of signals came since the last call. The calling
+ * thread must not hold the guard. */
 static void apply_toggle(void)
 {
     uint32_t asked = atomic_exchange(&toggle_signal_count, 0);

@@ -27,7 +27,7 @@ struct stack_module {
 struct stack_node {
     uint32_t id, parent, module;
     uint8_t frame; /* enum trace_node_frame */
-    bool no_rule;  /* this code has no rule, which was not said before: see stack_frame.no_rule */
+    bool no_rule;  /* the first node of code that no unwind rule covers (stack_frame.no_rule) */
     uint64_t value;
 };
 

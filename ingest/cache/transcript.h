@@ -4,9 +4,9 @@
  * answers: from earlier calls, in the user's folder, and from this one.
  *
  * An answer may depend on all that was asked before, so it is used only after the same questions in
- * the same order. As long as the questions are those of an earlier call, nobody is asked. The first
+ * the same order. As long as the questions are those of an earlier call, no work is done. The first
  * other question makes the transcript ask all earlier questions again, without looking at the
- * answers. Then who answers is in the state in which he would be without a transcript.
+ * answers. Then the symbolizer and the type rules are in the same state as without a transcript.
  *
  * The transcripts of a program are a tree, because they begin alike. They belong to one key: facts
  * that are told before the first question. And they are used only while all files that the answers
@@ -61,7 +61,7 @@ void cache_transcript_tell(struct cache_transcript *transcript, const struct cod
 /*
  * Asks. Returns true and the answer's bytes, valid until the next call, if it is known. Otherwise
  * the caller finds the answer and calls cache_transcript_answer(). Questions that are asked between
- * these two calls are his own and are not written down. Accepts NULL: nothing is known.
+ * these two calls belong to that answer and are not written down. Accepts NULL: nothing is known.
  */
 bool cache_transcript_ask(struct cache_transcript *transcript, const struct coding *question,
                           struct decoding *answer);

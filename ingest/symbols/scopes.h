@@ -27,8 +27,8 @@ struct symbols_scope {
 
 /* The names of a scope and where its function is declared. */
 struct symbols_naming {
-    const void
-        *origin; /* address in memory of the entry that names it; NULL: the names are one scope's */
+    /* The address in memory of the entry that names it. NULL: the names are one scope's. */
+    const void *origin;
     const char *name; /* DW_AT_name, qualified if it has no linkage name; NULL: none */
     const char *linkage_name;
     const char *decl_file;

@@ -19,8 +19,8 @@ struct types_question {
     uint8_t by;        /* enum types_operator */
     uint8_t in_memory; /* the result is where the first argument pointed to */
     uint8_t headed;    /* the type found so far may be only the head of the real one */
-    uint8_t
-        opaque; /* made by a function without debug information, of a type that it alone knows */
+    /* Made by a function without debug information, of a type that it alone knows. */
+    uint8_t opaque;
 };
 
 struct types_frame_answer {

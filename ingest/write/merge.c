@@ -58,7 +58,7 @@ struct writer_merge *writer_merge_open(const char *path, const struct writer_opt
     return NULL;
 }
 
-bool writer_merge_expect(struct writer_merge *merge)
+bool writer_merge_continue_frames(struct writer_merge *merge)
 {
     struct writer_frames *frames = merge->options.draft;
     int64_t stack, frame;

@@ -32,7 +32,7 @@ struct writer_merge *writer_merge_open(const char *path, const struct writer_opt
 
 /* Lets the frames of the next draft continue the ids of the frames that are there. False with
  * `status` set. */
-bool writer_merge_expect(struct writer_merge *merge);
+bool writer_merge_continue_frames(struct writer_merge *merge);
 
 /* Adds the draft `path`, which started `later_ns` after the first. */
 bool writer_merge_add(struct writer_merge *merge, const char *path, uint64_t later_ns);
