@@ -276,8 +276,12 @@ struct session_slot {
     uint64_t allocated_bytes, allocated_count, freed_bytes, freed_count;
     uint64_t color_bytes[SESSION_COLORS]; /* live at the slot's end, by legend position */
 };
-/* Splits [from, to) into `count` equal slots and writes them to `slots`. Returns false with `error`
- * set. */
+/*
+ * Splits [from, to) into `count` equal slots and writes them to `slots`. If all allocations of a
+ * large session are selected and the slots are long, each begins at the nearest of up to 65,536
+ * moments for which ingest has kept sums (schemas/slots.md), and its peak is the largest of all
+ * moments. Returns false with `error` set.
+ */
 bool selection_timeline(struct selection *selection, uint64_t from_ns, uint64_t to_ns, size_t count,
                         enum session_color_by by, struct session_slot *slots,
                         struct session_error *error);

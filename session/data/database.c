@@ -244,6 +244,13 @@ const char *database_text(const struct database_row *row, int column)
     return (const char *)sqlite3_column_text(statement_of(row), column);
 }
 
+const void *database_bytes(const struct database_row *row, int column, size_t *length)
+{
+    const void *bytes = sqlite3_column_blob(statement_of(row), column);
+    *length = (size_t)sqlite3_column_bytes(statement_of(row), column);
+    return *length == 0 ? "" : bytes;
+}
+
 bool database_is_null(const struct database_row *row, int column)
 {
     return sqlite3_column_type(statement_of(row), column) == SQLITE_NULL;

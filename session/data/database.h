@@ -54,6 +54,8 @@ bool database_natural(const struct database *database, const struct database_row
 int64_t database_number(const struct database_row *row, int column);
 const char *database_text(const struct database_row *row, int column);
 bool database_is_null(const struct database_row *row, int column);
+/* Returns the bytes of a blob, which live until the handler returns. */
+const void *database_bytes(const struct database_row *row, int column, size_t *length);
 
 /*
  * Reads a row of packed_array (schemas/columns.md). Stores a copy of its bytes, which the caller

@@ -43,6 +43,16 @@ static void running_end(struct running *running)
     filter_graph_free(running->graph);
 }
 
+/* Tells whether a graph only orders and colours all blocks. */
+static bool selects_everything(const struct filter_graph *graph)
+{
+    const struct filter_pipeline *pipeline = filter_graph_pipeline(graph);
+    const struct filter_step *step = pipeline->steps;
+    while (step && (step->kind == STEP_COLOR_BY || step->kind == STEP_SORT))
+        step = step->next;
+    return pipeline->set->kind == SET_ALL && !step;
+}
+
 /* Makes a selection of the rows: of groups, of their members. */
 static struct selection *select_rows(struct running *running, struct session_error *error)
 {
@@ -50,7 +60,8 @@ static struct selection *select_rows(struct running *running, struct session_err
     if (rows->groups && !group_ungroup(rows->groups, &rows->set, error))
         return NULL;
     struct selection *selection =
-        selection_of_set(running->session, &rows->set, &running->colors, error);
+        selection_of_set(running->session, &rows->set, &running->colors,
+                         !rows->of_all && selects_everything(running->graph), error);
     if (!selection)
         return NULL;
     selection->color_by = rows->color_by;
@@ -186,7 +197,7 @@ struct selection *session_group_members(struct session_group_set *set, size_t ro
     struct row_set rows = {.words = NULL};
     if (!group_ungroup_one(set, row, &rows, error))
         return NULL;
-    return selection_of_set(group_session(set), &rows, group_colors(set), error);
+    return selection_of_set(group_session(set), &rows, group_colors(set), false, error);
 }
 
 struct selection *session_groups_members(struct session_group_set *set, struct session_error *error)
@@ -194,5 +205,5 @@ struct selection *session_groups_members(struct session_group_set *set, struct s
     struct row_set rows = {.words = NULL};
     if (!group_ungroup(set, &rows, error))
         return NULL;
-    return selection_of_set(group_session(set), &rows, group_colors(set), error);
+    return selection_of_set(group_session(set), &rows, group_colors(set), false, error);
 }

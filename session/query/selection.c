@@ -8,6 +8,7 @@
 #include "session/filter/sort_order.h"
 #include "session/query/selection_state.h"
 #include "session/scan/kernels.h"
+#include "session/summary/summary.h"
 
 /* The sums of one thread. */
 struct totals {
@@ -67,6 +68,13 @@ static bool find_totals(struct selection *selection, struct session_error *error
 {
     struct session *session = selection->session;
     struct scan_contexts contexts;
+    if (selection->everything && summary_answers(session)) {
+        selection->bytes = (uint64_t)session_meta_number(session, "bytes_allocated");
+        selection->allocations = (uint64_t)session_meta_number(session, "allocations");
+        selection->live_bytes = (uint64_t)session_meta_number(session, "live_bytes_end");
+        selection->live_count = (uint64_t)session_meta_number(session, "live_count_end");
+        return true;
+    }
     if (!scan_contexts_open(session, &contexts, sizeof(struct totals), SIZE_MAX, error))
         return false;
     for (size_t i = 0; i < contexts.threads; i++)
@@ -102,7 +110,8 @@ static bool count_rows(struct selection *selection, struct session_error *error)
 }
 
 struct selection *selection_of_set(struct session *session, struct row_set *set,
-                                   const struct filter_colors *colors, struct session_error *error)
+                                   const struct filter_colors *colors, bool everything,
+                                   struct session_error *error)
 {
     struct selection *selection = calloc(1, sizeof(*selection));
     if (!selection) {
@@ -114,6 +123,7 @@ struct selection *selection_of_set(struct session *session, struct row_set *set,
     selection->set = *set;
     *set = (struct row_set){.words = NULL};
     selection->colors = *colors;
+    selection->everything = everything;
     selection->chosen_from = session_allocation_count(session);
     atomic_init(&selection->owners, 1);
     if (!count_rows(selection, error)) {

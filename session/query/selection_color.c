@@ -13,6 +13,7 @@
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/query/selection_state.h"
+#include "session/summary/summary.h"
 #include "session/scan/kernels.h"
 
 enum { NAMED = SESSION_COLORS - 1, SIZE_CLASSES = 65, AGES = 10, LIFETIMES = 10 };
@@ -206,12 +207,38 @@ static bool add_by_rows(struct categories *categories, struct selection *selecti
     return good;
 }
 
+/* Takes the sums that ingest has made. *known is false if it has not made them. */
+static bool add_summed(struct categories *categories, struct selection *selection, bool *known,
+                       struct session_error *error)
+{
+    *known = false;
+    if (!selection->everything || !summary_answers(selection->session))
+        return true;
+    struct summary_sum *sums = calloc(categories->count, sizeof(*sums));
+    if (!sums)
+        return session_fail_memory(error, "a legend");
+    const bool good = summary_categories(selection->session, categories->map->by, sums,
+                                         categories->count, known, error);
+    for (uint32_t i = 0; good && i < categories->count; i++) {
+        categories->bytes[i] = sums[i].bytes;
+        categories->allocations[i] = sums[i].allocations;
+        categories->at_peak_bytes[i] = sums[i].at_peak_bytes;
+    }
+    free(sums);
+    return good;
+}
+
 /* Sums up the categories. Functions and modules use the sums by stack, which other views need as
  * well. */
 static bool add_all(struct categories *categories, struct selection *selection,
                     struct session_error *error)
 {
     enum session_color_by by = categories->map->by;
+    bool known;
+    if (!add_summed(categories, selection, &known, error))
+        return false;
+    if (known)
+        return true;
     if (by == SESSION_COLOR_NONE && !selection->set.colors) {
         categories->bytes[0] = selection->bytes;
         categories->allocations[0] = selection->allocations;
@@ -362,6 +389,8 @@ static bool rank_map(struct color_map *map, struct categories *categories,
     uint32_t *ranked = malloc(categories->count * sizeof(*ranked));
     uint8_t *position_of = calloc(categories->count, 1);
     map->position = calloc(categories->codes, 1);
+    map->of_category = position_of;
+    map->categories = categories->count;
     bool good = ranked && position_of && map->position;
     if (good) {
         uint32_t count = rank_categories(categories, ranked);
@@ -372,7 +401,6 @@ static bool rank_map(struct color_map *map, struct categories *categories,
             map->position[code] = position_of[categories->of_code[code]];
     }
     free(ranked);
-    free(position_of);
     return good || session_fail_memory(error, "a legend");
 }
 
@@ -416,8 +444,10 @@ bool color_map_find(const struct selection *selection, const struct color_map *m
 
 void color_map_free(struct color_map *map)
 {
-    if (map)
+    if (map) {
         free(map->position);
+        free(map->of_category);
+    }
     free(map);
 }
 

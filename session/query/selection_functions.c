@@ -11,6 +11,7 @@
 #include "session/data/session_state.h"
 #include "session/query/selection_state.h"
 #include "session/scan/scan.h"
+#include "session/summary/summary.h"
 
 static void add_self(const struct stacks *stacks, const struct stack_sum *sums,
                      struct session_function_row *rows)
@@ -62,25 +63,35 @@ static void add_total(const struct session *session, const struct stack_sum *sum
     }
 }
 
-bool selection_functions(struct selection *selection, struct session_function_row **rows,
-                         size_t *count, struct session_error *error)
+/* Sums up the functions by the rows, by function id. */
+static bool sum_up(struct selection *selection, struct session_function_row *all,
+                   struct session_error *error)
 {
     struct stacks *stacks = &selection->session->stacks;
-    uint32_t functions = selection->session->names.function_count;
     const struct stack_sum *sums = selection_stack_sums(selection, error);
     if (!sums || !stacks_frames(stacks, error))
         return false;
-    struct session_function_row *all = calloc(functions, sizeof(*all));
-    uint32_t *seen = calloc(functions, sizeof(*seen));
-    if (!all || !seen) {
-        free(all);
-        free(seen);
+    uint32_t *seen = calloc(selection->session->names.function_count, sizeof(*seen));
+    if (!seen)
         return session_fail_memory(error, "the functions");
-    }
     add_self(stacks, sums, all);
     add_total(selection->session, sums, seen, all);
     free(seen);
-    if (!scan_go_on(selection->session, error)) {
+    return scan_go_on(selection->session, error);
+}
+
+bool selection_functions(struct selection *selection, struct session_function_row **rows,
+                         size_t *count, struct session_error *error)
+{
+    struct session *session = selection->session;
+    uint32_t functions = session->names.function_count;
+    struct session_function_row *all = calloc(functions, sizeof(*all));
+    if (!all)
+        return session_fail_memory(error, "the functions");
+    const bool good = selection->everything && summary_answers(session)
+                          ? summary_functions(session, all, functions, error)
+                          : sum_up(selection, all, error);
+    if (!good) {
         free(all);
         return false;
     }

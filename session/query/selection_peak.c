@@ -17,6 +17,7 @@
 #include "session/data/session_state.h"
 #include "session/filter/sort_order.h"
 #include "session/query/selection_state.h"
+#include "session/summary/summary.h"
 #include "session/scan/kernels.h"
 
 enum { BUCKETS_MAX = 1 << 20, EVENTS_AT_ONCE = 1 << 22, BATCH = 65536 };
@@ -408,6 +409,11 @@ bool selection_find_peak(struct selection *selection, struct session_error *erro
     if (selection->peak_known)
         return true;
     selection->peak_bytes = selection->peak_ns = 0;
+    if (selection->everything && summary_answers(selection->session)) {
+        selection->peak_bytes = selection->session->peak_bytes;
+        selection->peak_ns = selection->session->peak_ns;
+        return selection->peak_known = true;
+    }
     bool good = search_open(&search, selection) || session_fail_memory(error, "the peak");
     good = good && search_machines(&search, selection, error);
     search_close(&search);

@@ -24,6 +24,9 @@ struct color_map {
     enum session_color_by by;
     enum column column; /* its value gives the code, if `by` has a column */
     uint8_t *position;  /* by code */
+    uint8_t *
+        of_category; /* position by category: function, module, or the code; `categories` of them */
+    uint32_t categories;
     uint64_t age_step_ns;
     struct session_legend legend;
 };
@@ -38,6 +41,7 @@ struct selection {
     enum session_color_by color_by;
     uint64_t *before; /* selected rows before each chunk; chunks + 1 */
     uint64_t bytes, allocations, live_bytes, live_count;
+    bool everything;      /* all blocks of the process heap: no step selects among them */
     uint64_t chosen_from; /* number of blocks of the selected process or of all */
     bool peak_known;
     uint64_t peak_bytes, peak_ns;
@@ -47,10 +51,11 @@ struct selection {
     struct color_map *maps[COLOR_BY_TOTAL];
 };
 
-/* Makes a selection of the rows of a set, which it takes over, in failure too. Returns NULL with
- * `error` set. */
+/* Makes a selection of the rows of a set, which it takes over, in failure too. `everything`: these
+ * are all blocks of the process heap. Returns NULL with `error` set. */
 struct selection *selection_of_set(struct session *session, struct row_set *set,
-                                   const struct filter_colors *colors, struct session_error *error);
+                                   const struct filter_colors *colors, bool everything,
+                                   struct session_error *error);
 
 /* Computes the measure of a step over the selected allocations: count, sum, avg, min, max, peak or
  * growth. Fills all of *measure but its name. Returns false with `error` set. */

@@ -5,10 +5,11 @@
  * find its largest value.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "session/data/error.h"
 #include "session/data/session_state.h"
-#include "session/query/selection_state.h"
+#include "session/query/summed_timeline.h"
 #include "session/scan/kernels.h"
 
 enum { PARTS = 16 };
@@ -21,9 +22,10 @@ struct part {
 struct span {
     const struct color_map *map;
     uint64_t from, to;
-    size_t count;     /* slots */
-    uint64_t *bounds; /* of parts, relative to `from`; count * PARTS + 1 */
-    uint64_t scale;   /* parts per nanosecond, times 2^64 */
+    struct timeline_start start; /* at or before `from` */
+    size_t count;                /* slots */
+    uint64_t *bounds;            /* of parts, relative to `from`; count * PARTS + 1 */
+    uint64_t scale;              /* parts per nanosecond, times 2^64 */
 };
 
 /* The sums of one thread. */
@@ -68,7 +70,7 @@ static void add_begins(struct timeline *timeline, const struct taken *taken, con
             timeline->parts[part].allocated_bytes += taken->bytes[i];
             timeline->parts[part].allocated_count += taken->counts[i];
             timeline->colors[part / PARTS][color[i]] += taken->bytes[i];
-        } else if (taken->life[i] == 0 || began + taken->life[i] - 1 >= span->from) {
+        } else if (began >= span->start.ns) {
             timeline->live_bytes += taken->bytes[i];
             timeline->live_count += taken->counts[i];
             timeline->live_colors[color[i]] += taken->bytes[i];
@@ -82,6 +84,15 @@ static void add_freed(struct timeline *timeline, size_t part, uint64_t bytes, ui
     timeline->parts[part].freed_count += count;
 }
 
+/* Subtracts what was freed between the start and the span. */
+static void add_free_before(struct timeline *timeline, const struct taken *taken, size_t i,
+                            uint8_t color)
+{
+    timeline->live_bytes -= taken->bytes[i];
+    timeline->live_count -= taken->counts[i];
+    timeline->live_colors[color] -= taken->bytes[i];
+}
+
 /* Subtracts the frees. Rows lie in the order of their frees: many in turn belong to one part. */
 static void add_frees(struct timeline *timeline, const struct taken *taken, const uint8_t *color)
 {
@@ -91,8 +102,12 @@ static void add_frees(struct timeline *timeline, const struct taken *taken, cons
     size_t part = 0;
     for (size_t i = 0; i < taken->rows.count; i++) {
         const uint64_t freed = taken->began[i] + taken->life[i] - 1;
-        if (taken->life[i] == 0 || freed < span->from || freed >= span->to)
+        if (taken->life[i] == 0 || freed < span->start.ns || freed >= span->to)
             continue;
+        if (freed < span->from) {
+            add_free_before(timeline, taken, i, color[i]);
+            continue;
+        }
         if (freed < low || freed >= high) {
             add_freed(timeline, part, bytes, count);
             bytes = count = 0;
@@ -130,12 +145,19 @@ static void add_rows(void *context, const struct chunk_rows *rows)
     }
 }
 
-/* Leaves out chunks without a block that lives in the span. */
+/*
+ * Leaves out chunks whose blocks all died before the span or began after it. If what is live at the
+ * start is known, it also leaves out those without an event from then on.
+ */
 static bool is_wanted(const void *context, const struct column_store *store, uint32_t chunk)
 {
     const struct span *span = ((const struct timeline *)context)->span;
-    return column_store_min(store, chunk, COLUMN_ALLOC_NS) < span->to &&
-           column_store_last_free(store, chunk) >= span->from;
+    if (column_store_min(store, chunk, COLUMN_ALLOC_NS) >= span->to ||
+        column_store_last_free(store, chunk) < (span->start.ns != 0 ? span->start.ns : span->from))
+        return false;
+    return span->start.ns == 0 ||
+           column_store_max(store, chunk, COLUMN_ALLOC_NS) >= span->start.ns ||
+           column_store_first_free(store, chunk) < span->to;
 }
 
 /* Adds the sums of the thread `other` to those of `timeline`. */
@@ -205,6 +227,10 @@ static bool sum_span(struct selection *selection, const struct span *span,
         timeline->colors = (void *)(timeline + 1);
         timeline->parts = (void *)(timeline->colors + span->count);
     }
+    struct timeline *first = contexts.each[0];
+    first->live_bytes = span->start.live_bytes;
+    first->live_count = span->start.live_count;
+    memcpy(first->live_colors, span->start.live_colors, sizeof(first->live_colors));
     const bool good =
         scan_wanted_chunks(selection->session, &selection->set,
                            color_map_columns(span->map) | COLUMN_BIT(COLUMN_SIZE) |
@@ -227,7 +253,14 @@ bool selection_timeline(struct selection *selection, uint64_t from_ns, uint64_t 
     struct span span = {.from = from_ns, .to = to_ns, .count = count};
     const size_t parts = count * PARTS;
     span.map = selection_color_map(selection, by, error);
-    if (!span.map || !selection_find_peak(selection, error))
+    bool done;
+    if (!span.map ||
+        !summed_timeline(selection, span.map, from_ns, to_ns, count, slots, &done, error))
+        return false;
+    if (done)
+        return true;
+    if (!selection_find_peak(selection, error) ||
+        !summed_start(selection, span.map, from_ns, &span.start, error))
         return false;
     span.bounds = malloc((parts + 1) * sizeof(*span.bounds));
     if (!span.bounds)

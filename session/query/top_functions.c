@@ -6,6 +6,7 @@
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/query/selection_state.h"
+#include "session/query/summed_timeline.h"
 #include "session/scan/kernels.h"
 
 /* The sums of one thread. */
@@ -72,6 +73,36 @@ static size_t pack(const struct scan_contexts *contexts, uint32_t functions)
     return count;
 }
 
+/* Moves the functions that occur to the beginning. Returns their number. */
+static size_t pack_shares(struct session_share *shares, uint32_t functions)
+{
+    size_t count = 0;
+    for (uint32_t id = 0; id < functions; id++) {
+        const struct session_share share = {id, shares[id].bytes, shares[id].count};
+        if (share.count > 0)
+            shares[count++] = share;
+    }
+    return count;
+}
+
+/* Ranks by the sums that ingest has made. False if there are none. */
+static bool rank_summed(struct selection *selection, uint64_t from_ns, uint64_t to_ns,
+                        struct session_share *shares, size_t capacity, size_t *count)
+{
+    const uint32_t functions = selection->session->names.function_count;
+    struct session_share *all = calloc(functions, sizeof(*all));
+    bool done = false;
+    *count = 0;
+    if (all && summed_functions(selection, from_ns, to_ns, all, &done, NULL) && done) {
+        size_t found = pack_shares(all, functions);
+        qsort(all, found, sizeof(*all), compare_shares);
+        *count = found < capacity ? found : capacity;
+        memcpy(shares, all, *count * sizeof(*shares));
+    }
+    free(all);
+    return done;
+}
+
 size_t selection_top_functions(struct selection *selection, uint64_t from_ns, uint64_t to_ns,
                                struct session_share *shares, size_t capacity)
 {
@@ -79,6 +110,8 @@ size_t selection_top_functions(struct selection *selection, uint64_t from_ns, ui
     const uint32_t functions = session->names.function_count;
     struct scan_contexts contexts;
     size_t count = 0;
+    if (rank_summed(selection, from_ns, to_ns, shares, capacity, &count))
+        return count;
     if (!scan_contexts_open(session, &contexts, sizeof(struct span) + functions * sizeof(*shares),
                             (size_t)64 << 20, NULL))
         return 0;

@@ -156,7 +156,8 @@ int main(int argc, char **argv)
         return 2;
     }
     session = session_open(argv[1], &error);
-    struct selection *all = session ? selection_new(session, "all", &error) : NULL;
+    struct selection *all =
+        session ? selection_new(session, "all | where size >= 0", &error) : NULL;
     if (!all || sqlite3_open(argv[1], &database) != SQLITE_OK) {
         fprintf(stderr, "%s\n", error.message);
         return 1;

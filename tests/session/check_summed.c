@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * check_summed SESSION [SPANS]: compares the answers about all allocations, which come from the
+ * sums of ingest where it has made them, with those about `all | where size >= 0`, which come from
+ * the rows. With SPANS the session must have sums by time, and the answers must not read any
+ * column. Prints each difference; exit status 1 if there is one.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schemas/slot_codec.h"
+#include "session/data/session_state.h"
+
+enum { SLOTS_MOST = 400, SHARES_MOST = 50 };
+
+static struct session *session;
+static struct selection *summed, *scanned;
+static int differences;
+
+static void compare(const char *what, uint64_t which, uint64_t by_sums, uint64_t by_rows)
+{
+    if (by_sums == by_rows)
+        return;
+    printf("%s %" PRIu64 ": by sums %" PRIu64 ", by rows %" PRIu64 "\n", what, which, by_sums,
+           by_rows);
+    differences++;
+}
+
+static uint64_t reads(void)
+{
+    const struct column_reads done = column_store_reads(session->columns);
+    return done.direct + done.by_sqlite;
+}
+
+static void check_totals(void)
+{
+    compare("rows", 0, selection_count(summed), selection_count(scanned));
+    compare("allocations", 0, selection_allocations(summed), selection_allocations(scanned));
+    compare("bytes", 0, selection_bytes(summed), selection_bytes(scanned));
+    compare("live bytes", 0, selection_live_bytes(summed), selection_live_bytes(scanned));
+    compare("live count", 0, selection_live_count(summed), selection_live_count(scanned));
+    compare("peak bytes", 0, selection_peak_bytes(summed), selection_peak_bytes(scanned));
+    compare("peak ns", 0, selection_peak_ns(summed), selection_peak_ns(scanned));
+}
+
+static void check_functions(void)
+{
+    struct session_function_row *a, *b;
+    struct session_error error;
+    size_t count, other;
+    if (!selection_functions(summed, &a, &count, &error) ||
+        !selection_functions(scanned, &b, &other, &error)) {
+        fprintf(stderr, "%s\n", error.message);
+        exit(1);
+    }
+    compare("functions", 0, count, other);
+    for (size_t i = 0; i < count && i < other; i++) {
+        const uint64_t id = b[i].function;
+        compare("function", i, a[i].function, id);
+        compare("self bytes", id, a[i].self_bytes, b[i].self_bytes);
+        compare("self count", id, a[i].self_count, b[i].self_count);
+        compare("total bytes", id, a[i].total_bytes, b[i].total_bytes);
+        compare("total count", id, a[i].total_count, b[i].total_count);
+        compare("live bytes", id, a[i].live_bytes, b[i].live_bytes);
+        compare("live count", id, a[i].live_count, b[i].live_count);
+        compare("kept bytes", id, a[i].kept_bytes, b[i].kept_bytes);
+        compare("kept count", id, a[i].kept_count, b[i].kept_count);
+        compare("at peak bytes", id, a[i].at_peak_bytes, b[i].at_peak_bytes);
+        compare("short-lived", id, a[i].short_lived, b[i].short_lived);
+    }
+    free(a);
+    free(b);
+}
+
+static void check_legend(enum session_color_by by)
+{
+    struct session_legend a, b;
+    selection_legend(summed, by, &a);
+    selection_legend(scanned, by, &b);
+    compare("categories of colouring", by, a.count, b.count);
+    for (size_t i = 0; i < a.count && i < b.count; i++) {
+        compare("label of colouring", by, (uint64_t)strcmp(a.entry[i].label, b.entry[i].label), 0);
+        compare("bytes of colouring", by, a.entry[i].bytes, b.entry[i].bytes);
+        compare("allocations of colouring", by, a.entry[i].allocations, b.entry[i].allocations);
+    }
+}
+
+static void check_timeline(uint64_t from, uint64_t to, size_t count, enum session_color_by by)
+{
+    static struct session_slot a[SLOTS_MOST], b[SLOTS_MOST];
+    struct session_error error;
+    if (!selection_timeline(summed, from, to, count, by, a, &error) ||
+        !selection_timeline(scanned, from, to, count, by, b, &error)) {
+        fprintf(stderr, "%s\n", error.message);
+        exit(1);
+    }
+    for (size_t i = 0; i < count; i++) {
+        compare("live bytes of slot", i, a[i].live_bytes, b[i].live_bytes);
+        compare("live count of slot", i, a[i].live_count, b[i].live_count);
+        compare("allocated bytes of slot", i, a[i].allocated_bytes, b[i].allocated_bytes);
+        compare("allocated count of slot", i, a[i].allocated_count, b[i].allocated_count);
+        compare("freed bytes of slot", i, a[i].freed_bytes, b[i].freed_bytes);
+        compare("freed count of slot", i, a[i].freed_count, b[i].freed_count);
+        /* By rows the peak is the largest of 17 moments, by sums the largest of all. */
+        if (a[i].peak_bytes < b[i].peak_bytes || a[i].peak_bytes > selection_peak_bytes(scanned))
+            compare("peak of slot", i, a[i].peak_bytes, b[i].peak_bytes);
+        for (size_t color = 0; color < SESSION_COLORS; color++)
+            compare("colour of slot", i, a[i].color_bytes[color], b[i].color_bytes[color]);
+    }
+}
+
+static void check_shares(uint64_t from, uint64_t to)
+{
+    struct session_share a[SHARES_MOST], b[SHARES_MOST];
+    size_t count = selection_top_functions(summed, from, to, a, SHARES_MOST);
+    compare("functions of a span", 0, count,
+            selection_top_functions(scanned, from, to, b, SHARES_MOST));
+    for (size_t i = 0; i < count; i++) {
+        compare("function of a span", i, a[i].function, b[i].function);
+        compare("bytes of a span", i, a[i].bytes, b[i].bytes);
+        compare("count of a span", i, a[i].count, b[i].count);
+    }
+}
+
+/* Checks spans that begin and end with ingest's slots, long and short, and others. */
+static void check_spans(uint64_t slot_ns, enum session_color_by by)
+{
+    const uint64_t end = session_duration_ns(session);
+    check_timeline(0, slot_ns * SLOT_FINEST, 32, by);
+    check_timeline(slot_ns * 256 * 64, slot_ns * 256 * 192, 16, by);
+    check_timeline(slot_ns * 16 * 100, slot_ns * 16 * 900, 100, by);
+    check_timeline(slot_ns * 20011, slot_ns * 20811, 100, by);
+    check_timeline(end / 3 + 17, end / 3 + 17 + 5 * slot_ns + 3, 7, by);
+    check_timeline(end / 2, end / 2 + 40, 9, by);
+    check_timeline(end - end / 1000, end + 1, 399, by);
+}
+
+int main(int argc, char **argv)
+{
+    static const enum session_color_by all[] = {
+        SESSION_COLOR_NONE, SESSION_COLOR_FUNCTION, SESSION_COLOR_TYPE,     SESSION_COLOR_SIZE,
+        SESSION_COLOR_AGE,  SESSION_COLOR_THREAD,   SESSION_COLOR_LIFETIME, SESSION_COLOR_MODULE};
+    struct session_error error;
+    session = argc > 1 ? session_open(argv[1], &error) : NULL;
+    summed = session ? selection_new(session, NULL, &error) : NULL;
+    scanned = summed ? selection_new(session, "all | where size >= 0", &error) : NULL;
+    if (!scanned) {
+        fprintf(stderr, "%s\n", argc > 1 ? error.message : "usage: check_summed SESSION [SPANS]");
+        return argc > 1 ? 1 : 2;
+    }
+    uint64_t slot_ns = (uint64_t)session_meta_number(session, "slot_ns");
+    if (argc > 2) {
+        struct session_slot slots[16];
+        struct session_share share;
+        struct session_legend legend;
+        struct session_function_row *rows = NULL;
+        size_t count;
+        const uint64_t before = reads();
+        for (int i = 0; i < 4; i++)
+            selection_timeline(summed, 0, session_duration_ns(session), 16, all[i], slots, &error);
+        selection_top_functions(summed, 0, session_duration_ns(session), &share, 1);
+        selection_functions(summed, &rows, &count, &error);
+        selection_legend(summed, SESSION_COLOR_TYPE, &legend);
+        free(rows);
+        compare("columns read", 0, reads(), before);
+        compare("sums by time", 0, slot_ns != 0, 1);
+    }
+    if (slot_ns == 0)
+        slot_ns = session_duration_ns(session) / SLOT_FINEST + 1;
+    check_totals();
+    check_functions();
+    check_shares(slot_ns * 256 * 32, slot_ns * 256 * 200);
+    check_shares(session_duration_ns(session) / 2, session_duration_ns(session) / 2 + slot_ns);
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        check_legend(all[i]);
+        check_spans(slot_ns, all[i]);
+    }
+    printf("%" PRIu64 " allocations, %d differences\n", selection_count(summed), differences);
+    selection_free(summed);
+    selection_free(scanned);
+    session_close(session);
+    return differences == 0 ? 0 : 1;
+}

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Answers from the sums of ingest, compared with answers from the rows: of real programs, of a large
+# trace, of several processes, of arenas and of a sample.
+. "$MPROF_SOURCE/tests/end_to_end/common.sh"
+
+check() { # NAME [SPANS]: the session NAME.db
+    "$MPROF_BUILD/tests/check_summed" "$1.db" ${2:+"$2"} >out.txt 2>&1 && echo "ok: $1: $(cat out.txt)" && return
+    echo "$1:"; head -20 out.txt
+    failed=1
+}
+record() { # NAME OPTIONS… -- COMMAND…
+    local name=$1
+    shift
+    mprof-run --quiet -o "$name.bin" "$@" >out.txt 2>&1 || fail "$name is not recorded: $(cat out.txt)"
+    mprof-ingest --quiet -o "$name.db" "$name.bin" || fail "$name is not ingested"
+}
+
+record script -- perl -e 'my %h; for (1..70000) { $h{$_ % 997} .= "x" x ($_ % 50); push @{$l[$_ % 7]}, [$_] } print scalar keys %h'
+check script spans
+cp script.db none.db && sqlite3 none.db "DELETE FROM slot_sum; DELETE FROM tile; DELETE FROM meta WHERE key = 'slot_ns'"
+check none
+record list -- ls -lR /usr/include
+check list
+record arena -- "$MPROF_BUILD/tests/arena"
+check arena
+record sample --sample=4096 -- perl -e 'push @l, "x" x ($_ % 500) for 1..20000'
+check sample
+"$MPROF_BUILD/tests/synthetic_trace" one.bin 90000 4 20 && "$MPROF_BUILD/tests/synthetic_trace" two.bin 5000 &&
+    mprof-ingest --quiet one.bin && mprof-ingest --quiet --process=all -o both.db one.bin two.bin || fail "the traces"
+check one spans
+check both spans
+exit $failed
