@@ -227,7 +227,7 @@ static bool ask_filter(struct exploration *exploration, struct session_jobs *job
 bool exploration_filter(struct exploration *exploration, const char *text,
                         struct session_error *error)
 {
-    if (!filter_check(text, error))
+    if (!session_filter_check(exploration->session, text, error))
         return false;
     forget_coming(exploration);
     return ask_filter(exploration, exploration->loader.jobs, strdup(text), error) &&

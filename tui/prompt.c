@@ -65,7 +65,7 @@ void prompt_key(struct browser *browser, uint32_t key)
     case LINE_CHANGED:
         if (mode == MODE_FILTER) {
             struct session_error error = {.message = ""};
-            filter_check(line_editor_text(editor), &error);
+            session_filter_check(browser->exploration.session, line_editor_text(editor), &error);
             browser->filter_error = error;
         }
         break;

@@ -69,6 +69,8 @@ expect 0 '^big +session +Blocks of 1 KiB' --list-graphs "$work/session.db"
 expect 0 '^big +your folder +\(not used\) Blocks' --list-graphs "$work/session.db"
 expect 0 '^all . where size >= 1K' --export-graph big "$work/session.db"
 cmp -s "$work/out" "$work/big.graph" || { echo 'an exported graph is another one'; failed=1; }
+expect 0 '▸ big & leaked' --filter 'big & leaked' --script "$work/good.script" "$work/session.db"
+expect 1 'column 1: .*did you mean "big"' --filter 'bigg' --script "$work/good.script" "$work/session.db"
 quiet --delete-graph big "$work/session.db"
 expect 0 '^big +your folder +Blocks' --list-graphs "$work/session.db"
 quiet --delete-graph big
