@@ -5,7 +5,8 @@
  *
  * Order of calls: session_open(), then any query, then session_close(). Pointers into the session
  * (names) are valid until session_close(). Objects with a *_free() belong to the caller. Only one
- * thread at a time may use a session.
+ * thread at a time may use a session. These functions block until they have the answer; jobs.h asks
+ * without waiting.
  *
  * Queries never scan rows by SQL: names, stacks and totals are loaded once, allocations are read by
  * column chunk (schemas/columns.md). Times are nanoseconds since the trace began, sizes are bytes.
