@@ -23,7 +23,7 @@
 #include "ingest/trace/compress.h"
 #include "ingest/trace/dump.h"
 #include "ingest/trace/file.h"
-#include "ingest/write/rebuild.h"
+#include "ingest/write/derived.h"
 #include "ingest/write/suppressed.h"
 #include "schemas/printable.h"
 

@@ -7,7 +7,7 @@
  * arenas that get their memory from it. It only visits arenas that may have live blocks: an arena
  * is put into its parent's list when it gives out a block, and the parent's reset takes it out.
  */
-#include "ingest/replay/arena.h"
+#include "ingest/replay/extended.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ingest/replay/arena.h"
 #include "ingest/replay/blocks.h"
 
 static bool add_mark(struct replay *replay, const char *kind, struct trace_text name)

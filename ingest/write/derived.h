@@ -10,6 +10,9 @@
 #ifndef MPROF_INGEST_WRITE_DERIVED_H
 #define MPROF_INGEST_WRITE_DERIVED_H
 
+#include <signal.h>
+
+#include "ingest/base/status.h"
 #include "ingest/write/database.h"
 
 /*
@@ -17,5 +20,14 @@
  * set, also if rows contradict each other.
  */
 bool writer_derived_put(struct writer_database *database);
+
+/*
+ * Makes the derived data of the session in the file `path` again (--rebuild), all or nothing.
+ * Refuses a file that is not a session, and a session that is still being recorded. `interrupted`
+ * may be NULL. If it becomes not 0, the function stops and leaves the session as it was. False with
+ * `status` set.
+ */
+bool writer_rebuild(const char *path, const volatile sig_atomic_t *interrupted,
+                    struct ingest_status *status);
 
 #endif
