@@ -88,6 +88,8 @@ size_t group_threads(const struct session_group_set *set, size_t bytes);
 /* ---- details.c, peak.c ---- */
 
 bool group_find_details(struct session_group_set *set, struct session_error *error);
+/* The search for peaks keeps at most about so many events in memory. Tests make it small. */
+extern size_t group_window_events;
 /* Finds the peaks of the groups that are left. */
 bool group_find_peaks(struct session_group_set *set, struct session_error *error);
 

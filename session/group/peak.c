@@ -22,7 +22,9 @@
 #include "session/data/session_state.h"
 #include "session/group/peak_search.h"
 
-enum { PARTS = 1 << 16, WINDOW_EVENTS = 3 << 20 };
+enum { PARTS = 1 << 16 };
+
+size_t group_window_events = 3 << 20;
 
 /* ---- windows ---- */
 
@@ -272,7 +274,7 @@ static bool run_search(struct search *search, struct session_error *error)
     const size_t threads =
         group_threads(set, search->places * (sizeof(struct change) + sizeof(uint32_t)) + (1 << 20));
     bool good = true;
-    search->window_events = WINDOW_EVENTS / threads;
+    search->window_events = group_window_events / threads;
     for (size_t i = 0; good && i < threads; i++) {
         sweepers[i] = sweeper_new(search);
         good = sweepers[i] || session_fail_memory(error, "the peaks of groups");
