@@ -52,6 +52,9 @@ enum graph_result_kind graph_result_kind(const struct graph_result *result);
 struct selection *graph_result_selection(const struct graph_result *result);
 struct session_group_set *graph_result_groups(const struct graph_result *result);
 const struct session_measure *graph_result_measure(const struct graph_result *result);
+/* Returns the number of warnings, and stores them. They belong to the result. */
+size_t graph_result_warnings(const struct graph_result *result,
+                             const struct session_warning **warnings);
 /* The same, but the caller owns it from now on and frees it by selection_free() or
  * session_groups_free(). The result then has none. */
 struct selection *graph_result_take_selection(struct graph_result *result);

@@ -209,7 +209,8 @@ struct selection;
 /*
  * Parses and runs `text` (schemas/filter-language.md; NULL or "" is `all`). Returns NULL with
  * `error` set; `error->column` counts from 1 in a bad filter. The result is a set of allocations
- * with the pipeline's colouring, sort and top: a bitmap, not a copy.
+ * with the pipeline's colouring, sort and top: a bitmap, not a copy. For groups and measures see
+ * groups.h.
  */
 struct selection *selection_new(struct session *session, const char *text,
                                 struct session_error *error);
@@ -217,6 +218,16 @@ struct selection *selection_new(struct session *session, const char *text,
  */
 struct selection *selection_share(struct selection *selection);
 void selection_free(struct selection *selection);
+
+/* A warning beside a result: the filter has a name that no allocation has. Or a note: the filter
+ * gives groups or a measure, and the selection has the allocations of these. */
+struct session_warning {
+    int column; /* of the filter text, from 1; 0: about all of it */
+    char message[256];
+};
+/* Returns the number of warnings, and stores them. They belong to the selection. */
+size_t selection_warnings(const struct selection *selection,
+                          const struct session_warning **warnings);
 
 /* Only parse, without stored graphs and with those of a session. Return false with `error` set. The
  * line editor calls it at every key. */

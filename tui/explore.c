@@ -185,6 +185,11 @@ static void take_filter(struct exploration *exploration)
         exploration->color_by = SESSION_COLOR_FUNCTION;
     exploration->generation++;
     exploration->selections++;
+    const struct session_warning *warnings;
+    if (selection_warnings(selection, &warnings) > 0 && warnings[0].column > 0)
+        exploration_complain(exploration, "column %d: %s", warnings[0].column, warnings[0].message);
+    else if (selection_warnings(selection, &warnings) > 0)
+        exploration_say(exploration, "%s", warnings[0].message);
     load_facts(exploration);
 }
 

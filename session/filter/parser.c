@@ -5,6 +5,7 @@
  */
 #include "session/filter/parser.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,8 +138,10 @@ bool filter_expected_name(struct filter_parser *parser, const char *what,
         return filter_fail(parser, token->column,
                            "expected %s, found the parameter \"%.*s\", which is a value", what,
                            shown, token->text);
-    return filter_fail(parser, token->column, "expected %s, found \"%.*s\"%s", what, shown,
-                       token->text, text);
+    /* With a suggestion, the list of what else is right only hides it. */
+    int length = text[0] != '\0' && strchr(what, '(') ? (int)strcspn(what, "(") - 1 : INT_MAX;
+    return filter_fail(parser, token->column, "expected %.*s, found \"%.*s\"%s", length, what,
+                       shown, token->text, text);
 }
 
 bool filter_expected(struct filter_parser *parser, const char *what)

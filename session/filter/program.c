@@ -66,6 +66,25 @@ static bool leaf_table(struct filter_program *leaf, enum column column, uint32_t
     return leaf->table || session_fail_memory(error, "the filter");
 }
 
+/* Tells whether any value has the name of the test. `table` has the test's truth by value. */
+static bool has_name(const struct filter_test *test, const struct field_names *names,
+                     const uint8_t *table)
+{
+    static const char *const words[] = {"exact", "inferred", "candidate", "unknown"};
+    const bool differs = test->operator_ == OPERATOR_NOT_EQUAL;
+    if (test->operator_ != OPERATOR_EQUAL && test->operator_ != OPERATOR_MATCH && !differs)
+        return true;
+    for (size_t i = 0; i < 4 && test->field == FIELD_CONFIDENCE; i++) {
+        if (test->operator_ != OPERATOR_MATCH && strcmp(test->low.text, words[i]) == 0)
+            return true;
+    }
+    for (uint32_t value = 0; value < names->count; value++) {
+        if (table[value] == !differs && names->name[field_names_id(names, value)])
+            return true;
+    }
+    return false;
+}
+
 static bool compile_text(struct session *session, const struct filter_test *test,
                          struct filter_program *leaf, struct session_error *error)
 {
@@ -87,6 +106,8 @@ static bool compile_text(struct session *session, const struct filter_test *test
         for (uint32_t value = 0; value < names.count; value++)
             leaf->table[value] = truth[field_names_id(&names, value)];
     }
+    if (good && !has_name(test, &names, leaf->table))
+        leaf->unknown = test;
     free(truth);
     field_names_close(&names);
     text_test_close(&text);
@@ -109,6 +130,7 @@ static bool compile_frames(struct session *session, const struct filter_test *te
     bool good = truth || session_fail_memory(error, "the filter");
     good = good && leaf_table(leaf, test->field == FIELD_STACK ? COLUMN_STACK : COLUMN_FREE_STACK,
                               stacks->count, error);
+    bool some = false;
     if (good && truth) {
         for (uint32_t id = 0; id < names->function_count; id++)
             truth[id] = id > 0 && text_test_holds(&text, names->function[id].name, id);
@@ -118,7 +140,10 @@ static bool compile_frames(struct session *session, const struct filter_test *te
             for (uint64_t i = stacks->first[stack]; i < stacks->first[stack + 1] && !found; i++)
                 found = truth[stacks->frame_table[stacks->frames[i]].function];
             leaf->table[stack] = found != negative;
+            some |= found;
         }
+        if (good && !some && !negative)
+            leaf->unknown = test;
     }
     free(truth);
     text_test_close(&text);

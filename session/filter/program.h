@@ -50,8 +50,9 @@ struct filter_program {
     bool outside; /* the range is negated, nulls stay false */
     uint64_t low, high;
     uint8_t *table;
-    struct pins *pins;             /* of PINS */
-    struct candidates *candidates; /* of CANDIDATE */
+    const struct filter_test *unknown; /* the test, if no allocation has its name */
+    struct pins *pins;                 /* of PINS */
+    struct candidates *candidates;     /* of CANDIDATE */
 };
 
 /* Returns NULL with `error` set: no memory, no such mark. `colors` are those known at this step. */

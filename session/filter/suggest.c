@@ -61,10 +61,30 @@ static size_t distance(const char *left, size_t left_length, const char *right, 
     return least(last[right_length], limit);
 }
 
+/* Finds the last part of a C++ name, as "parse" in "json::parse(char const*)". */
+static const char *last_part(const char *name, size_t *length)
+{
+    const char *end = name + strcspn(name, "(<");
+    const char *part = end;
+    while (part > name && part[-1] != ':')
+        part--;
+    *length = (size_t)(end - part);
+    return part;
+}
+
 void suggest_offer(struct suggestion *suggestion, const char *name)
 {
     if (!name || suggestion->distance == 0)
         return;
+    size_t part_length;
+    const char *part = last_part(name, &part_length);
+    /* Fewer letters are wrong in a name that has the word as its last part than in any other. */
+    if (part_length == suggestion->length && suggestion->distance > 1 &&
+        memcmp(part, suggestion->word, part_length) == 0) {
+        suggestion->distance = 1;
+        snprintf(suggestion->name, sizeof(suggestion->name), "%s", name);
+        return;
+    }
     size_t length = strnlen(name, WORD_MAX + 4);
     size_t apart =
         length > suggestion->length ? length - suggestion->length : suggestion->length - length;

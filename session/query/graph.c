@@ -16,6 +16,7 @@ struct graph_result {
     struct session_group_set *groups;
     struct session_measure measure;
     char *name; /* of the measure */
+    struct filter_warnings warnings;
 };
 
 /* ---- running ---- */
@@ -53,6 +54,18 @@ static bool selects_everything(const struct filter_graph *graph)
     return pipeline->set->kind == SET_ALL && !step;
 }
 
+static bool keep_warnings(struct selection *selection, const struct filter_warnings *warnings,
+                          struct session_error *error)
+{
+    if (warnings->count == 0)
+        return true;
+    selection->warnings = malloc(sizeof(*selection->warnings));
+    if (!selection->warnings)
+        return session_fail_memory(error, "a selection");
+    *selection->warnings = *warnings;
+    return true;
+}
+
 /* Makes a selection of the rows: of groups, of their members. */
 static struct selection *select_rows(struct running *running, struct session_error *error)
 {
@@ -65,9 +78,54 @@ static struct selection *select_rows(struct running *running, struct session_err
     if (!selection)
         return NULL;
     selection->color_by = rows->color_by;
+    if (!keep_warnings(selection, &rows->warnings, error)) {
+        selection_free(selection);
+        return NULL;
+    }
     if (rows->of_all)
         selection->chosen_from = column_store_rows(running->session->columns);
     return selection;
+}
+
+/* Writes a measure as a note. */
+static void note_measure(const struct session_measure *measure, struct filter_warnings *notes)
+{
+    static const char *const units[] = {[UNIT_NUMBER] = "",
+                                        [UNIT_BYTES] = " bytes",
+                                        [UNIT_DURATION] = " ns",
+                                        [UNIT_MOMENT] = " ns"};
+    if (measure->is_null)
+        filter_warn(notes, 0, "%s: there is no value", measure->name);
+    else
+        filter_warn(notes, 0, "%s: %s%s%llu%s", measure->name, measure->estimated ? "~" : "",
+                    measure->negative ? "-" : "", (unsigned long long)measure->value,
+                    units[measure->unit]);
+}
+
+/* Says in a note what a graph gives that does not give allocations. */
+static bool note_result(struct running *running, struct selection *selection,
+                        struct session_error *error)
+{
+    const struct run_result *rows = &running->rows;
+    struct session_measure measure = {.name = ""};
+    struct filter_warnings notes = {.count = 0};
+    if (rows->kind == KIND_ALLOCATIONS)
+        return true;
+    if (rows->kind == KIND_GROUPS) {
+        filter_warn(&notes, 0, "the filter gives groups: these are their allocations");
+    } else {
+        measure.name = rows->measure->text;
+        bool good = rows->groups ? group_scalar(rows->groups, rows->measure, &measure, error)
+                                 : selection_measure(selection, rows->measure, &measure, error);
+        if (!good)
+            return false;
+        note_measure(&measure, &notes);
+    }
+    for (size_t i = 0; i < rows->warnings.count; i++)
+        filter_warn(&notes, rows->warnings.list[i].column, "%s", rows->warnings.list[i].message);
+    free(selection->warnings);
+    selection->warnings = NULL;
+    return keep_warnings(selection, &notes, error);
 }
 
 struct selection *selection_new(struct session *session, const char *text,
@@ -81,6 +139,10 @@ struct selection *selection_new(struct session *session, const char *text,
     }
     if (running_start(running, session, text, error))
         selection = select_rows(running, error);
+    if (selection && !note_result(running, selection, error)) {
+        selection_free(selection);
+        selection = NULL;
+    }
     running_end(running);
     free(running);
     return selection;
@@ -136,6 +198,7 @@ struct graph_result *graph_run(struct session *session, const char *text,
         return NULL;
     }
     bool good = running_start(running, session, text, error) && find_result(result, running, error);
+    result->warnings = running->rows.warnings;
     running_end(running);
     free(running);
     if (!good) {
@@ -173,6 +236,13 @@ struct session_group_set *graph_result_groups(const struct graph_result *result)
 const struct session_measure *graph_result_measure(const struct graph_result *result)
 {
     return result->kind == RESULT_MEASURE ? &result->measure : NULL;
+}
+
+size_t graph_result_warnings(const struct graph_result *result,
+                             const struct session_warning **warnings)
+{
+    *warnings = result->warnings.list;
+    return result->warnings.count;
 }
 
 struct selection *graph_result_take_selection(struct graph_result *result)

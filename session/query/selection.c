@@ -147,6 +147,7 @@ void selection_free(struct selection *selection)
     for (int by = 0; by < COLOR_BY_TOTAL; by++)
         color_map_free(selection->maps[by]);
     free(selection->before);
+    free(selection->warnings);
     free(selection->order);
     free(selection->stack_sums);
     free(selection);
@@ -155,6 +156,13 @@ void selection_free(struct selection *selection)
 uint64_t selection_count(const struct selection *selection)
 {
     return selection->before[selection->set.chunks];
+}
+
+size_t selection_warnings(const struct selection *selection,
+                          const struct session_warning **warnings)
+{
+    *warnings = selection->warnings ? selection->warnings->list : NULL;
+    return selection->warnings ? selection->warnings->count : 0;
 }
 
 uint64_t selection_chosen_from(const struct selection *selection)

@@ -10,6 +10,7 @@
 
 #include "session/data/column_store.h"
 #include "session/filter/program.h"
+#include "session/filter/warning.h"
 #include "session/scan/row_set.h"
 #include "session/scan/scan.h"
 #include "session/session.h"
@@ -43,6 +44,7 @@ struct selection {
     uint64_t bytes, allocations, live_bytes, live_count;
     bool everything;      /* all blocks of the process heap: no step selects among them */
     uint64_t chosen_from; /* number of blocks of the selected process or of all */
+    struct filter_warnings *warnings; /* also notes about the result; NULL: none */
     bool peak_known;
     uint64_t peak_bytes, peak_ns;
     uint64_t *order; /* the first `ordered` rows in sort order */

@@ -45,7 +45,9 @@ bool run_graph(struct session *session, const struct filter_graph *graph,
                                   .groups = rows.groups,
                                   .measure = rows.measure,
                                   .color_by = run.color_by,
-                                  .of_all = run.processes};
+                                  .of_all = run.processes,
+                                  .warnings = run.warnings};
+    filter_place_warnings(NULL, 0, &result->warnings);
     return true;
 }
 

@@ -5,6 +5,7 @@
 
 #include "session/filter/program.h"
 #include "session/filter/tree.h"
+#include "session/filter/warning.h"
 #include "session/groups.h"
 #include "session/scan/row_set.h"
 
@@ -20,6 +21,7 @@ struct run_result {
     enum session_color_by color_by; /* of the last `color by` */
     /* The filter tests processes: it selects from all, not from the selected one. */
     bool of_all;
+    struct filter_warnings warnings;
 };
 
 /* Runs a graph. `colors` gets its color steps. Returns false with `error` set; otherwise the caller

@@ -15,6 +15,7 @@ struct run {
     unsigned pipelines;
     bool arenas;    /* sets have blocks of custom allocators */
     bool processes; /* sets have blocks of all processes, not only of the selected one */
+    struct filter_warnings warnings;
     struct session_error *error;
 };
 

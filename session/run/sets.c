@@ -60,9 +60,11 @@ static bool run_use(struct run *run, const struct filter_set *source, struct run
     struct session_error *outer = run->error;
     if (!source->stored || !outer)
         return run_pipeline(run, source->pipeline, rows);
+    const size_t warned = run->warnings.count;
     run->error = &inner;
     bool good = run_pipeline(run, source->pipeline, rows);
     run->error = outer;
+    filter_place_warnings(source->stored, warned, &run->warnings);
     if (!good) {
         if (inner.column != 0)
             filter_place_error(source->stored, &inner);

@@ -70,6 +70,7 @@ static bool run_where(struct run *run, const struct filter_step *step, struct ro
     struct filter_program *program =
         filter_program_new(run->session, step->predicate, run->colors, run->error);
     bool good = program && run_keep_where(run, program, set);
+    filter_warn_of_names(run->session, program, &run->warnings);
     filter_program_free(program);
     return good;
 }
@@ -120,6 +121,7 @@ static bool color_rows(struct run *run, const struct filter_step *step, struct r
     }
     bool good = row_set_color(set, run->error) &&
                 color_where(run, program, (uint8_t)(run->colors->count + 1), set);
+    filter_warn_of_names(run->session, program, &run->warnings);
     filter_program_free(program);
     return good;
 }

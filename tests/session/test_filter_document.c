@@ -88,6 +88,8 @@ static void test_errors(void **state)
     int rows = 0;
     while (fgets(line, sizeof(line), file)) {
         struct session_error error = {.column = 0};
+        if (strncmp(line, "## Warnings", 11) == 0)
+            break;
         if (!error_row(line, text, &column, message))
             continue;
         assert_false(filter_check(text, &error));
@@ -99,11 +101,49 @@ static void test_errors(void **state)
     assert_true(rows >= 5);
 }
 
+static void test_warnings(void **state)
+{
+    (void)state;
+    struct fixture_options options = FIXTURE_DEFAULTS;
+    assert_true(fixture_write(PATH, &options));
+    struct session *session = session_open(PATH, NULL);
+    assert_non_null(session);
+    FILE *file = open_document();
+    char line[512];
+    char text[512];
+    char message[512];
+    int column;
+    int rows = 0;
+    bool inside = false;
+    while (fgets(line, sizeof(line), file)) {
+        if (strncmp(line, "## ", 3) == 0)
+            inside = strncmp(line, "## Warnings", 11) == 0;
+        if (!inside || !error_row(line, text, &column, message))
+            continue;
+        const struct session_warning *warnings;
+        struct selection *selection = selection_new(session, text, NULL);
+        assert_non_null(selection);
+        assert_int_equal(selection_warnings(selection, &warnings), 1);
+        assert_string_equal(warnings[0].message, message);
+        assert_int_equal(warnings[0].column, column);
+        selection_free(selection);
+        struct graph_result *result = graph_run(session, text, NULL);
+        assert_int_equal(graph_result_warnings(result, &warnings), 1);
+        assert_string_equal(warnings[0].message, message);
+        graph_result_free(result);
+        rows++;
+    }
+    fclose(file);
+    session_close(session);
+    assert_true(rows >= 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_examples),
         cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_warnings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,12 +124,10 @@ static const struct {
     {"some", 1, "no graph named \"some\""},
     {"all |", 6,
      "expected a step (where, color, sort, top, join, ungroup, count, sum, …), found the end"},
-    {"all | wher size > 1", 7,
-     "expected a step (where, color, sort, top, join, ungroup, count, sum, …), found \"wher\": did "
-     "you mean \"where\"?"},
+    {"all | wher size > 1", 7, "expected a step, found \"wher\": did you mean \"where\"?"},
     {"all where size > 1", 5, "expected \"|\" or the end, found \"where\""},
     {"all | where", 12, "expected a field"},
-    {"all | where sise > 1", 13, "expected a field (size, function, thread, lifetime, …), found"},
+    {"all | where sise > 1", 13, "expected a field, found"},
     {"all | where size", 17, "expected an operator"},
     {"all | where size = 1", 18, "expected an operator"},
     {"all | where size >", 19, "expected a size (number, or number with K, M or G), found the end"},
@@ -205,8 +203,7 @@ static const struct {
     {"all | join type | where function == a", 25, "function is a field of allocations"},
     {"all | join frame 1 | sort frame 2", 27, "frame is a field of allocations"},
     {"all | join type | where byte > 1", 25,
-     "expected a field of groups (allocations, bytes, live_bytes, …), found \"byte\": did you mean "
-     "\"bytes\"?"},
+     "expected a field of groups, found \"byte\": did you mean \"bytes\"?"},
     {"all | join type | process a", 27, "process is a field of allocations"},
     {"all | fold 10K | where type == a", 24, "type is a field of allocations"},
     {"all | where path == a", 13, "path is a field of the groups that fold makes"},
@@ -366,9 +363,8 @@ static void test_stored(void **state)
          "no graph named \"grow\" before this place (expected all, live, leaked, "
          "a name or a parenthesis): did you mean \"grown\"?"},
         {"all - wrong", 7,
-         "graph \"wrong\" (shipped), column 13: expected a field (size, function, thread, "
-         "lifetime, "
-         "…), found \"sise\": did you mean \"size\"?"},
+         "graph \"wrong\" (shipped), column 13: expected a field, found \"sise\": did you mean "
+         "\"size\"?"},
         {"live & outer", 8, "graph \"wrong\" (shipped), column 13: expected a field"},
         {"live - loop", 8, "graph \"pool\" (shipped), column 1: the graph \"loop\" uses itself"},
         {"all + other", 7, "graph \"other\" (shipped), column 12: expected a pipeline"},

@@ -197,13 +197,44 @@ static void test_selections(void **state)
     }
 }
 
+static void test_notes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *graph;
+        size_t count;
+        int column;
+        const char *message;
+    } graphs[] = {
+        {"where type == Node and function != parse_table", 0, 0, ""},
+        {"where confidence == inferred or confidence != candidate or type is null", 0, 0, ""},
+        {"where stack !~ no_such and stack == 1000000 and size == 77777", 0, 0, ""},
+        {"where function != no_such", 1, 19, "no allocation has the function \"no_such\""},
+        {"where type == nod and module == nowhere", 2, 15, "did you mean \"Node\"?"},
+        {"live | count", 1, 0, "count: "},
+        {"where size < 0 | max size", 1, 0, "max size: there is no value"},
+        {"live | join type", 1, 0, "the filter gives groups: these are their allocations"},
+        {"f(T) = where type == T; f(Nide)", 1, 27, "did you mean \"Node\"?"},
+    };
+    for (size_t i = 0; i < sizeof(graphs) / sizeof(graphs[0]); i++) {
+        const struct session_warning *warnings;
+        struct selection *selection = selection_new(session, graphs[i].graph, NULL);
+        assert_non_null(selection);
+        if (selection_warnings(selection, &warnings) != graphs[i].count)
+            fail_msg("%s: %zu warnings", graphs[i].graph, selection_warnings(selection, &warnings));
+        if (graphs[i].count > 0 && (warnings[0].column != graphs[i].column ||
+                                    !strstr(warnings[0].message, graphs[i].message)))
+            fail_msg("%s: column %d: %s", graphs[i].graph, warnings[0].column, warnings[0].message);
+        selection_free(selection);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_measures),
-        cmocka_unit_test(test_growth),
-        cmocka_unit_test(test_peak),
-        cmocka_unit_test(test_selections),
+        cmocka_unit_test(test_measures), cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_peak),     cmocka_unit_test(test_selections),
+        cmocka_unit_test(test_notes),
     };
     return cmocka_run_group_tests(tests, open_fixture, close_fixture);
 }
