@@ -17,6 +17,7 @@ enum packed_array {
     PACKED_STACK_CALL_SITE = 3,
     PACKED_STACK_STATE = 4,
     PACKED_FRAMES = 5,
+    PACKED_PROCESS_STACKS = 6,
 };
 
 /* The states of stacks by their number. */

@@ -256,7 +256,7 @@ CREATE TABLE column_chunk(        -- schemas/columns.md; id = chunk * 32 + colum
   data BLOB NOT NULL
 );
 CREATE TABLE packed_array(        -- schemas/columns.md, "Packed arrays": what a reader loads as a whole
-  id INTEGER PRIMARY KEY,         -- 1: directory of column_chunk; 2 to 4: of stacks; 5: of frames
+  id INTEGER PRIMARY KEY,         -- 1: directory of column_chunk; 2 to 4: of stacks; 5: of frames; 6: of processes
   data BLOB NOT NULL
 );
 CREATE TABLE timeline(            -- equal slots, as long as meta 'timeline_slot_ns'

@@ -8,6 +8,7 @@
 #include "ingest/replay/totals.h"
 #include "ingest/write/functions.h"
 #include "ingest/write/insert.h"
+#include "ingest/write/process_stacks.h"
 #include "ingest/write/rows.h"
 #include "ingest/write/session_tables.h"
 #include "ingest/write/thread_totals.h"
@@ -25,6 +26,7 @@ struct derived {
     struct ingest_status *status; /* the database's */
     struct writer_rows rows;
     struct row_batch *batch;
+    struct process_stacks process_stacks;
     struct stacks stacks; /* only their functions and sums are used */
     struct totals totals;
     struct writer_thread_totals thread_totals;
@@ -82,6 +84,8 @@ static bool put_columns(struct derived *derived)
     struct row_batch *batch = derived->batch;
     if (batch->rows != 0 && writer_rows_put_columns(&derived->rows, batch) != SQLITE_OK)
         return writer_database_fail(derived->database, NULL);
+    if (!process_stacks_add(&derived->process_stacks, batch))
+        return ingest_fail_memory(derived->status, "the stacks of processes");
     batch->first_id += batch->rows;
     batch->rows = 0;
     return true;
@@ -110,6 +114,8 @@ static bool derive_columns(struct derived *derived)
     derived->batch->rows = 0;
     if (!run(derived, "DELETE FROM column_chunk"))
         return false;
+    if (process_stacks_open(&derived->process_stacks, derived->database->sqlite) != SQLITE_OK)
+        return writer_database_fail(derived->database, NULL);
     sqlite3_stmt *query = prepare(derived, derived_rows_sql);
     while (good(derived) && next_row(derived, query) && read_row(derived, query))
         continue;
@@ -470,7 +476,9 @@ static bool derive_sums(struct derived *derived)
 
 static bool derive_packed(struct derived *derived)
 {
-    return writer_packed_put(derived->database->sqlite, &derived->rows.directory) == SQLITE_OK ||
+    sqlite3 *database = derived->database->sqlite;
+    return (writer_packed_put(database, &derived->rows.directory) == SQLITE_OK &&
+            process_stacks_put(&derived->process_stacks, database) == SQLITE_OK) ||
            writer_database_fail(derived->database, NULL);
 }
 
@@ -486,6 +494,7 @@ bool writer_derived_put(struct writer_database *database)
     else
         done = derive_columns(&derived) && derive_sums(&derived) && derive_packed(&derived);
     writer_rows_close(&derived.rows);
+    process_stacks_free(&derived.process_stacks);
     totals_free_memory(&derived.totals);
     writer_thread_totals_close(&derived.thread_totals);
     free(derived.stacks.rows);

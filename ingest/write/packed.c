@@ -53,7 +53,7 @@ void writer_directory_put(struct writer_directory *directory, const struct row_b
     packed_put(at + 8, chunk->max, 8);
 }
 
-static int put(sqlite3 *database, enum packed_array id, const uint8_t *data, uint64_t length)
+int writer_packed_put_array(sqlite3 *database, int id, const uint8_t *data, uint64_t length)
 {
     sqlite3_stmt *insert = NULL;
     int result = sqlite3_prepare_v2(database, "INSERT OR REPLACE INTO packed_array VALUES (?, ?)",
@@ -73,8 +73,9 @@ static int put_directory(sqlite3 *database, const struct writer_directory *direc
     if (directory->rows == 0)
         return SQLITE_OK;
     packed_put(directory->data, directory->rows, 8);
-    return put(database, PACKED_DIRECTORY, directory->data,
-               packed_directory_length(packed_directory_chunks(directory->rows)));
+    return writer_packed_put_array(
+        database, PACKED_DIRECTORY, directory->data,
+        packed_directory_length(packed_directory_chunks(directory->rows)));
 }
 
 /* Stores the length of arrays by the ids of a table. 0 if they are not dense: then there is no
@@ -133,8 +134,8 @@ static int put_stacks(sqlite3 *database)
     struct part parts[] = {{1, 4, data}, {2, 4, data + count * 4}, {3, 1, data + count * 8}};
     result = fill(database, sql, count, parts, 3);
     for (int i = 0; i < 3 && result == SQLITE_OK; i++)
-        result = put(database, (enum packed_array)(PACKED_STACK_FUNCTION + i), parts[i].data,
-                     count * parts[i].size);
+        result = writer_packed_put_array(database, PACKED_STACK_FUNCTION + i, parts[i].data,
+                                         count * parts[i].size);
     free(data);
     return result;
 }
@@ -159,7 +160,7 @@ static int put_frames(sqlite3 *database)
     }
     result = fill(database, sql, count, parts, 6);
     if (result == SQLITE_OK)
-        result = put(database, PACKED_FRAMES, data, count * PACKED_FRAME_SIZE);
+        result = writer_packed_put_array(database, PACKED_FRAMES, data, count * PACKED_FRAME_SIZE);
     free(data);
     return result;
 }

@@ -26,6 +26,9 @@ void writer_directory_cut(struct writer_directory *directory, uint64_t chunk);
 /* Puts one column of that batch. */
 void writer_directory_put(struct writer_directory *directory, const struct row_batch_chunk *chunk);
 
+/* Puts one array. Returns SQLite's code. */
+int writer_packed_put_array(sqlite3 *database, int id, const uint8_t *data, uint64_t length);
+
 /*
  * Replaces all arrays by those of the directory and of the tables `stack` and `frame`, which are
  * complete. Returns SQLite's code.

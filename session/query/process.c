@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/packed_array.h"
 #include "schemas/process_choice.h"
 #include "session/data/error.h"
 #include "session/data/session_state.h"
@@ -28,20 +29,17 @@ static void set_meta(struct session *session, const struct session_process *proc
     processes_set_number(processes, "peak_ns", process->peak_ns);
 }
 
-/* Sets the values that need a look at the blocks: threads, stacks, and estimates of a sample. */
-static bool count_meta(struct session *session, struct session_error *error)
+/* Sets the values of a sample's estimates, and the number of stacks, by a look at the blocks. */
+static bool count_blocks(struct session *session, struct session_error *error)
 {
     struct processes *processes = &session->processes;
     struct selection *all = selection_new(session, NULL, error);
     const struct stack_sum *sums = all ? selection_stack_sums(all, error) : NULL;
-    uint64_t stacks = 0, threads = 0;
+    uint64_t stacks = 0;
     for (uint32_t i = 1; sums && i < session->stacks.count; i++)
         stacks += sums[i].count > 0;
-    for (uint32_t i = 0; i < session->names.thread.count; i++)
-        threads += session->names.thread_process[i] == processes->selected;
     if (sums) {
         processes_set_number(processes, "stacks", stacks);
-        processes_set_number(processes, "threads", threads);
         processes_set_number(processes, "estimated_allocations", selection_allocations(all));
         processes_set_number(processes, "estimated_bytes", selection_bytes(all));
         processes_set_number(processes, "estimated_live_count_end", selection_live_count(all));
@@ -49,6 +47,44 @@ static bool count_meta(struct session *session, struct session_error *error)
     }
     selection_free(all);
     return sums != NULL;
+}
+
+/* Stores the number of stacks that ingest has counted for the selected process. */
+static bool counted_stacks(struct session *session, bool *found, uint64_t *stacks,
+                           struct session_error *error)
+{
+    const struct processes *processes = &session->processes;
+    uint8_t *data;
+    size_t length;
+    if (!database_packed_array(session->database, PACKED_PROCESS_STACKS, &data, &length, error))
+        return false;
+    *found = data && length == processes->count * 4;
+    if (*found)
+        *stacks = packed_get32(data + (size_t)(processes->selected - 1) * 4);
+    free(data);
+    return true;
+}
+
+/* Sets the numbers of threads and stacks, and the estimates if the session is a sample. */
+static bool count_meta(struct session *session, const struct session_process *process,
+                       struct session_error *error)
+{
+    struct processes *processes = &session->processes;
+    uint64_t threads = 0, stacks = 0;
+    bool found = false;
+    for (uint32_t i = 0; i < session->names.thread.count; i++)
+        threads += session->names.thread_process[i] == processes->selected;
+    processes_set_number(processes, "threads", threads);
+    if (!session_sampled(session) && !counted_stacks(session, &found, &stacks, error))
+        return false;
+    if (!found)
+        return count_blocks(session, error);
+    processes_set_number(processes, "stacks", stacks);
+    processes_set_number(processes, "estimated_allocations", process->allocations);
+    processes_set_number(processes, "estimated_bytes", process->bytes);
+    processes_set_number(processes, "estimated_live_count_end", process->live_count);
+    processes_set_number(processes, "estimated_live_bytes_end", process->live_bytes);
+    return true;
 }
 
 size_t session_processes(const struct session *session, const struct session_process **processes)
@@ -85,7 +121,8 @@ bool session_select_process(struct session *session, uint32_t id, struct session
     /* RSS samples of several processes do not form one line. */
     return (processes->count < 2 ||
             names_load_samples(&session->names, session->database, id, error)) &&
-           session_estimate_peak(session, error) && (!process || count_meta(session, error));
+           session_estimate_peak(session, error) &&
+           (!process || count_meta(session, process, error));
 }
 
 bool session_find_process(const struct session *session, const char *word, uint32_t *id,

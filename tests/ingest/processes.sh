@@ -103,6 +103,12 @@ grep -q 'none of the traces' err.txt && [ ! -e none.db ] || complain "of nothing
 "$ingest" -q -o all.db "$@" 2>err.txt && complain "an existing session was replaced"
 grep -q 'exists already' err.txt || complain "replaced: $(cat err.txt)"
 
+# What ingest packed for readers says the same as the tables.
+cp all.db plain.db
+sqlite3 plain.db 'DELETE FROM packed_array; PRAGMA journal_mode = WAL' >out.txt
+"$MPROF_BUILD/tests/check_packed" all.db plain.db >out.txt 2>&1 || complain "packed arrays: $(cat out.txt)"
+rm -f plain.db*
+
 # The browser shows one process by its name or its pid.
 numbers=$(sqlite3 all.db "SELECT printf('%,d', allocations) || ' of ' || printf('%,d', (SELECT sum(allocations) FROM process)) FROM process WHERE program = 'ls'")
 for filter in 'process ls' "process $(sqlite3 all.db "SELECT pid FROM process WHERE program = 'ls'") | where process == ls"; do
@@ -161,5 +167,10 @@ same('build', whole.execute("SELECT count(*), sum(self_count) FROM v_function WH
 same('by process', sorted(n for n, in whole.execute(
     "SELECT count(*) FROM v_allocation WHERE function = 'build' GROUP BY pid")), [100, 200, 300, 300])
 same('columns', one('SELECT sum(rows) FROM column_chunk')[0], 14 * total)
+packed = one('SELECT data FROM packed_array WHERE id = 6')[0]
+same('stacks', [int.from_bytes(packed[i:i + 4], 'little') for i in range(0, len(packed), 4)],
+     [n for n, in whole.execute('''SELECT (SELECT count(DISTINCT stack_id) FROM allocation a
+         WHERE a.id BETWEEN p.first_allocation_id AND p.last_allocation_id AND stack_id > 0 AND arena_id = 0)
+         FROM process p ORDER BY p.id''')])
 PYTHON
 exit $failed

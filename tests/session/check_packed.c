@@ -116,6 +116,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: check_packed SESSION PLAIN: %s\n", error.message);
         return 2;
     }
+    const struct column_reads reads = column_store_reads(packed->columns);
+    same(reads.direct + reads.by_sqlite == 0, "chunks read at the opening", reads.direct);
     compare_columns(packed, plain);
     compare_stacks(packed, plain);
     session_close(packed);
