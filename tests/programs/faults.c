@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Things that can go wrong around a program. Each way ends with 0 if the program got what it would get
- * alone. usage: faults memory | descriptors | lost-descriptors | close-storm | small-stacks |
+ * Things that can go wrong around a program. Each way ends with 0 if the program got what it would
+ * get alone. usage: faults memory | descriptors | lost-descriptors | close-storm | small-stacks |
  * numbers |
  * take-over closefrom|close|close_range|dup2|call|raw COUNT |
  * removed TRACE | segv | at-once COUNT | namespaces PLUGIN PLUGIN | clock | clone-inside raw|_Fork

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The plugin that deepbind.c loads: a module that takes memory in each way in which one can be bound to
- * malloc. The constructor takes a block of 7001 bytes. Built several times, with other options of
- * the linker.
+ * The plugin that deepbind.c loads: a module that takes memory in each way in which one can be
+ * bound to malloc. The constructor takes a block of 7001 bytes. Built several times, with other
+ * options of the linker.
  */
 #include <dlfcn.h>
 #include <pthread.h>
