@@ -59,8 +59,7 @@ static bool add_stack(struct tree *tree, const struct group_part *names, uint32_
     *node = 0;
     for (uint64_t i = end; i-- > site;) {
         const uint32_t function = stacks->frame_table[stacks->frames[i]].function;
-        const uint32_t same = function == 0 ? 0 : names->same[function];
-        if (!add_child(tree, *node, same == CODE_NONE ? 0 : same, node))
+        if (!add_child(tree, *node, names->same[function], node))
             return false;
     }
     return true;
@@ -75,6 +74,11 @@ static bool make_tree(struct session_group_set *set, const struct group_sum *sum
     struct group_part names = {.field = FIELD_FUNCTION};
     if (!stacks_frames(&session->stacks, error) || !group_part_names(session, &names, error))
         return false;
+    /* Functions without a name, which is "?", are one. */
+    for (uint32_t i = 0; i < names.names.name_count; i++) {
+        if (names.same[i] == CODE_NONE || strcmp(names.names.name[i], "?") == 0)
+            names.same[i] = 0;
+    }
     set->nodes = malloc(tree.capacity * sizeof(*set->nodes));
     bool good = set->nodes != NULL;
     if (good)
