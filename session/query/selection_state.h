@@ -97,6 +97,11 @@ static inline size_t color_map_of(const struct color_map *map, uint64_t value, u
 bool color_map_find(const struct selection *selection, const struct color_map *map, uint64_t id,
                     size_t *position, struct session_error *error);
 
+struct peak_search;
+/* Tells whether another pass over all selected rows may do the first pass of the peak, too. */
+bool selection_may_share_peak(const struct selection *selection);
+/* Begins the search for it (peak_search.h). Returns NULL with `error` set. */
+struct peak_search *selection_begin_peak(struct selection *selection, struct session_error *error);
 /* Computes peak_bytes and peak_ns if they are not known yet. */
 bool selection_find_peak(struct selection *selection, struct session_error *error);
 

@@ -2,13 +2,14 @@
 /*
  * Makes timelines. One pass adds each selected allocation to the slots of its beginning and of its
  * end. Then one pass over the slots sums up the live bytes. Every slot is divided into parts, to
- * find its largest value.
+ * find its largest value. A pass over the whole session also makes the first pass of the peak.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "session/data/error.h"
 #include "session/data/session_state.h"
+#include "session/query/peak_search.h"
 #include "session/query/summed_timeline.h"
 #include "session/scan/kernels.h"
 
@@ -26,6 +27,7 @@ struct span {
     size_t count;                /* slots */
     uint64_t *bounds;            /* of parts, relative to `from`; count * PARTS + 1 */
     uint64_t scale;              /* parts per nanosecond, times 2^64 */
+    struct peak_search *peak;    /* NULL: the peak is known, or not searched by this pass */
 };
 
 /* The sums of one thread. */
@@ -35,12 +37,13 @@ struct timeline {
     uint64_t live_colors[SESSION_COLORS];
     uint64_t (*colors)[SESSION_COLORS]; /* change of live bytes by slot, modulo 2^64 */
     struct part *parts;
+    struct peak_sum *peak; /* with span->peak */
 };
 
 /* The values of some rows. */
 struct taken {
-    struct kernel_rows rows;
-    uint64_t began[KERNEL_ROWS], life[KERNEL_ROWS], bytes[KERNEL_ROWS], counts[KERNEL_ROWS];
+    struct peak_rows of;
+    uint64_t counts[KERNEL_ROWS];
 };
 
 /*
@@ -61,19 +64,19 @@ static inline size_t part_of(const struct span *span, uint64_t ns)
 static void add_begins(struct timeline *timeline, const struct taken *taken, const uint8_t *color)
 {
     const struct span *span = timeline->span;
-    for (size_t i = 0; i < taken->rows.count; i++) {
-        const uint64_t began = taken->began[i];
+    for (size_t i = 0; i < taken->of.rows.count; i++) {
+        const uint64_t began = taken->of.began[i];
         if (began >= span->to)
             continue;
         if (began >= span->from) {
             const size_t part = part_of(span, began);
-            timeline->parts[part].allocated_bytes += taken->bytes[i];
+            timeline->parts[part].allocated_bytes += taken->of.bytes[i];
             timeline->parts[part].allocated_count += taken->counts[i];
-            timeline->colors[part / PARTS][color[i]] += taken->bytes[i];
+            timeline->colors[part / PARTS][color[i]] += taken->of.bytes[i];
         } else if (began >= span->start.ns) {
-            timeline->live_bytes += taken->bytes[i];
+            timeline->live_bytes += taken->of.bytes[i];
             timeline->live_count += taken->counts[i];
-            timeline->live_colors[color[i]] += taken->bytes[i];
+            timeline->live_colors[color[i]] += taken->of.bytes[i];
         }
     }
 }
@@ -88,9 +91,9 @@ static void add_freed(struct timeline *timeline, size_t part, uint64_t bytes, ui
 static void add_free_before(struct timeline *timeline, const struct taken *taken, size_t i,
                             uint8_t color)
 {
-    timeline->live_bytes -= taken->bytes[i];
+    timeline->live_bytes -= taken->of.bytes[i];
     timeline->live_count -= taken->counts[i];
-    timeline->live_colors[color] -= taken->bytes[i];
+    timeline->live_colors[color] -= taken->of.bytes[i];
 }
 
 /* Subtracts the frees. Rows lie in the order of their frees: many in turn belong to one part. */
@@ -100,9 +103,9 @@ static void add_frees(struct timeline *timeline, const struct taken *taken, cons
     uint64_t bytes = 0, count = 0;
     uint64_t low = 1, high = 0; /* times of the part: none yet */
     size_t part = 0;
-    for (size_t i = 0; i < taken->rows.count; i++) {
-        const uint64_t freed = taken->began[i] + taken->life[i] - 1;
-        if (taken->life[i] == 0 || freed < span->start.ns || freed >= span->to)
+    for (size_t i = 0; i < taken->of.rows.count; i++) {
+        const uint64_t freed = taken->of.began[i] + taken->of.life[i] - 1;
+        if (taken->of.life[i] == 0 || freed < span->start.ns || freed >= span->to)
             continue;
         if (freed < span->from) {
             add_free_before(timeline, taken, i, color[i]);
@@ -115,9 +118,9 @@ static void add_frees(struct timeline *timeline, const struct taken *taken, cons
             low = span->from + span->bounds[part];
             high = span->from + span->bounds[part + 1];
         }
-        bytes += taken->bytes[i];
+        bytes += taken->of.bytes[i];
         count += taken->counts[i];
-        timeline->colors[part / PARTS][color[i]] -= taken->bytes[i];
+        timeline->colors[part / PARTS][color[i]] -= taken->of.bytes[i];
     }
     add_freed(timeline, part, bytes, count);
 }
@@ -129,17 +132,19 @@ static void add_rows(void *context, const struct chunk_rows *rows)
     struct taken taken;
     uint64_t code[KERNEL_ROWS];
     uint8_t color[KERNEL_ROWS];
-    KERNEL_EACH_BLOCK(rows->words, &taken.rows)
+    KERNEL_EACH_BLOCK(rows->words, &taken.of.rows)
     {
-        kernel_take(&rows->views[COLUMN_ALLOC_NS], &taken.rows, taken.began);
-        kernel_take(&rows->views[COLUMN_LIFE_NS], &taken.rows, taken.life);
-        kernel_take(&rows->bytes, &taken.rows, taken.bytes);
-        kernel_take(&rows->counts, &taken.rows, taken.counts);
-        kernel_take(&rows->views[map->column], &taken.rows, code);
-        for (size_t i = 0; i < taken.rows.count; i++)
+        kernel_take(&rows->views[COLUMN_ALLOC_NS], &taken.of.rows, taken.of.began);
+        kernel_take(&rows->views[COLUMN_LIFE_NS], &taken.of.rows, taken.of.life);
+        kernel_take(&rows->bytes, &taken.of.rows, taken.of.bytes);
+        kernel_take(&rows->counts, &taken.of.rows, taken.counts);
+        kernel_take(&rows->views[map->column], &taken.of.rows, code);
+        for (size_t i = 0; i < taken.of.rows.count; i++)
             color[i] = (uint8_t)color_map_of(
                 map, code[i],
-                !rows->colors ? 0 : rows->colors[taken.rows.first + taken.rows.row[i]]);
+                !rows->colors ? 0 : rows->colors[taken.of.rows.first + taken.of.rows.row[i]]);
+        if (timeline->span->peak)
+            peak_search_add(timeline->span->peak, timeline->peak, &taken.of);
         add_begins(timeline, &taken, color);
         add_frees(timeline, &taken, color);
     }
@@ -152,6 +157,8 @@ static void add_rows(void *context, const struct chunk_rows *rows)
 static bool is_wanted(const void *context, const struct column_store *store, uint32_t chunk)
 {
     const struct span *span = ((const struct timeline *)context)->span;
+    if (span->peak)
+        return true;
     if (column_store_min(store, chunk, COLUMN_ALLOC_NS) >= span->to ||
         column_store_last_free(store, chunk) < (span->start.ns != 0 ? span->start.ns : span->from))
         return false;
@@ -212,6 +219,17 @@ static void sum_slots(struct timeline *timeline, const struct selection *selecti
     }
 }
 
+/* Ends the search for the peak whose first pass the timeline has made. */
+static bool end_peak(struct selection *selection, const struct span *span,
+                     const struct scan_contexts *contexts, struct session_error *error)
+{
+    struct peak_sum *sums[SCAN_THREADS_MAX];
+    for (size_t i = 0; i < contexts->threads; i++)
+        sums[i] = ((const struct timeline *)contexts->each[i])->peak;
+    selection->peak_known = peak_search_end(span->peak, sums, contexts->threads, selection, error);
+    return selection->peak_known;
+}
+
 static bool sum_span(struct selection *selection, const struct span *span,
                      struct session_slot *slots, struct session_error *error)
 {
@@ -219,23 +237,26 @@ static bool sum_span(struct selection *selection, const struct span *span,
     const size_t colors = span->count * sizeof(uint64_t[SESSION_COLORS]);
     const size_t size =
         sizeof(struct timeline) + colors + span->count * PARTS * sizeof(struct part);
-    if (!scan_contexts_open(selection->session, &contexts, size, (size_t)64 << 20, error))
+    const size_t of_peak = span->peak ? peak_search_size(span->peak) : 0;
+    if (!scan_contexts_open(selection->session, &contexts, size + of_peak, (size_t)128 << 20,
+                            error))
         return false;
     for (size_t i = 0; i < contexts.threads; i++) {
         struct timeline *timeline = contexts.each[i];
         timeline->span = span;
         timeline->colors = (void *)(timeline + 1);
         timeline->parts = (void *)(timeline->colors + span->count);
+        timeline->peak = (void *)(timeline->parts + span->count * PARTS);
     }
     struct timeline *first = contexts.each[0];
     first->live_bytes = span->start.live_bytes;
     first->live_count = span->start.live_count;
     memcpy(first->live_colors, span->start.live_colors, sizeof(first->live_colors));
-    const bool good =
-        scan_wanted_chunks(selection->session, &selection->set,
-                           color_map_columns(span->map) | COLUMN_BIT(COLUMN_SIZE) |
-                               COLUMN_BIT(COLUMN_ALLOC_NS) | COLUMN_BIT(COLUMN_LIFE_NS),
-                           is_wanted, add_rows, contexts.each, contexts.threads, error);
+    bool good = scan_wanted_chunks(selection->session, &selection->set,
+                                   color_map_columns(span->map) | COLUMN_BIT(COLUMN_SIZE) |
+                                       COLUMN_BIT(COLUMN_ALLOC_NS) | COLUMN_BIT(COLUMN_LIFE_NS),
+                                   is_wanted, add_rows, contexts.each, contexts.threads, error);
+    good = good && (!span->peak || end_peak(selection, span, &contexts, error));
     for (size_t i = 1; good && i < contexts.threads; i++)
         merge(contexts.each[0], contexts.each[i]);
     if (good)
@@ -259,18 +280,26 @@ bool selection_timeline(struct selection *selection, uint64_t from_ns, uint64_t 
         return false;
     if (done)
         return true;
-    if (!selection_find_peak(selection, error) ||
+    const bool whole = from_ns <= session_start_ns(selection->session) &&
+                       to_ns >= session_duration_ns(selection->session);
+    const bool shared = whole && selection_may_share_peak(selection);
+    if ((!shared && !selection_find_peak(selection, error)) ||
         !summed_start(selection, span.map, from_ns, &span.start, error))
         return false;
     span.bounds = malloc((parts + 1) * sizeof(*span.bounds));
     if (!span.bounds)
         return session_fail_memory(error, "the timeline");
+    if (shared && !(span.peak = selection_begin_peak(selection, error))) {
+        free(span.bounds);
+        return false;
+    }
     const uint64_t length = to_ns - from_ns;
     for (size_t i = 0; i <= parts; i++)
         span.bounds[i] = (uint64_t)((unsigned __int128)length * i / parts);
     /* With more parts than nanoseconds, part_of() starts at the first part. */
     span.scale = parts < length ? (uint64_t)(((unsigned __int128)parts << 64) / length) : 0;
     const bool good = sum_span(selection, &span, slots, error);
+    peak_search_free(span.peak);
     free(span.bounds);
     return good;
 }

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/query/peak_search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/data/error.h"
+#include "session/data/session_state.h"
+#include "session/filter/sort_order.h"
+
+enum { BUCKETS_MAX = 1 << 20, EVENTS_AT_ONCE = 1 << 22, BATCH = 65536 };
+
+/* The most bytes of the sums of all threads. */
+#define SUMS_MOST ((size_t)64 << 20)
+
+struct peak_sum {
+    uint64_t allocated, freed, events;
+};
+
+/* What all threads read. */
+struct peak_search {
+    size_t bucket_count;
+    unsigned shift;           /* a bucket is 2^shift ns wide */
+    struct peak_sum *buckets; /* the sums of all threads */
+    uint64_t *before;         /* live bytes at the start of each bucket */
+    uint64_t *chosen;         /* one bit for each bucket to sweep now */
+    uint32_t *places;         /* the buckets to sweep now, ascending */
+    size_t place_count;
+    uint32_t *left; /* the buckets that can hold the peak and are not swept yet, best bound first */
+    size_t left_count;
+    const uint8_t *here; /* by thread: its rows count; NULL: all do */
+};
+
+static unsigned columns_of(const struct peak_search *search)
+{
+    return COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_ALLOC_NS) | COLUMN_BIT(COLUMN_LIFE_NS) |
+           (search->here ? COLUMN_BIT(COLUMN_THREAD) : 0u);
+}
+
+static size_t bucket_of(const struct peak_search *search, uint64_t ns)
+{
+    const uint64_t bucket = ns >> search->shift;
+    return bucket < search->bucket_count ? (size_t)bucket : search->bucket_count - 1;
+}
+
+/* Takes the values of a block's rows, without those of other machines. */
+static void take(const struct peak_search *search, const struct chunk_rows *rows,
+                 struct peak_rows *taken)
+{
+    if (search->here) {
+        uint64_t thread[KERNEL_ROWS];
+        size_t kept = 0;
+        kernel_take(&rows->views[COLUMN_THREAD], &taken->rows, thread);
+        for (size_t i = 0; i < taken->rows.count; i++) {
+            taken->rows.row[kept] = taken->rows.row[i];
+            kept += search->here[thread[i]];
+        }
+        taken->rows.count = kept;
+    }
+    kernel_take(&rows->views[COLUMN_ALLOC_NS], &taken->rows, taken->began);
+    kernel_take(&rows->views[COLUMN_LIFE_NS], &taken->rows, taken->life);
+    kernel_take(&rows->bytes, &taken->rows, taken->bytes);
+}
+
+/* ---- the first pass: sums of buckets ---- */
+
+size_t peak_search_size(const struct peak_search *search)
+{
+    return search->bucket_count * sizeof(*search->buckets);
+}
+
+void peak_search_add(const struct peak_search *search, struct peak_sum *sums,
+                     const struct peak_rows *rows)
+{
+    for (size_t i = 0; i < rows->rows.count; i++) {
+        struct peak_sum *sum = &sums[bucket_of(search, rows->began[i])];
+        sum->allocated += rows->bytes[i];
+        sum->events++;
+        if (rows->life[i] == 0)
+            continue;
+        sum = &sums[bucket_of(search, rows->began[i] + rows->life[i] - 1)];
+        sum->freed += rows->bytes[i];
+        sum->events++;
+    }
+}
+
+/* A thread's context; its sums follow. */
+struct summing {
+    const struct peak_search *search;
+    struct peak_sum sums[];
+};
+
+static void sum_rows(void *context, const struct chunk_rows *rows)
+{
+    struct summing *summing = context;
+    struct peak_rows taken;
+    KERNEL_EACH_BLOCK(rows->words, &taken.rows)
+    {
+        take(summing->search, rows, &taken);
+        peak_search_add(summing->search, summing->sums, &taken);
+    }
+}
+
+bool peak_search_whole(struct peak_search *search, struct selection *selection,
+                       struct session_error *error)
+{
+    struct peak_sum *sums[SCAN_THREADS_MAX];
+    struct scan_contexts contexts;
+    if (!scan_contexts_open(selection->session, &contexts,
+                            sizeof(struct summing) + peak_search_size(search), SUMS_MOST, error))
+        return false;
+    for (size_t i = 0; i < contexts.threads; i++) {
+        struct summing *summing = contexts.each[i];
+        summing->search = search;
+        sums[i] = summing->sums;
+    }
+    const bool good = scan_each_chunk(selection->session, &selection->set, columns_of(search),
+                                      sum_rows, contexts.each, contexts.threads, error) &&
+                      peak_search_end(search, sums, contexts.threads, selection, error);
+    scan_contexts_close(&contexts);
+    return good;
+}
+
+/* ---- the buckets that can hold the peak ---- */
+
+static uint64_t bound_of(const struct peak_search *search, size_t bucket)
+{
+    return search->before[bucket] + search->buckets[bucket].allocated;
+}
+
+static int compare_bounds(const void *left, const void *right, void *context)
+{
+    const struct peak_search *search = context;
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    const uint64_t of_a = bound_of(search, a), of_b = bound_of(search, b);
+    return of_a != of_b ? (of_a < of_b ? 1 : -1) : a < b ? -1 : a > b;
+}
+
+/* Finds the live bytes at each boundary, and the buckets whose bound reaches the largest. */
+static void find_candidates(struct peak_search *search)
+{
+    uint64_t live = 0, best = 0;
+    for (size_t i = 0; i < search->bucket_count; i++) {
+        search->before[i] = live;
+        live += search->buckets[i].allocated - search->buckets[i].freed;
+        best = live > best ? live : best;
+    }
+    search->left_count = 0;
+    for (size_t i = 0; i < search->bucket_count; i++) {
+        if (search->buckets[i].allocated > 0 && bound_of(search, i) >= best)
+            search->left[search->left_count++] = (uint32_t)i;
+    }
+    qsort_r(search->left, search->left_count, sizeof(*search->left), compare_bounds, search);
+}
+
+static int compare_places(const void *left, const void *right)
+{
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* Chooses the buckets with the highest bounds that can hold more than `least`, as many as fit.
+ * Returns false if there are none. */
+static bool choose_buckets(struct peak_search *search, uint64_t least)
+{
+    uint64_t events = 0;
+    size_t taken = 0;
+    search->place_count = 0;
+    memset(search->chosen, 0, (search->bucket_count + 63) / 64 * sizeof(*search->chosen));
+    while (taken < search->left_count && taken < BATCH) {
+        const uint32_t bucket = search->left[taken];
+        if (bound_of(search, bucket) < least) {
+            search->left_count = taken;
+            break;
+        }
+        if (taken > 0 && events + search->buckets[bucket].events > EVENTS_AT_ONCE)
+            break;
+        events += search->buckets[bucket].events;
+        search->chosen[bucket / 64] |= UINT64_C(1) << (bucket % 64);
+        search->places[search->place_count++] = bucket;
+        taken++;
+    }
+    qsort(search->places, search->place_count, sizeof(*search->places), compare_places);
+    memmove(search->left, search->left + taken,
+            (search->left_count - taken) * sizeof(*search->left));
+    search->left_count -= taken;
+    return taken > 0;
+}
+
+/* ---- the second pass: events of the chosen buckets ---- */
+
+/* The events that one thread has found. */
+struct events {
+    const struct peak_search *search;
+    struct sort_entry *entries;
+    size_t count, capacity;
+    bool failed; /* memory is exhausted */
+};
+
+/* Tells whether a bucket to sweep has times in [first, last]. */
+static bool any_chosen(const struct peak_search *search, uint64_t first, uint64_t last)
+{
+    const size_t from = bucket_of(search, first), to = bucket_of(search, last);
+    size_t low = 0, high = search->place_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (search->places[middle] < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < search->place_count && search->places[low] <= to;
+}
+
+static bool has_events(const void *context, const struct column_store *store, uint32_t chunk)
+{
+    const struct peak_search *search = ((const struct events *)context)->search;
+    return any_chosen(search, column_store_min(store, chunk, COLUMN_ALLOC_NS),
+                      column_store_max(store, chunk, COLUMN_ALLOC_NS)) ||
+           any_chosen(search, column_store_first_free(store, chunk),
+                      column_store_last_free(store, chunk));
+}
+
+static bool is_chosen(const struct peak_search *search, uint64_t ns)
+{
+    const size_t bucket = bucket_of(search, ns);
+    return (search->chosen[bucket / 64] >> (bucket % 64) & 1) != 0;
+}
+
+/* Makes room for the events of one block. */
+static bool events_grow(struct events *events)
+{
+    if (events->capacity - events->count >= (size_t)2 * KERNEL_ROWS)
+        return true;
+    const size_t capacity = events->capacity * 2 + (size_t)4 * KERNEL_ROWS;
+    struct sort_entry *entries = realloc(events->entries, capacity * sizeof(*entries));
+    if (!entries) {
+        events->failed = true;
+        return false;
+    }
+    events->entries = entries;
+    events->capacity = capacity;
+    return true;
+}
+
+/* The lowest bit of the key marks an allocation, so frees sort before allocations of the same time.
+ */
+static void collect_rows(void *context, const struct chunk_rows *rows)
+{
+    struct events *events = context;
+    const struct peak_search *search = events->search;
+    struct peak_rows taken;
+    KERNEL_EACH_BLOCK(rows->words, &taken.rows)
+    {
+        if (!events_grow(events))
+            return;
+        take(search, rows, &taken);
+        for (size_t i = 0; i < taken.rows.count; i++) {
+            const uint64_t began = taken.began[i], freed = began + taken.life[i] - 1;
+            if (is_chosen(search, began))
+                events->entries[events->count++] =
+                    (struct sort_entry){began << 1 | 1, taken.bytes[i]};
+            if (taken.life[i] != 0 && is_chosen(search, freed))
+                events->entries[events->count++] = (struct sort_entry){freed << 1, taken.bytes[i]};
+        }
+    }
+}
+
+/* Sets `all` to the events of all threads, sorted. Returns false with `error` set. */
+static bool sort_events(const struct session *session, const struct scan_contexts *contexts,
+                        struct events *all, struct session_error *error)
+{
+    for (size_t i = 0; i < contexts->threads; i++) {
+        const struct events *events = contexts->each[i];
+        all->count += events->count;
+        all->failed |= events->failed;
+    }
+    all->entries = all->failed ? NULL : malloc((all->count + 1) * sizeof(*all->entries));
+    if (!all->entries)
+        return session_fail_memory(error, "the peak");
+    size_t next = 0;
+    for (size_t i = 0; i < contexts->threads; i++) {
+        const struct events *events = contexts->each[i];
+        if (events->count > 0)
+            memcpy(all->entries + next, events->entries, events->count * sizeof(*all->entries));
+        next += events->count;
+    }
+    return sort_entries_of(session, all->entries, all->count, error);
+}
+
+static void sweep(const struct peak_search *search, const struct events *events,
+                  struct selection *selection)
+{
+    size_t bucket = SIZE_MAX;
+    uint64_t live = 0;
+    for (size_t i = 0; i < events->count; i++) {
+        const uint64_t ns = events->entries[i].key >> 1;
+        if (bucket_of(search, ns) != bucket) {
+            bucket = bucket_of(search, ns);
+            live = search->before[bucket];
+        }
+        if ((events->entries[i].key & 1) == 0) {
+            live -= events->entries[i].row;
+            continue;
+        }
+        live += events->entries[i].row;
+        /* The last allocation in a nanosecond gives its largest sum. */
+        if (live > selection->peak_bytes ||
+            (live == selection->peak_bytes && ns < selection->peak_ns)) {
+            selection->peak_bytes = live;
+            selection->peak_ns = ns;
+        }
+    }
+}
+
+static bool sweep_chosen(struct peak_search *search, struct selection *selection,
+                         struct session_error *error)
+{
+    struct scan_contexts contexts;
+    struct events all = {.search = search};
+    if (!scan_contexts_open(selection->session, &contexts, sizeof(struct events), SIZE_MAX, error))
+        return false;
+    for (size_t i = 0; i < contexts.threads; i++)
+        ((struct events *)contexts.each[i])->search = search;
+    const bool good =
+        scan_wanted_chunks(selection->session, &selection->set, columns_of(search), has_events,
+                           collect_rows, contexts.each, contexts.threads, error) &&
+        sort_events(selection->session, &contexts, &all, error);
+    if (good)
+        sweep(search, &all, selection);
+    for (size_t i = 0; i < contexts.threads; i++)
+        free(((struct events *)contexts.each[i])->entries);
+    free(all.entries);
+    scan_contexts_close(&contexts);
+    return good;
+}
+
+/* ---- the search ---- */
+
+struct peak_search *peak_search_new(const struct selection *selection, const uint8_t *here,
+                                    struct session_error *error)
+{
+    struct peak_search *search = calloc(1, sizeof(*search));
+    const size_t most = SUMS_MOST / sizeof(*search->buckets) / scan_threads(selection->session);
+    if (!search) {
+        session_fail_memory(error, "the peak");
+        return NULL;
+    }
+    search->here = here;
+    search->bucket_count = 16;
+    while (search->bucket_count < BUCKETS_MAX && search->bucket_count * 2 <= most &&
+           search->bucket_count < selection_count(selection) / 64)
+        search->bucket_count *= 2;
+    while (selection->session->duration_ns >> search->shift >= search->bucket_count)
+        search->shift++;
+    search->buckets = calloc(search->bucket_count, sizeof(*search->buckets));
+    search->before = calloc(search->bucket_count, sizeof(*search->before));
+    search->chosen = calloc(search->bucket_count / 64 + 1, sizeof(*search->chosen));
+    search->left = calloc(search->bucket_count, sizeof(*search->left));
+    search->places = calloc(BATCH, sizeof(*search->places));
+    if (search->buckets && search->before && search->chosen && search->left && search->places)
+        return search;
+    session_fail_memory(error, "the peak");
+    peak_search_free(search);
+    return NULL;
+}
+
+void peak_search_free(struct peak_search *search)
+{
+    if (!search)
+        return;
+    free(search->buckets);
+    free(search->before);
+    free(search->chosen);
+    free(search->left);
+    free(search->places);
+    free(search);
+}
+
+bool peak_search_end(struct peak_search *search, struct peak_sum *const *sums, size_t threads,
+                     struct selection *selection, struct session_error *error)
+{
+    for (size_t i = 0; i < threads; i++) {
+        for (size_t k = 0; k < search->bucket_count; k++) {
+            search->buckets[k].allocated += sums[i][k].allocated;
+            search->buckets[k].freed += sums[i][k].freed;
+            search->buckets[k].events += sums[i][k].events;
+        }
+    }
+    find_candidates(search);
+    while (choose_buckets(search, selection->peak_bytes)) {
+        if (!sweep_chosen(search, selection, error))
+            return false;
+    }
+    return true;
+}
