@@ -13,13 +13,16 @@
 #define SLOT_BLOCK 256u      /* slots in a block */
 #define SLOT_LEVELS 3u       /* coarsest first */
 #define SLOT_LEVEL_RATIO 16u /* slots of a level in one slot of the level before */
-#define SLOT_FINEST (SLOT_BLOCK * SLOT_LEVEL_RATIO * SLOT_LEVEL_RATIO)
+#define SLOT_FINEST 65536u   /* slots of the finest level */
 #define SLOT_SIZE_CLASSES 65u
 #define SLOT_TILE_SHIFT 20 /* a tile is 1 MiB of addresses */
 
 /* The most bytes of a coded number, and of a cell. */
 #define SLOT_NUMBER_MOST 10u
-#define SLOT_CELL_MOST (6u * SLOT_NUMBER_MOST)
+#define SLOT_CELL_MOST 60u
+
+_Static_assert(SLOT_FINEST == SLOT_BLOCK * SLOT_LEVEL_RATIO * SLOT_LEVEL_RATIO, "three levels");
+_Static_assert(SLOT_CELL_MOST == 6 * SLOT_NUMBER_MOST, "a key and five numbers");
 
 enum slot_key { SLOT_KEY_ALL, SLOT_KEY_FUNCTION, SLOT_KEY_TYPE, SLOT_KEY_SIZE, SLOT_KEY_TILE };
 #define SLOT_KEYS 5u

@@ -136,7 +136,8 @@ static bool copy_block(struct slot_level *to, struct cells *cells, const struct 
         for (; *changes < end && (*changes)->slot == slot; ++*changes)
             if (!change_cells(cells, *changes))
                 return false;
-        qsort(cells->rows, cells->count, sizeof(*cells->rows), compare_keys);
+        if (cells->count > 1)
+            qsort(cells->rows, cells->count, sizeof(*cells->rows), compare_keys);
         for (size_t k = 0; k < cells->count; k++)
             if ((cells->rows[k].allocated_count != 0 || cells->rows[k].freed_count != 0) &&
                 !slot_level_put(to, slot, &cells->rows[k]))
