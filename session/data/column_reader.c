@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "session/data/column_directory.h"
+#include "session/data/column_largest.h"
 #include "session/data/database.h"
 #include "session/data/error.h"
 
@@ -39,17 +40,6 @@ void column_reader_free(struct column_reader *reader)
         free(reader->column[column].data);
     free(reader->leaf.page);
     free(reader);
-}
-
-static bool values_in_range(const uint8_t *data, uint32_t rows, unsigned width, uint64_t range)
-{
-    const uint64_t mask = column_mask(width);
-    uint64_t largest = 0;
-    for (uint32_t row = 0; row < rows; row++) {
-        const uint64_t value = column_get(data, width, mask, 0, row);
-        largest = value > largest ? value : largest;
-    }
-    return largest <= range;
 }
 
 static bool grow(struct column_reader *reader, enum column column, size_t length)
@@ -94,8 +84,8 @@ static bool read_chunk(struct column_reader *reader, uint32_t chunk, enum column
     if (!read_data(reader, chunk, column, length, error))
         return false;
     if (!atomic_load_explicit(&entry->checked, memory_order_relaxed)) {
-        if (!values_in_range(reader->column[column].data, rows, entry->width,
-                             entry->max - entry->min))
+        if (column_largest(reader->column[column].data, rows, entry->width) >
+            entry->max - entry->min)
             return column_store_damaged(store, (int64_t)chunk * COLUMN_ID_STRIDE + column,
                                         "a value out of range", error);
         atomic_store_explicit(&entry->checked, true, memory_order_relaxed);

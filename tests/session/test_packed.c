@@ -15,6 +15,7 @@
 
 #include "fixture.h"
 #include "schemas/packed_array.h"
+#include "session/data/column_largest.h"
 #include "session/data/column_store.h"
 #include "session/data/database.h"
 #include "session/session.h"
@@ -289,13 +290,33 @@ static void test_many_rows(void **state)
     session_close(session);
 }
 
+/* The largest value at any row, in any width. */
+static void test_largest(void **state)
+{
+    (void)state;
+    uint8_t data[100 * 8 + COLUMN_PADDING];
+    uint64_t values[100];
+    for (unsigned width = 1; width <= 8; width++) {
+        const uint64_t most = column_mask(width);
+        for (uint32_t rows = 1; rows <= 100; rows += rows < 20 ? 1 : 13) {
+            for (uint32_t at = 0; at < rows; at++) {
+                for (uint32_t i = 0; i < rows; i++)
+                    values[i] =
+                        i == at ? most - 1 : (i * UINT64_C(0x9e3779b97f4a7c15)) % (most - 1);
+                memset(data, 0xff, sizeof(data));
+                assert_int_equal(column_pack(data, values, rows, 0, most), width);
+                assert_int_equal(column_largest(data, rows, width), most - 1);
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_directory),
-        cmocka_unit_test(test_misfits),
-        cmocka_unit_test(test_lies),
-        cmocka_unit_test(test_many_rows),
+        cmocka_unit_test(test_directory), cmocka_unit_test(test_misfits),
+        cmocka_unit_test(test_lies),      cmocka_unit_test(test_many_rows),
+        cmocka_unit_test(test_largest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
