@@ -29,28 +29,11 @@
 
 #include "session/session.h"
 
-/* The comment names the function of session.h that gives the same answer. */
 enum session_question_kind {
-    SESSION_ASK_NEWER,           /* session_has_newer(), and session_open() if there is one */
-    SESSION_ASK_PROCESS,         /* session_select_process(); selections of before stay */
-    SESSION_ASK_SELECTION,       /* selection_new(); has an estimate */
-    SESSION_ASK_PEAK,            /* selection_peak_bytes(), selection_peak_ns() */
-    SESSION_ASK_LEGEND,          /* selection_legend() */
-    SESSION_ASK_TIMELINE,        /* selection_timeline() */
-    SESSION_ASK_TOP_FUNCTIONS,   /* selection_top_functions() */
-    SESSION_ASK_FUNCTIONS,       /* selection_functions() */
-    SESSION_ASK_EDGES,           /* selection_edges() */
-    SESSION_ASK_ROWS,            /* selection_row(), for several rows */
-    SESSION_ASK_REGIONS,         /* session_regions() */
-    SESSION_ASK_GRID,            /* selection_grid() */
-    SESSION_ASK_ALLOCATION_AT,   /* session_allocation_at() */
-    SESSION_ASK_NEIGHBOURS,      /* session_neighbours() */
-    SESSION_ASK_ADDRESS_HISTORY, /* session_address_history() */
-    SESSION_ASK_ALLOCATION,      /* session_allocation() */
-    SESSION_ASK_STACK,           /* session_stack(), session_stack_call_site() */
-    SESSION_ASK_TYPE_MEMBERS,    /* session_type_members() */
-    SESSION_ASK_WORST_MISMATCH,  /* session_worst_mismatch() */
-    SESSION_ASK_CALL,            /* any functions of session.h, by a function of the caller */
+    SESSION_ASK_NEWER,     /* session_has_newer(), and session_open() if there is one */
+    SESSION_ASK_PROCESS,   /* session_select_process(); selections of before stay */
+    SESSION_ASK_SELECTION, /* selection_new(); has an estimate */
+    SESSION_ASK_CALL,      /* any functions of session.h, by a function of the caller */
 };
 
 /*
@@ -64,20 +47,12 @@ typedef bool session_call(struct session *session, struct selection *selection, 
 struct session_question {
     enum session_question_kind kind;
     unsigned place;              /* of those who ask the same kind: they do not cancel each other */
+    uint32_t process;            /* PROCESS: its id, 0: all together */
     const char *text;            /* SELECTION: the filter; copied */
-    struct selection *selection; /* PEAK to ROWS, GRID, CALL; the job holds a share of it */
-    enum session_color_by by;    /* LEGEND, TIMELINE, GRID */
-    uint64_t from_ns, to_ns;     /* TIMELINE, TOP_FUNCTIONS */
-    uint64_t ns;                 /* REGIONS to ADDRESS_HISTORY: the moment */
-    uint64_t address;            /* GRID to ADDRESS_HISTORY */
-    uint64_t bytes_per_cell;     /* GRID */
-    uint64_t first;              /* ROWS: position of the first, from 0 */
-    size_t count;                /* TIMELINE: slots; GRID: cells; TOP_FUNCTIONS, ROWS, STACK,
-                                    TYPE_MEMBERS: at most so many */
-    session_call *call;          /* CALL; NULL in `selection` is passed on */
+    struct selection *selection; /* CALL: passed on; NULL, or the job holds a share of it */
+    session_call *call;          /* CALL */
     void *data;                  /* CALL: the job's from now on */
     void (*release)(void *data); /* CALL: frees the data, on any thread */
-    uint64_t id; /* of the PROCESS, ALLOCATION, STACK, type (TYPE_MEMBERS), function (EDGES) */
 };
 
 /* The numbers of a selection, as its functions give them. */
@@ -85,67 +60,13 @@ struct session_totals {
     uint64_t count, chosen_from, allocations, bytes, live_bytes, live_count;
 };
 
+/* The answer of a CALL is in its data. */
 struct session_answer {
     enum session_question_kind kind;
-    bool estimate; /* from a sample of the rows: show it as one */
-    union {
-        struct session *newer; /* NEWER: NULL if there is none; see session_job_take_newer() */
-        struct {
-            struct selection *selection; /* NULL in an estimate */
-            struct session_totals totals;
-        } selected; /* SELECTION */
-        struct {
-            uint64_t bytes, ns;
-        } peak;
-        struct session_legend legend;
-        struct {
-            struct session_slot *slots;
-            size_t count;
-        } timeline;
-        struct {
-            struct session_share *shares;
-            size_t count;
-        } top;
-        struct {
-            struct session_function_row *rows;
-            size_t count;
-        } functions;
-        struct {
-            struct session_edge *callers, *callees;
-            size_t caller_count, callee_count;
-        } edges;
-        struct {
-            struct session_allocation *rows;
-            size_t count;
-        } rows;
-        struct {
-            struct session_region *regions;
-            size_t count;
-        } regions;
-        struct {
-            struct session_cell *cells;
-            size_t count;
-        } grid;
-        uint64_t allocation_at; /* id, 0: none */
-        struct {
-            uint64_t below, above; /* ids, 0: none */
-        } neighbours;
-        struct {
-            uint64_t freed, last_free_ns;
-        } history;
-        struct session_allocation allocation;
-        struct {
-            struct session_frame *frames;
-            size_t count, known; /* frames that the array and the stack have */
-            size_t call_site;
-        } stack;
-        struct {
-            struct session_member *members;
-            size_t count, known;
-            uint64_t size;
-        } type;
-        struct session_mismatch mismatch;
-    };
+    bool estimate;               /* from a sample of the rows: show it as one */
+    struct session *newer;       /* NEWER: NULL if there is none; see session_job_take_newer() */
+    struct selection *selection; /* SELECTION: NULL in an estimate */
+    struct session_totals totals;
 };
 
 enum session_job_state {

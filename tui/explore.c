@@ -165,8 +165,7 @@ static void take_newer(struct exploration *exploration)
 static void take_filter(struct exploration *exploration)
 {
     struct coming_filter *coming = &exploration->coming;
-    struct selection *selection =
-        selection_share(session_job_answer(coming->job)->selected.selection);
+    struct selection *selection = selection_share(session_job_answer(coming->job)->selection);
     session_job_free(coming->job);
     coming->job = NULL;
     if (coming->newer)
@@ -287,9 +286,9 @@ bool exploration_select_process(struct exploration *exploration, uint32_t id,
      * questions that it has, so this takes as long as the change alone. */
     loader_cancel(&exploration->loader);
     forget_coming(exploration);
-    struct session_job *job =
-        session_job_ask(exploration->loader.jobs,
-                        &(struct session_question){.kind = SESSION_ASK_PROCESS, .id = id}, error);
+    struct session_job *job = session_job_ask(
+        exploration->loader.jobs,
+        &(struct session_question){.kind = SESSION_ASK_PROCESS, .process = id}, error);
     if (!job)
         return false;
     const bool good = session_job_wait(job, -1) == SESSION_JOB_DONE;

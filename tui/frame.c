@@ -187,8 +187,8 @@ static void describe_coming(const struct exploration *exploration, char *out, si
         progress.total ? (unsigned)((uint64_t)progress.done * 100 / progress.total) : 0;
     if (answer)
         snprintf(out, size, "counting … %u %%, about ~%s, ~%s", percent,
-                 format_count(selected, answer->selected.totals.count),
-                 format_size(bytes, answer->selected.totals.bytes));
+                 format_count(selected, answer->totals.count),
+                 format_size(bytes, answer->totals.bytes));
     else
         snprintf(out, size, "counting … %u %%", percent);
 }

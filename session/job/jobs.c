@@ -203,11 +203,7 @@ void session_jobs_clear(struct session_jobs *jobs)
 static bool copy_question(struct session_question *copy, const struct session_question *question)
 {
     *copy = *question;
-    const bool of_selection =
-        (question->kind >= SESSION_ASK_PEAK && question->kind <= SESSION_ASK_GRID &&
-         question->kind != SESSION_ASK_REGIONS) ||
-        question->kind == SESSION_ASK_CALL;
-    if (!of_selection)
+    if (question->kind != SESSION_ASK_CALL)
         copy->selection = NULL;
     copy->text = NULL;
     if (question->kind == SESSION_ASK_SELECTION) {

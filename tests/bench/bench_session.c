@@ -94,29 +94,87 @@ static struct selection *ask_selection(struct bench *bench, const char *text)
     struct session_job *job;
     const struct session_answer *answer =
         ask(bench, (struct session_question){.kind = SESSION_ASK_SELECTION, .text = text}, &job);
-    struct selection *selection = answer ? selection_share(answer->selected.selection) : NULL;
+    struct selection *selection = answer ? selection_share(answer->selection) : NULL;
     session_job_free(job);
     return selection;
+}
+
+static void keep(void *data)
+{
+    (void)data;
+}
+
+/* Asks what `call` finds about a selection. The data must stay: a cancelled job may still use them.
+ */
+static bool ask_call(struct bench *bench, session_call *call, struct selection *selection,
+                     void *data)
+{
+    return ask_and_forget(bench, (struct session_question){.kind = SESSION_ASK_CALL,
+                                                           .selection = selection,
+                                                           .call = call,
+                                                           .data = data,
+                                                           .release = keep});
+}
+
+static bool find_legend(struct session *session, struct selection *selection, void *data,
+                        struct session_error *error)
+{
+    struct session_legend legend;
+    (void)session;
+    (void)error;
+    selection_legend(selection, *(const enum session_color_by *)data, &legend);
+    return true;
+}
+
+/* A span of time. */
+struct span {
+    uint64_t from_ns, to_ns;
+};
+
+static bool find_timeline(struct session *session, struct selection *selection, void *data,
+                          struct session_error *error)
+{
+    const struct span *span = data;
+    struct session_slot slots[SLOTS];
+    (void)session;
+    return selection_timeline(selection, span->from_ns, span->to_ns, SLOTS, SESSION_COLOR_FUNCTION,
+                              slots, error);
+}
+
+static bool find_functions(struct session *session, struct selection *selection, void *data,
+                           struct session_error *error)
+{
+    struct session_function_row *rows;
+    size_t count;
+    (void)session;
+    (void)data;
+    if (!selection_functions(selection, &rows, &count, error))
+        return false;
+    free(rows);
+    return true;
+}
+
+static bool find_peak(struct session *session, struct selection *selection, void *data,
+                      struct session_error *error)
+{
+    (void)session;
+    (void)data;
+    (void)error;
+    return selection_peak_bytes(selection) > 0 || selection_count(selection) == 0;
 }
 
 /* Asks for everything that the browser's first view shows of a filter. */
 static bool ask_view(struct bench *bench, const char *text, bool all)
 {
-    const uint64_t end = session_duration_ns(bench->session) + 1;
+    static enum session_color_by by = SESSION_COLOR_FUNCTION;
+    static struct span whole;
+    whole.to_ns = session_duration_ns(bench->session) + 1;
     struct selection *selection = ask_selection(bench, text);
-    const struct session_question timeline = {.kind = SESSION_ASK_TIMELINE,
-                                              .selection = selection,
-                                              .by = SESSION_COLOR_FUNCTION,
-                                              .to_ns = end,
-                                              .count = SLOTS};
-    const struct session_question legend = {
-        .kind = SESSION_ASK_LEGEND, .selection = selection, .by = SESSION_COLOR_FUNCTION};
-    const struct session_question functions = {.kind = SESSION_ASK_FUNCTIONS,
-                                               .selection = selection};
-    const struct session_question peak = {.kind = SESSION_ASK_PEAK, .selection = selection};
-    bool good = selection && ask_and_forget(bench, legend) && ask_and_forget(bench, timeline);
+    bool good = selection && ask_call(bench, find_legend, selection, &by) &&
+                ask_call(bench, find_timeline, selection, &whole);
     if (all)
-        good = good && ask_and_forget(bench, functions) && ask_and_forget(bench, peak);
+        good = good && ask_call(bench, find_functions, selection, NULL) &&
+               ask_call(bench, find_peak, selection, NULL);
     selection_free(selection);
     return good;
 }
@@ -129,25 +187,21 @@ static bool first_screen(struct bench *bench)
 static bool zoomed(struct bench *bench)
 {
     const uint64_t end = session_duration_ns(bench->session);
-    return ask_and_forget(bench, (struct session_question){.kind = SESSION_ASK_TIMELINE,
-                                                           .selection = bench->all,
-                                                           .by = SESSION_COLOR_FUNCTION,
-                                                           .from_ns = end / 2,
-                                                           .to_ns = end / 2 + end / 50,
-                                                           .count = SLOTS});
+    static struct span span;
+    span = (struct span){end / 2, end / 2 + end / 50};
+    return ask_call(bench, find_timeline, bench->all, &span);
 }
 
 static bool functions(struct bench *bench)
 {
-    return ask_and_forget(
-        bench, (struct session_question){.kind = SESSION_ASK_FUNCTIONS, .selection = bench->all});
+    return ask_call(bench, find_functions, bench->all, NULL);
 }
 
 static bool legend_of(struct bench *bench, enum session_color_by by)
 {
-    return ask_and_forget(
-        bench,
-        (struct session_question){.kind = SESSION_ASK_LEGEND, .selection = bench->all, .by = by});
+    static enum session_color_by asked;
+    asked = by;
+    return ask_call(bench, find_legend, bench->all, &asked);
 }
 
 static bool types(struct bench *bench)
@@ -177,9 +231,7 @@ static bool filter_screen(struct bench *bench)
 static bool filter_peak(struct bench *bench)
 {
     struct selection *selection = ask_selection(bench, FILTER);
-    const bool good =
-        selection && ask_and_forget(bench, (struct session_question){.kind = SESSION_ASK_PEAK,
-                                                                     .selection = selection});
+    const bool good = selection && ask_call(bench, find_peak, selection, NULL);
     selection_free(selection);
     return good;
 }
@@ -191,32 +243,27 @@ static bool regex(struct bench *bench)
     return selection != NULL;
 }
 
-static void keep(void *data)
+/* Finds the regions and the cells of a screen at a moment. */
+static bool find_grid(struct session *session, struct selection *selection, void *data,
+                      struct session_error *error)
 {
-    (void)data;
+    const uint64_t ns = *(const uint64_t *)data;
+    struct session_cell cells[CELLS];
+    struct session_region *regions;
+    size_t count;
+    if (!session_regions(session, ns, &regions, &count, error))
+        return false;
+    const struct session_region first = count > 0 ? regions[0] : (struct session_region){0};
+    free(regions);
+    return selection_grid(selection, ns, first.start, (first.end - first.start) / CELLS + 1, CELLS,
+                          SESSION_COLOR_FUNCTION, cells, error);
 }
 
-/* Asks for the regions and the cells of a screen at a moment, then for those a step later. */
 static bool grid_at(struct bench *bench, uint64_t ns)
 {
-    struct session_job *job;
-    const struct session_answer *answer =
-        ask(bench, (struct session_question){.kind = SESSION_ASK_REGIONS, .ns = ns}, &job);
-    bool good = answer != NULL;
-    if (good && answer->regions.count > 0) {
-        const struct session_region *region = &answer->regions.regions[0];
-        good = ask_and_forget(
-            bench,
-            (struct session_question){.kind = SESSION_ASK_GRID,
-                                      .selection = bench->all,
-                                      .ns = ns,
-                                      .address = region->start,
-                                      .bytes_per_cell = (region->end - region->start) / CELLS + 1,
-                                      .count = CELLS,
-                                      .by = SESSION_COLOR_FUNCTION});
-    }
-    session_job_free(job);
-    return good;
+    static uint64_t moment;
+    moment = ns;
+    return ask_call(bench, find_grid, bench->all, &moment);
 }
 
 static bool grid(struct bench *bench)
