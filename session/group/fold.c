@@ -72,8 +72,10 @@ static bool make_tree(struct session_group_set *set, const struct group_sum *sum
     struct session *session = set->session;
     struct tree tree = {.set = set, .capacity = 1024};
     struct group_part names = {.field = FIELD_FUNCTION};
-    if (!stacks_frames(&session->stacks, error) || !group_part_names(session, &names, error))
+    if (!stacks_frames(&session->stacks, error) || !group_part_names(session, &names, error)) {
+        group_part_close(&names);
         return false;
+    }
     /* Functions without a name, which is "?", are one. */
     for (uint32_t i = 0; i < names.names.name_count; i++) {
         if (names.same[i] == CODE_NONE || strcmp(names.names.name[i], "?") == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Finds the exact peak of every group: the largest sum of the sizes of its blocks that were live at
- * one moment.
+ * one moment. For few groups peak_bounds.c does it. Otherwise all events are sorted:
  *
  * 1. One pass counts the events (allocations and frees) in equal parts of the time. The time is cut
  *    into windows that have at most so many events that they fit into memory. A part with too many
@@ -164,7 +164,7 @@ static void join(struct sweeper *sweeper)
     for (size_t i = 0; i < sweeper->touched_count; i++) {
         const uint32_t place = sweeper->touched[i];
         struct change *change = &sweeper->changes[place];
-        const int64_t best = search->live[place] + change->best;
+        const int64_t best = search->live[place] + change->best - 1;
         if (best > 0 && (uint64_t)best > search->peaks[place])
             search->peaks[place] = (uint64_t)best;
         search->live[place] += change->net;
@@ -267,7 +267,7 @@ static uint64_t last_time(const struct session *session)
     return last;
 }
 
-static bool run_search(struct search *search, struct session_error *error)
+static bool search_windows(struct search *search, uint64_t last, struct session_error *error)
 {
     struct session_group_set *set = search->set;
     struct sweeper *sweepers[SCAN_THREADS_MAX] = {NULL};
@@ -279,12 +279,24 @@ static bool run_search(struct search *search, struct session_error *error)
         sweepers[i] = sweeper_new(search);
         good = sweepers[i] || session_fail_memory(error, "the peaks of groups");
     }
-    good = good && cut(search, sweepers, threads, 0, last_time(set->session), error);
+    good = good && cut(search, sweepers, threads, 0, last, error);
     good = good && scan_chunks(set->session, (uint32_t)search->window_count, take_window,
                                (void **)sweepers, threads, error);
     for (size_t i = 0; i < threads; i++)
         sweeper_free(sweepers[i]);
     return good;
+}
+
+static bool run_search(struct search *search, struct session_error *error)
+{
+    const uint64_t last = last_time(search->set->session);
+    bool found;
+    if (!peak_search_bounds(search, last, &found, error))
+        return false;
+    if (found)
+        return true;
+    memset(search->live, 0, search->places * sizeof(*search->live));
+    return search_windows(search, last, error);
 }
 
 static void take_peaks(const struct search *search)

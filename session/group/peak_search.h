@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "session/data/session_state.h"
 #include "session/group/group_state.h"
 #include "session/scan/estimate.h"
 
@@ -20,10 +21,10 @@ struct window {
     uint64_t from, last; /* ns, both inside */
 };
 
-/* The change of a place in one window. */
+/* The change of a place in one window: at its end, and the largest one in it plus 1, at least 1.
+ * All are 0 if the window has no event of the place. */
 struct change {
     int64_t net, best;
-    bool touched;
 };
 
 /* Times between which the blocks of one chunk were freed. */
@@ -80,5 +81,20 @@ bool peak_keep_wanted(struct sweeper *sweeper, struct scan_worker *worker, uint3
  */
 bool peak_sweep_window(struct sweeper *sweeper, struct scan_worker *worker,
                        const struct window *window, struct session_error *error);
+
+/* Returns the place of a group's rows of a thread. */
+static inline uint32_t peak_place(const struct search *search, uint32_t group, uint64_t thread)
+{
+    const struct names *names = &search->set->session->names;
+    return group * search->machines + names->process_machine[names->thread_process[thread]] - 1;
+}
+
+/*
+ * Finds the peaks by sums for parts of the time. Nothing happens after `last`. *found is false if
+ * there are too many groups, or if too many events would have to be sorted. Returns false with
+ * `error` set.
+ */
+bool peak_search_bounds(struct search *search, uint64_t last, bool *found,
+                        struct session_error *error);
 
 #endif

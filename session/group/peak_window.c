@@ -7,7 +7,7 @@
 #include "session/data/session_state.h"
 #include "session/group/peak_search.h"
 
-enum { DIGIT = 11 };
+enum { PART_BITS = 7, DIGIT_BITS = 8 };
 
 bool peak_keep_wanted(struct sweeper *sweeper, struct scan_worker *worker, uint32_t chunk,
                       struct session_error *error)
@@ -100,16 +100,12 @@ static void add_events(struct sweeper *sweeper, const struct window *window,
                        const struct event_views *views, size_t row)
 {
     const struct search *search = sweeper->search;
-    const struct names *names = &search->set->session->names;
     const uint64_t from = column_view_at(&views->began, row);
     const uint64_t lived = column_view_at(&views->life, row);
     const uint64_t bytes = column_view_at(&views->bytes, row);
     struct event event = {.place = sweeper->groups[row], .bytes = (uint32_t)bytes};
-    if (search->machines > 1) {
-        const uint64_t thread = column_view_at(&views->thread, row);
-        event.place = event.place * search->machines +
-                      names->process_machine[names->thread_process[thread]] - 1;
-    }
+    if (search->machines > 1)
+        event.place = peak_place(search, event.place, column_view_at(&views->thread, row));
     if (bytes > UINT32_MAX) {
         sweeper->large[sweeper->large_count] = bytes;
         event.bytes = (uint32_t)sweeper->large_count++;
@@ -160,41 +156,70 @@ static bool collect_chunk(struct sweeper *sweeper, struct scan_worker *worker, u
     return true;
 }
 
-/* Sorts the events by key, the least significant digits first (Knuth, TAOCP 3, 5.2.5). */
+/* Moves the events from `from` to `to`, in the order of `bits` bits of their keys. `ends` gets, for
+ * each value of these bits, the position behind its last event. */
+static void distribute(const struct event *from, struct event *to, size_t count, unsigned shift,
+                       unsigned bits, size_t *ends)
+{
+    const uint64_t mask = (UINT64_C(1) << bits) - 1;
+    size_t place = 0;
+    memset(ends, 0, sizeof(*ends) << bits);
+    for (size_t i = 0; i < count; i++)
+        ends[from[i].key >> shift & mask]++;
+    for (size_t digit = 0; digit <= mask; digit++) {
+        const size_t here = ends[digit];
+        ends[digit] = place;
+        place += here;
+    }
+    for (size_t i = 0; i < count; i++)
+        to[ends[from[i].key >> shift & mask]++] = from[i];
+}
+
+/*
+ * Sorts the events by key. The highest bits part them, so that each part fits into a core's cache.
+ * A part is sorted by the least significant digits first (Knuth, TAOCP 3, 5.2.5).
+ */
 static void sort_events(struct sweeper *sweeper)
 {
-    uint64_t highest = 0;
+    size_t parts[1 << PART_BITS];
+    size_t ends[1 << DIGIT_BITS];
+    uint64_t all = 0;
     for (size_t i = 0; i < sweeper->count; i++)
-        highest |= sweeper->events[i].key;
-    for (unsigned shift = 0; shift < 64 && highest >> shift != 0; shift += DIGIT) {
-        const uint64_t mask = (1 << DIGIT) - 1;
-        size_t places[1 << DIGIT] = {0};
-        size_t place = 0;
-        for (size_t i = 0; i < sweeper->count; i++)
-            places[sweeper->events[i].key >> shift & mask]++;
-        for (size_t digit = 0; digit <= mask; digit++) {
-            const size_t here = places[digit];
-            places[digit] = place;
-            place += here;
+        all |= sweeper->events[i].key;
+    const unsigned width = all == 0 ? 0 : 64 - (unsigned)__builtin_clzll(all);
+    const unsigned lower = width > PART_BITS ? width - PART_BITS : 0;
+    const unsigned digits = (lower + DIGIT_BITS - 1) / DIGIT_BITS;
+    struct event *from = sweeper->events;
+    struct event *to = sweeper->spare;
+    distribute(from, to, sweeper->count, lower, PART_BITS, parts);
+    for (unsigned digit = 0; digit < digits; digit++) {
+        size_t begin = 0;
+        struct event *swap = from;
+        from = to;
+        to = swap;
+        for (size_t part = 0; part < 1 << PART_BITS; part++) {
+            distribute(from + begin, to + begin, parts[part] - begin, digit * DIGIT_BITS,
+                       DIGIT_BITS, ends);
+            begin = parts[part];
         }
-        for (size_t i = 0; i < sweeper->count; i++)
-            sweeper->spare[places[sweeper->events[i].key >> shift & mask]++] = sweeper->events[i];
-        struct event *swap = sweeper->events;
-        sweeper->events = sweeper->spare;
-        sweeper->spare = swap;
     }
+    sweeper->events = to;
+    sweeper->spare = from;
 }
 
 static void sweep(struct sweeper *sweeper)
 {
     for (size_t i = 0; i < sweeper->count; i++) {
         const struct event *event = &sweeper->events[i];
+        /* Many places do not fit into the cache: fetch one ahead of its turn. */
+        if (i + 16 < sweeper->count)
+            __builtin_prefetch(&sweeper->changes[event[16].place & ~EVENT_LARGE], 1);
         const uint32_t place = event->place & ~EVENT_LARGE;
         const uint64_t bytes =
             (event->place & EVENT_LARGE) != 0 ? sweeper->large[event->bytes] : event->bytes;
         struct change *change = &sweeper->changes[place];
-        if (!change->touched) {
-            change->touched = true;
+        if (change->best == 0) {
+            change->best = 1;
             sweeper->touched[sweeper->touched_count++] = place;
         }
         if ((event->key & 1) == 0) {
@@ -202,7 +227,7 @@ static void sweep(struct sweeper *sweeper)
             continue;
         }
         change->net += (int64_t)bytes;
-        change->best = change->net > change->best ? change->net : change->best;
+        change->best = change->net >= change->best ? change->net + 1 : change->best;
     }
 }
 

@@ -198,13 +198,13 @@ static const char *const joins[] = {"join type",
 static void test_members(void **state)
 {
     (void)state;
-    static const size_t sizes[] = {1, 40, 700};
+    static const size_t sizes[] = {1, 40, 700, 700};
     const size_t events = group_window_events;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         open_fixture(i + 1, sizes[i], NULL);
         scan_use_threads(session, i + 1);
-        /* So small windows that some moments have too many events for one. */
-        group_window_events = i == 2 ? 60 : 2;
+        /* So small windows that some moments have too many events for one; then none at all. */
+        group_window_events = i == 2 ? 60 : i == 3 ? events : 2;
         for (size_t k = 0; k < sizeof(sets) / sizeof(sets[0]); k++)
             for (size_t n = 0; n < sizeof(joins) / sizeof(joins[0]); n++)
                 check_groups(sets[k], joins[n]);
