@@ -124,8 +124,6 @@ static bool may_change(struct user_rows *rows, enum user_table table, struct ses
 {
     sqlite3_int64 application = 0, version = 0, unfinished = 0, exists = 0;
     sqlite3 *handle = rows->handle;
-    if (sqlite3_db_readonly(handle, "main") != 0)
-        return session_fail(error, 0, "%s: cannot be written", rows->path);
     if (run(handle, "PRAGMA application_id", NULL, NULL, &application) != SQLITE_OK ||
         run(handle, "PRAGMA user_version", NULL, NULL, &version) != SQLITE_OK ||
         run(handle, statements[table].exists, NULL, NULL, &exists) != SQLITE_OK ||

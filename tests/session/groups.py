@@ -57,7 +57,8 @@ KEYS = {
     "freed": lambda r: "true" if r["free_ns"] is not None else "false",
 }
 MEASURES = ["allocations", "bytes", "objects", "live_bytes", "live_count", "at_peak_bytes", "peak_bytes",
-            "avg_size", "avg_lifetime", "min_size", "max_size", "min_lifetime", "max_lifetime"]
+            "avg_size", "avg_lifetime", "min_size", "max_size", "min_lifetime", "max_lifetime",
+            "first_time", "last_time", "born_over", "died_over", "rises", "climb", "turnover"]
 
 
 def largest(rows):
@@ -71,6 +72,22 @@ def largest(rows):
     return best
 
 
+def rises(rows):
+    """How often the live bytes rise between the middles of the tenths of the run."""
+    points = [duration * (2 * i + 1) // 20 for i in range(10)]
+    live = [sum(r["size"] for r in rows if r["alloc_ns"] <= p and (r["free_ns"] is None or r["free_ns"] > p))
+            for p in points]
+    return sum(after > before for before, after in zip(live, live[1:]))
+
+
+def climb(rows):
+    """The percent of rows larger than the one before, in the order of id within 65,536 ids."""
+    rows = sorted(rows, key=lambda r: r["id"])
+    larger = sum((a["id"] - 1) // 65536 == (b["id"] - 1) // 65536 and b["size"] > a["size"]
+                 for a, b in zip(rows, rows[1:]))
+    return 100 * larger // len(rows)
+
+
 def measure(rows):
     # A block of another process may begin after the selected one has ended.
     lives = [max(0, (duration if r["free_ns"] is None else r["free_ns"]) - r["alloc_ns"]) for r in rows]
@@ -78,9 +95,13 @@ def measure(rows):
     live = [r["size"] for r in rows if r["free_ns"] is None]
     at_peak = [r["size"] for r in rows
                if r["alloc_ns"] <= peak_ns and (r["free_ns"] is None or r["free_ns"] > peak_ns)]
+    begun = sorted(r["alloc_ns"] for r in rows)
+    ended = [max(duration, r["alloc_ns"]) if r["free_ns"] is None else r["free_ns"] for r in rows]
+    peak = largest(rows)
     return [len(rows), sum(sizes), sum(r["count"] for r in rows), sum(live), len(live), sum(at_peak),
-            largest(rows), sum(sizes) // len(rows), sum(lives) // len(rows), min(sizes), max(sizes),
-            min(lives), max(lives)]
+            peak, sum(sizes) // len(rows), sum(lives) // len(rows), min(sizes), max(sizes),
+            min(lives), max(lives), begun[0], begun[-1], begun[-1] - begun[0], max(ended) - min(ended),
+            rises(rows), climb(rows), sum(sizes) // peak if peak else 0]
 
 
 def expected(rows, key):

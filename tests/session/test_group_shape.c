@@ -126,6 +126,9 @@ static void test_fields(void **state)
     (void)state;
     compare("all | join thread", "thread_id", "");
     compare("all | where stack is not null | join stack", "stack_id", "AND stack_id > 0");
+    /* The end of a chunk, and of the order in it. */
+    compare("all | where id in 65530..65545 | join thread", "thread_id",
+            "AND id BETWEEN 65530 AND 65545");
     compare("all | where size > 100 and freed == true | join size", "size",
             "AND size > 100 AND free_ns IS NOT NULL");
 }
