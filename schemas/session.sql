@@ -46,6 +46,7 @@ CREATE TABLE stack(
   call_site_frame_id INTEGER REFERENCES frame(id),
   function_id INTEGER REFERENCES function(id),  -- of the call site
   user_frame_id INTEGER REFERENCES frame(id),   -- innermost of the user's own code; NULL: none
+  owner_id INTEGER REFERENCES owner(id),        -- of its blocks; NULL: unknown
   state TEXT NOT NULL,            -- 'complete', 'depth limit', 'unwind end', 'lost', 'none'
   allocations INTEGER NOT NULL DEFAULT 0,
   bytes INTEGER NOT NULL DEFAULT 0,
@@ -56,6 +57,11 @@ CREATE TABLE stack(
   peak_bytes INTEGER NOT NULL DEFAULT 0,        -- the stack's own largest live bytes
   peak_ns INTEGER NOT NULL DEFAULT 0,
   lifetime_ns INTEGER NOT NULL DEFAULT 0        -- sum over freed allocations
+);
+CREATE TABLE owner(               -- classes, members and variables that own blocks
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,             -- 'UndoHistory', 'UndoHistory::actions'
+  confidence TEXT NOT NULL        -- 'exact', 'inferred'
 );
 CREATE TABLE runtime_stack(       -- stacks of blocks that the runtime keeps to the end: not leaks
   stack_id INTEGER PRIMARY KEY REFERENCES stack(id),
@@ -368,7 +374,8 @@ CREATE VIEW v_allocation AS
            AS lifetime_ns,
          -- Bytes that are not elements: bytes after a record, a length before the elements of new T[n].
          max(0, a.size - a.count * ty.size) AS extra_bytes,
-         th.process_id AS process_id, p.pid AS pid, p.program AS process
+         th.process_id AS process_id, p.pid AS pid, p.program AS process,
+         o.name AS owner, uf.name AS user
   -- Tables that depend on the stack only come before the allocations: the planner can then test a
   -- condition on function, file or module once for each stack, not for each allocation.
   FROM stack st
@@ -376,6 +383,9 @@ CREATE VIEW v_allocation AS
   LEFT JOIN function f ON f.id = st.function_id
   LEFT JOIN module m ON m.id = fr.module_id
   LEFT JOIN source_file s ON s.id = fr.source_file_id
+  LEFT JOIN owner o ON o.id = st.owner_id
+  LEFT JOIN frame ufr ON ufr.id = st.user_frame_id
+  LEFT JOIN function uf ON uf.id = ufr.function_id
   JOIN allocation a ON a.stack_id = st.id
   LEFT JOIN kind k ON k.id = a.kind
   LEFT JOIN type ty ON ty.id = a.type_id

@@ -31,6 +31,7 @@ enum cache_kind {
     CACHE_CANDIDATES,
     CACHE_DECLARE,
     CACHE_MEMBERS,
+    CACHE_OWNER,
     CACHE_LIMIT,
     CACHE_KINDS
 };

@@ -78,6 +78,7 @@ void type_table_free(struct type_table *table)
     call_chains_free(&table->chains);
     free(table->by_stack);
     free(table->unknown);
+    owners_free(&table->owners);
     *table = (struct type_table){0};
 }
 

@@ -12,6 +12,7 @@
 #include "ingest/base/array.h"
 #include "ingest/base/generation_cache.h"
 #include "ingest/replay/call_chains.h"
+#include "ingest/replay/owners.h"
 #include "ingest/replay/stacks.h"
 #include "ingest/types/program_types.h"
 #include "ingest/types/types.h"
@@ -56,6 +57,7 @@ struct type_table {
     struct index_map by_symbol;
     struct unknown_block *unknown; /* at most TYPE_TABLE_UNKNOWN_SIZES for each stack */
     size_t unknown_count, unknown_capacity;
+    struct owners owners;
 };
 
 /* The limits of sizes kept for a stack's unknown blocks, and of names for each. */

@@ -133,6 +133,48 @@ static void repeat_infer(void *context, struct decoding *question)
         types_find(context, frames, count, size, kind, &answer);
 }
 
+/* ---- types_owner_of() ------------------------------------------------------------------- */
+
+static bool take_owner(const struct types *types, struct decoding *decoding,
+                       struct types_owner *owner)
+{
+    owner->name = keep(types, decoding_text(decoding));
+    const uint64_t confidence = decoding_number(decoding);
+    owner->confidence = (enum types_confidence)confidence;
+    return !decoding->failed && confidence <= TYPES_EXACT;
+}
+
+void types_owner_of(struct types *types, const struct types_frame *frames, size_t count,
+                    size_t user, size_t level, struct types_owner *owner)
+{
+    struct cache_question question;
+    if (!listens_to(types, count <= FRAMES_MAX)) {
+        types_find_owner(types, frames, count, user, level, owner);
+        return;
+    }
+    cache_question_begin(&question, transcript_of(types), CACHE_OWNER);
+    put_frames(&question.asked, frames, count);
+    coding_put_number(&question.asked, user);
+    coding_put_number(&question.asked, level);
+    cache_question_ask(&question);
+    if (!cache_question_accept(&question, take_owner(types, &question.known, owner))) {
+        types_find_owner(types, frames, count, user, level, owner);
+        coding_put_text(&question.found, owner->name);
+        coding_put_number(&question.found, owner->confidence);
+    }
+    cache_question_end(&question);
+}
+
+static void repeat_owner(void *context, struct decoding *question)
+{
+    struct types_frame frames[FRAMES_MAX];
+    struct types_owner owner;
+    const size_t count = take_frames(question, frames);
+    const uint64_t user = decoding_number(question), level = decoding_number(question);
+    if (!question->failed && user < count)
+        types_find_owner(context, frames, count, user, level, &owner);
+}
+
 /* ---- calls ------------------------------------------------------------------------------ */
 
 const char *types_call_linkage(struct types *types, const struct types_frame *frame)
@@ -361,6 +403,7 @@ void types_begin_transcript(struct types *types)
     if (!transcript)
         return;
     cache_transcript_repeat_by(transcript, CACHE_INFER, repeat_infer, types);
+    cache_transcript_repeat_by(transcript, CACHE_OWNER, repeat_owner, types);
     cache_transcript_repeat_by(transcript, CACHE_LINKAGE, repeat_linkage, types);
     cache_transcript_repeat_by(transcript, CACHE_FORM, repeat_form, types);
     cache_transcript_repeat_by(transcript, CACHE_CANDIDATES, repeat_candidates, types);

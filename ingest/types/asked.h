@@ -19,6 +19,9 @@ void types_find_declared(struct types *types, uint32_t module, const char *name,
 /* types_members() */
 bool types_find_members(struct types *types, const char *name, uint64_t size,
                         types_member_function *each, void *context);
+/* types_owner_of() */
+void types_find_owner(struct types *types, const struct types_frame *frames, size_t count,
+                      size_t user, size_t level, struct types_owner *owner);
 /* types_frame_call_form() */
 unsigned types_find_form(struct types *types, const struct types_frame *frame,
                          unsigned (*form_of)(const char *linkage));

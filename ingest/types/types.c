@@ -16,6 +16,7 @@
 #include "ingest/types/flow/operator_new.h"
 #include "ingest/types/modules.h"
 #include "ingest/types/outer_frames.h"
+#include "ingest/types/owner.h"
 #include "ingest/types/sites.h"
 #include "ingest/types/source/expression.h"
 #include "ingest/types/source/source_statement.h"
@@ -521,6 +522,29 @@ bool types_find_members(struct types *types, const char *name, uint64_t size,
                         types_member_function *each, void *context)
 {
     return types_records_members(types->records, name, size, each, context);
+}
+
+/* The stack of a question about an owner. Two sites are open: sites of odd frames and of even. */
+struct owner_frames {
+    struct types *types;
+    const struct types_frame *frames;
+};
+
+static const struct types_site *open_owner_frame(void *context, size_t frame)
+{
+    struct owner_frames *around = context;
+    struct types *types = around->types;
+    return open_site(types, frame % 2 == 0 ? types->sites : types->outer, &around->frames[frame]);
+}
+
+void types_find_owner(struct types *types, const struct types_frame *frames, size_t count,
+                      size_t user, size_t level, struct types_owner *owner)
+{
+    struct owner_frames around = {types, frames};
+    const struct types_owner_question question = {open_owner_frame, &around, count, user, level};
+    *owner = (struct types_owner){.name = NULL};
+    owner->name = keep(types, types_owner_find(&question, &owner->confidence));
+    tell_spent(types);
 }
 
 struct types_work types_work(const struct types *types)

@@ -72,6 +72,23 @@ static inline uint64_t types_count(uint64_t size, uint64_t unit)
 void types_infer(struct types *types, const struct types_frame *frames, size_t count, uint64_t size,
                  uint8_t kind, struct types_answer *answer);
 
+/* The owner of a stack's blocks: a class, or a member of one, or a variable. */
+struct types_owner {
+    const char *name; /* kept until symbols_free(); NULL: unknown */
+    enum types_confidence confidence;
+};
+
+/* The most frames that a question about an owner may have. */
+#define TYPES_OWNER_FRAMES 32
+
+/*
+ * Finds the owner (types/owner.h). The user's frame of the stack (schemas/code/user_code.h) is the
+ * function that lies `level` functions inside frame `user`: 0 is the frame's own function, 1 the
+ * function inlined into it. `frames` are as for types_infer(), at most TYPES_OWNER_FRAMES of them.
+ */
+void types_owner_of(struct types *types, const struct types_frame *frames, size_t count,
+                    size_t user, size_t level, struct types_owner *owner);
+
 /*
  * The number of innermost frames whose units are searched for candidates: the site and the wrappers
  * inside it.

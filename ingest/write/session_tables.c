@@ -144,21 +144,28 @@ static bool put_stacks(const struct table_sink *sink, const struct session_facts
     struct runtime_blocks *blocks = runtime_blocks_new(stacks);
     struct suppressor *suppressor =
         facts->suppressions ? suppressor_new(facts->suppressions, stacks) : NULL;
+    struct type_table *types = facts->replay->types;
     bool good = blocks && (suppressor || !facts->suppressions);
     for (size_t i = 0; good && i < stacks->count; i++) {
         const struct stack_row *row = &stacks->rows[i];
         const struct usage *usage = &row->usage;
+        const uint32_t owner = usage->allocations == 0
+                                   ? 0
+                                   : owners_find(&types->owners, types->types, stacks, (uint32_t)i);
         good = PUT(sink, WRITER_STACK, value_number(i), value_number(row->depth),
                    value_index(row->call_site_frame), value_index(row->function),
-                   value_index(row->user_frame), value_text(stack_state_name(row->state)),
-                   value_number(usage->allocations), value_number(usage->bytes),
-                   value_number(usage->live_count), value_number(usage->live_bytes),
-                   value_number(usage->at_peak_count), value_number(usage->at_peak_bytes),
-                   value_number(usage->peak_bytes), value_number(usage->peak_ns),
-                   value_number(usage->lifetime_ns));
+                   value_index(row->user_frame), owner ? value_number(owner) : value_null(),
+                   value_text(stack_state_name(row->state)), value_number(usage->allocations),
+                   value_number(usage->bytes), value_number(usage->live_count),
+                   value_number(usage->live_bytes), value_number(usage->at_peak_count),
+                   value_number(usage->at_peak_bytes), value_number(usage->peak_bytes),
+                   value_number(usage->peak_ns), value_number(usage->lifetime_ns));
         if (usage->allocations != 0)
             good = good && put_runtime_stack(sink, blocks, suppressor, i);
     }
+    for (size_t i = 0; good && i < types->owners.count; i++)
+        good = PUT(sink, WRITER_OWNER, value_number(i + 1), value_text(types->owners.rows[i].name),
+                   value_text(type_table_confidence_name(types->owners.rows[i].confidence)));
     suppressor_free(suppressor);
     runtime_blocks_free(blocks);
     return good;

@@ -22,6 +22,8 @@
  * leads. */
 #define STEPS_EXTRA 48
 #define VISITED_MAX 2048
+/* The most bytes of an instruction. */
+#define INSTRUCTION_MAX 15
 
 struct pending_path {
     uint64_t address;
@@ -518,6 +520,46 @@ static void run_paths(struct follower *follower)
     types_flow_path_finish(&follower->current);
 }
 
+/* Returns a follower that has run the code up to the site's call; free() it. NULL if memory is
+ * exhausted. Its bounds are empty if the function's code is not known. */
+static struct follower *follower_before_call(const struct types_site *site, struct types_flow *flow)
+{
+    struct follower *follower = calloc(1, sizeof(*follower));
+    if (!follower)
+        return NULL;
+    follower->site = site;
+    follower->flow = follower->current.flow = flow;
+    follower->places.site = site;
+    find_bounds(follower);
+    follower->function = types_functions_find(site->functions, site, follower->start);
+    if (!follower->function) {
+        free(follower);
+        return NULL;
+    }
+    if (follower->end > follower->start) {
+        follower->places.locals = follower->function->locals;
+        run_prefix(follower);
+    }
+    return follower;
+}
+
+bool types_flow_before_call(const struct types_site *site, types_flow_look *look, void *context)
+{
+    struct types_flow flow = {.count = 0};
+    if (!site->file)
+        return true;
+    struct follower *follower = follower_before_call(site, &flow);
+    if (!follower)
+        return false;
+    /* Code that cannot be decoded ends the run before the call. */
+    const uint64_t reached = follower->function->reached;
+    if (follower->end > follower->start && reached != 0 && reached < site->return_address &&
+        site->return_address - reached <= INSTRUCTION_MAX)
+        look(context, &follower->state, &follower->places);
+    free(follower);
+    return true;
+}
+
 bool types_flow_follow(const struct types_site *site, int64_t offset, bool in_memory,
                        struct types_flow *flow)
 {
@@ -525,19 +567,10 @@ bool types_flow_follow(const struct types_site *site, int64_t offset, bool in_me
     flow->offset = offset;
     if (!site->file)
         return true;
-    struct follower *follower = calloc(1, sizeof(*follower));
-    if (!follower)
-        return false;
-    follower->site = site;
-    follower->flow = follower->current.flow = flow;
-    follower->places.site = site;
-    follower->returns_nothing = returns_nothing(site);
-    find_bounds(follower);
-    follower->function = types_functions_find(site->functions, site, follower->start);
-    bool good = follower->function != NULL;
+    struct follower *follower = follower_before_call(site, flow);
+    bool good = follower != NULL;
     if (good && follower->end > follower->start) {
-        follower->places.locals = follower->function->locals;
-        run_prefix(follower);
+        follower->returns_nothing = returns_nothing(site);
         start_behind_call(follower, offset, in_memory);
         run_paths(follower);
     }

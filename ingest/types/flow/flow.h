@@ -18,6 +18,7 @@
 #define MPROF_INGEST_TYPES_FLOW_FLOW_H
 
 #include "ingest/types/dwarf/site.h"
+#include "ingest/types/flow/flow_state.h"
 
 enum types_evidence_kind {
     TYPES_EVIDENCE_PLACE,       /* a variable, member or global that receives the result */
@@ -58,5 +59,14 @@ struct types_flow {
  */
 bool types_flow_follow(const struct types_site *site, int64_t offset, bool in_memory,
                        struct types_flow *flow);
+
+/*
+ * Looks at the registers and stack slots just before the site's call. types_flow_state_register()
+ * and its kin (flow_state.h) read them, at the address site->return_address - 1.
+ */
+typedef void types_flow_look(void *context, const struct types_flow_state *state,
+                             const struct types_place_types *places);
+/* Calls `look`, unless the code is not known. Returns false if memory is exhausted. */
+bool types_flow_before_call(const struct types_site *site, types_flow_look *look, void *context);
 
 #endif

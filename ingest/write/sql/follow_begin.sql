@@ -4,6 +4,7 @@ BEGIN IMMEDIATE;
 DELETE FROM meta;
 DELETE FROM module;
 DELETE FROM stack;
+DELETE FROM owner;
 DELETE FROM runtime_stack;
 DELETE FROM process;
 DELETE FROM inherited_free;

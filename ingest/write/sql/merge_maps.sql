@@ -5,6 +5,8 @@ CREATE TEMP TABLE file_map(old INTEGER PRIMARY KEY, new INTEGER NOT NULL);
 CREATE TEMP TABLE function_map(old INTEGER PRIMARY KEY, new INTEGER NOT NULL);
 CREATE TEMP TABLE type_map(old INTEGER PRIMARY KEY, new INTEGER NOT NULL);
 
+CREATE TEMP TABLE owner_map(old INTEGER PRIMARY KEY, new INTEGER NOT NULL);
+
 CREATE TEMP TABLE source_file_key(path TEXT PRIMARY KEY, id INTEGER NOT NULL) WITHOUT ROWID;
 INSERT OR IGNORE INTO source_file_key SELECT path, id FROM source_file ORDER BY id;
 
@@ -19,3 +21,7 @@ CREATE TEMP TABLE type_key(name TEXT, size INTEGER, confidence TEXT, element TEX
   PRIMARY KEY(name, size, confidence, element)) WITHOUT ROWID;
 INSERT OR IGNORE INTO type_key
   SELECT name, ifnull(size, -1), confidence, ifnull(element, ''), id FROM type ORDER BY id;
+
+CREATE TEMP TABLE owner_key(name TEXT, confidence TEXT, id INTEGER, PRIMARY KEY(name, confidence))
+  WITHOUT ROWID;
+INSERT OR IGNORE INTO owner_key SELECT name, confidence, id FROM owner ORDER BY id;

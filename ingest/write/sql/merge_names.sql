@@ -59,3 +59,13 @@ INSERT INTO main.type
   SELECT m.new, t.name, t.size, t.confidence, t.element
   FROM type_map m JOIN part.type t ON t.id = m.old
   WHERE m.new > (SELECT ifnull(max(id), 0) FROM main.type) ORDER BY m.new;
+
+INSERT OR IGNORE INTO owner_key
+  SELECT name, confidence,
+    (SELECT ifnull(max(id), 0) FROM main.owner) + row_number() OVER (ORDER BY id)
+  FROM part.owner o WHERE NOT EXISTS (SELECT 1 FROM owner_key k
+    WHERE k.name = o.name AND k.confidence = o.confidence);
+DELETE FROM owner_map;
+INSERT INTO owner_map SELECT o.id, k.id FROM part.owner o JOIN owner_key k USING (name, confidence);
+INSERT INTO main.owner SELECT id, name, confidence FROM owner_key
+  WHERE id > (SELECT ifnull(max(id), 0) FROM main.owner) ORDER BY id;

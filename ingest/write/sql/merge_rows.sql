@@ -7,9 +7,10 @@ INSERT INTO main.frame
   LEFT JOIN file_map s ON s.old = r.source_file_id ORDER BY r.id;
 INSERT INTO main.stack
   SELECT t.id + base.stack, depth, call_site_frame_id + base.frame, f.new,
-    user_frame_id + base.frame, state, allocations,
+    user_frame_id + base.frame, o.new, state, allocations,
     bytes, live_count, live_bytes, at_peak_count, at_peak_bytes, peak_bytes, peak_ns, lifetime_ns
   FROM base, part.stack t LEFT JOIN function_map f ON f.old = t.function_id
+  LEFT JOIN owner_map o ON o.old = t.owner_id
   WHERE t.id > 0 ORDER BY t.id;
 INSERT INTO main.runtime_stack
   SELECT stack_id + base.stack, kind, pattern FROM base, part.runtime_stack;

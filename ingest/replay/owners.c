@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/replay/owners.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The frames outside the user's that may tell who holds its object. */
+enum { FRAMES_OUTSIDE = 6 };
+
+/* The frames that decide: from the one inside the user's frame outward. */
+struct owner_memo {
+    struct types_frame frames[FRAMES_OUTSIDE + 2];
+    uint32_t count, user, level;
+    uint32_t owner;
+};
+
+void owners_free(struct owners *owners)
+{
+    free(owners->rows);
+    free(owners->memos);
+    index_map_free(&owners->by_name);
+    index_map_free(&owners->by_frames);
+    *owners = (struct owners){0};
+}
+
+static uint32_t find_row(struct owners *owners, const struct types_owner *owner)
+{
+    const uint64_t hash = hash_combine(hash_text(owner->name), (uint64_t)owner->confidence);
+    size_t probe = index_map_begin(&owners->by_name, hash);
+    uint32_t index;
+    while ((index = index_map_next(&owners->by_name, hash, &probe)) != INDEX_NONE)
+        if (owners->rows[index].name == owner->name &&
+            owners->rows[index].confidence == owner->confidence)
+            return index + 1;
+    if (!array_reserve(&owners->rows, &owners->capacity, owners->count + 1,
+                       sizeof(*owners->rows)) ||
+        !index_map_insert(&owners->by_name, hash, (uint32_t)owners->count))
+        return 0;
+    owners->rows[owners->count] = (struct owner_row){owner->name, owner->confidence};
+    return (uint32_t)++owners->count;
+}
+
+/*
+ * Collects the frames that decide. Frames inside the user's other than the next one say nothing
+ * about the owner. Returns false if the stack has no user's frame.
+ */
+static bool read_frames(const struct stacks *stacks, const struct stack_row *row,
+                        struct owner_memo *asked)
+{
+    struct stack_walk walk = stacks_walk(row);
+    uint32_t index;
+    bool found = false;
+    while ((index = stacks_walk_next(stacks, &walk)) != FRAMES_NONE) {
+        const struct frame_row *frame = &stacks->frames.rows[index];
+        const bool is_users = !found && index == row->user_frame;
+        found = found || is_users;
+        if (is_users)
+            asked->level = 0;
+        else if (found && asked->user == UINT32_MAX)
+            asked->level++; /* the function into which the user's was inlined */
+        if (frame->inlined)
+            continue;
+        if (asked->user == UINT32_MAX && !found)
+            asked->count = 0; /* only the last frame before the user's is kept */
+        asked->frames[asked->count++] = (struct types_frame){
+            symbols_file_number(stacks->frames.symbols, frame->module), frame->pc};
+        if (found && asked->user == UINT32_MAX)
+            asked->user = asked->count - 1;
+        if (asked->count == sizeof(asked->frames) / sizeof(*asked->frames))
+            break;
+    }
+    return found;
+}
+
+static bool same_frames(const struct owner_memo *memo, const struct owner_memo *asked)
+{
+    if (memo->count != asked->count || memo->user != asked->user || memo->level != asked->level)
+        return false;
+    for (uint32_t i = 0; i < memo->count; i++)
+        if (memo->frames[i].module != asked->frames[i].module ||
+            memo->frames[i].pc != asked->frames[i].pc)
+            return false;
+    return true;
+}
+
+uint32_t owners_find(struct owners *owners, struct types *types, const struct stacks *stacks,
+                     uint32_t stack)
+{
+    const struct stack_row *row = &stacks->rows[stack];
+    struct owner_memo asked = {.user = UINT32_MAX};
+    struct types_owner owner;
+    if (row->user_frame == FRAMES_NONE || !read_frames(stacks, row, &asked))
+        return 0;
+    uint64_t hash = hash_combine(hash_seed() ^ asked.user, asked.level);
+    for (uint32_t i = 0; i < asked.count; i++)
+        hash = hash_combine(hash_combine(hash, asked.frames[i].pc), asked.frames[i].module);
+    size_t probe = index_map_begin(&owners->by_frames, hash);
+    uint32_t index;
+    while ((index = index_map_next(&owners->by_frames, hash, &probe)) != INDEX_NONE)
+        if (same_frames(&owners->memos[index], &asked))
+            return owners->memos[index].owner;
+    types_owner_of(types, asked.frames, asked.count, asked.user, asked.level, &owner);
+    asked.owner = !owner.name ? 0 : find_row(owners, &owner);
+    if (array_reserve(&owners->memos, &owners->memo_capacity, owners->memo_count + 1,
+                      sizeof(*owners->memos)) &&
+        index_map_insert(&owners->by_frames, hash, (uint32_t)owners->memo_count))
+        owners->memos[owners->memo_count++] = asked;
+    return asked.owner;
+}

@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The owners of blocks, against what the programs' own text says: built with and without optimization, and
+# across units, by gcc and clang. Prints for each how many allocations have the right owner, its class alone,
+# a wrong owner, or none. A wrong owner that is called exact fails, and so does a program that is known less
+# well than it was.
+#
+#   owners.sh [OUT]    with OUT, or MPROF_SOAK=1: all programs; prints the table of docs/types.md into OUT too
+set -u
+rm -rf owners && mkdir owners && cd owners || exit 1
+programs=$MPROF_SOURCE/tests/programs/owners
+export XDG_CACHE_HOME=$PWD/cache
+
+# The owner by FUNCTION on the stack; the innermost such function counts. A - is nobody.
+truth() { # PROGRAM
+    if [ "$1" = editor ]; then
+        cat <<'END'
+Document::rename	Document::name
+Document::count	Document
+Document::mark	Document::marks
+History::add	History
+GapBuffer<char>::fill	CellBuffer::style
+CellBuffer::insert	CellBuffer::text
+Document::insert	Document::lines
+remember	recent
+END
+    else
+        sed -nE 's/.*owner ([A-Za-z_:]+): ([A-Za-z_:-]+) .*/\1\t\2/p' "$programs/holders.cpp"
+    fi
+}
+
+measure() { # PROGRAM RIGHT COMPILER FLAGS...: at least RIGHT percent are right
+    local program=$1 least=$2 compiler=$3 result name
+    shift 3
+    command -v "$compiler" >/dev/null || return
+    name="$program, $compiler $*"
+    "$compiler" -std=c++17 -g "$@" "$programs/$program.cpp" -o "$program" ||
+        { echo "FAILED: $name: not built"; return; }
+    { "$MPROF_BUILD/bin/mprof-run" --quiet --force -o p.bin -- "./$program" >/dev/null &&
+        "$MPROF_BUILD/bin/mprof-ingest" --quiet --force -o p.db p.bin; } ||
+        { echo "FAILED: $name: no session"; return; }
+    truth "$program" >truth.tsv
+    result=$(sqlite3 p.db <<'SQL'
+.mode tabs
+CREATE TEMP TABLE truth(function TEXT, owner TEXT);
+.import truth.tsv truth
+CREATE TEMP TABLE known AS
+  SELECT st.id AS stack, st.allocations AS n, coalesce(o.name, '-') AS owner,
+    coalesce(o.confidence, 'unknown') AS confidence,
+    (SELECT t.owner FROM v_stack v JOIN truth t ON v.function = t.function
+        OR v.function LIKE t.function || '(%' OR v.function LIKE '% ' || t.function || '(%'
+        OR v.function LIKE t.function || '::%' WHERE v.stack_id = st.id ORDER BY v.depth LIMIT 1)
+      AS truth,
+    (SELECT group_concat(v.function, ' ') FROM v_stack v WHERE v.stack_id = st.id) AS frames
+  FROM stack st LEFT JOIN owner o ON o.id = st.owner_id WHERE st.allocations > 0;
+-- History::add makes a copy, which no container holds, and an action.
+UPDATE known SET truth = 'History::actions' WHERE truth = 'History' AND frames LIKE '%vector<Action%';
+-- remember() makes a string before the container has it.
+UPDATE known SET truth = '-' WHERE truth = 'recent' AND frames NOT LIKE '%vector<%';
+-- A vector in a map's node is no member; the map's nodes are.
+UPDATE known SET truth = 'Shop' WHERE truth = 'Shop::by_number' AND frames NOT LIKE '%\_Rb\_tree%' ESCAPE '\';
+UPDATE known SET truth = 'Document' WHERE truth = 'Document::marks' AND frames LIKE '%to_string%';
+DELETE FROM known WHERE truth IS NULL;
+ALTER TABLE known ADD COLUMN verdict TEXT;
+UPDATE known SET verdict = CASE WHEN owner = replace(truth, '[abi:cxx11]', '')
+      OR replace(owner, '[abi:cxx11]', '') = truth THEN 'right'
+    WHEN owner = '-' THEN 'unknown'
+    WHEN truth LIKE owner || '::%' THEN 'class'
+    -- The template that the member is an object of.
+    WHEN truth IN ('CellBuffer::text', 'CellBuffer::style') AND owner LIKE 'GapBuffer<char>%' THEN 'class'
+    WHEN truth IN ('Shop::stack', 'Shop::spare') AND owner LIKE 'Stack<short>%' THEN 'class'
+    -- The class whose function it is.
+    WHEN frames LIKE '%' || owner || '::%' AND owner NOT LIKE '%::%' THEN 'class' ELSE 'wrong' END;
+.mode list
+SELECT coalesce(sum(n) FILTER (WHERE verdict = 'right' AND confidence = 'exact'), 0),
+  coalesce(sum(n) FILTER (WHERE verdict = 'right' AND confidence <> 'exact'), 0),
+  coalesce(sum(n) FILTER (WHERE verdict = 'class' AND confidence = 'exact'), 0),
+  coalesce(sum(n) FILTER (WHERE verdict = 'class' AND confidence <> 'exact'), 0),
+  coalesce(sum(n) FILTER (WHERE verdict = 'wrong' AND confidence = 'exact'), 0),
+  coalesce(sum(n) FILTER (WHERE verdict = 'wrong' AND confidence <> 'exact'), 0),
+  coalesce(sum(n) FILTER (WHERE verdict = 'unknown'), 0),
+  coalesce(count(*) FILTER (WHERE verdict = 'right') * 100 / count(*), 0),
+  count(*) FROM known;
+SELECT 'wrong: ' || owner || ' (' || confidence || '), not ' || truth || ': ' || substr(frames, 1, 300)
+  FROM known WHERE verdict = 'wrong';
+.mode list
+SELECT 'detail: ' || verdict || ' ' || confidence || ' ' || owner || ' for ' || truth FROM known WHERE verdict <> 'right' AND '$OWNERS_DETAIL' <> '';
+SQL
+)
+    IFS='|' read -r right_exact right_inferred class_exact class_inferred wrong_exact wrong_inferred unknown \
+        percent stacks <<<"$(head -1 <<<"$result")"
+    echo "| $name | $right_exact | $right_inferred | $class_exact | $class_inferred | $wrong_inferred | $unknown | $percent % of $stacks |"
+    tail -n +2 <<<"$result" | grep -E 'wrong' 
+    [ -z "${OWNERS_DETAIL:-}" ] || tail -n +2 <<<"$result" | grep detail
+    [ "$wrong_exact" = 0 ] || { echo "FAILED: $name: a wrong owner is called exact"; }
+    [ "$percent" -ge "$least" ] || { echo "FAILED: $name: fewer are right than $least %"; }
+}
+
+all() {
+    echo '| program | right, exact | right, inferred | class, exact | class, inferred | wrong, inferred | unknown | stacks right |'
+    echo '|---|---|---|---|---|---|---|---|'
+    measure editor 80 g++ -O0
+    measure editor 45 g++ -O2
+    measure editor 60 clang++ -O2 -flto
+    measure holders 80 g++ -O0
+    measure holders 55 g++ -O2
+    measure holders 60 clang++ -O2
+    [ -n "${MPROF_SOAK:-}${1:-}" ] || return
+    measure editor 45 g++ -O2 -flto
+    measure editor 75 clang++ -O0
+    measure editor 70 clang++ -O2
+    measure holders 65 g++ -O2 -flto
+    measure holders 80 clang++ -O0
+    measure holders 50 clang++ -O2 -flto
+}
+all "${1:-}" | tee "${1:-/dev/null}" >table.md
+cat table.md
+! grep -q '^FAILED' table.md
