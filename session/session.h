@@ -200,6 +200,8 @@ enum session_color_by {
     SESSION_COLOR_AGE,  /* by allocation time, ten equal parts of the session */
     SESSION_COLOR_TYPE,
     SESSION_COLOR_MODULE,
+    SESSION_COLOR_USER,     /* functions of the user's own code (user_code.h) */
+    SESSION_COLOR_OWNER,    /* classes, and members that hold containers */
     SESSION_COLOR_LIFETIME, /* powers of ten */
     SESSION_COLOR_KIND,
 };

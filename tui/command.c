@@ -83,7 +83,8 @@ static const struct command commands[] = {
     {.name = "view", .argument = "NAME", .description = "go to a view", .run = run_view},
     {.name = "color",
      .argument = "FIELD",
-     .description = "colour by function, thread, size, age, type, module, lifetime or kind",
+     .description =
+         "colour by function, thread, size, age, type, module, user, owner, lifetime or kind",
      .run = run_color},
     {.name = "goto",
      .argument = "PLACE",

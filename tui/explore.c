@@ -342,6 +342,7 @@ static const char *const color_names[] = {
     [SESSION_COLOR_THREAD] = "thread",     [SESSION_COLOR_SIZE] = "size",
     [SESSION_COLOR_AGE] = "age",           [SESSION_COLOR_TYPE] = "type",
     [SESSION_COLOR_MODULE] = "module",     [SESSION_COLOR_LIFETIME] = "lifetime",
+    [SESSION_COLOR_USER] = "user",         [SESSION_COLOR_OWNER] = "owner",
     [SESSION_COLOR_KIND] = "kind",
 };
 

@@ -307,6 +307,7 @@ bool names_load(struct names *names, struct database *database, struct session_e
            load_table(names, database, "module", "name", &names->module, error) &&
            load_table(names, database, "source_file", "path", &names->file, error) &&
            load_table(names, database, "kind", "name", &names->kind, error) &&
+           load_table(names, database, "owner", "name", &names->owner, error) &&
            load_table(names, database, "arena", "name", &names->arena, error) &&
            load_table(names, database, "thread", "name", &names->thread, error) &&
            load_processes(names, database, error) && load_types(names, database, error) &&
@@ -350,6 +351,7 @@ void names_free(struct names *names)
     name_table_free(&names->type);
     name_table_free(&names->kind);
     name_table_free(&names->arena);
+    name_table_free(&names->owner);
     name_table_free(&names->thread);
     name_table_free(&names->process);
     free(names->process_pid);

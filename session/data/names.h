@@ -37,7 +37,7 @@ struct names {
     struct string_pool pool;
     struct name_meta *meta;
     size_t meta_count;
-    struct name_table module, file, type, kind, arena, thread;
+    struct name_table module, file, type, kind, arena, thread, owner;
     struct name_table process; /* last path component of each program */
     uint32_t *process_pid;     /* by process id; process.count of them */
     uint32_t *process_machine; /* by process id, from 1 */

@@ -6,6 +6,7 @@
 
 #include "session/data/error.h"
 #include "session/data/session_state.h"
+#include "session/user/user.h"
 
 static bool names_of_table(struct field_names *names, const struct name_table *table,
                            bool zero_is_null, struct session_error *error)
@@ -32,8 +33,9 @@ static uint32_t outer_function(const struct stacks *stacks, uint32_t stack, uint
     return 0;
 }
 
+/* `known` has the user's frames by stack for FIELD_USER, and the owners for FIELD_OWNER. */
 static uint32_t name_of_stack(const struct stacks *stacks, enum filter_field field, uint32_t frame,
-                              uint32_t stack)
+                              const uint32_t *known, uint32_t stack)
 {
     const struct stack_frame *place = stacks_call_site(stacks, stack);
     switch (field) {
@@ -43,6 +45,10 @@ static uint32_t name_of_stack(const struct stacks *stacks, enum filter_field fie
         return outer_function(stacks, stack, 1);
     case FIELD_FRAME:
         return outer_function(stacks, stack, frame);
+    case FIELD_USER:
+        return !known ? 0 : stacks->frame_table[known[stack]].function;
+    case FIELD_OWNER:
+        return !known ? 0 : known[stack];
     case FIELD_FILE:
         return place->file;
     default:
@@ -56,15 +62,21 @@ static bool names_of_stacks(struct session *session, enum filter_field field, ui
     const struct stacks *stacks = &session->stacks;
     if ((field == FIELD_CALLER || field == FIELD_FRAME) && !stacks_frames(&session->stacks, error))
         return false;
+    const uint32_t *known = NULL;
+    if ((field == FIELD_USER && !user_frames(session, &known, error)) ||
+        (field == FIELD_OWNER && !user_owners(session, &known, error)))
+        return false;
     names->column = COLUMN_STACK;
     names->count = stacks->count;
     names->name_id = malloc(stacks->count * sizeof(*names->name_id));
     if (!names->name_id)
         return session_fail_memory(error, "the names of a field");
     for (uint32_t stack = 0; stack < stacks->count; stack++)
-        names->name_id[stack] = name_of_stack(stacks, field, frame, stack);
+        names->name_id[stack] = name_of_stack(stacks, field, frame, known, stack);
     if (field == FIELD_FILE)
         return names_of_table(names, &session->names.file, true, error);
+    if (field == FIELD_OWNER)
+        return names_of_table(names, &session->names.owner, true, error);
     if (field == FIELD_MODULE)
         return names_of_table(names, &session->names.module, true, error);
     names->name_count = session->names.function_count;
@@ -89,14 +101,6 @@ static bool names_of_processes(const struct names *all, struct field_names *name
         return session_fail_memory(error, "the names of a field");
     memcpy(names->name_id, all->thread_process, all->thread.count * sizeof(*names->name_id));
     return true;
-}
-
-bool field_names_available(enum filter_field field, int column, struct session_error *error)
-{
-    if (field != FIELD_USER && field != FIELD_OWNER)
-        return true;
-    return session_fail(error, column, "the field %s is not available yet",
-                        filter_fields[field].name);
 }
 
 bool field_names_open(struct session *session, enum filter_field field, uint32_t frame,

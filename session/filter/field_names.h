@@ -30,10 +30,6 @@ bool field_names_open(struct session *session, enum filter_field field, uint32_t
                       struct field_names *names, struct session_error *error);
 void field_names_close(struct field_names *names);
 
-/* Tells whether the session can answer questions about a field of allocations. If not, sets the
- * error at `column`. */
-bool field_names_available(enum filter_field field, int column, struct session_error *error);
-
 static inline uint32_t field_names_id(const struct field_names *names, uint32_t value)
 {
     return names->name_id ? names->name_id[value] : value;

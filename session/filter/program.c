@@ -392,8 +392,6 @@ static bool compile_test(struct session *session, const struct filter_test *test
                          const struct filter_colors *colors, struct filter_program *leaf,
                          struct session_error *error)
 {
-    if (!field_names_available(test->field, test->column, error))
-        return false;
     if (is_candidate(test))
         return compile_candidate(session, test, leaf, error);
     switch (test->field) {

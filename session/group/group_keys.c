@@ -321,8 +321,7 @@ bool group_keys_open(struct session *session, const struct filter_field_use *use
             snprintf(part->name, sizeof(part->name), "%s", filter_fields[part->field].name);
         part->column = (struct session_key_column){part->name, type_of(part->field)};
         keys->columns[i] = part->column;
-        good = field_names_available(part->field, uses[i].column, error) &&
-               add_part(session, colors, keys, part, error);
+        good = add_part(session, colors, keys, part, error);
     }
     good = good && lay_out(keys, error);
     if (!good)

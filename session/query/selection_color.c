@@ -15,6 +15,7 @@
 #include "session/query/selection_state.h"
 #include "session/summary/summary.h"
 #include "session/scan/kernels.h"
+#include "session/user/user.h"
 
 enum { NAMED = SESSION_COLORS - 1, SIZE_CLASSES = 65, AGES = 10, LIFETIMES = 10 };
 
@@ -69,6 +70,8 @@ static enum column color_column(enum session_color_by by)
     switch (by) {
     case SESSION_COLOR_FUNCTION:
     case SESSION_COLOR_MODULE:
+    case SESSION_COLOR_USER:
+    case SESSION_COLOR_OWNER:
         return COLUMN_STACK;
     case SESSION_COLOR_THREAD:
         return COLUMN_THREAD;
@@ -95,6 +98,8 @@ static uint32_t code_count(const struct session *session, enum session_color_by 
     switch (by) {
     case SESSION_COLOR_FUNCTION:
     case SESSION_COLOR_MODULE:
+    case SESSION_COLOR_USER:
+    case SESSION_COLOR_OWNER:
         return session->stacks.count;
     case SESSION_COLOR_THREAD:
         return session->names.thread.count;
@@ -114,14 +119,49 @@ static uint32_t code_count(const struct session *session, enum session_color_by 
     return FILTER_COLOR_STEPS + 1;
 }
 
-static bool categories_open(struct categories *categories, const struct session *session,
+/* Returns the number of categories, which for stacks are fewer than their codes. */
+static uint32_t category_count(const struct session *session, enum session_color_by by)
+{
+    switch (by) {
+    case SESSION_COLOR_FUNCTION:
+    case SESSION_COLOR_USER:
+        return session->names.function_count;
+    case SESSION_COLOR_MODULE:
+        return session->names.module.count;
+    case SESSION_COLOR_OWNER:
+        return session->names.owner.count;
+    default:
+        return code_count(session, by);
+    }
+}
+
+/* Returns the category of a code. `known` has the user's frames or the owners of stacks. */
+static uint32_t category_of(const struct stacks *stacks, enum session_color_by by,
+                            const uint32_t *known, uint32_t code)
+{
+    switch (by) {
+    case SESSION_COLOR_FUNCTION:
+        return stacks->function[code];
+    case SESSION_COLOR_MODULE:
+        return stacks_call_site(stacks, code)->module;
+    case SESSION_COLOR_USER:
+        return !known ? 0 : stacks->frame_table[known[code]].function;
+    case SESSION_COLOR_OWNER:
+        return !known ? 0 : known[code];
+    default:
+        return code;
+    }
+}
+
+static bool categories_open(struct categories *categories, struct session *session,
                             enum session_color_by by, struct session_error *error)
 {
-    const struct stacks *stacks = &session->stacks;
+    const uint32_t *known = NULL;
+    if ((by == SESSION_COLOR_USER && !user_frames(session, &known, error)) ||
+        (by == SESSION_COLOR_OWNER && !user_owners(session, &known, error)))
+        return false;
     categories->codes = code_count(session, by);
-    categories->count = by == SESSION_COLOR_FUNCTION ? session->names.function_count
-                        : by == SESSION_COLOR_MODULE ? session->names.module.count
-                                                     : categories->codes;
+    categories->count = category_count(session, by);
     categories->of_code = malloc(categories->codes * sizeof(*categories->of_code));
     categories->bytes = calloc(categories->count, sizeof(*categories->bytes));
     categories->allocations = calloc(categories->count, sizeof(*categories->allocations));
@@ -130,12 +170,8 @@ static bool categories_open(struct categories *categories, const struct session 
     if (!categories->of_code || !categories->bytes || !categories->allocations ||
         !categories->at_peak_bytes)
         return session_fail_memory(error, "a legend");
-    for (uint32_t code = 0; code < categories->codes; code++) {
-        categories->of_code[code] = by == SESSION_COLOR_FUNCTION ? stacks->function[code]
-                                    : by == SESSION_COLOR_MODULE
-                                        ? stacks_call_site(stacks, code)->module
-                                        : code;
-    }
+    for (uint32_t code = 0; code < categories->codes; code++)
+        categories->of_code[code] = category_of(&session->stacks, by, known, code);
     return true;
 }
 
@@ -228,7 +264,7 @@ static bool add_summed(struct categories *categories, struct selection *selectio
     return good;
 }
 
-/* Sums up the categories. Functions and modules use the sums by stack, which other views need as
+/* Sums up the categories. What a stack tells uses the sums by stack, which other views need as
  * well. */
 static bool add_all(struct categories *categories, struct selection *selection,
                     struct session_error *error)
@@ -244,7 +280,8 @@ static bool add_all(struct categories *categories, struct selection *selection,
         categories->allocations[0] = selection->allocations;
         return true;
     }
-    if (by != SESSION_COLOR_FUNCTION && by != SESSION_COLOR_MODULE)
+    if (by != SESSION_COLOR_FUNCTION && by != SESSION_COLOR_MODULE && by != SESSION_COLOR_USER &&
+        by != SESSION_COLOR_OWNER)
         return add_by_rows(categories, selection, error);
     const struct stack_sum *sums = selection_stack_sums(selection, error);
     if (!sums)
@@ -298,6 +335,12 @@ static void label_category(char *label, size_t size, const struct categories *ca
     switch (categories->map->by) {
     case SESSION_COLOR_FUNCTION:
         name = category == 0 ? "no call site" : session_function_name(session, category);
+        break;
+    case SESSION_COLOR_USER:
+        name = category == 0 ? "no own code" : session_function_name(session, category);
+        break;
+    case SESSION_COLOR_OWNER:
+        name = category == 0 ? "unknown owner" : name_table_get(&session->names.owner, category);
         break;
     case SESSION_COLOR_MODULE:
         name = category == 0 ? "no module" : name_table_get(&session->names.module, category);

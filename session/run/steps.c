@@ -161,8 +161,6 @@ static bool run_sort(struct run *run, const struct filter_step *step, struct run
 {
     if (rows->groups)
         return group_sort(rows->groups, step, run->error);
-    if (!field_names_available(step->field, step->field_column, run->error))
-        return false;
     struct filter_live live = {.end = false};
     if (step->field == FIELD_PINS &&
         !filter_live_time(run->session, step->moment, &live, run->error))
@@ -188,10 +186,6 @@ static bool run_top(struct run *run, const struct filter_step *step, struct run_
 
 static bool run_groups(struct run *run, const struct filter_step *step, struct run_rows *rows)
 {
-    for (size_t i = 0; step->kind == STEP_JOIN && i < step->key_count; i++) {
-        if (!field_names_available(step->keys[i].field, step->keys[i].column, run->error))
-            return false;
-    }
     rows->groups = step->kind == STEP_JOIN
                        ? group_join(run->session, &rows->set, run->colors, step->keys,
                                     step->key_count, run->error)

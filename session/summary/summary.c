@@ -4,6 +4,7 @@
 #include "schemas/slot_codec.h"
 #include "session/data/error.h"
 #include "session/data/session_state.h"
+#include "session/user_code.h"
 
 static bool read_usable(void *context, const struct database_row *row, struct session_error *error)
 {
@@ -28,7 +29,7 @@ bool summary_answers(struct session *session)
 {
     const struct processes *processes = &session->processes;
     if (session->estimate || session->names.machines != 1 ||
-        (processes->selected != 0 && processes->count != 1))
+        (processes->selected != 0 && processes->count != 1) || session_call_sites_moved(session))
         return false;
     if (session->sums == SUMS_UNKNOWN)
         session->sums = are_there(session) ? SUMS_USABLE : SUMS_MISSING;

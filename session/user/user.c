@@ -11,9 +11,10 @@
 
 struct user {
     struct user_code code;
-    uint32_t *frames; /* by stack; NULL: not computed yet */
-    uint32_t
-        *call_sites; /* by stack, as ingest stored them; NULL: they are where ingest put them */
+    /* By stack: */
+    uint32_t *frames;     /* NULL: not computed yet */
+    uint32_t *owners;     /* NULL: not read yet */
+    uint32_t *call_sites; /* as ingest stored them; NULL: they are where ingest put them */
 };
 
 void user_free(struct user *user)
@@ -22,6 +23,7 @@ void user_free(struct user *user)
         return;
     user_code_free(&user->code);
     free(user->frames);
+    free(user->owners);
     free(user->call_sites);
     free(user);
 }
@@ -62,6 +64,25 @@ bool user_frames(struct session *session, const uint32_t **frames, struct sessio
         user->frames = made;
     }
     *frames = user->frames;
+    return true;
+}
+
+bool user_owners(struct session *session, const uint32_t **owners, struct session_error *error)
+{
+    struct user *user = user_of(session, error);
+    if (!user)
+        return false;
+    if (!user->owners) {
+        uint32_t *made = calloc(session->stacks.count, sizeof(*made));
+        if (!made)
+            return session_fail_memory(error, "the owners");
+        if (!user_owners_stored(session, made, error)) {
+            free(made);
+            return false;
+        }
+        user->owners = made;
+    }
+    *owners = user->owners;
     return true;
 }
 

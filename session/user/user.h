@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The user's frame of each stack, for the other rooms of the session library. With the default
- * settings it is what ingest stored, otherwise the frames of all stacks are looked at.
+ * The user's frame and the owner of each stack, for the other rooms of the session library. With
+ * the default settings the frame is what ingest stored, otherwise the frames of all stacks are
+ * looked at.
  */
 #ifndef MPROF_SESSION_USER_USER_H
 #define MPROF_SESSION_USER_USER_H
@@ -20,6 +21,13 @@ struct user;
  * set.
  */
 bool user_frames(struct session *session, const uint32_t **frames, struct session_error *error);
+
+/*
+ * Stores the ids of the owners by stack (stacks.count of them; 0: unknown), which names.owner
+ * names. Owners of one name have one id. They are valid until session_close(). Returns false with
+ * `error` set.
+ */
+bool user_owners(struct session *session, const uint32_t **owners, struct session_error *error);
 
 void user_free(struct user *user);
 

@@ -11,7 +11,8 @@ enum { OWN = USER_CODE_OWN, RUNTIME = USER_CODE_RUNTIME, HIDDEN = USER_CODE_HIDD
 
 struct stored_loading {
     struct session *session;
-    uint32_t *frames;
+    uint32_t *frames; /* or owners, by stack */
+    uint32_t *first;  /* by owner: the first of the same name */
 };
 
 static bool read_stored(void *context, const struct database_row *row, struct session_error *error)
@@ -31,6 +32,62 @@ bool user_frames_stored(struct session *session, uint32_t *frames, struct sessio
     return database_each(session->database,
                          "SELECT id, user_frame_id FROM stack WHERE user_frame_id IS NOT NULL",
                          read_stored, &loading, error);
+}
+
+static int compare_names(const void *left, const void *right, void *context)
+{
+    const char *const *names = context;
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    const int order = strcmp(names[a], names[b]);
+    return order != 0 ? order : a < b ? -1 : a > b;
+}
+
+/* Returns by id the first id of the same name; free() it. NULL with `error` set. */
+static uint32_t *first_of_names(const struct name_table *table, struct session_error *error)
+{
+    uint32_t *first = malloc(table->count * sizeof(*first));
+    uint32_t *order = malloc(table->count * sizeof(*order));
+    if (!first || !order) {
+        session_fail_memory(error, "the owners");
+        free(first);
+        free(order);
+        return NULL;
+    }
+    for (uint32_t id = 0; id < table->count; id++)
+        order[id] = id;
+    /* 0 is "unknown", whatever its name. */
+    qsort_r(order + 1, table->count - 1, sizeof(*order), compare_names, table->name);
+    first[0] = 0;
+    for (uint32_t i = 1; i < table->count; i++)
+        first[order[i]] = i > 1 && strcmp(table->name[order[i]], table->name[order[i - 1]]) == 0
+                              ? first[order[i - 1]]
+                              : order[i];
+    free(order);
+    return first;
+}
+
+static bool read_owner(void *context, const struct database_row *row, struct session_error *error)
+{
+    struct stored_loading *loading = context;
+    const struct stacks *stacks = &loading->session->stacks;
+    const int64_t stack = database_number(row, 0), owner = database_number(row, 1);
+    if (!names_id_check(stacks->database, "stack", stack, stacks->count, error))
+        return false;
+    const bool known = owner > 0 && owner < loading->session->names.owner.count;
+    loading->frames[stack] = known ? loading->first[owner] : 0;
+    return true;
+}
+
+bool user_owners_stored(struct session *session, uint32_t *owners, struct session_error *error)
+{
+    struct stored_loading loading = {.session = session, .frames = owners};
+    loading.first = first_of_names(&session->names.owner, error);
+    const bool good =
+        loading.first && database_each(session->database,
+                                       "SELECT id, owner_id FROM stack WHERE owner_id IS NOT NULL",
+                                       read_owner, &loading, error);
+    free(loading.first);
+    return good;
 }
 
 bool user_frames_are_stored(const struct session *session)

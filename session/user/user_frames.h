@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Computes users' frames and call sites from the frames of all stacks; private to this room. */
+/* Reads users' frames and owners, and computes users' frames and call sites from all frames;
+ * private to this room. */
 #ifndef MPROF_SESSION_USER_USER_FRAMES_H
 #define MPROF_SESSION_USER_USER_FRAMES_H
 
@@ -11,6 +12,10 @@
 
 /* Reads the user's frames that ingest stored into an array by stack. */
 bool user_frames_stored(struct session *session, uint32_t *frames, struct session_error *error);
+
+/* Reads the owners that ingest stored into an array by stack. Of owners of one name the first
+ * counts. */
+bool user_owners_stored(struct session *session, uint32_t *owners, struct session_error *error);
 
 /* Tells whether ingest stored them by the built-in list of this program. */
 bool user_frames_are_stored(const struct session *session);

@@ -175,10 +175,14 @@ static bool write_code(sqlite3 *database, const struct fixture_program *program)
 static bool write_stacks(sqlite3 *database, const struct fixture_program *program)
 {
     sqlite3_stmt *stack =
-        prepare(database, "INSERT INTO stack(id, depth, call_site_frame_id, function_id, state)"
-                          "VALUES(?1, ?2, ?3, ?4, ?5)");
+        prepare(database, "INSERT INTO stack(id, depth, call_site_frame_id, function_id, state,"
+                          " owner_id) VALUES(?1, ?2, ?3, ?4, ?5, nullif(?1 % 4, 0))");
     sqlite3_stmt *frame = prepare(database, "INSERT INTO stack_frame VALUES(?, ?, ?)");
-    bool good = run_sql(database, "INSERT INTO stack(id, depth, state) VALUES(0, 0, 'none')");
+    bool good = run_sql(database, "INSERT INTO stack(id, depth, state) VALUES(0, 0, 'none');"
+                                  /* Owners 1 and 3 have one name. */
+                                  "INSERT INTO owner VALUES(1, 'Document', 'exact'),"
+                                  " (2, 'CellBuffer::text', 'inferred'),"
+                                  " (3, 'Document', 'inferred')");
     for (size_t i = 0; good && i < program->options.stacks; i++) {
         const struct fixture_stack *made = &program->stacks[i];
         int64_t site = made->frames[made->call_site];

@@ -13,6 +13,7 @@
 #include "fixture.h"
 #include "rows.h"
 #include "session/session.h"
+#include "session/user_code.h"
 
 #define PATH "queries.db"
 #define FUNCTIONS 151
@@ -150,6 +151,14 @@ static uint64_t category_of(enum session_color_by by, const struct row *row)
         return row->type;
     case SESSION_COLOR_MODULE:
         return row->module;
+    case SESSION_COLOR_USER: {
+        struct session_frame frames[64];
+        const size_t user = session_stack_user(session, row->stack);
+        session_stack(session, row->stack, frames, 64);
+        return user == SESSION_NO_FRAME ? 0 : frames[user].function;
+    }
+    case SESSION_COLOR_OWNER: /* the fixture's owners 1 and 3 have one name */
+        return row->stack % 4 == 3 ? 1 : row->stack % 4;
     case SESSION_COLOR_KIND:
         return row->kind;
     case SESSION_COLOR_SIZE:

@@ -173,6 +173,60 @@ static uint64_t self_count(struct session *session, const char *name)
     return count;
 }
 
+/* `where` and `join` by the user's frame and the owner agree with the stacks. */
+static uint64_t count_of(struct session *session, const char *text)
+{
+    struct session_error error = {.column = 0};
+    struct selection *selection = selection_new(session, text, &error);
+    if (!selection)
+        print_error("%s: %s\n", text, error.message);
+    assert_non_null(selection);
+    const uint64_t count = selection_count(selection);
+    selection_free(selection);
+    return count;
+}
+
+static void test_fields(void **state)
+{
+    (void)state;
+    write_fixture();
+    struct session *session = open_session();
+    const uint64_t all = count_of(session, "all");
+    uint64_t main_rows = 0, without = 0;
+    uint64_t documents = 0, buffers = 0, ownerless = 0;
+    for (uint64_t id = 1; id <= session_allocation_count(session); id++) {
+        struct session_allocation row;
+        struct session_frame frames[64];
+        if (!session_allocation(session, id, &row, NULL))
+            continue;
+        const size_t user = session_stack_user(session, row.stack);
+        session_stack(session, row.stack, frames, 64);
+        without += user == SESSION_NO_FRAME;
+        main_rows += user != SESSION_NO_FRAME &&
+                     strcmp(session_function_name(session, frames[user].function), "main") == 0;
+        documents += row.stack % 4 == 1 || row.stack % 4 == 3;
+        buffers += row.stack % 4 == 2;
+        ownerless += row.stack % 4 == 0;
+    }
+    assert_true(documents > 0 && buffers > 0 && ownerless > 0);
+    assert_int_equal(count_of(session, "all | where user == main"), main_rows);
+    assert_int_equal(count_of(session, "all | where user is null"), without);
+    assert_int_equal(count_of(session, "all | where user ~ \".\""), all - without);
+    assert_int_equal(count_of(session, "all | where owner == Document"), documents);
+    assert_int_equal(count_of(session, "all | where owner ~ \"^CellBuffer::\""), buffers);
+    assert_int_equal(count_of(session, "all | where owner is null"), ownerless);
+    assert_int_equal(count_of(session, "all | sort owner | top 10"), 10);
+    struct selection *sorted = selection_new(session, "all | sort owner asc | top 1", NULL);
+    struct session_allocation first;
+    assert_true(selection_row(sorted, 0, &first));
+    assert_int_equal(first.stack % 4, 2);
+    selection_free(sorted);
+    /* What the user hides is no longer the user's. */
+    set(session, USER_CODE_HIDE, (const char *const[]){"main", NULL});
+    assert_int_equal(count_of(session, "all | where user == main"), 0);
+    session_close(session);
+}
+
 static void test_wrappers(void **state)
 {
     (void)state;
@@ -227,6 +281,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_frames),
         cmocka_unit_test(test_stored),
+        cmocka_unit_test(test_fields),
         cmocka_unit_test(test_wrappers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
