@@ -258,6 +258,19 @@ static void answers_equal_blocking_ones(void **state)
     session_job_free(newer);
 }
 
+/* Each row of a sample represents a number of blocks, and its sums go another way. */
+static void estimates_of_a_sample_equal_blocking_ones(void **state)
+{
+    (void)state;
+    close_both(NULL);
+    assert_true(fixture_sql(path, "INSERT OR REPLACE INTO meta VALUES('sample_interval', 700)"));
+    assert_int_equal(open_both(NULL), 0);
+    assert_true(session_sampled(session));
+    check_selection("all");
+    check_selection("all | where lifetime < 1ms");
+    assert_true(fixture_sql(path, "DELETE FROM meta WHERE key = 'sample_interval'"));
+}
+
 static void errors_are_those_of_blocking_calls(void **state)
 {
     (void)state;
@@ -491,6 +504,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(answers_equal_blocking_ones, open_both, close_both),
+        cmocka_unit_test_setup_teardown(estimates_of_a_sample_equal_blocking_ones, open_both,
+                                        close_both),
         cmocka_unit_test_setup_teardown(errors_are_those_of_blocking_calls, open_both, close_both),
         cmocka_unit_test_setup_teardown(a_newer_question_of_a_kind_cancels_the_older, open_both,
                                         close_both),
