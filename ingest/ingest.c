@@ -178,9 +178,13 @@ static bool run(struct pipeline *pipeline)
     return replay_init(&pipeline->replay, pipeline->file, &pipeline->scan, &pipeline->stacks,
                        &pipeline->totals, &pipeline->types, writer_sink(pipeline->writer),
                        status) &&
-           sum_slots(pipeline) && replay_all(pipeline) &&
-           replay_finish(&pipeline->replay, status) && finish_rows(pipeline) &&
-           join_problems(pipeline) && join_suppressions(pipeline) && write_tables(pipeline);
+           sum_slots(pipeline) &&
+           writer_sample_rows(pipeline->writer,
+                              trace_time_ns(&pipeline->replay.time, pipeline->scan.last_ticks),
+                              pipeline->scan.events) &&
+           replay_all(pipeline) && replay_finish(&pipeline->replay, status) &&
+           finish_rows(pipeline) && join_problems(pipeline) && join_suppressions(pipeline) &&
+           write_tables(pipeline);
 }
 
 static void summarize(const struct pipeline *pipeline, struct ingest_summary *summary)

@@ -35,6 +35,8 @@ enum column {
     COLUMN_FREE_STACK = 13,
     COLUMN_TOTAL
 };
+/* In `sample_chunk` the rows that the row stands for, times 2^16, take the place of realloc_of. */
+#define COLUMN_WEIGHT COLUMN_REALLOC_OF
 
 /* Returns the bytes that `range` = max - min needs, 0 to 8. */
 static inline unsigned column_width(uint64_t range)

@@ -265,6 +265,14 @@ CREATE TABLE packed_array(        -- schemas/columns.md, "Packed arrays": what a
   id INTEGER PRIMARY KEY,         -- 1: directory of column_chunk; 2 to 4: of stacks; 5: of frames; 6: of processes
   data BLOB NOT NULL
 );
+CREATE TABLE sample_chunk(        -- a weighted sample of the rows: schemas/columns.md
+  id INTEGER PRIMARY KEY,
+  rows INTEGER NOT NULL,
+  width INTEGER NOT NULL,
+  min INTEGER NOT NULL,
+  max INTEGER NOT NULL,
+  data BLOB NOT NULL
+);
 CREATE TABLE timeline(            -- equal slots, as long as meta 'timeline_slot_ns'
   machine INTEGER NOT NULL,       -- as in process: bytes of two machines are never added
   slot INTEGER NOT NULL,

@@ -9,6 +9,7 @@
 #include "ingest/write/functions.h"
 #include "ingest/write/insert.h"
 #include "ingest/write/process_stacks.h"
+#include "ingest/write/row_sample.h"
 #include "ingest/write/rows.h"
 #include "ingest/write/session_tables.h"
 #include "ingest/write/thread_totals.h"
@@ -27,7 +28,8 @@ struct derived {
     struct writer_rows rows;
     struct row_batch *batch;
     struct process_stacks process_stacks;
-    struct stacks stacks; /* only their functions and sums are used */
+    struct row_sample *sample; /* NULL: too few rows */
+    struct stacks stacks;      /* only their functions and sums are used */
     struct totals totals;
     struct writer_thread_totals thread_totals;
     uint32_t machine; /* the one whose rows are counted, 0: all rows are of one machine */
@@ -86,6 +88,8 @@ static bool put_columns(struct derived *derived)
         return writer_database_fail(derived->database, NULL);
     if (!process_stacks_add(&derived->process_stacks, batch))
         return ingest_fail_memory(derived->status, "the stacks of processes");
+    if (derived->sample)
+        row_sample_add(derived->sample, batch);
     batch->first_id += batch->rows;
     batch->rows = 0;
     return true;
@@ -108,6 +112,13 @@ static bool read_row(struct derived *derived, sqlite3_stmt *query)
     return ++batch->rows < COLUMN_CHUNK_ROWS || put_columns(derived);
 }
 
+static uint64_t number_of(struct derived *derived, const char *sql)
+{
+    int64_t number;
+    writer_database_number(derived->database, sql, &number);
+    return (uint64_t)number;
+}
+
 static bool derive_columns(struct derived *derived)
 {
     derived->batch->first_id = 1;
@@ -116,11 +127,20 @@ static bool derive_columns(struct derived *derived)
         return false;
     if (process_stacks_open(&derived->process_stacks, derived->database->sqlite) != SQLITE_OK)
         return writer_database_fail(derived->database, NULL);
+    const uint64_t rows = number_of(derived, "SELECT count(*) FROM allocation");
+    if (rows >= ROW_SAMPLE_FEWEST &&
+        !(derived->sample = row_sample_new(
+              number_of(derived, "SELECT value FROM meta WHERE key = 'duration_ns'"))))
+        return ingest_fail_memory(derived->status, "a sample of the rows");
     sqlite3_stmt *query = prepare(derived, derived_rows_sql);
     while (good(derived) && next_row(derived, query) && read_row(derived, query))
         continue;
     sqlite3_finalize(query);
-    return good(derived) && put_columns(derived);
+    return good(derived) && put_columns(derived) && run(derived, "DELETE FROM sample_chunk") &&
+           (!derived->sample ||
+            row_sample_put(derived->sample, derived->database->sqlite, derived->batch) ==
+                SQLITE_OK ||
+            writer_database_fail(derived->database, NULL));
 }
 
 static bool read_stacks(struct derived *derived)
@@ -141,13 +161,6 @@ static bool read_stacks(struct derived *derived)
     }
     sqlite3_finalize(query);
     return good(derived);
-}
-
-static uint64_t number_of(struct derived *derived, const char *sql)
-{
-    int64_t number;
-    writer_database_number(derived->database, sql, &number);
-    return (uint64_t)number;
 }
 
 /* A query of the beginnings or ends of blocks: (time, size, stack, id, thread, type, address, …).
@@ -499,6 +512,7 @@ bool writer_derived_put(struct writer_database *database)
     writer_thread_totals_close(&derived.thread_totals);
     free(derived.stacks.rows);
     free(derived.batch);
+    row_sample_free(derived.sample);
     return done;
 }
 

@@ -12,6 +12,7 @@
 #include "ingest/write/allocation_pages.h"
 #include "ingest/write/database.h"
 #include "ingest/write/insert.h"
+#include "ingest/write/row_sample.h"
 #include "ingest/write/statistics.h"
 #include "ingest/write/user_rows.h"
 #include "all_indexes_sql.h"
@@ -44,8 +45,9 @@ struct writer {
     struct row_batch *all[BATCHES], *empty[BATCHES], *full[BATCHES]; /* full[0] is the oldest */
     size_t empty_count, full_count, made;
     bool no_more;
-    bool failed;  /* the second thread has; `allocation_pages` has the error */
-    bool sampled; /* weights were put */
+    bool failed;                   /* the second thread has; `allocation_pages` has the error */
+    bool sampled;                  /* weights were put */
+    struct row_sample *row_sample; /* NULL: none is taken */
 };
 
 static bool open_database(struct writer *writer)
@@ -140,6 +142,8 @@ static void *write_batches(void *context)
         bool failed = writer->failed;
         pthread_mutex_unlock(&writer->mutex);
         failed = failed || !writer_allocation_pages_put(&writer->allocation_pages, batch);
+        if (writer->row_sample)
+            row_sample_add(writer->row_sample, batch);
         pthread_mutex_lock(&writer->mutex);
         writer->failed = failed;
         writer->full_count--;
@@ -183,6 +187,26 @@ static struct row_batch *exchange(void *context, struct row_batch *full)
 struct row_sink writer_sink(struct writer *writer)
 {
     return (struct row_sink){writer, exchange};
+}
+
+bool writer_sample_rows(struct writer *writer, uint64_t duration_ns, uint64_t events)
+{
+    if (writer->options.draft || events < ROW_SAMPLE_FEWEST)
+        return true;
+    pthread_mutex_lock(&writer->mutex);
+    writer->row_sample = row_sample_new(duration_ns);
+    const bool good = writer->row_sample != NULL;
+    pthread_mutex_unlock(&writer->mutex);
+    return good || ingest_fail_memory(writer->status, "a sample of the rows");
+}
+
+/* Writes the sample. All batches are empty now: one of them is the room to work in. */
+static bool put_sample(struct writer *writer)
+{
+    return !writer->row_sample ||
+           row_sample_put(writer->row_sample, writer->database.sqlite, writer->all[0]) ==
+               SQLITE_OK ||
+           writer_database_fail(&writer->database, NULL);
 }
 
 static bool begin(struct writer *writer, const char *target)
@@ -357,7 +381,7 @@ static bool remove_logs(const struct writer *writer)
 bool writer_commit(struct writer *writer)
 {
     if (!writer->options.draft &&
-        (!writer_database_run(&writer->database, type_peaks_sql) ||
+        (!put_sample(writer) || !writer_database_run(&writer->database, type_peaks_sql) ||
          (writer->sampled && !writer_database_run(&writer->database, estimate_sql)) ||
          !put_packed(writer) || !create_indexes(writer) || !put_statistics(writer) ||
          !writer_user_rows_copy(&writer->user_rows, &writer->database, writer->file.target,
@@ -385,6 +409,7 @@ void writer_close(struct writer *writer)
     output_file_end(&writer->file);
     for (size_t i = 0; i < writer->made; i++)
         free(writer->all[i]);
+    row_sample_free(writer->row_sample);
     pthread_cond_destroy(&writer->changed);
     pthread_mutex_destroy(&writer->mutex);
     free(writer);

@@ -45,6 +45,9 @@ struct writer;
 struct writer *writer_open(const char *target, const struct writer_options *options,
                            struct ingest_status *status);
 struct row_sink writer_sink(struct writer *writer);
+/* Also takes a sample of the rows (row_sample.h), if there are enough of them. Call it before the
+ * first batch. `events` is not less than the number of rows. */
+bool writer_sample_rows(struct writer *writer, uint64_t duration_ns, uint64_t events);
 /* Returns the bytes of the session that are written so far. */
 uint64_t writer_bytes(const struct writer *writer);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/data/column_directory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "schemas/packed_array.h"
@@ -159,10 +160,10 @@ static struct column_frees free_bounds(const struct column_store *store, uint32_
 
 bool column_directory_collect(struct column_store *store, struct session_error *error)
 {
-    if (!database_each(store->database,
-                       "SELECT id, rows, width, min, max, length(data) FROM column_chunk "
-                       "ORDER BY id",
-                       collect_row, store, error))
+    char sql[100];
+    snprintf(sql, sizeof(sql), "SELECT id, rows, width, min, max, length(data) FROM %s ORDER BY id",
+             store->table);
+    if (!database_each(store->database, sql, collect_row, store, error))
         return false;
     for (uint32_t chunk = 0; chunk < store->chunks; chunk++) {
         for (int column = 0; column < COLUMN_TOTAL; column++)

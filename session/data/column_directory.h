@@ -23,6 +23,7 @@ struct column_frees {
 
 struct column_store {
     struct database *database;
+    const char *table;            /* 'column_chunk' or 'sample_chunk' */
     struct big_rows *direct;      /* NULL: read through SQLite */
     struct column_entry *entries; /* chunk * COLUMN_TOTAL + column */
     struct column_frees *frees;   /* by chunk */

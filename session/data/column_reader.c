@@ -68,7 +68,7 @@ static bool read_data(struct column_reader *reader, uint32_t chunk, enum column 
     atomic_fetch_add_explicit(&store->bytes, bytes, memory_order_relaxed);
     atomic_fetch_add_explicit(direct ? &store->direct_reads : &store->sqlite_reads, 1,
                               memory_order_relaxed);
-    return direct || database_chunk(store->database, id, data, length, error);
+    return direct || database_chunk(store->database, store->table, id, data, length, error);
 }
 
 static bool read_chunk(struct column_reader *reader, uint32_t chunk, enum column column,

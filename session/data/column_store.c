@@ -17,7 +17,7 @@ bool column_store_damaged(const struct column_store *store, int64_t id, const ch
 /* Prepares direct reading. */
 static void open_direct(struct column_store *store)
 {
-    const uint32_t root = database_direct_root(store->database, "column_chunk");
+    const uint32_t root = database_direct_root(store->database, store->table);
     if (root == 0)
         return;
     store->direct = big_rows_open(database_path(store->database), root);
@@ -27,7 +27,8 @@ static void open_direct(struct column_store *store)
     }
 }
 
-struct column_store *column_store_open(struct database *database, struct session_error *error)
+static struct column_store *open_table(struct database *database, const char *table,
+                                       struct session_error *error)
 {
     struct column_store *store = calloc(1, sizeof(*store));
     if (!store) {
@@ -35,9 +36,32 @@ struct column_store *column_store_open(struct database *database, struct session
         return NULL;
     }
     store->database = database;
+    store->table = table;
+    return store;
+}
+
+struct column_store *column_store_open(struct database *database, struct session_error *error)
+{
+    struct column_store *store = open_table(database, "column_chunk", error);
     bool found;
+    if (!store)
+        return NULL;
     if (!column_directory_unpack(store, &found, error) ||
         (!found && !column_directory_collect(store, error))) {
+        column_store_close(store);
+        return NULL;
+    }
+    open_direct(store);
+    return store;
+}
+
+struct column_store *column_store_open_sample(struct database *database,
+                                              struct session_error *error)
+{
+    struct column_store *store = open_table(database, "sample_chunk", error);
+    if (!store)
+        return NULL;
+    if (!column_directory_collect(store, error)) {
         column_store_close(store);
         return NULL;
     }

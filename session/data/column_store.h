@@ -34,6 +34,9 @@ struct column_view {
  * `error` naming the damaged chunk.
  */
 struct column_store *column_store_open(struct database *database, struct session_error *error);
+/* Reads the directory of the sample of rows (schemas/columns.md), which may have none. */
+struct column_store *column_store_open_sample(struct database *database,
+                                              struct session_error *error);
 /* Closes the store. Its readers must be freed. */
 void column_store_close(struct column_store *store);
 

@@ -17,7 +17,8 @@
 struct database {
     sqlite3 *handle;
     pthread_mutex_t blob_lock;
-    sqlite3_blob *blob; /* under `blob_lock`; kept open if `logged`, moved from row to row */
+    const char *blob_table; /* of `blob` */
+    sqlite3_blob *blob;     /* under `blob_lock`; kept open if `logged`, moved from row to row */
     struct guard guard;
     char *path;
     bool logged; /* it has a write-ahead log: one transaction reads everything */
@@ -302,13 +303,18 @@ bool database_packed_array(struct database *database, int id, uint8_t **data, si
     return true;
 }
 
-bool database_chunk(struct database *database, int64_t id, void *data, size_t length,
-                    struct session_error *error)
+bool database_chunk(struct database *database, const char *table, int64_t id, void *data,
+                    size_t length, struct session_error *error)
 {
     pthread_mutex_lock(&database->blob_lock);
+    if (database->blob && strcmp(database->blob_table, table) != 0) {
+        sqlite3_blob_close(database->blob);
+        database->blob = NULL;
+    }
+    database->blob_table = table;
     int status = database->blob ? sqlite3_blob_reopen(database->blob, id)
-                                : sqlite3_blob_open(database->handle, "main", "column_chunk",
-                                                    "data", id, 0, &database->blob);
+                                : sqlite3_blob_open(database->handle, "main", table, "data", id, 0,
+                                                    &database->blob);
     const bool good = status == SQLITE_OK && (size_t)sqlite3_blob_bytes(database->blob) == length &&
                       sqlite3_blob_read(database->blob, data, (int)length, 0) == SQLITE_OK;
     /* Without a write-ahead log an open blob keeps others from writing. */

@@ -71,9 +71,9 @@ bool database_packed_array(struct database *database, int id, uint8_t **data, si
  */
 uint32_t database_direct_root(struct database *database, const char *table);
 
-/* Reads all `length` bytes of column_chunk.data of row `id`. Another length is damage. Any thread
- * may call it. */
-bool database_chunk(struct database *database, int64_t id, void *data, size_t length,
-                    struct session_error *error);
+/* Reads all `length` bytes of `data` in row `id` of a table of column chunks. Another length is
+ * damage. Any thread may call it. */
+bool database_chunk(struct database *database, const char *table, int64_t id, void *data,
+                    size_t length, struct session_error *error);
 
 #endif

@@ -32,6 +32,7 @@ struct session {
     struct estimate *estimate; /* NULL: not sampled */
     struct live_list *live;    /* the last list; NULL: none yet */
     struct scan *scan;
+    struct session *sample; /* the same with the rows of the sample; NULL: not open, or none */
     enum { SUMS_UNKNOWN, SUMS_USABLE, SUMS_MISSING } sums; /* of ingest: summary_answers() */
     struct filter_names *graph_names;                      /* stored graphs, by name; NULL: none */
     struct user *user; /* settings of the user's own code; NULL: the default ones, not used yet */

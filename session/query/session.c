@@ -9,6 +9,7 @@
 #include "session/graphs.h"
 #include "session/graphs/names.h"
 #include "session/query/live_list.h"
+#include "session/query/sample_estimate.h"
 #include "session/query/selection_state.h"
 #include "session/user/user.h"
 #include "session/scan/estimate.h"
@@ -127,6 +128,7 @@ void session_close(struct session *session)
 {
     if (!session)
         return;
+    sample_estimate_close(session);
     scan_close(session);
     live_list_free(session->live);
     estimate_free(session->estimate);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_summed SESSION [SPANS]: compares the answers about all allocations, which come from the
- * sums of ingest where it has made them, with those about `all | where size >= 0`, which come from
- * the rows. With SPANS the session must have sums by time, and the answers must not read any
- * column. Prints each difference; exit status 1 if there is one.
+ * check_summed SESSION [spans|TIMES]: compares the answers about all allocations, which come from
+ * the sums of ingest where it has made them, with those about `all | where size >= 0`, which come
+ * from the rows. With `spans` the session must have sums by time, and the answers must not read any
+ * column. With TIMES the sample must hold all rows, each for TIMES rows, and estimates are
+ * compared, too. Prints each difference; exit status 1 if there is one.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 
 #include "schemas/slot_codec.h"
 #include "session/data/session_state.h"
+#include "session/query/sample_estimate.h"
 
 enum { SLOTS_MOST = 400, SHARES_MOST = 50 };
 
@@ -137,6 +139,45 @@ static void check_spans(uint64_t slot_ns, enum session_color_by by)
     check_timeline(end - end / 1000, end + 1, 399, by);
 }
 
+/* Compares estimates with the exact sums. Each row of the sample stands for `times` rows of the
+ * session, all of which are in it. */
+static void check_estimates(uint64_t times)
+{
+    static const char *const texts[] = {"all",
+                                        "all | where size > 20",
+                                        "live",
+                                        "(all | where lifetime < 1ms) + live at peak",
+                                        "all | where size in 10..200 and thread == 1",
+                                        "all | where freed == true and not (kind == calloc)"};
+    static const char *const other[] = {"all | top 5", "all | where id > 5", "all | join type"};
+    struct session_error error;
+    struct selection_estimate estimate;
+    bool known;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        struct selection *exact = selection_new(session, texts[i], &error);
+        if (!exact || !selection_estimate(session, texts[i], &estimate, &known, &error)) {
+            fprintf(stderr, "%s: %s\n", texts[i], error.message);
+            exit(1);
+        }
+        compare("an estimate is known", i, known, 1);
+        compare("estimated allocations", i, estimate.allocations,
+                times * selection_allocations(exact));
+        compare("estimated bytes", i, estimate.bytes, times * selection_bytes(exact));
+        compare("estimated live count", i, estimate.live_count,
+                times * selection_live_count(exact));
+        compare("estimated live bytes", i, estimate.live_bytes,
+                times * selection_live_bytes(exact));
+        compare("an error is known", i, estimate.allocations_error > 0,
+                times > 1 && estimate.allocations > 0);
+        selection_free(exact);
+    }
+    for (size_t i = 0; i < sizeof(other) / sizeof(*other); i++)
+        compare("an estimate is refused", i,
+                selection_estimate(session, other[i], &estimate, &known, &error) && !known, 1);
+    compare("a bad filter is refused", 0,
+            selection_estimate(session, "all | wher", &estimate, &known, &error), 0);
+}
+
 int main(int argc, char **argv)
 {
     static const enum session_color_by all[] = {
@@ -147,11 +188,14 @@ int main(int argc, char **argv)
     summed = session ? selection_new(session, NULL, &error) : NULL;
     scanned = summed ? selection_new(session, "all | where size >= 0", &error) : NULL;
     if (!scanned) {
-        fprintf(stderr, "%s\n", argc > 1 ? error.message : "usage: check_summed SESSION [SPANS]");
+        fprintf(stderr, "%s\n",
+                argc > 1 ? error.message : "usage: check_summed SESSION [spans|TIMES]");
         return argc > 1 ? 1 : 2;
     }
     uint64_t slot_ns = (uint64_t)session_meta_number(session, "slot_ns");
-    if (argc > 2) {
+    if (argc > 2 && atoi(argv[2]) > 0) {
+        check_estimates(strtoull(argv[2], NULL, 10));
+    } else if (argc > 2) {
         struct session_slot slots[16];
         struct session_share share;
         struct session_legend legend;

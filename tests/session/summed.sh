@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Answers from the sums of ingest, compared with answers from the rows: of real programs, of a large
-# trace, of several processes, of arenas and of a sample.
+# trace, of several processes, of arenas and of a sample. Estimates from the stored sample of rows.
 . "$MPROF_SOURCE/tests/end_to_end/common.sh"
 
 check() { # NAME [SPANS]: the session NAME.db
@@ -20,6 +20,13 @@ record script -- perl -e 'my %h; for (1..70000) { $h{$_ % 997} .= "x" x ($_ % 50
 check script spans
 cp script.db none.db && sqlite3 none.db "DELETE FROM slot_sum; DELETE FROM tile; DELETE FROM meta WHERE key = 'slot_ns'"
 check none
+# A sample of all rows gives exact estimates, or three times as much.
+for times in 1 3; do
+    cp script.db all.db
+    sqlite3 all.db "INSERT INTO sample_chunk SELECT * FROM column_chunk WHERE id % 32 <> 12;
+        INSERT INTO sample_chunk SELECT id, rows, 0, $times * 65536, $times * 65536, x'' FROM column_chunk WHERE id % 32 = 12"
+    check all $times
+done
 record list -- ls -lR /usr/include
 check list
 record arena -- "$MPROF_BUILD/tests/arena"

@@ -83,8 +83,9 @@ static struct column_reads compare(struct open_store *open)
             assert_int_equal(view.rows, column_store_chunk_rows(store, chunk));
             if (view.width == 0)
                 continue;
-            assert_true(database_chunk(open->database, (int64_t)chunk * COLUMN_ID_STRIDE + column,
-                                       wanted, length, &error));
+            assert_true(database_chunk(open->database, "column_chunk",
+                                       (int64_t)chunk * COLUMN_ID_STRIDE + column, wanted, length,
+                                       &error));
             assert_memory_equal(view.data, wanted, length);
         }
     }
