@@ -26,6 +26,9 @@ struct fixture_options {
 /* Writes a session and replaces `path`. Returns false with a line on stderr if it cannot. */
 bool fixture_write(const char *path, const struct fixture_options *options);
 
+/* Adds the packed arrays that ingest would make. */
+bool fixture_pack(const char *path);
+
 /* Runs SQL on a session file (to damage it). Returns false with a line on stderr. */
 bool fixture_sql(const char *path, const char *sql);
 

@@ -104,14 +104,8 @@ static bool try_session(void)
     return true;
 }
 
-static void test_flipped_bytes(void **state)
+static void flip_bytes(void)
 {
-    (void)state;
-    struct fixture_options options = FIXTURE_DEFAULTS;
-    options.allocations = 300;
-    options.stacks = 40;
-    options.functions = 30;
-    assert_true(fixture_write(GOOD, &options));
     size_t size;
     uint8_t *good = read_file(GOOD, &size);
     uint8_t *bad = malloc(size);
@@ -130,6 +124,51 @@ static void test_flipped_bytes(void **state)
     assert_true(opened < ROUNDS);
     free(bad);
     free(good);
+}
+
+static void test_flipped_bytes(void **state)
+{
+    (void)state;
+    struct fixture_options options = FIXTURE_DEFAULTS;
+    options.allocations = 300;
+    options.stacks = 40;
+    options.functions = 30;
+    assert_true(fixture_write(GOOD, &options));
+    flip_bytes();
+}
+
+/* The same with packed arrays, which are read instead of the tables, and then only their bytes. */
+static void test_flipped_arrays(void **state)
+{
+    (void)state;
+    static const char *const changes[] = {
+        "UPDATE packed_array SET data = substr(data, 1, length(data) - 1)",
+        "UPDATE packed_array SET data = data || x'00'",
+        "UPDATE packed_array SET data = x''",
+        "UPDATE packed_array SET data = zeroblob(length(data))",
+        "UPDATE packed_array SET data = CAST(printf('%.*c', length(data), 'z') AS BLOB)",
+        "UPDATE packed_array SET data = CAST(replace(hex(data), '0', 'F') AS BLOB)",
+        "UPDATE packed_array SET data = 7",
+        "UPDATE packed_array SET id = 7 - id WHERE 0; UPDATE packed_array SET id = id + 10;"
+        "UPDATE packed_array SET id = 16 - id",
+        "DELETE FROM packed_array WHERE id = 3",
+        "DELETE FROM frame WHERE id > 5",
+        "DELETE FROM stack WHERE id > 5",
+        "DELETE FROM allocation",
+        "DELETE FROM column_chunk WHERE id < 5",
+        "UPDATE column_chunk SET data = x'00' WHERE id = 1",
+        "UPDATE column_chunk SET id = id + 32",
+    };
+    assert_true(fixture_pack(GOOD));
+    flip_bytes();
+    for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+        size_t size;
+        uint8_t *good = read_file(GOOD, &size);
+        write_file(BAD, good, size);
+        free(good);
+        if (fixture_sql(BAD, changes[i]))
+            try_session();
+    }
 }
 
 static void test_cut_files(void **state)
@@ -180,6 +219,7 @@ int main(void)
         cmocka_unit_test(test_flipped_bytes),
         cmocka_unit_test(test_cut_files),
         cmocka_unit_test(test_odd_tables),
+        cmocka_unit_test(test_flipped_arrays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
