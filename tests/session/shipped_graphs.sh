@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Each graph that ships finds its fault in a C++ program that has it, and nothing in the same program
+# without it. docs/graphs.md has the texts that ship, and no others.
+set -u
+rm -rf shipped && mkdir shipped && cd shipped || exit 1
+failed=0
+complain() { echo "FAILED: $*"; failed=1; }
+
+record() { # NAME PROGRAM ARGUMENT
+    "$MPROF_BUILD/bin/mprof-run" --quiet --force -o "$1.bin" -- "$MPROF_BUILD/tests/graphs/$2" "$3" &&
+        "$MPROF_BUILD/bin/mprof-ingest" --quiet --force -o "$1.db" "$1.bin" || complain "$1: not recorded"
+}
+
+# The rows of a graph: keys, allocations, bytes, and more.
+rows() { "$MPROF_BUILD/tests/print_graph" "$1" "$2" >rows.txt 2>&1; local status=$?; tail -n +3 rows.txt | tr '\t' '|'; return $status; }
+
+# finds GRAPH PROGRAM EXPECTED: the rows of the faulty program match the expression; the healthy one has
+# none that matches its part before the first bar.
+finds() {
+    local rows
+    [ -e "$2.faulty.db" ] || { record "$2.faulty" "$2" faulty; record "$2.healthy" "$2" healthy; }
+    rows=$(rows "$2.faulty.db" "$1")
+    grep -qE -- "$3" <<<"$rows" || complain "$1 does not find $3 in $2: $(cat rows.txt)"
+    rows=$(rows "$2.healthy.db" "$1") || complain "$1 in the healthy $2: $(cat rows.txt)"
+    [ -n "$rows" ] && grep -qE -- "${3%%\\|*}" <<<"$rows" && complain "$1 finds in the healthy $2: $rows"
+    found="$found ${1%%(*}"
+}
+
+found=
+finds leaks_by_type leaked_sessions '^Session\|250\|'
+finds leaks_by_user leaking_requests '^handle_request\(\)\|1000\|'
+finds 'grown(opened, closed)' growing_cache '^Thumbnail\|300\|307200\|'
+finds steady_growers growing_registry '^open_window\(int\)\|'
+finds kept_capacity kept_gestures '\|TouchPoint\|40\|655360\|'
+finds histories undo_history '\|200\|'
+finds storms token_storm '^parse\(.*\|(39|40)[0-9]{3}\|'
+finds same_sizes same_tables 'Colors.*\|100024\|12\|'
+finds 'pinned(idle)' pinned_heap 'make_note\(\)\|(9[0-9]|100)\|'
+finds cross_thread handed_over '^Message\|2\|3\|2000\|'
+finds ladders small_steps '\|500\|32064000\|'
+finds padding padded_cells '^PaddedCell\|5000\|200000\|'
+
+# All that ship were tried, and are in the document as they ship.
+ship=$("$MPROF_BUILD/bin/mprof-tui" --list-graphs | awk '$2 == "shipped" { print $1 }' | sort | tr '\n' ' ')
+[ "$ship" = "$(tr ' ' '\n' <<<"$found" | sed '/^$/d' | sort | tr '\n' ' ')" ] || complain "tried$found, not $ship"
+for graph in $ship; do
+    "$MPROF_BUILD/bin/mprof-tui" --export-graph "$graph" >"$graph.graph"
+    awk -v graph="$graph" '/^### / { own = $2 == graph } own && !/^(###|$|```)/ && !text && !code { print "# " $0 }
+        own && /^```/ { code = !code; if (!code) exit; next } own && code { print; text = 1 }' \
+        "$MPROF_SOURCE/docs/graphs.md" >"$graph.documented"
+    diff "$graph.graph" "$graph.documented" || complain "docs/graphs.md has another text for $graph"
+done
+[ "$(grep -c '^### ' "$MPROF_SOURCE/docs/graphs.md")" = "$(wc -w <<<"$ship")" ] || complain 'docs/graphs.md has other graphs'
+
+[ $failed -eq 0 ] && echo 'the graphs that ship find their faults'
+exit $failed
