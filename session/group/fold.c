@@ -25,10 +25,16 @@ struct tree {
 static bool add_child(struct tree *tree, uint32_t parent, uint32_t function, uint32_t *node)
 {
     struct session_group_set *set = tree->set;
+    /* Most nodes have one child. */
+    const uint32_t last = set->nodes[parent].child;
+    if (last != 0 && set->nodes[last].function == function) {
+        *node = last;
+        return true;
+    }
     const struct code code = {(uint64_t)parent << 32 | function, 0};
     if (!code_map_add(&tree->children, code, CODE_NONE - 1, node))
         return false;
-    (*node)++; /* 0 is the root */
+    set->nodes[parent].child = ++*node; /* 0 is the root */
     if (*node < set->node_count)
         return true;
     if (set->node_count == tree->capacity) {
@@ -39,7 +45,7 @@ static bool add_child(struct tree *tree, uint32_t parent, uint32_t function, uin
         set->nodes = nodes;
         tree->capacity = capacity;
     }
-    set->nodes[set->node_count++] = (struct group_node){parent, function};
+    set->nodes[set->node_count++] = (struct group_node){parent, function, 0};
     return true;
 }
 
@@ -84,7 +90,7 @@ static bool make_tree(struct session_group_set *set, const struct group_sum *sum
     set->nodes = malloc(tree.capacity * sizeof(*set->nodes));
     bool good = set->nodes != NULL;
     if (good)
-        set->nodes[set->node_count++] = (struct group_node){0, 0};
+        set->nodes[set->node_count++] = (struct group_node){0, 0, 0};
     bool cancelled = false;
     for (uint32_t stack = 0; good && stack < session->stacks.count; stack++) {
         cancelled = (stack & 0xff) == 0 && scan_cancelled(session);

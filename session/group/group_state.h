@@ -28,6 +28,7 @@ struct group_variance {
 /* A node of the call tree of a fold: the last function of a path. */
 struct group_node {
     uint32_t parent, function;
+    uint32_t child; /* the last one that was looked for, 0: none */
 };
 
 struct group_shape;

@@ -129,20 +129,35 @@ size_t group_path_text(const struct session_group_set *set, uint32_t group, char
 
 /* ---- the order of keys ---- */
 
-/* Compares two paths as their texts compare. The ends of texts and the signs between functions are
- * met as bytes. */
+static size_t depth_of(const struct session_group_set *set, uint32_t node)
+{
+    size_t depth = 0;
+    for (; node != 0; node = set->nodes[node].parent)
+        depth++;
+    return depth;
+}
+
+/* Compares two paths function by function, from the root inwards. The one that ends first is less.
+ */
 static int compare_paths(const struct session_group_set *set, uint32_t left, uint32_t right)
 {
-    const size_t left_size = group_path_text(set, left, (char[1]){0}, 1) + 1;
-    const size_t right_size = group_path_text(set, right, (char[1]){0}, 1) + 1;
-    char *texts = malloc(left_size + right_size);
-    if (!texts)
-        return left < right ? -1 : left > right;
-    group_path_text(set, left, texts, left_size);
-    group_path_text(set, right, texts + left_size, right_size);
-    const int order = strcmp(texts, texts + left_size);
-    free(texts);
-    return order;
+    size_t left_depth = depth_of(set, left);
+    size_t right_depth = depth_of(set, right);
+    const int shorter = left_depth < right_depth ? -1 : left_depth > right_depth;
+    while (left_depth > right_depth) {
+        left = set->nodes[left].parent;
+        left_depth--;
+    }
+    for (; right_depth > left_depth; right_depth--)
+        right = set->nodes[right].parent;
+    if (left == right)
+        return shorter;
+    while (set->nodes[left].parent != set->nodes[right].parent) {
+        left = set->nodes[left].parent;
+        right = set->nodes[right].parent;
+    }
+    return strcmp(session_function_name(set->session, set->nodes[left].function),
+                  session_function_name(set->session, set->nodes[right].function));
 }
 
 static int compare_part(const struct session_group_set *set, size_t part, uint32_t left,
@@ -154,7 +169,7 @@ static int compare_part(const struct session_group_set *set, size_t part, uint32
     if (a.is_null || b.is_null)
         return (int)a.is_null - (int)b.is_null;
     if (of->field == FIELD_PATH)
-        return a.id == b.id ? 0 : compare_paths(set, left, right);
+        return compare_paths(set, (uint32_t)a.id, (uint32_t)b.id);
     if (of->column.type == KEY_TEXT ||
         (of->column.type == KEY_ID && of->field != FIELD_STACK && of->field != FIELD_FREE_STACK)) {
         const int order = strcmp(a.text ? a.text : "", b.text ? b.text : "");
@@ -164,22 +179,58 @@ static int compare_part(const struct session_group_set *set, size_t part, uint32
     return a.id < b.id ? -1 : a.id > b.id;
 }
 
-struct comparison {
-    const struct session_group_set *set;
-    size_t part; /* compared first; part_count: none is */
-};
-
-static int compare_groups(const void *left, const void *right, void *context)
+/* Compares by one key first (part_count: none), then by all. */
+static int compare_groups(const struct session_group_set *set, size_t part, uint32_t left,
+                          uint32_t right)
 {
-    const struct comparison *comparison = context;
-    const struct session_group_set *set = comparison->set;
-    const uint32_t a = *(const uint32_t *)left;
-    const uint32_t b = *(const uint32_t *)right;
-    int order =
-        comparison->part < set->keys.part_count ? compare_part(set, comparison->part, a, b) : 0;
+    int order = part < set->keys.part_count ? compare_part(set, part, left, right) : 0;
     for (size_t i = 0; order == 0 && i < set->keys.part_count; i++)
-        order = compare_part(set, i, a, b);
+        order = compare_part(set, i, left, right);
     return order;
+}
+
+/* Merges two sorted runs of `from`, [begin, middle) and [middle, end), in `to`. Returns false if it
+ * is cancelled. */
+static bool merge(const struct session_group_set *set, size_t part, const uint32_t *from,
+                  uint32_t *to, size_t begin, size_t middle, size_t end)
+{
+    size_t left = begin;
+    size_t right = middle;
+    for (size_t i = begin; i < end; i++) {
+        if (i % 4096 == 0 && scan_cancelled(set->session))
+            return false;
+        const bool take_left =
+            left < middle &&
+            (right == end || compare_groups(set, part, from[left], from[right]) <= 0);
+        to[i] = take_left ? from[left++] : from[right++];
+    }
+    return true;
+}
+
+/* Sorts groups by merging runs (Knuth, TAOCP 3, 5.2.4), and ends early when it is cancelled.
+ * Returns false with `error` set. */
+static bool sort_groups(const struct session_group_set *set, size_t part, uint32_t *groups,
+                        size_t count, struct session_error *error)
+{
+    uint32_t *spare = malloc((count + 1) * sizeof(*spare));
+    uint32_t *from = groups;
+    uint32_t *to = spare;
+    bool good = spare || session_fail_memory(error, "the order of groups");
+    for (size_t run = 1; good && run < count; run *= 2) {
+        for (size_t begin = 0; good && begin < count; begin += 2 * run) {
+            const size_t middle = count - begin < run ? count : begin + run;
+            const size_t end = count - middle < run ? count : middle + run;
+            good =
+                merge(set, part, from, to, begin, middle, end) || scan_go_on(set->session, error);
+        }
+        uint32_t *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (good && from != groups)
+        memcpy(groups, from, count * sizeof(*groups));
+    free(spare);
+    return good;
 }
 
 /* Tells whether the groups were made in the order of their keys, but for null, which is the first.
@@ -194,16 +245,14 @@ static bool made_in_order(const struct session_group_set *set)
 
 bool group_find_key_order(struct session_group_set *set, struct session_error *error)
 {
-    const struct comparison comparison = {set, set->keys.part_count};
     set->by_key = malloc((set->made + 1) * sizeof(*set->by_key));
     if (!set->by_key)
         return session_fail_memory(error, "the order of groups");
     for (size_t i = 0; i < set->made; i++)
         set->by_key[i] = (uint32_t)i;
-    if (!made_in_order(set)) {
-        qsort_r(set->by_key, set->made, sizeof(*set->by_key), compare_groups,
-                (void *)(uintptr_t)&comparison);
-    } else if (set->made > 0 && group_key(set, 0, 0).is_null) {
+    if (!made_in_order(set))
+        return sort_groups(set, set->keys.part_count, set->by_key, set->made, error);
+    if (set->made > 0 && group_key(set, 0, 0).is_null) {
         memmove(set->by_key, set->by_key + 1, (set->made - 1) * sizeof(*set->by_key));
         set->by_key[set->made - 1] = 0;
     }
@@ -255,7 +304,6 @@ bool session_groups_sort(struct session_group_set *set, enum session_group_measu
 bool session_groups_sort_by_key(struct session_group_set *set, size_t key, bool descending,
                                 struct session_error *error)
 {
-    const struct comparison comparison = {set, key};
     if (key >= set->keys.part_count)
         return session_fail(error, 0, "the groups have no key %zu", key);
     uint32_t *sorted = malloc((set->count + 1) * sizeof(*sorted));
@@ -263,8 +311,7 @@ bool session_groups_sort_by_key(struct session_group_set *set, size_t key, bool 
     bool good = (sorted && keys) || session_fail_memory(error, "the order of groups");
     if (good) {
         memcpy(sorted, set->order, set->count * sizeof(*sorted));
-        qsort_r(sorted, set->count, sizeof(*sorted), compare_groups,
-                (void *)(uintptr_t)&comparison);
+        good = sort_groups(set, key, sorted, set->count, error);
     }
     uint64_t rank = 0;
     for (size_t i = 0; good && i < set->count; i++) {

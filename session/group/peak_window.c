@@ -179,8 +179,9 @@ static void distribute(const struct event *from, struct event *to, size_t count,
  * Sorts the events by key. The highest bits part them, so that each part fits into a core's cache.
  * A part is sorted by the least significant digits first (Knuth, TAOCP 3, 5.2.5).
  */
-static void sort_events(struct sweeper *sweeper)
+static bool sort_events(struct sweeper *sweeper, struct session_error *error)
 {
+    const struct session *session = sweeper->search->set->session;
     size_t parts[1 << PART_BITS];
     size_t ends[1 << DIGIT_BITS];
     uint64_t all = 0;
@@ -198,6 +199,8 @@ static void sort_events(struct sweeper *sweeper)
         from = to;
         to = swap;
         for (size_t part = 0; part < 1 << PART_BITS; part++) {
+            if (!scan_go_on(session, error))
+                return false;
             distribute(from + begin, to + begin, parts[part] - begin, digit * DIGIT_BITS,
                        DIGIT_BITS, ends);
             begin = parts[part];
@@ -205,6 +208,7 @@ static void sort_events(struct sweeper *sweeper)
     }
     sweeper->events = to;
     sweeper->spare = from;
+    return scan_go_on(session, error);
 }
 
 static void sweep(struct sweeper *sweeper)
@@ -239,7 +243,8 @@ bool peak_sweep_window(struct sweeper *sweeper, struct scan_worker *worker,
         if (!collect_chunk(sweeper, worker, chunk, window, error))
             return false;
     }
-    sort_events(sweeper);
+    if (!sort_events(sweeper, error))
+        return false;
     sweep(sweeper);
     return true;
 }

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "session/groups.h"
 #include "session/jobs.h"
 
 enum { SLOTS = 240, CELLS = 4000 };
@@ -271,6 +272,54 @@ static bool grid(struct bench *bench)
     return grid_at(bench, session_duration_ns(bench->session) / 3);
 }
 
+/* A graph that gives groups, and measures to compute for all of them. */
+struct groups_question {
+    const char *text;
+    unsigned measures;
+};
+
+static bool find_groups(struct session *session, struct selection *selection, void *data,
+                        struct session_error *error)
+{
+    const struct groups_question *question = data;
+    struct graph_result *result = graph_run(session, question->text, error);
+    (void)selection;
+    const bool good =
+        result && session_groups_prepare(graph_result_groups(result), question->measures, error);
+    graph_result_free(result);
+    return good;
+}
+
+static bool join_stack(struct bench *bench)
+{
+    static struct groups_question question = {"all | join stack", 0};
+    return ask_call(bench, find_groups, NULL, &question);
+}
+
+static bool join_stack_measures(struct bench *bench)
+{
+    static struct groups_question question = {"all | join stack", 1u << MEASURE_LIVE_BYTES};
+    return ask_call(bench, find_groups, NULL, &question);
+}
+
+static bool join_size_peaks(struct bench *bench)
+{
+    static struct groups_question question = {"all | join size", 1u << MEASURE_PEAK_BYTES};
+    return ask_call(bench, find_groups, NULL, &question);
+}
+
+static bool join_stack_peaks(struct bench *bench)
+{
+    static struct groups_question question = {"all | join stack", 1u << MEASURE_PEAK_BYTES};
+    return ask_call(bench, find_groups, NULL, &question);
+}
+
+static bool fold(struct bench *bench)
+{
+    static struct groups_question question = {"all | fold 1M", 0};
+    return ask_call(bench, find_groups, NULL, &question);
+}
+
 struct question {
     const char *name;
     bool (*ask)(struct bench *bench);
@@ -287,6 +336,11 @@ static const struct question questions[] = {
     {"new filter: count and bytes", count_filter, false, false},
     {"new filter: whole screen", filter_screen, false, false},
     {"peak of a filter", filter_peak, false, false},
+    {"join stack", join_stack, false, false},
+    {"join stack, all but peaks", join_stack_measures, false, false},
+    {"join size, peaks of groups", join_size_peaks, false, false},
+    {"join stack, peaks of groups", join_stack_peaks, false, false},
+    {"fold 1M", fold, false, false},
     {"memory grid at any time", grid, false, true},
     {"regular expression over stacks", regex, false, false},
 };

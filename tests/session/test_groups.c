@@ -355,6 +355,27 @@ static void test_order(void **state)
 
 /* ---- fold ---- */
 
+/* Paths are in the order of their functions' names, from the root inwards; null is last. */
+static void check_paths(struct session_group_set *set)
+{
+    assert_true(session_groups_sort_by_key(set, 0, false, &error));
+    for (size_t i = 1; i < session_groups_count(set); i++) {
+        uint32_t before[FIXTURE_DEPTH_MAX];
+        uint32_t after[FIXTURE_DEPTH_MAX];
+        const size_t length = session_group_path(set, i - 1, before, FIXTURE_DEPTH_MAX);
+        const size_t other = session_group_path(set, i, after, FIXTURE_DEPTH_MAX);
+        size_t equal = 0;
+        while (equal < length && equal < other && before[equal] == after[equal])
+            equal++;
+        assert_true(length > 0);
+        if (equal == length || equal == other)
+            assert_true(other == 0 || (equal == length && length < other));
+        else
+            assert_true(strcmp(session_function_name(session, before[equal]),
+                               session_function_name(session, after[equal])) < 0);
+    }
+}
+
 static void test_fold(void **state)
 {
     (void)state;
@@ -378,6 +399,7 @@ static void test_fold(void **state)
             session_group_key_text(set, i, 0, path, sizeof(path));
             assert_true(root || strstr(path, session_function_name(session, functions[0])) == path);
         }
+        check_paths(set);
         if (least > selection_bytes(all))
             assert_int_equal(session_groups_count(set), 1);
         graph_result_free(result);
