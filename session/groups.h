@@ -52,6 +52,18 @@ enum graph_result_kind graph_result_kind(const struct graph_result *result);
 struct selection *graph_result_selection(const struct graph_result *result);
 struct session_group_set *graph_result_groups(const struct graph_result *result);
 const struct session_measure *graph_result_measure(const struct graph_result *result);
+/*
+ * The allocations of other sessions in a result of allocations. Each side has the rows of its
+ * session; those of the session that ran the graph are graph_result_selection(). Other sessions
+ * stay open as long as that one.
+ */
+struct graph_side {
+    struct session *session; /* session_path() is its file */
+    struct selection *selection;
+};
+/* Returns the number of sides of other sessions, and stores them. They belong to the result. */
+size_t graph_result_sides(const struct graph_result *result, const struct graph_side **sides);
+
 /* Returns the number of warnings, and stores them. They belong to the result. */
 size_t graph_result_warnings(const struct graph_result *result,
                              const struct session_warning **warnings);

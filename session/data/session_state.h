@@ -18,6 +18,7 @@
 struct estimate;
 struct filter_names;
 struct live_list;
+struct other_session;
 struct scan;
 struct user;
 
@@ -33,6 +34,7 @@ struct session {
     struct live_list *live;    /* the last list; NULL: none yet */
     struct scan *scan;
     struct session *sample; /* the same with the rows of the sample; NULL: not open, or none */
+    struct other_session *others;                          /* that filters compare with */
     enum { SUMS_UNKNOWN, SUMS_USABLE, SUMS_MISSING } sums; /* of ingest: summary_answers() */
     struct filter_names *graph_names;                      /* stored graphs, by name; NULL: none */
     struct user *user; /* settings of the user's own code; NULL: the default ones, not used yet */

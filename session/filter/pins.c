@@ -154,26 +154,37 @@ static void add_gaps(const struct block *blocks, size_t count, struct pin *pins)
     }
 }
 
+/* Makes the pins of all blocks, by row. */
+static bool make_pins(struct session *session, struct block *blocks, struct pins *pins,
+                      struct session_error *error)
+{
+    pins->pins = malloc((pins->count + 1) * sizeof(*pins->pins));
+    if (!pins->pins)
+        return session_fail_memory(error, "pins");
+    if (pins->count == 0)
+        return true;
+    qsort(blocks, pins->count, sizeof(*blocks), compare_blocks);
+    add_gaps(blocks, pins->count, pins->pins);
+    if (!scan_go_on(session, error))
+        return false;
+    qsort(pins->pins, pins->count, sizeof(*pins->pins), compare_pins);
+    return true;
+}
+
 struct pins *pins_find(struct session *session, const struct filter_live *live,
                        struct session_error *error)
 {
     struct pins *pins = calloc(1, sizeof(*pins));
     struct row_set set = {.words = NULL};
     struct block *blocks = NULL;
-    bool good = pins || session_fail_memory(error, "pins");
-    good = good && live_set(session, live, &set, error) &&
-           live_blocks(session, &set, &blocks, &pins->count, error);
+    if (!pins) {
+        session_fail_memory(error, "pins");
+        return NULL;
+    }
+    bool good = live_set(session, live, &set, error) &&
+                live_blocks(session, &set, &blocks, &pins->count, error) &&
+                make_pins(session, blocks, pins, error);
     row_set_free(&set);
-    if (good) {
-        pins->pins = malloc((pins->count + 1) * sizeof(*pins->pins));
-        good = pins->pins || session_fail_memory(error, "pins");
-    }
-    if (good && pins->count > 0) {
-        qsort(blocks, pins->count, sizeof(*blocks), compare_blocks);
-        add_gaps(blocks, pins->count, pins->pins);
-        good = scan_go_on(session, error);
-        qsort(pins->pins, pins->count, sizeof(*pins->pins), compare_pins);
-    }
     free(blocks);
     if (!good) {
         pins_free(pins);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Runs graphs and gives their results: selections, groups, measures. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "session/data/session_state.h"
 #include "session/group/group_set.h"
 #include "session/groups.h"
+#include "session/query/other_sessions.h"
 #include "session/query/selection_state.h"
 #include "session/run/run.h"
 
@@ -17,6 +19,8 @@ struct graph_result {
     struct session_measure measure;
     char *name; /* of the measure */
     struct filter_warnings warnings;
+    struct graph_side *sides; /* those with rows */
+    size_t side_count;
 };
 
 /* ---- running ---- */
@@ -32,10 +36,11 @@ struct running {
 static bool running_start(struct running *running, struct session *session, const char *text,
                           struct session_error *error)
 {
+    const struct run_options options = {.open = other_session_open, .context = session};
     *running = (struct running){.session = session};
     running->graph = filter_parse_named(text, session->graph_names, error);
     return running->graph &&
-           run_graph(session, running->graph, &running->colors, &running->rows, error);
+           run_graph(session, running->graph, &options, &running->colors, &running->rows, error);
 }
 
 static void running_end(struct running *running)
@@ -70,7 +75,12 @@ static bool keep_warnings(struct selection *selection, const struct filter_warni
 static struct selection *select_rows(struct running *running, struct session_error *error)
 {
     struct run_result *rows = &running->rows;
-    if (rows->groups && !group_ungroup(rows->groups, &rows->set, error))
+    const bool own = !rows->groups || group_session(rows->groups) == running->session;
+    if (!own)
+        row_set_free(&rows->set);
+    if (rows->groups && own && !group_ungroup(rows->groups, &rows->set, error))
+        return NULL;
+    if (!rows->set.words && !row_set_start(&rows->set, running->session->columns, false, error))
         return NULL;
     struct selection *selection =
         selection_of_set(running->session, &rows->set, &running->colors,
@@ -102,6 +112,58 @@ static void note_measure(const struct session_measure *measure, struct filter_wa
                     units[measure->unit]);
 }
 
+/* Adds the measure of another side. */
+static bool add_measure(const struct filter_step *step, const struct session_measure *next,
+                        struct session_measure *measure, struct session_error *error)
+{
+    const bool least = step->kind == STEP_MIN;
+    if (step->kind != STEP_COUNT && step->kind != STEP_SUM && step->kind != STEP_MAX && !least)
+        return session_fail(error, step->column,
+                            "%.*s works on allocations of one session, and these are of several",
+                            (int)strcspn(step->text, " "), step->text);
+    if (next->is_null)
+        return true;
+    if (step->kind == STEP_COUNT || step->kind == STEP_SUM) {
+        if (measure->value + next->value < next->value)
+            return session_fail(error, step->column, "the sum exceeds 2^64");
+        measure->value += next->value;
+        measure->standard_error = hypot(measure->standard_error, next->standard_error);
+    } else if (measure->is_null || (next->value < measure->value) == least) {
+        measure->value = next->value;
+    }
+    measure->estimated |= next->estimated;
+    measure->is_null = false;
+    return true;
+}
+
+/* Measures groups, or the rows of all sessions. `selection` has those of the own one. */
+static bool measure_rows(struct running *running, struct selection *selection,
+                         struct session_measure *measure, struct session_error *error)
+{
+    const struct run_result *rows = &running->rows;
+    const struct filter_step *step = rows->measure;
+    if (rows->groups)
+        return group_scalar(rows->groups, step, measure, error);
+    bool empty = selection_count(selection) == 0;
+    if (!selection_measure(selection, step, measure, error))
+        return false;
+    for (struct run_side *side = rows->sides; side; side = side->next) {
+        if (run_side_rows(side) == 0)
+            continue;
+        struct session_measure next = {.name = measure->name};
+        struct selection *other =
+            selection_of_set(side->session, &side->set, &running->colors, false, error);
+        bool good = other && selection_measure(other, step, &next, error);
+        selection_free(other);
+        if (!good || (!empty && !add_measure(step, &next, measure, error)))
+            return false;
+        if (empty)
+            *measure = next;
+        empty = false;
+    }
+    return true;
+}
+
 /* Says in a note what a graph gives that does not give allocations. */
 static bool note_result(struct running *running, struct selection *selection,
                         struct session_error *error)
@@ -109,15 +171,20 @@ static bool note_result(struct running *running, struct selection *selection,
     const struct run_result *rows = &running->rows;
     struct session_measure measure = {.name = ""};
     struct filter_warnings notes = {.count = 0};
-    if (rows->kind == KIND_ALLOCATIONS)
+    for (const struct run_side *side = rows->sides; side; side = side->next) {
+        if (run_side_rows(side) > 0)
+            filter_warn(&notes, 0, "%llu allocations of session %.120s are not shown",
+                        (unsigned long long)run_side_rows(side), session_path(side->session));
+    }
+    if (rows->kind == KIND_ALLOCATIONS && notes.count == 0)
         return true;
-    if (rows->kind == KIND_GROUPS) {
+    if (rows->kind == KIND_ALLOCATIONS) {
+        /* The notes of the sides are all. */
+    } else if (rows->kind == KIND_GROUPS) {
         filter_warn(&notes, 0, "the filter gives groups: these are their allocations");
     } else {
         measure.name = rows->measure->text;
-        bool good = rows->groups ? group_scalar(rows->groups, rows->measure, &measure, error)
-                                 : selection_measure(selection, rows->measure, &measure, error);
-        if (!good)
+        if (!measure_rows(running, selection, &measure, error))
             return false;
         note_measure(&measure, &notes);
     }
@@ -162,9 +229,31 @@ static bool find_measure(struct graph_result *result, struct running *running,
     if (running->rows.groups)
         return group_scalar(running->rows.groups, step, &result->measure, error);
     struct selection *selection = select_rows(running, error);
-    bool good = selection && selection_measure(selection, step, &result->measure, error);
+    bool good = selection && measure_rows(running, selection, &result->measure, error);
     selection_free(selection);
     return good;
+}
+
+/* Makes selections of the rows of other sessions. */
+static bool find_sides(struct graph_result *result, struct running *running,
+                       struct session_error *error)
+{
+    size_t count = 0;
+    for (struct run_side *side = running->rows.sides; side; side = side->next)
+        count++;
+    result->sides = calloc(count + 1, sizeof(*result->sides));
+    if (!result->sides)
+        return session_fail_memory(error, "a filter graph");
+    for (struct run_side *side = running->rows.sides; side; side = side->next) {
+        if (run_side_rows(side) == 0)
+            continue;
+        struct selection *selection =
+            selection_of_set(side->session, &side->set, &running->colors, false, error);
+        if (!selection)
+            return false;
+        result->sides[result->side_count++] = (struct graph_side){side->session, selection};
+    }
+    return true;
 }
 
 static bool find_result(struct graph_result *result, struct running *running,
@@ -174,7 +263,7 @@ static bool find_result(struct graph_result *result, struct running *running,
     case KIND_ALLOCATIONS:
         result->kind = RESULT_ALLOCATIONS;
         result->selection = select_rows(running, error);
-        return result->selection != NULL;
+        return result->selection && find_sides(result, running, error);
     case KIND_GROUPS:
         result->kind = RESULT_GROUPS;
         result->groups = running->rows.groups;
@@ -213,6 +302,9 @@ void graph_result_free(struct graph_result *result)
     if (!result)
         return;
     selection_free(result->selection);
+    for (size_t i = 0; i < result->side_count; i++)
+        selection_free(result->sides[i].selection);
+    free(result->sides);
     session_groups_free(result->groups);
     free(result->name);
     free(result);
@@ -236,6 +328,12 @@ struct session_group_set *graph_result_groups(const struct graph_result *result)
 const struct session_measure *graph_result_measure(const struct graph_result *result)
 {
     return result->kind == RESULT_MEASURE ? &result->measure : NULL;
+}
+
+size_t graph_result_sides(const struct graph_result *result, const struct graph_side **sides)
+{
+    *sides = result->sides;
+    return result->side_count;
 }
 
 size_t graph_result_warnings(const struct graph_result *result,

@@ -8,6 +8,7 @@
 #include "session/data/session_state.h"
 #include "session/graphs.h"
 #include "session/graphs/names.h"
+#include "session/query/other_sessions.h"
 #include "session/query/live_list.h"
 #include "session/query/sample_estimate.h"
 #include "session/query/selection_state.h"
@@ -129,6 +130,7 @@ void session_close(struct session *session)
     if (!session)
         return;
     sample_estimate_close(session);
+    other_sessions_close(session);
     scan_close(session);
     live_list_free(session->live);
     estimate_free(session->estimate);

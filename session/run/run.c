@@ -7,6 +7,7 @@
 void run_rows_free(struct run_rows *rows)
 {
     row_set_free(&rows->set);
+    run_sides_free(rows->sides);
     session_groups_free(rows->groups);
     *rows = (struct run_rows){.kind = KIND_ALLOCATIONS};
 }
@@ -26,11 +27,13 @@ bool run_pipeline(struct run *run, const struct filter_pipeline *pipeline, struc
 }
 
 bool run_graph(struct session *session, const struct filter_graph *graph,
-               struct filter_colors *colors, struct run_result *result, struct session_error *error)
+               const struct run_options *options, struct filter_colors *colors,
+               struct run_result *result, struct session_error *error)
 {
     const struct filter_pipeline *pipeline = filter_graph_pipeline(graph);
     struct session_error kept = {.column = 0};
-    struct run run = {.session = session, .colors = colors, .error = error ? error : &kept};
+    struct run run = {
+        .session = session, .options = options, .colors = colors, .error = error ? error : &kept};
     struct run_rows rows = {.kind = KIND_ALLOCATIONS};
     *result = (struct run_result){.kind = KIND_ALLOCATIONS};
     run.arenas = run_speaks_of(pipeline, FIELD_ARENA);
@@ -42,6 +45,7 @@ bool run_graph(struct session *session, const struct filter_graph *graph,
     }
     *result = (struct run_result){.kind = rows.kind,
                                   .set = rows.set,
+                                  .sides = rows.sides,
                                   .groups = rows.groups,
                                   .measure = rows.measure,
                                   .color_by = run.color_by,
@@ -54,6 +58,7 @@ bool run_graph(struct session *session, const struct filter_graph *graph,
 void run_result_free(struct run_result *result)
 {
     row_set_free(&result->set);
+    run_sides_free(result->sides);
     session_groups_free(result->groups);
     *result = (struct run_result){.kind = KIND_ALLOCATIONS};
 }

@@ -9,11 +9,26 @@
 #include "session/groups.h"
 #include "session/scan/row_set.h"
 
+/* The rows of another session. Sessions stay open as long as the one that opened them. */
+struct run_side {
+    struct session *session;
+    struct row_set set;
+    struct run_side *next;
+};
+
+struct run_options {
+    /* Opens another session, or gives the one that is open already. Returns NULL with `error` set.
+     * NULL: other sessions are not allowed. */
+    struct session *(*open)(void *context, const char *path, struct session_error *error);
+    void *context;
+};
+
 /* The rows that a graph gives. */
 struct run_result {
     enum filter_kind kind;
     /* Of ALLOCATIONS, and of a MEASURE of allocations. */
     struct row_set set;
+    struct run_side *sides; /* of other sessions */
     /* Of GROUPS, and of a MEASURE of groups; otherwise NULL. */
     struct session_group_set *groups;
     /* Of a MEASURE: the step that measures the rows. It belongs to the graph. */
@@ -27,8 +42,10 @@ struct run_result {
 /* Runs a graph. `colors` gets its color steps. Returns false with `error` set; otherwise the caller
  * frees the result with run_result_free(). */
 bool run_graph(struct session *session, const struct filter_graph *graph,
-               struct filter_colors *colors, struct run_result *result,
-               struct session_error *error);
+               const struct run_options *options, struct filter_colors *colors,
+               struct run_result *result, struct session_error *error);
 void run_result_free(struct run_result *result);
+/* Returns the number of rows of a side. */
+uint64_t run_side_rows(const struct run_side *side);
 
 #endif

@@ -10,6 +10,7 @@ enum { RUN_PIPELINES_MAX = 1000 };
 
 struct run {
     struct session *session;
+    const struct run_options *options;
     struct filter_colors *colors;
     enum session_color_by color_by;
     unsigned pipelines;
@@ -22,7 +23,8 @@ struct run {
 /* The rows between two steps of a pipeline. */
 struct run_rows {
     enum filter_kind kind;
-    struct row_set set;
+    struct row_set set;     /* of the run's session */
+    struct run_side *sides; /* of other sessions */
     struct session_group_set *groups;
     const struct filter_step *measure;
 };
@@ -34,6 +36,15 @@ bool run_pipeline(struct run *run, const struct filter_pipeline *pipeline, struc
 
 /* Makes the rows of a set, which are empty before. */
 bool run_set(struct run *run, const struct filter_set *source, struct run_rows *rows);
+/* Makes the rows of a set of another session. */
+bool run_other_session(struct run *run, const struct filter_set *source, struct run_rows *rows);
+/* Sets `left` to left + right, left - right or left & right. */
+bool run_combine(struct run *run, enum filter_set_kind kind, struct run_rows *left,
+                 struct run_rows *right);
+/* Returns the only side that has rows, NULL if it is the run's session, or *several. */
+struct run_side *run_only_side(struct run_rows *rows, bool *several);
+void run_sides_free(struct run_side *sides);
+
 /* Does a step on the rows. */
 bool run_step(struct run *run, const struct filter_step *step, struct run_rows *rows);
 

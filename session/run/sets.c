@@ -48,11 +48,6 @@ static bool leave_out_runtime(struct run *run, struct row_set *set)
     return good;
 }
 
-static enum row_set_operation operation_of(enum filter_set_kind kind)
-{
-    return kind == SET_PLUS ? ROW_SET_PLUS : kind == SET_MINUS ? ROW_SET_MINUS : ROW_SET_BOTH;
-}
-
 /* Moves an error within a stored graph to the place of its use. */
 static bool run_use(struct run *run, const struct filter_set *source, struct run_rows *rows)
 {
@@ -86,13 +81,12 @@ bool run_set(struct run *run, const struct filter_set *source, struct run_rows *
     case SET_PIPELINE:
         return run_use(run, source, rows);
     case SET_SESSION:
-        return session_fail(run->error, source->column,
-                            "a set of another session is not available yet");
+        return run_other_session(run, source, rows);
     default:
         break;
     }
     bool good = run_set(run, source->left, rows) && run_set(run, source->right, &right) &&
-                row_set_combine(&rows->set, operation_of(source->kind), &right.set, run->error);
+                run_combine(run, source->kind, rows, &right);
     run_rows_free(&right);
     return good;
 }

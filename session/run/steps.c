@@ -126,6 +126,20 @@ static bool color_rows(struct run *run, const struct filter_step *step, struct r
     return good;
 }
 
+/* Does a step on the rows of each session. */
+static bool on_all_sides(struct run *run, const struct filter_step *step, struct run_rows *rows,
+                         bool (*work)(struct run *, const struct filter_step *, struct row_set *))
+{
+    struct session *own = run->session;
+    bool good = work(run, step, &rows->set);
+    for (struct run_side *side = rows->sides; good && side; side = side->next) {
+        run->session = side->session;
+        good = work(run, step, &side->set);
+    }
+    run->session = own;
+    return good;
+}
+
 /* Colours rows or groups. The step's own predicate does not see its colour. */
 static bool run_color(struct run *run, const struct filter_step *step, struct run_rows *rows)
 {
@@ -138,7 +152,7 @@ static bool run_color(struct run *run, const struct filter_step *step, struct ru
     color_label(colors->step[number].label, sizeof(colors->step[0].label), step->text);
     bool good = rows->groups ? group_color(rows->groups, step->predicate, colors, (uint8_t)number,
                                            run->error)
-                             : color_rows(run, step, &rows->set);
+                             : on_all_sides(run, step, rows, color_rows);
     colors->count = number;
     run->color_by = SESSION_COLOR_NONE;
     return good;
@@ -157,27 +171,44 @@ static bool top_rows(struct run *run, const struct filter_step *step, struct row
     return true;
 }
 
-static bool run_sort(struct run *run, const struct filter_step *step, struct run_rows *rows)
+static bool sort_rows(struct run *run, const struct filter_step *step, struct row_set *set)
 {
-    if (rows->groups)
-        return group_sort(rows->groups, step, run->error);
     struct filter_live live = {.end = false};
     if (step->field == FIELD_PINS &&
         !filter_live_time(run->session, step->moment, &live, run->error))
         return false;
-    rows->set.sort_ns = live.time.ns;
-    rows->set.sort_at_end = live.end;
-    rows->set.sorted = true;
-    rows->set.sort_field = step->field;
-    rows->set.sort_frame = step->frame;
-    rows->set.descending = step->descending;
+    set->sort_ns = live.time.ns;
+    set->sort_at_end = live.end;
+    set->sorted = true;
+    set->sort_field = step->field;
+    set->sort_frame = step->frame;
+    set->descending = step->descending;
     return true;
+}
+
+static bool run_sort(struct run *run, const struct filter_step *step, struct run_rows *rows)
+{
+    return rows->groups ? group_sort(rows->groups, step, run->error)
+                        : on_all_sides(run, step, rows, sort_rows);
+}
+
+/* Refuses a step that works on the rows of one session. */
+static bool one_session(struct run *run, const struct filter_step *step, struct run_rows *rows,
+                        struct run_side **only)
+{
+    bool several;
+    *only = run_only_side(rows, &several);
+    return !several ||
+           session_fail(run->error, step->column,
+                        "%.*s works on allocations of one session, and these are of several",
+                        (int)strcspn(step->text, " "), step->text);
 }
 
 static bool run_top(struct run *run, const struct filter_step *step, struct run_rows *rows)
 {
+    struct run_side *only;
     if (!rows->groups)
-        return top_rows(run, step, &rows->set);
+        return one_session(run, step, rows, &only) && on_all_sides(run, step, rows, top_rows);
     group_top(rows->groups, step->limit);
     return true;
 }
@@ -186,18 +217,30 @@ static bool run_top(struct run *run, const struct filter_step *step, struct run_
 
 static bool run_groups(struct run *run, const struct filter_step *step, struct run_rows *rows)
 {
-    rows->groups = step->kind == STEP_JOIN
-                       ? group_join(run->session, &rows->set, run->colors, step->keys,
-                                    step->key_count, run->error)
-                       : group_fold(run->session, &rows->set, run->colors, step->limit, run->error);
+    struct run_side *only;
+    if (!one_session(run, step, rows, &only))
+        return false;
+    struct session *session = only ? only->session : run->session;
+    struct row_set *set = only ? &only->set : &rows->set;
+    rows->groups =
+        step->kind == STEP_JOIN
+            ? group_join(session, set, run->colors, step->keys, step->key_count, run->error)
+            : group_fold(session, set, run->colors, step->limit, run->error);
     rows->kind = KIND_GROUPS;
     return rows->groups != NULL;
 }
 
 static bool run_ungroup(struct run *run, struct run_rows *rows)
 {
-    row_set_free(&rows->set);
-    bool good = group_ungroup(rows->groups, &rows->set, run->error);
+    struct row_set *set = &rows->set;
+    for (struct run_side *side = rows->sides; side; side = side->next) {
+        if (side->session == group_session(rows->groups))
+            set = &side->set;
+    }
+    row_set_free(set);
+    bool good = group_ungroup(rows->groups, set, run->error);
+    if (good && set != &rows->set && !rows->set.words)
+        good = row_set_start(&rows->set, run->session->columns, false, run->error);
     session_groups_free(rows->groups);
     rows->groups = NULL;
     rows->kind = KIND_ALLOCATIONS;
@@ -209,7 +252,7 @@ bool run_step(struct run *run, const struct filter_step *step, struct run_rows *
     switch (step->kind) {
     case STEP_WHERE:
         return rows->groups ? group_where(rows->groups, step->predicate, run->colors, run->error)
-                            : run_where(run, step, &rows->set);
+                            : on_all_sides(run, step, rows, run_where);
     case STEP_COLOR:
         return run_color(run, step, rows);
     case STEP_COLOR_BY:

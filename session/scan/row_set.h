@@ -20,14 +20,14 @@ struct column_store;
 
 struct row_set {
     uint64_t *words;
-    uint8_t *colors; /* by row: number of the color step from 1, 0: none; NULL: no row has one */
+    uint8_t *colors;  /* by row: number of the color step from 1, 0: none; NULL: no row has one */
+    uint64_t sort_ns; /* of the field "pins": the time at which the blocks were live */
     uint32_t chunks;
-    bool sorted; /* by `sort_field`; otherwise by id */
-    bool descending;
     unsigned sort_field; /* a field of the filter language */
     uint32_t sort_frame; /* of the field "frame" */
-    uint64_t sort_ns;    /* of the field "pins": the time at which the blocks were live */
-    bool sort_at_end;    /* that is `live at end` */
+    bool sort_at_end;    /* sort_ns is that of `live at end` */
+    bool sorted;         /* by `sort_field`; otherwise by id */
+    bool descending;
 };
 
 /* Runs the next statement once for each set bit of a chunk's words. */

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A key is 128 bits: two different hashes of the names and the size. Names are hashed once for each
+ * type and stack. One pass counts the keys of the right rows, another takes from the counts.
+ */
+#include "session/run/match.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/data/error.h"
+#include "session/data/session_state.h"
+#include "session/scan/scan.h"
+
+struct key {
+    uint64_t high, low;
+};
+
+/* The keys of the names of one session. */
+struct name_keys {
+    struct key *stack, *type, *function, *module;
+};
+
+/* The number of right rows that have a key and no partner yet, by part. */
+struct slot {
+    struct key key;
+    bool used;
+    uint64_t count[MATCH_SESSIONS_MAX];
+};
+
+struct table {
+    struct slot *slots;
+    size_t count, capacity; /* capacity: a power of two */
+};
+
+/* ---- keys ---- */
+
+/* Mixes all bits of a number: the finalizer of splitmix64 (Steele, Lea, Flood, Fast splittable
+ * pseudorandom number generators, OOPSLA 2014). */
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+static struct key key_with(struct key key, struct key next)
+{
+    return (struct key){mix(key.high * UINT64_C(0x9e3779b97f4a7c15) + next.high),
+                        mix(key.low * UINT64_C(0xc2b2ae3d27d4eb4f) ^ next.low)};
+}
+
+static struct key key_of_text(const char *text)
+{
+    struct key key = {1, 2};
+    for (; text && *text != '\0'; text++)
+        key = (struct key){(key.high ^ (uint8_t)*text) * UINT64_C(0x100000001b3),
+                           (key.low + (uint8_t)*text) * UINT64_C(0xd6e8feb86659fd93)};
+    return (struct key){mix(key.high), mix(key.low)};
+}
+
+static void name_keys_free(struct name_keys *keys)
+{
+    free(keys->stack);
+    free(keys->type);
+    free(keys->function);
+    free(keys->module);
+    *keys = (struct name_keys){.stack = NULL};
+}
+
+static void hash_stacks(const struct session *session, struct name_keys *keys)
+{
+    const struct stacks *stacks = &session->stacks;
+    for (uint32_t stack = 0; stack < stacks->count; stack++) {
+        struct key key = {stack != 0, 0};
+        for (uint64_t i = stacks->first[stack]; i < stacks->first[stack + 1]; i++) {
+            const struct stack_frame *frame = &stacks->frame_table[stacks->frames[i]];
+            key = key_with(key_with(key, keys->function[frame->function]),
+                           keys->module[frame->module]);
+        }
+        keys->stack[stack] = key;
+    }
+}
+
+static bool name_keys_find(struct session *session, struct name_keys *keys,
+                           struct session_error *error)
+{
+    const struct names *names = &session->names;
+    *keys = (struct name_keys){.stack = NULL};
+    if (!stacks_frames(&session->stacks, error))
+        return false;
+    keys->stack = calloc(session->stacks.count, sizeof(*keys->stack));
+    keys->type = calloc(names->type.count, sizeof(*keys->type));
+    keys->function = calloc(names->function_count, sizeof(*keys->function));
+    keys->module = calloc(names->module.count, sizeof(*keys->module));
+    if (!keys->stack || !keys->type || !keys->function || !keys->module) {
+        name_keys_free(keys);
+        return session_fail_memory(error, "the names of two sessions");
+    }
+    /* Id 0 is null, which equals no name. */
+    for (uint32_t id = 1; id < names->type.count; id++)
+        keys->type[id] = key_of_text(names->type.name[id]);
+    for (uint32_t id = 1; id < names->function_count; id++)
+        keys->function[id] = key_of_text(names->function[id].name);
+    for (uint32_t id = 1; id < names->module.count; id++)
+        keys->module[id] = key_of_text(names->module.name[id]);
+    hash_stacks(session, keys);
+    return true;
+}
+
+static struct key key_of_row(const struct name_keys *keys, const struct chunk_rows *rows,
+                             size_t row)
+{
+    const uint64_t size = column_view_at(&rows->views[COLUMN_SIZE], row);
+    const struct key stack = keys->stack[column_view_at(&rows->views[COLUMN_STACK], row)];
+    const struct key type = keys->type[column_view_at(&rows->views[COLUMN_TYPE], row)];
+    return key_with(key_with(stack, type), (struct key){size, mix(size)});
+}
+
+/* ---- the table ---- */
+
+/* Returns the slot of a key, or the free one where it belongs. */
+static struct slot *find_slot(const struct table *table, struct key key)
+{
+    size_t i = (size_t)key.low & (table->capacity - 1);
+    while (table->slots[i].used &&
+           (table->slots[i].key.high != key.high || table->slots[i].key.low != key.low))
+        i = (i + 1) & (table->capacity - 1);
+    return &table->slots[i];
+}
+
+static bool table_grow(struct table *table)
+{
+    struct table larger = {.count = table->count,
+                           .capacity = table->capacity == 0 ? 4096 : 2 * table->capacity};
+    larger.slots = calloc(larger.capacity, sizeof(*larger.slots));
+    if (!larger.slots)
+        return false;
+    for (size_t i = 0; i < table->capacity; i++) {
+        if (table->slots[i].used)
+            *find_slot(&larger, table->slots[i].key) = table->slots[i];
+    }
+    free(table->slots);
+    *table = larger;
+    return true;
+}
+
+/* ---- passes ---- */
+
+struct matching {
+    struct table *table;
+    const struct name_keys *keys;
+    size_t part;         /* of the right rows that are counted */
+    const bool *partner; /* by right part: it may have partners of this left part */
+    size_t right_count;
+    struct row_set *matched; /* of the left rows */
+    bool failed;
+};
+
+static void count_rows(void *context, const struct chunk_rows *rows)
+{
+    struct matching *matching = context;
+    struct table *table = matching->table;
+    ROW_SET_EACH(rows->words, row)
+    {
+        if (2 * table->count >= table->capacity && !matching->failed)
+            matching->failed = !table_grow(table);
+        if (matching->failed)
+            return;
+        const struct key key = key_of_row(matching->keys, rows, row);
+        struct slot *slot = find_slot(table, key);
+        table->count += !slot->used;
+        slot->used = true;
+        slot->key = key;
+        slot->count[matching->part]++;
+    }
+}
+
+static void take_rows(void *context, const struct chunk_rows *rows)
+{
+    struct matching *matching = context;
+    uint64_t *words = row_set_chunk(matching->matched, rows->chunk);
+    ROW_SET_EACH(rows->words, row)
+    {
+        struct slot *slot = find_slot(matching->table, key_of_row(matching->keys, rows, row));
+        for (size_t part = 0; slot->used && part < matching->right_count; part++) {
+            if (!matching->partner[part] || slot->count[part] == 0)
+                continue;
+            slot->count[part]--;
+            words[row / 64] |= UINT64_C(1) << (row % 64);
+            break;
+        }
+    }
+}
+
+static bool pass(const struct match_part *part, scan_visitor *visit, struct matching *matching,
+                 struct session_error *error)
+{
+    struct name_keys keys;
+    if (!name_keys_find(part->session, &keys, error))
+        return false;
+    matching->keys = &keys;
+    bool good =
+        scan_in_order(part->session, part->set,
+                      COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_STACK) | COLUMN_BIT(COLUMN_TYPE),
+                      visit, matching, error);
+    name_keys_free(&keys);
+    if (good && matching->failed)
+        good = session_fail_memory(error, "a comparison of sessions");
+    return good;
+}
+
+bool match_rows(struct match_part *left, size_t left_count, const struct match_part *right,
+                size_t right_count, struct session_error *error)
+{
+    struct table table = {.count = 0};
+    struct matching matching = {.table = &table, .right_count = right_count};
+    bool partner[MATCH_SESSIONS_MAX];
+    bool good = table_grow(&table) || session_fail_memory(error, "a comparison of sessions");
+    for (size_t i = 0; good && i < right_count; i++) {
+        matching.part = i;
+        good = pass(&right[i], count_rows, &matching, error);
+    }
+    matching.partner = partner;
+    for (size_t i = 0; good && i < left_count; i++) {
+        for (size_t k = 0; k < right_count; k++)
+            partner[k] = right[k].session != left[i].session;
+        matching.matched = &left[i].matched;
+        good = row_set_start(&left[i].matched, left[i].session->columns, false, error) &&
+               pass(&left[i], take_rows, &matching, error);
+    }
+    free(table.slots);
+    return good;
+}
