@@ -172,7 +172,9 @@ static bool sum_up(struct session *sample, const struct filter_graph *graph, str
     struct run_result result = {.groups = NULL};
     if (!colors)
         return session_fail_memory(error, "an estimate");
-    bool good = run_graph(sample, graph, colors, &result, error);
+    /* An estimate opens no other session. */
+    const struct run_options options = {.open = NULL};
+    bool good = run_graph(sample, graph, &options, colors, &result, error);
     if (good) {
         good = scan_in_order(sample, &result.set,
                              COLUMN_BIT(COLUMN_WEIGHT) | COLUMN_BIT(COLUMN_SIZE) |
