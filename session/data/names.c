@@ -307,7 +307,6 @@ bool names_load(struct names *names, struct database *database, struct session_e
            load_table(names, database, "module", "name", &names->module, error) &&
            load_table(names, database, "source_file", "path", &names->file, error) &&
            load_table(names, database, "kind", "name", &names->kind, error) &&
-           load_table(names, database, "owner", "name", &names->owner, error) &&
            load_table(names, database, "arena", "name", &names->arena, error) &&
            load_table(names, database, "thread", "name", &names->thread, error) &&
            load_processes(names, database, error) && load_types(names, database, error) &&
@@ -340,6 +339,11 @@ bool names_load_samples(struct names *names, struct database *database, uint32_t
 static void name_table_free(struct name_table *table)
 {
     free(table->name);
+}
+
+bool names_load_owners(struct names *names, struct database *database, struct session_error *error)
+{
+    return names->owner.name || load_table(names, database, "owner", "name", &names->owner, error);
 }
 
 void names_free(struct names *names)

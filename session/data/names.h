@@ -59,6 +59,8 @@ bool names_load(struct names *names, struct database *database, struct session_e
  * marks of all and no samples. */
 bool names_load_samples(struct names *names, struct database *database, uint32_t process,
                         struct session_error *error);
+/* Reads the names of owners, which few questions need, into `owner` if they are not there yet. */
+bool names_load_owners(struct names *names, struct database *database, struct session_error *error);
 void names_free(struct names *names);
 
 /* Returns a copy that lives as long as the session, or NULL with `error` set. */

@@ -81,6 +81,8 @@ static bool read_owner(void *context, const struct database_row *row, struct ses
 bool user_owners_stored(struct session *session, uint32_t *owners, struct session_error *error)
 {
     struct stored_loading loading = {.session = session, .frames = owners};
+    if (!names_load_owners(&session->names, session->database, error))
+        return false;
     loading.first = first_of_names(&session->names.owner, error);
     const bool good =
         loading.first && database_each(session->database,
