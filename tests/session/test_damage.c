@@ -149,8 +149,7 @@ static void test_flipped_arrays(void **state)
         "UPDATE packed_array SET data = CAST(printf('%.*c', length(data), 'z') AS BLOB)",
         "UPDATE packed_array SET data = CAST(replace(hex(data), '0', 'F') AS BLOB)",
         "UPDATE packed_array SET data = 7",
-        "UPDATE packed_array SET id = 7 - id WHERE 0; UPDATE packed_array SET id = id + 10;"
-        "UPDATE packed_array SET id = 16 - id",
+        "UPDATE packed_array SET id = id + 10; UPDATE packed_array SET id = 16 - id",
         "DELETE FROM packed_array WHERE id = 3",
         "DELETE FROM frame WHERE id > 5",
         "DELETE FROM stack WHERE id > 5",
