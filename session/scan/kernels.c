@@ -43,7 +43,8 @@ INLINE uint64_t load(const uint8_t *data)
     return value;
 }
 
-/* Stores `count` packed values plus `base`. Loops of a fixed width can use vectors. */
+/* Stores `count` packed values plus `base`. Loops of a fixed width can use vectors. For 3, 5, 6 and
+ * 7 bytes vectors are slower than single loads: compilers do not use them for a variable width. */
 INLINE void unpack(const struct column_view *view, size_t first, size_t count, uint64_t base,
                    uint64_t *values)
 {
@@ -66,19 +67,11 @@ INLINE void unpack(const struct column_view *view, size_t first, size_t count, u
             values[i] = base + half;
         }
         break;
-    case 3:
-        for (size_t i = 0; i < count; i++)
-            values[i] = base + (load(data + i * 3) & mask);
-        break;
     case 4:
         for (size_t i = 0; i < count; i++) {
             memcpy(&word, data + i * 4, sizeof(word));
             values[i] = base + word;
         }
-        break;
-    case 5:
-        for (size_t i = 0; i < count; i++)
-            values[i] = base + (load(data + i * 5) & mask);
         break;
     case 8:
         for (size_t i = 0; i < count; i++)
@@ -114,7 +107,7 @@ INLINE void unpack_small(const struct column_view *view, size_t first, size_t co
         break;
     case 3:
         for (size_t i = 0; i < count; i++)
-            values[i] = (uint32_t)load(data + i * 3) & 0xffffff;
+            values[i] = (uint32_t)load(data + i * view->width) & 0xffffff;
         break;
     default:
         memcpy(values, data, count * sizeof(*values));
@@ -318,6 +311,9 @@ VARIANTS(void, kernel_in_table,
 
 /* ---- values ---- */
 
+/* From so many rows of a block on, unpacking all is faster than loading single ones. */
+enum { DENSE = 512 };
+
 INLINE size_t kernel_list_body(const uint64_t *words, size_t block, struct kernel_rows *rows)
 {
     uint64_t any = 0, all = UINT64_MAX;
@@ -356,6 +352,13 @@ INLINE void kernel_take_body(const struct column_view *view, const struct kernel
         return;
     }
     const uint8_t *data = view->data + rows->first * width;
+    if (count >= DENSE) {
+        uint64_t all[KERNEL_ROWS];
+        unpack(view, rows->first, (size_t)rows->row[count - 1] + 1, min, all);
+        for (size_t i = 0; i < count; i++)
+            values[i] = all[rows->row[i]];
+        return;
+    }
     for (size_t i = 0; i < count; i++)
         values[i] = min + (load(data + rows->row[i] * width) & mask);
 }
