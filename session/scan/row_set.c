@@ -56,20 +56,30 @@ bool row_set_color(struct row_set *set, struct session_error *error)
     return set->colors || session_fail_memory(error, "the colours of a set");
 }
 
+/* Gives the rows of one chunk of `right` their colours in `left`. A row that was in `left` before
+ * and has left it still has its colour there, which no longer counts. */
+static void combine_colors(struct row_set *left, const struct row_set *right, uint32_t chunk)
+{
+    const uint64_t *words = row_set_chunk(left, chunk);
+    uint8_t *colors = left->colors + (size_t)chunk * COLUMN_CHUNK_ROWS;
+    const uint8_t *others =
+        right->colors ? right->colors + (size_t)chunk * COLUMN_CHUNK_ROWS : NULL;
+    ROW_SET_EACH(row_set_chunk(right, chunk), row)
+    {
+        const bool in_left = (words[row / 64] >> (row % 64) & 1) != 0;
+        if (!in_left || colors[row] == 0)
+            colors[row] = others ? others[row] : 0;
+    }
+}
+
 bool row_set_combine(struct row_set *left, enum row_set_operation operation,
                      const struct row_set *right, struct session_error *error)
 {
-    if (right->colors && operation != ROW_SET_MINUS) {
+    if ((left->colors || right->colors) && operation != ROW_SET_MINUS) {
         if (!row_set_color(left, error))
             return false;
-        for (uint32_t chunk = 0; chunk < left->chunks; chunk++) {
-            size_t first = (size_t)chunk * COLUMN_CHUNK_ROWS;
-            ROW_SET_EACH(row_set_chunk(right, chunk), row)
-            {
-                if (left->colors[first + row] == 0)
-                    left->colors[first + row] = right->colors[first + row];
-            }
-        }
+        for (uint32_t chunk = 0; chunk < left->chunks; chunk++)
+            combine_colors(left, right, chunk);
     }
     for (size_t i = 0; i < (size_t)left->chunks * ROW_SET_WORDS; i++) {
         if (operation == ROW_SET_PLUS)

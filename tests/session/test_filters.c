@@ -282,6 +282,7 @@ static const struct {
     {"all | color red | color blue where color == red and size > 64 | where color == blue",
      "size > 64"},
     {"(all | color red where size > 64) + live | where color is not null", "size > 64"},
+    {"(all | color red | where size > 64) + all | where color is not null", "size > 64"},
     {"live + (all | color red where size > 64) | where color == red", "size > 64"},
     {"all | where color is null", "1"},
     {"all | top 50", "id <= 50"},
