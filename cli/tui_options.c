@@ -32,6 +32,19 @@ static const struct command_option options[] = {
     [TUI_OPTION_DELETE_GRAPH] = {0, "delete-graph", "NAME", .choices = "",
                                  .help = "delete a graph from SESSION, or from your folder if it "
                                          "is not stored there, and end"},
+    [TUI_OPTION_LIST_SETTINGS] = {0, "list-settings",
+                                  .help =
+                                      "list the settings of SESSION and of your folder, and end"},
+    [TUI_OPTION_ADD_SETTING] =
+        {0, "add-setting", "SETTING", .choices = "hide show wrapper",
+         .help =
+             "store a setting in SESSION, or in your folder for all sessions, and end: 'hide "
+             "WORD' (a namespace, class, module or function is not your own code), 'show WORD' "
+             "(it is, although it is hidden by default) or 'wrapper FUNCTION' (it only wraps an "
+             "allocator, so the call site is its caller)"},
+    [TUI_OPTION_DELETE_SETTING] = {0, "delete-setting", "SETTING", .choices = "hide show wrapper",
+                                   .help = "delete a setting from SESSION, or from your folder, "
+                                           "and end"},
     [TUI_OPTION_MAN] = {0, "man", .help = "print the manual page, for man -l"},
     [TUI_OPTION_HELP] = {'h', "help", .help = "print this text"},
     [TUI_OPTION_VERSION] = {'V', "version", .help = "print the version"},

@@ -53,7 +53,7 @@ static void complain_of_filter(const char *filter, const struct session_error *e
 static int take_task(struct arguments *arguments, enum stored_graphs_task task, const char *name)
 {
     if (arguments->graphs != STORED_GRAPHS_NONE)
-        return command_line_wrong(&tui_command_line, "one task with graphs at a time");
+        return command_line_wrong(&tui_command_line, "one task with graphs or settings at a time");
     arguments->graphs = task;
     arguments->graph = name;
     return -1;
@@ -91,6 +91,12 @@ static int take_option(struct arguments *arguments, enum tui_option option, cons
         return take_task(arguments, STORED_GRAPHS_IMPORT, value);
     case TUI_OPTION_DELETE_GRAPH:
         return take_task(arguments, STORED_GRAPHS_DELETE, value);
+    case TUI_OPTION_LIST_SETTINGS:
+        return take_task(arguments, STORED_SETTINGS_LIST, NULL);
+    case TUI_OPTION_ADD_SETTING:
+        return take_task(arguments, STORED_SETTINGS_ADD, value);
+    case TUI_OPTION_DELETE_SETTING:
+        return take_task(arguments, STORED_SETTINGS_DELETE, value);
     case TUI_OPTION_HELP:
         command_line_help(&tui_command_line, stdout);
         return EXIT_GOOD;

@@ -101,6 +101,9 @@ void manual_page(FILE *out)
         put_entry(out, examples[i].text, "", examples[i].meaning);
     fputs(".SH ENVIRONMENT\n", out);
     put_entry(out, "NO_COLOR", "", "if it is set and not empty, no colour is used");
+    put_entry(out, "XDG_CONFIG_HOME", "",
+              "the folder with your graphs, mprof/graphs/NAME.graph, and your settings, "
+              "mprof/settings; default: ~/.config");
     put_entry(out, "LC_ALL, LC_CTYPE, LANG", "", "in a locale without UTF-8 only ASCII is shown");
     fputs(".SH EXIT STATUS\n", out);
     put_entry(out, "0", "", "good");

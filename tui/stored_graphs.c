@@ -90,6 +90,12 @@ bool stored_graphs_run(struct session *session, enum stored_graphs_task task, co
         return import(session, name, note, error);
     case STORED_GRAPHS_DELETE:
         return delete_one(session, name, error);
+    case STORED_SETTINGS_LIST:
+        return stored_settings_list(session, out, error);
+    case STORED_SETTINGS_ADD:
+        return stored_settings_add(session, name, note, error);
+    case STORED_SETTINGS_DELETE:
+        return stored_settings_delete(session, name, error);
     case STORED_GRAPHS_NONE:
         break;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What mprof-tui does with stored graphs from the command line, without a terminal. */
+/* What mprof-tui does with stored graphs and settings from the command line, without a terminal. */
 #ifndef MPROF_TUI_STORED_GRAPHS_H
 #define MPROF_TUI_STORED_GRAPHS_H
 
@@ -14,14 +14,23 @@ enum stored_graphs_task {
     STORED_GRAPHS_EXPORT, /* prints the text of one */
     STORED_GRAPHS_IMPORT, /* stores the file NAME.graph */
     STORED_GRAPHS_DELETE, /* of the session, or of the folder if the session has none */
+    STORED_SETTINGS_LIST,
+    STORED_SETTINGS_ADD,    /* a text KIND VALUE */
+    STORED_SETTINGS_DELETE, /* of the session, or of the folder if there is no session */
 };
 
 /*
- * Runs a task. `session` NULL: there is only the user's folder. `name` is that of the graph, or of
- * the file to import. A line for the user that is no error goes to `note` (empty: none). Returns
- * false with `error` set.
+ * Runs a task. `session` NULL: there is only the user's folder. `name` is that of the graph or of
+ * the file to import, or the setting. A line for the user that is no error goes to `note` (empty:
+ * none). Returns false with `error` set.
  */
 bool stored_graphs_run(struct session *session, enum stored_graphs_task task, const char *name,
                        FILE *out, char note[1024], struct session_error *error);
+
+/* Its parts that are about settings. They return false with `error` set. */
+bool stored_settings_list(struct session *session, FILE *out, struct session_error *error);
+bool stored_settings_add(struct session *session, const char *text, char note[1024],
+                         struct session_error *error);
+bool stored_settings_delete(struct session *session, const char *text, struct session_error *error);
 
 #endif

@@ -15,9 +15,11 @@ _mprof_tui()
     --export-graph) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     --import-graph) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --delete-graph) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
+    --add-setting) mapfile -t COMPREPLY < <(compgen -W 'hide show wrapper' -- "$word") ;;
+    --delete-setting) mapfile -t COMPREPLY < <(compgen -W 'hide show wrapper' -- "$word") ;;
     *)
         case $word in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--filter= --view= --process= --ascii --script= --size= --list-graphs --export-graph= --import-graph= --delete-graph= --man --help --version" -- "$word") ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "--filter= --view= --process= --ascii --script= --size= --list-graphs --export-graph= --import-graph= --delete-graph= --list-settings --add-setting= --delete-setting= --man --help --version" -- "$word") ;;
         *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
         esac
         ;;

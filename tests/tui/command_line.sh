@@ -79,7 +79,26 @@ expect 1 'ships with the program' --delete-graph leaks_by_type
 expect 1 'cannot be a graph.s name' --export-graph ../x
 printf 'all | wheer' >"$work/wrong.graph"
 expect 1 'wrong.graph, column 7: ' --import-graph "$work/wrong.graph"
-expect 2 'one task with graphs at a time' --list-graphs --delete-graph big
+expect 2 'one task with graphs or settings at a time' --list-graphs --delete-graph big
+quiet --add-setting 'hide boost'
+quiet --add-setting 'wrapper take(unsigned long)' "$work/session.db"
+expect 0 '^wrapper  session +take\(unsigned long\)' --list-settings "$work/session.db"
+expect 0 '^hide +your folder +boost' --list-settings "$work/session.db"
+quiet --delete-setting 'wrapper take(unsigned long)' "$work/session.db"
+expect 1 'the session has no setting "wrapper take' --delete-setting 'wrapper take(unsigned long)' "$work/session.db"
+quiet --delete-setting 'hide boost'
+quiet --list-settings
+expect 1 'expected hide, show or wrapper' --add-setting 'conceal boost'
+expect 1 'one line' --add-setting 'hide '
+# A wrapper moves the call site to its caller.
+inner=$(sqlite3 "$work/session.db" "SELECT f.name FROM stack s JOIN function f ON f.id = s.function_id JOIN
+    allocation a ON a.stack_id = s.id WHERE s.depth > 5 GROUP BY 1 ORDER BY count(*) DESC LIMIT 1")
+of_inner() { "$tui" --filter "where function == \"$inner\"" --script "$work/good.script" "$work/session.db" | grep -o '[0-9,]* of [0-9,]* allocations'; }
+before=$(of_inner)
+quiet --add-setting "wrapper $inner" "$work/session.db"
+[ "$(of_inner)" != "$before" ] || { echo "the wrapper $inner is a call site still: $before"; failed=1; }
+quiet --delete-setting "wrapper $inner" "$work/session.db"
+[ "$(of_inner)" = "$before" ] || { echo "a setting that was deleted holds still: $(of_inner), not $before"; failed=1; }
 sqlite3 "$work/session.db" "INSERT INTO meta VALUES ('unfinished', 1)"
 expect 0 'still being recorded; the graph is stored in your folder' --import-graph "$work/big.graph" "$work/session.db"
 sqlite3 "$work/session.db" "DELETE FROM meta WHERE key = 'unfinished'"
