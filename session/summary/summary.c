@@ -44,9 +44,19 @@ static bool fail_id(const struct session *session, const char *table, struct ses
                         database_path(session->database), table);
 }
 
-static uint64_t number(const struct database_row *row, int column)
+/* Reads an id below `count` and `numbers` sums after it. Returns false with `error` set. */
+static bool read_sums(const struct session *session, const char *table,
+                      const struct database_row *row, uint64_t count, uint64_t *id, uint64_t *sums,
+                      int numbers, struct session_error *error)
 {
-    return (uint64_t)database_number(row, column);
+    if (!database_natural(session->database, row, 0, table, id, error))
+        return false;
+    if (*id >= count)
+        return fail_id(session, table, error);
+    for (int i = 0; i < numbers; i++)
+        if (!database_natural(session->database, row, i + 1, table, &sums[i], error))
+            return false;
+    return true;
 }
 
 /* ---- functions -------------------------------------------------------------------------- */
@@ -61,30 +71,31 @@ static bool read_function(void *context, const struct database_row *row,
                           struct session_error *error)
 {
     const struct functions *functions = context;
-    const uint64_t id = number(row, 0);
-    if (id >= functions->count)
-        return fail_id(functions->session, "function_total", error);
+    uint64_t id, sums[8];
+    if (!read_sums(functions->session, "function_total", row, functions->count, &id, sums, 8,
+                   error))
+        return false;
     struct session_function_row *function = &functions->rows[id];
     function->function = (uint32_t)id;
-    function->self_bytes += number(row, 1);
-    function->self_count += number(row, 2);
-    function->total_bytes += number(row, 3);
-    function->total_count += number(row, 4);
-    function->live_bytes += number(row, 5);
-    function->live_count += number(row, 6);
-    function->at_peak_bytes += number(row, 7);
-    function->short_lived += number(row, 8);
+    function->self_bytes += sums[0];
+    function->self_count += sums[1];
+    function->total_bytes += sums[2];
+    function->total_count += sums[3];
+    function->live_bytes += sums[4];
+    function->live_count += sums[5];
+    function->at_peak_bytes += sums[6];
+    function->short_lived += sums[7];
     return true;
 }
 
 static bool read_kept(void *context, const struct database_row *row, struct session_error *error)
 {
     const struct functions *functions = context;
-    const uint64_t id = number(row, 0);
-    if (id >= functions->count)
-        return fail_id(functions->session, "stack", error);
-    functions->rows[id].kept_bytes += number(row, 1);
-    functions->rows[id].kept_count += number(row, 2);
+    uint64_t id, sums[2];
+    if (!read_sums(functions->session, "stack", row, functions->count, &id, sums, 2, error))
+        return false;
+    functions->rows[id].kept_bytes += sums[0];
+    functions->rows[id].kept_count += sums[1];
     return true;
 }
 
@@ -99,7 +110,7 @@ bool summary_functions(struct session *session, struct session_function_row *row
                          read_function, &all, error) &&
            database_each(session->database,
                          "SELECT ifnull(s.function_id, 0), sum(s.live_bytes), sum(s.live_count)"
-                         " FROM runtime_stack r JOIN stack s ON s.id = r.stack_id GROUP BY 1",
+                         " FROM runtime_stack r CROSS JOIN stack s ON s.id = r.stack_id GROUP BY 1",
                          read_kept, &all, error);
 }
 
@@ -117,12 +128,15 @@ static bool read_category(void *context, const struct database_row *row,
                           struct session_error *error)
 {
     const struct categories *categories = context;
-    const uint64_t id = categories->by_size ? slot_size_class(number(row, 0)) : number(row, 0);
-    if (id >= categories->count)
-        return fail_id(categories->session, categories->table, error);
-    categories->sums[id].bytes += number(row, 1);
-    categories->sums[id].allocations += number(row, 2);
-    categories->sums[id].at_peak_bytes += number(row, 3);
+    uint64_t id, sums[3];
+    if (!read_sums(categories->session, categories->table, row,
+                   categories->by_size ? UINT64_MAX : categories->count, &id, sums, 3, error))
+        return false;
+    if (categories->by_size)
+        id = slot_size_class(id);
+    categories->sums[id].bytes += sums[0];
+    categories->sums[id].allocations += sums[1];
+    categories->sums[id].at_peak_bytes += sums[2];
     return true;
 }
 
