@@ -67,6 +67,8 @@ struct session_answer {
     struct session *newer;       /* NEWER: NULL if there is none; see session_job_take_newer() */
     struct selection *selection; /* SELECTION: NULL in an estimate */
     struct session_totals totals;
+    /* Of an estimate: two times in three the exact number is nearer than this. */
+    struct session_totals standard_errors;
 };
 
 enum session_job_state {

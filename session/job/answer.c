@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/job/answer.h"
 
+#include <string.h>
+
 #include "session/data/error.h"
+#include "session/query/sample_estimate.h"
 #include "session/scan/scan.h"
 
 static bool find_newer(struct session *session, struct session_answer *answer,
@@ -62,6 +65,33 @@ bool answer_find(struct session *session, const struct session_question *questio
         return true;
     answer_free(answer);
     return false;
+}
+
+bool answer_estimate(struct session *session, const struct session_question *question,
+                     struct session_answer *answer)
+{
+    struct selection_estimate found;
+    bool known;
+    /* All allocations are counted as soon. */
+    if (question->kind != SESSION_ASK_SELECTION || question->text[0] == '\0' ||
+        strcmp(question->text, "all") == 0 ||
+        !selection_estimate(session, question->text, &found, &known, NULL) || !known)
+        return false;
+    *answer = (struct session_answer){
+        .kind = question->kind,
+        .estimate = true,
+        .totals = {.count = found.allocations,
+                   .chosen_from = session_allocation_count(session),
+                   .allocations = found.allocations,
+                   .bytes = found.bytes,
+                   .live_bytes = found.live_bytes,
+                   .live_count = found.live_count},
+        .standard_errors = {.count = (uint64_t)found.allocations_error,
+                            .allocations = (uint64_t)found.allocations_error,
+                            .bytes = (uint64_t)found.bytes_error,
+                            .live_bytes = (uint64_t)found.live_bytes_error,
+                            .live_count = (uint64_t)found.live_count_error}};
+    return true;
 }
 
 void answer_free(struct session_answer *answer)

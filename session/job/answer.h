@@ -9,6 +9,9 @@
  * answer_free()s it. */
 bool answer_find(struct session *session, const struct session_question *question,
                  struct session_answer *answer, struct session_error *error);
+/* Finds an estimate of the answer, if there is one that is found much sooner. */
+bool answer_estimate(struct session *session, const struct session_question *question,
+                     struct session_answer *answer);
 void answer_free(struct session_answer *answer);
 
 #endif

@@ -80,6 +80,19 @@ static struct session_job *next_job(const struct session_jobs *jobs)
     return job;
 }
 
+/* Publishes an estimate of the running job, without the lock at first. */
+static void run_estimate(struct session_jobs *jobs, struct session_job *job)
+{
+    struct session_answer estimate;
+    if (!answer_estimate(jobs->session, &job->question, &estimate))
+        return;
+    pthread_mutex_lock(&jobs->lock);
+    job->estimate = estimate;
+    job->estimated = true;
+    tell(jobs);
+    pthread_mutex_unlock(&jobs->lock);
+}
+
 /* Computes the answer of the running job, without the lock, then ends it. */
 static void run(struct session_jobs *jobs, struct session_job *job)
 {
@@ -89,6 +102,7 @@ static void run(struct session_jobs *jobs, struct session_job *job)
     jobs->running = job;
     scan_cancel(jobs->session, false);
     pthread_mutex_unlock(&jobs->lock);
+    run_estimate(jobs, job);
     const bool good = answer_find(jobs->session, &job->question, &answer, &error);
     pthread_mutex_lock(&jobs->lock);
     jobs->running = NULL;

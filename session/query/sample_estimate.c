@@ -58,8 +58,10 @@ static struct session *open_sample(struct session *session)
     if (sample->columns && column_store_rows(sample->columns) > 0 &&
         all_fit(sample->columns, session))
         sample->reader = column_reader_new(sample->columns, NULL);
-    if (sample->reader && scan_open(sample, NULL))
+    if (sample->reader && scan_open(sample, NULL)) {
+        scan_obey(sample, session);
         return sample;
+    }
     close_sample(sample);
     return NULL;
 }

@@ -43,6 +43,7 @@ struct scan {
     struct pass pass;
     struct scan_worker workers[SCAN_THREADS_MAX];
     atomic_bool cancelled;
+    const atomic_bool *obeyed; /* `cancelled`, or that of another session */
     atomic_uint done, total;
 };
 
@@ -65,6 +66,7 @@ bool scan_open(struct session *session, struct session_error *error)
     pthread_cond_init(&scan->end, NULL);
     scan->threads = core_count();
     scan->started = 1;
+    scan->obeyed = &scan->cancelled;
     for (size_t i = 0; i < SCAN_THREADS_MAX; i++) {
         scan->workers[i].session = session;
         scan->workers[i].scan = scan;
@@ -113,9 +115,14 @@ void scan_cancel(struct session *session, bool cancel)
     atomic_store(&session->scan->cancelled, cancel);
 }
 
+void scan_obey(struct session *session, const struct session *other)
+{
+    session->scan->obeyed = other->scan->obeyed;
+}
+
 bool scan_cancelled(const struct session *session)
 {
-    return atomic_load_explicit(&session->scan->cancelled, memory_order_relaxed);
+    return atomic_load_explicit(session->scan->obeyed, memory_order_relaxed);
 }
 
 bool scan_go_on(const struct session *session, struct session_error *error)

@@ -109,6 +109,8 @@ bool scan_look(struct session *session, uint32_t chunk, enum column column,
 
 /* Asks all passes to end early, now and from now on, or no longer. */
 void scan_cancel(struct session *session, bool cancel);
+/* Makes cancels of `other` hold for this session, too. `other` is closed later. */
+void scan_obey(struct session *session, const struct session *other);
 /* Tells whether to end early. Loops that are no pass look at it every 10 ms: sorts, loads. */
 bool scan_cancelled(const struct session *session);
 /* Returns true, or false with `error` set if scan_cancelled(). */

@@ -199,6 +199,12 @@ static void a_cancel_ends_a_pass(void **state)
     selection = selection_new(session, "all", &error);
     assert_non_null(selection);
     selection_free(selection);
+    struct session *follower = open_session(1);
+    scan_obey(follower, session);
+    assert_false(scan_cancelled(follower));
+    scan_cancel(session, true);
+    assert_true(scan_cancelled(follower));
+    session_close(follower);
     session_close(session);
 }
 
