@@ -137,26 +137,79 @@ static void take_value(const struct looking *looking, const struct types_value *
     }
 }
 
+/* Finds the type to which the first parameter of the frame's own function points. It is in rdi when
+ * the function begins. */
+static bool first_pointee(const struct types_site *site, struct types_type *pointee)
+{
+    Dwarf_Die function = site->entries[site->entry_count - 1], child;
+    struct types_type pointer;
+    if (dwarf_child(&function, &child) != 0)
+        return false;
+    while (dwarf_tag(&child) != DW_TAG_formal_parameter)
+        if (!types_index_sibling(site->index, &child))
+            return false;
+    return types_of(site->index, &child, &pointer) && types_pointee(site->index, &pointer, pointee);
+}
+
+/*
+ * Takes the value of a parameter that the debug information derives from rdi as it was when the
+ * function began: DW_OP_entry_value, DWARF 5, 2.5.1.7.
+ */
+static void take_entry_value(const struct looking *looking, Dwarf_Die *parameter)
+{
+    const struct types_site *site = looking->site;
+    struct types_value value = {.kind = TYPES_VALUE_POINTER};
+    Dwarf_Attribute location, inner;
+    Dwarf_Op *operations, *entry;
+    size_t count, entry_count;
+    if (!dwarf_attr(parameter, DW_AT_location, &location) ||
+        dwarf_getlocation_addr(&location, site->return_address - 1 - site->file->bias, &operations,
+                               &count, 1) != 1 ||
+        count < 2 || count > 3 || operations[count - 1].atom != DW_OP_stack_value ||
+        (operations[0].atom != DW_OP_entry_value && operations[0].atom != DW_OP_GNU_entry_value) ||
+        (count == 3 && operations[1].atom != DW_OP_plus_uconst) ||
+        dwarf_getlocation_attr(&location, &operations[0], &inner) != 0 ||
+        dwarf_getlocation(&inner, &entry, &entry_count) != 0 || entry_count != 1 ||
+        entry[0].atom != DW_OP_reg5 || !first_pointee(site, &value.type))
+        return;
+    value.offset = count == 3 ? (int64_t)operations[1].number : 0;
+    take_value(looking, &value);
+}
+
+/* Finds the parameter `this` of an inlined call. */
+static bool find_this(const struct looking *looking, Dwarf_Die *parameter)
+{
+    Dwarf_Die call = *looking->inlined;
+    if (dwarf_child(&call, parameter) != 0)
+        return false;
+    do {
+        const char *name =
+            dwarf_tag(parameter) == DW_TAG_formal_parameter ? dwarf_diename(parameter) : NULL;
+        if (name && strcmp(name, "this") == 0)
+            return true;
+    } while (types_index_sibling(looking->site->index, parameter));
+    return false;
+}
+
 /* Takes the value of the inlined call's `this`, which the debug information derives from a
  * register. */
 static void take_inlined(const struct looking *looking, const struct types_flow_state *state,
                          const struct types_place_types *places)
 {
     const uint64_t pc = looking->site->return_address - 1;
+    Dwarf_Die parameter;
+    if (!find_this(looking, &parameter))
+        return;
     for (size_t i = 0; i < places->locals.count; i++) {
         const struct types_local *local = &places->locals.locals[i];
-        Dwarf_Die function = local->function, variable = local->variable;
         if (local->on_stack || local->piece_size != 0 || pc < local->start || pc >= local->end ||
-            dwarf_dieoffset(&function) != dwarf_dieoffset((Dwarf_Die *)looking->inlined) ||
-            dwarf_tag(&variable) != DW_TAG_formal_parameter)
-            continue;
-        const char *name = dwarf_diename(&variable);
-        if (!name || strcmp(name, "this") != 0)
+            local->variable.addr != parameter.addr)
             continue;
         struct types_value value = types_flow_state_register(state, places, pc, local->base);
         value.offset = types_offset_sum(value.offset, local->offset);
         take_value(looking, &value);
     }
+    take_entry_value(looking, &parameter);
 }
 
 static void look(void *context, const struct types_flow_state *state,
@@ -400,6 +453,14 @@ static char *name_of(struct symbols *symbols, const struct owner *owner)
     return join(types_tag_name(owner->index, &owner->holder), owner->member);
 }
 
+/* Tells whether the function belongs to the standard library. */
+static bool is_library(const struct types_site *site, size_t level)
+{
+    size_t at;
+    return list_index(site, level, &at) ? types_is_standard(site, at)
+                                        : site && is_string_function(site);
+}
+
 /* Finds the holder of the container that `place` called, if it called one. Returns false if it
  * called one whose holder is not known. */
 static bool find_container(const struct types_owner_question *question, const struct place *place,
@@ -407,15 +468,20 @@ static bool find_container(const struct types_owner_question *question, const st
 {
     struct place inner;
     struct object object;
-    size_t at;
-    if (!inner_of(question, place, &inner))
-        return true;
-    const struct types_site *called = open_at(question, inner.frame);
-    if (!called || !(list_index(called, inner.level, &at) ? types_is_standard(called, at)
-                                                          : is_string_function(called)))
+    if (!inner_of(question, place, &inner) ||
+        !is_library(open_at(question, inner.frame), inner.level))
         return true;
     find_object(question, place, &inner, &object);
     const struct types_site *site = open_at(question, place->frame);
+    if (site && take_object(site->index, &object, NULL, owner) == HOLDING_FOUND)
+        return true;
+    /* The functions between were inlined. The machine's own call may go to another function of the
+     * container. */
+    if (inner.frame != place->frame || inner.frame == 0 ||
+        !is_library(open_at(question, inner.frame - 1), 0))
+        return false;
+    find_object(question, place, &(struct place){inner.frame - 1, 0}, &object);
+    site = open_at(question, place->frame);
     return site && take_object(site->index, &object, NULL, owner) == HOLDING_FOUND;
 }
 
@@ -427,7 +493,8 @@ char *types_owner_find(const struct types_owner_question *question,
     struct types_type class = {.shape = TYPES_UNUSABLE};
     if (!site || !site->index)
         return NULL;
-    struct owner owner = {.index = site->index};
+    struct types_index *const index = site->index;
+    struct owner owner = {.index = index};
     struct symbols *symbols = site->symbols;
     const bool has_class = class_of(site, place.level, &class);
     const bool doubted = types_outer_frames_constructs_doubted(site, &class);
@@ -439,6 +506,10 @@ char *types_owner_find(const struct types_owner_question *question,
     if (has_class && is_template(&class) && !owner.variable &&
         (!owner.member || is_template(&owner.holder)))
         direct = find_holder(question, place, class, &owner);
+    /* The member of a container of the program's own says no more than its class. */
+    if (has_class && owner.member && is_template(&class) && !owner.variable &&
+        types_same(index, &owner.holder, &class))
+        owner.member = NULL;
     *confidence = known && direct && !doubted ? TYPES_EXACT : TYPES_INFERRED;
     return name_of(symbols, &owner);
 }

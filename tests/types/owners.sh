@@ -100,15 +100,15 @@ all() {
     echo '| program | right, exact | right, inferred | class, exact | class, inferred | wrong, inferred | unknown | stacks right |'
     echo '|---|---|---|---|---|---|---|---|'
     measure editor 80 g++ -O0
-    measure editor 45 g++ -O2
+    measure editor 60 g++ -O2
     measure editor 60 clang++ -O2 -flto
     measure holders 80 g++ -O0
-    measure holders 55 g++ -O2
+    measure holders 65 g++ -O2
     measure holders 60 clang++ -O2
     [ -n "${MPROF_SOAK:-}${1:-}" ] || return
-    measure editor 45 g++ -O2 -flto
+    measure editor 50 g++ -O2 -flto
     measure editor 75 clang++ -O0
-    measure editor 70 clang++ -O2
+    measure editor 85 clang++ -O2
     measure holders 65 g++ -O2 -flto
     measure holders 80 clang++ -O0
     measure holders 50 clang++ -O2 -flto
