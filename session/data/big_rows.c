@@ -209,7 +209,7 @@ static bool read_run(const struct big_rows *rows, uint32_t first, uint32_t count
                      size_t length, uint32_t *next)
 {
     struct iovec parts[RUN_PAGES * 2];
-    uint8_t pointers[RUN_PAGES][4];
+    uint8_t pointers[RUN_PAGES][4] = {{0}};
     const size_t room = rows->file.usable - 4, unused = rows->file.page_size - rows->file.usable;
     uint8_t reserved[256];
     size_t used = 0, total = 0;

@@ -82,7 +82,8 @@ bool column_directory_unpack(struct column_store *store, bool *found, struct ses
     bool good = !data || database_each(store->database,
                                        "SELECT id, rows FROM column_chunk ORDER BY id DESC LIMIT 1",
                                        read_last, &last, error);
-    if (good && length >= PACKED_DIRECTORY_HEAD && fits(packed_get64(data), length, &last)) {
+    if (good && data && length >= PACKED_DIRECTORY_HEAD &&
+        fits(packed_get64(data), length, &last)) {
         store->rows = packed_get64(data);
         const uint64_t chunks = packed_directory_chunks(store->rows);
         good = reserve(store, chunks, error);
