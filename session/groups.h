@@ -45,6 +45,14 @@ struct session_measure;
  */
 struct graph_result *graph_run(struct session *session, const char *text,
                                struct session_error *error);
+/* The rights of a text. graph_run() and selection_new() give none. */
+struct graph_options {
+    bool write;        /* its steps write may make files */
+    bool stored_write; /* so may those of the stored graphs that it uses */
+};
+struct graph_result *graph_run_with(struct session *session, const char *text,
+                                    const struct graph_options *options,
+                                    struct session_error *error);
 void graph_result_free(struct graph_result *result);
 
 enum graph_result_kind graph_result_kind(const struct graph_result *result);

@@ -34,9 +34,12 @@ struct running {
 };
 
 static bool running_start(struct running *running, struct session *session, const char *text,
-                          struct session_error *error)
+                          const struct graph_options *rights, struct session_error *error)
 {
-    const struct run_options options = {.open = other_session_open, .context = session};
+    const struct run_options options = {.open = other_session_open,
+                                        .context = session,
+                                        .write = rights->write,
+                                        .stored_write = rights->stored_write};
     *running = (struct running){.session = session};
     running->graph = filter_parse_named(text, session->graph_names, error);
     return running->graph &&
@@ -204,7 +207,7 @@ struct selection *selection_new(struct session *session, const char *text,
         session_fail_memory(error, "a selection");
         return NULL;
     }
-    if (running_start(running, session, text, error))
+    if (running_start(running, session, text, &(struct graph_options){.write = false}, error))
         selection = select_rows(running, error);
     if (selection && !note_result(running, selection, error)) {
         selection_free(selection);
@@ -278,6 +281,13 @@ static bool find_result(struct graph_result *result, struct running *running,
 struct graph_result *graph_run(struct session *session, const char *text,
                                struct session_error *error)
 {
+    return graph_run_with(session, text, &(struct graph_options){.write = false}, error);
+}
+
+struct graph_result *graph_run_with(struct session *session, const char *text,
+                                    const struct graph_options *options,
+                                    struct session_error *error)
+{
     struct graph_result *result = calloc(1, sizeof(*result));
     struct running *running = malloc(sizeof(*running));
     if (!result || !running) {
@@ -286,7 +296,8 @@ struct graph_result *graph_run(struct session *session, const char *text,
         session_fail_memory(error, "a filter graph");
         return NULL;
     }
-    bool good = running_start(running, session, text, error) && find_result(result, running, error);
+    bool good = running_start(running, session, text, options, error) &&
+                find_result(result, running, error);
     result->warnings = running->rows.warnings;
     running_end(running);
     free(running);

@@ -21,6 +21,8 @@ struct run_options {
      * NULL: other sessions are not allowed. */
     struct session *(*open)(void *context, const char *path, struct session_error *error);
     void *context;
+    bool write;        /* the step write may make files */
+    bool stored_write; /* in stored graphs, too */
 };
 
 /* The rows that a graph gives. */

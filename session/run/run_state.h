@@ -48,6 +48,9 @@ void run_sides_free(struct run_side *sides);
 /* Does a step on the rows. */
 bool run_step(struct run *run, const struct filter_step *step, struct run_rows *rows);
 
+/* Writes the rows to the file of the step. */
+bool run_write(struct run *run, const struct filter_step *step, struct run_rows *rows);
+
 /* Keeps the rows of `set` for which the program holds. */
 bool run_keep_where(struct run *run, const struct filter_program *program, struct row_set *set);
 

@@ -268,7 +268,7 @@ bool run_step(struct run *run, const struct filter_step *step, struct run_rows *
     case STEP_UNGROUP:
         return run_ungroup(run, rows);
     case STEP_WRITE:
-        return session_fail(run->error, step->column, "the step \"write\" is not available yet");
+        return run_write(run, step, rows);
     default:
         rows->kind = KIND_MEASURE;
         rows->measure = step;

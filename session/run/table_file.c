@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/run/table_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "schemas/printable.h"
+#include "session/data/error.h"
+
+struct table_file {
+    FILE *out;
+    char *path, *draft; /* the draft is renamed when it is complete */
+    const char *const *names;
+    size_t count, next; /* columns; that of the next value */
+    bool json;
+    bool begun; /* a row is written */
+};
+
+static void put_json_text(FILE *out, const char *text)
+{
+    fputc('"', out);
+    while (*text) {
+        const unsigned char byte = (unsigned char)*text;
+        const unsigned length = printable_glyph(text);
+        if (byte == '"' || byte == '\\')
+            fprintf(out, "\\%c", byte);
+        else if (length > 0)
+            fwrite(text, 1, length, out);
+        else if (byte < 0x80)
+            fprintf(out, "\\u%04x", byte);
+        else
+            fputs("\\ufffd", out);
+        text += length > 0 ? length : 1;
+    }
+    fputc('"', out);
+}
+
+static void put_csv_text(FILE *out, const char *text)
+{
+    /* The empty text is quoted, null is not. */
+    if (*text && !strpbrk(text, "\",\r\n")) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+static void free_file(struct table_file *file)
+{
+    free(file->path);
+    free(file->draft);
+    free(file);
+}
+
+/* Opens the draft, a new file beside the one to come. */
+static bool open_draft(struct table_file *file, struct session_error *error)
+{
+    if (access(file->path, F_OK) == 0)
+        return session_fail(
+            error, 0, "there is already a file \"%.200s\": write never replaces one", file->path);
+    int descriptor = open(file->draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    file->out = descriptor < 0 ? NULL : fdopen(descriptor, "w");
+    if (file->out)
+        return true;
+    const int reason = errno;
+    if (descriptor >= 0) {
+        close(descriptor);
+        unlink(file->draft);
+    }
+    return session_fail(error, 0, "cannot write \"%.200s\": %s", file->draft, strerror(reason));
+}
+
+struct table_file *table_file_open(const char *path, const char *const *names, size_t count,
+                                   struct session_error *error)
+{
+    struct table_file *file = calloc(1, sizeof(*file));
+    if (!file || !(file->path = strdup(path)) ||
+        asprintf(&file->draft, "%s.%ld.part", path, (long)getpid()) < 0) {
+        if (file)
+            file->draft = NULL;
+        session_fail_memory(error, "a file");
+        if (file)
+            free_file(file);
+        return NULL;
+    }
+    const char *suffix = strrchr(path, '.');
+    file->json = suffix && strcmp(suffix, ".json") == 0;
+    file->names = names;
+    file->count = count;
+    if (!open_draft(file, error)) {
+        free_file(file);
+        return NULL;
+    }
+    for (size_t i = 0; !file->json && i < count; i++) {
+        put_csv_text(file->out, names[i]);
+        fputs(i + 1 < count ? "," : "\r\n", file->out);
+    }
+    if (file->json)
+        fputc('[', file->out);
+    return file;
+}
+
+/* Begins the next value. */
+static void begin_value(struct table_file *file)
+{
+    if (!file->json) {
+        if (file->next > 0)
+            fputc(',', file->out);
+        return;
+    }
+    if (file->next == 0)
+        fputs(file->begun ? ",\n{" : "\n{", file->out);
+    else
+        fputc(',', file->out);
+    put_json_text(file->out, file->names[file->next]);
+    fputc(':', file->out);
+}
+
+static void end_value(struct table_file *file)
+{
+    file->begun = true;
+    if (++file->next < file->count)
+        return;
+    file->next = 0;
+    fputs(file->json ? "}" : "\r\n", file->out);
+}
+
+void table_file_text(struct table_file *file, const char *text)
+{
+    if (!text) {
+        table_file_null(file);
+        return;
+    }
+    begin_value(file);
+    if (file->json)
+        put_json_text(file->out, text);
+    else
+        put_csv_text(file->out, text);
+    end_value(file);
+}
+
+void table_file_number(struct table_file *file, uint64_t number)
+{
+    begin_value(file);
+    fprintf(file->out, "%" PRIu64, number);
+    end_value(file);
+}
+
+void table_file_truth(struct table_file *file, bool truth)
+{
+    begin_value(file);
+    fputs(truth ? "true" : "false", file->out);
+    end_value(file);
+}
+
+void table_file_null(struct table_file *file)
+{
+    begin_value(file);
+    if (file->json)
+        fputs("null", file->out);
+    end_value(file);
+}
+
+/* Gives the draft its name, unless there is a file of that name by now. */
+static bool name_draft(const struct table_file *file)
+{
+    if (renameat2(AT_FDCWD, file->draft, AT_FDCWD, file->path, RENAME_NOREPLACE) == 0)
+        return true;
+    if (errno != EINVAL && errno != ENOSYS)
+        return false;
+    /* A file system without that call: a link never replaces a file either. */
+    return link(file->draft, file->path) == 0 && unlink(file->draft) == 0;
+}
+
+bool table_file_close(struct table_file *file, bool keep, struct session_error *error)
+{
+    if (file->json)
+        fputs("\n]\n", file->out);
+    const bool failed = ferror(file->out) != 0;
+    const bool closed = fclose(file->out) == 0;
+    bool good = keep && !failed && closed && name_draft(file);
+    if (keep && !good)
+        session_fail(error, 0, "cannot write \"%.200s\": %s", file->path, strerror(errno));
+    if (!good)
+        unlink(file->draft);
+    free_file(file);
+    return good || !keep;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The step write: allocations or groups to a table. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/data/error.h"
+#include "session/data/session_state.h"
+#include "session/filter/field_names.h"
+#include "session/filter/sort_order.h"
+#include "session/group/group_set.h"
+#include "session/run/run_state.h"
+#include "session/run/table_file.h"
+#include "session/scan/scan.h"
+
+/* ---- allocations ---- */
+
+/* The names in the table, in order. */
+static const struct {
+    const char *name;
+    enum filter_field field; /* of a text; otherwise FIELD_TOTAL */
+} columns[] = {
+    {"session", FIELD_TOTAL},     {"id", FIELD_TOTAL},       {"address", FIELD_TOTAL},
+    {"size", FIELD_TOTAL},        {"count", FIELD_TOTAL},    {"alloc_ns", FIELD_TOTAL},
+    {"free_ns", FIELD_TOTAL},     {"stack_id", FIELD_TOTAL}, {"free_stack_id", FIELD_TOTAL},
+    {"kind", FIELD_KIND},         {"type", FIELD_TYPE},      {"confidence", FIELD_CONFIDENCE},
+    {"function", FIELD_FUNCTION}, {"user", FIELD_USER},      {"owner", FIELD_OWNER},
+    {"file", FIELD_FILE},         {"module", FIELD_MODULE},  {"thread", FIELD_THREAD},
+    {"process", FIELD_PROCESS},   {"arena", FIELD_ARENA},
+};
+enum { COLUMNS = sizeof(columns) / sizeof(columns[0]), NUMBERS = 9 };
+
+/* The rows of one session while they are written. */
+struct writing {
+    struct session *session;
+    struct table_file *file;
+    struct field_names names[COLUMNS];
+    struct column_view views[COLUMN_TOTAL];
+    uint32_t chunk; /* of the views */
+    bool loaded;
+};
+
+static bool open_names(struct writing *writing, struct session_error *error)
+{
+    for (size_t i = NUMBERS; i < COLUMNS; i++) {
+        if (!field_names_open(writing->session, columns[i].field, 0, &writing->names[i], error))
+            return false;
+    }
+    return true;
+}
+
+static void close_names(struct writing *writing)
+{
+    for (size_t i = NUMBERS; i < COLUMNS; i++)
+        field_names_close(&writing->names[i]);
+}
+
+/* Gets all columns of the chunk that has the row. */
+static bool load_chunk(struct writing *writing, uint64_t row, struct session_error *error)
+{
+    const uint32_t chunk = (uint32_t)(row / COLUMN_CHUNK_ROWS);
+    if (writing->loaded && writing->chunk == chunk)
+        return true;
+    if (!scan_go_on(writing->session, error))
+        return false;
+    for (int column = 0; column < COLUMN_TOTAL; column++) {
+        if (!scan_look(writing->session, chunk, (enum column)column, &writing->views[column],
+                       error))
+            return false;
+    }
+    writing->chunk = chunk;
+    writing->loaded = true;
+    return true;
+}
+
+/* Writes a number that is null if it is 0. */
+static void put_id(struct table_file *file, uint64_t id)
+{
+    if (id != 0)
+        table_file_number(file, id);
+    else
+        table_file_null(file);
+}
+
+static bool write_row(struct writing *writing, uint64_t row, struct session_error *error)
+{
+    struct table_file *file = writing->file;
+    if (!load_chunk(writing, row, error))
+        return false;
+    uint64_t value[COLUMN_TOTAL];
+    for (int column = 0; column < COLUMN_TOTAL; column++)
+        value[column] = column_view_at(&writing->views[column], (size_t)(row % COLUMN_CHUNK_ROWS));
+    table_file_text(file, session_path(writing->session));
+    table_file_number(file, row + 1);
+    table_file_number(file, value[COLUMN_ADDRESS]);
+    table_file_number(file, value[COLUMN_SIZE]);
+    table_file_number(file, value[COLUMN_COUNT_OF_OBJECTS]);
+    table_file_number(file, value[COLUMN_ALLOC_NS]);
+    if (value[COLUMN_LIFE_NS] != 0)
+        table_file_number(file, value[COLUMN_ALLOC_NS] + value[COLUMN_LIFE_NS] - 1);
+    else
+        table_file_null(file);
+    put_id(file, value[COLUMN_STACK]);
+    put_id(file, value[COLUMN_FREE_STACK]);
+    for (size_t i = NUMBERS; i < COLUMNS; i++) {
+        const struct field_names *names = &writing->names[i];
+        const uint64_t of_row = value[names->column];
+        table_file_text(file, of_row < names->count
+                                  ? names->name[field_names_id(names, (uint32_t)of_row)]
+                                  : NULL);
+    }
+    return true;
+}
+
+/* Writes the rows of one session in their order. */
+static bool write_rows(struct run *run, struct session *session, const struct row_set *set,
+                       struct table_file *file)
+{
+    struct writing *writing = calloc(1, sizeof(*writing));
+    struct sort_entry *entries = NULL;
+    size_t count = 0;
+    if (!writing)
+        return session_fail_memory(run->error, "a file");
+    writing->session = session;
+    writing->file = file;
+    bool good = open_names(writing, run->error);
+    if (set->sorted) {
+        good = good &&
+               sort_order_rows(session, set, run->colors, UINT64_MAX, &entries, &count, run->error);
+        for (size_t i = 0; good && i < count; i++)
+            good = write_row(writing, entries[i].row, run->error);
+    } else {
+        for (uint32_t chunk = 0; good && chunk < set->chunks; chunk++) {
+            ROW_SET_EACH(row_set_chunk(set, chunk), row)
+            {
+                good = good &&
+                       write_row(writing, (uint64_t)chunk * COLUMN_CHUNK_ROWS + row, run->error);
+            }
+        }
+    }
+    free(entries);
+    close_names(writing);
+    free(writing);
+    return good;
+}
+
+static bool write_allocations(struct run *run, const struct filter_step *step,
+                              struct run_rows *rows)
+{
+    const char *names[COLUMNS];
+    for (size_t i = 0; i < COLUMNS; i++)
+        names[i] = columns[i].name;
+    struct table_file *file = table_file_open(step->file, names, COLUMNS, run->error);
+    bool good = file && write_rows(run, run->session, &rows->set, file);
+    for (struct run_side *side = rows->sides; good && side; side = side->next)
+        good = write_rows(run, side->session, &side->set, file);
+    if (file && !table_file_close(file, good, run->error))
+        good = false;
+    return good;
+}
+
+/* ---- groups ---- */
+
+static void put_key(struct table_file *file, const struct session_group_set *set, size_t row,
+                    size_t key, enum session_key_type type)
+{
+    const struct session_group_key value = session_group_key(set, row, key);
+    char shown[256];
+    if (value.is_null) {
+        table_file_null(file);
+    } else if (type == KEY_TRUTH) {
+        table_file_truth(file, value.id != 0);
+    } else if (type == KEY_NUMBER || type == KEY_BYTES || type == KEY_COLOR ||
+               (type == KEY_ID && !value.text)) {
+        table_file_number(file, value.id);
+    } else if (type != KEY_PATH) {
+        table_file_text(file, value.text);
+    } else {
+        const size_t length = session_group_key_text(set, row, key, shown, sizeof(shown));
+        char *path = length < sizeof(shown) ? NULL : malloc(length + 1);
+        if (path)
+            session_group_key_text(set, row, key, path, length + 1);
+        table_file_text(file, path ? path : shown);
+        free(path);
+    }
+}
+
+static bool put_group(struct run *run, struct session_group_set *set, size_t row,
+                      const struct session_key_column *keys, size_t key_count,
+                      struct table_file *file)
+{
+    for (size_t key = 0; key < key_count; key++)
+        put_key(file, set, row, key, keys[key].type);
+    for (int i = 0; i < MEASURE_TOTAL; i++) {
+        uint64_t value;
+        if (!session_group_value(set, row, (enum session_group_measure)i, &value, run->error))
+            return false;
+        table_file_number(file, value);
+    }
+    table_file_truth(file, group_session(set)->estimate != NULL);
+    return true;
+}
+
+static bool write_groups(struct run *run, const struct filter_step *step,
+                         struct session_group_set *set)
+{
+    const struct session_key_column *keys;
+    const char *names[FILTER_KEYS_MAX + MEASURE_TOTAL + 1];
+    const size_t key_count = session_groups_keys(set, &keys);
+    for (size_t i = 0; i < key_count && i < FILTER_KEYS_MAX; i++)
+        names[i] = keys[i].name;
+    for (int i = 0; i < MEASURE_TOTAL; i++)
+        names[key_count + (size_t)i] = session_group_measure_name((enum session_group_measure)i);
+    names[key_count + MEASURE_TOTAL] = "estimated";
+    struct table_file *file =
+        table_file_open(step->file, names, key_count + MEASURE_TOTAL + 1, run->error);
+    bool good = file && session_groups_prepare(set, (1u << MEASURE_TOTAL) - 1, run->error);
+    for (size_t row = 0; good && row < session_groups_count(set); row++)
+        good = put_group(run, set, row, keys, key_count, file);
+    if (file && !table_file_close(file, good, run->error))
+        good = false;
+    return good;
+}
+
+/* ---- both ---- */
+
+bool run_write(struct run *run, const struct filter_step *step, struct run_rows *rows)
+{
+    const char *suffix = strrchr(step->file, '.');
+    if (!run->options->write)
+        return session_fail(run->error, step->column, "this filter may not write files");
+    if (step->stored && !run->options->stored_write)
+        return session_fail(run->error, step->column, "a stored graph may not write files");
+    if (suffix && strcmp(suffix, ".db") == 0)
+        return session_fail(run->error, step->column,
+                            "a session cannot be written yet: write a .csv or .json file");
+    bool good =
+        rows->groups ? write_groups(run, step, rows->groups) : write_allocations(run, step, rows);
+    if (!good && run->error->column == 0)
+        run->error->column = step->column;
+    return good;
+}
