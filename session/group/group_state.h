@@ -70,6 +70,11 @@ bool group_set_sum(struct session_group_set *set, struct session_error *error);
  * set. */
 bool group_set_take_cells(struct session_group_set *set, struct group_sum *cells, size_t count,
                           struct session_error *error);
+/* Does the same from the sums that ingest has made by stack. *known is false if they do not answer.
+ * Returns false with `error` set. */
+bool group_set_read_sums(struct session_group_set *set, bool *known, struct session_error *error);
+/* Sums are read if there are at least so many rows for each stack. Tests make it small. */
+extern size_t group_rows_per_stack;
 /* Puts all groups into their first order: by bytes, the largest first. Returns false with `error`
  * set. */
 bool group_set_begin(struct session_group_set *set, struct session_error *error);

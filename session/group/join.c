@@ -304,7 +304,10 @@ bool group_set_sum(struct session_group_set *set, struct session_error *error)
 {
     struct summing *contexts[SCAN_THREADS_MAX] = {NULL};
     const size_t threads = group_threads(set, (size_t)set->keys.cells * sizeof(struct group_sum));
-    bool good = true;
+    bool known;
+    bool good = group_set_read_sums(set, &known, error);
+    if (!good || known)
+        return good;
     for (size_t i = 0; good && i < threads; i++) {
         contexts[i] = summing_new(set);
         good = contexts[i] || session_fail_memory(error, "the groups");

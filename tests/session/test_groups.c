@@ -245,6 +245,46 @@ static void test_threads(void **state)
     close_fixture();
 }
 
+/* Sums that ingest has made give the same groups as the rows. Wrong ones are not believed. */
+static void test_stored_sums(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"join stack", "join function, line", "fold 50K"};
+    const size_t needed = group_rows_per_stack;
+    open_fixture(10, 3000,
+                 "UPDATE stack SET (allocations, bytes) = (SELECT count(*), total(size) + 7 FROM "
+                 "allocation WHERE stack_id = stack.id)");
+    struct graph_result *all = run("join stack");
+    const size_t stacks = session_groups_count(graph_result_groups(all));
+    graph_result_free(all);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        uint64_t sum, other;
+        struct graph_result *plain = run(texts[i]);
+        group_rows_per_stack = 1;
+        struct graph_result *stored = run(texts[i]);
+        group_rows_per_stack = needed;
+        struct session_group_set *a = graph_result_groups(plain);
+        struct session_group_set *b = graph_result_groups(stored);
+        assert_int_equal(session_groups_made(a), session_groups_made(b));
+        assert_true(session_groups_sum(a, MEASURE_ALLOCATIONS, &sum, &error));
+        assert_true(session_groups_sum(b, MEASURE_ALLOCATIONS, &other, &error));
+        assert_int_equal(sum, other);
+        assert_int_equal(sum, row_count);
+        /* The 7 bytes tell where the sums come from. */
+        assert_true(session_groups_sum(a, MEASURE_BYTES, &sum, &error));
+        assert_true(session_groups_sum(b, MEASURE_BYTES, &other, &error));
+        assert_int_equal(other - sum, 7 * stacks);
+        graph_result_free(plain);
+        graph_result_free(stored);
+    }
+    close_fixture();
+    open_fixture(10, 3000, "UPDATE stack SET allocations = 1, bytes = 1");
+    group_rows_per_stack = 1;
+    check_groups("all", "join stack");
+    group_rows_per_stack = needed;
+    close_fixture();
+}
+
 /* ---- steps ---- */
 
 /* Two texts that select the same allocations. */
@@ -524,10 +564,11 @@ static void test_cancel(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_members),  cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_steps),    cmocka_unit_test(test_order),
-        cmocka_unit_test(test_fold),     cmocka_unit_test(test_sampled),
-        cmocka_unit_test(test_machines), cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_members),     cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_stored_sums), cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_order),       cmocka_unit_test(test_fold),
+        cmocka_unit_test(test_sampled),     cmocka_unit_test(test_machines),
+        cmocka_unit_test(test_cancel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
