@@ -73,14 +73,15 @@ CREATE TEMP TABLE r AS SELECT a.id AS id, a.size AS size, a.count AS count, a.ad
   replace(p.program, rtrim(p.program, replace(p.program, '/', '')), '') AS program,
   (SELECT name FROM place WHERE stack = a.stack_id AND outward = 1) AS caller,
   (SELECT name FROM place WHERE stack = a.stack_id AND outward = 2) AS frame2,
-  uf.name AS user, a.stack_id IN (SELECT stack_id FROM s.runtime_stack) AS kept,
+  uf.name AS user, ow.name AS owner, a.stack_id IN (SELECT stack_id FROM s.runtime_stack) AS kept,
   weigh_count(a.id, a.size) AS wc, weigh_bytes(a.size) AS wb
   FROM s.allocation a JOIN s.kind k ON k.id = a.kind LEFT JOIN s.type ty ON ty.id = a.type_id
   LEFT JOIN s.thread th ON th.id = a.thread_id LEFT JOIN s.process p ON p.id = th.process_id
   LEFT JOIN s.stack st ON st.id = a.stack_id LEFT JOIN s.frame fr ON fr.id = st.call_site_frame_id
   LEFT JOIN s.function f ON f.id = st.function_id AND f.id > 0
   LEFT JOIN s.source_file s ON s.id = fr.source_file_id LEFT JOIN s.module m ON m.id = fr.module_id
-  LEFT JOIN s.frame ufr ON ufr.id = st.user_frame_id LEFT JOIN s.function uf ON uf.id = ufr.function_id AND uf.id > 0;
+  LEFT JOIN s.frame ufr ON ufr.id = st.user_frame_id LEFT JOIN s.function uf ON uf.id = ufr.function_id AND uf.id > 0
+  LEFT JOIN s.owner ow ON ow.id = st.owner_id;
 CREATE UNIQUE INDEX r_id ON r(id);
 """)
 marks = [(name, ns) for name, ns in db.execute("SELECT name, min(ns) FROM s.mark WHERE name <> '' GROUP BY name")
@@ -93,8 +94,12 @@ def values(column, most=40):
 
 
 POOL = {c: values(c) for c in ("size", "count", "address", "id", "line", "type", "function", "caller", "frame2",
-                               "file", "module", "kind", "user", "stack", "free_stack", "thread_name", "thread",
+                               "file", "module", "kind", "user", "owner", "stack", "free_stack", "thread_name", "thread",
                                "free_thread", "alloc_time", "lifetime", "arena", "pid")}
+
+
+# A session without the answers of ingest, as the synthetic ones are, has them computed from its frames.
+OWN = [(name, name) for name in ("user", "owner") if POOL[name]]
 
 
 def quote(text):
@@ -281,7 +286,7 @@ def field_test():
         value = rng.choice(("exact", "inferred", "unknown"))
         return f"confidence == {value}", f"r.confidence = {sql(value)}"
     name, column = rng.choice((("type", "type"), ("function", "function"), ("caller", "caller"), ("frame 2", "frame2"),
-                               ("file", "file"), ("module", "module"), ("kind", "kind")))
+                               ("file", "file"), ("module", "module"), ("kind", "kind"), *OWN))
     return text_test(name, "r." + column, column)
 
 
@@ -379,6 +384,7 @@ def combine(left_run, sign, right_run):
 SORTS = {"size": "r.size", "count": "r.count", "address": "r.address", "alloc_time": "r.alloc_time",
          "free_time": "r.free_time", "lifetime": "r.lifetime", "type": "r.type", "function": "r.function",
          "file": "r.file", "line": "r.line", "id": "r.id", "kind": "r.kind", "caller": "r.caller"}
+SORTS.update({name: "r." + name for name, _ in OWN})
 
 
 def make_step():
@@ -418,6 +424,7 @@ KEYS = {"size": "r.size", "count": "r.count", "type": "r.type", "confidence": "r
         "stack": "r.stack", "free_stack": "r.free_stack", "thread": "r.thread", "free_thread": "r.free_thread",
         "process": "r.process", "arena": "r.arena", "kind": "r.kind", "freed": "r.freed",
         "color": "x.color"}
+KEYS.update({name: "r." + name for name, _ in OWN})
 NAMES = {"thread": "r.thread_name", "arena": "r.arena_name", "process": "r.program",
          "free_thread": "(SELECT coalesce(nullif(name, ''), 'thread ' || id) FROM s.thread WHERE id = r.free_thread)"}
 MEASURES = ["allocations", "bytes", "objects", "live_bytes", "live_count", "at_peak_bytes", "peak_bytes", "avg_size",
@@ -480,7 +487,7 @@ def group_test(keys):
         if rng.random() < 0.35:
             key = rng.randrange(len(keys))
             name, column = keys[key], f"g.k{key}"
-            if name in ("type", "function", "caller", "file", "module", "kind", "user", "confidence"):
+            if name in ("type", "function", "caller", "file", "module", "kind", "user", "owner", "confidence"):
                 return text_test(name, column, name if name in POOL else "type")
             if name == "frame 2":
                 return text_test(name, column, "frame2")
@@ -562,7 +569,9 @@ def make_measure():
               UNION ALL SELECT r.free_time, 0, -r.wb {s.rows()} WHERE r.free_time IS NOT NULL"""
             best = one(f"""SELECT live, ns FROM (SELECT ns, sum(change) OVER (ORDER BY ns, late, change
               ROWS UNBOUNDED PRECEDING) AS live FROM ({events})) ORDER BY live DESC, ns LIMIT 1""")
-            return measure_result("peak", best[0] if best else 0, [("time", best[1] if best else 0)])
+            # Nothing is live at the start: a peak of 0 bytes is then.
+            none = best is None or best[0] == 0
+            return measure_result("peak", 0 if none else best[0], [("time", 0 if none else best[1])])
         return "peak", peak
     a, b = time_value(), time_value()
 
