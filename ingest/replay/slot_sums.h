@@ -16,7 +16,7 @@
 
 #include "schemas/slot_codec.h"
 
-#define SLOT_SUMS_MOST (UINT64_C(32) << 20)
+#define SLOT_SUMS_MOST (UINT64_C(16) << 20)
 
 /* Fewer allocations have no sums: their rows are read as fast. */
 #define SLOT_FEWEST 65537u

@@ -28,7 +28,9 @@ static bool are_there(struct session *session)
 bool summary_answers(struct session *session)
 {
     const struct processes *processes = &session->processes;
+    /* A live session that is behind leaves out rows, but not from its sums. */
     if (session->estimate || session->names.machines != 1 ||
+        session_meta_number(session, "skipped_allocations") != 0 ||
         (processes->selected != 0 && processes->count != 1) || session_call_sites_moved(session))
         return false;
     if (session->sums == SUMS_UNKNOWN)

@@ -13,8 +13,8 @@
 
 /*
  * Tells whether the sums answer now. They do not if the session is a sample (its views show
- * estimates), if one of several processes is selected, if the processes ran on several machines, or
- * if they are missing.
+ * estimates), if one of several processes is selected, if the processes ran on several machines, if
+ * a live session has left out rows, or if the sums are missing.
  */
 bool summary_answers(struct session *session);
 
