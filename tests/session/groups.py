@@ -180,9 +180,32 @@ def compare(graph, keys, wanted):
 all_rows = database.execute(ROWS).fetchall()
 every = [r for r in all_rows if selected in (0, r["process"])]
 heap = [r for r in every if r["arena_id"] == 0]
-sampled = meta.get("sample_interval", 0)
-if int(sampled or 0) > 0:
-    sys.exit("the session is sampled")
+
+
+def compare_estimates():
+    """The estimates of groups by stack are those of ingest, but for the rounding of each row."""
+    head, lines = run("all | join stack")
+    recorded = dict(database.execute("SELECT stack_id, count(*) FROM allocation WHERE arena_id = 0 GROUP BY 1"))
+    estimates = {row["stack_id"]: row for row in database.execute("SELECT * FROM estimate")}
+    for line in lines:
+        found = dict(zip(head, line))
+        stack = 0 if found["stack"] == "-" else int(found["stack"])
+        for name, rounding in (("allocations", 1), ("bytes", 0.5), ("live_count", 1), ("live_bytes", 0.5)):
+            if abs(int(found[name]) - estimates[stack][name]) > recorded[stack] * rounding + 0.01:
+                complain("estimates", f"stack {stack}: {name} {found[name]}, expected {estimates[stack][name]}")
+    if len(lines) != len(recorded):
+        complain("estimates", f"{len(lines)} stacks, expected {len(recorded)}")
+    for name in ("allocations", "bytes"):
+        variance = sum(row[name + "_variance"] for row in estimates.values())
+        error = float(run("all | join stack | sum " + name)[0][2])
+        if abs(error / variance ** 0.5 - 1) > 1e-4: # it is printed with six digits
+            complain("estimates", f"the standard error of {name} is {error}, expected {variance ** 0.5}")
+    print(f"{sum(recorded.values())} sampled allocations, {len(lines)} groups, {differences} differences")
+    sys.exit(differences > 0)
+
+
+if int(meta.get("sample_interval") or 0) > 0:
+    compare_estimates()
 for keys in (["type"], ["function"], ["stack"], ["thread"], ["size"], ["count"], ["kind"], ["freed"], ["caller"],
              ["frame 3"], ["file", "line"], ["module", "thread"], ["type", "function", "freed"],
              ["confidence", "free_stack"], ["stack", "type", "size"], ["function", "stack"],

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Records real programs and compares every measure of groups with what groups.py computes from the
-# rows: threads, custom allocators, several processes, stacks of frees.
+# rows: threads, custom allocators, several processes, stacks of frees, a sample.
 set -euo pipefail
 bin=$MPROF_BUILD/bin
 tests=$MPROF_BUILD/tests
@@ -25,4 +25,5 @@ check() { # NAME OPTIONS -- COMMAND...
 check python --free-stacks -- /usr/bin/python3 -S -c 'print([str(i) * 40 for i in range(300)])'
 check threads --free-stacks -- "$tests/graphs/handed_over"
 check arenas -- "$tests/arena"
+check sampled --sample=512 -- /usr/bin/python3 -S -c 'print([str(i) * 40 for i in range(3000)])'
 check processes -- sh -c 'ls -l / | sort | tail -1; perl -e "print 1 x 10000"'
