@@ -6,6 +6,9 @@
 
 #include "schemas/printable.h"
 
+#undef session_fail
+#undef session_fail_memory
+
 bool session_fail(struct session_error *error, int column, const char *format, ...)
 {
     if (!error)

@@ -111,9 +111,10 @@ static struct shaping *shaping_new(const struct session_group_set *set)
         return NULL;
     shaping->set = set;
     shaping->end_ns = session->duration_ns;
-    for (unsigned i = 0; i < SHAPE_POINTS; i++)
-        shaping->points[i] =
-            (uint64_t)((unsigned __int128)session->duration_ns * (2 * i + 1) / (2 * SHAPE_POINTS));
+    for (uint64_t i = 0; i < SHAPE_POINTS; i++) {
+        const uint64_t odd = 2 * i + 1, parts = 2 * (uint64_t)SHAPE_POINTS;
+        shaping->points[i] = (uint64_t)((unsigned __int128)session->duration_ns * odd / parts);
+    }
     shaping->shapes = calloc(set->made + 1, sizeof(*shaping->shapes));
     shaping->size_before = calloc(set->made + 1, sizeof(*shaping->size_before));
     shaping->chunk_before = calloc(set->made + 1, sizeof(*shaping->chunk_before));

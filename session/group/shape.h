@@ -11,7 +11,7 @@
 
 #include "session/group/group_state.h"
 
-enum { SHAPE_POINTS = 10 };
+#define SHAPE_POINTS 10u
 
 struct group_shape {
     uint64_t first_alloc, last_alloc;
