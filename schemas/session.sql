@@ -208,7 +208,7 @@ CREATE TABLE wrong_size(          -- with mprof-run --sized-delete: blocks delet
   allocations INTEGER NOT NULL,
   PRIMARY KEY(stack_id, free_stack_id, size, stated_size)
 ) WITHOUT ROWID;
-CREATE TABLE graph(               -- filter graphs that the user stored
+CREATE TABLE named_graph(         -- filter graphs that the user stored
   name TEXT PRIMARY KEY,
   text TEXT NOT NULL,             -- may begin with lines of description, which begin with '#'
   changed INTEGER NOT NULL        -- seconds since 1970, UTC

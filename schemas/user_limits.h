@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The limits of what a user stores in a session: the tables `graph` and `setting`. Readers skip
+ * The limits of what a user stores in a session: tables `named_graph` and `setting`. Readers skip
  * longer rows and further rows, so that a session from elsewhere cannot cost more.
  */
 #ifndef MPROF_SCHEMAS_USER_LIMITS_H

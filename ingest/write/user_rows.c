@@ -14,9 +14,9 @@ static const struct {
     const char *exists, *read, *put;
     unsigned key_max, value_max;
 } tables[] = {
-    {"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'graph'",
-     "SELECT name, text, changed FROM graph LIMIT ?1", "INSERT OR IGNORE INTO graph VALUES (?,?,?)",
-     USER_GRAPH_NAME_MAX, USER_GRAPH_TEXT_MAX},
+    {"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'named_graph'",
+     "SELECT name, text, changed FROM named_graph LIMIT ?1",
+     "INSERT OR IGNORE INTO named_graph VALUES (?,?,?)", USER_GRAPH_NAME_MAX, USER_GRAPH_TEXT_MAX},
     {"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'setting'",
      "SELECT key, value FROM setting LIMIT ?1", "INSERT OR IGNORE INTO setting VALUES (?,?)",
      USER_SETTING_MAX, USER_SETTING_MAX},

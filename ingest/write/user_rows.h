@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Carries what the user stored in a session (the tables `graph` and `setting`) over to the session
- * that replaces it. The old file may be damaged or come from anywhere: what can be read within
- * bounds (schemas/user_limits.h) is copied, and nothing in it runs.
+ * Carries what the user stored in a session (the tables `named_graph` and `setting`) over to the
+ * session that replaces it. The old file may be damaged or come from anywhere: what can be read
+ * within bounds (schemas/user_limits.h) is copied, and nothing in it runs.
  */
 #ifndef MPROF_INGEST_WRITE_USER_ROWS_H
 #define MPROF_INGEST_WRITE_USER_ROWS_H

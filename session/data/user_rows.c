@@ -14,13 +14,14 @@ enum { BUSY_MS = 3000 };
 static const struct {
     const char *exists, *read, *put, *replace, *rename, *remove;
 } statements[] = {
-    [USER_GRAPH] = {"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'graph'",
-                    "SELECT name, text FROM graph WHERE typeof(name) = 'text' AND "
-                    "typeof(text) = 'text' ORDER BY name LIMIT ?1",
-                    "INSERT INTO graph VALUES (?1, ?2, strftime('%s','now'))",
-                    "INSERT OR REPLACE INTO graph VALUES (?1, ?2, strftime('%s','now'))",
-                    "UPDATE graph SET name = ?2 WHERE name = ?1",
-                    "DELETE FROM graph WHERE name = ?1"},
+    [USER_GRAPH] =
+        {"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'named_graph'",
+         "SELECT name, text FROM named_graph WHERE typeof(name) = 'text' AND "
+         "typeof(text) = 'text' ORDER BY name LIMIT ?1",
+         "INSERT INTO named_graph VALUES (?1, ?2, strftime('%s','now'))",
+         "INSERT OR REPLACE INTO named_graph VALUES (?1, ?2, strftime('%s','now'))",
+         "UPDATE named_graph SET name = ?2 WHERE name = ?1",
+         "DELETE FROM named_graph WHERE name = ?1"},
     [USER_SETTING] = {"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND "
                       "name = 'setting'",
                       "SELECT key, value FROM setting WHERE typeof(key) = 'text' AND "

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads and changes the tables of a session that belong to its user: `graph` and `setting`. Each
- * call opens its own connection and closes it, so any thread may call. Triggers and views of the
- * file are off, and the work for one call is bounded: the file may come from anywhere.
+ * Reads and changes the tables of a session that belong to its user: `named_graph` and `setting`.
+ * Each call opens its own connection and closes it, so any thread may call. Triggers and views of
+ * the file are off, and the work for one call is bounded: the file may come from anywhere.
  */
 #ifndef MPROF_SESSION_DATA_USER_ROWS_H
 #define MPROF_SESSION_DATA_USER_ROWS_H

@@ -56,7 +56,7 @@ only curses 'n?curses|ncursesw/|term\.h' '^tui/terminal_curses\.c$'
 only libdw 'elfutils/|dwarf\.h|libelf|gelf' '^ingest/(symbols|types)/'
 only Zydis 'Zydis/' '^ingest/types/flow/decode\.c$'
 only zstd 'zstd' '^schemas/pack/trace_packed\.c$'
-only sqlite3 'sqlite3' '^(ingest/write|session/data)/'
+only sqlite3 'sqlite3' '^(ingest/write|session/data|session/sqlite)/'
 
 inner=$(sources '*.c' '*.h' | grep -v '^schemas/pack/' |
     xargs grep -HnE '#include "schemas/pack/|\b(TRACE|trace)_(COLUMN|MODEL|model|predicted|walk)_' | grep -v '/trace_packed\.h"$')

@@ -13,6 +13,7 @@ mprof-run --quiet -o ls.bin -- ls / >listing.txt || fail "recording by the insta
 mprof-ingest -q -o ls.db ls.bin || fail "ingest by the installed set"
 sane ls.db
 [ -n "$(find usr -name libmprof_sized.so)" ] || fail "libmprof_sized.so is not installed"
+[ -n "$(find usr -name mprof_sqlite.so)" ] || fail "mprof_sqlite.so is not installed"
 [ -n "$(find usr -name libmprof_operators.so)" ] || fail "libmprof_operators.so is not installed"
 cat >linked.c <<'C'
 #include <mprof.h>

@@ -216,7 +216,8 @@ static void test_recording(void **state)
     (void)state;
     assert_true(fixture_sql(PATH, "INSERT INTO meta VALUES ('unfinished', 1)"));
     falls_back("kept", "still being recorded");
-    assert_true(fixture_sql(PATH, "DELETE FROM meta WHERE key = 'unfinished'; DROP TABLE graph"));
+    assert_true(
+        fixture_sql(PATH, "DELETE FROM meta WHERE key = 'unfinished'; DROP TABLE named_graph"));
     falls_back("kept_too", "ingest the trace again");
 }
 
@@ -313,12 +314,12 @@ static void test_hostile_tables(void **state)
     struct session_graph *graphs;
     size_t count, of_session = 0;
     assert_true(fixture_sql(
-        PATH, "INSERT INTO graph VALUES ('../../x', 'all', 0), ('a b', 'all', 0),"
+        PATH, "INSERT INTO named_graph VALUES ('../../x', 'all', 0), ('a b', 'all', 0),"
               "('text', 'all' || char(27) || '[2J', 0), ('nul', 'all' || char(0) || 'x', 0),"
               "('long', printf('%.70000c', 'x'), 0), (x'00ff', 'all', 0), ('number', 7, 0),"
               "('good', 'live', 0);"
               "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)"
-              "INSERT INTO graph SELECT 'g' || i, 'all', 0 FROM n"));
+              "INSERT INTO named_graph SELECT 'g' || i, 'all', 0 FROM n"));
     assert_true(session_graphs(session, &graphs, &count, &problem));
     for (size_t i = 0; i < count; i++)
         of_session += graphs[i].place == SESSION_PLACE_SESSION;
@@ -326,18 +327,19 @@ static void test_hostile_tables(void **state)
     session_graphs_free(graphs, count);
     is_text("g1", "all", SESSION_PLACE_SESSION);
     /* A trigger would change another table; a view would not end. */
-    assert_true(fixture_sql(PATH, "CREATE TRIGGER t AFTER INSERT ON graph BEGIN DELETE FROM meta; "
-                                  "END"));
+    assert_true(fixture_sql(PATH,
+                            "CREATE TRIGGER t AFTER INSERT ON named_graph BEGIN DELETE FROM meta; "
+                            "END"));
     store("quiet", "live", SESSION_PLACE_SESSION, false);
     session_close(session);
     session = session_open(PATH, &problem);
     assert_non_null(session);
     assert_int_equal(session_allocation_count(session), 500);
     assert_true(session_meta(session, "program") || session_meta(session, "duration_ns"));
-    assert_true(fixture_sql(PATH,
-                            "DROP TABLE graph; CREATE VIEW graph(name, text) AS WITH RECURSIVE "
-                            "n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
-                            "SELECT 'x', 'all' FROM n WHERE i < 0"));
+    assert_true(fixture_sql(
+        PATH, "DROP TABLE named_graph; CREATE VIEW named_graph(name, text) AS WITH RECURSIVE "
+              "n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+              "SELECT 'x', 'all' FROM n WHERE i < 0"));
     assert_true(session_graphs(session, &graphs, &count, &problem));
     session_graphs_free(graphs, count);
     falls_back("kept", "another version");

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/sqlite/graph_columns.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/data/error.h"
+#include "session/data/session_state.h"
+
+SQLITE_EXTENSION_INIT3
+
+enum {
+    KEYS = 4,
+    COLUMN_RESULT = 0,
+    COLUMN_ROW,
+    COLUMN_WARNING,
+    COLUMN_KEY,
+    COLUMN_KEY_1,
+    COLUMN_MEASURE = COLUMN_KEY_1 + KEYS, /* in the order of enum session_group_measure */
+    COLUMN_GROUP_COLOR = COLUMN_MEASURE + MEASURE_TOTAL,
+    COLUMN_NAME,
+    COLUMN_VALUE,
+    COLUMN_UNIT,
+    COLUMN_ESTIMATED,
+    COLUMN_STANDARD_ERROR,
+    COLUMN_PARTS,
+    COLUMN_OF_ALLOCATION,
+    COLUMN_TEXT = COLUMN_OF_ALLOCATION + 24
+};
+
+/* The columns of allocations have the names that they have in v_allocation. */
+const char graph_columns[] =
+    "CREATE TABLE graph(result TEXT, row INTEGER, warning TEXT,"
+    " key TEXT, key1, key2, key3, key4,"
+    " allocations INTEGER, bytes INTEGER, objects INTEGER, live_bytes INTEGER,"
+    " live_count INTEGER, at_peak_bytes INTEGER, peak_bytes INTEGER, avg_size INTEGER,"
+    " avg_lifetime INTEGER, min_size INTEGER, max_size INTEGER, min_lifetime INTEGER,"
+    " max_lifetime INTEGER, first_time INTEGER, last_time INTEGER, born_over INTEGER,"
+    " died_over INTEGER, rises INTEGER, climb INTEGER, turnover INTEGER, wasted INTEGER,"
+    " color INTEGER,"
+    " name TEXT, value INTEGER, unit TEXT, estimated INTEGER, standard_error REAL, parts TEXT,"
+    " id INTEGER, address INTEGER, size INTEGER, count INTEGER, kind TEXT, alignment INTEGER,"
+    " arena_id INTEGER, thread_id INTEGER, stack_id INTEGER, type_id INTEGER, alloc_ns INTEGER,"
+    " free_ns INTEGER, free_thread_id INTEGER, free_stack_id INTEGER, realloc_of INTEGER,"
+    " lifetime_ns INTEGER, function TEXT, file TEXT, line INTEGER, module TEXT, type TEXT,"
+    " confidence TEXT, thread TEXT, process_id INTEGER,"
+    " graph TEXT HIDDEN)";
+
+int graph_column_text(void)
+{
+    return COLUMN_TEXT;
+}
+
+uint64_t graph_rows(const struct graph_result *result)
+{
+    switch (graph_result_kind(result)) {
+    case RESULT_ALLOCATIONS:
+        return selection_count(graph_result_selection(result));
+    case RESULT_GROUPS:
+        return session_groups_count(graph_result_groups(result));
+    case RESULT_MEASURE:
+        break;
+    }
+    return 1;
+}
+
+static void put_number(sqlite3_context *context, uint64_t number)
+{
+    sqlite3_result_int64(context, (sqlite3_int64)number);
+}
+
+/* Numbers of things count from 1; 0 is null. */
+static void put_id(sqlite3_context *context, uint64_t id)
+{
+    if (id != 0)
+        put_number(context, id);
+}
+
+static void put_text(sqlite3_context *context, const char *text)
+{
+    if (text)
+        sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+}
+
+/* ---- allocations ---- */
+
+/* Finds the frame of the call site, unless it is that of the row before. */
+static void find_site(struct graph_row *row)
+{
+    const uint32_t stack = row->allocation.stack;
+    if (stack == row->site_stack)
+        return;
+    row->site_stack = stack;
+    row->site = (struct session_frame){.function = 0};
+    const size_t place = session_stack_call_site(row->session, stack);
+    struct session_frame *frames = calloc(place + 1, sizeof(*frames));
+    if (frames && row->allocation.function != 0 &&
+        session_stack(row->session, stack, frames, place + 1) > place)
+        row->site = frames[place];
+    free(frames);
+}
+
+static void put_place(struct graph_row *row, sqlite3_context *context, bool line)
+{
+    find_site(row);
+    if (line)
+        put_id(context, row->site.line);
+    else if (row->site.file && *row->site.file)
+        put_text(context, row->site.file);
+}
+
+static void put_freed(const struct session_allocation *allocation, sqlite3_context *context,
+                      uint64_t value)
+{
+    if (allocation->free_ns != SESSION_LIVE)
+        put_number(context, value);
+}
+
+static void put_lifetime(const struct graph_row *row, sqlite3_context *context)
+{
+    const struct session_allocation *a = &row->allocation;
+    const uint64_t end =
+        a->free_ns == SESSION_LIVE ? session_duration_ns(row->session) : a->free_ns;
+    put_number(context, end - a->alloc_ns);
+}
+
+static void put_names(struct graph_row *row, sqlite3_context *context, int column)
+{
+    const struct session_allocation *a = &row->allocation;
+    const struct names *names = &row->session->names;
+    switch (column) {
+    case 16:
+        put_text(context, a->function ? session_function_name(row->session, a->function) : NULL);
+        break;
+    case 17:
+    case 18:
+        put_place(row, context, column == 18);
+        break;
+    case 19:
+        put_text(context, a->function ? session_function_module(row->session, a->function) : NULL);
+        break;
+    case 20:
+        put_text(context, a->type ? session_type_name(row->session, a->type) : NULL);
+        break;
+    case 21:
+        put_text(context,
+                 a->type && a->type < names->type.count ? names->confidence[a->type] : "unknown");
+        break;
+    case 22:
+        put_text(context, session_thread_name(row->session, a->thread));
+        break;
+    default:
+        put_id(context, a->thread < names->thread.count ? names->thread_process[a->thread] : 0);
+        break;
+    }
+}
+
+/* `column` counts from COLUMN_OF_ALLOCATION, in the order of graph_columns. */
+static bool put_allocation(struct graph_row *row, sqlite3_context *context, int column,
+                           struct session_error *error)
+{
+    struct session_allocation *a = &row->allocation;
+    if (!row->read && !selection_row(graph_result_selection(row->result), row->row, a))
+        return session_fail(error, 0, "%s: row %llu cannot be read: ingest the trace again",
+                            session_path(row->session), (unsigned long long)row->row + 1);
+    row->read = true;
+    const uint64_t plain[] = {a->id,    a->address, a->size,  a->count, 0,          a->alignment,
+                              a->arena, a->thread,  a->stack, a->type,  a->alloc_ns};
+    switch (column) {
+    case 4:
+        put_text(context, session_kind_name(row->session, a->kind));
+        break;
+    case 11:
+        put_freed(a, context, a->free_ns);
+        break;
+    case 12:
+        put_freed(a, context, a->free_thread);
+        break;
+    case 13:
+        put_freed(a, context, a->free_stack);
+        break;
+    case 14:
+        put_id(context, a->realloc_of);
+        break;
+    case 15:
+        put_lifetime(row, context);
+        break;
+    default:
+        if (column < (int)(sizeof(plain) / sizeof(*plain)))
+            put_number(context, plain[column]);
+        else
+            put_names(row, context, column);
+        break;
+    }
+    return true;
+}
+
+/* ---- groups ---- */
+
+static bool put_key(const struct session_group_set *set, size_t row, size_t key,
+                    sqlite3_context *context)
+{
+    const struct session_key_column *columns;
+    const size_t keys = session_groups_keys(set, &columns);
+    const struct session_group_key value = session_group_key(set, row, key);
+    if (key >= keys || value.is_null)
+        return true;
+    if (columns[key].type != KEY_TEXT && columns[key].type != KEY_PATH) {
+        put_number(context, value.id);
+        return true;
+    }
+    const size_t length = session_group_key_text(set, row, key, (char[1]){0}, 1);
+    char *text = malloc(length + 1);
+    if (!text)
+        return false;
+    session_group_key_text(set, row, key, text, length + 1);
+    sqlite3_result_text64(context, text, length, free, SQLITE_UTF8);
+    return true;
+}
+
+/* Gives all keys as one text, with " | " between them. */
+static bool put_keys(const struct session_group_set *set, size_t row, sqlite3_context *context)
+{
+    const struct session_key_column *columns;
+    const size_t keys = session_groups_keys(set, &columns);
+    size_t length = 0, used = 0;
+    for (size_t key = 0; key < keys; key++)
+        length += session_group_key_text(set, row, key, (char[1]){0}, 1) + 3;
+    char *text = malloc(length + 1);
+    if (!text)
+        return false;
+    for (size_t key = 0; key < keys; key++) {
+        if (key > 0) {
+            memcpy(text + used, " | ", 3);
+            used += 3;
+        }
+        used += session_group_key_text(set, row, key, text + used, length + 1 - used);
+    }
+    sqlite3_result_text64(context, text, used, free, SQLITE_UTF8);
+    return true;
+}
+
+static bool put_group(struct graph_row *row, sqlite3_context *context, int column,
+                      struct session_error *error)
+{
+    struct session_group_set *set = graph_result_groups(row->result);
+    const size_t n = (size_t)row->row;
+    uint64_t value;
+    if (column == COLUMN_KEY)
+        return put_keys(set, n, context) || session_fail_memory(error, "a key");
+    if (column < COLUMN_MEASURE)
+        return put_key(set, n, (size_t)(column - COLUMN_KEY_1), context) ||
+               session_fail_memory(error, "a key");
+    if (column == COLUMN_GROUP_COLOR) {
+        if (session_group_color(set, n) >= 0)
+            sqlite3_result_int(context, session_group_color(set, n));
+        return true;
+    }
+    if (!session_group_value(set, n, (enum session_group_measure)(column - COLUMN_MEASURE), &value,
+                             error))
+        return false;
+    put_number(context, value);
+    return true;
+}
+
+/* ---- measures ---- */
+
+/* Gives the parts of a measure as a JSON object. */
+static void put_parts(const struct session_measure *measure, sqlite3_context *context)
+{
+    char text[512] = "{";
+    size_t used = 1;
+    for (size_t i = 0; i < measure->part_count; i++)
+        used +=
+            (size_t)snprintf(text + used, sizeof(text) - used, "%s\"%s\":%llu", i > 0 ? "," : "",
+                             measure->part[i].name, (unsigned long long)measure->part[i].value);
+    snprintf(text + used, sizeof(text) - used, "}");
+    put_text(context, text);
+}
+
+static void put_value(const struct session_measure *measure, sqlite3_context *context)
+{
+    if (measure->is_null)
+        return;
+    const sqlite3_int64 value = (sqlite3_int64)measure->value;
+    sqlite3_result_int64(context, measure->negative ? -value : value);
+}
+
+static void put_measure(const struct session_measure *measure, sqlite3_context *context, int column)
+{
+    static const char *const units[] = {[UNIT_NUMBER] = "number",
+                                        [UNIT_BYTES] = "bytes",
+                                        [UNIT_DURATION] = "ns",
+                                        [UNIT_MOMENT] = "ns since the trace began"};
+    switch (column) {
+    case COLUMN_NAME:
+        put_text(context, measure->name);
+        break;
+    case COLUMN_VALUE:
+        put_value(measure, context);
+        break;
+    case COLUMN_UNIT:
+        put_text(context, units[measure->unit]);
+        break;
+    case COLUMN_ESTIMATED:
+        sqlite3_result_int(context, measure->estimated);
+        break;
+    case COLUMN_STANDARD_ERROR:
+        if (measure->standard_error >= 0)
+            sqlite3_result_double(context, measure->standard_error);
+        break;
+    default:
+        if (measure->part_count > 0)
+            put_parts(measure, context);
+        break;
+    }
+}
+
+/* ---- all ---- */
+
+char *graph_warnings(const struct graph_result *result)
+{
+    const struct session_warning *warnings;
+    const size_t count = graph_result_warnings(result, &warnings);
+    const size_t size = count * (sizeof(warnings->message) + 32) + 1;
+    char *text = count == 0 ? NULL : malloc(size);
+    for (size_t i = 0, used = 0; text && i < count; i++) {
+        used += (size_t)snprintf(text + used, size - used, "%s", i > 0 ? "\n" : "");
+        if (warnings[i].column > 0)
+            used += (size_t)snprintf(text + used, size - used, "column %d: ", warnings[i].column);
+        used += (size_t)snprintf(text + used, size - used, "%s", warnings[i].message);
+    }
+    return text;
+}
+
+bool graph_column(struct graph_row *row, sqlite3_context *context, int column,
+                  struct session_error *error)
+{
+    static const char *const names[] = {[RESULT_ALLOCATIONS] = "allocation",
+                                        [RESULT_GROUPS] = "group",
+                                        [RESULT_MEASURE] = "measure"};
+    const enum graph_result_kind kind = graph_result_kind(row->result);
+    if (column == COLUMN_RESULT)
+        put_text(context, names[kind]);
+    else if (column == COLUMN_ROW)
+        put_number(context, row->row + 1);
+    else if (column == COLUMN_WARNING)
+        sqlite3_result_text(context, graph_warnings(row->result), -1, free);
+    else if (column >= COLUMN_OF_ALLOCATION)
+        return kind != RESULT_ALLOCATIONS ||
+               put_allocation(row, context, column - COLUMN_OF_ALLOCATION, error);
+    else if (column == COLUMN_ESTIMATED && kind != RESULT_MEASURE)
+        sqlite3_result_int(context, kind == RESULT_GROUPS && session_sampled(row->session));
+    else if (column >= COLUMN_NAME && kind == RESULT_MEASURE)
+        put_measure(graph_result_measure(row->result), context, column);
+    else if (column < COLUMN_NAME && kind == RESULT_GROUPS)
+        return put_group(row, context, column, error);
+    return true;
+}

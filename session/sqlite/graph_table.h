@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table-valued functions graph(TEXT) and graph_warning(TEXT) as virtual tables of SQLite: they
+ * run a filter graph on the session that is open as `main`. docs/session-schema.md describes them.
+ */
+#ifndef MPROF_SESSION_SQLITE_GRAPH_TABLE_H
+#define MPROF_SESSION_SQLITE_GRAPH_TABLE_H
+
+#include <sqlite3ext.h>
+
+/* Adds both functions to a connection. Returns SQLite's code. */
+int graph_table_register(sqlite3 *database);
+
+#endif

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# graph() in the sqlite3 shell: results of filter graphs against plain SQL on the same session, errors,
+# warnings, and what is refused.
+set -uo pipefail
+bin=$MPROF_BUILD/bin
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+complain() { echo "FAILED: $1"; failed=1; }
+
+"$bin/mprof-run" --quiet --free-stacks -o s.bin -- "$MPROF_BUILD/tests/graphs/handed_over" >/dev/null 2>&1
+"$bin/mprof-ingest" --quiet -o s.db s.bin || exit 1
+ask() { sqlite3 s.db '.nullvalue NULL' ".load $MPROF_BUILD/lib/mprof_sqlite" "$@" 2>&1; }
+
+same() { # WHAT QUERY QUERY
+    local by_graph by_tables
+    by_graph=$(ask "$2")
+    by_tables=$(ask "$3")
+    [ -n "$by_tables" ] && [ "$by_graph" = "$by_tables" ] && return
+    complain "$1 differs:"
+    diff <(echo "$by_graph") <(echo "$by_tables") | head -10
+}
+
+same 'the groups by function' \
+    "SELECT key, key1, key2, allocations, bytes, objects, live_bytes, live_count, min_size, max_size, wasted IS NULL,
+            id, value FROM graph('all | join function') ORDER BY key" \
+    "SELECT function, function, NULL, count(*), sum(size), sum(count), sum(iif(free_ns IS NULL, size, 0)),
+            sum(free_ns IS NULL), min(size), max(size), 0, NULL, NULL
+     FROM v_allocation WHERE arena_id = 0 GROUP BY function ORDER BY function"
+same 'the groups by stack and size' \
+    "SELECT key1, key2, allocations, lower(key) <> '' FROM graph('live at peak | join stack, size') ORDER BY 1, 2" \
+    "WITH moment(t) AS (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'peak_ns')
+     SELECT stack_id, size, count(*), 1 FROM allocation, moment WHERE alloc_ns <= t AND ifnull(free_ns > t, 1)
+     GROUP BY stack_id, size ORDER BY 1, 2"
+same 'a set of allocations' \
+    "SELECT row, id, address, size, count, kind, alignment, arena_id, thread_id, stack_id, type_id, alloc_ns, free_ns,
+            free_thread_id, free_stack_id, realloc_of, lifetime_ns, function, file, line, module, type, confidence,
+            thread, process_id, key, allocations, value FROM graph('all | where size > 16 | sort id desc')" \
+    "SELECT row_number() OVER (ORDER BY id DESC), id, address, size, count, kind, alignment, arena_id, thread_id,
+            stack_id, type_id, alloc_ns, free_ns, free_thread_id, free_stack_id, realloc_of, lifetime_ns, function,
+            file, line, module, type, confidence, thread, process_id, NULL, NULL, NULL
+     FROM v_allocation WHERE size > 16 ORDER BY id DESC"
+same 'a measure' \
+    "SELECT name, value, unit, estimated, standard_error, parts, key, id FROM graph('all | sum size')" \
+    "SELECT 'sum size', sum(size), 'bytes', 0, 0.0, NULL, NULL, NULL FROM allocation"
+same 'the parts of a growth' \
+    "SELECT value, parts ->> 'born', result FROM graph('growth start..end')" \
+    "SELECT sum(size), sum(size), 'measure' FROM allocation WHERE free_ns IS NULL"
+same 'a text that comes from a table' \
+    "SELECT g.allocations FROM (SELECT 'all | join thread' AS t) AS list, graph(list.t) AS g ORDER BY 1" \
+    "SELECT allocations FROM thread WHERE allocations > 0 ORDER BY 1"
+same 'a join with a table' \
+    "SELECT s.id, g.bytes FROM stack s JOIN graph('all | join stack') g ON g.key1 = s.id ORDER BY 1" \
+    "SELECT id, bytes FROM stack WHERE allocations > 0 ORDER BY id"
+
+says() { # WHAT PATTERN QUERY...
+    local what=$1 pattern=$2 answer
+    shift 2
+    answer=$(ask "$@")
+    grep -qE -- "$pattern" <<<"$answer" || complain "$what: $answer"
+}
+says 'an unknown step' 'column 7: .*frobnicate' "SELECT * FROM graph('all | frobnicate')"
+says 'a name that nothing has' '^0\|column [0-9]+: .*nowhere' \
+    "SELECT value, warning FROM graph('all | where function == \"nowhere\" | count')"
+says 'warnings as rows' '^[0-9]+\|.*nowhere' "SELECT * FROM graph_warning('all | where function == \"nowhere\"')"
+says 'warnings in the log' 'graph: column [0-9]+: .*nowhere' '.log stdout' \
+    "SELECT count(*) FROM graph('all | where function == \"nowhere\"')"
+says 'a graph without a text' 'needs the text' 'SELECT * FROM graph'
+says 'null for a text' 'needs the text' 'SELECT * FROM graph(NULL)'
+says 'a step that writes' 'column 7: SQL does not run' "SELECT * FROM graph('all | write \"rows.csv\"')"
+says 'a write inside parentheses' 'column 8: SQL does not run' "SELECT * FROM graph('(all | write \"rows.csv\") | count')"
+[ ! -e rows.csv ] || complain 'SQL has written a file'
+
+# A stored graph is seen, and so is one that this connection has stored since.
+says 'a graph that was stored in between' '^[1-9][0-9]*$' "SELECT count(*) > 1000000 FROM graph('all')" \
+    "INSERT INTO named_graph VALUES ('large', 'all | where size >= 1', 0)" "SELECT count(*) FROM graph('large')"
+# The file's own views cannot run graphs behind the user's back.
+sqlite3 s.db "CREATE VIEW behind AS SELECT * FROM graph('all')" 2>/dev/null
+says 'a view of the file' 'unsafe use' 'SELECT count(*) FROM behind'
+
+sqlite3 other.db 'CREATE TABLE t(i)'
+answer=$(sqlite3 other.db ".load $MPROF_BUILD/lib/mprof_sqlite" "SELECT * FROM graph('all')" 2>&1)
+grep -q 'is not a session' <<<"$answer" || complain "another database: $answer"
+answer=$(sqlite3 :memory: ".load $MPROF_BUILD/lib/mprof_sqlite" "SELECT * FROM graph('all')" 2>&1)
+grep -q 'has no file' <<<"$answer" || complain "a database in memory: $answer"
+
+# Only the entry point is seen by others: the library must not answer calls of its host.
+symbols=$(nm -D --defined-only "$MPROF_BUILD/lib/mprof_sqlite.so" | awk '{ print $3 }')
+[ "$symbols" = sqlite3_mprofsqlite_init ] || complain "the extension exports: $symbols"
+exit $failed
