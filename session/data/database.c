@@ -102,6 +102,20 @@ static bool hold(struct database *database, struct session_error *error)
     return !database->logged || begin_reading(database, error);
 }
 
+/* Returns the bytes of the file and of its write-ahead log, which may hold all of its rows. */
+static uint64_t size_with_log(const char *path)
+{
+    struct stat about;
+    char *log = malloc(strlen(path) + sizeof("-wal"));
+    uint64_t size = stat(path, &about) == 0 ? (uint64_t)about.st_size : 0;
+    if (log) {
+        sprintf(log, "%s-wal", path);
+        size += stat(log, &about) == 0 ? (uint64_t)about.st_size : 0;
+    }
+    free(log);
+    return size;
+}
+
 struct database *database_open(const char *path, struct session_error *error)
 {
     if (access(path, R_OK) != 0) {
@@ -123,9 +137,7 @@ struct database *database_open(const char *path, struct session_error *error)
         return NULL;
     }
     sqlite3_busy_timeout(database->handle, 3000);
-    struct stat about;
-    const uint64_t size = stat(path, &about) == 0 ? (uint64_t)about.st_size : 0;
-    if (guard_open(&database->guard, database->handle, size) != SQLITE_OK) {
+    if (guard_open(&database->guard, database->handle, size_with_log(path)) != SQLITE_OK) {
         fail(database, error);
         database_close(database);
         return NULL;

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <ctype.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -229,12 +229,38 @@ static void test_odd_numbers(void **state)
     assert_true(opened > 5);
 }
 
+/* A session that is still written: its file may be small, and its log hold nearly everything. */
+static void test_large_log(void **state)
+{
+    sqlite3 *writer;
+    (void)state;
+    fresh();
+    assert_int_equal(sqlite3_open(PATH, &writer), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(
+            writer,
+            "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF;"
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000)"
+            "INSERT INTO rss(ns, bytes) SELECT i, i FROM n;"
+            "INSERT INTO meta VALUES ('padding', zeroblob(3000000))",
+            NULL, NULL, NULL),
+        SQLITE_OK);
+    struct session *session = session_open(PATH, &error);
+    if (!session)
+        fail_msg("%s", error.message);
+    const struct session_rss *samples;
+    assert_true(session_rss(session, &samples) >= 2000000);
+    session_close(session);
+    sqlite3_close(writer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_views),         cmocka_unit_test(test_virtual_tables),
         cmocka_unit_test(test_endless_views), cmocka_unit_test(test_computed_columns),
         cmocka_unit_test(test_numbers),       cmocka_unit_test(test_odd_numbers),
+        cmocka_unit_test(test_large_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
