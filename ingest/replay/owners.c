@@ -12,6 +12,7 @@ struct owner_memo {
     struct types_frame frames[FRAMES_OUTSIDE + 2];
     uint32_t count, user, level;
     uint32_t owner;
+    bool farther; /* frames further out may tell more */
 };
 
 void owners_free(struct owners *owners)
@@ -83,27 +84,49 @@ static bool same_frames(const struct owner_memo *memo, const struct owner_memo *
     return true;
 }
 
+static uint64_t hash_of(const struct owner_memo *asked)
+{
+    uint64_t hash = hash_combine(hash_seed() ^ asked->user, asked->level);
+    for (uint32_t i = 0; i < asked->count; i++)
+        hash = hash_combine(hash_combine(hash, asked->frames[i].pc), asked->frames[i].module);
+    return hash;
+}
+
+/* Sets the owner of the question's frames. */
+static void ask(struct owners *owners, struct types *types, struct owner_memo *asked)
+{
+    const uint64_t hash = hash_of(asked);
+    size_t probe = index_map_begin(&owners->by_frames, hash);
+    struct types_owner owner;
+    uint32_t index;
+    while ((index = index_map_next(&owners->by_frames, hash, &probe)) != INDEX_NONE)
+        if (same_frames(&owners->memos[index], asked)) {
+            asked->owner = owners->memos[index].owner;
+            asked->farther = owners->memos[index].farther;
+            return;
+        }
+    types_owner_of(types, asked->frames, asked->count, asked->user, asked->level, &owner);
+    asked->owner = !owner.name ? 0 : find_row(owners, &owner);
+    asked->farther = owner.farther;
+    if (array_reserve(&owners->memos, &owners->memo_capacity, owners->memo_count + 1,
+                      sizeof(*owners->memos)) &&
+        index_map_insert(&owners->by_frames, hash, (uint32_t)owners->memo_count))
+        owners->memos[owners->memo_count++] = *asked;
+}
+
 uint32_t owners_find(struct owners *owners, struct types *types, const struct stacks *stacks,
                      uint32_t stack)
 {
     const struct stack_row *row = &stacks->rows[stack];
-    struct owner_memo asked = {.user = UINT32_MAX};
-    struct types_owner owner;
-    if (row->user_frame == FRAMES_NONE || !read_frames(stacks, row, &asked))
+    struct owner_memo all = {.user = UINT32_MAX};
+    if (row->user_frame == FRAMES_NONE || !read_frames(stacks, row, &all))
         return 0;
-    uint64_t hash = hash_combine(hash_seed() ^ asked.user, asked.level);
-    for (uint32_t i = 0; i < asked.count; i++)
-        hash = hash_combine(hash_combine(hash, asked.frames[i].pc), asked.frames[i].module);
-    size_t probe = index_map_begin(&owners->by_frames, hash);
-    uint32_t index;
-    while ((index = index_map_next(&owners->by_frames, hash, &probe)) != INDEX_NONE)
-        if (same_frames(&owners->memos[index], &asked))
-            return owners->memos[index].owner;
-    types_owner_of(types, asked.frames, asked.count, asked.user, asked.level, &owner);
-    asked.owner = !owner.name ? 0 : find_row(owners, &owner);
-    if (array_reserve(&owners->memos, &owners->memo_capacity, owners->memo_count + 1,
-                      sizeof(*owners->memos)) &&
-        index_map_insert(&owners->by_frames, hash, (uint32_t)owners->memo_count))
-        owners->memos[owners->memo_count++] = asked;
-    return asked.owner;
+    /* Most owners are known without the frames further out. */
+    struct owner_memo near = all;
+    near.count = all.user + 1;
+    ask(owners, types, &near);
+    if (!near.farther || near.count == all.count)
+        return near.owner;
+    ask(owners, types, &all);
+    return all.owner;
 }

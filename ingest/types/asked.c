@@ -141,6 +141,7 @@ static bool take_owner(const struct types *types, struct decoding *decoding,
     owner->name = keep(types, decoding_text(decoding));
     const uint64_t confidence = decoding_number(decoding);
     owner->confidence = (enum types_confidence)confidence;
+    owner->farther = decoding_number(decoding) != 0;
     return !decoding->failed && confidence <= TYPES_EXACT;
 }
 
@@ -161,6 +162,7 @@ void types_owner_of(struct types *types, const struct types_frame *frames, size_
         types_find_owner(types, frames, count, user, level, owner);
         coding_put_text(&question.found, owner->name);
         coding_put_number(&question.found, owner->confidence);
+        coding_put_number(&question.found, owner->farther);
     }
     cache_question_end(&question);
 }

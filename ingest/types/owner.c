@@ -486,11 +486,12 @@ static bool find_container(const struct types_owner_question *question, const st
 }
 
 char *types_owner_find(const struct types_owner_question *question,
-                       enum types_confidence *confidence)
+                       enum types_confidence *confidence, bool *farther)
 {
     const struct place place = {question->user, question->level};
     const struct types_site *site = open_at(question, place.frame);
     struct types_type class = {.shape = TYPES_UNUSABLE};
+    *farther = false;
     if (!site || !site->index)
         return NULL;
     struct types_index *const index = site->index;
@@ -503,8 +504,9 @@ char *types_owner_find(const struct types_owner_question *question,
     if (!has_class && !owner.member && !owner.variable)
         return NULL;
     bool direct = true;
-    if (has_class && is_template(&class) && !owner.variable &&
-        (!owner.member || is_template(&owner.holder)))
+    *farther = has_class && is_template(&class) && !owner.variable &&
+               (!owner.member || is_template(&owner.holder));
+    if (*farther)
         direct = find_holder(question, place, class, &owner);
     /* The member of a container of the program's own says no more than its class. */
     if (has_class && owner.member && is_template(&class) && !owner.variable &&

@@ -34,8 +34,9 @@ struct types_owner_question {
     size_t user, level;
 };
 
-/* Finds the owner. The caller frees the name. NULL: unknown. */
+/* Finds the owner. The caller frees the name. NULL: unknown. *farther: frames outside the user's
+ * may tell more. */
 char *types_owner_find(const struct types_owner_question *question,
-                       enum types_confidence *confidence);
+                       enum types_confidence *confidence, bool *farther);
 
 #endif

@@ -543,7 +543,7 @@ void types_find_owner(struct types *types, const struct types_frame *frames, siz
     struct owner_frames around = {types, frames};
     const struct types_owner_question question = {open_owner_frame, &around, count, user, level};
     *owner = (struct types_owner){.name = NULL};
-    owner->name = keep(types, types_owner_find(&question, &owner->confidence));
+    owner->name = keep(types, types_owner_find(&question, &owner->confidence, &owner->farther));
     tell_spent(types);
 }
 

@@ -76,6 +76,8 @@ void types_infer(struct types *types, const struct types_frame *frames, size_t c
 struct types_owner {
     const char *name; /* kept until symbols_free(); NULL: unknown */
     enum types_confidence confidence;
+    bool farther; /* frames outside the user's may tell more, if they were not part of the question
+                   */
 };
 
 /* The most frames that a question about an owner may have. */
