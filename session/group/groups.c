@@ -136,24 +136,10 @@ static uint64_t measure_of_shape(const struct group_shape *shape,
     }
 }
 
-uint64_t group_measure(const struct session_group_set *set, uint32_t group,
-                       enum session_group_measure measure)
+static uint64_t measure_of_detail(const struct group_detail *detail, uint64_t allocations,
+                                  enum session_group_measure measure)
 {
-    const struct group_sum *sum = &set->sums[group];
-    const struct group_detail *detail = set->details ? &set->details[group] : NULL;
-    if (measures[measure].class == CLASS_DETAIL && !detail)
-        return 0;
-    if (measures[measure].class == CLASS_SHAPE)
-        return set->shapes ? measure_of_shape(&set->shapes[group], measure) : 0;
     switch (measure) {
-    case MEASURE_ALLOCATIONS:
-        return sum->allocations;
-    case MEASURE_BYTES:
-        return sum->bytes;
-    case MEASURE_AVG_SIZE:
-        return sum->bytes / sum->allocations;
-    case MEASURE_PEAK_BYTES:
-        return !set->peaks || set->peaks[group] == PEAK_UNKNOWN ? 0 : set->peaks[group];
     case MEASURE_OBJECTS:
         return detail->objects;
     case MEASURE_LIVE_BYTES:
@@ -164,25 +150,47 @@ uint64_t group_measure(const struct session_group_set *set, uint32_t group,
         return detail->at_peak_bytes;
     case MEASURE_AVG_LIFETIME:
         return (uint64_t)(((unsigned __int128)detail->lifetime_high << 64 | detail->lifetime_low) /
-                          sum->allocations);
+                          allocations);
     case MEASURE_MIN_SIZE:
         return detail->min_size;
     case MEASURE_MAX_SIZE:
         return detail->max_size;
     case MEASURE_MIN_LIFETIME:
         return detail->min_lifetime;
-    case MEASURE_MAX_LIFETIME:
-        return detail->max_lifetime;
-    case MEASURE_TURNOVER: {
-        const uint64_t peak = group_measure(set, group, MEASURE_PEAK_BYTES);
-        return peak == 0 ? 0 : sum->bytes / peak;
-    }
-    case MEASURE_WASTED:
-        return set->padding ? set->padding[group] : 0;
     default:
+        return detail->max_lifetime;
+    }
+}
+
+static uint64_t measure_of_peak(const struct session_group_set *set, uint32_t group,
+                                enum session_group_measure measure)
+{
+    const uint64_t peak = !set->peaks || set->peaks[group] == PEAK_UNKNOWN ? 0 : set->peaks[group];
+    if (measure == MEASURE_PEAK_BYTES)
+        return peak;
+    return peak == 0 ? 0 : set->sums[group].bytes / peak;
+}
+
+uint64_t group_measure(const struct session_group_set *set, uint32_t group,
+                       enum session_group_measure measure)
+{
+    const struct group_sum *sum = &set->sums[group];
+    switch (measures[measure].class) {
+    case CLASS_DETAIL:
+        return !set->details ? 0
+                             : measure_of_detail(&set->details[group], sum->allocations, measure);
+    case CLASS_PEAK:
+        return measure_of_peak(set, group, measure);
+    case CLASS_SHAPE:
+        return set->shapes ? measure_of_shape(&set->shapes[group], measure) : 0;
+    case CLASS_PADDING:
+        return set->padding ? set->padding[group] : 0;
+    case CLASS_SUM:
         break;
     }
-    return 0;
+    return measure == MEASURE_ALLOCATIONS ? sum->allocations
+           : measure == MEASURE_BYTES     ? sum->bytes
+                                          : sum->bytes / sum->allocations;
 }
 
 bool session_groups_prepare(struct session_group_set *set, unsigned wanted,
