@@ -229,12 +229,56 @@ static void test_notes(void **state)
     }
 }
 
+/* Measures of a sampled session are estimates, and say how far they may be off. Those over groups
+ * agree with those over allocations. */
+static void test_sampled(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *graph, *of_groups; /* NULL: no group has it */
+        bool estimated;
+    } graphs[] = {
+        {"all | sum size", "all | join kind | sum bytes", true},
+        {"all | count", "all | join kind | sum allocations", true},
+        {"all | sum count", "all | join kind | sum objects", true},
+        {"all | max size", "all | join kind | max max_size", false},
+        {"all | growth start..end", NULL, true},
+        {"all | peak", NULL, true},
+    };
+    struct fixture_options options = FIXTURE_DEFAULTS;
+    options.allocations = 3000;
+    assert_true(fixture_write("sampled.db", &options));
+    assert_true(
+        fixture_sql("sampled.db", "INSERT OR REPLACE INTO meta VALUES('sample_interval', 700)"));
+    struct session *sampled = session_open("sampled.db", NULL);
+    assert_non_null(sampled);
+    for (size_t i = 0; i < sizeof(graphs) / sizeof(graphs[0]); i++) {
+        struct graph_result *result = graph_run(sampled, graphs[i].graph, NULL);
+        assert_non_null(result);
+        const struct session_measure *measure = graph_result_measure(result);
+        assert_int_equal(measure->estimated, graphs[i].estimated);
+        assert_true((measure->standard_error != 0) == graphs[i].estimated);
+        if (graphs[i].of_groups) {
+            struct graph_result *groups = graph_run(sampled, graphs[i].of_groups, NULL);
+            assert_non_null(groups);
+            const struct session_measure *other = graph_result_measure(groups);
+            assert_int_equal(measure->value, other->value);
+            if (graphs[i].estimated)
+                assert_true(measure->standard_error > 0.999 * other->standard_error &&
+                            measure->standard_error < 1.001 * other->standard_error);
+            graph_result_free(groups);
+        }
+        graph_result_free(result);
+    }
+    session_close(sampled);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_measures), cmocka_unit_test(test_growth),
         cmocka_unit_test(test_peak),     cmocka_unit_test(test_selections),
-        cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_notes),    cmocka_unit_test(test_sampled),
     };
     return cmocka_run_group_tests(tests, open_fixture, close_fixture);
 }
