@@ -30,7 +30,7 @@ static bool find_same(struct group_part *part, struct session_error *error)
     while (slots < (size_t)names->name_count * 2)
         slots *= 2;
     uint32_t *table = calloc(slots, sizeof(*table)); /* id + 1 */
-    part->same = malloc(((size_t)names->name_count + 1) * sizeof(*part->same));
+    part->same = calloc((size_t)names->name_count + 1, sizeof(*part->same));
     if (!table || !part->same) {
         free(table);
         return session_fail_memory(error, "the keys of groups");

@@ -108,11 +108,11 @@ size_t session_group_path(const struct session_group_set *set, size_t row, uint3
 size_t group_path_text(const struct session_group_set *set, uint32_t group, char *out, size_t size)
 {
     size_t length = 0;
-    uint32_t functions[64];
+    uint32_t functions[64] = {0};
     uint32_t *all = functions;
     size_t count = path_of(set, group, functions, 64);
     if (count > 64) {
-        all = malloc(count * sizeof(*all));
+        all = calloc(count, sizeof(*all));
         count = all ? path_of(set, group, all, count) : 0;
     }
     out[0] = '\0';
@@ -212,7 +212,7 @@ static bool merge(const struct session_group_set *set, size_t part, const uint32
 static bool sort_groups(const struct session_group_set *set, size_t part, uint32_t *groups,
                         size_t count, struct session_error *error)
 {
-    uint32_t *spare = malloc((count + 1) * sizeof(*spare));
+    uint32_t *spare = calloc(count + 1, sizeof(*spare));
     uint32_t *from = groups;
     uint32_t *to = spare;
     bool good = spare || session_fail_memory(error, "the order of groups");

@@ -367,7 +367,8 @@ bool peak_search_bounds(struct search *search, uint64_t last, bool *found,
     uint64_t *chosen = calloc(parts * search->places / 64 + 1, sizeof(*chosen));
     uint32_t *chosen_before = calloc(parts + 1, sizeof(*chosen_before));
     bool good = (chosen && chosen_before) || session_fail_memory(error, "the peaks of groups");
-    for (size_t i = 0; good && i < threads; i++) {
+    /* There is at least one thread. */
+    for (size_t i = 0; good && (i == 0 || i < threads); i++) {
         all[i] = bounding_new(search, parts, shift);
         good = all[i] || session_fail_memory(error, "the peaks of groups");
     }

@@ -37,9 +37,10 @@ def outward(stack, count):
 
 ROWS = """SELECT a.id, a.size, a.count, a.alloc_ns, a.free_ns, a.stack_id, a.free_stack_id, a.thread_id, a.free_thread_id,
   a.arena_id, k.name AS kind, ty.name AS type, coalesce(ty.confidence, 'unknown') AS confidence,
-  f.name AS function, s.path AS file, fr.line AS line, m.name AS module, th.process_id AS process
+  o.name AS owner, f.name AS function, s.path AS file, fr.line AS line, m.name AS module, th.process_id AS process
   FROM allocation a JOIN kind k ON k.id = a.kind LEFT JOIN type ty ON ty.id = a.type_id
   LEFT JOIN thread th ON th.id = a.thread_id LEFT JOIN stack st ON st.id = a.stack_id
+  LEFT JOIN owner o ON o.id = st.owner_id
   LEFT JOIN frame fr ON fr.id = st.call_site_frame_id LEFT JOIN function f ON f.id = st.function_id
   LEFT JOIN source_file s ON s.id = fr.source_file_id LEFT JOIN module m ON m.id = fr.module_id"""
 database.row_factory = sqlite3.Row
@@ -52,7 +53,7 @@ KEYS = {
     "line": lambda r: r["line"] or None, "module": lambda r: r["module"],
     "stack": lambda r: r["stack_id"] or None, "free_stack": lambda r: r["free_stack_id"] or None,
     "thread": lambda r: r["thread_id"], "free_thread": lambda r: r["free_thread_id"] or None,
-    "user": lambda r: function_name.get(user.get(r["stack_id"])), "process": lambda r: r["process"] or None,
+    "owner": lambda r: r["owner"], "user": lambda r: function_name.get(user.get(r["stack_id"])), "process": lambda r: r["process"] or None,
     "arena": lambda r: r["arena_id"] or None, "kind": lambda r: r["kind"],
     "freed": lambda r: "true" if r["free_ns"] is not None else "false",
 }
@@ -209,7 +210,7 @@ if int(meta.get("sample_interval") or 0) > 0:
 for keys in (["type"], ["function"], ["stack"], ["thread"], ["size"], ["count"], ["kind"], ["freed"], ["caller"],
              ["frame 3"], ["file", "line"], ["module", "thread"], ["type", "function", "freed"],
              ["confidence", "free_stack"], ["stack", "type", "size"], ["function", "stack"],
-             ["process", "kind"], ["free_thread", "thread"]):
+             ["process", "kind"], ["free_thread", "thread"], ["user", "owner"]):
     rows = heap if "process" not in keys else [r for r in all_rows if r["arena_id"] == 0]
     compare("all | join " + ", ".join(keys), keys,
             expected(rows, lambda r, keys=keys: tuple(KEYS[k](r) for k in keys)))
