@@ -141,6 +141,8 @@ int writer_functions_put(sqlite3 *database, const struct stacks *stacks,
 {
     struct sums sums = {.database = database};
     int result = count_functions(&sums);
+    if (result == SQLITE_OK && !sums.functions)
+        result = SQLITE_NOMEM;
     if (result == SQLITE_OK)
         result = read_frames(&sums);
     if (result == SQLITE_OK)

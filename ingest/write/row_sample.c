@@ -157,10 +157,16 @@ static uint64_t stands_for(const struct row_sample *sample, const struct sampled
     return (uint64_t)(65536 / (1 - left_out) + 0.5);
 }
 
+/* A row of one of the samples. */
+struct chosen {
+    uint64_t id;
+    const struct sampled_row *row;
+};
+
 static int compare_ids(const void *left, const void *right)
 {
-    const struct sampled_row *const *a = left, *const *b = right;
-    return (*a)->id < (*b)->id ? -1 : (*a)->id > (*b)->id;
+    const struct chosen *a = left, *b = right;
+    return a->id < b->id ? -1 : a->id > b->id;
 }
 
 static void fill(const struct row_sample *sample, struct row_batch *batch,
@@ -207,7 +213,7 @@ static int put_batch(sqlite3_stmt *insert, const struct row_batch *batch, uint8_
 
 int row_sample_put(struct row_sample *sample, sqlite3 *database, struct row_batch *batch)
 {
-    const struct sampled_row **rows = malloc((size_t)SAMPLES * KEPT * sizeof(*rows));
+    struct chosen *rows = malloc((size_t)SAMPLES * KEPT * sizeof(*rows));
     uint8_t *packed = malloc(column_data_length(COLUMN_CHUNK_ROWS, 8));
     sqlite3_stmt *insert = NULL;
     size_t count = 0;
@@ -218,7 +224,8 @@ int row_sample_put(struct row_sample *sample, sqlite3 *database, struct row_batc
     for (int which = 0; result == SQLITE_OK && which < SAMPLES; which++) {
         cut(&sample->samples[which]);
         for (size_t i = 0; i < sample->samples[which].count; i++)
-            rows[count++] = &sample->samples[which].rows[i];
+            rows[count++] =
+                (struct chosen){sample->samples[which].rows[i].id, &sample->samples[which].rows[i]};
     }
     if (sample->rows < ROW_SAMPLE_FEWEST)
         count = 0;
@@ -227,8 +234,8 @@ int row_sample_put(struct row_sample *sample, sqlite3 *database, struct row_batc
     batch->first_id = 1;
     batch->rows = 0;
     for (size_t i = 0; result == SQLITE_OK && i < count; i++) {
-        if (i == 0 || rows[i]->id != rows[i - 1]->id)
-            fill(sample, batch, rows[i]);
+        if (i == 0 || rows[i].id != rows[i - 1].id)
+            fill(sample, batch, rows[i].row);
         if (batch->rows == COLUMN_CHUNK_ROWS || (i + 1 == count && batch->rows > 0)) {
             result = put_batch(insert, batch, packed);
             batch->first_id += batch->rows;

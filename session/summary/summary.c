@@ -73,7 +73,7 @@ static bool read_function(void *context, const struct database_row *row,
                           struct session_error *error)
 {
     const struct functions *functions = context;
-    uint64_t id, sums[8];
+    uint64_t id = 0, sums[8] = {0};
     if (!read_sums(functions->session, "function_total", row, functions->count, &id, sums, 8,
                    error))
         return false;
@@ -93,7 +93,7 @@ static bool read_function(void *context, const struct database_row *row,
 static bool read_kept(void *context, const struct database_row *row, struct session_error *error)
 {
     const struct functions *functions = context;
-    uint64_t id, sums[2];
+    uint64_t id = 0, sums[2] = {0};
     if (!read_sums(functions->session, "stack", row, functions->count, &id, sums, 2, error))
         return false;
     functions->rows[id].kept_bytes += sums[0];
@@ -130,7 +130,7 @@ static bool read_category(void *context, const struct database_row *row,
                           struct session_error *error)
 {
     const struct categories *categories = context;
-    uint64_t id, sums[3];
+    uint64_t id = 0, sums[3] = {0};
     if (!read_sums(categories->session, categories->table, row,
                    categories->by_size ? UINT64_MAX : categories->count, &id, sums, 3, error))
         return false;
