@@ -97,14 +97,14 @@ static int compare_cells(const void *left, const void *right)
  * far apart in the columns. */
 static bool color_cells(struct grid *grid, const struct color_map *map, struct session_error *error)
 {
-    struct session_cell **cells = malloc((grid->count + 1) * sizeof(*cells));
+    struct session_cell **cells = malloc((grid->count + 1) * sizeof(struct session_cell *));
     size_t count = 0, color = 0;
     if (!cells)
         return session_fail_memory(error, "the grid");
     for (size_t i = 0; i < grid->count; i++)
         if (grid->cells[i].id != 0)
             cells[count++] = &grid->cells[i];
-    qsort(cells, count, sizeof(*cells), compare_cells);
+    qsort(cells, count, sizeof(struct session_cell *), compare_cells);
     bool good = true;
     for (size_t i = 0; good && i < count; i++) {
         if (i == 0 || cells[i]->id != cells[i - 1]->id)

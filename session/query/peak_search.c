@@ -109,14 +109,15 @@ bool peak_search_whole(struct peak_search *search, struct selection *selection,
     if (!scan_contexts_open(selection->session, &contexts,
                             sizeof(struct summing) + peak_search_size(search), SUMS_MOST, error))
         return false;
-    for (size_t i = 0; i < contexts.threads; i++) {
+    const size_t threads = contexts.threads;
+    for (size_t i = 0; i < threads; i++) {
         struct summing *summing = contexts.each[i];
         summing->search = search;
         sums[i] = summing->sums;
     }
     const bool good = scan_each_chunk(selection->session, &selection->set, columns_of(search),
-                                      sum_rows, contexts.each, contexts.threads, error) &&
-                      peak_search_end(search, sums, contexts.threads, selection, error);
+                                      sum_rows, contexts.each, threads, error) &&
+                      peak_search_end(search, sums, threads, selection, error);
     scan_contexts_close(&contexts);
     return good;
 }

@@ -222,7 +222,7 @@ static bool add_by_rows(struct categories *categories, struct selection *selecti
                         struct session_error *error)
 {
     struct scan_contexts contexts;
-    const size_t size = sizeof(struct part) + categories->count * 3 * sizeof(uint64_t);
+    const size_t size = sizeof(struct part) + (size_t)categories->count * 3 * sizeof(uint64_t);
     if (!scan_contexts_open(selection->session, &contexts, size, (size_t)64 << 20, error))
         return false;
     for (size_t i = 0; i < contexts.threads; i++)
