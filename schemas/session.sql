@@ -451,6 +451,79 @@ CREATE VIEW v_function AS
   FROM function_total t JOIN function f ON f.id = t.function_id
   LEFT JOIN module m ON m.id = f.module_id;
 
+-- The sums of a stack, with the names of its call site: nothing is read of the allocations.
+CREATE VIEW v_stack_total AS
+  SELECT st.id AS stack_id, f.name AS function, m.name AS module, s.path AS file, fr.line AS line,
+         uf.name AS user, o.name AS owner, st.allocations AS allocations, st.bytes AS bytes,
+         st.live_count AS live_count, st.live_bytes AS live_bytes,
+         st.at_peak_count AS at_peak_count, st.at_peak_bytes AS at_peak_bytes,
+         st.peak_bytes AS peak_bytes, st.lifetime_ns AS lifetime_ns
+  FROM stack st LEFT JOIN frame fr ON fr.id = st.call_site_frame_id
+  LEFT JOIN function f ON f.id = st.function_id
+  LEFT JOIN module m ON m.id = fr.module_id
+  LEFT JOIN source_file s ON s.id = fr.source_file_id
+  LEFT JOIN owner o ON o.id = st.owner_id
+  LEFT JOIN frame ufr ON ufr.id = st.user_frame_id
+  LEFT JOIN function uf ON uf.id = ufr.function_id
+  WHERE st.allocations > 0;
+CREATE VIEW v_user_function AS    -- by the innermost frame of the user's own code
+  SELECT f.name AS function, m.name AS module, s.path AS file, f.line AS line, t.stacks AS stacks,
+         t.allocations AS allocations, t.bytes AS bytes, t.live_count AS live_count,
+         t.live_bytes AS live_bytes, t.at_peak_count AS at_peak_count,
+         t.at_peak_bytes AS at_peak_bytes
+  FROM (SELECT fr.function_id AS function_id, count(*) AS stacks,
+               sum(st.allocations) AS allocations, sum(st.bytes) AS bytes,
+               sum(st.live_count) AS live_count, sum(st.live_bytes) AS live_bytes,
+               sum(st.at_peak_count) AS at_peak_count, sum(st.at_peak_bytes) AS at_peak_bytes
+        FROM stack st LEFT JOIN frame fr ON fr.id = st.user_frame_id
+        WHERE st.allocations > 0 GROUP BY fr.function_id) t
+  LEFT JOIN function f ON f.id = t.function_id
+  LEFT JOIN module m ON m.id = f.module_id
+  LEFT JOIN source_file s ON s.id = f.source_file_id;
+
+-- The moments that have a name: marks, and of the whole session its start, peak and end.
+CREATE VIEW v_moment AS
+  SELECT name AS mark, ns FROM mark WHERE name IS NOT NULL
+  UNION SELECT 'start', 0
+  UNION SELECT 'peak', CAST(value AS INTEGER) FROM meta WHERE key = 'peak_ns'
+  UNION SELECT 'end', CAST(value AS INTEGER) FROM meta WHERE key = 'duration_ns';
+
+-- One pass over the allocations for each moment that a query names.
+CREATE VIEW v_live_at_mark AS
+  SELECT g.mark AS mark, g.ns AS ns, ty.name AS type, o.name AS owner, g.bytes AS bytes,
+         g.count AS count
+  FROM (SELECT w.mark AS mark, w.ns AS ns, a.type_id AS type_id, st.owner_id AS owner_id,
+               sum(a.size) AS bytes, count(*) AS count
+        FROM v_moment w CROSS JOIN allocation a NOT INDEXED CROSS JOIN stack st
+        WHERE a.alloc_ns <= w.ns AND (a.free_ns IS NULL OR a.free_ns > w.ns) AND a.arena_id = 0
+          AND st.id = a.stack_id
+        GROUP BY w.mark, w.ns, a.type_id, st.owner_id) g
+  LEFT JOIN type ty ON ty.id = g.type_id LEFT JOIN owner o ON o.id = g.owner_id;
+
+-- Live bytes at `until` minus those at `since`, the moment before: blocks that came and have stayed,
+-- minus blocks that were there and have gone.
+CREATE VIEW v_growth_by_type AS
+  WITH span(since, since_ns, until, until_ns) AS (
+    SELECT lag(mark) OVER w, lag(ns) OVER w, mark, ns FROM v_moment
+    WINDOW w AS (ORDER BY ns, mark = 'end', mark <> 'start', mark))
+  SELECT g.since AS since, g.until AS until, g.since_ns AS since_ns, g.until_ns AS until_ns,
+         ty.name AS type, g.born_bytes - g.died_bytes AS bytes,
+         g.born_count - g.died_count AS count, g.born_bytes AS born_bytes,
+         g.died_bytes AS died_bytes
+  FROM (SELECT b.since AS since, b.since_ns AS since_ns, b.until AS until, b.until_ns AS until_ns,
+               a.type_id AS type_id,
+               sum(a.size * (a.alloc_ns > b.since_ns)) AS born_bytes,
+               sum(a.alloc_ns > b.since_ns) AS born_count,
+               sum(a.size * (a.alloc_ns <= b.since_ns)) AS died_bytes,
+               sum(a.alloc_ns <= b.since_ns) AS died_count
+        FROM span b CROSS JOIN allocation a NOT INDEXED
+        WHERE a.alloc_ns <= b.until_ns AND a.arena_id = 0
+          -- In exactly one of the two moments the block was live.
+          AND (a.alloc_ns > b.since_ns) = (a.free_ns IS NULL OR a.free_ns > b.until_ns)
+          AND (a.free_ns IS NULL OR a.free_ns > b.since_ns)
+        GROUP BY b.since, b.since_ns, b.until, b.until_ns, a.type_id) g
+  LEFT JOIN type ty ON ty.id = g.type_id;
+
 CREATE VIEW v_leak AS
   SELECT st.id AS stack_id, st.live_bytes AS live_bytes, st.live_count AS live_count,
          st.bytes AS bytes, st.allocations AS allocations, f.name AS function, m.name AS module,
@@ -554,7 +627,8 @@ CREATE VIEW v_type AS
 
 CREATE VIEW v_size_bin AS
   SELECT size, allocations, allocations * size AS bytes, frees, live_count,
-         live_count * size AS live_bytes, at_peak_count FROM size_bin;
+         live_count * size AS live_bytes, at_peak_count, at_peak_count * size AS at_peak_bytes
+  FROM size_bin;
 
 CREATE VIEW v_timeline AS
   SELECT slot * (SELECT value FROM meta WHERE key = 'timeline_slot_ns') AS bucket_ns,

@@ -55,6 +55,32 @@ same 'a join with a table' \
     "SELECT s.id, g.bytes FROM stack s JOIN graph('all | join stack') g ON g.key1 = s.id ORDER BY 1" \
     "SELECT id, bytes FROM stack WHERE allocations > 0 ORDER BY id"
 
+# The views that sum up, each against the rows or the engine.
+same 'v_stack_total by function, module and file' \
+    "SELECT function, module, file, line, user, sum(allocations), sum(bytes), sum(live_count), sum(live_bytes)
+     FROM v_stack_total GROUP BY function, module, file, line, user ORDER BY 1, 2, 3, 4, 5" \
+    "SELECT function, module, file, line, user, count(*), sum(size), sum(free_ns IS NULL),
+            sum(iif(free_ns IS NULL, size, 0))
+     FROM v_allocation WHERE arena_id = 0 GROUP BY function, module, file, line, user ORDER BY 1, 2, 3, 4, 5"
+same 'v_user_function' \
+    "SELECT function, sum(allocations), sum(bytes), sum(live_bytes), sum(at_peak_bytes) FROM v_user_function
+     GROUP BY function ORDER BY 1" \
+    "SELECT key1, allocations, bytes, live_bytes, at_peak_bytes FROM graph('all | join user') ORDER BY 1"
+for mark in peak end; do
+    same "v_live_at_mark at $mark" \
+        "SELECT type, owner, sum(bytes), sum(count) FROM v_live_at_mark WHERE mark = '$mark' GROUP BY 1, 2 ORDER BY 1, 2" \
+        "SELECT key1, key2, bytes, allocations FROM graph('live at $mark | join type, owner') ORDER BY 1, 2"
+done
+for span in 'start peak' 'peak end'; do
+    set -- $span
+    same "v_growth_by_type from $1 to $2" \
+        "SELECT total(bytes), total(born_bytes), total(died_bytes) FROM v_growth_by_type
+         WHERE since = '$1' AND until = '$2'" \
+        "SELECT value + 0.0, (parts ->> 'born') + 0.0, (parts ->> 'died') + 0.0 FROM graph('growth $1..$2')"
+done
+same 'v_moment' "SELECT mark FROM v_moment WHERE mark IN ('start', 'peak', 'end') ORDER BY ns, mark = 'end'" \
+    "VALUES ('start'), ('peak'), ('end')"
+
 says() { # WHAT PATTERN QUERY...
     local what=$1 pattern=$2 answer
     shift 2
