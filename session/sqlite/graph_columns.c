@@ -224,16 +224,17 @@ static bool put_keys(const struct session_group_set *set, size_t row, sqlite3_co
 {
     const struct session_key_column *columns;
     const size_t keys = session_groups_keys(set, &columns);
+    static const char between[] = " | ";
     size_t length = 0, used = 0;
     for (size_t key = 0; key < keys; key++)
-        length += session_group_key_text(set, row, key, (char[1]){0}, 1) + 3;
+        length += session_group_key_text(set, row, key, (char[1]){0}, 1) + sizeof(between) - 1;
     char *text = malloc(length + 1);
     if (!text)
         return false;
     for (size_t key = 0; key < keys; key++) {
         if (key > 0) {
-            memcpy(text + used, " | ", 3);
-            used += 3;
+            memcpy(text + used, between, sizeof(between));
+            used += sizeof(between) - 1;
         }
         used += session_group_key_text(set, row, key, text + used, length + 1 - used);
     }
