@@ -95,8 +95,8 @@ says 'warnings in the log' 'graph: column [0-9]+: .*nowhere' '.log stdout' \
     "SELECT count(*) FROM graph('all | where function == \"nowhere\"')"
 says 'a graph without a text' 'needs the text' 'SELECT * FROM graph'
 says 'null for a text' 'needs the text' 'SELECT * FROM graph(NULL)'
-says 'a step that writes' 'column 7: SQL does not run' "SELECT * FROM graph('all | write \"rows.csv\"')"
-says 'a write inside parentheses' 'column 8: SQL does not run' "SELECT * FROM graph('(all | write \"rows.csv\") | count')"
+says 'a step that writes' 'column 7: this filter may not write files' "SELECT * FROM graph('all | write \"rows.csv\"')"
+says 'a write inside parentheses' 'column 8: this filter may not write files' "SELECT * FROM graph('(all | write \"rows.csv\") | count')"
 [ ! -e rows.csv ] || complain 'SQL has written a file'
 
 # A stored graph is seen, and so is one that this connection has stored since.
