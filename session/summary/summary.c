@@ -13,14 +13,18 @@ static bool read_usable(void *context, const struct database_row *row, struct se
     return true;
 }
 
-/* Tells whether the sums cover all allocations. A session that ingest has not made may have none.
+/*
+ * Tells whether the sums cover all allocations. A session that ingest has not made may have none,
+ * and one of an earlier version has tables without the columns that the last condition names.
  */
 static bool are_there(struct session *session)
 {
     static const char sql[] =
         "SELECT (SELECT value FROM meta WHERE key = 'allocations') ="
         " (SELECT sum(allocations) FROM type_total) AND (SELECT sum(allocations) FROM type_total) ="
-        " (SELECT sum(self_count) FROM function_total)";
+        " (SELECT sum(self_count) FROM function_total) AND NOT EXISTS"
+        " (SELECT f.short_lived, t.at_peak_bytes, s.at_peak_count"
+        " FROM function_total f, type_total t, size_bin s WHERE 0)";
     bool usable = false;
     return database_each(session->database, sql, read_usable, &usable, NULL) && usable;
 }

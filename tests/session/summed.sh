@@ -20,6 +20,13 @@ record script -- perl -e 'my %h; for (1..70000) { $h{$_ % 997} .= "x" x ($_ % 50
 check script spans
 cp script.db none.db && sqlite3 none.db "DELETE FROM slot_sum; DELETE FROM tile; DELETE FROM meta WHERE key = 'slot_ns'"
 check none
+# Tables of an earlier version, whose sums have fewer columns.
+for column in function_total.short_lived type_total.at_peak_bytes size_bin.at_peak_count; do
+    cp script.db earlier.db
+    sqlite3 earlier.db "DROP VIEW v_function; DROP VIEW v_type; DROP VIEW v_size_bin;
+        ALTER TABLE ${column%.*} DROP COLUMN ${column#*.}" || fail "$column is not dropped"
+    check earlier
+done
 # A sample of all rows gives exact estimates, or three times as much.
 for times in 1 3; do
     cp script.db all.db
