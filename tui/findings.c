@@ -215,7 +215,8 @@ static void add_short_lived(struct collection *to)
 
 size_t findings_collect(const struct session *session, const struct selection *selection,
                         const struct session_function_row *rows, size_t row_count,
-                        struct finding *findings, size_t capacity)
+                        const struct session_error *unread, struct finding *findings,
+                        size_t capacity)
 {
     struct collection to = {.session = session,
                             .selection = selection,
@@ -226,8 +227,13 @@ size_t findings_collect(const struct session *session, const struct selection *s
                             .capacity = capacity};
     add_losses(&to);
     size_t losses = to.count;
-    add_leaks(&to);
-    add_short_lived(&to);
+    if (unread) {
+        add(&to, FINDING_BAD, "", VIEW_SAME, "nothing is known of leaks and lifetimes: %s",
+            unread->message);
+    } else {
+        add_leaks(&to);
+        add_short_lived(&to);
+    }
     add_misuse(&to);
     add_mismatches(&to);
     add_stacks(&to);

@@ -24,10 +24,12 @@ struct finding {
 
 /*
  * Writes up to `capacity` findings about the selection, the gravest first. Returns their number, at
- * least one. `rows` are the selection's functions.
+ * least one. `rows` are the selection's functions; `unread` tells why they could not be read, NULL:
+ * they are all there.
  */
 size_t findings_collect(const struct session *session, const struct selection *selection,
                         const struct session_function_row *rows, size_t row_count,
-                        struct finding *findings, size_t capacity);
+                        const struct session_error *unread, struct finding *findings,
+                        size_t capacity);
 
 #endif

@@ -96,8 +96,8 @@ static bool run(struct session *session, struct selection *selection, void *argu
     struct session_function_row *rows = NULL;
     size_t count = 0;
     const bool good = selection_functions(selection, &rows, &count, error);
-    data->finding_count =
-        findings_collect(session, selection, rows, count, data->findings, FINDINGS_MOST);
+    data->finding_count = findings_collect(session, selection, rows, count, good ? NULL : error,
+                                           data->findings, FINDINGS_MOST);
     take_top(data, rows, count);
     free(rows);
     return selection_timeline(selection, data->request.start, data->request.end,

@@ -35,6 +35,17 @@ echo "not a session" >"$work/text.db"
 expect 1 'text.db' --script - "$work/text.db"
 head -c 20000 "$work/session.db" >"$work/cut.db"
 expect 1 'cut.db' --script - "$work/cut.db"
+# What cannot be read is said to be unknown, not to be good.
+cp "$work/session.db" "$work/sums.db"
+sqlite3 "$work/sums.db" "INSERT INTO type_total SELECT 0, count(*), 0, 0, 0, 0, 0, 0 FROM allocation;
+    INSERT INTO function_total SELECT 1 << 30, 0, count(*), 0, count(*), 0, 0, 0, 0, 0 FROM allocation"
+printf 'dump\nkey 2 1\ndump\n' >"$work/twice.script"
+expect 0 '! nothing is known of leaks and lifetimes: .*sums.db' --size 200x40 --script "$work/twice.script" "$work/sums.db"
+if grep -q 'no storm\|never freed' "$work/out"; then
+    echo "unread functions are shown as findings:"
+    cat "$work/out"
+    failed=1
+fi
 expect 1 'not a terminal' "$work/session.db"
 expect 1 'column 7' --script - --filter 'all | wheer size > 4' "$work/session.db"
 expect 1 'no view is called' --script - --view nowhere "$work/session.db"
