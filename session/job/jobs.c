@@ -105,8 +105,8 @@ static void run(struct session_jobs *jobs, struct session_job *job)
     run_estimate(jobs, job);
     const bool good = answer_find(jobs->session, &job->question, &answer, &error);
     pthread_mutex_lock(&jobs->lock);
-    jobs->running = NULL;
     if (job->state == SESSION_JOB_CANCELLED) {
+        /* It is still the running job, so a caller who frees it now leaves that to the engine. */
         pthread_mutex_unlock(&jobs->lock);
         answer_free(&answer);
         pthread_mutex_lock(&jobs->lock);
@@ -116,6 +116,7 @@ static void run(struct session_jobs *jobs, struct session_job *job)
         job->state = good ? SESSION_JOB_DONE : SESSION_JOB_FAILED;
         tell(jobs);
     }
+    jobs->running = NULL;
     if (job->freed)
         destroy(job);
 }
@@ -191,8 +192,10 @@ void session_jobs_stop(struct session_jobs *jobs)
     pthread_mutex_unlock(&jobs->lock);
     pthread_join(jobs->engine, NULL);
     scan_cancel(jobs->session, false);
-    while (jobs->oldest)
-        destroy(jobs->oldest);
+    for (struct session_job *job = jobs->oldest, *newer; job; job = newer) {
+        newer = job->newer;
+        destroy(job);
+    }
     close(jobs->descriptor);
     pthread_cond_destroy(&jobs->asked);
     pthread_cond_destroy(&jobs->ended);
