@@ -532,6 +532,15 @@ static bool is_finished_session(struct writer_database *database)
         return ingest_fail(database->status, INGEST_BAD_INPUT,
                            "%s: a session of another version; ingest the trace again",
                            database->name);
+    if (!writer_database_number(database,
+                                "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name"
+                                " IN ('packed_array', 'sample_chunk', 'slot_sum', 'tile')",
+                                &number))
+        return false;
+    if (number != 4)
+        return ingest_fail(database->status, INGEST_BAD_INPUT,
+                           "%s: made by an earlier version; ingest the trace again",
+                           database->name);
     if (!writer_database_number(database, "SELECT value FROM meta WHERE key = 'unfinished'",
                                 &number))
         return false;

@@ -87,6 +87,11 @@ sqlite3 arena-rebuilt.db "UPDATE arena SET allocations = 7, objects = 7, bytes =
 expect 0 'computed again' "$ingest" --rebuild arena-rebuilt.db
 [ "$(sqlite3 arena.db 'SELECT sum(peak_bytes) FROM arena')" -gt 7 ] || complain "no arena"
 cmp -s <(sqlite3 arena-rebuilt.db .dump | sort) <(sqlite3 arena.db .dump | sort) || complain "rebuilt arenas are others"
+for table in packed_array sample_chunk slot_sum tile; do
+    cp small.db earlier.db
+    sqlite3 earlier.db "DROP TABLE $table"
+    expect 1 'earlier.db: made by an earlier version; ingest the trace again' "$ingest" --rebuild earlier.db
+done
 sqlite3 rebuilt.db "UPDATE allocation SET free_ns = alloc_ns - 1 WHERE id = 77"
 expect 1 'row 77: freed before' "$ingest" --rebuild rebuilt.db
 [ "$(sqlite3 rebuilt.db 'SELECT count(*) FROM timeline')" -gt 1 ] || complain "a failed rebuild left its mark"
