@@ -118,9 +118,17 @@ static uint64_t size_with_log(const char *path)
 
 struct database *database_open(const char *path, struct session_error *error)
 {
-    if (access(path, R_OK) != 0) {
+    struct stat about;
+    if (access(path, R_OK) != 0 || stat(path, &about) != 0) {
         session_fail(error, 0, "%s: %s: name a session made by mprof-ingest", path,
                      strerror(errno));
+        return NULL;
+    }
+    if (!S_ISREG(about.st_mode)) { /* SQLite would wait for who writes to a pipe */
+        session_fail(error, 0,
+                     "%s is not a session (not a regular file): make one from a trace with "
+                     "mprof-ingest",
+                     path);
         return NULL;
     }
     struct database *database = calloc(1, sizeof(*database));
