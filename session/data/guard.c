@@ -46,15 +46,17 @@ static int authorize(void *context, int action, const char *table, const char *c
     return SQLITE_DENY;
 }
 
-/* Collects the names of virtual tables. A session of mprof-ingest has none, its user may add some.
- */
+/* Collects the names of virtual tables and of those with computed columns. A session of
+ * mprof-ingest has none, its user may add some. */
 static int find_virtual(struct guard *guard, sqlite3 *database)
 {
     sqlite3_stmt *query = NULL;
     size_t used = 1;
     int result = sqlite3_prepare_v2(
-        database, "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage = 0", -1,
-        &query, NULL);
+        database,
+        "SELECT name FROM sqlite_schema AS s WHERE type = 'table' AND (rootpage = 0 OR "
+        "EXISTS (SELECT 1 FROM pragma_table_xinfo(s.name) WHERE hidden <> 0))",
+        -1, &query, NULL);
     guard->virtual_names[0] = '/';
     while (result == SQLITE_OK && sqlite3_step(query) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(query, 0);

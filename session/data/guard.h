@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Limits what a session from someone else can make SQLite do. A file brings its own schema, and
- * could replace a table by a view or a virtual table, whose rows cost any amount of work. So tables
- * must be tables, the views of the schema have names that begin with "v_", and a statement ends
- * with an error when it has done more work than rows of the file explain.
+ * could replace a table by a view, by a virtual table or by one with computed columns, whose rows
+ * cost any amount of work. So tables must be tables that store what they have, the views of the
+ * schema have names that begin with "v_", and a statement ends with an error when it has done more
+ * work than rows of the file explain.
  */
 #ifndef MPROF_SESSION_DATA_GUARD_H
 #define MPROF_SESSION_DATA_GUARD_H

@@ -11,19 +11,23 @@
 
 enum { BUSY_MS = 3000 };
 
+/* Counts a table of that name. One with computed columns counts as none: a column's expression can
+ * take hours in a single step, which no limit of steps ends. */
+#define EXISTS(table)                                                                              \
+    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '" table                   \
+    "' AND NOT EXISTS (SELECT 1 FROM pragma_table_xinfo('" table "') WHERE hidden <> 0)"
+
 static const struct {
     const char *exists, *read, *put, *replace, *rename, *remove;
 } statements[] = {
-    [USER_GRAPH] =
-        {"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'named_graph'",
-         "SELECT name, text FROM named_graph WHERE typeof(name) = 'text' AND "
-         "typeof(text) = 'text' ORDER BY name LIMIT ?1",
-         "INSERT INTO named_graph VALUES (?1, ?2, strftime('%s','now'))",
-         "INSERT OR REPLACE INTO named_graph VALUES (?1, ?2, strftime('%s','now'))",
-         "UPDATE named_graph SET name = ?2 WHERE name = ?1",
-         "DELETE FROM named_graph WHERE name = ?1"},
-    [USER_SETTING] = {"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND "
-                      "name = 'setting'",
+    [USER_GRAPH] = {EXISTS("named_graph"),
+                    "SELECT name, text FROM named_graph WHERE typeof(name) = 'text' AND "
+                    "typeof(text) = 'text' ORDER BY name LIMIT ?1",
+                    "INSERT INTO named_graph VALUES (?1, ?2, strftime('%s','now'))",
+                    "INSERT OR REPLACE INTO named_graph VALUES (?1, ?2, strftime('%s','now'))",
+                    "UPDATE named_graph SET name = ?2 WHERE name = ?1",
+                    "DELETE FROM named_graph WHERE name = ?1"},
+    [USER_SETTING] = {EXISTS("setting"),
                       "SELECT key, value FROM setting WHERE typeof(key) = 'text' AND "
                       "typeof(value) = 'text' ORDER BY key, value LIMIT ?1",
                       "INSERT INTO setting VALUES (?1, ?2)",
