@@ -3,9 +3,12 @@
  * Settings of the user's folder are lines of the file `settings`, each a kind and a value. Other
  * lines stay as they are when the file is changed.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "schemas/user_limits.h"
@@ -21,6 +24,7 @@ _Static_assert(SESSION_SETTING_MAX == USER_SETTING_MAX, "one limit");
 
 #define SETTINGS_FILE "settings"
 enum { SETTINGS_FILE_MAX = 1 << 20, KINDS = SESSION_WRAPPER + 1 };
+enum { LOCK_MS = 3000, LOCK_PAUSE_MS = 5 };
 
 struct listing {
     struct session_setting *settings;
@@ -139,6 +143,22 @@ static char *with_line(const char *text, const char *line, bool put, bool *found
     return result;
 }
 
+/* Waits until no other process changes the settings, so that none undoes what another one stored.
+ * close() of the folder ends the lock. */
+static void lock(int folder, struct session_error *error)
+{
+    const struct timespec pause = {.tv_nsec = 1000000L * LOCK_PAUSE_MS};
+    for (int waited = 0; flock(folder, LOCK_EX | LOCK_NB) != 0; waited += LOCK_PAUSE_MS) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return; /* a file system without locks */
+        if (waited >= LOCK_MS) {
+            session_fail(error, 0, "the settings are locked by another process: try again");
+            return;
+        }
+        nanosleep(&pause, NULL);
+    }
+}
+
 static bool change_file(enum session_setting_kind kind, const char *value, bool put,
                         struct session_error *error)
 {
@@ -146,7 +166,11 @@ static bool change_file(enum session_setting_kind kind, const char *value, bool 
     char line[SESSION_SETTING_MAX + 32];
     bool found = false, good = false;
     const int folder = user_folder_open(NULL, put, &why);
-    char *text = folder < 0 ? NULL : user_file_read(folder, SETTINGS_FILE, SETTINGS_FILE_MAX, &why);
+    if (folder >= 0)
+        lock(folder, &why);
+    char *text = folder < 0 || why.message[0] != '\0'
+                     ? NULL
+                     : user_file_read(folder, SETTINGS_FILE, SETTINGS_FILE_MAX, &why);
     snprintf(line, sizeof(line), "%s %s", session_setting_name(kind), value);
     if (why.message[0] != '\0') {
         session_fail(error, 0, "%s", why.message);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "fixture.h"
@@ -401,6 +402,48 @@ static void test_settings(void **state)
     refused(session_setting_store(session, SESSION_HIDE, "", &here, &problem), "one line");
 }
 
+enum { WRITERS = 4, EACH = 10 };
+
+/* Stores some settings, after all writers have begun. */
+static void write_settings(int writer, int gate)
+{
+    char begin, value[32];
+    bool good = read(gate, &begin, 1) == 0; /* the end of the pipe */
+    for (int i = 0; good && i < EACH; i++) {
+        struct session_storing folder = {.place = SESSION_PLACE_FOLDER};
+        snprintf(value, sizeof(value), "word_%d_%d", writer, i);
+        good = session_setting_store(NULL, SESSION_HIDE, value, &folder, &problem);
+    }
+    _exit(good ? 0 : 1);
+}
+
+/* Processes that store at once lose nothing of one another. */
+static void test_settings_at_once(void **state)
+{
+    (void)state;
+    int gate[2], status;
+    char value[32];
+    assert_int_equal(pipe(gate), 0);
+    for (int writer = 0; writer < WRITERS; writer++) {
+        const pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            close(gate[1]);
+            write_settings(writer, gate[0]);
+        }
+    }
+    close(gate[0]);
+    close(gate[1]);
+    for (int writer = 0; writer < WRITERS; writer++) {
+        assert_true(wait(&status) > 0);
+        assert_int_equal(status, 0);
+    }
+    for (int i = 0; i < WRITERS * EACH; i++) {
+        snprintf(value, sizeof(value), "word_%d_%d", i / EACH, i % EACH);
+        assert_int_equal(settings_of(SESSION_HIDE, value, SESSION_PLACE_FOLDER), 1);
+    }
+}
+
 static void test_shipped(void **state)
 {
     (void)state;
@@ -484,9 +527,19 @@ static void test_no_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_names),          TEST(test_session),   TEST(test_bad_texts), TEST(test_places),
-        TEST(test_recording),      TEST(test_read_only), TEST(test_links),     TEST(test_files),
-        TEST(test_hostile_tables), TEST(test_settings),  TEST(test_shipped),   TEST(test_applied),
+        TEST(test_names),
+        TEST(test_session),
+        TEST(test_bad_texts),
+        TEST(test_places),
+        TEST(test_recording),
+        TEST(test_read_only),
+        TEST(test_links),
+        TEST(test_files),
+        TEST(test_hostile_tables),
+        TEST(test_settings),
+        TEST(test_settings_at_once),
+        TEST(test_shipped),
+        TEST(test_applied),
         TEST(test_no_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
