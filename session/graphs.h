@@ -38,6 +38,7 @@ struct session_graph {
     char *name;
     char *text;  /* without the lines that describe it */
     char *about; /* its first line of description, "": none */
+    char *whole; /* the text with all of these lines, as it was stored */
     enum session_place place;
     bool hidden; /* a graph of the same name in an earlier place is used */
 };

@@ -47,10 +47,8 @@ static bool export(struct session *session, const char *name, FILE *out,
     struct session_graph graph;
     if (!session_graph_find(session, name, &graph, error))
         return false;
-    const size_t length = strlen(graph.text);
-    if (graph.about[0] != '\0')
-        fprintf(out, "# %s\n", graph.about);
-    fprintf(out, "%s%s", graph.text, length > 0 && graph.text[length - 1] == '\n' ? "" : "\n");
+    const size_t length = strlen(graph.whole);
+    fprintf(out, "%s%s", graph.whole, length > 0 && graph.whole[length - 1] == '\n' ? "" : "\n");
     session_graph_clear(&graph);
     return true;
 }

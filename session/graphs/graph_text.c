@@ -42,7 +42,10 @@ bool session_graph_name_check(const char *name, struct session_error *error)
 bool graph_text_is_plain(const char *text)
 {
     for (unsigned length; *text; text += length) {
-        length = strchr("\t\n\r", *text) ? 1 : printable_glyph(text);
+        /* A carriage return alone would let a terminal write over the line. */
+        length = strchr("\t\n", *text) || (text[0] == '\r' && text[1] == '\n')
+                     ? 1
+                     : printable_glyph(text);
         if (length == 0)
             return false;
     }

@@ -48,6 +48,7 @@ void session_graph_clear(struct session_graph *graph)
     free(graph->name);
     free(graph->text);
     free(graph->about);
+    free(graph->whole);
     *graph = (struct session_graph){.name = NULL};
 }
 
@@ -77,8 +78,9 @@ static bool add(struct listing *listing, const char *name, const char *text)
     *graph = (struct session_graph){.name = strdup(name),
                                     .text = strdup(graph_text_body(text)),
                                     .about = graph_text_about(text),
+                                    .whole = strdup(text),
                                     .place = listing->place};
-    if (!graph->name || !graph->text || !graph->about) {
+    if (!graph->name || !graph->text || !graph->about || !graph->whole) {
         session_graph_clear(graph);
         return !(listing->exhausted = true);
     }
@@ -346,9 +348,9 @@ bool session_graph_export(struct session *session, const char *name, const char 
         return false;
     const int folder = open_above(path, &file, error);
     enum user_file_result result = USER_FILE_FAILED;
-    const bool described = graph.about[0] != '\0', ended = strchr(graph.text, '\n') != NULL;
-    if (folder >= 0 && asprintf(&text, "%s%s%s%s%s", described ? "# " : "", graph.about,
-                                described ? "\n" : "", graph.text, ended ? "" : "\n") >= 0)
+    const size_t length = strlen(graph.whole);
+    const bool ended = length > 0 && graph.whole[length - 1] == '\n';
+    if (folder >= 0 && asprintf(&text, "%s%s", graph.whole, ended ? "" : "\n") >= 0)
         result = user_file_write(folder, file, text, false, error);
     free(text);
     if (folder >= 0)

@@ -160,6 +160,8 @@ static void test_bad_texts(void **state)
     free(longest);
     refused(session_graph_store(session, "b", "all\x1b", &storing, &problem), "control characters");
     refused(session_graph_store(session, "b", "all \xff", &storing, &problem), "control");
+    refused(session_graph_store(session, "b", "all |\rleaked", &storing, &problem), "control");
+    store("lines", "all\r\n", SESSION_PLACE_SESSION, false);
     refused(session_graph_store(session, "b", "all | where sise > 1", &storing, &problem),
             "expected a field");
     assert_int_equal(problem.column, 13);
@@ -285,7 +287,7 @@ static void test_files(void **state)
 {
     (void)state;
     struct session_storing storing = in_session();
-    const char *text = "# Blocks of 1 KiB\nall | where size == 1K\n";
+    const char *text = "# Blocks of 1 KiB\n# One unit.\nall | where size == 1K\n";
     char read[100] = "";
     store("kilo", text, SESSION_PLACE_SESSION, false);
     assert_true(session_graph_export(session, "kilo", "graphs_files/kilo.graph", &problem));
