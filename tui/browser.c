@@ -84,6 +84,18 @@ static void forget_last(struct browser *browser)
         free(browser->trail[--browser->trail_length].filter);
 }
 
+/* Asks for a filter, unless it is coming already. The active one only ends what is coming. */
+static bool set_filter(struct exploration *exploration, const char *text,
+                       struct session_error *error)
+{
+    if (strcmp(text, exploration_wanted_filter(exploration)) == 0)
+        return true;
+    if (strcmp(text, exploration->filter) != 0)
+        return exploration_filter(exploration, text, error);
+    exploration_keep_filter(exploration);
+    return true;
+}
+
 static void go_back(struct browser *browser)
 {
     struct exploration *exploration = &browser->exploration;
@@ -93,8 +105,7 @@ static void go_back(struct browser *browser)
     }
     struct session_error error = {.message = ""};
     int last = browser->trail_length - 1;
-    if (strcmp(browser->trail[last].filter, exploration->filter) != 0 &&
-        !exploration_filter(exploration, browser->trail[last].filter, &error))
+    if (!set_filter(exploration, browser->trail[last].filter, &error))
         exploration_complain(exploration, "%s", error.message);
     browser->current = browser->trail[last].view;
     forget_last(browser);
@@ -111,10 +122,10 @@ void browser_go(struct browser *browser, enum view_number number, bool keep)
 
 bool browser_filter(struct browser *browser, const char *text, struct session_error *error)
 {
-    if (strcmp(text, browser->exploration.filter) == 0)
+    if (strcmp(text, exploration_wanted_filter(&browser->exploration)) == 0)
         return true;
     remember(browser);
-    if (!exploration_filter(&browser->exploration, text, error)) {
+    if (!set_filter(&browser->exploration, text, error)) {
         forget_last(browser);
         return false;
     }

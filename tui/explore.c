@@ -238,6 +238,16 @@ bool exploration_filter(struct exploration *exploration, const char *text,
            check_coming(exploration, error);
 }
 
+void exploration_keep_filter(struct exploration *exploration)
+{
+    forget_coming(exploration);
+}
+
+const char *exploration_wanted_filter(const struct exploration *exploration)
+{
+    return exploration->coming.text ? exploration->coming.text : exploration->filter;
+}
+
 static bool check_newer(struct exploration *exploration, struct session_error *error)
 {
     struct session_job *job = exploration->asked_newer;

@@ -79,6 +79,10 @@ void exploration_close(struct exploration *exploration);
  */
 bool exploration_filter(struct exploration *exploration, const char *text,
                         struct session_error *error);
+/* Gives up the filter that is coming; the active one stays. */
+void exploration_keep_filter(struct exploration *exploration);
+/* Returns the filter that is coming or, if none is, the active one. */
+const char *exploration_wanted_filter(const struct exploration *exploration);
 /*
  * Takes the answers that have come: filter, legend, peak. Returns false with `error` set if a
  * filter that was coming has failed; the active one stays.
