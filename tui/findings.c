@@ -206,7 +206,7 @@ static void add_short_lived(struct collection *to)
         add(to, FINDING_GOOD, "", VIEW_SAME, "no storm of short-lived allocations");
         return;
     }
-    add(to, FINDING_ODD, "where lifetime < 1ms", VIEW_FUNCTIONS,
+    add(to, FINDING_ODD, "where lifetime < 1ms and freed == true", VIEW_FUNCTIONS,
         "%s of all allocations (%s%s) lived under 1 ms, most (%s) by %.80s",
         format_percent(a, count, all), to->about, format_count(b, count),
         format_percent(c, most->short_lived, count),

@@ -81,7 +81,9 @@ void manual_page(FILE *out)
         "Shows a session that\n.BR mprof\\-ingest (1)\nmade: an overview of the findings, the live "
         "bytes over time, the memory as it\nwas at any moment, and the functions that "
         "allocated. Every view obeys the filter in the\nsecond line and says how many of how "
-        "many allocations it lets through.\n.SH OPTIONS\n",
+        "many allocations it lets through.\nIn a large session without a filter the timeline's "
+        "columns come from sums that ingest made:\neach begins at the nearest moment that has a "
+        "sum, at most a sixteenth of a column from the\ntime that is shown.\n.SH OPTIONS\n",
         out);
     for (size_t i = 0; i < tui_command_line.count; i++)
         put_option(out, &tui_command_line.options[i]);
