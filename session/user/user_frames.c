@@ -9,26 +9,30 @@
 /* What a function is, as a byte by its id. */
 enum { OWN = USER_CODE_OWN, RUNTIME = USER_CODE_RUNTIME, HIDDEN = USER_CODE_HIDDEN, WRAPPER = 3 };
 
+/* Answers of ingest that are read by stack. */
 struct stored_loading {
-    struct session *session;
-    uint32_t *frames; /* or owners, by stack */
-    uint32_t *first;  /* by owner: the first of the same name */
+    const struct stacks *stacks;
+    uint32_t bound;        /* answers are ids from 1 and below it; others are none */
+    const uint32_t *first; /* by id: the id that stands for it; NULL: itself */
+    uint32_t *answers;     /* by stack, 0: none */
 };
 
 static bool read_stored(void *context, const struct database_row *row, struct session_error *error)
 {
-    struct stored_loading *loading = context;
-    const struct stacks *stacks = &loading->session->stacks;
-    const int64_t stack = database_number(row, 0), frame = database_number(row, 1);
+    const struct stored_loading *loading = context;
+    const struct stacks *stacks = loading->stacks;
+    const int64_t stack = database_number(row, 0), id = database_number(row, 1);
     if (!names_id_check(stacks->database, "stack", stack, stacks->count, error))
         return false;
-    loading->frames[stack] = frame > 0 && frame < stacks->frame_count ? (uint32_t)frame : 0;
+    const uint32_t answer = id > 0 && id < loading->bound ? (uint32_t)id : 0;
+    loading->answers[stack] = loading->first ? loading->first[answer] : answer;
     return true;
 }
 
 bool user_frames_stored(struct session *session, uint32_t *frames, struct session_error *error)
 {
-    struct stored_loading loading = {.session = session, .frames = frames};
+    struct stored_loading loading = {
+        .stacks = &session->stacks, .bound = session->stacks.frame_count, .answers = frames};
     return database_each(session->database,
                          "SELECT id, user_frame_id FROM stack WHERE user_frame_id IS NOT NULL",
                          read_stored, &loading, error);
@@ -66,29 +70,20 @@ static uint32_t *first_of_names(const struct name_table *table, struct session_e
     return first;
 }
 
-static bool read_owner(void *context, const struct database_row *row, struct session_error *error)
-{
-    struct stored_loading *loading = context;
-    const struct stacks *stacks = &loading->session->stacks;
-    const int64_t stack = database_number(row, 0), owner = database_number(row, 1);
-    if (!names_id_check(stacks->database, "stack", stack, stacks->count, error))
-        return false;
-    const bool known = owner > 0 && owner < loading->session->names.owner.count;
-    loading->frames[stack] = known ? loading->first[owner] : 0;
-    return true;
-}
-
 bool user_owners_stored(struct session *session, uint32_t *owners, struct session_error *error)
 {
-    struct stored_loading loading = {.session = session, .frames = owners};
     if (!names_load_owners(&session->names, session->database, error))
         return false;
-    loading.first = first_of_names(&session->names.owner, error);
-    const bool good =
-        loading.first && database_each(session->database,
-                                       "SELECT id, owner_id FROM stack WHERE owner_id IS NOT NULL",
-                                       read_owner, &loading, error);
-    free(loading.first);
+    uint32_t *first = first_of_names(&session->names.owner, error);
+    struct stored_loading loading = {.stacks = &session->stacks,
+                                     .bound = session->names.owner.count,
+                                     .first = first,
+                                     .answers = owners};
+    const bool good = first && database_each(session->database,
+                                             "SELECT id, owner_id FROM stack "
+                                             "WHERE owner_id IS NOT NULL",
+                                             read_stored, &loading, error);
+    free(first);
     return good;
 }
 
