@@ -6,8 +6,9 @@
  * the functions of session.h that read allocations; session_jobs_stop() takes the session back.
  * Until then any thread may call only these functions on the session: the names by id, meta,
  * counts, the lists of threads, marks, RSS samples and processes (not while a SESSION_ASK_PROCESS
- * runs), and on a selection: selection_count(), _chosen_from(), _allocations(), _bytes(),
- * _live_bytes(), _live_count(), _color_by(), _contains(), selection_share() and selection_free().
+ * runs), session_filter_check(), and on a selection: selection_count(), _chosen_from(),
+ * _allocations(), _bytes(), _live_bytes(), _live_count(), _color_by(), _contains(),
+ * selection_share() and selection_free().
  *
  * The life of a question:
  * 1. session_job_ask() copies the question into a job and returns at once. The state is WAITING. Of

@@ -168,7 +168,8 @@ const struct filter_definition *filter_parse_stored(struct filter_parser *parser
     return parse_stored_text(parser, name, definition) ? definition : NULL;
 }
 
-/* Moves an error in a stored graph to its use. If a value is wrong that stands in it, names it. */
+/* Moves an error in a stored graph to the use of that graph. Names the graph if
+ * one of its values is wrong. */
 static void place_stored_error(const struct filter_origin *origin, struct session_error *error)
 {
     const struct session_error inner = *error;
@@ -293,7 +294,7 @@ static bool parse_argument(struct filter_parser *parser, struct filter_argument 
         open += token_is(token, "(") ? 1 : 0;
         open -= token_is(token, ")") ? 1 : 0;
         tokens[count] = *token;
-        /* A value that stands in a stored graph has the place of that graph's use. */
+        /* The place of a value in a stored graph is the use of that graph. */
         if (parser->scope->stored && token->column > 0)
             tokens[count].column = -abs(parser->scope->stored->column);
         count++;
